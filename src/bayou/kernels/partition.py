@@ -1,0 +1,372 @@
+"""Best partition of a list of cells into runs of neighbours, under a cost that adds up over the runs.
+
+The cost of a partition into I intervals is ``prior[I] + sum of interval_cost``, where an interval with
+class counts c_1..c_K and total n costs
+
+    ln C(n+K-1, K-1) + ln( n! / (c_1! .. c_K!) )  =  ln (n+K-1)! - ln (K-1)! - sum_c ln c_c!
+
+(Boullé 2006: the choice of the class distribution, then of the labels). Counts may be fractional.
+Everything works on running totals `prefix`, float64[q+1, K+1], whose last column is the total weight.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+
+TOLERANCE = 1e-6
+KEPT_CELLS = 512  # up to here the programme keeps all interval costs (2 MB) rather than computing them twice
+_HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
+
+
+@kernel
+def fill_log_factorials(table: NDArray[np.float64]) -> None:
+    """ln 0!, ln 1!, .. as a table. O(m).
+
+    table : float64[m], out
+    """
+    for v in range(len(table)):
+        table[v] = math.lgamma(v + 1.0)
+
+
+@kernel
+def log_factorial(table: NDArray[np.float64], x: float) -> float:
+    """ln x! = ln Gamma(x+1): the table for small whole numbers, Stirling's series above 16, lgamma else.
+
+    table : float64[m], in
+    """
+    whole = np.int64(x)
+    if whole < len(table) and whole == x:
+        return float(table[whole])
+    if x < 16.0:
+        return math.lgamma(x + 1.0)
+    y = 1.0 / x
+    z = y * y
+    series = y * (1.0 / 12.0 - z * (1.0 / 360.0 - z * (1.0 / 1260.0 - z * (1.0 / 1680.0 - z / 1188.0))))
+    return (x + 0.5) * math.log(x) - x + _HALF_LOG_2PI + series
+
+
+@kernel
+def interval_cost(
+    table: NDArray[np.float64], prefix: NDArray[np.float64], k: int, start: int, end: int
+) -> float:
+    """Cost of cells start..end-1 as one interval, `k` classes in the model. O(K).
+
+    table : float64[m], in
+    prefix : float64[q+1, K+1], in
+    """
+    low = prefix[start]
+    high = prefix[end]
+    last = len(low) - 1
+    cost = log_factorial(table, high[last] - low[last] + (k - 1.0))
+    for c in range(last):
+        cost -= log_factorial(table, high[c] - low[c])
+    return cost - table[k - 1]
+
+
+@kernel
+def merge_greedily(
+    bounds: NDArray[np.int64],
+    table: NDArray[np.float64],
+    prefix: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    k: int,
+) -> int:
+    """Merge the cheapest neighbours down to one interval; keep the best state seen, the coarser on ties.
+
+    A tournament tree over the boundaries finds the cheapest merge. O(K q + q log q).
+
+    bounds : int64[q+1], out; the first I+1 are the interval bounds as cell numbers, I is returned
+    table : float64[m], in
+    prefix : float64[q+1, K+1], in
+    prior : float64[q+1], in; prior[I] for I = 1..q
+    """
+    q = len(prefix) - 1
+    size = 1
+    while size < q:
+        size *= 2
+    tree = np.full(2 * size, np.inf)
+    own = np.empty(q)  # cost of the interval that starts here
+    joined = np.empty(q)  # cost of the two intervals at this boundary as one
+    low = np.empty(q, np.int64)  # where the interval left of this boundary starts
+    high = np.empty(q, np.int64)  # where the interval right of this boundary ends
+    gone = np.empty(q, np.int64)  # the step at which this boundary went
+    total = 0.0
+    for v in range(q):
+        own[v] = interval_cost(table, prefix, k, v, v + 1)
+        total += own[v]
+    for v in range(1, q):
+        low[v] = v - 1
+        high[v] = v + 1
+        joined[v] = interval_cost(table, prefix, k, v - 1, v + 1)
+        tree[size + v] = joined[v] - own[v - 1] - own[v]
+    for node in range(size - 1, 0, -1):
+        tree[node] = min(tree[2 * node], tree[2 * node + 1])
+    best = prior[q] + total
+    intervals = q
+    for step in range(q - 1):
+        node = 1
+        while node < size:
+            node *= 2
+            if tree[node + 1] < tree[node]:
+                node += 1
+        v = node - size
+        total += tree[node]
+        gone[v] = step
+        a = low[v]
+        e = high[v]
+        own[a] = joined[v]
+        _replay(tree, node, np.inf)
+        if a > 0:
+            high[a] = e
+            joined[a] = interval_cost(table, prefix, k, low[a], e)
+            _replay(tree, size + a, joined[a] - own[low[a]] - own[a])
+        if e < q:
+            low[e] = a
+            joined[e] = interval_cost(table, prefix, k, a, high[e])
+            _replay(tree, size + e, joined[e] - own[a] - own[e])
+        cost = prior[q - 1 - step] + total
+        if cost < best + TOLERANCE:
+            best = min(best, cost)
+            intervals = q - 1 - step
+    bounds[0] = 0
+    i = 1
+    for v in range(1, q):
+        if gone[v] >= q - intervals:
+            bounds[i] = v
+            i += 1
+    bounds[intervals] = q
+    return intervals
+
+
+@kernel
+def _replay(tree: NDArray[np.float64], node: int, value: float) -> None:
+    """Set a leaf of the tournament and play its matches again. O(log q).
+
+    tree : float64[2 * size], in/out
+    """
+    tree[node] = value
+    while node > 1:
+        node //= 2
+        tree[node] = min(tree[2 * node], tree[2 * node + 1])
+
+
+@kernel
+def _best_split(
+    table: NDArray[np.float64], prefix: NDArray[np.float64], k: int, start: int, end: int
+) -> tuple[int, float]:
+    """The cheapest inner bound of start..end and the cost of the two sides. O(K (end - start)).
+
+    table : float64[m], in
+    prefix : float64[q+1, K+1], in
+    """
+    cut = start + 1
+    best = np.inf
+    for v in range(start + 1, end):
+        cost = interval_cost(table, prefix, k, start, v) + interval_cost(table, prefix, k, v, end)
+        if cost < best:
+            best = cost
+            cut = v
+    return cut, best
+
+
+@kernel
+def post_optimise(
+    bounds: NDArray[np.int64],
+    table: NDArray[np.float64],
+    prefix: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    k: int,
+    intervals: int,
+) -> int:
+    """Steepest descent over Split, MergeSplit and MergeMergeSplit until none pays; returns I.
+
+    A span of 1, 2 or 3 intervals is replaced by its best two. Best splits are remembered by (span, start,
+    end), so that a round re-evaluates only what the last move touched.
+
+    bounds : int64[q+1], in/out
+    table : float64[m], in
+    prefix : float64[q+1, K+1], in
+    prior : float64[q+1], in
+    """
+    q = len(prefix) - 1
+    known_end = np.zeros((4, q), np.int64)  # row 0: the interval as it is; rows 1..3: best split of a span
+    known_cut = np.zeros((4, q), np.int64)
+    known_cost = np.zeros((4, q))
+    while True:
+        best = -TOLERANCE
+        best_span = 0
+        best_at = 0
+        for i in range(intervals):
+            start = bounds[i]
+            end = bounds[i + 1]
+            if known_end[0, start] != end:
+                known_end[0, start] = end
+                known_cost[0, start] = interval_cost(table, prefix, k, start, end)
+        for i in range(intervals):
+            start = bounds[i]
+            now = 0.0
+            for span in range(1, min(3, intervals - i) + 1):
+                now += known_cost[0, bounds[i + span - 1]]
+                end = bounds[i + span]
+                if end - start < 2:
+                    continue
+                if known_end[span, start] != end:
+                    known_end[span, start] = end
+                    known_cut[span, start], known_cost[span, start] = _best_split(
+                        table, prefix, k, start, end
+                    )
+                change = known_cost[span, start] - now + prior[intervals + 2 - span] - prior[intervals]
+                if change < best - 1e-9 or (change < best + 1e-9 and span > best_span > 0):
+                    best = change
+                    best_span = span
+                    best_at = i
+        if best_span == 0:
+            return intervals
+        cut = known_cut[best_span, bounds[best_at]]
+        if best_span == 1:
+            for i in range(intervals, best_at, -1):
+                bounds[i + 1] = bounds[i]
+        if best_span == 3:
+            for i in range(best_at + 2, intervals):
+                bounds[i] = bounds[i + 1]
+        bounds[best_at + 1] = cut
+        intervals += 2 - best_span
+
+
+@kernel
+def _is_whole(table: NDArray[np.float64], columns: NDArray[np.float64], k: int) -> bool:
+    """Whether every count is a whole number that the table covers. O(K q).
+
+    table : float64[m], in
+    columns : float64[K+1, q+1], in
+    """
+    odd = 0.0
+    for c in range(len(columns)):
+        for v in range(len(columns[c])):
+            odd += columns[c, v] - np.floor(columns[c, v])
+    return bool(odd == 0.0 and columns[-1, -1] + k <= len(table))
+
+
+@kernel
+def _costs_to(
+    row: NDArray[np.float64],
+    table: NDArray[np.float64],
+    columns: NDArray[np.float64],
+    k: int,
+    end: int,
+    whole: bool,
+) -> None:
+    """Cost of start..end-1 for every start < end; bare look-ups for whole counts. O(K end).
+
+    row : float64[q+1], out
+    table : float64[m], in
+    columns : float64[K+1, q+1], in; the prefix, transposed
+    """
+    last = len(columns) - 1
+    row[:end] = -table[k - 1]
+    for c in range(last + 1):
+        starts = columns[c][:end]
+        sign = 1.0 if c == last else -1.0
+        top = columns[c][end] + (k - 1.0 if c == last else 0.0)
+        if whole:
+            for a in range(len(starts)):
+                row[a] += sign * table[np.uint64(np.int64(top - starts[a]))]
+        else:
+            for a in range(len(starts)):
+                row[a] += sign * log_factorial(table, top - starts[a])
+
+
+@kernel
+def _cheapest(row: NDArray[np.float64], before: NDArray[np.float64]) -> float:
+    """min over a of before[a] + row[a], in four lanes. O(e).
+
+    row : float64[e], in
+    before : float64[e], in
+    """
+    e = len(row)
+    first = np.inf
+    second = np.inf
+    third = np.inf
+    fourth = np.inf
+    whole = e - e % 4
+    for a in range(0, whole, 4):
+        first = min(first, before[a] + row[a])
+        second = min(second, before[a + 1] + row[a + 1])
+        third = min(third, before[a + 2] + row[a + 2])
+        fourth = min(fourth, before[a + 3] + row[a + 3])
+    for a in range(whole, e):
+        first = min(first, before[a] + row[a])
+    return min(min(first, second), min(third, fourth))
+
+
+@kernel
+def best_partition(
+    bounds: NDArray[np.int64],
+    table: NDArray[np.float64],
+    prefix: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    k: int,
+    intervals: int,
+) -> int:
+    """The exact optimum by dynamic programming, starting from a good partition; returns I.
+
+    D_I[e] = min_a D_{I-1}[a] + cost(a, e). The optimum with the prior left out bounds the number of
+    intervals that can still win, usually to one or two more than the start has, so that O((K + I) q^2) time
+    and O(I q) memory are enough. The start is kept unless it is beaten by more than 1e-9.
+
+    bounds : int64[q+1], in/out
+    table : float64[m], in
+    prefix : float64[q+1, K+1], in
+    prior : float64[q+1], in; not decreasing
+    """
+    q = len(prefix) - 1
+    keep = q <= KEPT_CELLS
+    rows = np.empty((q + 1 if keep else 1, q + 1))
+    columns = np.ascontiguousarray(prefix.T)
+    whole = _is_whole(table, columns, k)
+    best = prior[intervals]
+    for i in range(intervals):
+        best += interval_cost(table, prefix, k, bounds[i], bounds[i + 1])
+    free = np.zeros(q + 1)
+    for e in range(1, q + 1):
+        row = rows[e if keep else 0]
+        _costs_to(row, table, columns, k, e, whole)
+        free[e] = _cheapest(row[:e], free[:e])
+    most = 0
+    while most < q and prior[most + 1] + free[q] < best - 1e-9:
+        most += 1
+    if most < 2:  # one interval is the only other candidate, and the start was compared with it
+        return intervals
+    layers = np.full((most + 1, q + 1), np.inf)
+    layers[0, 0] = 0.0
+    for e in range(1, q + 1):
+        row = rows[e if keep else 0]
+        if not keep:
+            _costs_to(row, table, columns, k, e, whole)
+        for i in range(1, min(most, e) + 1):
+            layers[i, e] = _cheapest(row[:e], layers[i - 1][:e])
+    found = 0
+    for i in range(1, most + 1):
+        if prior[i] + layers[i, q] < best - 1e-9:
+            best = prior[i] + layers[i, q]
+            found = i
+    if found == 0:
+        return intervals
+    bounds[found] = q
+    for i in range(found, 1, -1):
+        e = bounds[i]
+        row = rows[e if keep else 0]
+        if not keep:
+            _costs_to(row, table, columns, k, e, whole)
+        at = i - 1
+        for a in range(i - 1, e):
+            if layers[i - 1, a] + row[a] < layers[i - 1, at] + row[at]:
+                at = a
+        bounds[i - 1] = at
+    bounds[0] = 0
+    return found

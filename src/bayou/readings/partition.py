@@ -1,0 +1,200 @@
+"""The currency of discretisers: intervals of a numeric column with their class counts and relevance."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.errors import DataError
+from bayou.kernels.modl import gather_parts, partition_level, running_totals
+from bayou.kernels.partition import fill_log_factorials
+from bayou.recipe import Recipe
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    r"""Intervals $(-\infty, t_1], (t_1, t_2], \dots, (t_{I-1}, \infty)$ of one numeric column.
+
+    Parameters
+    ----------
+    cuts
+        float64[I-1], increasing; a value equal to a cut belongs to the interval on its left.
+    counts
+        float64[I, K], weight per interval and class.
+    level
+        Relevance in [0, 1): the share of the null model's code length that the intervals save.
+
+    Examples
+    --------
+    >>> halves = Partition(np.array([2.5]), np.array([[3.0, 0.0], [1.0, 4.0]]), 0.1)
+    >>> halves.n_parts, halves.informative
+    (2, True)
+    >>> halves.cell_of([2.5, 2.6, float("nan")])
+    array([ 0,  1, -1], dtype=int32)
+    """
+
+    cuts: Floats
+    counts: Floats
+    level: float
+
+    @property
+    def n_parts(self) -> int:
+        """Number of intervals, at least one."""
+        return len(self.counts)
+
+    @property
+    def informative(self) -> bool:
+        """Whether there is more than one interval."""
+        return len(self.counts) > 1
+
+    def cell_of(self, values: object) -> NDArray[np.int32]:
+        """Interval number of every value, -1 for NaN. O(n log I)."""
+        numbers = np.asarray(values, dtype=np.float64)
+        cells = np.searchsorted(self.cuts, numbers, side="left").astype(np.int32)
+        cells[np.isnan(numbers)] = -1
+        return cells
+
+
+@dataclass(frozen=True, eq=False)
+class Partitions:
+    """Partitions of many columns, end to end: column j's intervals are ``offsets[j] .. offsets[j+1]-1``.
+
+    Parameters
+    ----------
+    offsets
+        int64[d+1].
+    cuts
+        float64[P], the largest value of each interval; infinite for the last of a column.
+    counts
+        float64[P, K].
+    levels
+        float64[d].
+
+    Examples
+    --------
+    >>> many = Partitions(np.array([0, 2, 3]), np.array([4.0, np.inf, np.inf]), np.ones((3, 2)), np.array([0.2, 0]))
+    >>> len(many), many[0].cuts, many[1].n_parts
+    (2, array([4.]), 1)
+    """
+
+    offsets: Ints
+    cuts: Floats
+    counts: Floats
+    levels: Floats
+
+    def __len__(self) -> int:
+        return len(self.levels)
+
+    def __getitem__(self, column: int) -> Partition:
+        if not 0 <= column < len(self.levels):
+            raise IndexError(f"column {column} of {len(self.levels)}")
+        start, end = self.offsets[column], self.offsets[column + 1]
+        return Partition(self.cuts[start : end - 1], self.counts[start:end], float(self.levels[column]))
+
+
+class Discretiser(Recipe):
+    """Reads intervals off cells: a pure function of ordered cells with class counts.
+
+    Cells are two arrays: `upper`, float64[m], strictly increasing, the largest value of each cell (for exact
+    data: the distinct values), and `counts`, float64[m, K], weights that may be fractional.
+    """
+
+    __slots__ = ()
+
+    def partition(
+        self, upper: Floats, counts: Floats, *, midpoints: bool = False, n_classes: int | None = None
+    ) -> Partition:
+        """Intervals of one column.
+
+        `midpoints` places a cut half-way between neighbouring cells (exact data) instead of at the left
+        cell's largest value (summaries). `n_classes` counts the classes the model knows, if more than K.
+        """
+        raise NotImplementedError
+
+    def partitions(
+        self,
+        offsets: Ints,
+        upper: Floats,
+        counts: Floats,
+        *,
+        midpoints: bool = False,
+        n_classes: int | None = None,
+    ) -> Partitions:
+        """Intervals of many columns; column j's cells are ``offsets[j] .. offsets[j+1]-1``."""
+        read = [
+            self.partition(upper[a:b], counts[a:b], midpoints=midpoints, n_classes=n_classes)
+            for a, b in zip(offsets[:-1], offsets[1:], strict=True)
+        ]
+        sizes = np.array([part.n_parts for part in read], dtype=np.int64)
+        return Partitions(
+            offsets_of(sizes),
+            np.concatenate([np.append(part.cuts, np.inf) for part in read] or [np.empty(0)]),
+            np.concatenate([part.counts for part in read] or [np.empty((0, counts.shape[1]))]),
+            np.array([part.level for part in read]),
+        )
+
+
+def offsets_of(sizes: Ints) -> Ints:
+    """Running starts 0, s_0, s_0+s_1, .. of pieces with these sizes."""
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets
+
+
+def checked_cells(upper: object, counts: object, n_classes: int | None) -> tuple[Floats, Floats, int]:
+    """Cells as contiguous float64 arrays that match, and the number of classes."""
+    values = np.ascontiguousarray(upper, dtype=np.float64)
+    weights = np.ascontiguousarray(counts, dtype=np.float64)
+    if values.ndim != 1 or weights.ndim != 2 or len(values) != len(weights):
+        raise DataError(
+            f"cells need upper[m] and counts[m, K], got shapes {values.shape} and {weights.shape}",
+            remedy="one row of counts per cell",
+        )
+    return values, weights, max(weights.shape[1], n_classes or 1)
+
+
+def gather(
+    bounds: Ints, sizes: Ints, levels: Floats, offsets: Ints, upper: Floats, counts: Floats, midpoints: bool
+) -> Partitions:
+    """Cut values and class counts of intervals given by their ends; an empty column gets one empty interval."""
+    part_offsets = offsets_of(np.maximum(sizes, 1))
+    cuts = np.empty(part_offsets[-1])
+    part_counts = np.zeros((int(part_offsets[-1]), counts.shape[1]))
+    gather_parts(cuts, part_counts, part_offsets, bounds, sizes, offsets, upper, counts, midpoints)
+    return Partitions(part_offsets, cuts, part_counts, levels)
+
+
+def from_ends(upper: Floats, counts: Floats, ends: list[int], midpoints: bool, n_classes: int) -> Partition:
+    """The partition whose intervals end before the cells `ends` (the last is m); its level by MODL's criterion."""
+    bounds = np.zeros(max(len(upper), 1), dtype=np.int64)
+    bounds[: len(ends)] = ends
+    sizes = np.array([len(ends) if len(upper) else 0], dtype=np.int64)
+    whole = np.array([0, len(upper)], dtype=np.int64)
+    found = gather(bounds, sizes, np.zeros(1), whole, upper, counts, midpoints)[0]
+    return with_level(found, n_classes)
+
+
+def with_level(partition: Partition, n_classes: int) -> Partition:
+    """The same intervals with the level Boullé's criterion gives them."""
+    prefix = np.empty((partition.n_parts + 1, partition.counts.shape[1] + 1))
+    running_totals(prefix, partition.counts)
+    level = partition_level(log_factorials(n_classes), prefix, n_classes)
+    return Partition(partition.cuts, partition.counts, level)
+
+
+def log_factorials(n_classes: int = 1) -> Floats:
+    """The table of ln 0!, ln 1!, .. that the kernels look up; it covers `n_classes`."""
+    return _log_factorials(max(1 << 16, 1 << int(n_classes).bit_length()))
+
+
+@functools.cache
+def _log_factorials(size: int) -> Floats:
+    table = np.empty(size)
+    fill_log_factorials(table)
+    return table

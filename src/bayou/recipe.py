@@ -1,0 +1,37 @@
+"""What every user-facing choice has in common: named parameters and no state."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+
+class Recipe:
+    """Base of frozen dataclasses that describe a choice, such as ``MODL(prior="khiops")``.
+
+    The dataclass gives equality, hashing and a readable ``repr``; this class adds scikit-learn's way of
+    asking for parameters. Recipes never change: ``dataclasses.replace`` makes a new one.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Rounded(Recipe):
+    ...     digits: int = 2
+    >>> Rounded(3)
+    Rounded(digits=3)
+    >>> Rounded(3).get_params()
+    {'digits': 3}
+    """
+
+    __slots__ = ()
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; `deep` adds those of nested recipes as ``outer__inner``."""
+        params: dict[str, Any] = {}
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            params[field.name] = value
+            if deep and isinstance(value, Recipe):
+                params.update({f"{field.name}__{name}": inner for name, inner in value.get_params().items()})
+        return params
