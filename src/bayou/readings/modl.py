@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 
 from bayou.errors import DataError
-from bayou.kernels.modl import STAR_TERMS, fill_star_sums, khiops_columns, modl_columns
+from bayou.kernels.khiops import STAR_TERMS, fill_star_sums, khiops_columns
+from bayou.kernels.modl import modl_columns
 from bayou.readings.partition import (
     Discretiser,
     Floats,
@@ -29,7 +30,8 @@ _EXACT_CELLS = {"greedy": 0, "auto": AUTO_CELLS, "optimal": 1 << 62}
 class MODL(Discretiser):
     r"""Intervals that minimise the length of describing the intervals and the classes inside them.
 
-    $$\ln N + \ln\binom{N+I-1}{I-1} + \sum_i \ln\binom{N_i+K-1}{K-1} + \sum_i \ln\frac{N_i!}{\prod_c N_{ic}!}$$
+    $$\ln N + \ln\binom{N+I-1}{I-1} + \sum_i \left[ \ln\binom{N_i+K-1}{K-1}
+    + \ln\frac{N_i!}{\prod_c N_{ic}!} \right]$$
 
     The level is $1 - c(M)/c(M_0)$, the gain over a single interval; a column that does not help gets one
     interval and level 0. There is nothing to tune.
@@ -57,7 +59,8 @@ class MODL(Discretiser):
 
     References
     ----------
-    M. Boullé, MODL: a Bayes optimal discretization method for continuous attributes, Machine Learning 65 (2006).
+    M. Boullé, MODL: a Bayes optimal discretization method for continuous attributes, Machine Learning 65
+    (2006).
     """
 
     prior: Literal["boulle2006", "khiops"] = "boulle2006"
@@ -97,7 +100,7 @@ class MODL(Discretiser):
         exact = _EXACT_CELLS[self.method]
         if self.prior == "khiops":
             khiops_columns(
-                bounds, sizes, levels, offsets, counts, table, _star_sums(), k, float(self.attributes), exact
+                bounds, sizes, levels, offsets, counts, table, star_sums(), k, float(self.attributes), exact
             )
         else:
             modl_columns(bounds, sizes, levels, offsets, counts, table, k, exact)
@@ -105,7 +108,8 @@ class MODL(Discretiser):
 
 
 @functools.cache
-def _star_sums() -> Floats:
+def star_sums() -> Floats:
+    """Sums of Rissanen's prior, for the kernels of Khiops."""
     stars = np.empty(STAR_TERMS + 1)
     fill_star_sums(stars)
     return stars

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,7 +79,8 @@ class Partitions:
 
     Examples
     --------
-    >>> many = Partitions(np.array([0, 2, 3]), np.array([4.0, np.inf, np.inf]), np.ones((3, 2)), np.array([0.2, 0]))
+    >>> cuts = np.array([4.0, np.inf, np.inf])
+    >>> many = Partitions(np.array([0, 2, 3]), cuts, np.ones((3, 2)), np.array([0.2, 0.0]))
     >>> len(many), many[0].cuts, many[1].n_parts
     (2, array([4.]), 1)
     """
@@ -129,7 +131,7 @@ class Discretiser(Recipe):
         """Intervals of many columns; column j's cells are ``offsets[j] .. offsets[j+1]-1``."""
         read = [
             self.partition(upper[a:b], counts[a:b], midpoints=midpoints, n_classes=n_classes)
-            for a, b in zip(offsets[:-1], offsets[1:], strict=True)
+            for a, b in itertools.pairwise(offsets)
         ]
         sizes = np.array([part.n_parts for part in read], dtype=np.int64)
         return Partitions(
@@ -162,7 +164,7 @@ def checked_cells(upper: object, counts: object, n_classes: int | None) -> tuple
 def gather(
     bounds: Ints, sizes: Ints, levels: Floats, offsets: Ints, upper: Floats, counts: Floats, midpoints: bool
 ) -> Partitions:
-    """Cut values and class counts of intervals given by their ends; an empty column gets one empty interval."""
+    """Cut values and class counts of intervals given by their ends; no cells give one empty interval."""
     part_offsets = offsets_of(np.maximum(sizes, 1))
     cuts = np.empty(part_offsets[-1])
     part_counts = np.zeros((int(part_offsets[-1]), counts.shape[1]))
@@ -171,7 +173,7 @@ def gather(
 
 
 def from_ends(upper: Floats, counts: Floats, ends: list[int], midpoints: bool, n_classes: int) -> Partition:
-    """The partition whose intervals end before the cells `ends` (the last is m); its level by MODL's criterion."""
+    """The partition whose intervals end before the cells `ends` (the last is m), with MODL's level."""
     bounds = np.zeros(max(len(upper), 1), dtype=np.int64)
     bounds[: len(ends)] = ends
     sizes = np.array([len(ends) if len(upper) else 0], dtype=np.int64)
@@ -189,8 +191,8 @@ def with_level(partition: Partition, n_classes: int) -> Partition:
 
 
 def log_factorials(n_classes: int = 1) -> Floats:
-    """The table of ln 0!, ln 1!, .. that the kernels look up; it covers `n_classes`."""
-    return _log_factorials(max(1 << 16, 1 << int(n_classes).bit_length()))
+    """The table of ln 0!, ln 1!, .. that the kernels look up (8 MB, 20 ms once); it covers `n_classes`."""
+    return _log_factorials(1 << max(20, int(n_classes).bit_length()))
 
 
 @functools.cache

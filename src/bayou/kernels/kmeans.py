@@ -1,0 +1,73 @@
+"""One-dimensional k-means, exactly: the best cut of ordered points into runs, by dynamic programming."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+
+
+@kernel
+def _spread(sums: NDArray[np.float64], start: int, end: int) -> float:
+    """Weighted squared distance of points start..end-1 to their mean. O(1).
+
+    sums : float64[m+1, 3], in; running totals of w, w x, w x^2
+    """
+    weight = sums[end, 0] - sums[start, 0]
+    if weight <= 0.0:
+        return 0.0
+    first = sums[end, 1] - sums[start, 1]
+    return max(0.0, sums[end, 2] - sums[start, 2] - first * first / weight)
+
+
+@kernel
+def kmeans_ends(ends: NDArray[np.int64], values: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
+    """Ends of the `len(ends)` runs with the least total spread; bins <= m. O(bins m log m).
+
+    The best last cut never moves left when the end moves right, so each layer is filled by halving: the
+    middle end first, then both sides with the search range that it leaves.
+
+    ends : int64[bins], out
+    values : float64[m], in; increasing
+    weights : float64[m], in
+    """
+    m = len(values)
+    bins = len(ends)
+    sums = np.zeros((m + 1, 3))
+    origin = values[m // 2]
+    for v in range(m):
+        x = values[v] - origin
+        sums[v + 1, 0] = sums[v, 0] + weights[v]
+        sums[v + 1, 1] = sums[v, 1] + weights[v] * x
+        sums[v + 1, 2] = sums[v, 2] + weights[v] * x * x
+    cost = np.full((bins + 1, m + 1), np.inf)
+    chosen = np.zeros((bins + 1, m + 1), np.int64)
+    cost[0, 0] = 0.0
+    stack = np.empty((128, 4), np.int64)
+    for i in range(1, bins + 1):
+        stack[0] = np.array([i, m, i - 1, m - 1])
+        depth = 1
+        while depth > 0:
+            depth -= 1
+            low, high, first, last = stack[depth]
+            middle = (low + high) // 2
+            best = np.inf
+            at = first
+            for a in range(first, min(last, middle - 1) + 1):
+                here = cost[i - 1, a] + _spread(sums, a, middle)
+                if here < best:
+                    best = here
+                    at = a
+            cost[i, middle] = best
+            chosen[i, middle] = at
+            if low < middle:
+                stack[depth] = np.array([low, middle - 1, first, at])
+                depth += 1
+            if middle < high:
+                stack[depth] = np.array([middle + 1, high, at, last])
+                depth += 1
+    e = m
+    for i in range(bins, 0, -1):
+        ends[i - 1] = e
+        e = chosen[i, e]

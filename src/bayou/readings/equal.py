@@ -1,0 +1,90 @@
+"""Intervals of equal width and of equal weight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayou.errors import DataError
+from bayou.readings.partition import Discretiser, Floats, Partition, checked_cells, from_ends
+
+
+@dataclass(frozen=True)
+class EqualWidth(Discretiser):
+    r"""Cuts at $\min + (\max - \min)\, t / \text{bins}$, empty intervals left out.
+
+    On summaries a cut is moved down to the nearest cell bound, because cells cannot be divided. Classes are
+    not looked at; the level is what MODL's criterion gives to the intervals. $O(m)$ for m cells.
+
+    Parameters
+    ----------
+    bins
+        The largest number of intervals.
+
+    Examples
+    --------
+    >>> EqualWidth(bins=3).partition(np.arange(1.0, 11.0), np.ones((10, 2))).cuts
+    array([4., 7.])
+    """
+
+    bins: int = 10
+
+    def __post_init__(self) -> None:
+        if self.bins < 1:
+            raise DataError("bins must be at least 1", value=self.bins)
+
+    def partition(
+        self, upper: Floats, counts: Floats, *, midpoints: bool = False, n_classes: int | None = None
+    ) -> Partition:
+        """Intervals of one column of cells."""
+        upper, counts, k = checked_cells(upper, counts, n_classes)
+        present = np.flatnonzero(counts.sum(axis=1) > 0)
+        if len(present) == 0:
+            return from_ends(upper, counts, [len(upper)], False, k)
+        low, high = upper[present[0]], upper[present[-1]]
+        wanted = low + (high - low) * np.arange(1, self.bins) / self.bins
+        after = np.searchsorted(upper[present], wanted, side="right")  # this many cells lie left of the cut
+        after, first = np.unique(after, return_index=True)
+        inside = (after > 0) & (after < len(present))
+        ends = present[after[inside] - 1] + 1
+        found = from_ends(upper, counts, [*ends.tolist(), len(upper)], False, k)
+        return Partition(wanted[first[inside]], found.counts, found.level) if midpoints else found
+
+
+@dataclass(frozen=True)
+class EqualFrequency(Discretiser):
+    r"""Interval t ends with the first cell at which the weight reaches $t N / \text{bins}$.
+
+    Heavy cells may swallow whole intervals, so that fewer remain. Classes are not looked at; the level is
+    what MODL's criterion gives to the intervals. $O(m)$ for m cells.
+
+    Parameters
+    ----------
+    bins
+        The largest number of intervals.
+
+    Examples
+    --------
+    >>> EqualFrequency(bins=2).partition(np.array([1.0, 2.0, 3.0, 9.0]), np.ones((4, 2)), midpoints=True).cuts
+    array([2.5])
+    """
+
+    bins: int = 10
+
+    def __post_init__(self) -> None:
+        if self.bins < 1:
+            raise DataError("bins must be at least 1", value=self.bins)
+
+    def partition(
+        self, upper: Floats, counts: Floats, *, midpoints: bool = False, n_classes: int | None = None
+    ) -> Partition:
+        """Intervals of one column of cells."""
+        upper, counts, k = checked_cells(upper, counts, n_classes)
+        reached = np.cumsum(counts.sum(axis=1))
+        if len(upper) == 0 or reached[-1] <= 0:
+            return from_ends(upper, counts, [len(upper)], midpoints, k)
+        targets = np.arange(1, self.bins) * reached[-1] / self.bins
+        ends = np.unique(np.searchsorted(reached, targets, side="left") + 1)
+        ends = ends[(ends < len(upper)) & (reached[np.minimum(ends, len(upper)) - 1] < reached[-1])]
+        return from_ends(upper, counts, [*ends.tolist(), len(upper)], midpoints, k)
