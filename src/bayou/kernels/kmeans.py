@@ -18,7 +18,7 @@ def _spread(sums: NDArray[np.float64], start: int, end: int) -> float:
     if weight <= 0.0:
         return 0.0
     first = sums[end, 1] - sums[start, 1]
-    return max(0.0, sums[end, 2] - sums[start, 2] - first * first / weight)
+    return max(0.0, float(sums[end, 2] - sums[start, 2] - first * first / weight))
 
 
 @kernel

@@ -65,7 +65,7 @@ def interval_cost(
     cost = log_factorial(table, high[last] - low[last] + (k - 1.0))
     for c in range(last):
         cost -= log_factorial(table, high[c] - low[c])
-    return cost - table[k - 1]
+    return float(cost - table[k - 1])
 
 
 @kernel

@@ -1,0 +1,241 @@
+"""Grouping of values without order, under a cost that adds up over the groups.
+
+The cost of I groups is ``prior[I] + sum of group costs``; a group costs what an interval with the same class
+counts costs (`bayou.kernels.partition`).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+from bayou.kernels.partition import TOLERANCE, log_factorial
+
+
+@kernel
+def log_groupings(out: NDArray[np.float64]) -> None:
+    """out[I] = ln B(V, I), the ways to put V = len(out)-1 values into at most I groups. O(V^2).
+
+    B(V, I) sums Stirling's numbers S(V, 1) .. S(V, I); S(n, i) = S(n-1, i-1) + i S(n-1, i), in logarithms.
+
+    out : float64[V+1], out
+    """
+    values = len(out) - 1
+    out[:] = -np.inf
+    out[0] = 0.0
+    logs = np.log(np.arange(values + 1))
+    for n in range(1, values + 1):
+        for i in range(n, 0, -1):
+            fresh = out[i - 1]
+            old = out[i] + logs[i]
+            top = max(fresh, old)
+            low = min(fresh, old)
+            out[i] = top + math.log1p(math.exp(low - top)) if low > top - 40.0 else top
+        out[0] = -np.inf
+    for i in range(1, values + 1):
+        top = max(out[i - 1], out[i])
+        out[i] = top + math.log1p(math.exp(min(out[i - 1], out[i]) - top))
+
+
+@kernel
+def group_cost(
+    table: NDArray[np.float64], a: NDArray[np.float64], b: NDArray[np.float64], sign: float, k: int
+) -> float:
+    """Cost of a group with class counts a + sign b. O(K).
+
+    table : float64[t], in
+    a : float64[K], in
+    b : float64[K], in
+    """
+    total = k - 1.0
+    cost = -table[k - 1]
+    for c in range(len(a)):
+        count = a[c] + sign * b[c]
+        total += count
+        cost -= log_factorial(table, count)
+    return float(cost + log_factorial(table, total))
+
+
+@kernel
+def _find_partner(
+    partner: NDArray[np.int64],
+    change: NDArray[np.float64],
+    table: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    own: NDArray[np.float64],
+    alive: NDArray[np.bool_],
+    k: int,
+    a: int,
+) -> None:
+    """The later group that group a merges with best. O(K q).
+
+    partner : int64[q], in/out
+    change : float64[q], in/out
+    table : float64[t], in
+    sums : float64[q, K], in
+    own : float64[q], in
+    alive : bool[q], in
+    """
+    change[a] = np.inf
+    for b in range(a + 1, len(own)):
+        if alive[b]:
+            here = group_cost(table, sums[a], sums[b], 1.0, k) - own[a] - own[b]
+            if here < change[a]:
+                change[a] = here
+                partner[a] = b
+
+
+@kernel
+def merge_groups(
+    groups: NDArray[np.int64],
+    table: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    k: int,
+) -> int:
+    """Merge the cheapest pair down to one group; keep the best state seen. Returns the number of groups.
+
+    Every group remembers its best later partner; about O(K q^2).
+
+    groups : int64[q], out; group number of every value
+    table : float64[t], in
+    counts : float64[q, K], in
+    prior : float64[q+2], in
+    """
+    q = len(counts)
+    sums = counts.copy()
+    zero = np.zeros(counts.shape[1])
+    own = np.empty(q)
+    alive = np.ones(q, np.bool_)
+    partner = np.zeros(q, np.int64)
+    change = np.full(q, np.inf)
+    into = np.zeros(q, np.int64)
+    gone = np.full(q, q, np.int64)
+    total = 0.0
+    for a in range(q):
+        own[a] = group_cost(table, sums[a], zero, 1.0, k)
+        total += own[a]
+    for a in range(q):
+        _find_partner(partner, change, table, sums, own, alive, k, a)
+    best = prior[q] + total
+    size = q
+    for step in range(q - 1):
+        a = int(np.argmin(change))
+        b = partner[a]
+        total += change[a]
+        alive[b] = False
+        change[b] = np.inf
+        into[b] = a
+        gone[b] = step
+        own[a] += own[b] + change[a]
+        sums[a] += sums[b]
+        for other in range(a + 1, q):  # groups after a keep their later partners, unless that was b
+            if alive[other] and partner[other] == b:
+                _find_partner(partner, change, table, sums, own, alive, k, other)
+        for other in range(a):
+            if not alive[other]:
+                continue
+            if partner[other] == a or partner[other] == b:
+                _find_partner(partner, change, table, sums, own, alive, k, other)
+            else:
+                here = group_cost(table, sums[other], sums[a], 1.0, k) - own[other] - own[a]
+                if here < change[other]:
+                    change[other] = here
+                    partner[other] = a
+        _find_partner(partner, change, table, sums, own, alive, k, a)
+        cost = prior[q - 1 - step] + total
+        if cost < best + TOLERANCE:
+            best = min(best, cost)
+            size = q - 1 - step
+    number = 0
+    for a in range(q):  # a group is merged into an earlier one, so heads come first
+        if gone[a] >= q - size:
+            groups[a] = number
+            number += 1
+        else:
+            groups[a] = groups[into[a]]
+    return size
+
+
+@kernel
+def improve_groups(
+    groups: NDArray[np.int64],
+    table: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    k: int,
+    size: int,
+) -> int:
+    """Move values to another or a new group, then merge pairs, until nothing pays; returns the size.
+
+    Moving the only value of a group is a merge; an emptied group keeps its number until the end. O(K q I) a
+    round.
+
+    groups : int64[q], in/out
+    table : float64[t], in
+    counts : float64[q, K], in
+    prior : float64[q+2], in
+    """
+    q = len(counts)
+    sums = np.zeros((q + 1, counts.shape[1]))  # one row to spare: some group is always empty
+    members = np.zeros(q + 1, np.int64)
+    own = np.zeros(q + 1)
+    zero = np.zeros(counts.shape[1])
+    for v in range(q):
+        sums[groups[v]] += counts[v]
+        members[groups[v]] += 1
+    for g in range(size):
+        own[g] = group_cost(table, sums[g], zero, 1.0, k)
+    moved = True
+    while moved:
+        moved = False
+        for v in range(q):
+            g = groups[v]
+            left = group_cost(table, sums[g], counts[v], -1.0, k) if members[g] > 1 else 0.0
+            best = -TOLERANCE
+            target = g
+            empty_tried = members[g] == 1
+            for h in range(q + 1):
+                if h == g or (members[h] == 0 and empty_tried):
+                    continue
+                after = size - (members[g] == 1) + (members[h] == 0)
+                change = left + group_cost(table, sums[h], counts[v], 1.0, k) - own[g] - own[h]
+                change += prior[after] - prior[size]
+                if members[h] == 0:
+                    empty_tried = True
+                if change < best:
+                    best = change
+                    target = h
+            if target != g:
+                size += (members[target] == 0) - (members[g] == 1)
+                groups[v] = target
+                members[g] -= 1
+                members[target] += 1
+                sums[target] += counts[v]
+                sums[g] -= counts[v]
+                if members[g] == 0:
+                    sums[g] = 0.0
+                own[g] = left
+                own[target] = group_cost(table, sums[target], zero, 1.0, k)
+                moved = True
+        for g in range(q + 1):
+            for h in range(g + 1, q + 1):
+                if members[g] == 0 or members[h] == 0:
+                    continue
+                joined = group_cost(table, sums[g], sums[h], 1.0, k)
+                if joined - own[g] - own[h] + prior[size - 1] - prior[size] < -TOLERANCE:
+                    for v in range(q):
+                        if groups[v] == h:
+                            groups[v] = g
+                    sums[g] += sums[h]
+                    sums[h] = 0.0
+                    members[g] += members[h]
+                    members[h] = 0
+                    own[g] = joined
+                    own[h] = 0.0
+                    size -= 1
+                    moved = True
+    return size
