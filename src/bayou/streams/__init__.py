@@ -1,0 +1,9 @@
+"""Streams of rows: files of every common format, standard input, and generators with a known Bayes rate."""
+
+from __future__ import annotations
+
+from bayou.streams import generators
+from bayou.streams.opening import open_stream
+from bayou.streams.source import ColumnType, Kind, Policy, Rows, Source, Words
+
+__all__ = ["ColumnType", "Kind", "Policy", "Rows", "Source", "Words", "generators", "open_stream"]

@@ -1,0 +1,179 @@
+"""ARFF, dense and sparse: the format of the field's data sets, in all the ways they are really written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bayou.errors import DataError
+from bayou.streams import cells
+from bayou.streams.arff_cells import dense_row, sparse_row, without_comment
+from bayou.streams.arff_header import Attribute, read_header
+from bayou.streams.chunked import ChunkedSource, Outline
+from bayou.streams.delimited import parse
+from bayou.streams.policy import Chunk, Draft, Misfit, settle
+from bayou.streams.records import Records, split
+from bayou.streams.source import ColumnType, Words
+from bayou.streams.tap import Tap
+from bayou.streams.wishes import Wishes
+
+_SPECIAL = (b"'", b'"', b"%", b"{", b"\\")
+_ARROW = {"numeric": pa.float64(), "nominal": cells.NOMINAL, "text": pa.string()}
+Row = Sequence[str | None] | Mapping[int, str | None]
+
+
+class ArffSource(ChunkedSource):
+    """Rows of an ARFF file. A bare ? is missing, a quoted '?' is a value like any other.
+
+    In sparse rows an attribute left out is 0, or the first declared value. A sparse file whose attributes,
+    target aside, are all numeric is a stream of words; a count given as ? is left out.
+    """
+
+    def __init__(self, tap: Tap, wishes: Wishes) -> None:
+        self._wishes = wishes
+        self._records = Records(tap)
+        self._attributes = read_header(self._records)
+        self._names = [attribute.name for attribute in self._attributes]
+        wishes.check(self._names)
+        target = wishes.choose_target(self._names, self._names[-1])
+        kept = wishes.kept(self._names, target)
+        found = {a.name: _kind(a) for a in self._attributes if a.name in kept or a.name == target}
+        columns = wishes.typed(found)
+        self._label = columns.pop(target) if target is not None else None
+        classes = self._label.values if self._label is not None else None
+        numeric = bool(columns) and all(column.kind == "numeric" for column in columns.values())
+        sparse = numeric and self._begins_sparse()
+        self._words = {self._names.index(name): i for i, name in enumerate(columns)} if sparse else None
+        outline = (
+            Outline({}, target, classes, tuple(columns)) if sparse else Outline(columns, target, classes)
+        )
+        super().__init__(outline, wishes.rejects(), self._records)
+
+    def _begins_sparse(self) -> bool:
+        lines = (line.strip() for line in self._records.peek().splitlines())
+        return next((line for line in lines if line and not line.startswith(b"%")), b"").startswith(b"{")
+
+    def _kinds(self) -> dict[str, ColumnType]:
+        kinds = dict(self.columns)
+        if self.target is not None and self._label is not None:
+            kinds[self.target] = self._label
+        return kinds
+
+    def _load(self, record: int) -> Chunk | None:
+        chunk = self._records.take()
+        if not chunk:
+            return None
+        if self._words is None and not any(mark in chunk for mark in _SPECIAL):
+            columns = self._simple(chunk)
+            if columns is not None:
+                rows = len(next(iter(columns.values()), ()))
+                return Chunk(columns, rows, rows)
+        return settle(self._careful(chunk), self._wishes.policy, record)
+
+    def _simple(self, chunk: bytes) -> dict[str, pa.Array] | None:
+        """The chunk read as CSV, if it is as plain as that."""
+        kinds = self._kinds()
+        types = {name: _ARROW[kind.kind] for name, kind in kinds.items()}
+        if not types:
+            return None
+        try:
+            columns = parse(chunk, self._names, types, missing=["?"], quote=False)
+        except pa.ArrowInvalid:
+            return None
+        for name, kind in kinds.items():
+            column = columns[name]
+            if kind.kind == "nominal":
+                values = column.dictionary
+                if kind.values is not None:
+                    codes = pc.index_in(values, pa.array(kind.values))
+                    if codes.null_count:
+                        return None
+                    column = pa.DictionaryArray.from_arrays(codes.take(column.indices), list(kind.values))
+                elif not pc.ascii_trim(values, " \t").equals(values):
+                    return None
+            elif kind.kind == "text" and not pc.ascii_trim(column, " \t").equals(column):
+                return None
+            columns[name] = column.cast(pa.string()) if name == self.target and kind.values else column
+        return columns
+
+    def _careful(self, chunk: bytes) -> Draft:
+        lines: list[bytes] = []
+        misfits: list[Misfit] = []
+        rows: list[Row] = []
+        records: list[int] = []
+        for line in split(chunk):
+            bare = line.strip()
+            if not bare or bare.startswith(b"%"):
+                continue
+            row = self._row_of(bare)
+            if isinstance(row, str):
+                misfits.append(Misfit(len(lines), None, row, bare[:60].decode("utf-8", "backslashreplace")))
+            else:
+                rows.append(row)
+                records.append(len(lines))
+            lines.append(line)
+        draft = Draft({}, np.array(records, np.int64), len(lines), lines.__getitem__, misfits)
+        for name, kind in self._kinds().items():
+            number = self._names.index(name)
+            default = kind.values[0] if kind.values else "0"
+            column = [row.get(number, default) if isinstance(row, Mapping) else row[number] for row in rows]
+            draft.columns[name] = self._fitted(name, kind, pa.array(column, pa.string()), draft)
+        if self._words is not None:
+            draft.words = self._counted(self._words, rows, draft)
+        return draft
+
+    def _row_of(self, line: bytes) -> Row | str:
+        try:
+            text = without_comment(line.decode()).strip()
+        except UnicodeDecodeError:
+            return "not UTF-8 text"
+        width = len(self._attributes)
+        return sparse_row(text, width) if text.startswith("{") else dense_row(text, width)
+
+    def _fitted(self, name: str, kind: ColumnType, column: pa.Array, draft: Draft) -> pa.Array:
+        if kind.kind == "numeric":
+            values, bad = cells.numbers(column, ())
+            draft.mark(name, bad, "not a number", column)
+            return values
+        if kind.values is None:
+            return column.cast(_ARROW[kind.kind]) if name != self.target else column
+        codes = pc.index_in(column, pa.array(kind.values), skip_nulls=True)
+        bad = pc.and_(codes.is_null(), column.is_valid()).to_numpy(zero_copy_only=False)
+        draft.mark(name, bad, "not one of the declared values", column)
+        coded = pa.DictionaryArray.from_arrays(codes, list(kind.values))
+        return coded.cast(pa.string()) if name == self.target else coded
+
+    def _counted(self, ids: Mapping[int, int], rows: Sequence[Row], draft: Draft) -> Words:
+        indptr = [0]
+        words: list[int] = []
+        found: list[str] = []
+        for row in rows:
+            pairs = row.items() if isinstance(row, Mapping) else enumerate(row)
+            present = sorted((ids[i], cell) for i, cell in pairs if i in ids and cell is not None)
+            words.extend(word for word, _ in present)
+            found.extend(cell for _, cell in present)
+            indptr.append(len(words))
+        column = pa.array(found, pa.string())
+        counts, bad = cells.numbers(column, ())
+        for at in np.flatnonzero(bad):
+            row_number = int(draft.records[np.searchsorted(indptr, at, side="right") - 1])
+            name = self._names[next(i for i, word in ids.items() if word == words[at])]
+            draft.misfits.append(Misfit(row_number, name, "not a number", found[at]))
+        values = counts.fill_null(0.0).to_numpy(zero_copy_only=False)
+        keep = values != 0.0
+        ends = np.concatenate([[0], np.cumsum(keep)])[np.array(indptr, np.int64)]
+        names = self.vocabulary or ()
+        return Words(ends.astype(np.int64), np.array(words, np.int32)[keep], values[keep], names)
+
+
+def _kind(attribute: Attribute) -> ColumnType:
+    if attribute.kind is None:
+        raise DataError(
+            f"attributes of type {attribute.declared} are not supported",
+            column=attribute.name,
+            remedy=f"leave it out: ignore=[{attribute.name!r}]",
+        )
+    return attribute.kind

@@ -1,0 +1,100 @@
+"""Cells as text, turned into what their column holds; what does not fit is marked, never guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+Label = Literal["string", "int64", "float64", "bool"]
+Marks = NDArray[np.bool_]
+MISSING = ("", "?", "NA", "NaN", "nan")
+NOMINAL = pa.dictionary(pa.int32(), pa.string())
+
+_NUMBER = r"^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:inf|infinity|nan|nan\([a-zA-Z0-9_]*\)))$"
+_INTEGER = r"^[+-]?\d{1,18}$"
+
+
+def strings(cells: pa.Array) -> tuple[pa.Array, Marks]:
+    """UTF-8 text of binary or string cells, and a mark where it is none.
+
+    Examples
+    --------
+    >>> text, bad = strings(pa.array([b"ok", None, bytes([255])]))
+    >>> text.to_pylist(), bad.tolist()
+    (['ok', None, None], [False, False, True])
+    """
+    bad = np.zeros(len(cells), np.bool_)
+    try:
+        return cells.cast(pa.string()), bad
+    except pa.ArrowInvalid:
+        out: list[str | None] = []
+        for i, cell in enumerate(cells.to_pylist()):
+            try:
+                out.append(None if cell is None else cell.decode())
+            except UnicodeDecodeError:
+                out.append(None)
+                bad[i] = True
+        return pa.array(out, pa.string()), bad
+
+
+def numbers(cells: pa.Array, missing: Sequence[str] = MISSING) -> tuple[pa.Array, Marks]:
+    """float64 of string cells, and a mark where a cell is no number.
+
+    Examples
+    --------
+    >>> values, bad = numbers(pa.array(["1.5", " +2e3", "?", "abc"]))
+    >>> values.to_pylist(), bad.tolist()
+    ([1.5, 2000.0, None, None], [False, False, False, True])
+    """
+    return _parsed(cells, _NUMBER, pa.float64(), missing)
+
+
+def labels(cells: pa.Array, label: Label) -> tuple[pa.Array, Marks]:
+    """Labels of the given type from string or dictionary cells; only distinct values are parsed."""
+    if label == "string":
+        plain = cells.cast(pa.string()) if pa.types.is_dictionary(cells.type) else cells
+        return plain, np.zeros(len(cells), np.bool_)
+    coded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
+    pattern, kind = (_INTEGER, pa.int64()) if label == "int64" else (_NUMBER, pa.float64())
+    values, bad = _parsed(coded.dictionary, pattern, kind, MISSING)
+    marks = np.append(bad, False)[coded.indices.fill_null(len(bad)).to_numpy(zero_copy_only=False)]
+    return values.take(coded.indices), marks
+
+
+def label_type(sample: pa.Array) -> Label:
+    """Type of a target from its first values: whole numbers, numbers, or else text."""
+    present = sample.drop_null()
+    if len(present) and pc.all(_matches(present, _INTEGER)).as_py():
+        return "int64"
+    if len(present) and pc.all(_matches(present, _NUMBER)).as_py():
+        return "float64"
+    return "string"
+
+
+def is_numeric(sample: pa.Array) -> bool:
+    """True if more than half of the present cells are numbers, or none is present.
+
+    So a stray word does not turn a column of numbers into a nominal one without a sound: it is reported.
+    """
+    present = sample.drop_null()
+    return len(present) == 0 or 2 * pc.sum(_matches(present, _NUMBER)).as_py() > len(present)
+
+
+def _matches(cells: pa.Array, pattern: str) -> pa.Array:
+    return pc.match_substring_regex(pc.ascii_trim(cells, " \t"), pattern)
+
+
+def _parsed(
+    cells: pa.Array, pattern: str, kind: pa.DataType, missing: Sequence[str]
+) -> tuple[pa.Array, Marks]:
+    trimmed = pc.ascii_trim(cells, " \t")
+    good = pc.match_substring_regex(trimmed, pattern)
+    empty = pc.is_in(trimmed, pa.array(missing, pa.string()))
+    value = pc.if_else(pc.and_(good, pc.invert(empty)), trimmed, pa.scalar(None, pa.string())).cast(kind)
+    bad = pc.invert(pc.or_(good, empty)).fill_null(False)
+    return value, bad.to_numpy(zero_copy_only=False)

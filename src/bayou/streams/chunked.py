@@ -1,0 +1,168 @@
+"""Reading, positions and seeking, once for all formats: a format only says how to parse a chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import pyarrow as pa
+
+from bayou.errors import DataError
+from bayou.streams.policy import Chunk
+from bayou.streams.rejects import Rejects
+from bayou.streams.source import ColumnType, Rows, Words
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What is known about a stream once it is open."""
+
+    columns: Mapping[str, ColumnType]
+    target: str | None
+    classes: tuple[str, ...] | None = None
+    vocabulary: Sequence[str] | None = None
+
+
+class Feed(Protocol):
+    """Where chunks come from: each has a place, a byte or a batch number, from which it can be had again."""
+
+    place: int
+
+    def seek(self, place: int) -> None: ...
+
+    def identity(self) -> Mapping[str, str | int]: ...
+
+    def share(self) -> float | None: ...
+
+    def close(self) -> None: ...
+
+
+class ChunkedSource:
+    """A source that parses chunk by chunk and hands out slices.
+
+    A position is the place of the current chunk, the records and rows before it, and how many of its rows
+    were handed out. Rejects are counted when a row behind them is handed out, so that they, too, depend only
+    on how far the stream was read.
+    """
+
+    def __init__(self, outline: Outline, rejects: Rejects, feed: Feed) -> None:
+        self.columns, self.target, self.classes = outline.columns, outline.target, outline.classes
+        self.vocabulary, self.rejects, self.identity = outline.vocabulary, rejects, feed.identity()
+        self._feed = feed
+        self._place, self._record, self._row = feed.place, 0, 0  # of the current chunk
+        self._chunk: Chunk | None = None
+        self._taken = 0
+        self._told = 0  # rejects of the chunk that are counted
+        self._fault: DataError | None = None
+
+    def _load(self, record: int) -> Chunk | None:
+        """Parse the chunk at the feed's place and go on behind it; its first record is number `record`."""
+        raise NotImplementedError
+
+    def read(self, n: int) -> Rows | None:
+        """Exactly n rows; fewer at the end or before a refused row; None at the end."""
+        if n < 1:
+            raise DataError("read needs a positive number of rows", value=n, remedy="read(1000)")
+        parts: list[tuple[Chunk, int, int]] = []
+        missing = n
+        while missing and (self._left() or self._advance()):
+            assert self._chunk is not None
+            k = min(missing, self._left())
+            parts.append((self._chunk, self._taken, k))
+            self._taken += k
+            missing -= k
+            self._tell(self._taken)
+        if parts:
+            return self._rows(parts, n - missing)
+        if self._fault is not None:
+            raise self._fault
+        return None
+
+    def position(self) -> Mapping[str, int]:
+        """Where the next row comes from."""
+        here = {"place": self._place, "record": self._record, "row": self._row, "taken": self._taken}
+        return here | self.rejects.position()
+
+    def seek(self, position: Mapping[str, int]) -> None:
+        """Go to a place that `position` gave, in this process or another."""
+        known = ("place", "record", "row", "taken", "rejected rows", "rejected cells", "dead letters")
+        if any(not isinstance(position.get(key), int) or position[key] < 0 for key in known):
+            raise DataError(
+                "not a position of a stream", value=dict(position), remedy="pass what position() gave"
+            )
+        self._feed.seek(position["place"])
+        self._place, self._record, self._row = (position[key] for key in known[:3])
+        self._chunk, self._fault, self._told = None, None, 0
+        self._taken = position["taken"]
+        if self._taken:
+            self._chunk = self._load(self._record)
+            if self._chunk is None or self._chunk.rows < self._taken:
+                self._chunk, self._taken = None, 0
+                raise DataError(
+                    "the stream does not reach this position",
+                    value=dict(position),
+                    remedy="has the file been replaced?",
+                )
+            rejects = self._chunk.rejects
+            self._told = sum(1 for reject in rejects if reject.after < self._taken)
+        self.rejects.seek(position)
+
+    def progress(self) -> float | None:
+        """Share done, 0 to 1, of the bytes or rows; None where the length is not known."""
+        return self._feed.share()
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self.rejects.close()
+        self._feed.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _left(self) -> int:
+        return self._chunk.rows - self._taken if self._chunk is not None else 0
+
+    def _tell(self, taken: int | None) -> None:
+        """Count the rejects before row `taken` of the chunk; None: all of them."""
+        if self._chunk is None:
+            return
+        rejects = self._chunk.rejects
+        while self._told < len(rejects) and (taken is None or rejects[self._told].after < taken):
+            self.rejects.add(rejects[self._told])
+            self._told += 1
+
+    def _advance(self) -> bool:
+        """Load the next chunk that has rows; False at the end or before an error."""
+        if self._fault is not None:
+            return False
+        while not self._left():
+            if self._chunk is not None:
+                if self._chunk.fault is not None:
+                    self._fault = self._chunk.fault
+                    return False
+                self._tell(None)
+                self._place, self._record = self._feed.place, self._record + self._chunk.records
+                self._row += self._chunk.rows
+                self._chunk, self._taken, self._told = None, 0, 0
+            try:
+                self._chunk = self._load(self._record)
+            except DataError as fault:
+                self._fault = fault
+                return False
+            if self._chunk is None:
+                return False
+        return True
+
+    def _rows(self, parts: Sequence[tuple[Chunk, int, int]], size: int) -> Rows:
+        columns = {}
+        for name in parts[0][0].columns:
+            slices = [chunk.columns[name].slice(start, k) for chunk, start, k in parts]
+            columns[name] = slices[0] if len(slices) == 1 else pa.concat_arrays(slices)
+        labels = columns.pop(self.target) if self.target is not None else None
+        cut = [chunk.words.slice(start, k) for chunk, start, k in parts if chunk.words is not None]
+        start = self._row + self._taken - size
+        return Rows(start, columns, labels, Words.join(cut) if cut else None, size)

@@ -1,0 +1,228 @@
+"""Parquet and Arrow IPC (file and stream): typed by the file, read batch by batch."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from typing import BinaryIO, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.ipc
+import pyarrow.parquet
+
+from bayou.errors import DataError
+from bayou.streams import cells, limits
+from bayou.streams.cells import Label
+from bayou.streams.chunked import ChunkedSource, Outline
+from bayou.streams.policy import Chunk, Draft, settle
+from bayou.streams.source import ColumnType
+from bayou.streams.tap import Tap
+from bayou.streams.wishes import Wishes
+
+_TROUBLE = (pa.ArrowException, OSError, ValueError, TypeError, KeyError, IndexError, OverflowError)
+
+
+class ColumnarSource(ChunkedSource):
+    """Rows of a Parquet or Arrow IPC file; kinds come from its types. A packed one is unpacked aside."""
+
+    def __init__(self, tap: Tap, wishes: Wishes, format: str) -> None:
+        self._wishes = wishes
+        self._batches = Batches(tap, format)
+        schema = self._batches.schema
+        wishes.check(schema.names)
+        target = wishes.choose_target(schema.names)
+        found = {name: _kind(schema.field(name)) for name in wishes.kept(schema.names, target)}
+        self._label: Label = _label(schema.field(target)) if target is not None else "string"
+        if target is not None and wishes.kind(target) is not None:
+            self._label = "float64" if wishes.kind(target) == "numeric" else "string"
+        super().__init__(Outline(wishes.typed(found), target), wishes.rejects(), self._batches)
+        self._batches.names = [*self.columns, *([target] if target is not None else [])]
+
+    def _load(self, record: int) -> Chunk | None:
+        batch = self._batches.take()
+        if batch is None:
+            return None
+
+        def raw(i: int) -> bytes:
+            return repr(batch.slice(i, 1).to_pylist()[0]).encode()
+
+        draft = Draft({}, np.arange(batch.num_rows, dtype=np.int64), batch.num_rows, raw)
+        for name, column in self.columns.items():
+            draft.columns[name] = _fitted(draft, name, column.kind, batch.column(name))
+        if self.target is not None:
+            label = "numeric" if self._label == "float64" else self._label
+            draft.columns[self.target] = _fitted(draft, self.target, label, batch.column(self.target))
+        return settle(draft, self._wishes.policy, record)
+
+
+class Batches:
+    """Record batches of a file by number, of at most a fixed number of rows each."""
+
+    def __init__(self, tap: Tap, format: str) -> None:
+        self.tap, self._format = tap, format
+        self._file = _aside(tap)
+        self.place = 0
+        self.names: list[str] = []
+        self._iterator: Iterator[pa.RecordBatch] | None = None
+        try:
+            self._reader = _reader(self._file, format)
+            self.schema = self._reader.schema
+        except _TROUBLE as error:
+            raise self._damage(error) from error
+
+    def take(self) -> pa.RecordBatch | None:
+        """The next batch, or None at the end."""
+        try:
+            if self._iterator is None:
+                self._iterator = self._reader.batches(self.place, self.names)
+            batch = next(self._iterator, None)
+            if batch is not None:
+                batch.validate(full=True)
+        except _TROUBLE as error:
+            raise self._damage(error) from error
+        self.place += batch is not None
+        return batch
+
+    def seek(self, place: int) -> None:
+        """Go to a batch."""
+        self.place, self._iterator = place, None
+
+    def identity(self) -> dict[str, str | int]:
+        """What a checkpoint stores to recognise the stream."""
+        return self.tap.identity()
+
+    def share(self) -> float | None:
+        """Share of the rows read so far, where the file says how many there are."""
+        return min(1.0, self.place * limits.BATCH / self._reader.rows) if self._reader.rows else None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        self.tap.close()
+
+    def _damage(self, error: Exception) -> DataError:
+        kind = "Parquet" if self._format == "parquet" else "Arrow"
+        problem = f"{self.tap.path} cannot be read as {kind}: {str(error)[:200]}"
+        return DataError(problem, remedy="check that the file is complete")
+
+
+class _Reader(Protocol):
+    schema: pa.Schema
+    rows: int
+
+    def batches(self, place: int, names: list[str]) -> Iterator[pa.RecordBatch]: ...
+
+
+class _Parquet:
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = pa.parquet.ParquetFile(file, pre_buffer=False)
+        self.schema, self.rows = self._file.schema_arrow, self._file.metadata.num_rows
+
+    def batches(self, place: int, names: list[str]) -> Iterator[pa.RecordBatch]:
+        meta = self._file.metadata
+        for group in range(meta.num_row_groups):
+            count = -(-meta.row_group(group).num_rows // limits.BATCH)
+            if place >= count:  # whole row groups are passed over unread
+                place -= count
+                continue
+            found = self._file.iter_batches(limits.BATCH, [group], columns=names, use_threads=False)
+            for batch in found:
+                if place:
+                    place -= 1
+                else:
+                    yield batch
+
+
+class _Arrow:
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._random = file.read(6) == b"ARROW1"
+        self.rows = 0
+        self.schema = self._open().schema
+
+    def _open(self) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
+        self._file.seek(0)
+        return pa.ipc.open_file(self._file) if self._random else pa.ipc.open_stream(self._file)
+
+    def batches(self, place: int, names: list[str]) -> Iterator[pa.RecordBatch]:
+        reader = self._open()
+        whole = map(reader.get_batch, range(reader.num_record_batches)) if self._random else iter(reader)
+        for batch in whole:
+            for start in range(0, batch.num_rows, limits.BATCH):
+                if place:
+                    place -= 1
+                else:
+                    yield batch.select(names).slice(start, limits.BATCH)
+
+
+def _reader(file: BinaryIO, format: str) -> _Reader:
+    return _Parquet(file) if format == "parquet" else _Arrow(file)
+
+
+def _aside(tap: Tap) -> BinaryIO:
+    """A file that can be read at any place: the file itself, or its unpacked bytes in a temporary one."""
+    if tap.plain:
+        tap.read(limits.HEAD)
+        return open(tap.path, "rb")
+    file = tempfile.TemporaryFile()
+    while data := tap.read(limits.CHUNK):
+        file.write(data)
+    file.seek(0)
+    return file
+
+
+def _kind(field: pa.Field) -> ColumnType:
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    if _is_number(kind) or pa.types.is_null(kind):
+        return ColumnType("numeric")
+    if _is_text(kind) or pa.types.is_boolean(kind):
+        return ColumnType("nominal")
+    raise DataError(
+        f"columns of type {kind} are not supported",
+        column=field.name,
+        remedy=f"leave it out: ignore=[{field.name!r}], or turn it into numbers or text",
+    )
+
+
+def _label(field: pa.Field) -> Label:
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    if pa.types.is_boolean(kind):
+        return "bool"
+    if pa.types.is_integer(kind):
+        return "int64"
+    return "float64" if _kind(field).kind == "numeric" else "string"
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _fitted(draft: Draft, name: str, kind: str, column: pa.Array) -> pa.Array:
+    """The column as float64, dictionary, string or label; what does not fit is marked in the draft."""
+    if pa.types.is_dictionary(column.type):
+        plain = column.type == cells.NOMINAL and kind == "nominal"
+        column = column if plain else column.cast(column.type.value_type)
+    if kind == "bool":
+        return column
+    if kind == "int64":
+        large = pa.types.is_uint64(column.type) and (pc.max(column).as_py() or 0) >= 2**63
+        if large:
+            bad = pc.greater_equal(column, pa.scalar(2**63, pa.uint64())).fill_null(False)
+            draft.mark(name, bad.to_numpy(zero_copy_only=False), "a label beyond 2^63", column)
+            column = pc.if_else(bad, pa.scalar(None, pa.uint64()), column)
+        return column.cast(pa.int64())
+    if kind == "numeric":
+        if _is_text(column.type):
+            text = column.cast(pa.string())
+            values, marks = cells.numbers(text)
+            draft.mark(name, marks, "not a number", text)
+            return values
+        return column.cast(pa.float64(), safe=False)
+    text = column if column.type == cells.NOMINAL else column.cast(pa.string())
+    return text.dictionary_encode() if kind == "nominal" and text.type != cells.NOMINAL else text

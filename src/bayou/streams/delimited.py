@@ -1,0 +1,199 @@
+"""CSV and TSV: parsed by Arrow, chunk by chunk; a chunk that does not fit is looked at again cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from bayou.errors import DataError
+from bayou.streams import cells, limits
+from bayou.streams.chunked import ChunkedSource, Outline
+from bayou.streams.policy import Chunk, Draft, Misfit, settle
+from bayou.streams.records import Records, masked, split
+from bayou.streams.source import ColumnType
+from bayou.streams.tap import Tap
+from bayou.streams.wishes import Wishes
+
+
+class DelimitedSource(ChunkedSource):
+    """Rows of a CSV or TSV file with a header line. `?`, empty, NA and NaN are missing."""
+
+    def __init__(self, tap: Tap, wishes: Wishes, delimiter: str | None = None) -> None:
+        self._wishes = wishes
+        self._records = Records(tap, (delimiter or ",").encode())
+        head = self._records.peek()
+        skip_mark(self._records, head)
+        header = _first_record(self._records)
+        if delimiter is None and (guess := _delimiter(header)) != ",":
+            self._records.delimiter = guess.encode()
+        self._delimiter = (self._records.delimiter or b",").decode()
+        self._names = self._header(header)
+        target = wishes.choose_target(self._names)
+        sample = self._sample()
+        self._label = cells.label_type(sample[target]) if target is not None else "string"
+        if target is not None and wishes.kind(target) is not None:
+            self._label = "float64" if wishes.kind(target) == "numeric" else "string"
+        kept = wishes.kept(self._names, target)
+        found = {
+            name: ColumnType("numeric" if cells.is_numeric(sample[name]) else "nominal") for name in kept
+        }
+        outline = Outline(wishes.typed(found), target)
+        super().__init__(outline, wishes.rejects(), self._records)
+
+    def _load(self, record: int) -> Chunk | None:
+        chunk = self._records.take()
+        if not chunk:
+            return None
+        types = {name: _ARROW[column.kind] for name, column in self.columns.items()}
+        if self.target is not None:
+            types[self.target] = cells.NOMINAL
+        try:
+            columns = self._parse(chunk, types)
+        except pa.ArrowInvalid:
+            return settle(self._careful(chunk), self._wishes.policy, record)
+        if self.target is not None:
+            columns[self.target], bad = cells.labels(columns[self.target], self._label)
+            if bad.any():
+                return settle(self._careful(chunk), self._wishes.policy, record)
+        rows = len(next(iter(columns.values()), ()))
+        return Chunk(columns, rows, rows)
+
+    def _careful(self, chunk: bytes) -> Draft:
+        """The chunk with every cell first read as bytes, so that nothing can fail but what is noted."""
+        records = split(chunk, self._records.delimiter)
+        names = [*self.columns, *([self.target] if self.target is not None else [])]
+        misfits: list[Misfit] = []
+        raw = self._parse(chunk, dict.fromkeys(names, pa.binary()), misfits)
+        lost = {misfit.record for misfit in misfits}
+        rows = np.array([i for i in range(len(records)) if i not in lost], np.int64)
+        draft = Draft({}, rows, len(records), records.__getitem__, misfits)
+        for name in names:
+            text, bad = cells.strings(raw[name])
+            draft.mark(name, bad, "not UTF-8 text", raw[name], "save the file as UTF-8")
+            if name == self.target:
+                draft.columns[name], bad = cells.labels(text, self._label)
+                draft.mark(name, bad, "not a number, as the labels before it", text, f"nominal=[{name!r}]")
+            elif self.columns[name].kind == "numeric":
+                draft.columns[name], bad = cells.numbers(text)
+                draft.mark(name, bad, "not a number", text, _remedy(name))
+            else:
+                draft.columns[name] = text.cast(_ARROW[self.columns[name].kind])
+        return draft
+
+    def _parse(
+        self, chunk: bytes, types: Mapping[str, pa.DataType], misfits: list[Misfit] | None = None
+    ) -> dict[str, pa.Array]:
+        def note(row: pyarrow.csv.InvalidRow) -> Literal["skip"]:
+            assert misfits is not None
+            reason = "short row" if row.actual_columns < row.expected_columns else "long row"
+            seen = f"{row.actual_columns} cells instead of {row.expected_columns}"
+            misfits.append(Misfit(row.number - 1, None, reason, seen))
+            return "skip"
+
+        return parse(chunk, self._names, types, self._delimiter, note if misfits is not None else None)
+
+    def _header(self, header: bytes) -> list[str]:
+        delimiter = self._delimiter.encode()
+        if masked(header, delimiter).count(delimiter) >= limits.COLUMNS:
+            raise DataError(f"more than {limits.COLUMNS:,} columns", remedy="is this another format?")
+        try:
+            table = pyarrow.csv.read_csv(
+                pa.py_buffer(header),
+                read_options=pyarrow.csv.ReadOptions(
+                    autogenerate_column_names=True, block_size=limits.LINE + 1
+                ),
+                parse_options=pyarrow.csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
+                convert_options=pyarrow.csv.ConvertOptions(
+                    column_types={f"f{i}": pa.string() for i in range(limits.COLUMNS)}
+                ),
+            )
+        except pa.ArrowInvalid as error:
+            raise DataError(f"the header cannot be read: {error}", remedy="save it as UTF-8") from error
+        names = [column[0].as_py() or f"column_{i + 1}" for i, column in enumerate(table.columns)]
+        self._wishes.check(names)
+        _, words = cells.numbers(pa.array(names), ())
+        if not words.any() and names not in (_count(names, 0), _count(names, 1)):
+            raise DataError(
+                "the first line holds numbers, not names",
+                value=names[0],
+                remedy="put a header line before it",
+            )
+        return names
+
+    def _sample(self) -> dict[str, pa.Array]:
+        records = split(self._records.peek(), self._records.delimiter, limits.SAMPLE)
+        if not records:
+            return {name: pa.array([], pa.string()) for name in self._names}
+        raw = self._parse(b"".join(records), dict.fromkeys(self._names, pa.binary()), [])
+        return {name: cells.strings(raw[name])[0] for name in self._names}
+
+
+_ARROW = {"numeric": pa.float64(), "nominal": cells.NOMINAL, "text": pa.string()}
+
+
+def parse(
+    chunk: bytes,
+    names: Sequence[str],
+    types: Mapping[str, pa.DataType],
+    delimiter: str = ",",
+    note: object = None,
+    missing: Sequence[str] = cells.MISSING,
+    quote: bool = True,
+) -> dict[str, pa.Array]:
+    """Columns `types` of a chunk of delimited records; raises ArrowInvalid if one does not fit."""
+    csv = pyarrow.csv
+    table = csv.read_csv(
+        pa.py_buffer(chunk),
+        read_options=csv.ReadOptions(column_names=names, use_threads=note is None, block_size=len(chunk) + 1),
+        parse_options=csv.ParseOptions(
+            delimiter=delimiter,
+            quote_char='"' if quote else False,
+            newlines_in_values=quote and b'"' in chunk,
+            invalid_row_handler=note,
+        ),
+        convert_options=csv.ConvertOptions(
+            column_types=types, include_columns=list(types), strings_can_be_null=True, null_values=missing
+        ),
+    )
+    return {name: joined(table.column(name)) for name in types}
+
+
+def joined(column: pa.ChunkedArray) -> pa.Array:
+    """One array; no copy if it is one already."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def skip_mark(records: Records, head: bytes) -> None:
+    """Pass over a byte order mark; refuse what is not UTF-8 at all, and an empty stream."""
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DataError("the file is UTF-16", remedy="save it as UTF-8")
+    if head.startswith(b"\xef\xbb\xbf"):
+        records.skip(3)
+        head = head[3:]
+    if not head.strip():
+        raise DataError(f"{records.tap.path} is empty", remedy="a stream starts with a header")
+
+
+def _first_record(records: Records) -> bytes:
+    chunk = records.peek()
+    record = split(chunk, records.delimiter, 1)[0]
+    records.skip(chunk.index(record) + len(record))
+    return record
+
+
+def _delimiter(header: bytes) -> str:
+    if b"," in masked(header, b","):
+        return ","
+    return max(",;\t|", key=lambda mark: header.count(mark.encode()))
+
+
+def _count(names: Sequence[str], start: int) -> list[str]:
+    return [str(i) for i in range(start, start + len(names))]
+
+
+def _remedy(name: str) -> str:
+    return f'declare it: nominal=[{name!r}]; or policy="skip" or "missing"'

@@ -1,0 +1,199 @@
+"""JSON lines: one object a line, its keys the columns."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from bayou.errors import DataError
+from bayou.streams import cells, limits
+from bayou.streams.cells import Label
+from bayou.streams.chunked import ChunkedSource, Outline
+from bayou.streams.delimited import skip_mark
+from bayou.streams.policy import Chunk, Draft, Misfit, settle
+from bayou.streams.records import Records, split
+from bayou.streams.source import ColumnType
+from bayou.streams.tap import Tap
+from bayou.streams.wishes import Wishes, listed
+
+_CELL = (str, bool, int, float)
+_ARROW = {"numeric": pa.float64(), "nominal": cells.NOMINAL, "text": pa.string()}
+_LABEL = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_()}
+
+
+class JsonLinesSource(ChunkedSource):
+    """Rows of a JSON lines file. An absent key, null and NaN are missing; true and false are nominal values.
+
+    Columns are the keys of the first 1,000 rows and those declared; a row with another key does not fit.
+    """
+
+    def __init__(self, tap: Tap, wishes: Wishes) -> None:
+        self._wishes = wishes
+        self._records = Records(tap)
+        skip_mark(self._records, self._records.peek())
+        sample = [parse_line(line) for line in split(self._records.peek(), most=limits.SAMPLE)]
+        rows = [row for row in sample if isinstance(row, Mapping)]
+        if not rows:
+            raise DataError("no JSON object in the first lines", remedy="is this another format?")
+        keys = dict.fromkeys(key for row in rows for key in row)
+        names = list(keys | dict.fromkeys(wishes.kinds or {}) | dict.fromkeys([wishes.target or ""]))
+        names = [name for name in names if name or name in keys]
+        wishes.check(names, open_ended=True)
+        if wishes.target and wishes.target not in keys:
+            shown = listed(list(keys))
+            raise DataError(f"the first lines hold no target {wishes.target!r}; they hold {shown}")
+        target = wishes.choose_target(names)
+        self._label = _label([row.get(target) for row in rows]) if target is not None else "string"
+        if target is not None and wishes.kind(target) is not None:
+            self._label = "float64" if wishes.kind(target) == "numeric" else "string"
+        kept = wishes.kept(names, target)
+        found = {name: _kind([row.get(name) for row in rows]) for name in kept}
+        super().__init__(Outline(wishes.typed(found), target), wishes.rejects(), self._records)
+        self._known = {*kept, *wishes.ignore, target}
+
+    def _load(self, record: int) -> Chunk | None:
+        chunk = self._records.take()
+        if not chunk:
+            return None
+        lines = split(chunk)
+        misfits: list[Misfit] = []
+        rows: list[Mapping[str, Any]] = []
+        records: list[int] = []
+        for i, line in enumerate(lines):
+            row = parse_line(line)
+            if isinstance(row, str):
+                misfits.append(Misfit(i, None, row, line[:60].decode("utf-8", "backslashreplace")))
+                continue
+            for key in row.keys() - self._known:
+                remedy = f"ignore=[{key!r}], or declare it as nominal, numeric or text"
+                misfits.append(Misfit(i, key, "a column not seen in the first rows", None, remedy))
+            rows.append(row)
+            records.append(i)
+        draft = Draft({}, np.array(records, np.int64), len(lines), lines.__getitem__, misfits)
+        for name, column in self.columns.items():
+            draft.columns[name] = self._column(draft, rows, name, column.kind, _ARROW[column.kind])
+        if self.target is not None:
+            kind = "text" if self._label == "string" else self._label
+            draft.columns[self.target] = self._column(draft, rows, self.target, kind, _LABEL[self._label])
+        return settle(draft, self._wishes.policy, record)
+
+    def _column(
+        self, draft: Draft, rows: list[Mapping[str, Any]], name: str, kind: str, arrow: pa.DataType
+    ) -> pa.Array:
+        out: list[Any] = []
+        for i, row in enumerate(rows):
+            value, fits = _fitted(row.get(name), kind)
+            out.append(value)
+            if not fits:
+                reason = "not a text or a number" if kind in ("nominal", "text") else "not a number"
+                remedy = f'declare it: nominal=[{name!r}]; or policy="skip" or "missing"'
+                record = int(draft.records[i])
+                draft.misfits.append(Misfit(record, name, reason, _shown(row[name]), remedy))
+        if pa.types.is_dictionary(arrow):
+            return pa.array(out, pa.string()).dictionary_encode()
+        return pa.array(out, arrow)
+
+
+def parse_line(line: bytes) -> Mapping[str, Any] | str:
+    """The object on a line, or what is wrong with it.
+
+    Examples
+    --------
+    >>> parse_line(b'{"a": 1}'), parse_line(b"[1]"), parse_line(b"{"), parse_line(b"[" * 40)
+    ({'a': 1}, 'not a JSON object', 'not JSON', 'nested deeper than 32 levels')
+    """
+    if line.count(b"[") + line.count(b"{") > limits.NESTING and _depth(line) > limits.NESTING:
+        return f"nested deeper than {limits.NESTING} levels"
+    try:
+        row = json.loads(line.decode(), object_pairs_hook=_object)
+    except UnicodeDecodeError:
+        return "not UTF-8 text"
+    except _RepeatedKeyError:
+        return "a key that is repeated"
+    except (ValueError, RecursionError):
+        return "not JSON"
+    return row if isinstance(row, dict) else "not a JSON object"
+
+
+class _RepeatedKeyError(Exception):
+    pass
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row = dict(pairs)
+    if len(row) != len(pairs):
+        raise _RepeatedKeyError
+    return row
+
+
+def _depth(line: bytes) -> int:
+    depth = deepest = 0
+    quoted = escaped = False
+    for byte in line:
+        if quoted:
+            quoted = escaped or byte != 0x22
+            escaped = byte == 0x5C and not escaped
+        elif byte == 0x22:
+            quoted = True
+        elif byte in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+            if deepest > limits.NESTING:
+                break
+        elif byte in b"]}":
+            depth -= 1
+    return deepest
+
+
+def _fitted(value: Any, kind: str) -> tuple[Any, bool]:
+    """The value as the kind wants it, None if missing; and whether it fits."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None, True
+    if not isinstance(value, _CELL):
+        return None, False
+    if kind == "bool":
+        return (value, True) if isinstance(value, bool) else (None, False)
+    if kind in ("nominal", "text"):
+        text = value if isinstance(value, str) else json.dumps(value)
+        return (text, True) if text.isascii() or _encodable(text) else (None, False)
+    if isinstance(value, bool | str):
+        return None, False
+    if kind == "int64":
+        fits = isinstance(value, int) and -(2**63) <= value < 2**63
+        return (value, True) if fits else (None, False)
+    try:
+        return float(value), True
+    except OverflowError:
+        return math.copysign(math.inf, value), True
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+    return True
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value)[:60]
+
+
+def _kind(sample: list[Any]) -> ColumnType:
+    present = [value for value in sample if value is not None]
+    numbers = sum(isinstance(value, int | float) and not isinstance(value, bool) for value in present)
+    return ColumnType("numeric" if not present or 2 * numbers > len(present) else "nominal")
+
+
+def _label(sample: list[Any]) -> Label:
+    present = [value for value in sample if value is not None]
+    if present and all(isinstance(value, bool) for value in present):
+        return "bool"
+    if not present or any(isinstance(value, bool) or not isinstance(value, int | float) for value in present):
+        return "string"
+    return "int64" if all(isinstance(value, int) for value in present) else "float64"

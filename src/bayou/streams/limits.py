@@ -1,0 +1,13 @@
+"""What a stream may ask of the machine: everything beyond is refused, early and in bounded memory."""
+
+from __future__ import annotations
+
+LINE = 1 << 20  # bytes of one record, its line end included
+CHUNK = LINE  # a chunk is parsed at once; a record that does not fit into one is too long
+COLUMNS = 10_000
+NESTING = 32  # levels of brackets in one JSON line
+RATIO = 100  # bytes out per byte in, of a compressed stream ...
+FREE = 64 << 20  # ... beyond this many bytes out
+SAMPLE = 1_000  # rows from which kinds are found
+HEAD = 1 << 16  # bytes whose hash identifies a stream
+BATCH = 16_384  # rows of a columnar file parsed at once

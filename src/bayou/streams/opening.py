@@ -1,0 +1,132 @@
+"""One door to all formats."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, cast, get_args
+
+from bayou.errors import DataError, SchemaError
+from bayou.streams.source import Kind, Policy, Source
+from bayou.streams.wishes import Wishes
+
+if TYPE_CHECKING:
+    from bayou.streams.tap import Tap
+
+_FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".txt": "txt",
+    ".arff": "arff",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".libsvm": "libsvm",
+    ".svm": "libsvm",
+}
+
+
+def open_stream(
+    path: str | os.PathLike[str],
+    *,
+    target: str | None = None,
+    nominal: Collection[str] = (),
+    numeric: Collection[str] = (),
+    text: Collection[str] = (),
+    ignore: Collection[str] = (),
+    policy: Policy = "strict",
+    dead_letters: str | os.PathLike[str] | None = None,
+    format: str | None = None,
+) -> Source:
+    """Open a file, or standard input ("-"), as a stream of rows.
+
+    Parameters
+    ----------
+    path
+        `.csv .tsv .txt .arff .parquet .arrow .feather .ipc .jsonl .ndjson .libsvm`, each also packed as `.gz`
+        or `.zst`; "-" reads standard input, as CSV unless `format` says otherwise.
+    target
+        Name of the label. ARFF: the last attribute unless given. "": the stream has no label.
+    nominal, numeric, text, ignore
+        Columns whose kind is not what the file or its first 1,000 rows suggest, and columns to leave out.
+    policy
+        What to do with a cell that does not fit its column: "strict" stops, "skip" leaves the row out,
+        "missing" makes the cell missing. A row that cannot be split into cells is left out by both.
+    dead_letters
+        A file for the rows left out, one JSON object a line.
+    format
+        "csv", "tsv", "text" (label, tab, text), "arff", "parquet", "arrow", "jsonl" or "libsvm".
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "day.csv"
+    >>> _ = path.write_text("price,day,move\\n0.3,mon,UP\\n0.4,tue,DOWN\\n")
+    >>> with open_stream(path, target="move") as stream:
+    ...     rows = stream.read(10)
+    >>> rows.columns["price"].to_pylist(), rows.columns["day"].to_pylist(), rows.labels.to_pylist()
+    ([0.3, 0.4], ['mon', 'tue'], ['UP', 'DOWN'])
+    """
+    from bayou.streams.tap import Tap
+
+    if policy not in get_args(Policy):
+        raise DataError("unknown policy", value=policy, remedy="strict, skip or missing")
+    kinds: dict[str, Kind] = {}
+    for kind, names in (("nominal", nominal), ("numeric", numeric), ("text", text)):
+        for name in [names] if isinstance(names, str) else names:
+            if kinds.setdefault(name, cast(Kind, kind)) != kind or name in ignore:
+                raise SchemaError(f"column {name!r} was given two kinds")
+    letters = Path(dead_letters) if dead_letters is not None else None
+    left_out = (ignore,) if isinstance(ignore, str) else tuple(ignore)
+    wishes = Wishes(target, kinds, left_out, policy, letters)
+    name = os.fspath(path)
+    chosen = format or _format(name)
+    tap = Tap(name)
+    try:
+        return _opened(chosen, tap, wishes)
+    except BaseException:
+        tap.close()
+        raise
+
+
+def _format(path: str) -> str:
+    if path == "-":
+        return "csv"
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in (".gz", ".zst"):
+        suffixes.pop()
+    if not suffixes or suffixes[-1] not in _FORMATS:
+        known = " ".join(_FORMATS)
+        raise DataError(
+            f"cannot tell the format of {path}", remedy=f"say format=; known are {known} (.gz, .zst)"
+        )
+    return _FORMATS[suffixes[-1]]
+
+
+def _opened(format: str, tap: Tap, wishes: Wishes) -> Source:
+    # Formats are imported when asked for: importing bayou must stay light.
+    if format in ("csv", "tsv"):
+        from bayou.streams.delimited import DelimitedSource
+
+        return DelimitedSource(tap, wishes, "\t" if format == "tsv" else None)
+    if format == "arff":
+        from bayou.streams.arff import ArffSource
+
+        return ArffSource(tap, wishes)
+    if format in ("parquet", "arrow"):
+        from bayou.streams.columnar import ColumnarSource
+
+        return ColumnarSource(tap, wishes, format)
+    if format == "jsonl":
+        from bayou.streams.jsonl import JsonLinesSource
+
+        return JsonLinesSource(tap, wishes)
+    if format in ("txt", "text", "libsvm"):
+        from bayou.streams.lines import lines_source
+
+        return lines_source(tap, wishes, format)
+    raise DataError("unknown format", value=format, remedy="csv tsv text arff parquet arrow jsonl libsvm")

@@ -1,0 +1,105 @@
+"""What happens to a cell that does not fit: stop, leave the row out, or make the cell missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bayou.errors import DataError
+from bayou.streams.cells import Marks
+from bayou.streams.rejects import Reject
+from bayou.streams.source import Policy, Words
+
+REMEDY = 'correct it, or read with policy="skip" or policy="missing"'
+
+
+@dataclass
+class Misfit:
+    """A cell, or a whole row (`column` None), that does not fit."""
+
+    record: int
+    column: str | None
+    reason: str
+    value: str | None
+    remedy: str = REMEDY
+
+
+@dataclass
+class Draft:
+    """A parsed chunk before the policy: converted cells, null wherever a misfit stands.
+
+    `records` holds the record number, within the chunk, of every row that could be split into cells; rows
+    that could not are among the misfits. `raw` gives a record's bytes.
+    """
+
+    columns: dict[str, pa.Array]
+    records: NDArray[np.int64]
+    total: int
+    raw: Callable[[int], bytes]
+    misfits: list[Misfit] = field(default_factory=list)
+    words: Words | None = None
+
+    def mark(self, column: str, bad: Marks, reason: str, cells: pa.Array, remedy: str = REMEDY) -> None:
+        """Note the marked cells of a column as misfits; `cells` are the rows' cells as they were."""
+        for i in np.flatnonzero(bad):
+            value = cells[int(i)].as_py()
+            shown = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
+            self.misfits.append(Misfit(int(self.records[i]), column, reason, shown, remedy))
+
+
+@dataclass
+class Chunk:
+    """Accepted rows of one chunk, what was rejected between them, and the error that follows them, if any."""
+
+    columns: dict[str, pa.Array]
+    rows: int
+    records: int
+    rejects: Sequence[Reject] = ()
+    fault: DataError | None = None
+    words: Words | None = None
+
+
+def settle(draft: Draft, policy: Policy, first: int) -> Chunk:
+    """Apply the policy to a chunk whose first record is number `first` of the stream."""
+    rows = len(draft.records)
+    if not draft.misfits:
+        return Chunk(draft.columns, rows, draft.total, words=draft.words)
+    misfits = sorted(draft.misfits, key=lambda misfit: misfit.record)
+    if policy == "strict":
+        worst = misfits[0]
+        keep = int(np.searchsorted(draft.records, worst.record))
+        fault = DataError(
+            worst.reason,
+            row=first + worst.record,
+            column=worst.column,
+            value=worst.value,
+            remedy=worst.remedy,
+        )
+        return _picked(draft, np.arange(keep), Chunk({}, keep, draft.total, fault=fault))
+    whole = {m.record for m in misfits if m.column is None or policy == "skip"}
+    accepted = ~np.isin(draft.records, np.fromiter(whole, np.int64, len(whole)))
+    before = np.concatenate([[0], np.cumsum(accepted)])
+    rejects, last = [], -1
+    for misfit in misfits:
+        if misfit.record in whole and misfit.record == last:
+            continue  # a row is rejected once, for its first misfit
+        after = int(before[np.searchsorted(draft.records, misfit.record)])
+        raw = draft.raw(misfit.record) if misfit.record in whole else None
+        record = first + misfit.record
+        rejects.append(Reject(after, record, misfit.column, misfit.reason, misfit.value, raw))
+        last = misfit.record
+    keeping = np.flatnonzero(accepted)
+    return _picked(draft, keeping, Chunk({}, len(keeping), draft.total, rejects))
+
+
+def _picked(draft: Draft, rows: NDArray[np.intp], chunk: Chunk) -> Chunk:
+    index = pa.array(rows, pa.int64())
+    chunk.columns = {name: column.take(index) for name, column in draft.columns.items()}
+    if draft.words is not None:
+        parts = [draft.words.slice(int(row), 1) for row in rows]
+        chunk.words = Words.join(parts) if parts else draft.words.slice(0, 0)
+    return chunk

@@ -1,0 +1,86 @@
+"""What the caller asked for: target, kinds, columns to leave out, policy."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bayou.errors import DataError, SchemaError
+from bayou.streams import limits
+from bayou.streams.rejects import Rejects
+from bayou.streams.source import ColumnType, Kind, Policy
+
+_USUAL = ("class", "target", "label", "y", "outcome", "category")
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """The options of `open_stream`, checked against the columns a file has.
+
+    `target` None leaves the choice to the format (ARFF: the last attribute); "" means there is no target.
+    """
+
+    target: str | None = None
+    kinds: Mapping[str, Kind] | None = None
+    ignore: Collection[str] = ()
+    policy: Policy = "strict"
+    dead_letters: Path | None = None
+
+    def rejects(self) -> Rejects:
+        """An empty account of rejects."""
+        return Rejects(self.dead_letters)
+
+    def kind(self, name: str) -> Kind | None:
+        """The kind asked for, if any."""
+        return (self.kinds or {}).get(name)
+
+    def check(self, names: Sequence[str], *, open_ended: bool = False) -> None:
+        """Refuse repeated names, too many columns, and wishes about columns that do not exist."""
+        if len(names) > limits.COLUMNS:
+            raise DataError(f"more than {limits.COLUMNS:,} columns", remedy="is this another format?")
+        seen: set[str] = set()
+        for name in names:
+            if name in seen:
+                raise DataError("the header repeats a name", column=name, remedy="rename one of the columns")
+            seen.add(name)
+        if not open_ended:
+            for name in [*(self.kinds or {}), *self.ignore]:
+                if name not in seen:
+                    raise SchemaError(f"there is no column {name!r}; the columns are {listed(names)}")
+
+    def choose_target(self, names: Sequence[str], default: str | None = None) -> str | None:
+        """Name of the target, or None if there is to be none."""
+        if self.target == "":
+            return None
+        target = self.target if self.target is not None else default
+        if target is None:
+            guess = next((name for name in names if name.lower() in _USUAL), names[-1] if names else "")
+            raise DataError(
+                f"which column is the target? The columns are {listed(names)}",
+                remedy=f'perhaps target={guess!r}; target="" reads a stream without one',
+            )
+        if target not in names:
+            raise SchemaError(
+                f"there is no column {target!r} to be the target; the columns are {listed(names)}"
+            )
+        if target in self.ignore:
+            raise SchemaError(f"column {target!r} cannot be both the target and ignored")
+        return target
+
+    def kept(self, names: Sequence[str], target: str | None) -> list[str]:
+        """Columns to hand out."""
+        return [name for name in names if name != target and name not in self.ignore]
+
+    def typed(self, found: Mapping[str, ColumnType]) -> dict[str, ColumnType]:
+        """The kinds found, unless others were asked for."""
+        return {
+            name: ColumnType(wished) if (wished := self.kind(name)) not in (None, kind.kind) else kind
+            for name, kind in found.items()
+        }
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names for a message, at most thirty of them."""
+    shown = ", ".join(repr(name[:40]) for name in names[:30])
+    return shown + (f" and {len(names) - 30} more" if len(names) > 30 else "")
