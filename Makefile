@@ -1,0 +1,43 @@
+# Every target sets itself up on a fresh clone: a virtual environment in .venv, nothing by hand.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+DEV    := $(VENV)/.dev-installed
+BENCH  := $(VENV)/.bench-installed
+
+.PHONY: demo test check bench test-system format clean
+.DEFAULT_GOAL := test
+
+$(DEV): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+$(BENCH): $(DEV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	touch $@
+
+demo: $(DEV)          ## the main job on an embedded stream: every classifier, one table
+	$(BIN)/bayou demo
+
+test: $(DEV)          ## the suite
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: $(DEV)         ## format, lint, types, import layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(DEV)        ## rewrite the files as `make check` wants them
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(BENCH)       ## every speed claim beside its peer, in one run
+	$(BIN)/python -m benchmarks
+
+test-system: $(DEV)   ## the long and heavy proofs
+	BAYOU_LONG=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache

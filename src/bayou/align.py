@@ -1,0 +1,155 @@
+"""Moving cells: from one schema to a larger one, for growth and for merging workers that saw other things."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.errors import MergeError
+from bayou.schema import Kind, Label, Schema, Shape, Vocabulary, label_key
+
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Where the old entries of an axis go, how long the new axis is, and how many of it are declared."""
+
+    to: Index
+    size: int
+    declared: int = 0
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Where every class, column, value and word of an old schema stands in a new one.
+
+    `values[j]` and `words[j]` belong to column j of the *new* schema; a column the old schema lacks has an
+    empty `to`.
+    """
+
+    classes: Axis
+    numeric: Axis
+    nominal: Axis
+    values: tuple[Axis, ...]
+    text: Axis
+    words: tuple[Axis, ...]
+
+
+def align(old: Schema, new: Schema) -> Alignment:
+    """The plan that carries summaries of `old` into `new`, which must contain all of it."""
+    return Alignment(
+        classes=_class_axis(old, new),
+        numeric=_column_axis(old, new, Kind.NUMERIC),
+        nominal=_column_axis(old, new, Kind.NOMINAL),
+        values=_vocabulary_axes(old, new, Kind.NOMINAL),
+        text=_column_axis(old, new, Kind.TEXT),
+        words=_vocabulary_axes(old, new, Kind.TEXT),
+    )
+
+
+def whole(schema: Schema) -> Alignment:
+    """The plan that takes empty summaries to a schema."""
+    return grown(Shape(0, 0, 0, 0, (), ()), schema)
+
+
+def grown(before: Shape, schema: Schema) -> Alignment:
+    """The plan for a schema that only grew at its ends since it had the shape `before`."""
+    now = schema.shape()
+
+    def ends(old: tuple[int, ...], vocabularies: list[Vocabulary]) -> tuple[Axis, ...]:
+        old += (0,) * (len(vocabularies) - len(old))
+        return tuple(Axis(np.arange(n), v.size, v.declared) for n, v in zip(old, vocabularies, strict=True))
+
+    return Alignment(
+        classes=Axis(np.arange(before.classes), now.classes, now.classes if schema.closed else 0),
+        numeric=Axis(np.arange(before.numeric), now.numeric),
+        nominal=Axis(np.arange(before.nominal), now.nominal),
+        values=ends(before.values, schema.vocabulary_list(Kind.NOMINAL)),
+        text=Axis(np.arange(before.text), now.text),
+        words=ends(before.words, schema.vocabulary_list(Kind.TEXT)),
+    )
+
+
+def union(a: Schema, b: Schema) -> Schema:
+    """All of `a` in its own order, then what only `b` knows."""
+    result = a.copy()
+    for name, (kind, _) in b.place.items():
+        mine = a.kind(name)
+        if mine is None:
+            result.add_column(name, kind)
+        elif mine is not kind:
+            raise MergeError(
+                f"column {name!r} is {mine} here and {kind} there; declare its kind with "
+                "schema=Declared(columns=...) in both models before they learn"
+            )
+    unknown = [c for c in b.classes.values if result.classes.code(c) < 0]
+    if len(result.classes.values) + len(unknown) > result.classes.limit:
+        raise MergeError(
+            f"together the models know {len(result.classes.values) + len(unknown)} classes, beyond max_classes="
+            f"{result.classes.limit}; raise it with schema=Declared(max_classes=...)"
+        )
+    result.classes.extend(b.classes.values)
+    result.closed = a.closed and b.closed
+    for name, theirs in b.vocabularies.items():
+        ours = result.vocabularies[name]
+        ours.extend(theirs.values)
+        ours.overflowed = ours.overflowed or theirs.overflowed
+        ours.declared = max(ours.declared, theirs.declared)
+    return result
+
+
+def canonical(schema: Schema) -> Schema:
+    """The same content with columns by name and classes, values, words in canonical order."""
+    result = Schema(schema.declared)
+    result.closed = schema.closed
+    result.clear_columns()
+    for name in sorted(schema.place):
+        result.add_column(name, schema.place[name][0])
+    result.classes = _sorted_vocabulary(schema.classes)
+    result.vocabularies = {
+        name: _sorted_vocabulary(schema.vocabularies[name]) for name in result.vocabularies
+    }
+    return result
+
+
+def canonical_order(labels: list[Label]) -> Index:
+    """Positions of the labels in canonical order."""
+    return np.array(sorted(range(len(labels)), key=lambda i: label_key(labels[i])), dtype=np.int64)
+
+
+def _sorted_vocabulary(v: Vocabulary) -> Vocabulary:
+    result = Vocabulary(sorted(v.values, key=label_key), limit=v.limit)
+    result.overflowed, result.declared = v.overflowed, v.declared
+    return result
+
+
+def _vocabulary_axis(old: Vocabulary, new: Vocabulary) -> Axis:
+    if old.values == new.values[: len(old.values)]:
+        to = np.arange(old.size, dtype=np.int64)
+    else:
+        to = np.array([new.code(value) for value in old.values], dtype=np.int64)
+        to = np.append(to, np.arange(len(to), old.size))
+    if old.overflowed:
+        to[len(old.values) :] = new.limit
+    return Axis(to, new.size, new.declared)
+
+
+def _class_axis(old: Schema, new: Schema) -> Axis:
+    axis = _vocabulary_axis(old.classes, new.classes)
+    return Axis(axis.to, axis.size, axis.size if new.closed else 0)
+
+
+def _vocabulary_axes(old: Schema, new: Schema, kind: Kind) -> tuple[Axis, ...]:
+    empty = Vocabulary()
+    return tuple(
+        _vocabulary_axis(old.vocabularies.get(name, empty), new.vocabularies[name])
+        for name in new.names(kind)
+    )
+
+
+def _column_axis(old: Schema, new: Schema, kind: Kind) -> Axis:
+    to = np.array([new.place[name][1] for name in old.names(kind)], dtype=np.int64)
+    return Axis(to, len(new.names(kind)))

@@ -1,0 +1,87 @@
+"""One encoded mini-batch: checked once when it is made, trusted afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+Index = NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class Words:
+    """Word counts of one text column, row by row (compressed sparse rows).
+
+    indptr : int64[n + 1]; ids : int32[nnz], ascending within a row; counts : float64[nnz]
+    """
+
+    indptr: Index
+    ids: Codes
+    counts: Floats
+
+    def rows(self, lo: int, hi: int) -> Words:
+        a, b = self.indptr[lo], self.indptr[hi]
+        return Words(self.indptr[lo : hi + 1] - a, self.ids[a:b], self.counts[a:b])
+
+
+@dataclass(slots=True)
+class Block:
+    """Rows ready for kernels, row-major and writeable.
+
+    numeric : float64[n, p], NaN = missing; codes : int32[n, q], -1 = missing; words : one per text column
+    y : int32[n], -1 = unlabelled; w : float64[n] >= 0; start : stream number of the first row
+    novel : rows that bring a class or column never met before; proba : float64[n, K], set by who predicted
+    """
+
+    numeric: Floats
+    codes: Codes
+    words: tuple[Words, ...]
+    y: Codes
+    w: Floats
+    start: int = 0
+    novel: Sequence[int] = ()
+    proba: Floats | None = field(default=None)
+
+    @property
+    def n(self) -> int:
+        return len(self.y)
+
+    def rows(self, lo: int, hi: int) -> Block:
+        """Rows lo..hi as views, no copy."""
+        return Block(
+            self.numeric[lo:hi],
+            self.codes[lo:hi],
+            tuple(words.rows(lo, hi) for words in self.words),
+            self.y[lo:hi],
+            self.w[lo:hi],
+            self.start + lo,
+            [r - lo for r in self.novel if lo <= r < hi],
+            None if self.proba is None else self.proba[lo:hi],
+        )
+
+    def cut(self, points: Sequence[int]) -> Iterator[tuple[slice, Block]]:
+        """The pieces between the given row numbers, in order, with where they stand."""
+        edges = sorted({0, self.n, *points})
+        if len(edges) == 2:
+            yield slice(0, self.n), self
+            return
+        for lo, hi in zip(edges[:-1], edges[1:], strict=True):
+            yield slice(lo, hi), self.rows(lo, hi)
+
+    def learned(self) -> int:
+        """Number of rows that teach something: labelled, with weight."""
+        if self.n == 1:
+            return int(self.y[0] >= 0 and self.w[0] > 0)
+        return int(np.count_nonzero((self.y >= 0) & (self.w > 0)))
+
+    def relabelled(self, y: Codes) -> Block:
+        return replace(self, y=np.ascontiguousarray(y, dtype=np.int32))
+
+    def scored(self, proba: Floats) -> Block:
+        """The same rows with the class probabilities somebody gave them."""
+        return replace(self, proba=proba)

@@ -1,0 +1,6 @@
+"""Classifiers: each a choice of summaries and readers. `__all__` is the registry the contract suite runs on."""
+
+from bayou.classifiers.baselines import MajorityClass, NoChange
+from bayou.classifiers.naive_bayes import NaiveBayes
+
+__all__ = ["MajorityClass", "NaiveBayes", "NoChange"]

@@ -1,0 +1,52 @@
+"""The two classifiers everybody has to beat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bayou.classifiers.engine import BayesClassifier
+from bayou.readings.last_label import Persistence
+from bayou.readings.prior import CountedPrior
+from bayou.readings.view import AnyView, Live
+from bayou.schema import Declared
+from bayou.summaries.class_counts import ClassCounts
+from bayou.summaries.last_label import LastLabel
+
+
+class MajorityClass(BayesClassifier):
+    """The class seen most: P(c) = N_c / N, whatever the row says.
+
+    Merge: exact. Memory: 8 bytes per class.
+
+    Examples
+    --------
+    >>> model = MajorityClass().fit([[1], [2], [3]], ["a", "b", "b"])
+    >>> model.predict([[7]]).tolist()
+    ['b']
+    """
+
+    def __init__(self, schema: Declared | None = None) -> None:
+        self.schema = schema
+
+    def views(self) -> Mapping[str, AnyView]:
+        return {"classes": Live(ClassCounts(), CountedPrior())}
+
+
+class NoChange(BayesClassifier):
+    """The label of the latest row: hard to beat where labels come in runs.
+
+    Merge: in stream order. Memory: 8 bytes.
+
+    Examples
+    --------
+    >>> model = NoChange()
+    >>> model.learn_one({"x": 1}, "a"); model.learn_one({"x": 2}, "b")
+    >>> model.predict_one({"x": 3})
+    'b'
+    """
+
+    def __init__(self, schema: Declared | None = None) -> None:
+        self.schema = schema
+
+    def views(self) -> Mapping[str, AnyView]:
+        return {"last": Live(LastLabel(), Persistence())}

@@ -1,0 +1,145 @@
+"""The engine of classifiers that are a choice of summaries and readers.
+
+A classifier names its views; the joint log-probability is the sum over them. Everything else (learning,
+exact test-then-train, growth, merge, unlearning, decay, refresh, state) follows from the views.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from bayou.align import Alignment, whole
+from bayou.block import Block, Floats
+from bayou.classifiers.shell import Shell
+from bayou.laws import MergeLaw
+from bayou.protocols import Arrays
+from bayou.readings.view import AnyView, next_point
+from bayou.schema import Schema
+
+
+class BayesClassifier(Shell):
+    """log P(c, x) = sum over views of what each reads off its summary."""
+
+    _views: Mapping[str, AnyView] = {}
+    _rows = 0
+    _k = 0
+
+    def views(self) -> Mapping[str, AnyView]:
+        """The summaries and how they are read: all a new classifier has to give."""
+        raise NotImplementedError
+
+    @property
+    def law(self) -> MergeLaw:
+        """The weakest law among the summaries."""
+        return MergeLaw.weakest([view.law for view in (self._views or self.views()).values()])
+
+    def begin(self, schema: Schema) -> None:
+        self._views = self.views()
+        self._rows = 0
+        self.grow(whole(schema))
+
+    def grow(self, plan: Alignment) -> None:
+        self._k = plan.classes.size
+        for view in self._views.values():
+            view.realign(plan)
+
+    def learn(self, block: Block) -> None:
+        for _, part in block.cut(self._points(block)):
+            self._read_due(part)
+            for view in self._views.values():
+                view.update(part)
+            self._learned(part)
+
+    def test_then_train(self, block: Block) -> Floats:
+        out = np.zeros((block.n, self._k))
+        for where, part in block.cut(self._points(block)):
+            self._read_due(part)
+            for view in self._views.values():
+                view.trail(part, out[where])
+            self._learned(part)
+        return out
+
+    def joint_log_proba(self, block: Block) -> Floats:
+        out = np.zeros((block.n, self._k))
+        for view in self._views.values():
+            view.read_if_due()
+            view.add_log_prob(block, out)
+        return out
+
+    def refresh(self) -> Self:
+        for view in self._views.values():
+            view.refresh()
+        return self
+
+    def _searched(self) -> bool:
+        return any(view.searched for view in self._views.values())
+
+    def _points(self, block: Block) -> list[int]:
+        """Rows before which a searched reading changes: refresh points, and rows that bring something new."""
+        if not self._searched():
+            return []
+        teaches = np.cumsum((block.y >= 0) & (block.w > 0))
+        points = list(block.novel)
+        rows = next_point(self._rows)
+        while block.n and rows <= self._rows + teaches[-1]:
+            points.append(int(np.searchsorted(teaches, rows - self._rows)) + 1)
+            rows = next_point(rows)
+        return points
+
+    def _read_due(self, part: Block) -> None:
+        novel = 0 in part.novel
+        for view in self._views.values():
+            if novel:
+                view.mark_due()
+            view.read_if_due()
+
+    def _learned(self, part: Block) -> None:
+        before = self._rows
+        self._rows += part.learned()
+        if self._rows >= next_point(before):
+            self._mark_due()
+
+    def _mark_due(self) -> None:
+        for view in self._views.values():
+            view.mark_due()
+
+    def merge_state(self, other: Self) -> None:
+        for name, view in self._views.items():
+            view.merge(other._views[name])
+        self._rows += other._rows
+        self._mark_due()
+
+    def unlearn_block(self, block: Block) -> None:
+        views = copy.deepcopy(self._views)
+        for view in views.values():
+            view.subtract(block)
+        self._views = views
+        self._rows -= block.learned()
+        self._mark_due()
+
+    def scale_state(self, factor: float) -> None:
+        views = copy.deepcopy(self._views)
+        for view in views.values():
+            view.scale(factor)
+        self._views = views
+        self._mark_due()
+
+    def empty_like(self, other: Self) -> None:
+        self._views = {name: view.fresh() for name, view in other._views.items()}
+        self._rows, self._k = 0, other._k
+
+    def arrays(self) -> Arrays:
+        out: dict[str, Any] = {"rows": np.array([self._rows])}
+        for name, view in self._views.items():
+            out.update({f"{name}.{k}": a for k, a in view.arrays().items()})
+        return out
+
+    def restore(self, arrays: Arrays) -> None:
+        self._rows = int(arrays["rows"][0])
+        for name, view in self._views.items():
+            prefix = f"{name}."
+            view.restore({k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)})

@@ -1,0 +1,239 @@
+"""What every classifier shares around its engine: encoding, growth, merging, unlearning, explaining.
+
+The engine (`begin`, `grow`, `learn`, `joint_log_proba`, `test_then_train`, ...) works on blocks and never sees
+what users hold; this file turns that into blocks and applies growth before the engine sees the rows.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.align import Alignment, align, canonical, canonical_order, grown, union
+from bayou.block import Block, Floats
+from bayou.classifiers.params import Parameterised
+from bayou.encoding import Encoder
+from bayou.errors import DataError, MergeError, NotFittedError, UnsupportedError
+from bayou.hashing import digest
+from bayou.kernels.posterior import posterior
+from bayou.laws import MergeLaw
+from bayou.protocols import Arrays
+from bayou.schema import Declared, Growth, Label, Schema
+
+
+class Model(Parameterised):
+    """An engine over blocks, given by subclasses, and what surrounds every engine alike."""
+
+    numbers_are_words: ClassVar[bool] = False
+    _encoder: Encoder | None = None
+    _position = 0
+    _order: NDArray[np.int64] | None = None
+
+    # -- the engine, given by subclasses --
+
+    @property
+    def law(self) -> MergeLaw:
+        raise NotImplementedError
+
+    def begin(self, schema: Schema) -> None:
+        """Set up an empty state over a schema."""
+        raise NotImplementedError
+
+    def grow(self, plan: Alignment) -> None:
+        """Make room in every part of the state."""
+        raise NotImplementedError
+
+    def learn(self, block: Block) -> None:
+        """Take in the rows, in order."""
+        raise NotImplementedError
+
+    def joint_log_proba(self, block: Block) -> Floats:
+        """[n, K] log P(c, x) up to a constant per row, classes in storage order. Changes nothing."""
+        raise NotImplementedError
+
+    def test_then_train(self, block: Block) -> Floats:
+        """Row by row: predict as `joint_log_proba` would, then learn; exact, at block speed."""
+        raise NotImplementedError
+
+    def refresh(self) -> Self:
+        """Read everything that is due now."""
+        raise NotImplementedError
+
+    def merge_state(self, other: Self) -> None:
+        raise NotImplementedError
+
+    def unlearn_block(self, block: Block) -> None:
+        raise NotImplementedError
+
+    def scale_state(self, factor: float) -> None:
+        raise NotImplementedError
+
+    def empty_like(self, other: Self) -> None:
+        raise NotImplementedError
+
+    def arrays(self) -> Arrays:
+        """The whole learned state under stable names, due readings read."""
+        raise NotImplementedError
+
+    def restore(self, arrays: Arrays) -> None:
+        raise NotImplementedError
+
+    # -- schema and encoding --
+
+    def declared(self) -> Declared:
+        """What the user declared; the parameter `schema`, where the classifier has one."""
+        return getattr(self, "schema", None) or Declared()
+
+    @property
+    def started(self) -> bool:
+        return self._encoder is not None
+
+    def _reset(self, declared: Declared | None = None) -> None:
+        schema = Schema(declared or self.declared())
+        self._encoder = Encoder(schema, self.numbers_are_words)
+        self._position, self._order = 0, None
+        self.begin(schema)
+
+    def _require(self) -> Encoder:
+        if self._encoder is None:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet; call fit, partial_fit or learn_one first"
+            )
+        return self._encoder
+
+    @property
+    def schema_(self) -> Schema:
+        """Columns and classes met so far."""
+        return self._require().schema
+
+    def labels(self) -> list[Label]:
+        """Classes in canonical order, the order of all probabilities users see."""
+        values = self.schema_.classes.values
+        return [values[i] for i in self._class_order()]
+
+    def _class_order(self) -> NDArray[np.int64]:
+        if self._order is None or len(self._order) != len(self.schema_.classes.values):
+            self._order = canonical_order(self.schema_.classes.values)
+        return self._order
+
+    def encode(self, X: Any, y: Any = None, w: Any = None, *, learn: bool = False) -> Block:
+        """A batch as a block of this model's schema; with `learn`, what is new is added to the schema first."""
+        if learn and self._encoder is None:
+            self._reset()
+        encoder = self._require()
+        block, growth = encoder.encode(X, y, w, start=self._position, learn=learn)
+        if learn:
+            self._apply(growth)
+        return block
+
+    def encode_record(self, x: Mapping[str, Any], y: Any, w: float, learn: bool) -> Block:
+        encoder = self._require()
+        block, growth = encoder.record(x, y, w, start=self._position, learn=learn)
+        if learn and growth is not None:
+            self._apply(growth)
+        return block
+
+    def _apply(self, growth: Growth) -> None:
+        if not growth and not growth.declared:
+            return
+        encoder = self._require()
+        before = encoder.schema.shape()
+        encoder.schema.grow(growth)
+        encoder.forget()
+        self.grow(grown(before, encoder.schema))
+
+    def learn_batch(self, X: Any, y: Any, w: Any = None) -> None:
+        """Encode and learn; a batch with one bad row changes nothing."""
+        block = self.encode(X, y, w, learn=True)
+        self.learn(block)
+        self._position += block.n
+
+    def test_then_train_batch(self, X: Any, y: Any, w: Any = None) -> Floats:
+        """Probabilities of each row as they stood before it, [n, K] in the order of `labels()`; then learned.
+
+        A row that comes before anything is learned gets zeros: there is nothing to predict from.
+        """
+        block = self.encode(X, y, w, learn=True)
+        joint = self.test_then_train(block)
+        self._position += block.n
+        return self._posterior(joint, blank=0.0)
+
+    def proba(self, block: Block) -> Floats:
+        """[n, K] class probabilities in the order of `labels()`; uniform before anything is learned."""
+        return self._posterior(self.joint_log_proba(block), blank=1.0 / max(1, len(self._class_order())))
+
+    def _posterior(self, joint: Floats, blank: float) -> Floats:
+        out = np.empty_like(joint)
+        posterior(joint, self._class_order(), blank, out)
+        return out
+
+    # -- algebra --
+
+    def fresh(self) -> Self:
+        """An empty model of the same parameters, schema and frames: make shards with it."""
+        twin = self._bare()
+        if self._encoder is not None:
+            schema = self.schema_.copy()
+            twin._encoder = Encoder(schema, self.numbers_are_words)
+            twin.begin(schema)
+            twin.empty_like(self)
+        return twin
+
+    def _bare(self) -> Self:
+        return type(self)(**copy.deepcopy(self.get_params(deep=False)))
+
+    def merge(self, other: Self) -> Self:
+        """Add what another model of the same parameters has learned; the law says how exactly."""
+        if type(other) is not type(self) or repr(other) != repr(self):
+            raise MergeError(f"cannot merge {self!r} with {other!r}; make shards with model.fresh()")
+        if not self.law.merges:
+            raise MergeError(f"{type(self).__name__} does not merge: {self.law.promise}")
+        if other._encoder is None:
+            return self
+        if self._encoder is None:
+            self._reset()
+        mine, theirs = self.schema_, other.schema_
+        schema = union(mine, theirs)
+        twin = copy.deepcopy(other)
+        twin.grow(align(theirs, schema))
+        self.grow(align(mine, schema))
+        self._encoder = Encoder(schema, self.numbers_are_words)
+        self.merge_state(twin)
+        self._position += other._position
+        return self
+
+    def unlearn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take rows out again, as if they had never been seen. They must have been learned before."""
+        block = self.encode(X, y, sample_weight)
+        unknown = np.flatnonzero(block.y < 0)
+        if len(unknown):
+            row = int(unknown[0])
+            raise DataError("a class that was never learned cannot be unlearned", row=row, value=list(y)[row])
+        self.unlearn_block(block)
+        return self
+
+    def decay(self, factor: float) -> Self:
+        """Multiply all that was counted by a factor in (0, 1]."""
+        if not 0 < factor <= 1:
+            raise UnsupportedError(f"decay({factor!r}): the factor must lie in (0, 1]")
+        self._require()
+        self.scale_state(factor)
+        return self
+
+    def digest(self) -> str:
+        """Hash of the state in canonical order: equal for models that know the same, however they came by it."""
+        twin = copy.deepcopy(self)
+        schema = canonical(self.schema_)
+        twin.grow(align(self.schema_, schema))
+        names = [f"{name} {kind} {schema.vocabularies[name].values if name in schema.vocabularies else ''}"
+                 for name, (kind, _) in schema.place.items()]  # fmt: skip
+        return digest(twin.arrays(), [repr(schema.classes.values), *names])
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of learned state."""
+        return sum(a.nbytes for a in self.arrays().values()) if self.started else 0

@@ -1,0 +1,62 @@
+"""Constructor parameters by name, as scikit-learn wants them, for classifiers and nested recipes."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import is_dataclass, replace
+from typing import Any, Self
+
+from bayou.errors import SchemaError
+
+
+class Parameterised:
+    """Parameters are the constructor's arguments, stored verbatim under their own names."""
+
+    @classmethod
+    def parameter_names(cls) -> list[str]:
+        if cls.__init__ is object.__init__:
+            return []
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        out: dict[str, Any] = {}
+        for name in self.parameter_names():
+            value = getattr(self, name)
+            out[name] = value
+            if deep and hasattr(value, "get_params") and not isinstance(value, type):
+                out.update({f"{name}__{k}": v for k, v in value.get_params().items()})
+        return out
+
+    def set_params(self, **params: Any) -> Self:
+        nested: dict[str, dict[str, Any]] = {}
+        for key, value in params.items():
+            name, _, rest = key.partition("__")
+            if name not in self.parameter_names():
+                raise SchemaError(
+                    f"Invalid parameter {name!r} for estimator {type(self).__name__}(). "
+                    f"Valid parameters are: {self.parameter_names()!r}."
+                )
+            if rest:
+                nested.setdefault(name, {})[rest] = value
+            else:
+                setattr(self, name, value)
+        for name, inner in nested.items():
+            held = self._nested(name, getattr(self, name))
+            if is_dataclass(held) and not isinstance(held, type):
+                setattr(self, name, replace(held, **inner))
+            else:
+                held.set_params(**inner)
+        return self
+
+    def _nested(self, name: str, value: Any) -> Any:
+        """What `name__...` is set on; a classifier with short names for recipes resolves them here."""
+        return value
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        shown = [
+            f"{name}={value!r}"
+            for name, value in self.get_params(deep=False).items()
+            if repr(value) != repr(defaults[name].default)
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"

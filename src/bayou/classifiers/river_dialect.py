@@ -1,0 +1,49 @@
+"""River's dialect: one record at a time, columns by name, free to come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bayou.classifiers.model import Model
+from bayou.encoding.table import table_of
+from bayou.schema import Label
+
+
+class RiverDialect(Model):
+    """`learn_one`, `predict_one` and their batch forms: records by name, columns come and go."""
+
+    def learn_one(self, x: Mapping[str, Any], y: Label, w: float = 1.0) -> None:
+        """Learn one labelled record."""
+        if not self.started:
+            self._reset()
+        self.learn(self.encode_record(x, y, w, True))
+        self._position += 1
+
+    def predict_proba_one(self, x: Mapping[str, Any]) -> dict[Label, float]:
+        """Class probabilities of one record; empty before anything is learned."""
+        if not self.started:
+            return {}
+        joint = self.joint_log_proba(self.encode_record(x, None, 1.0, False))
+        proba = self._posterior(joint, blank=0.0)[0].tolist()
+        return dict(zip(self.labels(), proba, strict=True)) if any(proba) else {}
+
+    def predict_one(self, x: Mapping[str, Any]) -> Label | None:
+        """The most probable class of one record; None before anything is learned."""
+        proba = self.predict_proba_one(x)
+        return max(proba, key=proba.__getitem__) if proba else None
+
+    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
+        """Learn a batch of records or a frame; columns are matched by name."""
+        self.learn_batch(X, y, w)
+
+    def predict_proba_many(self, X: Any) -> list[dict[Label, float]]:
+        """One dictionary of probabilities per row."""
+        if not self.started:
+            return [{} for _ in range(table_of(X).n)]
+        labels = self.labels()
+        return [dict(zip(labels, row, strict=True)) for row in self.proba(self.encode(X)).tolist()]
+
+    def predict_many(self, X: Any) -> list[Label | None]:
+        """The most probable class of each row."""
+        return [max(p, key=p.__getitem__) if p else None for p in self.predict_proba_many(X)]

@@ -1,0 +1,227 @@
+"""scikit-learn's dialect: arrays and frames, `fit` and `predict`, and its conventions for columns and labels."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.block import Block, Floats
+from bayou.classifiers.model import Model
+from bayou.encoding.table import Table, table_of
+from bayou.errors import BayouError, DataError, NotFittedError
+from bayou.kernels.posterior import log_posterior
+from bayou.schema import Declared, Label
+
+
+class SklearnDialect(Model):
+    """`fit`, `partial_fit`, `predict` and their conventions, without scikit-learn as a dependency."""
+
+    _estimator_type = "classifier"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, learn the rows, and read what is due."""
+        table, labels = self._checked(X, y, reset=True)
+        self._reset()
+        self.learn_batch(table, labels, sample_weight)
+        self.refresh()
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn more rows. `classes`, given at the first call, closes the class set."""
+        first = not self.started
+        table, labels = self._checked(X, y, reset=first)
+        if first and classes is not None:
+            told = self.declared()
+            self._reset(
+                Declared(
+                    told.columns,
+                    np.asarray(classes).tolist(),
+                    told.max_classes,
+                    told.max_values,
+                    told.max_words,
+                )
+            )
+        self.learn_batch(table, labels, sample_weight)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row; ties go to the first in canonical order."""
+        return self.classes_[np.argmax(self.predict_proba(X), axis=1)] if len(self.classes_) else np.empty(0)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """[n, K] probabilities, columns in the order of `classes_`."""
+        return self.proba(self._encoded(X))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        joint = self.joint_log_proba(self._encoded(X))
+        out = np.empty_like(joint)
+        log_posterior(joint, self._class_order(), out)
+        return out
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of right predictions."""
+        right = self.predict(X) == np.asarray(y)
+        return float(np.average(right, weights=sample_weight))
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """Classes in canonical order."""
+        return label_array(self.labels())
+
+    def _encoded(self, X: Any) -> Block:
+        self._require_fitted()
+        return self.encode(self._same_columns(_table(X)))
+
+    def _require_fitted(self) -> None:
+        if self.started:
+            return
+        text = f"This {type(self).__name__} instance is not fitted yet. Call 'fit' or 'partial_fit' first."
+        if "sklearn" in sys.modules:
+            from sklearn.exceptions import NotFittedError as SklearnNotFitted
+
+            raise type("NotFittedError", (NotFittedError, SklearnNotFitted), {})(text)
+        raise NotFittedError(text)
+
+    def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Table, Any]:
+        """The batch and its labels by scikit-learn's rules; `reset` takes this batch's columns as the model's."""
+        if y is None:
+            raise DataError("This estimator requires y to be passed, but the target y is None")
+        table = _table(X)
+        labels = _target(y)
+        if reset:
+            _require_rows(table)
+            self.n_features_in_ = _width(table)
+            if table.named and table.names:
+                self.feature_names_in_ = np.array(table.names, dtype=object)
+            elif hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+        else:
+            table = self._same_columns(table)
+        return table, labels
+
+    def _same_columns(self, table: Table) -> Table:
+        """Columns as they were at the first call: same number, same names, same order."""
+        if not hasattr(self, "n_features_in_"):
+            return table
+        _require_rows(table)
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and table.named and list(names) != table.names:
+            raise DataError(_name_trouble(list(names), table.names))
+        if _width(table) != self.n_features_in_:
+            raise DataError(
+                f"X has {_width(table)} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        if names is not None and not table.named:
+            warnings.warn(
+                f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names",
+                stacklevel=4,
+            )
+            table.names = list(names)
+        elif names is None and table.named:
+            warnings.warn(
+                f"X has feature names, but {type(self).__name__} was fitted without feature names",
+                stacklevel=4,
+            )
+            table.names = [f"x{j}" for j in range(len(table.names))]
+        return table
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return bool(self.started)
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(multi_class=True),
+            input_tags=InputTags(
+                allow_nan=True,
+                sparse=True,
+                categorical=True,
+                string=True,
+                positive_only=self.numbers_are_words,
+            ),
+        )
+
+
+def label_array(labels: list[Label]) -> NDArray[Any]:
+    """Labels as an array of their own type, or of objects where types are mixed."""
+    kinds = {type(label) for label in labels}
+    if len(kinds) > 1 and not kinds <= {int, float}:
+        out = np.empty(len(labels), dtype=object)
+        out[:] = labels
+        return out
+    return np.array(labels)
+
+
+def _table(X: Any) -> Table:
+    try:
+        return table_of(X)
+    except BayouError:
+        raise
+    except (TypeError, ValueError) as problem:
+        raise DataError(f"cannot read rows from {type(X).__name__}: {problem}") from problem
+
+
+def _width(table: Table) -> int:
+    return len(table.sparse.names) if table.sparse is not None and not table.names else len(table.names)
+
+
+def _require_rows(table: Table) -> None:
+    if table.n == 0:
+        raise DataError("Found array with 0 sample(s) while a minimum of 1 is required")
+    if _width(table) == 0:
+        raise DataError(
+            f"Found array with 0 feature(s) (shape=({table.n}, 0)) while a minimum of 1 is required"
+        )
+
+
+def _target(y: Any) -> Any:
+    """Labels as scikit-learn accepts them: one per row, no NaN, classes rather than measurements."""
+    labels = y if hasattr(y, "dtype") and isinstance(getattr(y, "dtype", None), np.dtype) else np.asarray(y)
+    labels = np.asarray(labels)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        warn_column_vector()
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise DataError(f"y should be a 1d array, got an array of shape {labels.shape} instead")
+    if labels.dtype.kind == "f":
+        if not np.isfinite(labels).all():
+            raise DataError("Input y contains NaN or infinity")
+        if np.any(labels != np.floor(labels)):
+            raise DataError("Unknown label type: continuous; a classifier needs classes, not measurements")
+    if labels.dtype.kind == "c":
+        raise DataError("Complex data not supported")
+    if labels.dtype.kind == "O" and any(label is None or label != label for label in labels):
+        raise DataError("Input y contains NaN or None")
+    return labels
+
+
+def warn_column_vector() -> None:
+    text = "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,)."
+    category: type[Warning] = UserWarning
+    if "sklearn" in sys.modules:
+        from sklearn.exceptions import DataConversionWarning
+
+        category = DataConversionWarning
+    warnings.warn(text, category, stacklevel=5)
+
+
+def _name_trouble(known: list[str], given: list[str]) -> str:
+    text = "The feature names should match those that were passed during fit.\n"
+    unexpected, missing = sorted(set(given) - set(known)), sorted(set(known) - set(given))
+    if unexpected:
+        text += "Feature names unseen at fit time:\n" + "".join(f"- {name}\n" for name in unexpected[:5])
+    if missing:
+        text += "Feature names seen at fit time, yet now missing:\n" + "".join(
+            f"- {name}\n" for name in missing[:5]
+        )
+    if not unexpected and not missing:
+        text += "Feature names must be in the same order as they were in fit.\n"
+    return text

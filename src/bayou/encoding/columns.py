@@ -1,0 +1,183 @@
+"""One column at a time: its kind, its numbers, its distinct values, its words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.errors import DataError, SchemaError
+from bayou.schema import Kind, Label, identity_key
+
+WORD = re.compile(r"\b\w\w+\b")
+_NOT_A_VALUE = frozenset({"NAType", "NaTType"})
+
+
+def is_missing(value: object) -> bool:
+    """None, NaN, and the missing markers of pandas."""
+    if value is None:
+        return True
+    if isinstance(value, float):
+        return value != value
+    return type(value).__name__ in _NOT_A_VALUE
+
+
+def kind_of(values: Any, name: str) -> tuple[Kind | None, int]:
+    """Kind by the column's type or else its first present value, and the row where that stands.
+
+    >>> kind_of([None, "mon"], "day")
+    (<Kind.NOMINAL: 'nominal'>, 1)
+    """
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        if dtype.kind in "iuf":
+            return Kind.NUMERIC, 0
+        if dtype.kind in "bUS":
+            return Kind.NOMINAL, 0
+        if dtype.kind != "O":
+            raise _unreadable(name, str(dtype))
+    elif is_arrow(values):
+        return _arrow_kind(values, name), 0
+    for i, value in enumerate(values):
+        if not is_missing(value):
+            number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+            return (Kind.NUMERIC if number else Kind.NOMINAL), i
+    return None, len(values)
+
+
+def numbers(values: Any, name: str, start: int) -> NDArray[np.float64]:
+    """The column as float64, NaN for missing; a value that is no number is an error that names it."""
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "iufb":
+        return np.asarray(values, dtype=np.float64)
+    if is_arrow(values) and _arrow_kind(values, name) is Kind.NUMERIC:
+        import pyarrow as pa
+
+        return np.asarray(values.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+    out = np.full(len(values), np.nan)
+    for i, value in enumerate(_python_values(values)):
+        if is_missing(value):
+            continue
+        if not isinstance(value, Real):
+            raise DataError(
+                "a numeric column holds something that is not a number",
+                row=start + i,
+                column=name,
+                value=value,
+                remedy="clean the value, leave it out as missing, or declare the column nominal with "
+                f"schema=Declared(columns={{{name!r}: 'nominal'}})",
+            )
+        out[i] = float(value)
+    return out
+
+
+def distinct(values: Any, name: str | None, start: int) -> tuple[list[Label], NDArray[np.int64], list[int]]:
+    """Distinct values in order of first appearance, each row's position among them (-1 missing), first rows."""
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "iufbUS" and len(values) > 1:
+        found, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+        if dtype.kind == "f" and len(found) and found[-1] != found[-1]:
+            inverse = np.where(values != values, -1, inverse)
+            found, first = found[:-1], first[:-1]
+        order = np.argsort(first)
+        rank = np.empty(len(order) + 1, dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        rank[-1] = -1
+        return found[order].tolist(), rank[inverse], first[order].tolist()
+    if is_arrow(values):
+        return _arrow_distinct(values, name, start)
+    uniques: list[Label] = []
+    rows: list[int] = []
+    position: dict[Any, int] = {}
+    inverse = np.full(len(values), -1, dtype=np.int64)
+    for i, value in enumerate(values):
+        if is_missing(value):
+            continue
+        value = value.item() if isinstance(value, np.generic) else value
+        if not isinstance(value, str | bytes | int | float):
+            raise DataError(
+                "argument must be a string or a number, or missing",
+                row=start + i,
+                column=name,
+                value=value,
+                remedy="turn it into text",
+            )
+        key = identity_key(value)
+        if key not in position:
+            position[key] = len(uniques)
+            uniques.append(value)
+            rows.append(i)
+        inverse[i] = position[key]
+    return uniques, inverse, rows
+
+
+def tokens(values: Any, name: str, start: int) -> list[Counter[str]]:
+    """Words of two and more letters, lower case, counted per row."""
+    out = []
+    for i, value in enumerate(_python_values(values)):
+        if is_missing(value):
+            out.append(Counter[str]())
+        elif isinstance(value, str):
+            out.append(Counter(WORD.findall(value.lower())))
+        else:
+            raise DataError(
+                "a text column holds something that is not text", row=start + i, column=name, value=value
+            )
+    return out
+
+
+def is_arrow(values: Any) -> bool:
+    return type(values).__module__.startswith("pyarrow")
+
+
+def _python_values(values: Any) -> Sequence[Any]:
+    to_list: Callable[[], Sequence[Any]] | None = getattr(values, "to_pylist", None)
+    return to_list() if to_list else values
+
+
+def _arrow_kind(values: Any, name: str) -> Kind | None:
+    from pyarrow import types
+
+    t = values.type
+    if types.is_dictionary(t):
+        t = t.value_type
+    if types.is_null(t):
+        return None
+    if types.is_integer(t) or types.is_floating(t) or types.is_decimal(t):
+        return Kind.NUMERIC
+    text = types.is_string(t) or types.is_large_string(t) or types.is_string_view(t)
+    if text or types.is_boolean(t) or types.is_binary(t) or types.is_large_binary(t):
+        return Kind.NOMINAL
+    raise _unreadable(name, str(t))
+
+
+def _arrow_distinct(
+    values: Any, name: str | None, start: int
+) -> tuple[list[Label], NDArray[np.int64], list[int]]:
+    import pyarrow as pa
+
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    if isinstance(values, pa.ChunkedArray) or not pa.types.is_dictionary(values.type):
+        values = values.dictionary_encode()
+    codes = values.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    entries = values.dictionary.to_pylist()
+    met, first = np.unique(codes, return_index=True)
+    order = [int(met[i]) for i in np.argsort(first) if met[i] >= 0]
+    uniques, inner, _ = distinct([entries[code] for code in order], name, start)
+    rank = np.full(len(entries) + 1, -1, dtype=np.int64)
+    rank[order] = inner
+    rows = [int(first[i]) for i in np.argsort(first) if met[i] >= 0 and rank[met[i]] >= 0]
+    return uniques, rank[codes], rows
+
+
+def _unreadable(name: str, what: str) -> SchemaError:
+    return SchemaError(
+        f"column {name!r} is of type {what}, which is neither numeric nor nominal nor text; "
+        "convert it (a date to a number or a name), or leave it out"
+    )

@@ -1,0 +1,319 @@
+"""From a table to a block, transactionally: what is new is reported and applied only if every row is valid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.block import Block, Codes, Floats, Words
+from bayou.encoding.columns import distinct, is_missing, kind_of, numbers, tokens
+from bayou.encoding.table import Sparse, Table, table_of
+from bayou.errors import DataError
+from bayou.kernels.scrub import HUGE, count_unusable, scrub
+from bayou.schema import Growth, Kind, Label, Schema, Vocabulary
+
+WORDS = "words"  # the text column that sparse rows and, for models of words, numeric columns belong to
+
+
+class Encoder:
+    """Encodes batches against a schema it never changes itself.
+
+    Parameters
+    ----------
+    schema
+        The model's schema.
+    numbers_are_words
+        Numeric columns are counts of words (models of text read a matrix so).
+
+    Examples
+    --------
+    >>> encoder = Encoder(Schema())
+    >>> block, growth = encoder.encode([{"day": "mon", "price": 3.0}], ["UP"], learn=True)
+    >>> growth.classes, growth.columns
+    (['UP'], [('day', <Kind.NOMINAL: 'nominal'>), ('price', <Kind.NUMERIC: 'numeric'>)])
+    """
+
+    def __init__(self, schema: Schema, numbers_are_words: bool = False) -> None:
+        self.schema = schema
+        self.numbers_are_words = numbers_are_words
+        self.unusable = 0
+        self.forget()
+
+    def forget(self) -> None:
+        """The schema has grown: plans made for single records are void."""
+        self._plan_names: tuple[str, ...] = ()
+        self._plan: list[tuple[Kind, int, Vocabulary | None]] = []
+
+    def encode(
+        self, X: Any, y: Any = None, w: Any = None, *, start: int = 0, learn: bool = False
+    ) -> tuple[Block, Growth]:
+        """The rows as a block, and what the schema lacks; with `learn` off, unknown things count as missing."""
+        table = table_of(X)
+        task = _Task(self.schema, start, learn)
+        if self.numbers_are_words:
+            table = _as_words(table, start, text=self.schema)
+        block = Block(
+            numeric=np.empty((0, 0)),
+            codes=np.empty((0, 0), dtype=np.int32),
+            words=(),
+            y=task.labels(y, table.n),
+            w=weights(w, table.n, start),
+            start=start,
+        )
+        task.columns(table)
+        block.numeric = self._usable(task.numeric(table))
+        block.codes = task.nominal(table)
+        block.words = task.words(table)
+        block.novel = sorted(set(task.novel))
+        return block, task.growth()
+
+    def _usable(self, matrix: Floats) -> Floats:
+        found = count_unusable(matrix)
+        if found:
+            self.unusable += found
+            matrix = matrix.copy()
+            scrub(matrix)
+        return matrix
+
+    def record(
+        self, x: Mapping[str, Any], y: Any, w: float, *, start: int, learn: bool
+    ) -> tuple[Block, Growth | None]:
+        """One record: quick where all is known, else by way of `encode`."""
+        names = tuple(x)
+        if names != self._plan_names and not self._make_plan(names):
+            return self.encode([x], None if y is None else [y], [w], start=start, learn=learn)
+        schema = self.schema
+        numeric = [np.nan] * len(schema.names(Kind.NUMERIC))
+        codes = [-1] * len(schema.names(Kind.NOMINAL))
+        for (kind, j, vocabulary), value in zip(self._plan, x.values(), strict=True):
+            if vocabulary is None:
+                if (type(value) is float or type(value) is int) and -HUGE <= value <= HUGE:
+                    numeric[j] = value
+                elif not is_missing(value):
+                    break
+            else:
+                found = vocabulary.codes.get(value) if type(value) is str else None
+                if found is not None:
+                    codes[j] = found
+                elif not is_missing(value):
+                    break
+        else:
+            label = -1 if y is None else schema.classes.code(y)
+            if (label >= 0 or y is None) and w >= 0.0:
+                return Block(
+                    np.array([numeric]),
+                    np.array([codes], dtype=np.int32),
+                    (),
+                    np.array([label], dtype=np.int32),
+                    np.array([float(w)]),
+                    start,
+                ), None
+        return self.encode([x], None if y is None else [y], [w], start=start, learn=learn)
+
+    def _make_plan(self, names: tuple[str, ...]) -> bool:
+        if self.schema.names(Kind.TEXT) or self.numbers_are_words:
+            return False
+        places = [self.schema.place.get(name) for name in names]
+        if any(place is None for place in places):
+            return False
+        self._plan_names = names
+        self._plan = [
+            (place[0], place[1], self.schema.vocabularies.get(name))
+            for name, place in zip(names, places, strict=True)
+            if place is not None
+        ]
+        return True
+
+
+class _Task:
+    """One batch on its way into a block."""
+
+    def __init__(self, schema: Schema, start: int, learn: bool) -> None:
+        self.schema, self.start, self.learn = schema, start, learn
+        self.novel: list[int] = []
+        self.new_classes: list[Label] = []
+        self.new_columns: list[tuple[str, Kind]] = []
+        self.new_values: dict[str, list[Label]] = {}
+        self.declared: dict[str, int] = {}
+        self.place: dict[str, tuple[Kind, int]] = {}
+        self.counts = {kind: len(schema.names(kind)) for kind in Kind}
+
+    def growth(self) -> Growth:
+        return Growth(self.new_classes, self.new_columns, self.new_values, self.declared)
+
+    def labels(self, y: Any, n: int) -> Codes:
+        if y is None:
+            return np.full(n, -1, dtype=np.int32)
+        if len(y) != n:
+            raise DataError(f"{n} rows but {len(y)} labels")
+        classes = self.schema.classes
+        found, inverse, rows = distinct(y, "the labels", self.start)
+        codes = np.full(len(found) + 1, -1, dtype=np.int32)
+        for i, label in enumerate(found):
+            code = classes.codes.get(_key(label), -1)
+            if code < 0 and self.learn:
+                self._admit_class(label, rows[i])
+                code = len(classes.values) + len(self.new_classes) - 1
+            codes[i] = code
+        return codes[inverse]
+
+    def _admit_class(self, label: Label, row: int) -> None:
+        known = self.schema.classes.values
+        place = {"row": self.start + row, "value": label}
+        if self.schema.closed:
+            raise DataError(
+                f"not one of the declared classes {known!r}",
+                **place,  # type: ignore[arg-type]
+                remedy="declare it in classes=, or leave classes= out to keep the class set open",
+            )
+        if len(known) + len(self.new_classes) >= self.schema.classes.limit:
+            raise DataError(
+                f"one class more than max_classes={self.schema.classes.limit}",
+                **place,  # type: ignore[arg-type]
+                remedy="raise it with schema=Declared(max_classes=...)",
+            )
+        self.new_classes.append(label)
+        self.novel.append(row)
+
+    def columns(self, table: Table) -> None:
+        """Give every column of the table its kind and place; new ones in order of their first value."""
+        fresh: list[tuple[int, int, str, Kind]] = []
+        for j, name in enumerate(table.names):
+            place = self.schema.place.get(name)
+            if place is not None:
+                self.place[name] = place
+            elif self.learn:
+                kind, row = (Kind.NUMERIC, 0) if table.matrix is not None else kind_of(table.columns[j], name)
+                if kind is not None:
+                    fresh.append((row, j, name, kind))
+        if table.sparse is not None and WORDS in self.schema.place:
+            self.place[WORDS] = self.schema.place[WORDS]
+        elif table.sparse is not None and self.learn:
+            fresh.append((0, len(table.names), WORDS, Kind.TEXT))
+        for row, _, name, kind in sorted(fresh, key=lambda f: f[:2]) if table.n else []:
+            self.place[name] = (kind, self.counts[kind])
+            self.counts[kind] += 1
+            self.new_columns.append((name, kind))
+            self.novel.append(row)
+
+    def of_kind(self, table: Table, kind: Kind) -> list[tuple[int, str, Any]]:
+        return [
+            (self.place[name][1], name, None if table.matrix is not None else table.columns[j])
+            for j, name in enumerate(table.names)
+            if name in self.place and self.place[name][0] is kind
+        ]
+
+    def numeric(self, table: Table) -> Floats:
+        p = self.counts[Kind.NUMERIC]
+        columns = self.of_kind(table, Kind.NUMERIC)
+        places = [j for j, _, _ in columns]
+        if (
+            table.matrix is not None
+            and len(places) == p == table.matrix.shape[1]
+            and places == list(range(p))
+        ):
+            return table.matrix
+        out = np.full((table.n, p), np.nan)
+        position = {name: i for i, name in enumerate(table.names)}
+        for j, name, values in columns:
+            matrix = table.matrix
+            out[:, j] = matrix[:, position[name]] if matrix is not None else numbers(values, name, self.start)
+        return out
+
+    def nominal(self, table: Table) -> Codes:
+        out = np.full((table.n, self.counts[Kind.NOMINAL]), -1, dtype=np.int32)
+        position = {name: i for i, name in enumerate(table.names)}
+        for j, name, values in self.of_kind(table, Kind.NOMINAL):
+            if table.matrix is not None:
+                values = table.matrix[:, position[name]]
+            found, inverse, _ = distinct(values, name, self.start)
+            out[:, j] = np.append(self.codes(name, found), -1)[inverse]
+        return out
+
+    def codes(self, name: str, found: Sequence[Label]) -> NDArray[np.int32]:
+        """Codes of distinct values; unknown ones are new, or -1 while predicting."""
+        vocabulary = self.schema.vocabularies.get(name) or Vocabulary(limit=self._limit(name))
+        new: list[Label] = []
+        codes = np.empty(len(found), dtype=np.int32)
+        for i, value in enumerate(found):
+            code = vocabulary.code(value)
+            if code < 0 and self.learn:
+                code = min(len(vocabulary.values) + len(new), vocabulary.limit)
+                new.append(value)
+            codes[i] = code
+        if new:
+            self.new_values[name] = new
+        return codes
+
+    def _limit(self, name: str) -> int:
+        declared = self.schema.declared
+        return declared.max_values if self.place[name][0] is Kind.NOMINAL else declared.max_words
+
+    def words(self, table: Table) -> tuple[Words, ...]:
+        nothing = Words(np.zeros(table.n + 1, np.int64), np.empty(0, np.int32), np.empty(0))
+        out = [nothing] * self.counts[Kind.TEXT]
+        for j, name, values in self.of_kind(table, Kind.TEXT):
+            out[j] = self._tokens(name, values)
+        if table.sparse is not None and WORDS in self.place:
+            out[self.place[WORDS][1]] = self._sparse(table.sparse)
+        return tuple(out)
+
+    def _tokens(self, name: str, values: Any) -> Words:
+        counted = tokens(values, name, self.start)
+        found = list({word: None for row in counted for word in row})
+        code = dict(zip(found, self.codes(name, found).tolist(), strict=True))
+        return _csr([{code[word]: n for word, n in row.items()} for row in counted])
+
+    def _sparse(self, sparse: Sparse) -> Words:
+        vocabulary = self.schema.vocabularies.get(WORDS) or Vocabulary()
+        known = len(vocabulary.values)
+        if sparse.complete:
+            self.declared[WORDS] = len(sparse.names)
+        if list(sparse.names[:known]) == vocabulary.values[: len(sparse.names)]:
+            if self.learn and known < len(sparse.names):
+                self.new_values[WORDS] = list(sparse.names[known:])
+            if not self.learn and known < len(sparse.names):
+                return _csr([])
+            return Words(sparse.indptr, sparse.ids, sparse.counts)
+        return Words(sparse.indptr, self.codes(WORDS, sparse.names)[sparse.ids], sparse.counts)
+
+
+def weights(w: Any, n: int, start: int = 0) -> Floats:
+    """Row weights, finite and not negative; ones if none are given."""
+    if w is None:
+        return np.ones(n)
+    out = np.array(w, dtype=np.float64)
+    if out.ndim == 0:
+        out = np.full(n, float(out))
+    if out.shape != (n,):
+        raise DataError(f"{n} rows but sample_weight of shape {out.shape}")
+    bad = np.flatnonzero(~((out >= 0) & (out < np.inf)))
+    if len(bad):
+        raise DataError(
+            "a weight must be a finite number >= 0", row=start + int(bad[0]), value=float(out[bad[0]])
+        )
+    return out
+
+
+def _csr(rows: Sequence[Mapping[int, float]]) -> Words:
+    """Sparse rows from dictionaries, known codes only, ids ascending."""
+    kept = [sorted((c, float(n)) for c, n in row.items() if c >= 0) for row in rows]
+    indptr = np.concatenate(([0], np.cumsum([len(row) for row in kept]))).astype(np.int64)
+    flat = [cell for row in kept for cell in row]
+    return Words(
+        indptr,
+        np.array([c for c, _ in flat], dtype=np.int32),
+        np.array([n for _, n in flat], dtype=np.float64),
+    )
+
+
+def _key(label: Label) -> Any:
+    return ("bool", label) if label is True or label is False else label
+
+
+def _as_words(table: Table, start: int, text: Schema) -> Table:
+    """Numeric columns turned into counts of words; text columns stay."""
+    raise NotImplementedError

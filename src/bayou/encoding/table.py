@@ -1,0 +1,177 @@
+"""The neutral form of a batch before it is encoded: named columns of equal length."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.errors import DataError
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass
+class Sparse:
+    """Sparse rows whose columns are words; `complete` if the names are the whole vocabulary (a matrix)."""
+
+    indptr: NDArray[np.int64]
+    ids: NDArray[np.int32]
+    counts: Matrix
+    names: Sequence[str]
+    complete: bool
+
+
+@dataclass
+class Table:
+    """Columns by name: a float64 matrix, or one array (NumPy, Arrow or list) per column, and sparse words."""
+
+    n: int
+    names: list[str] = field(default_factory=list)
+    columns: list[Any] = field(default_factory=list)
+    matrix: Matrix | None = None
+    sparse: Sparse | None = None
+    named: bool = True
+
+
+def table_of(X: Any) -> Table:
+    """Any batch a user may hold."""
+    if isinstance(X, Table):
+        return X
+    if isinstance(X, np.ndarray):
+        return _from_array(X)
+    if isinstance(X, Mapping):
+        return _from_columns({str(k): v for k, v in X.items()})
+    if hasattr(X, "indptr") or (hasattr(X, "tocsr") and hasattr(X, "nnz")):
+        return _from_sparse(X)
+    if hasattr(X, "columns") and hasattr(X, "labels") and hasattr(X, "words"):
+        return _from_rows(X)
+    if isinstance(X, list | tuple):
+        if X and all(isinstance(row, Mapping) for row in X):
+            return _from_records(X)
+        if X and all(isinstance(row, str) for row in X):
+            return _from_columns({"text": list(X)})
+        return _from_array(_array_of(X))
+    return _from_frame(X)
+
+
+def _array_of(X: Sequence[Any]) -> NDArray[Any]:
+    try:
+        return np.asarray(X)
+    except ValueError:
+        raise DataError(
+            "the rows have different lengths", remedy="give every row the same number of cells"
+        ) from None
+
+
+def _from_array(X: NDArray[Any]) -> Table:
+    if X.ndim == 0:
+        raise DataError(f"Expected 2D array, got scalar array instead: {X!r}", remedy="Reshape your data")
+    if X.ndim == 1:
+        raise DataError(
+            "Expected 2D array, got 1D array instead", remedy="Reshape your data, e.g. X.reshape(-1, 1)"
+        )
+    if X.ndim > 2:
+        raise DataError(f"Found array with dim {X.ndim}, while dim <= 2 is required")
+    if X.dtype.kind == "c":
+        raise DataError("Complex data not supported")
+    names = column_names(X.shape[1])
+    if X.dtype.kind in "iuf":
+        matrix = np.ascontiguousarray(X, dtype=np.float64)
+        if not matrix.flags.writeable:
+            matrix = matrix.copy()
+        return Table(len(X), names, matrix=matrix, named=False)
+    return Table(len(X), names, [X[:, j] for j in range(X.shape[1])], named=False)
+
+
+_names: list[str] = []
+
+
+def column_names(d: int) -> list[str]:
+    """Names of the columns of a nameless matrix: x0, x1, ..."""
+    if len(_names) < d:
+        _names.extend(f"x{j}" for j in range(len(_names), d))
+    return _names[:d]
+
+
+def _from_columns(columns: Mapping[str, Any]) -> Table:
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise DataError(f"columns of different lengths: {lengths}")
+    return Table(next(iter(lengths.values()), 0), list(columns), list(columns.values()))
+
+
+def _from_records(records: Sequence[Mapping[Any, Any]]) -> Table:
+    columns: dict[str, list[Any]] = {}
+    for i, record in enumerate(records):
+        for name, value in record.items():
+            cells = columns.get(str(name))
+            if cells is None:
+                cells = columns[str(name)] = [None] * len(records)
+            cells[i] = value
+    return Table(len(records), list(columns), list(columns.values()))
+
+
+def _from_sparse(X: Any) -> Table:
+    csr = X if getattr(X, "format", "csr") == "csr" else X.tocsr()
+    if not csr.has_sorted_indices:
+        csr = csr.sorted_indices()
+    if csr.dtype.kind == "c":
+        raise DataError("Complex data not supported")
+    names = column_names(csr.shape[1])
+    counts = np.array(csr.data, dtype=np.float64)
+    sparse = Sparse(
+        np.array(csr.indptr, np.int64), np.array(csr.indices, np.int32), counts, names, complete=True
+    )
+    return Table(csr.shape[0], sparse=sparse, named=False)
+
+
+def _from_rows(rows: Any) -> Table:
+    """What a stream source hands out."""
+    table = _from_columns(rows.columns)
+    table.n = len(rows)
+    if rows.words is not None:
+        w = rows.words
+        table.sparse = Sparse(w.indptr, w.ids, w.counts, w.names, complete=True)
+    return table
+
+
+def _from_frame(X: Any) -> Table:
+    import narwhals as nw
+    import pyarrow as pa
+
+    if isinstance(X, pa.Table | pa.RecordBatch):
+        return Table(
+            X.num_rows, [str(c) for c in X.schema.names], [X.column(j) for j in range(X.num_columns)]
+        )
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        columns = [_series(frame.get_column(name)) for name in frame.columns]
+        return Table(len(frame), [str(c) for c in frame.columns], columns)
+    if hasattr(X, "__arrow_c_stream__"):
+        return _from_frame(pa.table(X))
+    if hasattr(X, "__array__"):
+        return _from_array(np.asarray(X))
+    raise DataError(
+        f"cannot read rows from {type(X).__name__}",
+        remedy="give records, an array, a pandas, polars or Arrow table, or a scipy sparse matrix",
+    )
+
+
+def _series(series: Any) -> Any:
+    """A frame's column as a NumPy array where it is one, else as Arrow, else as a list."""
+    native = series.to_native()
+    if (
+        "pandas" in sys.modules
+        and getattr(native, "dtype", None) is not None
+        and isinstance(native.dtype, np.dtype)
+    ):
+        return native.to_numpy()
+    try:
+        return series.to_arrow()
+    except (TypeError, ValueError):
+        return series.to_list()

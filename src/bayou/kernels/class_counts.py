@@ -1,0 +1,103 @@
+"""Counting classes, and the log prior as it stands or as it trails the rows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+
+
+@kernel
+def count_classes(
+    weight: NDArray[np.float64], y: NDArray[np.int32], w: NDArray[np.float64], sign: float
+) -> None:
+    """weight[c] += sign * w over the labelled rows.
+
+    weight : float64[K], in/out; y : int32[n], in; w : float64[n], in
+    """
+    for i in range(len(y)):
+        if y[i] >= 0:
+            weight[y[i]] += sign * w[i]
+
+
+@kernel
+def prior_size(weight: NDArray[np.float64], declared: int) -> int:
+    """Number of classes that smoothing counts: those with weight, or the declared number if larger.
+
+    weight : float64[K], in
+    """
+    seen = 0
+    for c in range(len(weight)):
+        if weight[c] > 0.0:
+            seen += 1
+    return max(seen, declared)
+
+
+@kernel
+def class_total(weight: NDArray[np.float64]) -> float:
+    """Sum over classes, in order.
+
+    weight : float64[K], in
+    """
+    total = 0.0
+    for c in range(len(weight)):
+        total += weight[c]
+    return total
+
+
+@kernel
+def log_prior(weight: NDArray[np.float64], declared: int, alpha: float, out: NDArray[np.float64]) -> None:
+    """out[c] = log(N_c + alpha) - log(N + alpha k); -inf for a class without weight that nobody declared.
+
+    weight : float64[K], in; out : float64[K], out
+    """
+    size = prior_size(weight, declared)
+    total = math.log(class_total(weight) + alpha * size)
+    for c in range(len(weight)):
+        if weight[c] > 0.0 or (declared > 0 and alpha > 0.0):
+            out[c] = math.log(weight[c] + alpha) - total
+        else:
+            out[c] = -np.inf
+
+
+@kernel
+def add_vector(out: NDArray[np.float64], vector: NDArray[np.float64]) -> None:
+    """Add the same vector to every row.
+
+    out : float64[n, K], in/out; vector : float64[K], in
+    """
+    for i in range(out.shape[0]):
+        for c in range(out.shape[1]):
+            out[i, c] += vector[c]
+
+
+@kernel
+def trail_prior(
+    weight: NDArray[np.float64],
+    out: NDArray[np.float64],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    declared: int,
+    alpha: float,
+) -> None:
+    """Add the log prior as it stood before each row, then count the row.
+
+    weight : float64[K], in/out; out : float64[n, K], in/out; y : int32[n], in; w : float64[n], in
+    """
+    k = len(weight)
+    log_weight = np.empty(k)
+    for c in range(k):
+        log_weight[c] = math.log(weight[c] + alpha)
+    for i in range(len(y)):
+        total = math.log(class_total(weight) + alpha * prior_size(weight, declared)) if k > 0 else 0.0
+        for c in range(k):
+            if weight[c] > 0.0 or (declared > 0 and alpha > 0.0):
+                out[i, c] += log_weight[c] - total
+            else:
+                out[i, c] += -np.inf
+        if y[i] >= 0:
+            weight[y[i]] += w[i]
+            log_weight[y[i]] = math.log(weight[y[i]] + alpha)

@@ -1,0 +1,24 @@
+"""The label before each row."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+
+
+@kernel
+def trail_last_label(
+    last: NDArray[np.int64], out: NDArray[np.float64], y: NDArray[np.int32], w: NDArray[np.float64]
+) -> None:
+    """Per row: every class but the last label gets -inf; then the row's label becomes the last one.
+
+    last : int64[1], in/out; out : float64[n, K], in/out; y : int32[n], in; w : float64[n], in
+    """
+    for i in range(len(y)):
+        for c in range(out.shape[1]):
+            if c != last[0]:
+                out[i, c] += -np.inf
+        if y[i] >= 0 and w[i] > 0.0:
+            last[0] = y[i]

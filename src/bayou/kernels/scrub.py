@@ -1,0 +1,36 @@
+"""Numbers that cannot be squared and summed safely count as missing."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+
+HUGE = 1e140
+
+
+@kernel
+def count_unusable(x: NDArray[np.float64]) -> int:
+    """How many values are infinite or beyond 1e140 in size (NaN is missing already).
+
+    x : float64[n, p], in
+    """
+    found = 0
+    for i in range(x.shape[0]):
+        row = x[i]
+        for j in range(len(row)):
+            found += abs(row[j]) > HUGE
+    return found
+
+
+@kernel
+def scrub(x: NDArray[np.float64]) -> None:
+    """Replace infinite and huge values by NaN.
+
+    x : float64[n, p], in/out
+    """
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            if abs(x[i, j]) > HUGE:
+                x[i, j] = np.nan

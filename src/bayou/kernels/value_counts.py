@@ -1,0 +1,299 @@
+"""Counting nominal values per class, and the smoothed log-probabilities read off the counts.
+
+Cells lie one column after another: value v of column j is cell offsets[j] + v. A value never seen with any
+class says nothing, so its term is dropped, as a missing one is. With V values in a column (those seen, or the
+declared number if larger), P(v | c) = (n + alpha + m/V) / (N + alpha V + m): alpha = 1, m = 0 is Laplace's
+rule, alpha = 0 the m-estimate.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+from bayou.kernels.sums import TILE, tile_sum
+
+FLOOR = -1e290  # stands for the logarithm of 0: finite, so that sums and differences stay numbers
+
+
+@kernel
+def cell_seen(counts: NDArray[np.float64], cell: int) -> bool:
+    """Whether any class has weight in this cell.
+
+    counts : float64[cells, K], in
+    """
+    for c in range(counts.shape[1]):
+        if counts[cell, c] > 0.0:
+            return True
+    return False
+
+
+@kernel
+def count_seen(
+    seen: NDArray[np.int64], counts: NDArray[np.float64], offsets: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> None:
+    """seen[j] = number of values of column j with weight in any class.
+
+    seen : int64[q], out; counts : float64[cells, K], in; offsets : int64[q + 1], in; sizes : int64[q], in
+    """
+    for j in range(len(sizes)):
+        seen[j] = 0
+        for cell in range(offsets[j], offsets[j] + sizes[j]):
+            if cell_seen(counts, cell):
+                seen[j] += 1
+
+
+@kernel
+def count_values(
+    counts: NDArray[np.float64],
+    present: NDArray[np.float64],
+    seen: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    sign: float,
+    lo: int,
+    hi: int,
+) -> None:
+    """Add (sign 1) or take out (sign -1) the values of columns lo..hi of the labelled rows with weight.
+
+    counts : float64[cells, K], in/out; present : float64[q, K], in/out; seen : int64[q], in/out
+    offsets : int64[q + 1], in; codes : int32[n, q], in; y : int32[n], in; w : float64[n], in
+    """
+    for i in range(len(y)):
+        c = y[i]
+        if c < 0 or w[i] == 0.0:
+            continue
+        step = sign * w[i]
+        for j in range(lo, hi):
+            v = codes[i, j]
+            if v < 0:
+                continue
+            cell = offsets[j] + v
+            before = counts[cell, c]
+            if before == 0.0 and not cell_seen(counts, cell):
+                seen[j] += 1
+            counts[cell, c] = before + step
+            present[j, c] += step
+            if sign < 0.0 and not cell_seen(counts, cell):
+                seen[j] -= 1
+
+
+@kernel
+def log_or_floor(x: float) -> float:
+    """log x, and a finite stand-in for log 0."""
+    return math.log(x) if x > 0.0 else FLOOR
+
+
+@kernel
+def cached_log(x: float, logs: NDArray[np.float64]) -> float:
+    """log x, looked up where x is a small integer (same bits: the table is filled by the same function).
+
+    logs : float64[m], in
+    """
+    if x < float(len(logs)):
+        i = np.uint32(x)
+        if x == i:
+            return float(logs[i])
+    return log_or_floor(x)
+
+
+@kernel
+def fill_logs(logs: NDArray[np.float64]) -> None:
+    """logs[i] = log i.
+
+    logs : float64[m], out
+    """
+    for i in range(len(logs)):
+        logs[i] = log_or_floor(float(i))
+
+
+@kernel
+def add_table_direct(
+    out: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    present: NDArray[np.float64],
+    width: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    alpha: float,
+    m: float,
+) -> None:
+    """out[i, c] += sum_j log P(v_ij | c), each logarithm taken where it is needed: for few rows.
+
+    out : float64[n, K], in/out; counts : float64[cells, K], in; present : float64[q, K], in
+    width : int64[q], in, values per column; offsets : int64[q + 1], in; codes : int32[n, q], in
+    """
+    q = codes.shape[1]
+    terms = np.zeros((out.shape[1], TILE))
+    for i in range(out.shape[0]):
+        for t in range(0, q, TILE):
+            d = min(TILE, q - t)
+            for j in range(d):
+                v = codes[i, t + j]
+                cell = offsets[t + j] + v
+                if v < 0 or not cell_seen(counts, cell):
+                    for c in range(out.shape[1]):
+                        terms[c, j] = 0.0
+                else:
+                    a = alpha + m / width[t + j]
+                    b = alpha * width[t + j] + m
+                    for c in range(out.shape[1]):
+                        terms[c, j] = log_or_floor(counts[cell, c] + a) - log_or_floor(present[t + j, c] + b)
+            for c in range(out.shape[1]):
+                out[i, c] += tile_sum(terms[c, :d])
+
+
+@kernel
+def log_table(
+    table: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    present: NDArray[np.float64],
+    width: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    alpha: float,
+    m: float,
+) -> None:
+    """table[cell, c] = log P(v | c); 0 for a value never seen.
+
+    table : float64[cells, K], out; counts : float64[cells, K], in; present : float64[q, K], in
+    width : int64[q], in; offsets : int64[q + 1], in; sizes : int64[q], in
+    """
+    for j in range(len(sizes)):
+        a = alpha + m / max(width[j], 1)
+        b = alpha * width[j] + m
+        for c in range(counts.shape[1]):
+            below = log_or_floor(present[j, c] + b)
+            for cell in range(offsets[j], offsets[j] + sizes[j]):
+                table[cell, c] = log_or_floor(counts[cell, c] + a) - below
+        for cell in range(offsets[j], offsets[j] + sizes[j]):
+            if not cell_seen(counts, cell):
+                for c in range(counts.shape[1]):
+                    table[cell, c] = 0.0
+
+
+@kernel
+def add_table(
+    out: NDArray[np.float64],
+    table: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    codes: NDArray[np.int32],
+) -> None:
+    """out[i, c] += sum_j table[cell of v_ij, c], tile by tile.
+
+    out : float64[n, K], in/out; table : float64[cells, K], in; offsets : int64[q + 1], in; codes : int32[n, q], in
+    """
+    q = codes.shape[1]
+    terms = np.zeros((out.shape[1], TILE))
+    for i in range(out.shape[0]):
+        for t in range(0, q, TILE):
+            d = min(TILE, q - t)
+            for j in range(d):
+                v = codes[i, t + j]
+                cell = offsets[t + j] + v
+                for c in range(out.shape[1]):
+                    terms[c, j] = table[cell, c] if v >= 0 else 0.0
+            for c in range(out.shape[1]):
+                out[i, c] += tile_sum(terms[c, :d])
+
+
+@kernel
+def trail_table(
+    counts: NDArray[np.float64],
+    present: NDArray[np.float64],
+    seen: NDArray[np.int64],
+    out: NDArray[np.float64],
+    declared: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    logs: NDArray[np.float64],
+    alpha: float,
+    m: float,
+) -> None:
+    """Row by row: add log P(v | c) as it stood before the row, then count the row.
+
+    counts : float64[cells, K], in/out; present : float64[q, K], in/out; seen : int64[q], in/out
+    out : float64[n, K], in/out; declared : int64[q], in; offsets : int64[q + 1], in; sizes : int64[q], in
+    codes : int32[n, q], in; y : int32[n], in; w : float64[n], in; logs : float64[m], in, log of integers
+    """
+    q = codes.shape[1]
+    k = out.shape[1]
+    above = np.zeros(counts.shape)
+    below = np.zeros((q, k))
+    known = np.zeros(counts.shape[0], dtype=np.bool_)
+    added = np.empty((q, 2))
+    for j in range(q):
+        values = max(seen[j], declared[j])
+        added[j, 0] = alpha + m / max(values, 1)
+        added[j, 1] = alpha * values + m
+        read_column(above, below, counts, present, logs, added, j, offsets[j], sizes[j])
+        for cell in range(offsets[j], offsets[j] + sizes[j]):
+            known[cell] = cell_seen(counts, cell)
+    terms = np.zeros((k, TILE))
+    for i in range(len(y)):
+        for t in range(0, q, TILE):
+            d = min(TILE, q - t)
+            for j in range(d):
+                v = codes[i, t + j]
+                cell = offsets[t + j] + v
+                if v >= 0 and known[cell]:
+                    for c in range(k):
+                        terms[c, j] = above[cell, c] - below[t + j, c]
+                else:
+                    for c in range(k):
+                        terms[c, j] = 0.0
+            for c in range(k):
+                out[i, c] += tile_sum(terms[c, :d])
+        c = y[i]
+        if c < 0 or w[i] == 0.0:
+            continue
+        for j in range(q):
+            v = codes[i, j]
+            if v < 0:
+                continue
+            cell = offsets[j] + v
+            counts[cell, c] += w[i]
+            present[j, c] += w[i]
+            if known[cell]:
+                above[cell, c] = cached_log(counts[cell, c] + added[j, 0], logs)
+                below[j, c] = cached_log(present[j, c] + added[j, 1], logs)
+            else:
+                known[cell] = True
+                seen[j] += 1
+                values = max(seen[j], declared[j])
+                added[j, 0] = alpha + m / values
+                added[j, 1] = alpha * values + m
+                first, size = (offsets[j], sizes[j]) if m > 0.0 else (cell, 1)
+                read_column(above, below, counts, present, logs, added, j, first, size)
+
+
+@kernel
+def read_column(
+    above: NDArray[np.float64],
+    below: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    present: NDArray[np.float64],
+    logs: NDArray[np.float64],
+    added: NDArray[np.float64],
+    j: int,
+    first: int,
+    size: int,
+) -> None:
+    """Logarithms of one column's denominators and of the numerators of `size` cells from `first` on.
+
+    above : float64[cells, K], out; below : float64[q, K], out; counts : float64[cells, K], in
+    present : float64[q, K], in; logs : float64[m], in
+    added : float64[q, 2], in, what smoothing adds to a cell and to a column
+    """
+    for c in range(counts.shape[1]):
+        below[j, c] = cached_log(present[j, c] + added[j, 1], logs)
+        for cell in range(first, first + size):
+            above[cell, c] = cached_log(counts[cell, c] + added[j, 0], logs)

@@ -1,0 +1,102 @@
+"""The contract. Small on purpose: six verbs for summaries, and each further capability on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
+
+from numpy.typing import NDArray
+
+from bayou.align import Alignment
+from bayou.block import Block, Floats
+from bayou.laws import MergeLaw
+
+Arrays = Mapping[str, NDArray[Any]]
+Scalar = str | int | float | bool | None
+
+
+class Summary(Protocol):
+    """Level 1: mutable arrays that take in blocks and decide nothing."""
+
+    law: ClassVar[MergeLaw]
+
+    def update(self, block: Block) -> None:
+        """Take in the labelled rows with weight, in order."""
+
+    def merge(self, other: Self) -> None:
+        """Add another summary of the same configuration and schema; refuses others."""
+
+    def fresh(self) -> Self:
+        """Same configuration, shape and frames, nothing seen: the identity of merge."""
+
+    def realign(self, plan: Alignment) -> None:
+        """Make room for new classes, columns and values, and move the cells there."""
+
+    def config(self) -> Mapping[str, Scalar]:
+        """What must agree for a merge, and what is needed to build an equal summary."""
+
+    def arrays(self) -> Arrays:
+        """The whole state, under stable names."""
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take a state given by `arrays`."""
+
+
+@runtime_checkable
+class Subtracts(Protocol):
+    def subtract(self, block: Block) -> None:
+        """Take the rows out again: unlearned == never seen, as exactly as the law says."""
+
+
+@runtime_checkable
+class Decays(Protocol):
+    def scale(self, factor: float) -> None:
+        """Multiply everything counted by a factor."""
+
+
+@runtime_checkable
+class Regroups(Protocol):
+    def regroup(self, groups: Floats) -> Self:
+        """The summary of the data relabelled by class groups; groups : float64[G, K] of 0 and 1."""
+
+
+@runtime_checkable
+class Bounds(Protocol):
+    def error(self) -> float:
+        """The relative error that really holds for this state."""
+
+
+class Reading(Protocol):
+    """Level 2: a frozen value."""
+
+    def add_log_prob(self, block: Block, out: Floats) -> None:
+        """out[n, K] += log p(x | c)."""
+
+    def realign(self, plan: Alignment) -> Self:
+        """The same reading with room for new classes and columns."""
+
+    def arrays(self) -> Arrays:
+        """The reading under stable names."""
+
+
+S = TypeVar("S", bound=Summary, contravariant=True)
+
+
+class LiveReader(Protocol[S]):
+    """Reads a summary as it stands: always current, never stored."""
+
+    def add_log_prob(self, summary: S, block: Block, out: Floats) -> None:
+        """out[n, K] += log p(x | c) from the summary as it is now."""
+
+    def trail(self, summary: S, block: Block, out: Floats) -> None:
+        """Row by row: add the log-probability as it stood before the row, then learn the row."""
+
+
+class SearchedReader(Protocol[S]):
+    """Searches for a reading; the result is kept and changes only at refresh points."""
+
+    def read(self, summary: S) -> Reading:
+        """A pure function of the summary."""
+
+    def restore(self, arrays: Arrays) -> Reading:
+        """The reading whose arrays these are."""

@@ -1,0 +1,1 @@
+"""Level 2: frozen values computed from summaries by pure readers."""

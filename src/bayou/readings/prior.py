@@ -1,0 +1,63 @@
+"""The log prior of the classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayou.block import Block, Floats
+from bayou.errors import SchemaError
+from bayou.kernels.class_counts import add_vector, count_classes, log_prior, trail_prior
+from bayou.schema import Label
+from bayou.summaries.class_counts import ClassCounts
+
+
+@dataclass(frozen=True)
+class CountedPrior:
+    """log P(c) = log(N_c + alpha) - log(N + alpha k): empirical with alpha = 0, Laplace with alpha = 1.
+
+    k is the number of classes with weight, or the declared number if larger. A class without weight that
+    nobody declared has probability 0.
+    """
+
+    alpha: float = 0.0
+
+    def add_log_prob(self, summary: ClassCounts, block: Block, out: Floats) -> None:
+        vector = np.empty(len(summary.weight))
+        log_prior(summary.weight, int(summary.declared[0]), self.alpha, vector)
+        add_vector(out, vector)
+
+    def trail(self, summary: ClassCounts, block: Block, out: Floats) -> None:
+        trail_prior(summary.weight, out, block.y, block.w, int(summary.declared[0]), self.alpha)
+
+
+@dataclass(frozen=True)
+class GivenPrior:
+    """The user's own class probabilities, in the order in which the classes are declared."""
+
+    probabilities: tuple[float, ...]
+
+    def add_log_prob(self, summary: ClassCounts, block: Block, out: Floats) -> None:
+        vector = np.empty(len(summary.weight))
+        log_prior(np.array(self.probabilities), 0, 0.0, vector)
+        add_vector(out, vector)
+
+    def trail(self, summary: ClassCounts, block: Block, out: Floats) -> None:
+        self.add_log_prob(summary, block, out)
+        count_classes(summary.weight, block.y, block.w, 1.0)
+
+
+def prior_reader(prior: str | Mapping[Label, float]) -> CountedPrior | GivenPrior:
+    """`"empirical"`, `"laplace"`, or a mapping from every class to its probability."""
+    if isinstance(prior, Mapping):
+        values = tuple(float(p) for p in prior.values())
+        if any(p < 0 for p in values) or abs(sum(values) - 1) > 1e-9:
+            raise SchemaError(f"the given prior {dict(prior)!r} must be non-negative and sum to 1")
+        return GivenPrior(values)
+    if prior not in ("empirical", "laplace"):
+        raise SchemaError(
+            f"prior={prior!r}; it is 'empirical', 'laplace', or a mapping from class to probability"
+        )
+    return CountedPrior(1.0 if prior == "laplace" else 0.0)

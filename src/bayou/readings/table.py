@@ -1,0 +1,97 @@
+"""Smoothed probability tables of nominal columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayou.block import Block, Floats
+from bayou.errors import SchemaError
+from bayou.kernels.value_counts import add_table, add_table_direct, fill_logs, log_table, trail_table
+from bayou.recipe import Recipe
+from bayou.summaries.value_counts import ValueCounts
+from bayou.threads import over_ranges
+
+MAX_LOGS = 1 << 20
+GRAIN = 200_000  # cells worth a thread of their own
+
+
+@dataclass(frozen=True)
+class MEstimate(Recipe):
+    """P(v | c) = (n + m/V) / (N + m): m imaginary rows spread evenly over the V values.
+
+    >>> MEstimate(m=1).table()
+    Table(alpha=0.0, m=1)
+    """
+
+    m: float = 1.0
+
+    def table(self) -> Table:
+        return Table(alpha=0.0, m=self.m)
+
+
+@dataclass(frozen=True)
+class Table:
+    """log P(v | c) = log(n + alpha + m/V) - log(N + alpha V + m), a value never seen says nothing."""
+
+    alpha: float = 1.0
+    m: float = 0.0
+
+    def add_log_prob(self, summary: ValueCounts, block: Block, out: Floats) -> None:
+        s, q = summary, block.codes.shape[1]
+        if q == 0:
+            return
+        if block.n * q < len(s.counts):
+            add_table_direct(out, s.counts, s.present, s.width, s.offsets, block.codes, self.alpha, self.m)
+            return
+        table = self.table(summary)
+
+        def rows(lo: int, hi: int) -> None:
+            add_table(out[lo:hi], table, s.offsets, block.codes[lo:hi])
+
+        over_ranges(rows, block.n, 1 + GRAIN // q)
+
+    def table(self, summary: ValueCounts) -> Floats:
+        """log P(v | c) of every cell, [cells, K]; 0 for a value never seen."""
+        s = summary
+        table = np.zeros_like(s.counts)
+        log_table(table, s.counts, s.present, s.width, s.offsets, s.sizes, self.alpha, self.m)
+        return table
+
+    def trail(self, summary: ValueCounts, block: Block, out: Floats) -> None:
+        s = summary
+        if len(s.sizes) == 0:
+            return
+        if block.n == 1:
+            self.add_log_prob(summary, block, out)
+            summary.update(block)
+            return
+        logs = integer_logs(int(s.present.max(initial=0.0)) + block.n + int(s.width.max(initial=0)) + 2)
+        trail_table(
+            s.counts, s.present, s.seen, out, s.declared, s.offsets, s.sizes,
+            block.codes, block.y, block.w, logs, self.alpha, self.m,
+        )  # fmt: skip
+
+
+def table_reader(smoothing: float | MEstimate) -> Table:
+    """A number is Laplace's pseudo-count per value; an `MEstimate` is the other classical rule."""
+    if isinstance(smoothing, MEstimate):
+        return smoothing.table()
+    if not 0 <= smoothing < float("inf"):
+        raise SchemaError(f"smoothing={smoothing!r}; it is a pseudo-count >= 0 or MEstimate(m)")
+    return Table(alpha=float(smoothing))
+
+
+_logs = np.zeros(0)
+
+
+def integer_logs(n: int) -> Floats:
+    """log 0 (a finite floor), log 1, ..., at least to n - 1 where n is not huge; grown by doubling."""
+    global _logs
+    want = min(MAX_LOGS, n)
+    if len(_logs) < want:
+        logs = np.empty(min(MAX_LOGS, max(1024, 1 << (want - 1).bit_length())))
+        fill_logs(logs)
+        _logs = logs
+    return _logs

@@ -1,0 +1,162 @@
+"""A summary together with how it is read, and when the reading is fresh.
+
+A *live* view is read straight from the state, so it is always current. A *searched* view keeps its reading:
+it changes only at fixed row counts, or when a merge, an unlearning, a decay, a new class or a new column
+left it due; a due view is read before the next row is learned or predicted.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Self, TypeVar
+
+from bayou.align import Alignment
+from bayou.block import Block, Floats
+from bayou.errors import UnsupportedError
+from bayou.laws import MergeLaw
+from bayou.protocols import Arrays, Decays, LiveReader, Reading, SearchedReader, Subtracts, Summary
+
+S = TypeVar("S", bound=Summary)
+
+
+def next_point(rows: int) -> int:
+    """The next row count at which searched readings are refreshed: 1, 2, 4 ... 64, then a quarter more each.
+
+    >>> point, points = 0, []
+    >>> for _ in range(12): point = next_point(point); points.append(point)
+    >>> points
+    [1, 2, 4, 8, 16, 32, 64, 80, 100, 125, 156, 195]
+    """
+    point = 1
+    while point <= rows:
+        point = point * 2 if point < 64 else point + point // 4
+    return point
+
+
+class View(Generic[S]):
+    """What live and searched views share: everything that concerns the summary alone."""
+
+    searched = False
+
+    def __init__(self, summary: S) -> None:
+        self.summary = summary
+
+    @property
+    def law(self) -> MergeLaw:
+        return self.summary.law
+
+    def update(self, block: Block) -> None:
+        self.summary.update(block)
+
+    def add_log_prob(self, block: Block, out: Floats) -> None:
+        raise NotImplementedError
+
+    def trail(self, block: Block, out: Floats) -> None:
+        raise NotImplementedError
+
+    def merge(self, other: Self) -> None:
+        self.summary.merge(other.summary)
+
+    def subtract(self, block: Block) -> None:
+        if not isinstance(self.summary, Subtracts):
+            name = type(self.summary).__name__
+            raise UnsupportedError(
+                f"cannot unlearn: {name} keeps no record from which a row could be taken out"
+            )
+        self.summary.subtract(block)
+
+    def scale(self, factor: float) -> None:
+        if not isinstance(self.summary, Decays):
+            raise UnsupportedError(
+                f"cannot decay: {type(self.summary).__name__} holds nothing that could fade"
+            )
+        self.summary.scale(factor)
+
+    def realign(self, plan: Alignment) -> None:
+        self.summary.realign(plan)
+
+    def fresh(self) -> Self:
+        raise NotImplementedError
+
+    def refresh(self) -> None:
+        """Read now."""
+
+    def read_if_due(self) -> None:
+        """Read if anything has happened that leaves the reading behind."""
+
+    def mark_due(self) -> None:
+        """The summary changed in a way that is not a row count."""
+
+    def arrays(self) -> Arrays:
+        return self.summary.arrays()
+
+    def restore(self, arrays: Arrays) -> None:
+        self.summary.restore(arrays)
+
+
+class Live(View[S]):
+    """A view that needs no keeping: the reader works on the summary as it stands."""
+
+    def __init__(self, summary: S, reader: LiveReader[S]) -> None:
+        super().__init__(summary)
+        self.reader = reader
+
+    def add_log_prob(self, block: Block, out: Floats) -> None:
+        self.reader.add_log_prob(self.summary, block, out)
+
+    def trail(self, block: Block, out: Floats) -> None:
+        self.reader.trail(self.summary, block, out)
+
+    def fresh(self) -> Self:
+        return type(self)(self.summary.fresh(), self.reader)
+
+
+class Searched(View[S]):
+    """A view whose reading is searched for, kept, saved, and refreshed at fixed row counts."""
+
+    searched = True
+
+    def __init__(self, summary: S, reader: SearchedReader[S]) -> None:
+        super().__init__(summary)
+        self.reader = reader
+        self.reading: Reading = reader.read(summary)
+        self.due = True
+
+    def refresh(self) -> None:
+        self.reading = self.reader.read(self.summary)
+        self.due = False
+
+    def read_if_due(self) -> None:
+        if self.due:
+            self.refresh()
+
+    def mark_due(self) -> None:
+        self.due = True
+
+    def add_log_prob(self, block: Block, out: Floats) -> None:
+        self.reading.add_log_prob(block, out)
+
+    def trail(self, block: Block, out: Floats) -> None:
+        self.reading.add_log_prob(block, out)
+        self.summary.update(block)
+
+    def realign(self, plan: Alignment) -> None:
+        super().realign(plan)
+        self.reading = self.reading.realign(plan)
+
+    def fresh(self) -> Self:
+        return type(self)(self.summary.fresh(), self.reader)
+
+    def arrays(self) -> Arrays:
+        self.read_if_due()
+        return {**self.summary.arrays(), **{f"reading.{k}": a for k, a in self.reading.arrays().items()}}
+
+    def restore(self, arrays: Arrays) -> None:
+        kept = {k: a for k, a in arrays.items() if not k.startswith("reading.")}
+        self.summary.restore(kept)
+        self.reading = self.reader.restore(
+            {k.removeprefix("reading."): a for k, a in arrays.items() if k.startswith("reading.")}
+        )
+        self.due = False
+
+
+AnyView = View[Any]

@@ -1,0 +1,6 @@
+"""Frozen choices users pass to classifiers, gathered here; each is defined beside what it builds."""
+
+from bayou.readings.table import MEstimate
+from bayou.recipe import Recipe
+
+__all__ = ["MEstimate", "Recipe"]

@@ -1,0 +1,238 @@
+"""What the columns and classes are: kinds, growing vocabularies, and what the user declared.
+
+A schema is open: classes, columns, values and words may appear at any time. It only ever grows at its
+end, so a code once given stays valid; storage is arrival order, and everything people see or compare
+(ties, digests, `classes_`) uses the canonical order of `label_key`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from bayou.errors import SchemaError
+from bayou.recipe import Recipe
+
+Label = str | bytes | int | float | bool
+
+
+class Kind(StrEnum):
+    NUMERIC = "numeric"
+    NOMINAL = "nominal"
+    TEXT = "text"
+
+
+def label_key(label: Label) -> tuple[int, Label]:
+    """Canonical order of labels and values: booleans, numbers, strings, bytes.
+
+    >>> sorted(["b", 2, True, 1.5, "a"], key=label_key)
+    [True, 1.5, 2, 'a', 'b']
+    """
+    if isinstance(label, bool):
+        return (0, label)
+    if isinstance(label, int | float):
+        return (1, label)
+    return (2, label) if isinstance(label, str) else (3, label)
+
+
+def identity_key(value: object) -> Hashable:
+    """What makes two values the same: 1 and 1.0 are, True and 1 are not."""
+    return ("bool", value) if value is True or value is False else value
+
+
+class Vocabulary:
+    """Values in order of arrival, each with a code; beyond `limit` all share the "other" code.
+
+    Examples
+    --------
+    >>> v = Vocabulary(limit=2)
+    >>> v.extend(["a", "b", "c"])
+    >>> [v.code(x) for x in ("a", "b", "c", "z")], v.size
+    ([0, 1, 2, 2], 3)
+    """
+
+    __slots__ = ("codes", "declared", "limit", "overflowed", "values")
+
+    def __init__(self, values: Iterable[Label] = (), limit: int = 1 << 31) -> None:
+        self.values: list[Label] = []
+        self.codes: dict[Hashable, int] = {}
+        self.limit = limit
+        self.overflowed = False
+        self.extend(values)
+        self.declared = len(self.values)
+
+    @property
+    def size(self) -> int:
+        """Number of cells: the values kept, and the "other" cell once it is in use."""
+        return self.limit + 1 if self.overflowed else len(self.values)
+
+    def code(self, value: object) -> int:
+        """The code of a value; the "other" code if it is unknown and the vocabulary is full; else -1."""
+        found = self.codes.get(identity_key(value))
+        if found is not None:
+            return found
+        return self.limit if self.overflowed else -1
+
+    def extend(self, values: Iterable[Label]) -> None:
+        for value in values:
+            key = identity_key(value)
+            if key in self.codes:
+                continue
+            if len(self.values) >= self.limit:
+                self.overflowed = True
+            else:
+                self.codes[key] = len(self.values)
+                self.values.append(value)
+
+    def name(self, code: int) -> Label:
+        """The value behind a code; "(other)" for the shared cell."""
+        return self.values[code] if code < len(self.values) else "(other)"
+
+    def copy(self) -> Vocabulary:
+        twin = Vocabulary(limit=self.limit)
+        twin.values, twin.codes = list(self.values), dict(self.codes)
+        twin.overflowed, twin.declared = self.overflowed, self.declared
+        return twin
+
+
+@dataclass(frozen=True)
+class Declared(Recipe):
+    """What a user knows about the data beforehand. All of it is optional.
+
+    Parameters
+    ----------
+    columns
+        Name to kind (`"numeric"`, `"nominal"`, `"text"`) or, for a nominal column, its list of values.
+    classes
+        The classes; giving them closes the class set.
+    max_classes, max_values, max_words
+        Caps that keep memory bounded: a class beyond its cap is an error, a value or word shares one
+        "other" cell.
+
+    Examples
+    --------
+    >>> Declared(columns={"day": ["mon", "tue"], "note": "text"}, classes=["UP", "DOWN"]).max_values
+    10000
+    """
+
+    columns: Mapping[str, str | Sequence[Label]] = field(default_factory=dict)
+    classes: Sequence[Label] | None = None
+    max_classes: int = 10_000
+    max_values: int = 10_000
+    max_words: int = 1_000_000
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What a block brings that the schema does not know yet, in order of first appearance.
+
+    `columns` are new ones with their kind; `values` the new values or words per column name; `declared` how
+    many values of a column are known to exist, whether met or not (a matrix declares its columns as words).
+    """
+
+    classes: Sequence[Label] = ()
+    columns: Sequence[tuple[str, Kind]] = ()
+    values: Mapping[str, Sequence[Label]] = field(default_factory=dict)
+    declared: Mapping[str, int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.classes or self.columns or self.values)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Sizes of the axes of a schema."""
+
+    classes: int
+    numeric: int
+    nominal: int
+    text: int
+    values: tuple[int, ...]
+    words: tuple[int, ...]
+
+
+class Schema:
+    """Columns by kind, their vocabularies, and the classes.
+
+    Examples
+    --------
+    >>> s = Schema(Declared(columns={"day": ["mon", "tue"]}))
+    >>> s.grow(Growth(classes=["UP"], columns=[("price", Kind.NUMERIC)]))
+    >>> s.names(Kind.NUMERIC), s.names(Kind.NOMINAL), s.classes.values
+    (['price'], ['day'], ['UP'])
+    """
+
+    def __init__(self, declared: Declared | None = None) -> None:
+        self.declared = declared or Declared()
+        self.classes = Vocabulary(self.declared.classes or (), limit=self.declared.max_classes)
+        self.closed = self.declared.classes is not None
+        self.clear_columns()
+        for name, told in self.declared.columns.items():
+            if isinstance(told, str):
+                self.add_column(name, _kind(name, told))
+            else:
+                self.add_column(name, Kind.NOMINAL, told)
+
+    def clear_columns(self) -> None:
+        self.place: dict[str, tuple[Kind, int]] = {}
+        self.vocabularies: dict[str, Vocabulary] = {}
+        self._names: dict[Kind, list[str]] = {kind: [] for kind in Kind}
+
+    def add_column(self, name: str, kind: Kind, values: Iterable[Label] = ()) -> None:
+        self.place[name] = (kind, len(self._names[kind]))
+        self._names[kind].append(name)
+        if kind is not Kind.NUMERIC:
+            limit = self.declared.max_values if kind is Kind.NOMINAL else self.declared.max_words
+            self.vocabularies[name] = Vocabulary(values, limit=limit)
+
+    def names(self, kind: Kind) -> list[str]:
+        """Columns of one kind, in storage order."""
+        return self._names[kind]
+
+    def kind(self, name: str) -> Kind | None:
+        found = self.place.get(name)
+        return found[0] if found else None
+
+    def vocabulary_list(self, kind: Kind) -> list[Vocabulary]:
+        return [self.vocabularies[name] for name in self.names(kind)]
+
+    def grow(self, growth: Growth) -> None:
+        """Append what is new. Codes given before stay valid."""
+        self.classes.extend(growth.classes)
+        for name, kind in growth.columns:
+            self.add_column(name, kind)
+        for name, values in growth.values.items():
+            self.vocabularies[name].extend(values)
+        for name, declared in growth.declared.items():
+            self.vocabularies[name].declared = max(self.vocabularies[name].declared, declared)
+
+    def shape(self) -> Shape:
+        """Sizes of all axes, to tell later what has grown."""
+        return Shape(
+            self.classes.size,
+            len(self._names[Kind.NUMERIC]),
+            len(self._names[Kind.NOMINAL]),
+            len(self._names[Kind.TEXT]),
+            tuple(v.size for v in self.vocabulary_list(Kind.NOMINAL)),
+            tuple(v.size for v in self.vocabulary_list(Kind.TEXT)),
+        )
+
+    def copy(self) -> Schema:
+        twin = Schema.__new__(Schema)
+        twin.declared, twin.closed = self.declared, self.closed
+        twin.classes = self.classes.copy()
+        twin.place = dict(self.place)
+        twin._names = {kind: list(names) for kind, names in self._names.items()}
+        twin.vocabularies = {name: v.copy() for name, v in self.vocabularies.items()}
+        return twin
+
+
+def _kind(name: str, told: str) -> Kind:
+    try:
+        return Kind(told)
+    except ValueError:
+        raise SchemaError(
+            f"column {name!r} is declared as {told!r}; a kind is one of {', '.join(repr(k.value) for k in Kind)}, "
+            "and the values of a nominal column are given as a list"
+        ) from None

@@ -1,0 +1,42 @@
+"""The label of the latest row."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+import numpy as np
+
+from bayou.align import Alignment
+from bayou.block import Block
+from bayou.laws import MergeLaw
+from bayou.summaries.array_summary import ArraySummary
+
+
+class LastLabel(ArraySummary):
+    """Code of the label of the latest row with weight, -1 before the first.
+
+    Merge: ORDERED (the later shard wins). Memory: 8 bytes.
+    """
+
+    law: ClassVar[MergeLaw] = MergeLaw.ORDERED
+    state: ClassVar[tuple[str, ...]] = ("last",)
+
+    def __init__(self) -> None:
+        self.last = np.full(1, -1, dtype=np.int64)
+
+    def update(self, block: Block) -> None:
+        taught = np.flatnonzero((block.y >= 0) & (block.w > 0))
+        if len(taught):
+            self.last[0] = block.y[taught[-1]]
+
+    def merge(self, other: Self) -> None:
+        self.check_mergeable(other)
+        if other.last[0] >= 0:
+            self.last[0] = other.last[0]
+
+    def fresh(self) -> Self:
+        return type(self)()
+
+    def realign(self, plan: Alignment) -> None:
+        if self.last[0] >= 0:
+            self.last[0] = plan.classes.to[self.last[0]]

@@ -1,0 +1,48 @@
+"""A thread pool over ranges. Learning divides columns among threads, predicting divides rows.
+
+Kernels release the global lock, and each range is computed exactly as it would be alone, so the number of
+threads never shows in the bits.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+_limit = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+
+
+def set_threads(n: int) -> None:
+    """Use at most `n` threads from now on.
+
+    >>> set_threads(1); ranges(1000, 10)
+    [(0, 1000)]
+    """
+    global _limit
+    _limit = max(1, n)
+
+
+def ranges(n: int, grain: int) -> list[tuple[int, int]]:
+    """`n` items as at most one range per thread, none shorter than `grain` (unless there is only one)."""
+    parts = max(1, min(_limit, n // max(1, grain)))
+    edges = [n * i // parts for i in range(parts + 1)]
+    return list(zip(edges[:-1], edges[1:], strict=True))
+
+
+def over_ranges(work: Callable[[int, int], None], n: int, grain: int) -> None:
+    """Call `work(lo, hi)` over ranges that cover `n` items, in parallel where it is worth it."""
+    cut = ranges(n, grain)
+    if len(cut) == 1:
+        work(0, n)
+        return
+    others = [_pool(_limit).submit(work, lo, hi) for lo, hi in cut[1:]]
+    work(*cut[0])
+    for other in others:
+        other.result()
+
+
+@cache
+def _pool(size: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(size, thread_name_prefix="bayou")
