@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +71,7 @@ class Block:
         if len(edges) == 2:
             yield slice(0, self.n), self
             return
-        for lo, hi in zip(edges[:-1], edges[1:], strict=True):
+        for lo, hi in pairwise(edges):
             yield slice(lo, hi), self.rows(lo, hi)
 
     def learned(self) -> int:

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 
 _limit = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
@@ -28,7 +29,7 @@ def ranges(n: int, grain: int) -> list[tuple[int, int]]:
     """`n` items as at most one range per thread, none shorter than `grain` (unless there is only one)."""
     parts = max(1, min(_limit, n // max(1, grain)))
     edges = [n * i // parts for i in range(parts + 1)]
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(pairwise(edges))
 
 
 def over_ranges(work: Callable[[int, int], None], n: int, grain: int) -> None:

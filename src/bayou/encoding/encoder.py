@@ -45,7 +45,7 @@ class Encoder:
     def forget(self) -> None:
         """The schema has grown: plans made for single records are void."""
         self._plan_names: tuple[str, ...] = ()
-        self._plan: list[tuple[Kind, int, Vocabulary | None]] = []
+        self._plan: list[tuple[int, Vocabulary | None]] = []
 
     def encode(
         self, X: Any, y: Any = None, w: Any = None, *, start: int = 0, learn: bool = False
@@ -88,7 +88,7 @@ class Encoder:
         schema = self.schema
         numeric = [np.nan] * len(schema.names(Kind.NUMERIC))
         codes = [-1] * len(schema.names(Kind.NOMINAL))
-        for (kind, j, vocabulary), value in zip(self._plan, x.values(), strict=True):
+        for (j, vocabulary), value in zip(self._plan, x.values(), strict=True):
             if vocabulary is None:
                 if (type(value) is float or type(value) is int) and -HUGE <= value <= HUGE:
                     numeric[j] = value
@@ -121,7 +121,7 @@ class Encoder:
             return False
         self._plan_names = names
         self._plan = [
-            (place[0], place[1], self.schema.vocabularies.get(name))
+            (place[1], self.schema.vocabularies.get(name))
             for name, place in zip(names, places, strict=True)
             if place is not None
         ]
