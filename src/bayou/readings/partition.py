@@ -57,9 +57,8 @@ class Partition:
     def cell_of(self, values: object) -> NDArray[np.int32]:
         """Interval number of every value, -1 for NaN. O(n log I)."""
         numbers = np.asarray(values, dtype=np.float64)
-        cells = np.searchsorted(self.cuts, numbers, side="left").astype(np.int32)
-        cells[np.isnan(numbers)] = -1
-        return cells
+        cells = np.searchsorted(self.cuts, numbers, side="left")
+        return np.where(np.isnan(numbers), -1, cells).astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,220 @@
+"""MODL's kernels against their slow twins, by hand and at the edges."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.naive import modl as naive
+
+from bayou.kernels import khiops, kmeans, modl, modl_groups, partition
+from bayou.readings.partition import log_factorials
+
+TABLE = log_factorials()
+patient = settings(deadline=None)  # the first call compiles
+cell_lists = st.integers(1, 3).flatmap(
+    lambda k: st.lists(st.lists(st.integers(0, 6), min_size=k, max_size=k), min_size=1, max_size=7)
+)
+
+
+def prefix_of(cells):
+    counts = np.array(cells, dtype=float)
+    prefix = np.empty((len(counts) + 1, counts.shape[1] + 1))
+    modl.running_totals(prefix, counts)
+    return prefix
+
+
+def prior_of(prefix):
+    prior = np.empty(len(prefix) + 1)
+    modl.boulle_prior(prior, TABLE, prefix[-1, -1])
+    return prior
+
+
+def cost_of(prefix, prior, bounds, size, k):
+    return prior[size] + modl.partition_cost(TABLE, prefix, bounds, k, size)
+
+
+@pytest.mark.parametrize("x", [0.0, 0.5, 1.0, 7.25, 15.99, 16.01, 1e5, 1e6 + 0.5, 2e6, 1e12])
+def test_log_factorial_agrees_with_lgamma(x):
+    assert partition.log_factorial(TABLE, x) == pytest.approx(math.lgamma(x + 1), rel=1e-14, abs=1e-13)
+
+
+def test_interval_cost_by_hand():
+    # 3 of class a, 1 of class b, 2 classes: ln C(5, 1) + ln 4!/(3! 1!)
+    assert partition.interval_cost(TABLE, prefix_of([[2, 0], [1, 1]]), 2, 0, 2) == pytest.approx(math.log(20))
+
+
+@patient
+@given(cell_lists, st.floats(0.1, 3.0))
+def test_interval_cost_equals_the_formula_for_any_weights(cells, scale):
+    cells = [[scale * c for c in cell] for cell in cells]
+    k = len(cells[0]) + 1
+    prefix = prefix_of(cells)
+    assert partition.interval_cost(TABLE, prefix, k, 0, len(cells)) == pytest.approx(
+        naive.part_cost(naive.total_of(cells), k), abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_greedy_merging_equals_its_twin(seed):
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(1, 5))
+    cells = rng.gamma(0.5, 6.0, size=(int(rng.integers(1, 16)), k))  # real weights, so that nothing ties
+    prefix = prefix_of(cells)
+    prior = prior_of(prefix)
+    bounds = np.empty(len(cells) + 1, dtype=np.int64)
+    size = partition.merge_greedily(bounds, TABLE, prefix, prior, k)
+    assert cost_of(prefix, prior, bounds, size, k) == pytest.approx(naive.greedy_cost(cells, k), abs=2e-6)
+
+
+@patient
+@given(cell_lists)
+def test_exact_search_equals_all_partitions(cells):
+    k = len(cells[0])
+    prefix = prefix_of(cells)
+    prior = prior_of(prefix)
+    bounds = np.empty(len(cells) + 1, dtype=np.int64)
+    size = partition.merge_greedily(bounds, TABLE, prefix, prior, k)
+    improved = bounds.copy()
+    improved_size = partition.post_optimise(improved, TABLE, prefix, prior, k, size)
+    optimum = naive.best_cost(cells, k)
+    assert cost_of(prefix, prior, improved, improved_size, k) >= optimum - 1e-9
+    size = partition.best_partition(bounds, TABLE, prefix, prior, k, size)
+    assert cost_of(prefix, prior, bounds, size, k) == pytest.approx(optimum, abs=2e-6)
+    assert bounds[0] == 0
+    assert bounds[size] == len(cells)
+    assert (np.diff(bounds[: size + 1]) > 0).all()
+
+
+def test_exact_search_does_not_depend_on_keeping_the_costs():
+    rng = np.random.default_rng(3)
+    share = 1 / (1 + np.exp(-np.linspace(-3, 3, partition.KEPT_CELLS + 40)))
+    ones = rng.binomial(9, share)
+    cells = np.column_stack([9 - ones, ones]).astype(float)
+    large, small = prefix_of(cells), prefix_of(cells[: partition.KEPT_CELLS])
+    for prefix in (large, small):
+        prior = prior_of(prefix)
+        bounds = np.empty(len(prefix), dtype=np.int64)
+        start = partition.merge_greedily(bounds, TABLE, prefix, prior, 2)
+        before = cost_of(prefix, prior, bounds, start, 2)
+        size = partition.best_partition(bounds, TABLE, prefix, prior, 2, start)
+        assert cost_of(prefix, prior, bounds, size, 2) <= before
+        # no single bound can be moved, dropped or added at a profit
+        again = partition.post_optimise(bounds.copy(), TABLE, prefix, prior, 2, size)
+        assert again == size
+
+
+@patient
+@given(cell_lists)
+def test_joining_pure_neighbours_keeps_the_optimum(cells):
+    k = len(cells[0])
+    prefix = prefix_of(cells)
+    edges = np.arange(len(cells) + 1)
+    n = modl.join_pure_runs(edges, prefix, len(cells))
+    assert edges[0] == 0
+    assert edges[n] == len(cells)
+    joined = naive.parts_of(cells, edges[1:n].tolist())
+    assert naive.best_cost(joined, k) == pytest.approx(naive.best_cost(cells, k), abs=1e-9)
+
+
+@patient
+@given(st.lists(st.integers(1, 20), min_size=1, max_size=30), st.integers(0, 6))
+def test_quantile_edges_equal_the_twin(weights, granularity):
+    prefix = prefix_of([[w] for w in weights])
+    edges = np.empty(len(weights) + 1, dtype=np.int64)
+    n = khiops.quantile_edges(edges, prefix, 2.0**granularity)
+    assert edges[1 : n + 1].tolist() == naive.quantile_ends(weights, 2**granularity)
+
+
+def test_universal_prior_and_its_continuation():
+    stars = np.empty(khiops.STAR_TERMS + 1)
+    khiops.fill_star_sums(stars)
+    for n, most in [(1, 2), (3, 7), (5, 13), (100, 5000)]:
+        assert khiops.universal(stars, n, most) == pytest.approx(naive.universal(n, most), abs=1e-12)
+    longer = np.empty(1_000_001)
+    khiops.fill_star_sums(longer)
+    for most in (70_000.0, 1_000_000.0):
+        exact = khiops.universal(longer, 12.0, most)
+        assert khiops.universal(stars, 12.0, most) == pytest.approx(exact, abs=1e-11)
+
+
+@patient
+@given(
+    st.lists(st.tuples(st.integers(-50, 50), st.integers(1, 5)), min_size=1, max_size=9),
+    st.integers(1, 5),
+    st.sampled_from([0.0, 1e6]),
+)
+def test_kmeans_finds_the_least_spread(points, bins, shift):
+    weight_at: dict[float, float] = {}
+    for x, w in points:
+        weight_at[x + shift] = weight_at.get(x + shift, 0.0) + w
+    values = sorted(weight_at)
+    weights = [weight_at[x] for x in values]
+    bins = min(bins, len(values))
+    ends = np.empty(bins, dtype=np.int64)
+    kmeans.kmeans_ends(ends, np.array(values, float), np.array(weights, float))
+    edges = [0, *ends.tolist()]
+    got = sum(naive.spread(values[a:b], weights[a:b]) for a, b in itertools.pairwise(edges))
+    assert got == pytest.approx(naive.best_spread(values, weights, bins), abs=1e-6)
+
+
+@pytest.mark.parametrize("values", [1, 2, 10, 60, 300])
+def test_log_groupings_are_sums_of_stirling_numbers(values):
+    out = np.empty(values + 1)
+    modl_groups.log_groupings(out)
+    row = [0] * (values + 1)  # S(n, 0..), by the recurrence, in whole numbers
+    row[0] = 1
+    for _ in range(values):
+        row = [0] + [row[i - 1] + i * row[i] for i in range(1, values + 1)]
+    for groups in {1, min(2, values), values // 2 or 1, values}:
+        assert out[groups] == pytest.approx(math.log(sum(row[: groups + 1])), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [[0, 0]],
+        [[5, 0]],
+        [[0, 0], [3, 4]],
+        [[0, 0], [0, 0], [1, 0], [0, 0], [0, 1]],
+        [[1e12, 0], [0, 1e12]],
+        [[1e-9, 0], [0, 1e-9]],
+    ],
+)
+def test_columns_at_the_edges(cells):
+    counts = np.array(cells, dtype=float)
+    offsets = np.array([0, 0, len(cells)])
+    for run in ("boulle", "khiops"):
+        bounds = np.empty(len(cells), dtype=np.int64)
+        sizes = np.empty(2, dtype=np.int64)
+        levels = np.empty(2)
+        if run == "boulle":
+            modl.modl_columns(bounds, sizes, levels, offsets, counts, TABLE, 2, 100)
+        else:
+            stars = np.empty(65)
+            khiops.fill_star_sums(stars)
+            khiops.khiops_columns(bounds, sizes, levels, offsets, counts, TABLE, stars, 2, 1.0, 100)
+        assert sizes[0] == 0
+        assert bounds[sizes[1] - 1] == len(cells)
+        assert ((levels >= 0) & (levels < 1)).all()
+
+
+def test_five_hundred_columns_of_a_hundred_cells_take_no_longer_than_a_blink():
+    """Not a benchmark: a guard at ten times the target of 50 ms, so that a busy machine passes."""
+    rng = np.random.default_rng(0)
+    share = 1 / (1 + np.exp(-np.linspace(-3, 3, 100)))
+    ones = rng.binomial(200, np.tile(share, 500))
+    counts = np.column_stack([200 - ones, ones]).astype(float)
+    offsets = np.arange(501) * 100
+    bounds = np.empty(len(counts), dtype=np.int64)
+    sizes, levels = np.empty(500, dtype=np.int64), np.empty(500)
+    modl.modl_columns(bounds, sizes, levels, offsets[:2], counts, TABLE, 2, 2000)
+    begin = time.perf_counter()
+    modl.modl_columns(bounds, sizes, levels, offsets, counts, TABLE, 2, 2000)
+    assert time.perf_counter() - begin < 0.5
+    assert (levels > 0.1).all()

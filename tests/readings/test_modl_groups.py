@@ -1,0 +1,115 @@
+"""MODL grouping: optima over all set partitions, the Khiops binary, and the laws of the search."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.naive import modl as naive
+
+from bayou.errors import DataError
+from bayou.readings.modl_groups import MODLGroups
+
+VECTORS = Path(__file__).parent.parent / "vectors"
+GROUPING = json.loads((VECTORS / "modl_grouping.json").read_text())
+KHIOPS = json.loads((VECTORS / "modl_grouping_khiops.json").read_text())
+
+
+@pytest.mark.parametrize("case", GROUPING["cases"], ids=lambda case: case["name"].split("(")[0])
+def test_the_optimum_of_every_named_table(case):
+    found = MODLGroups().group(case["rows"])
+    assert sorted(found.groups) == sorted(case["optimal_groups"])
+    assert found.level == pytest.approx(case["level"], abs=1e-9)
+
+
+@pytest.mark.parametrize("case", KHIOPS, ids=lambda case: case["name"])
+def test_khiops_prior_equals_the_khiops_binary(case):
+    found = MODLGroups(prior="khiops").group(case["rows"])
+    expected = case["khiops_groups"] or [list(range(len(case["rows"])))]
+    assert sorted(found.groups) == sorted(expected)
+    assert found.level == pytest.approx(case["khiops_level"], abs=1e-5)
+
+
+def naive_gap(rows, k, found):
+    """How much dearer the groups found are than the optimum, in nats."""
+    return naive.group_cost(rows, found.groups, k) - naive.best_group_cost(rows, k)
+
+
+def test_random_tables_against_all_set_partitions():
+    rng = np.random.default_rng(2005)
+    equal = 0
+    for _ in range(150):
+        v, k = int(rng.integers(2, 8)), int(rng.integers(2, 4))
+        share = rng.dirichlet(np.ones(k) * rng.choice([0.4, 2.0]), size=v)
+        rows = [rng.multinomial(rng.integers(1, 30), p).tolist() for p in share]
+        gap = naive_gap(rows, k, MODLGroups().group(rows))
+        assert gap >= -1e-9
+        assert k > 2 or gap <= 1e-6  # two classes: exact
+        equal += gap <= 1e-6
+    assert equal >= 147
+
+
+@settings(deadline=None)
+@given(
+    st.integers(1, 4).flatmap(
+        lambda k: st.lists(st.lists(st.integers(0, 9), min_size=k, max_size=k), min_size=0, max_size=9).map(
+            lambda rows: np.array(rows, dtype=float).reshape(-1, k)
+        )
+    ),
+    st.sampled_from(["boulle2005", "khiops"]),
+    st.sampled_from([1.0, 0.37]),
+    st.integers(2, 10),
+)
+def test_laws_of_every_grouping(rows, prior, scale, max_values):
+    rows = rows * scale
+    found = MODLGroups(prior=prior, max_values=max_values).group(rows)
+    assert 0 <= found.level < 1
+    assert found.informative == (found.level > 0)
+    assert len(found.group_of) == len(rows)
+    assert found.counts.sum(axis=0).tolist() == pytest.approx(rows.sum(axis=0).tolist())
+    seen = found.group_of >= 0
+    assert seen[rows.sum(axis=1) > 0].all()
+    again = np.zeros_like(found.counts)
+    np.add.at(again, found.group_of[seen], rows[seen])
+    assert again == pytest.approx(found.counts)
+    if seen.any():
+        assert sorted(set(found.group_of[seen].tolist())) == list(range(found.n_parts))
+
+
+def test_the_rarest_values_are_one_beyond_max_values():
+    rows = [[50, 0], [0, 40], [1, 0], [0, 1], [0, 0]]
+    found = MODLGroups(max_values=3).group(rows)
+    assert found.group_of[2] == found.group_of[3] == found.group_of[4]
+    assert MODLGroups().group(rows).group_of[4] == -1
+
+
+def test_a_value_without_weight_does_not_count():
+    rows = [[9, 1], [1, 9], [8, 2]]
+    assert MODLGroups().group(rows).level == MODLGroups().group([*rows, [0, 0]]).level
+
+
+def test_a_thousand_values_of_two_classes():
+    """A guard at four times the target of 50 ms; the numbers are in the benchmarks."""
+    rng = np.random.default_rng(0)
+    share = rng.choice([0.1, 0.3, 0.5, 0.8], size=1000)
+    ones = rng.binomial(100, share)
+    rows = np.column_stack([100 - ones, ones])
+    MODLGroups(max_values=1000).group(rows[:10])
+    begin = time.perf_counter()
+    found = MODLGroups(max_values=1000).group(rows)
+    assert time.perf_counter() - begin < 0.2
+    assert found.n_parts == 4
+
+
+def test_wrong_choices_and_shapes_are_named():
+    with pytest.raises(DataError, match="unknown prior"):
+        MODLGroups(prior="boulle2006")
+    with pytest.raises(DataError, match="at least 2"):
+        MODLGroups(max_values=1)
+    with pytest.raises(DataError, match="shape"):
+        MODLGroups().group([1, 2, 3])
