@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from typing import BinaryIO, Protocol
 
@@ -62,7 +61,7 @@ class Batches:
 
     def __init__(self, tap: Tap, format: str) -> None:
         self.tap, self._format = tap, format
-        self._file = _aside(tap)
+        self._file = tap.aside()
         self.place = 0
         self.names: list[str] = []
         self._iterator: Iterator[pa.RecordBatch] | None = None
@@ -99,7 +98,6 @@ class Batches:
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
         self.tap.close()
 
     def _damage(self, error: Exception) -> DataError:
@@ -159,18 +157,6 @@ class _Arrow:
 
 def _reader(file: BinaryIO, format: str) -> _Reader:
     return _Parquet(file) if format == "parquet" else _Arrow(file)
-
-
-def _aside(tap: Tap) -> BinaryIO:
-    """A file that can be read at any place: the file itself, or its unpacked bytes in a temporary one."""
-    if tap.plain:
-        tap.read(limits.HEAD)
-        return open(tap.path, "rb")
-    file = tempfile.TemporaryFile()
-    while data := tap.read(limits.CHUNK):
-        file.write(data)
-    file.seek(0)
-    return file
 
 
 def _kind(field: pa.Field) -> ColumnType:

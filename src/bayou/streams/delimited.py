@@ -98,17 +98,18 @@ class DelimitedSource(ChunkedSource):
 
     def _header(self, header: bytes) -> list[str]:
         delimiter = self._delimiter.encode()
-        if masked(header, delimiter).count(delimiter) >= limits.COLUMNS:
+        width = masked(header, delimiter).count(delimiter) + 1
+        if width > limits.COLUMNS:
             raise DataError(f"more than {limits.COLUMNS:,} columns", remedy="is this another format?")
         try:
             table = pyarrow.csv.read_csv(
-                pa.py_buffer(header),
+                pa.py_buffer(header.rstrip(b"\r\n") + b"\n"),
                 read_options=pyarrow.csv.ReadOptions(
                     autogenerate_column_names=True, block_size=limits.LINE + 1
                 ),
                 parse_options=pyarrow.csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
                 convert_options=pyarrow.csv.ConvertOptions(
-                    column_types={f"f{i}": pa.string() for i in range(limits.COLUMNS)}
+                    column_types={f"f{i}": pa.string() for i in range(width)}
                 ),
             )
         except pa.ArrowInvalid as error:

@@ -169,7 +169,7 @@ def _fitted(value: Any, kind: str) -> tuple[Any, bool]:
     try:
         return float(value), True
     except OverflowError:
-        return math.copysign(math.inf, value), True
+        return (math.inf if value > 0 else -math.inf), True
 
 
 def _encodable(text: str) -> bool:

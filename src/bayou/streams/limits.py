@@ -9,5 +9,5 @@ NESTING = 32  # levels of brackets in one JSON line
 RATIO = 100  # bytes out per byte in, of a compressed stream ...
 FREE = 64 << 20  # ... beyond this many bytes out
 SAMPLE = 1_000  # rows from which kinds are found
-HEAD = 1 << 16  # bytes whose hash identifies a stream
+HEAD = 1 << 20  # bytes whose hash identifies a stream
 BATCH = 16_384  # rows of a columnar file parsed at once

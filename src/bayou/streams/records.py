@@ -53,7 +53,10 @@ class Records:
         return chunk
 
     def seek(self, place: int) -> None:
-        """Go to a chunk's place."""
+        """Go to a chunk's place; without going back if it lies in what was read already, as a pipe needs."""
+        if 0 <= place - self.place <= len(self._buffer):
+            self.skip(place - self.place)
+            return
         self.tap.seek(place)
         self.place, self._buffer, self._end = place, b"", False
 

@@ -6,6 +6,7 @@ import hashlib
 import io
 import os
 import sys
+import tempfile
 from typing import BinaryIO, cast
 
 import pyarrow as pa
@@ -22,11 +23,13 @@ class Tap:
     def __init__(self, path: str) -> None:
         self.path = path
         self._digest = ""
+        self._aside: BinaryIO | None = None
         self._open()
 
     def _open(self) -> None:
         try:
-            self._raw = _Counted(_standard_input() if self.path == "-" else open(self.path, "rb"))
+            piped = self.path == "-"
+            self._raw = _Counted(_standard_input() if piped else open(self.path, "rb"), piped)
             start = self._raw.peek(4)
             self.codec = next((codec for magic, codec in _MAGIC.items() if start.startswith(magic)), None)
             self._stream = (
@@ -89,6 +92,21 @@ class Tap:
                     f"{self.path} ends before byte {offset}", remedy="has the file been replaced?"
                 )
 
+    def aside(self) -> BinaryIO:
+        """A file that can be read at any place: this one, or its unpacked bytes in a temporary one."""
+        if self.plain:
+            self.read(limits.HEAD)
+            self._aside = open(self.path, "rb")
+            return self._aside
+        self._aside = cast(BinaryIO, tempfile.TemporaryFile())
+        try:
+            while data := self.read(limits.CHUNK):
+                self._aside.write(data)
+        except OSError as error:
+            raise DataError(f"cannot unpack {self.path}: {error}", remedy="unpack it yourself") from error
+        self._aside.seek(0)
+        return self._aside
+
     def identity(self) -> dict[str, str | int]:
         """Path, size (-1 if unknown) and hash of the first block, once that was read."""
         return {"path": self.path, "size": self._raw.size, "sha256 of head": self._digest}
@@ -99,6 +117,8 @@ class Tap:
 
     def close(self) -> None:
         """Close the file; standard input stays open."""
+        if self._aside is not None:
+            self._aside.close()
         if self.path != "-":
             self._raw.close()
 
@@ -106,10 +126,9 @@ class Tap:
 class _Counted(io.RawIOBase):
     """A binary file that knows how many bytes were taken from it."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, piped: bool) -> None:
         self._file, self.count = file, 0
-        regular = file.seekable() and hasattr(file, "fileno") and file.name != "<stdin>"
-        self.size = os.fstat(file.fileno()).st_size if regular else -1
+        self.size = os.fstat(file.fileno()).st_size if not piped and file.seekable() else -1
 
     def peek(self, n: int) -> bytes:
         return cast(io.BufferedReader, self._file).peek(n)[:n]

@@ -1,0 +1,113 @@
+"""Parquet and Arrow: kinds from types, wishes, and damaged files."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from tests.streams.drain import FORMATS, drain, outcome, write
+
+from bayou.errors import BayouError, DataError
+from bayou.streams import open_stream
+
+
+def test_kinds_from_types(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    table = pa.table(
+        {
+            "i": pa.array([1, None], pa.int16()),
+            "f": pa.array([0.5, float("nan")], pa.float32()),
+            "d": pa.array([decimal.Decimal("1.5"), None]),
+            "b": pa.array([True, None]),
+            "s": pa.array(["u", None], pa.large_string()),
+            "k": pa.array(["u", None]).dictionary_encode(),
+            "y": pa.array([3, 4], pa.uint8()),
+        }
+    )
+    pa.parquet.write_table(table, path)
+    with open_stream(path, target="y") as stream:
+        kinds = {name: column.kind for name, column in stream.columns.items()}
+        assert kinds == dict.fromkeys("ifd", "numeric") | dict.fromkeys("bsk", "nominal")
+        rows = stream.read(5)
+        assert rows is not None
+        assert {str(rows.columns[name].type) for name in "ifd"} == {"double"}
+        assert rows.columns["d"].to_pylist() == [1.5, None]
+        assert [rows.columns[name].to_pylist() for name in "bsk"] == [
+            ["true", None],
+            ["u", None],
+            ["u", None],
+        ]
+        assert rows.labels.to_pylist() == [3, 4]
+        assert str(rows.labels.type) == "int64"
+
+
+@pytest.mark.parametrize(
+    "column", [[datetime.date(2020, 1, 1)], [[1, 2]], [{"a": 1}], [b"raw"], [datetime.timedelta(1)]]
+)
+def test_types_that_are_refused_unless_ignored(tmp_path: Path, column: list[Any]) -> None:
+    path = tmp_path / "a.parquet"
+    pa.parquet.write_table(pa.table({"q": column, "x": [1.0], "y": ["a"]}), path)
+    with pytest.raises(DataError, match=r"column 'q': columns of type .*ignore=\['q'\]"):
+        open_stream(path, target="y")
+    with open_stream(path, target="y", ignore=["q"]) as stream:
+        assert len(drain(stream)) == 1
+
+
+def test_numbers_written_as_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pa.parquet.write_table(pa.table({"x": ["1", " 2.5", "?", "abc"], "y": [1, 2, 3, 4]}), path)
+    rows, error, _ = outcome(path, target="y", numeric=["x"])
+    assert [row[1] for row in rows] == ["1.0", "2.5", "None"]
+    assert "row 3, column 'x': not a number: 'abc'" in error
+    assert len(outcome(path, target="y", numeric=["x"], policy="skip")[0]) == 3
+
+
+def test_big_labels_and_repeated_names(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pa.parquet.write_table(pa.table({"x": [1.0, 2.0], "y": pa.array([1, 2**63], pa.uint64())}), path)
+    assert "row 1, column 'y': a label beyond 2^63" in outcome(path, target="y")[1]
+    pa.parquet.write_table(pa.Table.from_arrays([pa.array([1]), pa.array([2])], ["x", "x"]), path)
+    with pytest.raises(DataError, match="repeats a name"):
+        open_stream(path, target="x")
+
+
+def test_empty_tables(tmp_path: Path) -> None:
+    for name in ("s.parquet", "s.arrow", "stream.ipc"):
+        rows = [{"x": 1.0, "day": "mon", "z": 1.0, "y": "up"}]
+        path = write(tmp_path, name, rows=rows)
+        with open_stream(path, target="y") as stream:
+            assert len(drain(stream)) == 1
+    pa.parquet.write_table(pa.table({"x": pa.array([], pa.float64()), "y": pa.array([], pa.string())}), path)
+    with open_stream(path, target="y", format="parquet") as stream:
+        assert stream.read(1) is None
+
+
+@pytest.mark.parametrize("name", ["s.parquet", "s.arrow", "stream.ipc"])
+def test_damaged_files_give_our_error(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path, name)
+    good = path.read_bytes()
+    r = np.random.default_rng(3)
+    refused = 0
+    for trial in range(60):
+        data = bytearray(good)
+        if trial % 3 == 0:
+            data = data[: int(r.integers(len(data)))]
+        else:
+            for _ in range(int(r.integers(1, 6))):
+                data[int(r.integers(len(data)))] = int(r.integers(256))
+        path.write_bytes(bytes(data))
+        try:
+            with open_stream(path, **FORMATS[name]) as stream:
+                drain(stream)
+        except BayouError:
+            refused += 1
+    assert refused >= 15
+    path.write_bytes(b"hello")
+    with pytest.raises(DataError, match="cannot be read as"):
+        open_stream(path, target="y")
