@@ -201,7 +201,8 @@ def _khiops_column(
                 best = cost
                 chosen = granularity
                 intervals = size
-                best_bounds[: size + 1] = bounds[: size + 1]
+                for i in range(size + 1):
+                    best_bounds[i] = bounds[i]
         before = n
         if n == m:
             break
@@ -246,4 +247,5 @@ def khiops_columns(
         running_totals(prefix, column)
         found = np.empty(len(column) + 1, np.int64)
         sizes[j] = _khiops_column(found, levels[j : j + 1], prefix, table, stars, k, attributes, exact_cells)
-        bounds[offsets[j] : offsets[j] + sizes[j]] = found[1 : sizes[j] + 1]
+        for i in range(sizes[j]):
+            bounds[offsets[j] + i] = found[i + 1]

@@ -22,6 +22,19 @@ def _spread(sums: NDArray[np.float64], start: int, end: int) -> float:
 
 
 @kernel
+def _push(stack: NDArray[np.int64], depth: int, low: int, high: int, first: int, last: int) -> int:
+    """Put a range of ends and of last cuts on the stack; returns its new depth.
+
+    stack : int64[128, 4], in/out
+    """
+    stack[depth, 0] = low
+    stack[depth, 1] = high
+    stack[depth, 2] = first
+    stack[depth, 3] = last
+    return depth + 1
+
+
+@kernel
 def kmeans_ends(ends: NDArray[np.int64], values: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
     """Ends of the `len(ends)` runs with the least total spread; bins <= m. O(bins m log m).
 
@@ -41,16 +54,21 @@ def kmeans_ends(ends: NDArray[np.int64], values: NDArray[np.float64], weights: N
         sums[v + 1, 0] = sums[v, 0] + weights[v]
         sums[v + 1, 1] = sums[v, 1] + weights[v] * x
         sums[v + 1, 2] = sums[v, 2] + weights[v] * x * x
-    cost = np.full((bins + 1, m + 1), np.inf)
+    cost = np.empty((bins + 1, m + 1))
+    for i in range(bins + 1):
+        for e in range(m + 1):
+            cost[i, e] = np.inf
     chosen = np.zeros((bins + 1, m + 1), np.int64)
     cost[0, 0] = 0.0
     stack = np.empty((128, 4), np.int64)
     for i in range(1, bins + 1):
-        stack[0] = np.array([i, m, i - 1, m - 1])
-        depth = 1
+        depth = _push(stack, 0, i, m, i - 1, m - 1)
         while depth > 0:
             depth -= 1
-            low, high, first, last = stack[depth]
+            low = stack[depth, 0]
+            high = stack[depth, 1]
+            first = stack[depth, 2]
+            last = stack[depth, 3]
             middle = (low + high) // 2
             best = np.inf
             at = first
@@ -62,11 +80,9 @@ def kmeans_ends(ends: NDArray[np.int64], values: NDArray[np.float64], weights: N
             cost[i, middle] = best
             chosen[i, middle] = at
             if low < middle:
-                stack[depth] = np.array([low, middle - 1, first, at])
-                depth += 1
+                depth = _push(stack, depth, low, middle - 1, first, at)
             if middle < high:
-                stack[depth] = np.array([middle + 1, high, at, last])
-                depth += 1
+                depth = _push(stack, depth, middle + 1, high, at, last)
     e = m
     for i in range(bins, 0, -1):
         ends[i - 1] = e

@@ -29,7 +29,8 @@ def running_totals(prefix: NDArray[np.float64], counts: NDArray[np.float64]) -> 
     counts : float64[m, K], in
     """
     k = counts.shape[1]
-    prefix[0] = 0.0
+    for c in range(k + 1):
+        prefix[0, c] = 0.0
     for v in range(len(counts)):
         weight = 0.0
         for c in range(k):
@@ -98,7 +99,8 @@ def search_cells(
     """
     cells = np.empty((n + 1, prefix.shape[1]))
     for v in range(n + 1):
-        cells[v] = prefix[edges[v]]
+        for c in range(prefix.shape[1]):
+            cells[v, c] = prefix[edges[v], c]
     intervals = merge_greedily(bounds, table, cells, prior, k)
     if n <= exact_cells:
         intervals = best_partition(bounds, table, cells, prior, k, intervals)
@@ -156,7 +158,9 @@ def partition_level(table: NDArray[np.float64], prefix: NDArray[np.float64], k: 
     intervals = len(prefix) - 1
     prior = np.empty(intervals + 1)
     boulle_prior(prior, table, prefix[intervals, prefix.shape[1] - 1])
-    cost = prior[intervals] + partition_cost(table, prefix, np.arange(intervals + 1), k, intervals)
+    cost = prior[intervals]
+    for i in range(intervals):
+        cost += interval_cost(table, prefix, k, i, i + 1)
     return gain(cost, prior[1] + interval_cost(table, prefix, k, 0, intervals), intervals)
 
 
@@ -189,7 +193,9 @@ def modl_columns(
             continue
         prefix = np.empty((m + 1, counts.shape[1] + 1))
         running_totals(prefix, column)
-        edges = np.arange(m + 1)
+        edges = np.empty(m + 1, np.int64)
+        for v in range(m + 1):
+            edges[v] = v
         found = np.empty(m + 1, np.int64)
         n = join_pure_runs(edges, prefix, m)
         prior = np.empty(n + 2)
@@ -197,7 +203,8 @@ def modl_columns(
         sizes[j] = search_cells(found, table, prefix, edges, prior, k, n, exact_cells)
         cost = prior[sizes[j]] + partition_cost(table, prefix, found, k, sizes[j])
         levels[j] = gain(cost, prior[1] + interval_cost(table, prefix, k, 0, m), sizes[j])
-        bounds[offsets[j] : offsets[j] + sizes[j]] = found[1 : sizes[j] + 1]
+        for i in range(sizes[j]):
+            bounds[offsets[j] + i] = found[i + 1]
 
 
 @kernel
@@ -230,7 +237,8 @@ def gather_parts(
             part = part_offsets[j] + i
             end = offsets[j] + bounds[offsets[j] + i]
             while cell < end:
-                part_counts[part] += counts[cell]
+                for c in range(counts.shape[1]):
+                    part_counts[part, c] += counts[cell, c]
                 cell += 1
             if i < sizes[j] - 1:
                 cuts[part] = upper[end - 1]

@@ -89,7 +89,9 @@ def merge_greedily(
     size = 1
     while size < q:
         size *= 2
-    tree = np.full(2 * size, np.inf)
+    tree = np.empty(2 * size)
+    for node in range(size, 2 * size):
+        tree[node] = np.inf
     own = np.empty(q)  # cost of the interval that starts here
     joined = np.empty(q)  # cost of the two intervals at this boundary as one
     low = np.empty(q, np.int64)  # where the interval left of this boundary starts
@@ -268,7 +270,8 @@ def _costs_to(
     columns : float64[K+1, q+1], in; the prefix, transposed
     """
     last = len(columns) - 1
-    row[:end] = -table[k - 1]
+    for a in range(end):
+        row[a] = -table[k - 1]
     for c in range(last + 1):
         starts = columns[c][:end]
         sign = 1.0 if c == last else -1.0
@@ -327,7 +330,10 @@ def best_partition(
     q = len(prefix) - 1
     keep = q <= KEPT_CELLS
     rows = np.empty((q + 1 if keep else 1, q + 1))
-    columns = np.ascontiguousarray(prefix.T)
+    columns = np.empty((prefix.shape[1], q + 1))
+    for v in range(q + 1):
+        for c in range(prefix.shape[1]):
+            columns[c, v] = prefix[v, c]
     whole = _is_whole(table, columns, k)
     best = prior[intervals]
     for i in range(intervals):
@@ -342,14 +348,17 @@ def best_partition(
         most += 1
     if most < 2:  # one interval is the only other candidate, and the start was compared with it
         return intervals
-    layers = np.full((most + 1, q + 1), np.inf)
+    layers = np.empty((most + 1, q + 1))
+    for i in range(most + 1):
+        for e in range(q + 1):
+            layers[i, e] = np.inf
     layers[0, 0] = 0.0
     for e in range(1, q + 1):
         row = rows[e if keep else 0]
         if not keep:
             _costs_to(row, table, columns, k, e, whole)
         for i in range(1, min(most, e) + 1):
-            layers[i, e] = _cheapest(row[:e], layers[i - 1][:e])
+            layers[i, e] = _cheapest(row[i - 1 : e], layers[i - 1][i - 1 : e])
     found = 0
     for i in range(1, most + 1):
         if prior[i] + layers[i, q] < best - 1e-9:

@@ -46,7 +46,7 @@ class MODL(Discretiser):
         ``"optimal"``: the exact optimum by dynamic programming, $O((K + I) m^2)$ for m cells.
         ``"greedy"``: bottom-up merging and post-optimisation, $O(K m \log m)$. ``"auto"``: exact up to
         2,000 cells (after joining pure neighbours), greedy above. Measured on 100 cells, 20,000 rows and two
-        classes, one core: exact 34 to 56 µs a column, greedy 22 to 39 µs; greedy missed the optimum on 90 of
+        classes, one core: exact 32 to 54 µs a column, greedy 20 to 39 µs; greedy missed the optimum on 90 of
         400 smooth columns (by up to 5.3 nats; seven classes: 140 of 400, 10 nats) and on none with steps or
         noise. At 2,000 cells the exact search takes 14 ms, at 10,000 0.8 s.
     attributes
