@@ -2,5 +2,6 @@
 
 from bayou.classifiers.baselines import MajorityClass, NoChange
 from bayou.classifiers.naive_bayes import NaiveBayes
+from bayou.classifiers.words import BernoulliNB, ComplementNB, MultinomialNB
 
-__all__ = ["MajorityClass", "NaiveBayes", "NoChange"]
+__all__ = ["BernoulliNB", "ComplementNB", "MajorityClass", "MultinomialNB", "NaiveBayes", "NoChange"]

@@ -109,8 +109,8 @@ class SklearnDialect(Model):
             return table
         _require_rows(table)
         names = getattr(self, "feature_names_in_", None)
-        if names is not None and table.named and list(names) != table.names:
-            raise DataError(_name_trouble(list(names), table.names))
+        if names is not None and table.named and list(names) != list(table.names):
+            raise DataError(_name_trouble(list(names), list(table.names)))
         if _width(table) != self.n_features_in_:
             raise DataError(
                 f"X has {_width(table)} features, but {type(self).__name__} is expecting "
@@ -121,7 +121,7 @@ class SklearnDialect(Model):
                 f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names",
                 stacklevel=4,
             )
-            table.names = list(names)
+            table.names = [str(name) for name in names]
         elif names is None and table.named:
             warnings.warn(
                 f"X has feature names, but {type(self).__name__} was fitted without feature names",

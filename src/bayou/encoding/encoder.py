@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayou.block import Block, Codes, Floats, Words
 from bayou.encoding.columns import distinct, is_missing, kind_of, numbers, tokens
-from bayou.encoding.table import Sparse, Table, table_of
+from bayou.encoding.table import Sparse, Table, sparse_of_records, table_of
 from bayou.errors import DataError
 from bayou.kernels.scrub import HUGE, count_unusable, scrub
 from bayou.schema import Growth, Kind, Label, Schema, Vocabulary
@@ -40,6 +41,7 @@ class Encoder:
         self.schema = schema
         self.numbers_are_words = numbers_are_words
         self.unusable = 0
+        self._known_names: Sequence[str] | None = None
         self.forget()
 
     def forget(self) -> None:
@@ -51,10 +53,13 @@ class Encoder:
         self, X: Any, y: Any = None, w: Any = None, *, start: int = 0, learn: bool = False
     ) -> tuple[Block, Growth]:
         """The rows as a block, and what the schema lacks; with `learn` off, unknown things count as missing."""
-        table = table_of(X)
-        task = _Task(self.schema, start, learn)
+        if self.numbers_are_words and isinstance(X, list) and X and all(isinstance(x, Mapping) for x in X):
+            table = sparse_of_records(X, start)
+        else:
+            table = table_of(X)
+        task = _Task(self, start, learn)
         if self.numbers_are_words:
-            table = _as_words(table, start, text=self.schema)
+            table = _as_words(table, start)
         block = Block(
             numeric=np.empty((0, 0)),
             codes=np.empty((0, 0), dtype=np.int32),
@@ -69,6 +74,14 @@ class Encoder:
         block.words = task.words(table)
         block.novel = sorted(set(task.novel))
         return block, task.growth()
+
+    def same_names(self, names: Sequence[str], vocabulary: Vocabulary) -> bool:
+        """Whether the vocabulary begins with just these words, so that positions are codes already."""
+        if names is not self._known_names:
+            if list(names) != vocabulary.values[: len(names)]:
+                return False
+            self._known_names = names
+        return True
 
     def _usable(self, matrix: Floats) -> Floats:
         found = count_unusable(matrix)
@@ -131,15 +144,15 @@ class Encoder:
 class _Task:
     """One batch on its way into a block."""
 
-    def __init__(self, schema: Schema, start: int, learn: bool) -> None:
-        self.schema, self.start, self.learn = schema, start, learn
+    def __init__(self, encoder: Encoder, start: int, learn: bool) -> None:
+        self.encoder, self.schema, self.start, self.learn = encoder, encoder.schema, start, learn
         self.novel: list[int] = []
         self.new_classes: list[Label] = []
         self.new_columns: list[tuple[str, Kind]] = []
         self.new_values: dict[str, list[Label]] = {}
         self.declared: dict[str, int] = {}
         self.place: dict[str, tuple[Kind, int]] = {}
-        self.counts = {kind: len(schema.names(kind)) for kind in Kind}
+        self.counts = {kind: len(self.schema.names(kind)) for kind in Kind}
 
     def growth(self) -> Growth:
         return Growth(self.new_classes, self.new_columns, self.new_values, self.declared)
@@ -187,6 +200,8 @@ class _Task:
                 self.place[name] = place
             elif self.learn:
                 kind, row = (Kind.NUMERIC, 0) if table.matrix is not None else kind_of(table.columns[j], name)
+                if kind is Kind.NOMINAL and self.encoder.numbers_are_words:
+                    kind = Kind.TEXT
                 if kind is not None:
                     fresh.append((row, j, name, kind))
         if table.sparse is not None and WORDS in self.schema.place:
@@ -264,21 +279,25 @@ class _Task:
     def _tokens(self, name: str, values: Any) -> Words:
         counted = tokens(values, name, self.start)
         found = list({word: None for row in counted for word in row})
-        code = dict(zip(found, self.codes(name, found).tolist(), strict=True))
-        return _csr([{code[word]: n for word, n in row.items()} for row in counted])
+        place = {word: i for i, word in enumerate(found)}
+        flat = [(place[word], n) for row in counted for word, n in row.items()]
+        sparse = Sparse(
+            np.concatenate(([0], np.cumsum([len(row) for row in counted]))).astype(np.int64),
+            np.array([i for i, _ in flat], dtype=np.int32),
+            np.array([n for _, n in flat], dtype=np.float64),
+            found,
+            complete=False,
+        )
+        return _remapped(sparse, self.codes(name, found))
 
     def _sparse(self, sparse: Sparse) -> Words:
-        vocabulary = self.schema.vocabularies.get(WORDS) or Vocabulary()
-        known = len(vocabulary.values)
-        if sparse.complete:
+        sparse = _checked_counts(sparse, self.start)
+        vocabulary = self.schema.vocabularies.get(WORDS)
+        if sparse.complete and self.learn:
             self.declared[WORDS] = len(sparse.names)
-        if list(sparse.names[:known]) == vocabulary.values[: len(sparse.names)]:
-            if self.learn and known < len(sparse.names):
-                self.new_values[WORDS] = list(sparse.names[known:])
-            if not self.learn and known < len(sparse.names):
-                return _csr([])
+        if vocabulary is not None and self.encoder.same_names(sparse.names, vocabulary):
             return Words(sparse.indptr, sparse.ids, sparse.counts)
-        return Words(sparse.indptr, self.codes(WORDS, sparse.names)[sparse.ids], sparse.counts)
+        return _remapped(sparse, self.codes(WORDS, sparse.names))
 
 
 def weights(w: Any, n: int, start: int = 0) -> Floats:
@@ -298,22 +317,65 @@ def weights(w: Any, n: int, start: int = 0) -> Floats:
     return out
 
 
-def _csr(rows: Sequence[Mapping[int, float]]) -> Words:
-    """Sparse rows from dictionaries, known codes only, ids ascending."""
-    kept = [sorted((c, float(n)) for c, n in row.items() if c >= 0) for row in rows]
-    indptr = np.concatenate(([0], np.cumsum([len(row) for row in kept]))).astype(np.int64)
-    flat = [cell for row in kept for cell in row]
-    return Words(
-        indptr,
-        np.array([c for c, _ in flat], dtype=np.int32),
-        np.array([n for _, n in flat], dtype=np.float64),
-    )
-
-
 def _key(label: Label) -> Any:
     return ("bool", label) if label is True or label is False else label
 
 
-def _as_words(table: Table, start: int, text: Schema) -> Table:
-    """Numeric columns turned into counts of words; text columns stay."""
-    raise NotImplementedError
+def _as_words(table: Table, start: int) -> Table:
+    """Numeric columns turned into counts of words; columns of strings stay, as text."""
+    if table.matrix is None and not table.names:
+        return table
+    kinds = [Kind.NUMERIC if table.matrix is not None else kind_of(c, n)[0] for n, c in _pairs(table)]
+    words = [j for j, kind in enumerate(kinds) if kind is Kind.NUMERIC]
+    if not words:
+        return table
+    matrix = table.matrix
+    if matrix is None:
+        matrix = np.column_stack([numbers(table.columns[j], table.names[j], start) for j in words])
+    rows, ids = np.nonzero(matrix == matrix if np.isnan(matrix).any() else matrix)
+    counts = matrix[rows, ids]
+    indptr = np.searchsorted(rows, np.arange(table.n + 1)).astype(np.int64)
+    names = table.names if len(words) == len(table.names) else [table.names[j] for j in words]
+    rest = [j for j, kind in enumerate(kinds) if kind is not Kind.NUMERIC]
+    return Table(
+        table.n,
+        [table.names[j] for j in rest],
+        [table.columns[j] for j in rest],
+        sparse=Sparse(indptr, ids.astype(np.int32), counts, names, table.complete),
+    )
+
+
+def _pairs(table: Table) -> list[tuple[str, Any]]:
+    return [(n, None if table.matrix is not None else table.columns[j]) for j, n in enumerate(table.names)]
+
+
+def _checked_counts(sparse: Sparse, start: int) -> Sparse:
+    """Counts of words are finite numbers >= 0; what is missing or beyond all measure is left out."""
+    counts = sparse.counts
+    if len(counts) == 0 or (counts.min() >= 0.0 and counts.max() <= HUGE):
+        return sparse
+    bad = np.flatnonzero(counts < 0)
+    if len(bad):
+        row = int(np.searchsorted(sparse.indptr, bad[0], side="right")) - 1
+        raise DataError(
+            "Negative values in data passed to a model of words",
+            row=start + row,
+            column=sparse.names[sparse.ids[bad[0]]],
+            value=float(counts[bad[0]]),
+            remedy="counts of words are numbers >= 0",
+        )
+    return replace(sparse, counts=np.where(counts <= HUGE, counts, 0.0))
+
+
+def _remapped(sparse: Sparse, codes: NDArray[np.int32]) -> Words:
+    """Sparse rows under other ids: unknown words left out, ids ascending, equal ones added."""
+    rows = np.repeat(np.arange(len(sparse.indptr) - 1), np.diff(sparse.indptr))
+    ids = codes[sparse.ids]
+    keep = ids >= 0
+    rows, ids, counts = rows[keep], ids[keep].astype(np.int64), sparse.counts[keep]
+    span = int(ids.max(initial=0)) + 1
+    place, inverse = np.unique(rows * span + ids, return_inverse=True)
+    total = np.zeros(len(place))
+    np.add.at(total, inverse, counts)
+    indptr = np.searchsorted(place // span, np.arange(len(sparse.indptr))).astype(np.int64)
+    return Words(indptr, (place % span).astype(np.int32), total)

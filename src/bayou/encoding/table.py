@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -31,11 +33,12 @@ class Table:
     """Columns by name: a float64 matrix, or one array (NumPy, Arrow or list) per column, and sparse words."""
 
     n: int
-    names: list[str] = field(default_factory=list)
+    names: Sequence[str] = ()
     columns: list[Any] = field(default_factory=list)
     matrix: Matrix | None = None
     sparse: Sparse | None = None
     named: bool = True
+    complete: bool = True  # the names are all there are, as in a matrix or frame; records may bring more
 
 
 def table_of(X: Any) -> Table:
@@ -81,21 +84,14 @@ def _from_array(X: NDArray[Any]) -> Table:
         raise DataError("Complex data not supported")
     names = column_names(X.shape[1])
     if X.dtype.kind in "iuf":
-        matrix = np.ascontiguousarray(X, dtype=np.float64)
-        if not matrix.flags.writeable:
-            matrix = matrix.copy()
-        return Table(len(X), names, matrix=matrix, named=False)
+        return Table(len(X), names, matrix=_own(X, np.dtype(np.float64)), named=False)
     return Table(len(X), names, [X[:, j] for j in range(X.shape[1])], named=False)
 
 
-_names: list[str] = []
-
-
-def column_names(d: int) -> list[str]:
+@lru_cache(maxsize=8)
+def column_names(d: int) -> tuple[str, ...]:
     """Names of the columns of a nameless matrix: x0, x1, ..."""
-    if len(_names) < d:
-        _names.extend(f"x{j}" for j in range(len(_names), d))
-    return _names[:d]
+    return tuple(f"x{j}" for j in range(d))
 
 
 def _from_columns(columns: Mapping[str, Any]) -> Table:
@@ -113,7 +109,30 @@ def _from_records(records: Sequence[Mapping[Any, Any]]) -> Table:
             if cells is None:
                 cells = columns[str(name)] = [None] * len(records)
             cells[i] = value
-    return Table(len(records), list(columns), list(columns.values()))
+    return Table(len(records), list(columns), list(columns.values()), complete=False)
+
+
+def sparse_of_records(records: Sequence[Mapping[Any, Any]], start: int) -> Table:
+    """Records whose numbers are counts of words, and whose strings are columns of text."""
+    ids: dict[str, int] = {}
+    indptr = [0]
+    cells: list[tuple[int, float]] = []
+    texts: list[dict[Any, str]] = [{} for _ in records]
+    for i, record in enumerate(records):
+        for name, value in record.items():
+            if isinstance(value, str):
+                texts[i][name] = value
+            elif isinstance(value, Real):
+                cells.append((ids.setdefault(str(name), len(ids)), float(value)))
+            elif value is not None:
+                raise DataError("a count of words is not a number", row=start + i, column=name, value=value)
+        indptr.append(len(cells))
+    table = _from_records(texts)
+    words, counts = zip(*cells, strict=True) if cells else ((), ())
+    table.sparse = Sparse(
+        np.array(indptr), np.array(words, np.int32), np.array(counts, np.float64), list(ids), complete=False
+    )
+    return table
 
 
 def _from_sparse(X: Any) -> Table:
@@ -122,12 +141,20 @@ def _from_sparse(X: Any) -> Table:
         csr = csr.sorted_indices()
     if csr.dtype.kind == "c":
         raise DataError("Complex data not supported")
-    names = column_names(csr.shape[1])
-    counts = np.array(csr.data, dtype=np.float64)
     sparse = Sparse(
-        np.array(csr.indptr, np.int64), np.array(csr.indices, np.int32), counts, names, complete=True
+        np.array(csr.indptr, dtype=np.int64),
+        _own(csr.indices, np.dtype(np.int32)),
+        _own(csr.data, np.dtype(np.float64)),
+        column_names(csr.shape[1]),
+        complete=True,
     )
     return Table(csr.shape[0], sparse=sparse, named=False)
+
+
+def _own(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The array as kernels want it; a copy only where it is of another type or must not be written."""
+    out = np.ascontiguousarray(array, dtype=dtype)
+    return out if out.flags.writeable else out.copy()
 
 
 def _from_rows(rows: Any) -> Table:

@@ -49,6 +49,20 @@ class GivenPrior:
         count_classes(summary.weight, block.y, block.w, 1.0)
 
 
+@dataclass(frozen=True)
+class Possible:
+    """No preference among the classes that have weight; the others are impossible."""
+
+    def add_log_prob(self, summary: ClassCounts, block: Block, out: Floats) -> None:
+        add_vector(out, np.where(summary.weight > 0, 0.0, -np.inf))
+
+    def trail(self, summary: ClassCounts, block: Block, out: Floats) -> None:
+        for i in range(block.n):
+            row = block.rows(i, i + 1)
+            self.add_log_prob(summary, row, out[i : i + 1])
+            summary.update(row)
+
+
 def prior_reader(prior: str | Mapping[Label, float]) -> CountedPrior | GivenPrior:
     """`"empirical"`, `"laplace"`, or a mapping from every class to its probability."""
     if isinstance(prior, Mapping):

@@ -8,12 +8,12 @@ import numpy as np
 
 from bayou.block import Block, Floats
 from bayou.errors import SchemaError
-from bayou.kernels.value_counts import add_table, add_table_direct, fill_logs, log_table, trail_table
+from bayou.kernels.value_counts import add_table, add_table_direct, log_table, trail_table
+from bayou.readings.logs import integer_logs
 from bayou.recipe import Recipe
 from bayou.summaries.value_counts import ValueCounts
 from bayou.threads import over_ranges
 
-MAX_LOGS = 1 << 20
 GRAIN = 200_000  # cells worth a thread of their own
 
 
@@ -82,16 +82,3 @@ def table_reader(smoothing: float | MEstimate) -> Table:
         raise SchemaError(f"smoothing={smoothing!r}; it is a pseudo-count >= 0 or MEstimate(m)")
     return Table(alpha=float(smoothing))
 
-
-_logs = np.zeros(0)
-
-
-def integer_logs(n: int) -> Floats:
-    """log 0 (a finite floor), log 1, ..., at least to n - 1 where n is not huge; grown by doubling."""
-    global _logs
-    want = min(MAX_LOGS, n)
-    if len(_logs) < want:
-        logs = np.empty(min(MAX_LOGS, max(1024, 1 << (want - 1).bit_length())))
-        fill_logs(logs)
-        _logs = logs
-    return _logs

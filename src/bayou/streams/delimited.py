@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +12,7 @@ from bayou.errors import DataError
 from bayou.streams import cells, limits
 from bayou.streams.chunked import ChunkedSource, Outline
 from bayou.streams.policy import Chunk, Draft, Misfit, settle
-from bayou.streams.records import Records, masked, split
+from bayou.streams.records import Records, Spans, masked, split
 from bayou.streams.source import ColumnType
 from bayou.streams.tap import Tap
 from bayou.streams.wishes import Wishes
@@ -34,13 +33,11 @@ class DelimitedSource(ChunkedSource):
         self._names = self._header(header)
         target = wishes.choose_target(self._names)
         sample = self._sample()
-        self._label = cells.label_type(sample[target]) if target is not None else "string"
+        self._label = sample.label_type(target) if target is not None else "string"
         if target is not None and wishes.kind(target) is not None:
             self._label = "float64" if wishes.kind(target) == "numeric" else "string"
         kept = wishes.kept(self._names, target)
-        found = {
-            name: ColumnType("numeric" if cells.is_numeric(sample[name]) else "nominal") for name in kept
-        }
+        found = {name: ColumnType("numeric" if sample.is_numeric(name) else "nominal") for name in kept}
         outline = Outline(wishes.typed(found), target)
         super().__init__(outline, wishes.rejects(), self._records)
 
@@ -52,7 +49,7 @@ class DelimitedSource(ChunkedSource):
         if self.target is not None:
             types[self.target] = cells.NOMINAL
         try:
-            columns = self._parse(chunk, types)
+            columns = parse(chunk, self._names, types, self._delimiter)
         except pa.ArrowInvalid:
             return settle(self._careful(chunk), self._wishes.policy, record)
         if self.target is not None:
@@ -64,13 +61,19 @@ class DelimitedSource(ChunkedSource):
 
     def _careful(self, chunk: bytes) -> Draft:
         """The chunk with every cell first read as bytes, so that nothing can fail but what is noted."""
-        records = split(chunk, self._records.delimiter)
         names = [*self.columns, *([self.target] if self.target is not None else [])]
-        misfits: list[Misfit] = []
-        raw = self._parse(chunk, dict.fromkeys(names, pa.binary()), misfits)
-        lost = {misfit.record for misfit in misfits}
-        rows = np.array([i for i in range(len(records)) if i not in lost], np.int64)
-        draft = Draft({}, rows, len(records), records.__getitem__, misfits)
+        spans = Spans.of(chunk, self._records.delimiter)
+        fits = spans.widths == len(self._names)
+
+        def record(i: int) -> bytes:
+            return chunk[spans.starts[i] : spans.ends[i]]
+
+        draft = Draft({}, np.flatnonzero(fits), len(fits), record)
+        for i in np.flatnonzero(~fits).tolist():
+            reason = "short row" if spans.widths[i] < len(self._names) else "long row"
+            seen = f"{spans.widths[i]} cells instead of {len(self._names)}"
+            draft.misfits.append(Misfit(i, None, reason, seen))
+        raw = self._bytes(chunk if fits.all() else b"\n".join(map(record, draft.records)), names)
         for name in names:
             text, bad = cells.strings(raw[name])
             draft.mark(name, bad, "not UTF-8 text", raw[name], "save the file as UTF-8")
@@ -84,17 +87,15 @@ class DelimitedSource(ChunkedSource):
                 draft.columns[name] = text.cast(_ARROW[self.columns[name].kind])
         return draft
 
-    def _parse(
-        self, chunk: bytes, types: Mapping[str, pa.DataType], misfits: list[Misfit] | None = None
-    ) -> dict[str, pa.Array]:
-        def note(row: pyarrow.csv.InvalidRow) -> Literal["skip"]:
-            assert misfits is not None
-            reason = "short row" if row.actual_columns < row.expected_columns else "long row"
-            seen = f"{row.actual_columns} cells instead of {row.expected_columns}"
-            misfits.append(Misfit(row.number - 1, None, reason, seen))
-            return "skip"
-
-        return parse(chunk, self._names, types, self._delimiter, note if misfits is not None else None)
+    def _bytes(self, chunk: bytes, names: Sequence[str]) -> dict[str, pa.Array]:
+        """Columns of a chunk whose records all have the right number of cells, as bytes."""
+        types = dict.fromkeys(names, pa.binary())
+        if not chunk.strip(b"\r\n"):
+            return {name: pa.array([], pa.binary()) for name in names}
+        try:
+            return parse(chunk, self._names, types, self._delimiter)
+        except pa.ArrowInvalid as error:
+            raise DataError(f"these records cannot be read: {error}", remedy="check the quotes") from error
 
     def _header(self, header: bytes) -> list[str]:
         delimiter = self._delimiter.encode()
@@ -125,12 +126,13 @@ class DelimitedSource(ChunkedSource):
             )
         return names
 
-    def _sample(self) -> dict[str, pa.Array]:
-        records = split(self._records.peek(), self._records.delimiter, limits.SAMPLE)
-        if not records:
-            return {name: pa.array([], pa.string()) for name in self._names}
-        raw = self._parse(b"".join(records), dict.fromkeys(self._names, pa.binary()), [])
-        return {name: cells.strings(raw[name])[0] for name in self._names}
+    def _sample(self) -> cells.Sample:
+        """The first rows that have the right number of cells."""
+        chunk, width = self._records.peek(), len(self._names)
+        spans = Spans.of(chunk, self._records.delimiter)
+        fits = np.flatnonzero(spans.widths[: limits.SAMPLE] == width)
+        rows = [chunk[spans.starts[i] : spans.ends[i]] for i in fits]
+        return cells.Sample(self._bytes(b"\n".join(rows), self._names))
 
 
 _ARROW = {"numeric": pa.float64(), "nominal": cells.NOMINAL, "text": pa.string()}
@@ -141,7 +143,6 @@ def parse(
     names: Sequence[str],
     types: Mapping[str, pa.DataType],
     delimiter: str = ",",
-    note: object = None,
     missing: Sequence[str] = cells.MISSING,
     quote: bool = True,
 ) -> dict[str, pa.Array]:
@@ -149,12 +150,11 @@ def parse(
     csv = pyarrow.csv
     table = csv.read_csv(
         pa.py_buffer(chunk),
-        read_options=csv.ReadOptions(column_names=names, use_threads=note is None, block_size=len(chunk) + 1),
+        read_options=csv.ReadOptions(column_names=names, block_size=len(chunk) + 1),
         parse_options=csv.ParseOptions(
             delimiter=delimiter,
             quote_char='"' if quote else False,
             newlines_in_values=quote and b'"' in chunk,
-            invalid_row_handler=note,
         ),
         convert_options=csv.ConvertOptions(
             column_types=types, include_columns=list(types), strings_can_be_null=True, null_values=missing

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import functools
 import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bayou.errors import DataError
 from bayou.streams import limits
@@ -73,23 +77,46 @@ class Records:
         self.tap.close()
 
 
-def split(chunk: bytes, delimiter: bytes | None = None, most: int = -1) -> list[bytes]:
-    """Records of a chunk with their line ends; empty lines are left out.
+@dataclass(frozen=True)
+class Spans:
+    """Where the records of a chunk start and end, line ends left out, and how many cells each has.
+
+    Examples
+    --------
+    >>> Spans.of(b'a,"b,c"' + bytes([13, 10, 10]) + b"d", b",").widths.tolist()
+    [2, 1]
+    """
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    widths: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, chunk: bytes, delimiter: bytes | None = None) -> Spans:
+        """All records; empty lines are none. A carriage return ends a line as a line feed does."""
+        data = np.frombuffer(masked(chunk, delimiter), np.uint8)
+        breaks = np.flatnonzero((data == 0x0A) | (data == 0x0D))
+        starts = np.concatenate([np.zeros(1, np.int64), breaks + 1])
+        ends = np.append(breaks, len(data))
+        real = ends > starts
+        starts, ends = starts[real], ends[real]
+        if delimiter is None:
+            return cls(starts, ends, np.ones(len(starts), np.int64))
+        marks = np.concatenate([np.zeros(1, np.int64), np.cumsum(data == delimiter[0])])
+        return cls(starts, ends, marks[ends] - marks[starts] + 1)
+
+
+def split(chunk: bytes, delimiter: bytes | None = None, most: int | None = None) -> list[bytes]:
+    """Records of a chunk, at most `most`, without their line ends; empty lines are left out.
 
     Examples
     --------
     >>> split(b'a,"b' + bytes([10]) + b'c"' + bytes([10, 10]) + b'd,e', b",")
-    [b'a,"b\\nc"\\n', b'd,e']
+    [b'a,"b\\nc"', b'd,e']
     """
-    records, start = [], 0
-    for line in masked(chunk, delimiter).splitlines(keepends=True):
-        end = start + len(line)
-        if line not in (b"\n", b"\r\n", b"\r"):
-            records.append(chunk[start:end])
-            if len(records) == most:
-                break
-        start = end
-    return records
+    spans = Spans.of(chunk, delimiter)
+    pairs = zip(spans.starts[:most].tolist(), spans.ends[:most].tolist(), strict=True)
+    return [chunk[start:end] for start, end in pairs]
 
 
 def masked(chunk: bytes, delimiter: bytes | None) -> bytes:

@@ -1,0 +1,142 @@
+"""Naive Bayes for documents: numeric columns are counts of words, columns of strings are text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from bayou.classifiers.engine import BayesClassifier
+from bayou.classifiers.naive_bayes import given_classes
+from bayou.readings.prior import Possible, prior_reader
+from bayou.readings.view import AnyView, Live
+from bayou.readings.words import Bernoulli, Complement, Multinomial
+from bayou.schema import Declared, Label
+from bayou.summaries.class_counts import ClassCounts
+from bayou.summaries.word_counts import WordCounts
+
+
+class MultinomialNB(BayesClassifier):
+    r"""log P(c, d) = log P(c) + \sum_w n_w(d) (\log(n_{wc} + a) - \log(T_c + a V)).
+
+    V is the number of words seen so far in any class, or the number of columns of the matrix the model is fed
+    with; a word never seen says nothing.
+
+    Parameters
+    ----------
+    alpha
+        Pseudo-count per word.
+    prior
+        `"empirical"`, `"laplace"`, or a mapping from every class to its probability.
+    schema
+        What is known beforehand.
+
+    Merge: exact. Memory: 8 bytes per class and word.
+
+    Examples
+    --------
+    >>> model = MultinomialNB()
+    >>> model.learn_many([{"text": "cheap pills now"}, {"text": "see you now"}], ["spam", "ham"])
+    >>> model.predict_one({"text": "cheap cheap pills"})
+    'spam'
+    """
+
+    numbers_are_words: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        prior: str | Mapping[Label, float] = "empirical",
+        schema: Declared | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.prior = prior
+        self.schema = schema
+
+    def declared(self) -> Declared:
+        return given_classes(super().declared(), self.prior)
+
+    def views(self) -> Mapping[str, AnyView]:
+        return {
+            "classes": Live(ClassCounts(), prior_reader(self.prior)),
+            "words": Live(WordCounts(), Multinomial(self.alpha)),
+        }
+
+
+class ComplementNB(BayesClassifier):
+    r"""Minus the multinomial log-likelihood under all classes but c: steadier where classes are unbalanced.
+
+    score(c) = -\sum_w n_w(d) (\log(\sum_{b \ne c} n_{wb} + a) - \log(\sum_{b \ne c} T_b + a V)); no prior.
+
+    Parameters
+    ----------
+    alpha
+        Pseudo-count per word.
+    schema
+        What is known beforehand.
+
+    Merge: exact (the same counts as MultinomialNB). Memory: 8 bytes per class and word.
+
+    Examples
+    --------
+    >>> model = ComplementNB().fit([[2, 1, 0], [0, 1, 3]], ["a", "b"])
+    >>> model.predict([[1, 0, 0]]).tolist()
+    ['a']
+    """
+
+    numbers_are_words: ClassVar[bool] = True
+
+    def __init__(self, alpha: float = 1.0, schema: Declared | None = None) -> None:
+        self.alpha = alpha
+        self.schema = schema
+
+    def views(self) -> Mapping[str, AnyView]:
+        return {
+            "classes": Live(ClassCounts(), Possible()),
+            "words": Live(WordCounts(), Complement(self.alpha)),
+        }
+
+
+class BernoulliNB(BayesClassifier):
+    r"""log P(c, d) = log P(c) + \sum_w [w \in d] \log p_{wc} + [w \notin d] \log(1 - p_{wc}).
+
+    p_{wc} = (documents of c with w + a) / (documents of c + 2 a). The sum over absent words is kept, so a
+    prediction costs only the words present.
+
+    Parameters
+    ----------
+    alpha
+        Pseudo-count for present and for absent.
+    prior
+        `"empirical"`, `"laplace"`, or a mapping from every class to its probability.
+    schema
+        What is known beforehand.
+
+    Merge: exact. Memory: 8 bytes per class and word.
+
+    Examples
+    --------
+    >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["a", "a", "b"])
+    >>> model.predict([[1, 0]]).tolist()
+    ['a']
+    """
+
+    numbers_are_words: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        prior: str | Mapping[Label, float] = "empirical",
+        schema: Declared | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.prior = prior
+        self.schema = schema
+
+    def declared(self) -> Declared:
+        return given_classes(super().declared(), self.prior)
+
+    def views(self) -> Mapping[str, AnyView]:
+        return {
+            "classes": Live(ClassCounts(), prior_reader(self.prior)),
+            "words": Live(WordCounts(binary=True), Bernoulli(self.alpha)),
+        }

@@ -1,0 +1,228 @@
+"""Counting pairs and triples of few values by bitmaps: 64 rows at a time, one AND and one population count.
+
+Rows are taken class by class. Every column has one bitmap per value; the first value of a column without
+missing values has none, since its counts follow from the others by subtraction.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+
+WORDS = 64  # words per bitmap and chunk: the bitmaps of a chunk stay in the nearest cache
+
+
+@kernel
+def popcount(x: int) -> int:
+    """Number of bits set in a 64-bit word (the compiler knows this form and emits its own instruction)."""
+    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (x * np.uint64(0x0101010101010101)) >> np.uint64(56)
+
+
+@kernel
+def rows_by_class(
+    order: NDArray[np.int64], ends: NDArray[np.int64], y: NDArray[np.int32], w: NDArray[np.float64]
+) -> None:
+    """Row numbers of the labelled rows with weight, class after class, in order within a class.
+
+    order : int64[n], out; ends : int64[K + 1], out, class c has order[ends[c] : ends[c + 1]]
+    y : int32[n], in; w : float64[n], in
+    """
+    ends[:] = 0
+    for i in range(len(y)):
+        if y[i] >= 0 and w[i] > 0.0:
+            ends[y[i] + 1] += 1
+    for c in range(len(ends) - 1):
+        ends[c + 1] += ends[c]
+    at = ends.copy()
+    for i in range(len(y)):
+        if y[i] >= 0 and w[i] > 0.0:
+            order[at[y[i]]] = i
+            at[y[i]] += 1
+
+
+@kernel
+def find_missing(missing: NDArray[np.bool_], codes: NDArray[np.int32]) -> None:
+    """missing[j] = whether any row lacks column j.
+
+    missing : bool[m], out; codes : int32[n, m], in
+    """
+    missing[:] = False
+    for i in range(codes.shape[0]):
+        row = codes[i]
+        for j in range(len(missing)):
+            missing[j] |= row[j] < 0
+
+
+@kernel
+def pack_rows(
+    maps: NDArray[np.uint64],
+    word: NDArray[np.uint64],
+    codes: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    cells: NDArray[np.int64],
+    least: int,
+) -> None:
+    """maps[cells[j] + v, t] = bit r of word t set where row 64 t + r has value v in column j; v >= least.
+
+    maps : uint64[cells, W], out; word : uint64[m], scratch; codes : int32[n, m], in
+    rows : int64[at most 64 W], in; cells : int64[m + 1], in
+    """
+    m = codes.shape[1]
+    most = 0
+    for j in range(m):
+        most = max(most, cells[j + 1] - cells[j])
+    for t in range((len(rows) + 63) // 64):
+        part = rows[64 * t : 64 * t + 64]
+        for v in range(least, most):
+            word[:] = np.uint64(0)
+            for r in range(len(part)):
+                row = codes[part[r]]
+                bit = np.uint64(1) << np.uint64(r)
+                for j in range(m):
+                    word[j] |= bit if row[j] == v else np.uint64(0)
+            for j in range(m):
+                if v < cells[j + 1] - cells[j]:
+                    maps[cells[j] + v, t] = word[j]
+
+
+@kernel
+def count_maps(
+    singles: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    triples: NDArray[np.int64],
+    both: NDArray[np.uint64],
+    maps: NDArray[np.uint64],
+    layout: NDArray[np.int64],
+    first: NDArray[np.int64],
+) -> None:
+    """Add the bits of all cells, pairs and triples of cells, from value first[j] of column j on.
+
+    singles : int64[cells], in/out; pairs : int64[P], in/out; triples : int64[T], in/out; both : uint64[W], scratch
+    maps : uint64[cells, W], in; layout : int64[3, m + 1], in; first : int64[m], in
+    """
+    o = layout[0]
+    for j in range(len(first)):
+        for a in range(o[j] + first[j], o[j + 1]):
+            mine = maps[a]
+            total = np.uint64(0)
+            for t in range(len(mine)):
+                total += popcount(mine[t])
+            singles[a] += np.int64(total)
+            base = layout[1, j] + (a - o[j]) * o[j]
+            for i in range(j):
+                for b in range(o[i] + first[i], o[i + 1]):
+                    theirs = maps[b]
+                    total = np.uint64(0)
+                    for t in range(len(both)):
+                        both[t] = mine[t] & theirs[t]
+                        total += popcount(both[t])
+                    pairs[base + b] += np.int64(total)
+                    if len(triples) > 0:
+                        add_third(triples, both, maps, layout, first, j, a, i, b)
+
+
+@kernel
+def add_third(
+    triples: NDArray[np.int64],
+    both: NDArray[np.uint64],
+    maps: NDArray[np.uint64],
+    layout: NDArray[np.int64],
+    first: NDArray[np.int64],
+    j: int,
+    a: int,
+    i: int,
+    b: int,
+) -> None:
+    """Add the triples of the pair (a, b), whose common rows are `both`, with every column before i.
+
+    triples : int64[T], in/out; both : uint64[W], in; maps : uint64[cells, W], in
+    layout : int64[3, m + 1], in; first : int64[m], in
+    """
+    o = layout[0]
+    base = layout[2, j] + (a - o[j]) * layout[1, j] + layout[1, i] + (b - o[i]) * o[i]
+    for h in range(i):
+        for e in range(o[h] + first[h], o[h + 1]):
+            third = maps[e]
+            total = np.uint64(0)
+            for t in range(len(both)):
+                total += popcount(both[t] & third[t])
+            triples[base + e] += np.int64(total)
+
+
+@kernel
+def complete_pairs(
+    singles: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    layout: NDArray[np.int64],
+    first: NDArray[np.int64],
+    rows: int,
+) -> None:
+    """Counts of the first values: what remains of the rows, and of each value's rows.
+
+    singles : int64[cells], in/out; pairs : int64[P], in/out; layout : int64[3, m + 1], in; first : int64[m], in
+    """
+    o = layout[0]
+    for j in range(len(first)):
+        if first[j] == 1:
+            singles[o[j]] = rows
+            for a in range(o[j] + 1, o[j + 1]):
+                singles[o[j]] -= singles[a]
+    for j in range(len(first)):
+        width = o[j]
+        table = pairs[layout[1, j] : layout[1, j + 1]]
+        for i in range(j):
+            if first[i] == 1:
+                for a in range(first[j], o[j + 1] - o[j]):
+                    rest = singles[o[j] + a]
+                    for b in range(o[i] + 1, o[i + 1]):
+                        rest -= table[a * width + b]
+                    table[a * width + o[i]] = rest
+        if first[j] == 1:
+            for b in range(width):
+                rest = singles[b]
+                for a in range(1, o[j + 1] - o[j]):
+                    rest -= table[a * width + b]
+                table[b] = rest
+
+
+@kernel
+def complete_triples(
+    pairs: NDArray[np.int64], triples: NDArray[np.int64], layout: NDArray[np.int64], first: NDArray[np.int64]
+) -> None:
+    """Triples with first values, from completed pairs.
+
+    pairs : int64[P], in; triples : int64[T], in/out; layout : int64[3, m + 1], in; first : int64[m], in
+    """
+    o = layout[0]
+    for k in range(len(first)):
+        width = layout[1, k]
+        table = triples[layout[2, k] : layout[2, k + 1]]
+        for a in range(first[k], o[k + 1] - o[k]):
+            row = table[a * width : (a + 1) * width]
+            mine = pairs[layout[1, k] + a * o[k] : layout[1, k] + (a + 1) * o[k]]
+            for j in range(k):
+                near = row[layout[1, j] : layout[1, j + 1]]
+                for i in range(j):
+                    if first[i] == 1:
+                        for b in range(first[j], o[j + 1] - o[j]):
+                            rest = mine[o[j] + b]
+                            for e in range(o[i] + 1, o[i + 1]):
+                                rest -= near[b * o[j] + e]
+                            near[b * o[j] + o[i]] = rest
+                if first[j] == 1:
+                    for e in range(o[j]):
+                        rest = mine[e]
+                        for b in range(1, o[j + 1] - o[j]):
+                            rest -= near[b * o[j] + e]
+                        near[e] = rest
+        if first[k] == 1:
+            for p in range(width):
+                rest = pairs[p]
+                for a in range(1, o[k + 1] - o[k]):
+                    rest -= table[a * width + p]
+                table[p] = rest

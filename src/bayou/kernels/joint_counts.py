@@ -1,0 +1,204 @@
+"""Counting pairs and triples of values per class, row by row, and moving the cells when columns grow.
+
+Value v of column j is cell o_j + v. The pairs of column j with all columns before it lie together, one row of
+o_j cells per value of j; the triples whose last column is l lie together, one row of R_l cells per value of l:
+
+    pair (j, i), i < j          R_j + v_j o_j + o_i + v_i
+    triple (l, j, i), i < j < l Q_l + v_l R_l + pair (j, i)
+
+with o, R, Q the running totals of s_j, s_j o_j and s_j R_j. They are the three rows of `layout`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+from bayou.kernels.value_counts import cell_seen
+
+
+@kernel
+def fill_layout(layout: NDArray[np.int64], sizes: NDArray[np.int64]) -> None:
+    """Running totals of cells, pair cells and triple cells.
+
+    layout : int64[3, m + 1], out; sizes : int64[m], in
+    """
+    layout[:, 0] = 0
+    for j in range(len(sizes)):
+        layout[0, j + 1] = layout[0, j] + sizes[j]
+        layout[1, j + 1] = layout[1, j] + sizes[j] * layout[0, j]
+        layout[2, j + 1] = layout[2, j] + sizes[j] * layout[1, j]
+
+
+@kernel
+def count_row(
+    classes: NDArray[np.float64],
+    singles: NDArray[np.float64],
+    present: NDArray[np.float64],
+    seen: NDArray[np.int64],
+    pairs: NDArray[np.float64],
+    triples: NDArray[np.float64],
+    held: NDArray[np.int64],
+    layout: NDArray[np.int64],
+    row: NDArray[np.int32],
+    c: int,
+    step: float,
+) -> None:
+    """Add one row of class c; a negative step takes it out.
+
+    classes : float64[K], in/out; singles : float64[cells, K], in/out; present : float64[m, K], in/out
+    seen : int64[m], in/out, values with weight; pairs : float64[P, K], in/out; triples : float64[T, K], in/out
+    held : int64[2, m], scratch; layout : int64[3, m + 1], in; row : int32[m], in
+    """
+    classes[c] += step
+    d = 0
+    for j in range(len(row)):
+        if row[j] < 0:
+            continue
+        cell = layout[0, j] + row[j]
+        if singles[cell, c] == 0.0 and not cell_seen(singles, cell):
+            seen[j] += 1
+        singles[cell, c] += step
+        present[j, c] += step
+        if step < 0.0 and not cell_seen(singles, cell):
+            seen[j] -= 1
+        base = layout[1, j] + row[j] * layout[0, j]
+        for i in range(d):
+            pairs[base + held[0, i], c] += step
+        if len(triples) > 0:
+            far = layout[2, j] + row[j] * layout[1, j]
+            for b in range(d):
+                near = far + held[1, b]
+                for a in range(b):
+                    triples[near + held[0, a], c] += step
+        held[0, d] = cell
+        held[1, d] = base
+        d += 1
+
+
+@kernel
+def count_rows(
+    classes: NDArray[np.float64],
+    singles: NDArray[np.float64],
+    present: NDArray[np.float64],
+    seen: NDArray[np.int64],
+    pairs: NDArray[np.float64],
+    triples: NDArray[np.float64],
+    layout: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    sign: float,
+) -> None:
+    """Add (sign 1) or take out (sign -1) the labelled rows with weight. O(n m^2), or O(n m^3) with triples.
+
+    classes : float64[K], in/out; singles : float64[cells, K], in/out; present : float64[m, K], in/out
+    seen : int64[m], in/out; pairs : float64[P, K], in/out; triples : float64[T, K], in/out, empty for none
+    layout : int64[3, m + 1], in; codes : int32[n, m], in; y : int32[n], in; w : float64[n], in
+    """
+    held = np.empty((2, codes.shape[1]), dtype=np.int64)
+    for i in range(len(y)):
+        if y[i] >= 0 and w[i] > 0.0:
+            count_row(
+                classes, singles, present, seen, pairs, triples, held, layout, codes[i], y[i], sign * w[i]
+            )
+
+
+@kernel
+def pair_cell(layout: NDArray[np.int64], j: int, a: int, i: int, b: int) -> int:
+    """Place of the pair of cell a of column j and cell b of column i, whichever comes first.
+
+    layout : int64[3, m + 1], in
+    """
+    if j > i:
+        return int(layout[1, j] + (a - layout[0, j]) * layout[0, j] + b)
+    return int(layout[1, i] + (b - layout[0, i]) * layout[0, i] + a)
+
+
+@kernel
+def triple_cell(layout: NDArray[np.int64], k: int, a: int, j: int, b: int, i: int, c: int) -> int:
+    """Place of the triple of cell a of column k, b of j and c of i, in any order of columns.
+
+    layout : int64[3, m + 1], in
+    """
+    if k > j and k > i:
+        return int(layout[2, k] + (a - layout[0, k]) * layout[1, k] + pair_cell(layout, j, b, i, c))
+    if j > i:
+        return int(layout[2, j] + (b - layout[0, j]) * layout[1, j] + pair_cell(layout, k, a, i, c))
+    return int(layout[2, i] + (c - layout[0, i]) * layout[1, i] + pair_cell(layout, k, a, j, b))
+
+
+@kernel
+def move_pairs(
+    new: NDArray[np.float64],
+    old: NDArray[np.float64],
+    new_layout: NDArray[np.int64],
+    old_layout: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    cells: NDArray[np.int64],
+) -> None:
+    """Carry pairs to another layout: column j goes to columns[j], cell a to cells[a]; cells that meet add up.
+
+    new : float64[P', K], in/out; old : float64[P, K], in; new_layout : int64[3, m' + 1], in
+    old_layout : int64[3, m + 1], in; columns : int64[m], in; cells : int64[old cells], in
+    """
+    for j in range(len(columns)):
+        for a in range(old_layout[0, j], old_layout[0, j + 1]):
+            base = old_layout[1, j] + (a - old_layout[0, j]) * old_layout[0, j]
+            for i in range(j):
+                for b in range(old_layout[0, i], old_layout[0, i + 1]):
+                    to = pair_cell(new_layout, columns[j], cells[a], columns[i], cells[b])
+                    for c in range(old.shape[1]):
+                        new[to, c] += old[base + b, c]
+
+
+@kernel
+def move_triples(
+    new: NDArray[np.float64],
+    old: NDArray[np.float64],
+    new_layout: NDArray[np.int64],
+    old_layout: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    cells: NDArray[np.int64],
+) -> None:
+    """Carry triples to another layout, as `move_pairs` carries pairs.
+
+    new : float64[T', K], in/out; old : float64[T, K], in; new_layout : int64[3, m' + 1], in
+    old_layout : int64[3, m + 1], in; columns : int64[m], in; cells : int64[old cells], in
+    """
+    o = old_layout[0]
+    for k in range(len(columns)):
+        for a in range(o[k], o[k + 1]):
+            far = old_layout[2, k] + (a - o[k]) * old_layout[1, k]
+            for j in range(k):
+                for b in range(o[j], o[j + 1]):
+                    near = far + old_layout[1, j] + (b - o[j]) * o[j]
+                    for i in range(j):
+                        for e in range(o[i], o[i + 1]):
+                            to = triple_cell(
+                                new_layout, columns[k], cells[a], columns[j], cells[b], columns[i], cells[e]
+                            )
+                            for c in range(old.shape[1]):
+                                new[to, c] += old[near + e, c]
+
+
+@kernel
+def place_on_grid(
+    codes: NDArray[np.int32], numeric: NDArray[np.float64], cuts: NDArray[np.float64], first: int
+) -> None:
+    """Cell numbers of numeric values: how many cuts lie below; -1 where missing or not yet cut.
+
+    codes : int32[n, m], out, columns from `first` on; numeric : float64[n, p], in
+    cuts : float64[p, B - 1], in, increasing; NaN in the first place where there is no grid yet
+    """
+    for i in range(numeric.shape[0]):
+        for j in range(numeric.shape[1]):
+            x = numeric[i, j]
+            if np.isnan(x) or (cuts.shape[1] > 0 and np.isnan(cuts[j, 0])):
+                codes[i, first + j] = -1
+                continue
+            cell = 0
+            for t in range(cuts.shape[1]):
+                cell += x > cuts[j, t]
+            codes[i, first + j] = cell

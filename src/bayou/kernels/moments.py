@@ -1,0 +1,106 @@
+"""Weight, mean and sum of squared deviations per class and column (Welford, Chan), NaN-aware."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+
+
+@kernel
+def add_rows(
+    n: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    m2: NDArray[np.float64],
+    x: NDArray[np.float64],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    lo: int,
+    hi: int,
+) -> None:
+    """Welford's step for columns lo..hi of every labelled row with weight.
+
+    n, mean, m2 : float64[K, p], in/out; x : float64[rows, p], in; y : int32[rows], in; w : float64[rows], in
+    """
+    for i in range(len(y)):
+        if y[i] >= 0 and w[i] > 0.0:
+            add_row(n[y[i], lo:hi], mean[y[i], lo:hi], m2[y[i], lo:hi], x[i, lo:hi], w[i])
+
+
+@kernel
+def add_row(
+    n: NDArray[np.float64], mean: NDArray[np.float64], m2: NDArray[np.float64], x: NDArray[np.float64], w: float
+) -> None:
+    """One row into one class: d = x - mean; n += w; mean += d w / n; m2 += w d (x - new mean).
+
+    n, mean, m2 : float64[p], in/out; x : float64[p], in, NaN = missing
+    """
+    for j in range(len(x)):
+        here = x[j] == x[j]
+        d = x[j] - mean[j] if here else 0.0
+        step = w if here else 0.0
+        total = n[j] + step
+        shift = d * (step / total) if total > 0.0 else 0.0
+        n[j] = total
+        mean[j] += shift
+        m2[j] += step * d * (d - shift)
+
+
+@kernel
+def subtract_rows(
+    n: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    m2: NDArray[np.float64],
+    x: NDArray[np.float64],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+) -> None:
+    """Welford's step backwards; what is left of an empty or nearly empty cell is set to zero.
+
+    n, mean, m2 : float64[K, p], in/out; x : float64[rows, p], in; y : int32[rows], in; w : float64[rows], in
+    """
+    for i in range(len(y)):
+        c = y[i]
+        if c < 0 or w[i] == 0.0:
+            continue
+        for j in range(x.shape[1]):
+            if x[i, j] != x[i, j]:
+                continue
+            left = n[c, j] - w[i]
+            if left <= 1e-12 * n[c, j]:
+                n[c, j], mean[c, j], m2[c, j] = 0.0, 0.0, 0.0
+                continue
+            d = x[i, j] - mean[c, j]
+            before = mean[c, j] - d * (w[i] / left)
+            m2[c, j] = max(0.0, m2[c, j] - w[i] * d * (x[i, j] - before))
+            mean[c, j] = before
+            n[c, j] = left
+
+
+@kernel
+def merge_moments(
+    n: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    m2: NDArray[np.float64],
+    other_n: NDArray[np.float64],
+    other_mean: NDArray[np.float64],
+    other_m2: NDArray[np.float64],
+) -> None:
+    """Chan: m2 = m2a + m2b + (mean_b - mean_a)^2 na nb / (na + nb), cell by cell.
+
+    n, mean, m2 : float64[K, p], in/out; other_n, other_mean, other_m2 : float64[K, p], in
+    """
+    for c in range(n.shape[0]):
+        for j in range(n.shape[1]):
+            if other_n[c, j] == 0.0:
+                continue
+            if n[c, j] == 0.0:
+                n[c, j], mean[c, j], m2[c, j] = other_n[c, j], other_mean[c, j], other_m2[c, j]
+                continue
+            total = n[c, j] + other_n[c, j]
+            d = other_mean[c, j] - mean[c, j]
+            share = other_n[c, j] / total
+            m2[c, j] += other_m2[c, j] + d * d * n[c, j] * share
+            mean[c, j] += d * share
+            n[c, j] = total

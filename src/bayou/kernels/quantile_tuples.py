@@ -1,0 +1,487 @@
+"""Quantile tuples with class counts: taking in a buffer of values, merging two lists, keeping a budget.
+
+A column is a list of tuples with increasing values, one row ``[v, g, D, e, n_1 .. n_K]`` each:
+
+* all of the tuple's weight g = n_1 + .. + n_K lies at or below v;
+* at most D of the weight of later tuples lies at or below v;
+* at least e of g lies exactly at v.
+
+So the weight below any point of the gap in front of a tuple is known up to ``u = g + D - e``. A value equal to
+v joins g and e and costs nothing; a value inside the gap joins g alone (u grows), or becomes a tuple of its own
+with D = u. Dropping a tuple gives its weight to the next one, whose u grows by it. The first tuple is the
+minimum and the last the maximum; neither is ever dropped (Greenwald and Khanna 2001, with e as an addition).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+from bayou.kernels.sorting import sort_pairs
+
+HEAD = 4  # v, g, D, e stand before the classes
+TILE = 8  # columns transposed at a time
+
+
+@kernel
+def buffer_rows(
+    values: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    fill: NDArray[np.int64],
+    numeric: NDArray[np.float64],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    start: int,
+) -> int:
+    """Copy labelled rows with weight into the buffer until it is full; returns the next row to look at. O(n d).
+
+    values : float64[B, p], in/out
+    labels : int32[B], in/out
+    weights : float64[B], in/out
+    fill : int64[1], in/out; rows in the buffer
+    numeric : float64[n, p], in
+    y : int32[n], in
+    w : float64[n], in
+    """
+    at = fill[0]
+    i = start
+    while i < len(y) and at < len(labels):
+        if y[i] >= 0 and w[i] > 0.0:
+            target = values[at]
+            source = numeric[i]
+            for j in range(len(target)):
+                target[j] = source[j]
+            labels[at] = y[i]
+            weights[at] = w[i]
+            at += 1
+        i += 1
+    fill[0] = at
+    return i
+
+
+@kernel
+def locate(keys: NDArray[np.float64], x: NDArray[np.float64], trash: int, spots: NDArray[np.uint64]) -> None:
+    """spots[i] = 2 q + [keys[q] == x_i] for the first key q that is not below x_i; `trash` for NaN. O(n log m).
+
+    keys : float64[m], in; increasing, then infinite; m a power of two, at least one infinite
+    x : float64[n], in
+    spots : uint64[n], out
+    """
+    one = np.uint64(1)
+    for i in range(len(spots)):
+        spots[i] = np.uint64(0)
+    half = np.uint64(len(keys) // 2)
+    while half > np.uint64(0):
+        for i in range(len(spots)):
+            spot = spots[i]
+            spots[i] = spot + half * np.uint64(keys[spot + half - one] < x[i])
+        half >>= one
+    nothing = np.uint64(trash)
+    for i in range(len(spots)):
+        spot = spots[i]
+        here = spot + spot + np.uint64(keys[spot] == x[i])
+        spots[i] = here if x[i] == x[i] else nothing
+
+
+@kernel
+def absorb(
+    tuples: NDArray[np.float64],
+    opened: NDArray[np.bool_],
+    sums: NDArray[np.float64],
+    size: int,
+    limit: float,
+    open_all: bool,
+) -> bool:
+    """Add the weight at values to their tuples, and in gaps to the next tuple while u <= limit. O(K m).
+
+    Returns whether any gap holds weight it must not take in: those are marked in `opened`.
+
+    tuples : float64[m, 4 + K], in/out
+    opened : bool[m + 1], out
+    sums : float64[2 m + 2, K], in; weight per class in gap q (row 2 q) and at value q (row 2 q + 1)
+    """
+    found = False
+    for q in range(size):
+        row = tuples[q]
+        gap = sums[2 * q]
+        at = sums[2 * q + 1]
+        between = 0.0
+        equal = 0.0
+        for c in range(len(gap)):
+            between += gap[c]
+            equal += at[c]
+        if equal > 0.0:
+            row[1] += equal
+            row[3] += equal
+            for c in range(len(at)):
+                row[HEAD + c] += at[c]
+        opened[q] = False
+        if between > 0.0:
+            if open_all or q == 0 or row[1] + row[2] - row[3] + between > limit:
+                opened[q] = True
+                found = True
+            else:
+                row[1] += between
+                for c in range(len(gap)):
+                    row[HEAD + c] += gap[c]
+    beyond = 0.0
+    for c in range(sums.shape[1]):
+        beyond += sums[2 * size, c]
+    opened[size] = beyond > 0.0
+    return found or beyond > 0.0
+
+
+@kernel
+def insert(
+    work: NDArray[np.float64],
+    tuples: NDArray[np.float64],
+    x: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    labels: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    size: int,
+) -> int:
+    """The list with a tuple for every distinct value of x, D = u of the gap it stands in; returns its length. O(K m).
+
+    work : float64[size + n, 4 + K], out
+    tuples : float64[m, 4 + K], in
+    x : float64[n], in; increasing, none equal to a tuple's value
+    rows : int64[n], in; where each x has its class and weight
+    labels : int32[B], in
+    weights : float64[B], in
+    """
+    at = 0
+    i = 0
+    for q in range(size + 1):
+        u = 0.0
+        if q < size:
+            u = max(0.0, tuples[q, 1] + tuples[q, 2] - tuples[q, 3])
+        while i < len(x) and (q == size or x[i] < tuples[q, 0]):
+            row = work[at]
+            value = x[i]
+            row[:] = 0.0
+            row[0] = value
+            row[2] = u
+            while i < len(x) and x[i] == value:
+                w = weights[rows[i]]
+                row[1] += w
+                row[3] += w
+                row[HEAD + labels[rows[i]]] += w
+                i += 1
+            at += 1
+        if q < size:
+            source = tuples[q]
+            row = work[at]
+            for c in range(len(row)):
+                row[c] = source[c]
+            at += 1
+    return at
+
+
+@kernel
+def threshold_pass(work: NDArray[np.float64], size: int, limit: float) -> int:
+    """From right to left, drop every tuple whose weight the next one can take with u <= limit. O(K m).
+
+    work : float64[m, 4 + K], in/out; the first `size` rows are the list, its new length is returned
+    """
+    if size < 3:
+        return size
+    at = size - 1
+    for i in range(size - 2, -1, -1):
+        kept = work[at]
+        row = work[i]
+        if i > 0 and kept[1] + kept[2] - kept[3] + row[1] <= limit:
+            kept[1] += row[1]
+            for c in range(HEAD, len(row)):
+                kept[c] += row[c]
+        else:
+            at -= 1
+            target = work[at]
+            for c in range(len(row)):
+                target[c] = row[c]
+    for i in range(at, size):
+        row = work[i]
+        target = work[i - at]
+        for c in range(len(row)):
+            target[c] = row[c]
+    return size - at
+
+
+@kernel
+def drop_cheapest(work: NDArray[np.float64], size: int, budget: int) -> int:
+    """Drop the tuple with the least g + u of the next, the leftmost on ties, until `budget` are left. O(m^2).
+
+    work : float64[m, 4 + K], in/out; the first `size` rows are the list, its new length is returned
+    """
+    cost = np.full(size, np.inf)
+    after = np.arange(1, size + 1)
+    before = np.arange(-1, size - 1)
+    for i in range(1, size - 1):
+        cost[i] = work[i, 1] + work[i + 1, 1] + work[i + 1, 2] - work[i + 1, 3]
+    left = size
+    while left > budget:
+        i = 0
+        least = np.inf
+        for q in range(len(cost)):
+            if cost[q] < least:
+                least = cost[q]
+                i = q
+        a = before[i]
+        b = after[i]
+        row = work[i]
+        kept = work[b]
+        kept[1] += row[1]
+        for c in range(HEAD, len(row)):
+            kept[c] += row[c]
+        row[1] = -1.0
+        cost[i] = np.inf
+        after[a] = b
+        before[b] = a
+        u = kept[1] + kept[2] - kept[3]
+        if a > 0:
+            cost[a] = work[a, 1] + u
+        if b < size - 1:
+            d = after[b]
+            cost[b] = kept[1] + work[d, 1] + work[d, 2] - work[d, 3]
+        left -= 1
+    at = 0
+    for i in range(size):
+        row = work[i]
+        if row[1] >= 0.0:
+            target = work[at]
+            for c in range(len(row)):
+                target[c] = row[c]
+            at += 1
+    return at
+
+
+@kernel
+def shrink(work: NDArray[np.float64], size: int, budget: int, limit: float, eps: float) -> int:
+    """Back to the budget: passes with rising limits to 1.5 budgets, then tuple by tuple. O(K m + m^2).
+
+    With eps > 0 there is one pass at `limit` = 2 eps N, and the list may stay longer than the budget.
+
+    work : float64[m, 4 + K], in/out; the first `size` rows are the list, its new length is returned
+    """
+    if size <= budget:
+        return size
+    if eps > 0.0:
+        return threshold_pass(work, size, limit)
+    rising = limit / 3.0
+    while 2 * size > 3 * budget:
+        size = threshold_pass(work, size, rising)
+        rising *= 1.5
+    return drop_cheapest(work, size, budget)
+
+
+@kernel
+def bound_of(total: float, budget: int, eps: float) -> float:
+    """The u up to which a gap takes values in: 2 eps N where eps > 0, else 1.5 N / budget."""
+    return 2.0 * eps * total if eps > 0.0 else 1.5 * total / budget
+
+
+@kernel
+def flush_column(
+    tuples: NDArray[np.float64],
+    work: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    keys: NDArray[np.float64],
+    opened: NDArray[np.bool_],
+    spots: NDArray[np.uint64],
+    x: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    size: int,
+    budget: int,
+    eps: float,
+) -> int:
+    """Take a buffer of values into one column; returns its number of tuples. O(n log m + K m).
+
+    tuples : float64[m, 4 + K], in/out
+    work : float64[m + n, 4 + K], scratch
+    sums : float64[2 m + 2, K], scratch
+    keys : float64[at least m + 1, a power of two], scratch
+    opened : bool[m + 1], scratch
+    spots : uint64[n], scratch
+    x : float64[n], in; NaN = missing
+    labels : int32[B], in
+    weights : float64[B], in
+    """
+    total = 0.0
+    exact = True
+    for q in range(size):
+        keys[q] = tuples[q, 0]
+        total += tuples[q, 1]
+        exact = exact and tuples[q, 1] + tuples[q, 2] - tuples[q, 3] <= 0.0
+    m = 1
+    while m <= size:
+        m *= 2
+    keys[size:m] = np.inf
+    trash = 2 * size + 1
+    sums[: trash + 1] = 0.0
+    locate(keys[:m], x, trash, spots)
+    between = 0
+    for i in range(len(x)):
+        spot = spots[i]
+        sums[spot, labels[i]] += weights[i]
+        between += np.int64(~spot & np.uint64(1))
+    for q in range(trash):
+        for c in range(sums.shape[1]):
+            total += sums[q, c]
+    limit = bound_of(total, budget, eps)
+    open_all = size + between <= budget or (exact and size < budget)
+    if not absorb(tuples, opened, sums, size, limit, open_all):
+        return size
+    found = np.empty(len(x))
+    rows = np.empty(len(x), np.int64)
+    n = 0
+    for i in range(len(x)):
+        spot = spots[i]
+        if spot & np.uint64(1) == np.uint64(0) and opened[spot >> np.uint64(1)] and weights[i] > 0.0:
+            found[n] = x[i]
+            rows[n] = i
+            n += 1
+    sort_pairs(found[:n], rows[:n])
+    size = insert(work, tuples, found[:n], rows[:n], labels, weights, size)
+    size = shrink(work, size, budget, limit, eps)
+    for q in range(size):
+        row = work[q]
+        target = tuples[q]
+        for c in range(len(row)):
+            target[c] = row[c]
+    return size
+
+
+@kernel
+def flush_columns(
+    tuples: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    values: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    budget: int,
+    eps: float,
+    lo: int,
+    hi: int,
+) -> None:
+    """Take the buffered rows into columns lo..hi. O(B log m) per column, see `flush_column`.
+
+    tuples : float64[p, m, 4 + K], in/out; with eps > 0, m must leave room for B more
+    sizes : int64[p], in/out
+    values : float64[B, p], in
+    labels : int32[B], in
+    weights : float64[B], in
+    """
+    n = len(labels)
+    room = tuples.shape[1]
+    tile = np.empty((TILE, n))
+    work = np.empty((room + n, tuples.shape[2]))
+    sums = np.empty((2 * room + 2, tuples.shape[2] - HEAD))
+    keys = np.empty(2 * room + 2)
+    opened = np.empty(room + 1, np.bool_)
+    spots = np.empty(n, np.uint64)
+    for t in range(lo, hi, TILE):
+        d = min(TILE, hi - t)
+        for i in range(n):
+            row = values[i, t : t + d]
+            for j in range(len(row)):
+                tile[j, i] = row[j]
+        for j in range(d):
+            sizes[t + j] = flush_column(
+                tuples[t + j], work, sums, keys, opened, spots, tile[j], labels, weights, sizes[t + j], budget, eps
+            )  # fmt: skip
+
+
+@kernel
+def union_column(
+    work: NDArray[np.float64], a: NDArray[np.float64], b: NDArray[np.float64], m: int, n: int
+) -> int:
+    """The tuples of two columns as one list, u no larger than the two largest together. O(K (m + n)).
+
+    A tuple alone at its value gains, as D, the u of the gap of the other list it stands in.
+
+    work : float64[m + n, 4 + K], out
+    a : float64[.., 4 + K], in; the first m rows
+    b : float64[.., 4 + K], in; the first n rows
+    """
+    i = 0
+    j = 0
+    at = 0
+    while i < m or j < n:
+        row = work[at]
+        first = j >= n or (i < m and a[i, 0] <= b[j, 0])
+        both = i < m and j < n and a[i, 0] == b[j, 0]
+        own = a[i] if first else b[j]
+        for c in range(len(row)):
+            row[c] = own[c]
+        if both:
+            for c in range(1, len(row)):
+                row[c] += b[j, c]
+        elif first and j < n:
+            row[2] += max(0.0, b[j, 1] + b[j, 2] - b[j, 3])
+        elif not first and i < m:
+            row[2] += max(0.0, a[i, 1] + a[i, 2] - a[i, 3])
+        if first or both:
+            i += 1
+        if not first or both:
+            j += 1
+        at += 1
+    return at
+
+
+@kernel
+def merge_columns(
+    merged: NDArray[np.float64],
+    merged_sizes: NDArray[np.int64],
+    tuples: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    others: NDArray[np.float64],
+    other_sizes: NDArray[np.int64],
+    budget: int,
+    eps: float,
+    lo: int,
+    hi: int,
+) -> None:
+    """Merge columns lo..hi of two summaries, then shrink to the budget. O(K m + m^2) per column.
+
+    merged : float64[p, m, 4 + K], out; with eps > 0, m must hold both lists
+    merged_sizes : int64[p], out
+    tuples : float64[p, a, 4 + K], in
+    sizes : int64[p], in
+    others : float64[p, b, 4 + K], in
+    other_sizes : int64[p], in
+    """
+    work = np.empty((tuples.shape[1] + others.shape[1], tuples.shape[2]))
+    for j in range(lo, hi):
+        size = union_column(work, tuples[j], others[j], sizes[j], other_sizes[j])
+        if sizes[j] > 0 and other_sizes[j] > 0:
+            total = 0.0
+            for q in range(size):
+                total += work[q, 1]
+            size = shrink(work, size, budget, bound_of(total, budget, eps), eps)
+        for q in range(size):
+            row = work[q]
+            target = merged[j, q]
+            for c in range(len(row)):
+                target[c] = row[c]
+        merged_sizes[j] = size
+
+
+@kernel
+def uncertainty(tuples: NDArray[np.float64], sizes: NDArray[np.int64], out: NDArray[np.float64]) -> None:
+    """out[j] = max u / (2 N): how far a rank read half-way up a gap can be off, relative to N. O(p m).
+
+    tuples : float64[p, m, 4 + K], in
+    sizes : int64[p], in
+    out : float64[p], out
+    """
+    for j in range(len(sizes)):
+        total = 0.0
+        worst = 0.0
+        for q in range(sizes[j]):
+            row = tuples[j, q]
+            total += row[1]
+            worst = max(worst, row[1] + row[2] - row[3])
+        out[j] = worst / (2.0 * total) if total > 0.0 else 0.0

@@ -1,0 +1,131 @@
+"""Outcomes of the latest rows, kept one by one, and outcomes that fade with every row."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+from bayou.kernels.outcomes import best_class, brier, heaviest, log_loss
+
+
+@kernel
+def push_outcomes(
+    true: NDArray[np.int32],
+    predicted: NDArray[np.int32],
+    values: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    proba: NDArray[np.float64],
+) -> None:
+    """Write each row into the ring at its number modulo the size.
+
+    true : int32[m], in/out; predicted : int32[m], in/out; values : float64[m, 3], in/out, weight, log-loss, Brier
+    rows : int64[1], in/out; y : int32[n], in; w : float64[n], in; proba : float64[n, K], in
+    """
+    for i in range(len(y)):
+        if y[i] < 0 or w[i] == 0.0:
+            continue
+        slot = rows[0] % len(true)
+        guess = best_class(proba, i)
+        true[slot] = y[i]
+        predicted[slot] = guess
+        values[slot, 0] = w[i]
+        values[slot, 1] = log_loss(proba[i, y[i]]) if guess >= 0 else 0.0
+        values[slot, 2] = brier(proba, i, y[i]) if guess >= 0 else 0.0
+        rows[0] += 1
+
+
+@kernel
+def read_recent(
+    true: NDArray[np.int32],
+    predicted: NDArray[np.int32],
+    values: NDArray[np.float64],
+    rows: int,
+    margins: NDArray[np.float64],
+    sums: NDArray[np.float64],
+) -> None:
+    """Margins and sums of the latest m/2 rows; the m/2 before them tell what the majority was.
+
+    true : int32[m], in; predicted : int32[m], in; values : float64[m, 3], in, weight, log-loss, Brier
+    margins : float64[3, K], out, weight by true class, by predicted class, of right answers
+    sums : float64[7], out, weight, no-change right, majority before, after, log-loss, Brier, weight with a loss
+    """
+    m = len(true)
+    window = m // 2
+    weight = np.zeros(margins.shape[1])
+    margins[:] = 0.0
+    sums[:] = 0.0
+    oldest = max(0, rows - m)
+    for r in range(oldest, rows):
+        slot = r % m
+        c = true[slot]
+        w = values[slot, 0]
+        before = heaviest(weight)  # of the m/2 rows before this one
+        if r - window >= oldest:
+            gone = (r - window) % m
+            weight[true[gone]] -= values[gone, 0]
+        weight[c] += w
+        after = heaviest(weight)
+        if r < rows - window:
+            continue
+        margins[0, c] += w
+        sums[0] += w
+        sums[1] += w if r > 0 and true[(r - 1) % m] == c else 0.0
+        sums[2] += w if before == c else 0.0
+        sums[3] += w if after == c else 0.0
+        guess = predicted[slot]
+        if guess >= 0:
+            margins[1, guess] += w
+            margins[2, c] += w if guess == c else 0.0
+            sums[4] += w * values[slot, 1]
+            sums[5] += w * values[slot, 2]
+            sums[6] += w
+
+
+@kernel
+def fade_outcomes(
+    margins: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    ends: NDArray[np.int64],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    proba: NDArray[np.float64],
+    alpha: float,
+) -> None:
+    """Multiply all by alpha, then add the row; row after row.
+
+    margins : float64[3, K], in/out, weight by true class, by predicted class, of right answers
+    sums : float64[8], in/out, as `read_recent` gives them, then the weight of the first row
+    ends : int64[3], in/out, first and last label, rows; y : int32[n], in; w : float64[n], in
+    proba : float64[n, K], in
+    """
+    for i in range(len(y)):
+        c = y[i]
+        if c < 0 or w[i] == 0.0:
+            continue
+        before = heaviest(margins[0])
+        for part in range(3):
+            for j in range(margins.shape[1]):
+                margins[part, j] *= alpha
+        for part in range(len(sums)):
+            sums[part] *= alpha
+        margins[0, c] += w[i]
+        sums[0] += w[i]
+        if ends[0] < 0:
+            ends[0] = c
+            sums[7] = w[i]
+        elif ends[1] == c:
+            sums[1] += w[i]
+        sums[2] += w[i] if before == c else 0.0
+        sums[3] += w[i] if heaviest(margins[0]) == c else 0.0
+        guess = best_class(proba, i)
+        if guess >= 0:
+            margins[1, guess] += w[i]
+            margins[2, c] += w[i] if guess == c else 0.0
+            sums[4] += w[i] * log_loss(proba[i, c])
+            sums[5] += w[i] * brier(proba, i, c)
+            sums[6] += w[i]
+        ends[1] = c
+        ends[2] += 1

@@ -1,0 +1,98 @@
+"""Sorting a few hundred values together with what belongs to them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+
+RUN = 12  # sorted by insertion before merging begins
+
+
+@kernel
+def _reverse_if_falling(x: NDArray[np.float64], rows: NDArray[np.int64]) -> None:
+    """Turn a strictly falling list round. O(n).
+
+    x : float64[n], in/out
+    rows : int64[n], in/out
+    """
+    n = len(x)
+    for i in range(1, n):
+        if not x[i] < x[i - 1]:
+            return
+    for i in range(n // 2):
+        x[i], x[n - 1 - i] = x[n - 1 - i], x[i]
+        rows[i], rows[n - 1 - i] = rows[n - 1 - i], rows[i]
+
+
+@kernel
+def _merge_runs(
+    x: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    spare: NDArray[np.float64],
+    spare_rows: NDArray[np.int64],
+    lo: int,
+    middle: int,
+    hi: int,
+) -> None:
+    """Merge the sorted runs lo..middle and middle..hi, the left one first on ties. O(hi - lo).
+
+    x : float64[n], in/out
+    rows : int64[n], in/out
+    spare : float64[n], scratch
+    spare_rows : int64[n], scratch
+    """
+    for i in range(lo, middle):
+        spare[i - lo] = x[i]
+        spare_rows[i - lo] = rows[i]
+    left = middle - lo
+    a = 0
+    b = middle
+    at = lo
+    while a < left and b < hi:
+        if x[b] < spare[a]:
+            x[at] = x[b]
+            rows[at] = rows[b]
+            b += 1
+        else:
+            x[at] = spare[a]
+            rows[at] = spare_rows[a]
+            a += 1
+        at += 1
+    while a < left:
+        x[at] = spare[a]
+        rows[at] = spare_rows[a]
+        a += 1
+        at += 1
+
+
+@kernel
+def sort_pairs(x: NDArray[np.float64], rows: NDArray[np.int64]) -> None:
+    """Sort x and carry `rows` along; equal values keep their order. O(n log n), O(n) where runs are in order.
+
+    x : float64[n], in/out; no NaN
+    rows : int64[n], in/out
+    """
+    n = len(x)
+    _reverse_if_falling(x, rows)
+    for lo in range(0, n, RUN):
+        for i in range(lo + 1, min(lo + RUN, n)):
+            value = x[i]
+            row = rows[i]
+            at = i
+            while at > lo and value < x[at - 1]:
+                x[at] = x[at - 1]
+                rows[at] = rows[at - 1]
+                at -= 1
+            x[at] = value
+            rows[at] = row
+    spare = np.empty(n)
+    spare_rows = np.empty(n, np.int64)
+    width = RUN
+    while width < n:
+        for lo in range(0, n - width, 2 * width):
+            middle = lo + width
+            if x[middle] < x[middle - 1]:
+                _merge_runs(x, rows, spare, spare_rows, lo, middle, min(lo + 2 * width, n))
+        width *= 2

@@ -1,0 +1,230 @@
+"""Counting words per class, and the log-probabilities of documents.
+
+Cells are words of one text column; a document is a run of (id, count) pairs in ascending order of ids. Terms are
+added in that order. A word never seen in any class says nothing. Three readings of the same table of counts n
+with column totals T and V words (those seen, or the declared number if larger):
+
+multinomial   sum count * (log(n_c + a) - log(T_c + a V))
+complement    minus the same with the counts of all other classes
+Bernoulli     present: log(n_c + a), absent: log(N_c - n_c + a), each - log(N_c + 2 a); n counts documents
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+from bayou.kernels.value_counts import cached_log, cell_seen, log_or_floor
+
+
+@kernel
+def count_words(
+    counts: NDArray[np.float64],
+    total: NDArray[np.float64],
+    seen: NDArray[np.int64],
+    indptr: NDArray[np.int64],
+    ids: NDArray[np.int32],
+    amounts: NDArray[np.float64],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    sign: float,
+    binary: bool,
+) -> None:
+    """Add (sign 1) or take out (sign -1) the documents; with `binary` a word counts once and `total` counts rows.
+
+    counts : float64[V, K], in/out; total : float64[K], in/out; seen : int64[1], in/out
+    indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in; y : int32[n], in; w : float64[n], in
+    """
+    for i in range(len(y)):
+        c = y[i]
+        if c < 0 or w[i] == 0.0:
+            continue
+        if binary:
+            total[c] += sign * w[i]
+        for e in range(indptr[i], indptr[i + 1]):
+            if amounts[e] <= 0.0:
+                continue
+            word = ids[e]
+            step = sign * w[i] * (1.0 if binary else amounts[e])
+            before = counts[word, c]
+            if before == 0.0 and not cell_seen(counts, word):
+                seen[0] += 1
+            counts[word, c] = before + step
+            if not binary:
+                total[c] += step
+            if sign < 0.0 and not cell_seen(counts, word):
+                seen[0] -= 1
+
+
+@kernel
+def multinomial_table(
+    table: NDArray[np.float64], counts: NDArray[np.float64], total: NDArray[np.float64], size: float, alpha: float
+) -> None:
+    """table[v, c] = log(n + alpha) - log(T_c + alpha V); 0 for a word never seen.
+
+    table : float64[V, K], out; counts : float64[V, K], in; total : float64[K], in
+    """
+    k = len(total)
+    below = np.empty(k)
+    for c in range(k):
+        below[c] = log_or_floor(total[c] + alpha * size)
+    for v in range(counts.shape[0]):
+        if cell_seen(counts, v):
+            for c in range(k):
+                table[v, c] = log_or_floor(counts[v, c] + alpha) - below[c]
+        else:
+            table[v] = 0.0
+
+
+@kernel
+def complement_table(
+    table: NDArray[np.float64], counts: NDArray[np.float64], total: NDArray[np.float64], size: float, alpha: float
+) -> None:
+    """table[v, c] = -(log(sum of n over other classes + alpha) - log(sum of T over other classes + alpha V)).
+
+    table : float64[V, K], out; counts : float64[V, K], in; total : float64[K], in
+    """
+    k = len(total)
+    below = np.empty(k)
+    for c in range(k):
+        below[c] = log_or_floor(others(total, c) + alpha * size)
+    for v in range(counts.shape[0]):
+        if cell_seen(counts, v):
+            for c in range(k):
+                table[v, c] = below[c] - log_or_floor(others(counts[v], c) + alpha)
+        else:
+            table[v] = 0.0
+
+
+@kernel
+def others(counts: NDArray[np.float64], c: int) -> float:
+    """Sum over all classes but c, in order.
+
+    counts : float64[K], in
+    """
+    total = 0.0
+    for b in range(len(counts)):
+        if b != c:
+            total += counts[b]
+    return total
+
+
+@kernel
+def bernoulli_table(
+    table: NDArray[np.float64],
+    base: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    total: NDArray[np.float64],
+    unseen: float,
+    alpha: float,
+) -> None:
+    """base[c] = sum_v log(1 - p_vc); table[v, c] = log p - log(1 - p): a document costs only its own words.
+
+    `unseen` words are declared but never seen; they are absent from every document.
+    table : float64[V, K], out; base : float64[K], out; counts : float64[V, K], in; total : float64[K], in
+    """
+    k = len(total)
+    below = np.empty(k)
+    for c in range(k):
+        below[c] = log_or_floor(total[c] + 2.0 * alpha)
+        base[c] = unseen * (log_or_floor(total[c] + alpha) - below[c]) if unseen > 0.0 else 0.0
+    for v in range(counts.shape[0]):
+        if cell_seen(counts, v):
+            for c in range(k):
+                absent = log_or_floor(total[c] - counts[v, c] + alpha)
+                base[c] += absent - below[c]
+                table[v, c] = log_or_floor(counts[v, c] + alpha) - absent
+        else:
+            table[v] = 0.0
+
+
+@kernel
+def add_words(
+    out: NDArray[np.float64],
+    table: NDArray[np.float64],
+    indptr: NDArray[np.int64],
+    ids: NDArray[np.int32],
+    amounts: NDArray[np.float64],
+    binary: bool,
+    lo: int,
+    hi: int,
+) -> None:
+    """out[i, c] += sum over the words of row i of amount * table[word, c], for rows lo..hi.
+
+    out : float64[n, K], in/out; table : float64[V, K], in
+    indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in
+    """
+    k = out.shape[1]
+    score = np.empty(k)
+    for i in range(lo, hi):
+        score[:] = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            amount = amounts[e]
+            if binary:
+                amount = 1.0 if amount > 0.0 else 0.0
+            row = table[np.uint32(ids[e])]
+            for c in range(k):
+                score[c] += amount * row[c]
+        for c in range(k):
+            out[i, c] += score[c]
+
+
+@kernel
+def add_multinomial(
+    out: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    total: NDArray[np.float64],
+    indptr: NDArray[np.int64],
+    ids: NDArray[np.int32],
+    amounts: NDArray[np.float64],
+    logs: NDArray[np.float64],
+    size: float,
+    alpha: float,
+) -> None:
+    """The multinomial reading, each logarithm taken where it is needed: for few rows.
+
+    out : float64[n, K], in/out; counts : float64[V, K], in; total : float64[K], in
+    indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in; logs : float64[m], in, log of integers
+    """
+    k = out.shape[1]
+    score = np.empty(k)
+    below = np.empty(k)
+    for c in range(k):
+        below[c] = cached_log(total[c] + alpha * size, logs)
+    for i in range(out.shape[0]):
+        score[:] = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            if cell_seen(counts, ids[e]):
+                for c in range(k):
+                    score[c] += amounts[e] * (cached_log(counts[ids[e], c] + alpha, logs) - below[c])
+        for c in range(k):
+            out[i, c] += score[c]
+
+
+@kernel
+def trail_multinomial(
+    counts: NDArray[np.float64],
+    total: NDArray[np.float64],
+    seen: NDArray[np.int64],
+    out: NDArray[np.float64],
+    indptr: NDArray[np.int64],
+    ids: NDArray[np.int32],
+    amounts: NDArray[np.float64],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    logs: NDArray[np.float64],
+    declared: float,
+    alpha: float,
+) -> None:
+    """Row by row: add the multinomial log-probability as it stood before the row, then count the row.
+
+    counts : float64[V, K], in/out; total : float64[K], in/out; seen : int64[1], in/out; out : float64[n, K], in/out
+    indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in; y : int32[n], in; w : float64[n], in
+    logs : float64[m], in, log of integers
+    """
+    for i in range(len(y)):
+        row = indptr[i : i + 2]
+        size = max(float(seen[0]), declared)
+        add_multinomial(out[i : i + 1], counts, total, row, ids, amounts, logs, size, alpha)
+        count_words(counts, total, seen, row, ids, amounts, y[i : i + 1], w[i : i + 1], 1.0, False)

@@ -1,0 +1,70 @@
+"""Which classes a file may name: short ids, handed in from the top. Nothing is ever imported by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from bayou.errors import ModelFileError
+from bayou.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """Short id to class, for models and for recipes. An id never changes, even if its class is renamed.
+
+    Examples
+    --------
+    >>> from bayou.schema import Declared
+    >>> Kinds({}, {"Declared": Declared}).recipe_id(Declared())
+    'Declared'
+    """
+
+    models: Mapping[str, type[Any]]
+    recipes: Mapping[str, type[Recipe]]
+
+    def model_id(self, model: object) -> str:
+        return _id(self.models, model, "classifier")
+
+    def recipe_id(self, recipe: Recipe) -> str:
+        return _id(self.recipes, recipe, "recipe")
+
+    def model(self, kind: object, params: Mapping[str, Any]) -> Any:
+        """A new model; an unknown id or parameter is an error that names it."""
+        cls = _class(self.models, kind, "classifier")
+        _check_names(kind, params, cls.parameter_names())
+        return _made(cls, params)
+
+    def recipe(self, kind: object, params: Mapping[str, Any]) -> Any:
+        cls = _class(self.recipes, kind, "recipe")
+        names = [field.name for field in fields(cls)] if is_dataclass(cls) else []
+        _check_names(kind, params, names)
+        return _made(cls, params)
+
+
+def _id(table: Mapping[str, type[Any]], value: object, what: str) -> str:
+    for kind, cls in table.items():
+        if type(value) is cls:
+            return kind
+    known = ", ".join(sorted(table))
+    raise ModelFileError(f"{type(value).__name__} is not a {what} that files know; known are {known}")
+
+
+def _class(table: Mapping[str, type[Any]], kind: object, what: str) -> type[Any]:
+    if not isinstance(kind, str) or kind not in table:
+        raise ModelFileError(f"unknown {what} {repr(kind)[:60]}; is the file from a newer bayou?")
+    return table[kind]
+
+
+def _check_names(kind: object, params: Mapping[str, Any], known: list[str]) -> None:
+    for name in params:
+        if name not in known:
+            raise ModelFileError(f"{kind} has no parameter {name[:60]!r}; is the file from a newer bayou?")
+
+
+def _made(cls: type[Any], params: Mapping[str, Any]) -> Any:
+    try:
+        return cls(**params)
+    except Exception as problem:  # whatever a constructor objects to, the file is to blame
+        raise ModelFileError(f"the file's parameters do not make a {cls.__name__}: {problem}") from problem

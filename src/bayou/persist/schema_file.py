@@ -1,0 +1,105 @@
+"""A schema as label lists and two small arrays, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.errors import ModelFileError
+from bayou.persist.container import Arrays
+from bayou.persist.document import DocumentReader, DocumentWriter
+from bayou.schema import Declared, Kind, Label, Schema, Vocabulary
+
+NAMES = ("schema.kinds", "schema.vocabularies")
+KINDS = (Kind.NUMERIC, Kind.NOMINAL, Kind.TEXT)
+MAX_DECLARED = 1 << 48
+
+
+def write_schema(schema: Schema, writer: DocumentWriter) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The part of the document and the arrays; label lists 0 and following are columns, classes, vocabularies.
+
+    schema.kinds : uint8[d], in order of arrival; schema.vocabularies : int64[1 + q + t, 2], the classes first:
+    how many entries are declared, and whether the "other" cell is in use.
+    """
+    columns = list(schema.place)
+    vocabularies = [schema.classes, *(schema.vocabularies[c] for c in columns if c in schema.vocabularies)]
+    first = writer.labels.add(columns)
+    for vocabulary in vocabularies:
+        writer.labels.add(vocabulary.values)
+    document = {"declared": writer.value(schema.declared), "closed": schema.closed, "lists": first}
+    return document, {
+        "schema.kinds": np.array([KINDS.index(schema.place[c][0]) for c in columns], dtype=np.uint8),
+        "schema.vocabularies": np.array(
+            [[v.declared, int(v.overflowed)] for v in vocabularies], dtype=np.int64
+        ).reshape(-1, 2),
+    }
+
+
+def read_schema(document: object, arrays: Arrays, reader: DocumentReader) -> Schema:
+    """The schema, with every vocabulary within its limit and no value twice."""
+    if not isinstance(document, dict) or set(document) != {"declared", "closed", "lists"}:
+        raise ModelFileError("the schema must have: declared, closed, lists")
+    closed, first = document["closed"], document["lists"]
+    declared = reader.value(document["declared"])
+    if not isinstance(declared, Declared) or type(closed) is not bool or type(first) is not int:
+        raise ModelFileError("the schema's declared, closed or lists are of the wrong type")
+    columns = reader.labels.names(first)
+    kinds, sizes = _checked_arrays(arrays, len(columns))
+    try:
+        schema = Schema(declared)
+    except Exception as problem:  # a declaration that contradicts itself: the file is to blame
+        raise ModelFileError(f"the file's declaration makes no schema: {problem}") from problem
+    schema.closed = closed
+    schema.clear_columns()
+    schema.classes = _vocabulary(reader.labels.read(first + 1), declared.max_classes, sizes[0], "the classes")
+    number = first + 2
+    for name, kind in zip(columns, kinds, strict=True):
+        schema.add_column(name, kind)
+        if kind is not Kind.NUMERIC:
+            limit = schema.vocabularies[name].limit
+            entry = sizes[number - first - 1]
+            schema.vocabularies[name] = _vocabulary(reader.labels.read(number), limit, entry, f"column {name!r}")
+            number += 1
+    return schema
+
+
+def _checked_arrays(arrays: Arrays, columns: int) -> tuple[list[Kind], list[list[int]]]:
+    kinds, table = (arrays.get(name) for name in NAMES)
+    if kinds is None or kinds.dtype != np.uint8 or kinds.shape != (columns,) or kinds.max(initial=0) > 2:
+        raise ModelFileError("schema.kinds must give one of three kinds per column")
+    found = [KINDS[k] for k in kinds.tolist()]
+    rows = 1 + sum(kind is not Kind.NUMERIC for kind in found)
+    if table is None or table.dtype != np.int64 or table.shape != (rows, 2):
+        raise ModelFileError(f"schema.vocabularies must be int64[{rows}, 2]")
+    return found, table.tolist()
+
+
+def _vocabulary(values: list[Label], limit: object, entry: list[int], what: str) -> Vocabulary:
+    declared, overflowed = entry
+    if type(limit) is not int or not 0 <= limit <= 1 << 31:
+        raise ModelFileError(f"the limit of {what} must be a number up to 2^31")
+    if len(values) > limit or overflowed not in (0, 1) or (overflowed and len(values) != limit):
+        raise ModelFileError(f"{what}: {len(values):,} values do not fit a limit of {limit:,}")
+    if not 0 <= declared < MAX_DECLARED:
+        raise ModelFileError(f"{what}: {declared} values cannot be declared")
+    vocabulary = Vocabulary(values, limit)
+    if len(vocabulary.values) != len(values):
+        raise ModelFileError(f"{what}: a value comes twice")
+    vocabulary.declared, vocabulary.overflowed = declared, bool(overflowed)
+    return vocabulary
+
+
+def axes(schema: Schema) -> Mapping[str, int]:
+    """Lengths of the axes that arrays of a state may have."""
+    shape = schema.shape()
+    return {
+        "classes": shape.classes,
+        "numeric": shape.numeric,
+        "nominal": shape.nominal,
+        "values": sum(shape.values),
+        "text": shape.text,
+        "words": sum(shape.words),
+    }

@@ -1,0 +1,81 @@
+"""Normal densities of numeric columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayou.block import Block, Floats
+from bayou.errors import SchemaError
+from bayou.kernels.gaussian import add_gaussian, gaussian_tables, gaussian_terms, trail_gaussian
+from bayou.recipe import Recipe
+from bayou.summaries.moments import Moments
+from bayou.threads import over_ranges
+
+GRAIN = 200_000  # cells worth a thread of their own
+
+
+@dataclass(frozen=True)
+class Gaussian(Recipe):
+    r"""log p(x | c) = -\log(2\pi\sigma^2)/2 - (x - \mu)^2 / (2\sigma^2) per column and class.
+
+    Parameters
+    ----------
+    ddof
+        0 for the population variance, 1 for the sample variance.
+    floor
+        The variance of a class is at least this share of the column's pooled variance, so that each column is
+        judged on its own scale. A class with one row takes the pooled variance.
+
+    Examples
+    --------
+    >>> Gaussian(ddof=1)
+    Gaussian(ddof=1, floor=1e-09)
+    """
+
+    ddof: int = 0
+    floor: float = 1e-9
+
+    def __post_init__(self) -> None:
+        if self.ddof not in (0, 1) or not 0 <= self.floor < 1:
+            raise SchemaError(f"{self}: ddof is 0 or 1, floor a share in [0, 1)")
+
+    def summary(self) -> Moments:
+        return Moments()
+
+    def tables(self, summary: Moments) -> tuple[Floats, Floats, Floats]:
+        """Peak (log-density at the centre), centre, and 1 / (2 var), each [K, p]."""
+        s = summary
+        peak, centre, half = np.empty_like(s.n), np.empty_like(s.n), np.empty_like(s.n)
+        gaussian_tables(peak, centre, half, s.n, s.mean, s.m2, float(self.ddof), self.floor)
+        return peak, centre, half
+
+    def add_log_prob(self, summary: Moments, block: Block, out: Floats) -> None:
+        p = block.numeric.shape[1]
+        if p == 0:
+            return
+        tables = self.tables(summary)
+
+        def rows(lo: int, hi: int) -> None:
+            add_gaussian(out[lo:hi], block.numeric[lo:hi], *tables)
+
+        over_ranges(rows, block.n, 1 + GRAIN // p)
+
+    def terms(self, summary: Moments, block: Block) -> Floats:
+        """[n, p, K] log p(x_j | c), 0 where missing."""
+        out = np.empty((*block.numeric.shape, len(summary.n)))
+        gaussian_terms(out, block.numeric, *self.tables(summary))
+        return out
+
+    def trail(self, summary: Moments, block: Block, out: Floats) -> None:
+        s = summary
+        if block.numeric.shape[1] == 0:
+            return
+        if block.n == 1:
+            self.add_log_prob(summary, block, out)
+            summary.update(block)
+            return
+        trail_gaussian(
+            s.n, s.mean, s.m2, out, block.numeric, block.y, block.w, float(self.ddof), self.floor
+        )  # fmt: skip

@@ -1,0 +1,22 @@
+"""A growing table of the logarithms of integers, shared by all readings of counts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayou.block import Floats
+from bayou.kernels.value_counts import fill_logs
+
+MAX_LOGS = 1 << 20
+_logs = np.zeros(0)
+
+
+def integer_logs(n: int) -> Floats:
+    """log 0 (a finite floor), log 1, ..., at least to n - 1 where n is not huge; grown by doubling."""
+    global _logs
+    want = min(MAX_LOGS, n)
+    if len(_logs) < want:
+        logs = np.empty(min(MAX_LOGS, max(1024, 1 << (want - 1).bit_length())))
+        fill_logs(logs)
+        _logs = logs
+    return _logs

@@ -1,0 +1,112 @@
+"""Log-probabilities of documents: multinomial, complement and Bernoulli readings of word counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayou.block import Block, Floats, Words
+from bayou.kernels.class_counts import add_vector
+from bayou.kernels.word_counts import (
+    add_multinomial,
+    add_words,
+    bernoulli_table,
+    complement_table,
+    multinomial_table,
+    trail_multinomial,
+)
+from bayou.readings.logs import integer_logs
+from bayou.summaries.word_counts import TextCounts, WordCounts
+from bayou.threads import over_ranges
+
+GRAIN = 2_000  # documents worth a thread of their own
+
+
+@dataclass(frozen=True)
+class _Documents:
+    """What the three readings share: a table per text column, and rows as sums of its entries."""
+
+    alpha: float = 1.0
+    binary = False
+
+    def table(self, text: TextCounts) -> tuple[Floats, Floats]:
+        """[V, K] log-probabilities per word, and [K] what every document gets."""
+        raise NotImplementedError
+
+    def tables(self, summary: WordCounts) -> list[tuple[Floats, Floats]]:
+        """The tables of this very state, made once."""
+        if self not in summary.memo:
+            summary.memo[self] = [self.table(text) for text in summary.texts]
+        tables: list[tuple[Floats, Floats]] = summary.memo[self]
+        return tables
+
+    def add_log_prob(self, summary: WordCounts, block: Block, out: Floats) -> None:
+        for (table, base), words in zip(self.tables(summary), block.words, strict=True):
+            self._add(words, table, base, out)
+
+    def _add(self, words: Words, table: Floats, base: Floats, out: Floats) -> None:
+        def rows(lo: int, hi: int) -> None:
+            add_words(out, table, words.indptr, words.ids, words.counts, self.binary, lo, hi)
+
+        add_vector(out, base)
+        over_ranges(rows, len(out), GRAIN)
+
+    def trail(self, summary: WordCounts, block: Block, out: Floats) -> None:
+        for i in range(block.n):
+            row = block.rows(i, i + 1)
+            self.add_log_prob(summary, row, out[i : i + 1])
+            summary.update(row)
+
+
+@dataclass(frozen=True)
+class Multinomial(_Documents):
+    """log P(document | c) = sum of count * (log(n_c + a) - log(T_c + a V))."""
+
+    def table(self, text: TextCounts) -> tuple[Floats, Floats]:
+        table = np.empty_like(text.counts)
+        multinomial_table(table, text.counts, text.total, float(text.width), self.alpha)
+        return table, np.zeros(len(text.total))
+
+    def add_log_prob(self, summary: WordCounts, block: Block, out: Floats) -> None:
+        few = sum(len(words.ids) for words in block.words) < sum(text.size for text in summary.texts)
+        if self in summary.memo or not few:
+            super().add_log_prob(summary, block, out)
+            return
+        for text, words in zip(summary.texts, block.words, strict=True):
+            add_multinomial(
+                out, text.counts, text.total, words.indptr, words.ids, words.counts,
+                integer_logs(1), float(text.width), self.alpha,
+            )  # fmt: skip
+
+    def trail(self, summary: WordCounts, block: Block, out: Floats) -> None:
+        summary.memo.clear()
+        for text, words in zip(summary.texts, block.words, strict=True):
+            logs = integer_logs(int(text.total.max(initial=0.0)) + int(words.counts.sum()) + text.size + 2)
+            trail_multinomial(
+                text.counts, text.total, text.seen, out, words.indptr, words.ids, words.counts,
+                block.y, block.w, logs, float(text.declared), self.alpha,
+            )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Complement(_Documents):
+    """-log P(document | all classes but c): the same counts, classes regrouped to their complements."""
+
+    def table(self, text: TextCounts) -> tuple[Floats, Floats]:
+        table = np.empty_like(text.counts)
+        complement_table(table, text.counts, text.total, float(text.width), self.alpha)
+        return table, np.zeros(len(text.total))
+
+
+@dataclass(frozen=True)
+class Bernoulli(_Documents):
+    """Every word of the vocabulary counts, present or absent; the absent ones are summed beforehand."""
+
+    binary = True
+
+    def table(self, text: TextCounts) -> tuple[Floats, Floats]:
+        table, base = np.empty_like(text.counts), np.empty_like(text.total)
+        unseen = float(text.width - text.seen[0])
+        bernoulli_table(table, base, text.counts, text.total, unseen, self.alpha)
+        return table, base

@@ -1,0 +1,104 @@
+"""Track records: what a model predicted, against what was true.
+
+These summaries read `block.y`, `block.w` and `block.proba`, the probabilities the model gave each row before it
+learned it (`block.scored(proba)`). A row of zeros is "no prediction yet" and counts as wrong.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+import numpy as np
+
+from bayou.align import Alignment
+from bayou.block import Block, Floats
+from bayou.kernels.outcomes import BINS, CELLS, add_losses, count_outcomes
+from bayou.laws import MergeLaw
+from bayou.summaries.array_summary import ArraySummary, move
+
+
+class Confusion(ArraySummary):
+    """counts[true, predicted], and the weight of rows of each class for which nothing was predicted.
+
+    Merge: EXACT (addition). Memory: 8 K (K + 1) bytes.
+
+    Examples
+    --------
+    >>> confusion = Confusion(); confusion.realign(class_plan([], ["a", "b"]))
+    >>> confusion.update(outcomes([0, 1, 1], [[0, 0], [0.3, 0.7], [0.6, 0.4]]))
+    >>> confusion.counts.tolist(), confusion.unanswered.tolist()
+    ([[0.0, 0.0], [1.0, 1.0]], [1.0, 0.0])
+    """
+
+    law: ClassVar[MergeLaw] = MergeLaw.EXACT
+    state: ClassVar[tuple[str, ...]] = ("counts", "unanswered")
+
+    def __init__(self) -> None:
+        self.counts = np.zeros((0, 0))
+        self.unanswered = np.zeros(0)
+
+    def update(self, block: Block) -> None:
+        count_outcomes(self.counts, self.unanswered, block.y, block.w, scores_of(block))
+
+    def merge(self, other: Self) -> None:
+        self.check_mergeable(other)
+        self.counts += other.counts
+        self.unanswered += other.unanswered
+
+    def scale(self, factor: float) -> None:
+        self.counts *= factor
+        self.unanswered *= factor
+
+    def realign(self, plan: Alignment) -> None:
+        self.counts = move(move(self.counts, 0, plan.classes), 1, plan.classes)
+        self.unanswered = move(self.unanswered, 0, plan.classes)
+
+
+class Losses(ArraySummary):
+    """Sums of log-loss and Brier score, confidence by bin, and every class's scores by cell.
+
+    Log-loss is -log p(true) with p no smaller than 2^-52; the Brier score is summed over classes (0 to 2).
+    `calibration` has 15 bins of the confidence: weight, confidence, right. `scores[c]` has 256 cells of the
+    log-odds of class c: weight of rows of other classes, weight of its own. Rows without a prediction are left out.
+
+    Merge: ROUNDING (addition). Memory: 4 KiB per class.
+
+    Examples
+    --------
+    >>> losses = Losses(); losses.realign(class_plan([], ["a", "b"]))
+    >>> losses.update(outcomes([0, 1], [[0.5, 0.5], [0.25, 0.75]]))
+    >>> losses.sums.round(4).tolist()
+    [0.9808, 0.625, 2.0]
+    """
+
+    law: ClassVar[MergeLaw] = MergeLaw.ROUNDING
+    state: ClassVar[tuple[str, ...]] = ("sums", "calibration", "scores")
+
+    def __init__(self) -> None:
+        self.sums = np.zeros(3)
+        self.calibration = np.zeros((BINS, 3))
+        self.scores = np.zeros((0, CELLS, 2))
+
+    def update(self, block: Block) -> None:
+        add_losses(self.sums, self.calibration, self.scores, block.y, block.w, scores_of(block))
+
+    def merge(self, other: Self) -> None:
+        self.check_mergeable(other)
+        self.sums += other.sums
+        self.calibration += other.calibration
+        self.scores += other.scores
+
+    def scale(self, factor: float) -> None:
+        self.sums *= factor
+        self.calibration *= factor
+        self.scores *= factor
+
+    def realign(self, plan: Alignment) -> None:
+        self.scores = move(self.scores, 0, plan.classes)
+
+
+def scores_of(block: Block) -> Floats:
+    """The probabilities on a block; it is a mistake of the caller if there are none."""
+    if block.proba is None:
+        raise TypeError("outcomes need the model's predictions: give block.scored(proba)")
+    return block.proba

@@ -1,0 +1,144 @@
+"""How much weight each word of each text column has in each class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.align import Alignment, Axis
+from bayou.block import Block, Floats, Index
+from bayou.kernels.value_counts import count_seen
+from bayou.kernels.word_counts import count_words
+from bayou.laws import MergeLaw
+from bayou.protocols import Arrays, Scalar
+from bayou.summaries.array_summary import ArraySummary, move
+
+
+@dataclass
+class TextCounts:
+    """One text column: counts[V, K] with room to double, total[K], words in use, seen and declared."""
+
+    counts: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    total: Floats = field(default_factory=lambda: np.zeros(0))
+    size: int = 0
+    declared: int = 0
+    seen: Index = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+
+    @property
+    def width(self) -> int:
+        """Words as smoothing counts them: those seen, or the declared number if larger."""
+        return max(int(self.seen[0]), self.declared)
+
+    def count_seen(self) -> None:
+        count_seen(self.seen, self.counts, np.zeros(2, dtype=np.int64), np.array([self.size]))
+
+    def realign(self, words: Axis, classes: Axis) -> None:
+        counts = move(self.counts[: self.size], 1, classes)
+        if words.size > len(self.counts) or not np.array_equal(words.to, np.arange(self.size)):
+            room = np.zeros((max(words.size, 2 * len(self.counts)), classes.size))
+            np.add.at(room, words.to, counts)
+        elif counts.shape[1] != self.counts.shape[1]:
+            room = np.zeros((len(self.counts), classes.size))
+            room[: self.size] = counts
+        else:
+            room = self.counts
+            room[: self.size] = counts
+        self.counts, self.size, self.declared = room, words.size, words.declared
+        self.total = move(self.total, 0, classes)
+        self.count_seen()
+
+
+class WordCounts(ArraySummary):
+    """n(word, c) and T(c) per text column; with `binary`, documents that hold the word, and documents.
+
+    Merge: EXACT (addition), until a vocabulary overflows its `max_words` into the shared cell.
+    Memory: 8 K bytes per word, twice that while growing.
+    """
+
+    law: ClassVar[MergeLaw] = MergeLaw.EXACT
+    state: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, binary: bool = False) -> None:
+        self.binary = binary
+        self.texts: list[TextCounts] = []
+        self.memo: dict[object, Any] = {}  # what readers derive from this very state; void at any change
+
+    def config(self) -> Mapping[str, Scalar]:
+        return {"binary": self.binary}
+
+    def update(self, block: Block) -> None:
+        self._count(block, 1.0)
+
+    def subtract(self, block: Block) -> None:
+        self._count(block, -1.0)
+
+    def _count(self, block: Block, sign: float) -> None:
+        self.memo.clear()
+        for text, words in zip(self.texts, block.words, strict=True):
+            count_words(
+                text.counts, text.total, text.seen, words.indptr, words.ids, words.counts,
+                block.y, block.w, sign, self.binary,
+            )  # fmt: skip
+
+    def scale(self, factor: float) -> None:
+        self.memo.clear()
+        for text in self.texts:
+            text.counts *= factor
+            text.total *= factor
+            text.count_seen()
+
+    def merge(self, other: Self) -> None:
+        self.check_mergeable(other)
+        self.memo.clear()
+        for mine, theirs in zip(self.texts, other.texts, strict=True):
+            mine.counts[: mine.size] += theirs.counts[: theirs.size]
+            mine.total += theirs.total
+            mine.declared = max(mine.declared, theirs.declared)
+            mine.count_seen()
+
+    def realign(self, plan: Alignment) -> None:
+        self.memo.clear()
+        moved = [TextCounts() for _ in range(plan.text.size)]
+        for old, new in enumerate(plan.text.to):
+            moved[new] = self.texts[old]
+        for text, words in zip(moved, plan.words, strict=True):
+            if text.counts.shape[1] == 0:
+                text.total = np.zeros(len(plan.classes.to))
+                text.counts = np.zeros((0, len(plan.classes.to)))
+            text.realign(words, plan.classes)
+        self.texts = moved
+
+    def regroup(self, groups: Floats) -> Self:
+        twin = type(self)(self.binary)
+        for text in self.texts:
+            new = TextCounts(
+                text.counts[: text.size] @ groups.T, groups @ text.total, text.size, text.declared
+            )  # fmt: skip
+            new.count_seen()
+            twin.texts.append(new)
+        return twin
+
+    def fresh(self) -> Self:
+        twin = type(self)(self.binary)
+        twin.restore({k: a if k.endswith("sizes") else np.zeros_like(a) for k, a in self.arrays().items()})
+        return twin
+
+    def arrays(self) -> Arrays:
+        out: dict[str, NDArray[Any]] = {}
+        for j, text in enumerate(self.texts):
+            out[f"{j}.counts"] = text.counts[: text.size]
+            out[f"{j}.total"] = text.total
+        out["sizes"] = np.array([[t.size, t.declared] for t in self.texts], dtype=np.int64).reshape(-1, 2)
+        return out
+
+    def restore(self, arrays: Arrays) -> None:
+        self.memo.clear()
+        self.texts = []
+        for j, (size, declared) in enumerate(arrays["sizes"].tolist()):
+            text = TextCounts(np.array(arrays[f"{j}.counts"]), np.array(arrays[f"{j}.total"]), size, declared)
+            text.count_seen()
+            self.texts.append(text)

@@ -1,0 +1,220 @@
+"""Bounds: refused within a second and in bounded memory, whatever the file claims to be."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from tests.streams.drain import drain
+
+from bayou.errors import DataError
+from bayou.streams import open_stream
+
+MIB = 1 << 20
+
+
+@pytest.fixture(autouse=True)
+def within_a_second() -> Iterator[None]:
+    start = time.process_time()
+    yield
+    assert time.process_time() - start < 1.0
+
+
+def refused(path: Path, match: str, **options: str) -> None:
+    def attempt() -> None:
+        with open_stream(path, **options) as stream:  # type: ignore[arg-type]
+            drain(stream)
+
+    with pytest.raises(DataError, match=match):
+        attempt()
+
+
+@pytest.mark.parametrize("policy", ["strict", "skip", "missing"])
+@pytest.mark.parametrize(
+    ("name", "head"),
+    [
+        ("a.csv", b"x,y\n1,a\n"),
+        ("a.arff", b"@relation r\n@attribute x real\n@attribute y {a}\n@data\n1,a\n"),
+        ("a.jsonl", b'{"x": 1, "y": "a"}\n'),
+        ("a.txt", b"a\tx\n"),
+        ("a.libsvm", b"1 1:1\n"),
+    ],
+)
+def test_a_line_over_a_mebibyte(tmp_path: Path, name: str, head: bytes, policy: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(head + b"1" * (MIB + 10) + b",a\n" + b"1,a\n")
+    target = "" if name in ("a.txt", "a.libsvm") else "y"
+    refused(path, "longer than 1 MiB", target=target, policy=policy)
+
+
+def test_a_line_of_nearly_a_mebibyte_is_fine(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"n,y\n" + b"1,a\n" * 3 + b"q" * (MIB - 3) + b",a\n2,b")
+    with open_stream(path, target="y", nominal=["n"]) as stream:
+        assert len(drain(stream, [2])) == 5
+
+
+def test_a_quote_that_is_never_closed(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'n,y\na,b\n"open,c\n' + b"d,e\n" * MIB)
+    refused(path, "is a quote left open", target="y")
+
+
+def test_too_many_columns(tmp_path: Path) -> None:
+    names = [f"c{i}" for i in range(10_001)]
+    (tmp_path / "a.csv").write_text(",".join(names) + "\n" + ",".join("1" * 10_001) + "\n")
+    refused(tmp_path / "a.csv", "more than 10,000 columns", target="c0")
+    (tmp_path / "a.jsonl").write_text(json.dumps(dict.fromkeys(names, 1)) + "\n")
+    refused(tmp_path / "a.jsonl", "more than 10,000 columns", target="c0")
+    (tmp_path / "a.arff").write_text("".join(f"@attribute {name} real\n" for name in names) + "@data\n")
+    refused(tmp_path / "a.arff", "more than 10,000 attributes")
+    (tmp_path / "a.libsvm").write_text("1 9999999:1\n")
+    refused(tmp_path / "a.libsvm", "more than 10,000 columns")
+
+
+def test_ten_thousand_columns_are_fine(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(",".join(f"c{i}" for i in range(10_000)) + "\n" + ",".join("1" * 10_000) + "\n")
+    with open_stream(path, target="c0") as stream:
+        assert len(stream.columns) == 9_999
+
+
+def test_deep_json(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    good = '{"x": 1, "y": 2}\n'
+    path.write_text(good + '{"x": ' + "[" * 500_000 + "\n" + good)
+    refused(path, "nested deeper than 32", target="y")
+    path.write_text(good * 3 + '{"x": "' + "[" * 500 + '", "y": 2}\n')
+    refused(path, "not a number", target="y")  # brackets inside a text do not nest
+    path.write_text(good * 3 + '{"x": ' + '{"a":' * 31 + "1" + "}" * 31 + ', "y": 2}\n')
+    refused(path, "column 'x': not a number", target="y")
+
+
+def bomb(path: Path, codec: str, block: bytes, times: int, head: bytes = b"") -> None:
+    if codec == "gzip":
+        squeeze = zlib.compressobj(9, zlib.DEFLATED, 31)
+        with path.open("wb") as out:
+            out.write(squeeze.compress(head))
+            for _ in range(times):
+                out.write(squeeze.compress(block))
+            out.write(squeeze.flush())
+    else:
+        with pa.CompressedOutputStream(str(path), codec) as out:
+            out.write(head)
+            for _ in range(times):
+                out.write(block)
+
+
+@pytest.fixture(scope="module")
+def bombs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bombs")
+    for codec, suffix in (("gzip", "gz"), ("zstd", "zst")):
+        bomb(folder / f"lines.csv.{suffix}", codec, b"1,y\n" * (MIB // 4), 100, b"x,y\n")
+        bomb(folder / f"endless.csv.{suffix}", codec, b"0" * MIB, 100)
+        bomb(folder / f"table.parquet.{suffix}", codec, b"\0" * MIB, 100)
+    return folder
+
+
+_RUN = """
+import resource, sys, time
+from bayou.streams import open_stream
+import pyarrow.csv, pyarrow.parquet
+from bayou.errors import DataError
+before, start, rows = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time(), 0
+try:
+    with open_stream(sys.argv[1], target="y", policy="missing") as stream:
+        while (got := stream.read(8192)) is not None:
+            rows += len(got)
+except DataError as error:
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024
+    print(grown, time.process_time() - start, error)
+"""
+
+
+@pytest.mark.parametrize("suffix", ["gz", "zst"])
+@pytest.mark.parametrize(
+    ("name", "match"),
+    [
+        ("lines.csv", "unpacks to more than 100 times"),
+        ("endless.csv", "longer than 1 MiB"),
+        ("table.parquet", "unpacks to more than 100 times"),
+    ],
+)
+def test_compression_bombs(bombs: Path, name: str, match: str, suffix: str) -> None:
+    command = [sys.executable, "-c", _RUN, str(bombs / f"{name}.{suffix}")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    grown, seconds, message = done.stdout.split(" ", 2)
+    assert match in message
+    assert int(grown) < 64
+    # The rows before the bomb's limit are 64 MiB of honest work; refusing itself must be quick.
+    assert float(seconds) < (1.0 if name != "lines.csv" else 8.0)
+
+
+def test_honest_compression_passes(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"x,y\n" + b"1.5,a\n" * 300_000))  # ratio 500, but small
+    with open_stream(path, target="y") as stream:
+        total = 0
+        while (rows := stream.read(50_000)) is not None:
+            total += len(rows)
+    assert total == 300_000
+
+
+@pytest.mark.parametrize("cut", [3, 10, 500, -9, -1])
+def test_truncated_and_damaged_archives(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "a.csv.gz"
+    whole = gzip.compress(b"x,y\n" + b"".join(b"%d,a\n" % (i * i) for i in range(5000)))
+    path.write_bytes(whole[:cut])
+    refused(path, "damaged|empty", target="y")
+    path.write_bytes(whole + b"trailing rubbish")
+    refused(path, "damaged", target="y")
+
+
+_PEAK = """
+import resource, sys
+from bayou.streams import open_stream
+with open_stream(sys.argv[1], target="y") as stream:
+    while stream.read(8192) is not None:
+        pass
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.arff", "a.jsonl", "a.parquet"])
+def test_a_file_ten_times_longer_needs_no_more_memory(tmp_path: Path, name: str) -> None:
+    peaks = []
+    for times in (1, 10):
+        path = tmp_path / name
+        _long(path, times)
+        done = subprocess.run(
+            [sys.executable, "-c", _PEAK, str(path)], capture_output=True, text=True, check=True
+        )
+        peaks.append(int(done.stdout))
+    assert peaks[1] < 1.1 * peaks[0]
+
+
+def _long(path: Path, times: int) -> None:
+    rows = 20_000 * times
+    if path.suffix == ".parquet":
+        column = pa.array([float(i % 1000) for i in range(rows)])
+        names = [f"x{i}" for i in range(8)]
+        table = pa.Table.from_arrays([column] * 8 + [pa.array(["a"] * rows)], [*names, "y"])
+        pa.parquet.write_table(table, path)
+        return
+    cells = ",".join(f"{i}.125" for i in range(12))
+    head, row = ",".join(f"x{i}" for i in range(12)) + ",y\n", f"{cells},a\n"
+    if path.suffix == ".arff":
+        head = "".join(f"@attribute x{i} real\n" for i in range(12)) + "@attribute y {a}\n@data\n"
+    if path.suffix == ".jsonl":
+        head, row, rows = "", json.dumps({f"x{i}": i for i in range(12)} | {"y": "a"}) + "\n", rows // 4
+    data = (head + row * rows).encode()
+    path.write_bytes(gzip.compress(data, 1) if path.suffix == ".gz" else data)
