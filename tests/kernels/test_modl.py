@@ -135,7 +135,9 @@ def test_universal_prior_and_its_continuation():
     stars = np.empty(khiops.STAR_TERMS + 1)
     khiops.fill_star_sums(stars)
     for n, most in [(1, 2), (3, 7), (5, 13), (100, 5000)]:
-        assert khiops.universal(stars, n, most) == pytest.approx(naive.universal(n, most), abs=1e-12)
+        assert khiops.universal(stars, float(n), float(most)) == pytest.approx(
+            naive.universal(n, most), abs=1e-12
+        )
     longer = np.empty(1_000_001)
     khiops.fill_star_sums(longer)
     for most in (70_000.0, 1_000_000.0):

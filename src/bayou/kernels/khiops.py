@@ -110,7 +110,7 @@ def khiops_prior(
     """
     finest = np.ceil(math.log(total) / math.log(2.0))
     values = min(2.0**granularity, total)
-    base = math.log(2.0) + math.log(max(1.0, attributes)) + universal(stars, granularity, finest)
+    base = math.log(2.0) + math.log(max(1.0, attributes)) + universal(stars, float(granularity), finest)
     prior[0] = np.inf
     prior[1] = math.log(2.0)
     for i in range(2, len(prior)):
