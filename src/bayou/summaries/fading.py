@@ -43,9 +43,7 @@ class FadedOutcomes(ArraySummary):
         return {"alpha": self.alpha}
 
     def update(self, block: Block) -> None:
-        fade_outcomes(
-            self.margins, self.sums, self.ends, block.y, block.w, scores_of(block), self.alpha
-        )
+        fade_outcomes(self.margins, self.sums, self.ends, block.y, block.w, scores_of(block), self.alpha)
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)

@@ -6,14 +6,16 @@ learned it (`block.scored(proba)`). A row of zeros is "no prediction yet" and co
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from bayou.align import Alignment
+from bayou.align import Alignment, Axis
 from bayou.block import Block, Floats
 from bayou.kernels.outcomes import BINS, CELLS, add_losses, count_outcomes
 from bayou.laws import MergeLaw
+from bayou.schema import Label, identity_key
 from bayou.summaries.array_summary import ArraySummary, move
 
 
@@ -25,7 +27,7 @@ class Confusion(ArraySummary):
     Examples
     --------
     >>> confusion = Confusion(); confusion.realign(class_plan([], ["a", "b"]))
-    >>> confusion.update(outcomes([0, 1, 1], [[0, 0], [0.3, 0.7], [0.6, 0.4]]))
+    >>> confusion.update(scored_rows([0, 1, 1], [[0, 0], [0.3, 0.7], [0.6, 0.4]]))
     >>> confusion.counts.tolist(), confusion.unanswered.tolist()
     ([[0.0, 0.0], [1.0, 1.0]], [1.0, 0.0])
     """
@@ -66,7 +68,7 @@ class Losses(ArraySummary):
     Examples
     --------
     >>> losses = Losses(); losses.realign(class_plan([], ["a", "b"]))
-    >>> losses.update(outcomes([0, 1], [[0.5, 0.5], [0.25, 0.75]]))
+    >>> losses.update(scored_rows([0, 1], [[0.5, 0.5], [0.25, 0.75]]))
     >>> losses.sums.round(4).tolist()
     [0.9808, 0.625, 2.0]
     """
@@ -102,3 +104,20 @@ def scores_of(block: Block) -> Floats:
     if block.proba is None:
         raise TypeError("outcomes need the model's predictions: give block.scored(proba)")
     return block.proba
+
+
+def scored_rows(y: Any, proba: Any, w: Any = None) -> Block:
+    """A block of outcomes alone: class codes (-1 unlabelled), probabilities and weights, and no columns."""
+    labels = np.ascontiguousarray(y, dtype=np.int32)
+    n = len(labels)
+    weights = np.ones(n) if w is None else np.ascontiguousarray(w, dtype=np.float64)
+    scores = None if proba is None else np.ascontiguousarray(proba, dtype=np.float64)
+    return Block(np.empty((n, 0)), np.empty((n, 0), np.int32), (), labels, weights, proba=scores)
+
+
+def class_plan(old: Sequence[Label], new: Sequence[Label]) -> Alignment:
+    """The plan for summaries that have classes and nothing else."""
+    place = {identity_key(label): i for i, label in enumerate(new)}
+    to = np.array([place[identity_key(label)] for label in old], dtype=np.int64)
+    nothing = Axis(np.arange(0), 0)
+    return Alignment(Axis(to, len(new)), nothing, nothing, (), nothing, ())

@@ -47,9 +47,7 @@ class RecentOutcomes(ArraySummary):
         return {"window": self.window}
 
     def update(self, block: Block) -> None:
-        push_outcomes(
-            self.true, self.predicted, self.values, self.rows, block.y, block.w, scores_of(block)
-        )
+        push_outcomes(self.true, self.predicted, self.values, self.rows, block.y, block.w, scores_of(block))
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)

@@ -22,7 +22,8 @@ class NoChangeHits(ArraySummary):
 
     Examples
     --------
-    >>> hits = NoChangeHits(); hits.update(outcomes([0, 0, 1, 1, 1], None)); hits.sums.tolist()
+    >>> from bayou.summaries.outcomes import scored_rows
+    >>> hits = NoChangeHits(); hits.update(scored_rows([0, 0, 1, 1, 1], None)); hits.sums.tolist()
     [5.0, 3.0, 1.0]
     """
 

@@ -1,0 +1,233 @@
+"""What track records say: accuracy, the kappas, precision and recall, losses, calibration, threshold tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.block import Floats
+from bayou.kernels.recent_outcomes import read_recent
+from bayou.summaries.fading import FadedOutcomes
+from bayou.summaries.outcomes import Confusion, Losses
+from bayou.summaries.recent import RecentOutcomes
+from bayou.summaries.rivals import MajorityHits, NoChangeHits
+
+HEADLINES = ("accuracy", "kappa", "kappa_temporal", "kappa_m", "macro_f1", "log_loss", "brier")
+
+
+def kappa_against(accuracy: float, rival: float) -> float:
+    """(p0 - pe) / (1 - pe): the share of the rival's errors that was avoided; 0 where the rival makes none.
+
+    >>> kappa_against(0.75, 0.5)
+    0.5
+    """
+    return (accuracy - rival) / (1.0 - rival) if rival < 1.0 else 0.0
+
+
+@dataclass(frozen=True)
+class PerClass:
+    """Precision, recall and F1 of each class; `undefined` marks those with a zero denominator, given as 0."""
+
+    precision: Floats
+    recall: Floats
+    f1: Floats
+    support: Floats
+    undefined: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    r"""All that follows from weights by true class, by predicted class, and of right answers.
+
+    $\kappa = (p_0 - p_e)/(1 - p_e)$; $p_e$ is chance for kappa, the no-change classifier for kappa-temporal (its
+    first row counts as wrong), the majority class before the row is counted for kappa-M.
+
+    Parameters
+    ----------
+    true, predicted, right
+        float64[K] weights.
+    weight
+        Of all rows, those without a prediction included.
+    no_change, majority, majority_peeking
+        Weight of rows the rivals get right; the last one counts the row before it asks, as MOA does.
+    log_loss_sum, brier_sum, scored
+        Sums of the losses, and the weight of the rows that have them.
+
+    Examples
+    --------
+    >>> s = Scores(np.array([2.0, 2.0]), np.array([3.0, 1.0]), np.array([2.0, 1.0]), 4.0, 1.0, 2.0, 2.0)
+    >>> s.accuracy, s.kappa, s.kappa_m, s.per_class.recall.tolist()
+    (0.75, 0.5, 0.5, [1.0, 0.5])
+    """
+
+    true: Floats
+    predicted: Floats
+    right: Floats
+    weight: float
+    no_change: float = 0.0
+    majority: float = 0.0
+    majority_peeking: float = 0.0
+    log_loss_sum: float = 0.0
+    brier_sum: float = 0.0
+    scored: float = 0.0
+
+    def _share(self, weight: float) -> float:
+        return float(weight / self.weight) if self.weight > 0 else 0.0
+
+    @cached_property
+    def accuracy(self) -> float:
+        """Share of right answers; a row without a prediction is wrong."""
+        return self._share(math.fsum(self.right))
+
+    @cached_property
+    def kappa(self) -> float:
+        """Cohen's kappa: against agreement by chance."""
+        if self.weight <= 0:
+            return 0.0
+        chance = math.fsum((self.true / self.weight) * (self.predicted / self.weight))
+        return kappa_against(self.accuracy, chance)
+
+    @property
+    def no_change_accuracy(self) -> float:
+        return self._share(self.no_change)
+
+    @property
+    def majority_accuracy(self) -> float:
+        return self._share(self.majority)
+
+    @property
+    def kappa_temporal(self) -> float:
+        """Against predicting the label of the row before."""
+        return kappa_against(self.accuracy, self.no_change_accuracy)
+
+    def kappa_majority(self, moa_compatible: bool = False) -> float:
+        """Against the majority class, asked before the row is counted, or after as MOA does."""
+        rival = self.majority_peeking if moa_compatible else self.majority
+        return kappa_against(self.accuracy, self._share(rival))
+
+    @property
+    def kappa_m(self) -> float:
+        """Against the majority class before the row is counted."""
+        return self.kappa_majority()
+
+    @property
+    def kappa_batch_majority(self) -> float:
+        """Against the class that is most frequent in all rows: merges exactly, but knows the future."""
+        return kappa_against(self.accuracy, self._share(float(np.max(self.true, initial=0.0))))
+
+    @cached_property
+    def per_class(self) -> PerClass:
+        """Precision, recall, F1 and support, class by class."""
+        precision = _ratio(self.right, self.predicted)
+        recall = _ratio(self.right, self.true)
+        undefined = (self.predicted <= 0) | (self.true <= 0)
+        f1 = _ratio(2 * self.right, self.true + self.predicted)
+        return PerClass(precision, recall, f1, self.true, undefined)
+
+    def _macro(self, values: Floats) -> float:
+        met = (self.true > 0) | (self.predicted > 0)
+        return math.fsum(values[met]) / int(met.sum()) if met.any() else 0.0
+
+    @property
+    def macro_precision(self) -> float:
+        """Mean over the classes that occur or were predicted."""
+        return self._macro(self.per_class.precision)
+
+    @property
+    def macro_recall(self) -> float:
+        return self._macro(self.per_class.recall)
+
+    @property
+    def macro_f1(self) -> float:
+        """Mean of the classes' F1."""
+        return self._macro(self.per_class.f1)
+
+    @property
+    def log_loss(self) -> float:
+        """Mean of -log p(true) in nats over the rows that have a prediction."""
+        return float(self.log_loss_sum / self.scored) if self.scored > 0 else 0.0
+
+    @property
+    def brier(self) -> float:
+        """Mean squared distance from certainty in the true class, summed over classes: 0 to 2."""
+        return float(self.brier_sum / self.scored) if self.scored > 0 else 0.0
+
+    def headlines(self) -> dict[str, float]:
+        """The numbers that stand in tables and curves, by name."""
+        return {name: float(getattr(self, name)) for name in HEADLINES}
+
+
+def running_scores(
+    confusion: Confusion, losses: Losses, no_change: NoChangeHits, majority: MajorityHits
+) -> Scores:
+    """Every row counts the same, from the first."""
+    counts = confusion.counts
+    return Scores(
+        counts.sum(axis=1) + confusion.unanswered,
+        counts.sum(axis=0),
+        np.diagonal(counts).copy(),
+        math.fsum(counts.ravel()) + math.fsum(confusion.unanswered),
+        float(no_change.sums[1]),
+        float(majority.sums[1]),
+        float(majority.sums[2]),
+        *losses.sums.tolist(),
+    )
+
+
+def recent_scores(recent: RecentOutcomes) -> Scores:
+    """The latest `window` rows."""
+    margins, sums = np.empty((3, int(recent.classes[0]))), np.empty(7)
+    read_recent(recent.true, recent.predicted, recent.values, int(recent.rows[0]), margins, sums)
+    return Scores(margins[0], margins[1], margins[2], *sums.tolist())
+
+
+def faded_scores(faded: FadedOutcomes) -> Scores:
+    """Rows weighted by alpha^age."""
+    m = faded.margins.copy()
+    return Scores(m[0], m[1], m[2], *faded.sums[:7].tolist())
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """By bin of confidence: its weight, mean confidence and accuracy; bins nobody fell into are left out."""
+
+    weight: Floats
+    confidence: Floats
+    accuracy: Floats
+
+    @property
+    def error(self) -> float:
+        """Expected calibration error: mean over rows of |accuracy - confidence| of their bin."""
+        total = math.fsum(self.weight)
+        gaps = self.weight * np.abs(self.accuracy - self.confidence)
+        return math.fsum(gaps) / total if total > 0 else 0.0
+
+
+def calibration(losses: Losses) -> Calibration:
+    """How far confidence can be trusted."""
+    bins = losses.calibration[losses.calibration[:, 0] > 0]
+    return Calibration(bins[:, 0].copy(), bins[:, 1] / bins[:, 0], bins[:, 2] / bins[:, 0])
+
+
+def _ratio(top: Floats, bottom: Floats) -> Floats:
+    out = np.zeros_like(top)
+    np.divide(top, bottom, out=out, where=bottom > 0)
+    return out
+
+
+def matrix_text(counts: NDArray[Any], labels: Sequence[object]) -> str:
+    """A confusion matrix as text: rows are true, columns predicted."""
+    names = [str(label) for label in labels]
+    cells = [["true \\ predicted", *names]]
+    cells += [[name, *(f"{v:,.10g}" for v in row)] for name, row in zip(names, counts.tolist(), strict=True)]
+    widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
+    return "\n".join(
+        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+        for row in cells
+    )

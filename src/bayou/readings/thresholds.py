@@ -1,0 +1,106 @@
+"""ROC and precision-recall curves of one class against the rest, and what each threshold would do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayou.block import Floats
+from bayou.kernels.outcomes import CELLS, REACH, STEPS
+from bayou.summaries.outcomes import Losses
+
+
+@dataclass(frozen=True)
+class ThresholdTable:
+    """One line per threshold t on P(class): the rows with P >= t are called positive.
+
+    Read off 256 cells of log-odds between -16 and 16, so memory is bounded; thresholds lie on cell edges, 0.5 among
+    them. `threshold[0]` is 0 (everything positive), the last line is 1 and above (nothing positive).
+
+    Examples
+    --------
+    >>> from bayou.summaries.outcomes import class_plan, scored_rows
+    >>> losses = Losses(); losses.realign(class_plan([], ["a", "b"]))
+    >>> losses.update(scored_rows([1, 1, 0, 0], [[0.1, 0.9], [0.4, 0.6], [0.3, 0.7], [0.8, 0.2]]))
+    >>> table = threshold_table(losses, 1)
+    >>> table.auc, table.at(0.5)["recall"]
+    (0.75, 1.0)
+    """
+
+    threshold: Floats
+    true_positive: Floats
+    false_positive: Floats
+    positives: float
+    negatives: float
+
+    @property
+    def recall(self) -> Floats:
+        """True positive rate."""
+        return _share(self.true_positive, self.positives)
+
+    @property
+    def false_positive_rate(self) -> Floats:
+        return _share(self.false_positive, self.negatives)
+
+    @property
+    def precision(self) -> Floats:
+        """1 where nothing is called positive."""
+        called = self.true_positive + self.false_positive
+        out = np.ones_like(called)
+        np.divide(self.true_positive, called, out=out, where=called > 0)
+        return out
+
+    @property
+    def f1(self) -> Floats:
+        bottom = self.positives + self.true_positive + self.false_positive
+        return np.divide(2 * self.true_positive, bottom, out=np.zeros_like(bottom), where=bottom > 0)
+
+    @property
+    def auc(self) -> float:
+        """Area under the ROC curve; ties inside a cell count half."""
+        x, y = self.false_positive_rate[::-1], self.recall[::-1]
+        return float(np.sum(np.diff(x) * (y[1:] + y[:-1])) / 2)
+
+    @property
+    def average_precision(self) -> float:
+        """Sum over thresholds of precision times the recall gained there."""
+        recall, precision = self.recall[::-1], self.precision[::-1]
+        return float(np.sum(np.diff(recall) * precision[1:]))
+
+    def at(self, threshold: float) -> dict[str, float]:
+        """The line of the largest threshold not above the given one."""
+        i = int(np.searchsorted(self.threshold, threshold, side="right")) - 1
+        return self.lines()[max(i, 0)]
+
+    def lines(self) -> list[dict[str, float]]:
+        """The table as records; thresholds at which nothing changes are left out but for the first."""
+        names = (
+            "threshold",
+            "precision",
+            "recall",
+            "false_positive_rate",
+            "f1",
+            "true_positive",
+            "false_positive",
+        )
+        columns = [getattr(self, name).tolist() for name in names]
+        return [dict(zip(names, line, strict=True)) for line in zip(*columns, strict=True)]
+
+
+def threshold_table(losses: Losses, code: int) -> ThresholdTable:
+    """The table of one class, by its code."""
+    negative, positive = losses.scores[code].T
+    edges = 1.0 / (1.0 + np.exp(REACH - np.arange(CELLS) / STEPS))
+    edges[0] = 0.0
+    return ThresholdTable(
+        np.append(edges, 1.0),
+        np.append(np.cumsum(positive[::-1])[::-1], 0.0),
+        np.append(np.cumsum(negative[::-1])[::-1], 0.0),
+        float(positive.sum()),
+        float(negative.sum()),
+    )
+
+
+def _share(part: Floats, whole: float) -> Floats:
+    return part / whole if whole > 0 else np.zeros_like(part)
