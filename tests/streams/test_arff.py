@@ -185,3 +185,12 @@ def test_no_rows_and_no_final_newline(tmp_path: Path) -> None:
     with opened(tmp_path, head) as stream:
         assert stream.read(1) is None
     assert cells(tmp_path, head + "\n1,a")["x"] == [1.0]
+
+
+def test_labels_are_plain_whatever_the_target_was_declared(tmp_path: Path) -> None:
+    text = "@relation r\n@attribute x real\n@attribute c real\n@data\n1,1\n2,2\n"
+    for wish, kind in (({}, "double"), ({"nominal": ["c"]}, "string")):
+        with opened(tmp_path, text, **wish) as stream:
+            rows = stream.read(5)
+            assert rows is not None
+            assert str(rows.labels.type) == kind

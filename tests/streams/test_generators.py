@@ -114,20 +114,20 @@ def test_bag_of_words_bayes_accuracy() -> None:
 @pytest.mark.parametrize("structure", ["independent", "blocks", "chain", "factor"])
 def test_many_gaussians_bayes_accuracy(structure: str) -> None:
     stream = ManyGaussians(60, 12, 10, structure, distance=2.0, seed=7)  # type: ignore[arg-type]
-    rows = take(stream, 40_000)
+    rows = take(stream, 24_000)
     y = labels(stream, rows)
 
     def reached(names: list[str]) -> float:
         x = np.column_stack([rows.columns[name].to_numpy() for name in names])
-        return float(LinearDiscriminantAnalysis().fit(x[:20_000], y[:20_000]).score(x[20_000:], y[20_000:]))
+        return float(LinearDiscriminantAnalysis().fit(x[:12_000], y[:12_000]).score(x[12_000:], y[12_000:]))
 
     informative, redundant = list(stream.informative_columns), list(stream.redundant_columns)
     others = [name for name in stream.columns if name not in informative + redundant]
     assert stream.bayes_accuracy == pytest.approx(0.8413, abs=1e-4)
-    assert reached(informative) == pytest.approx(stream.bayes_accuracy, abs=0.01)
-    assert reached(list(stream.columns)) == pytest.approx(stream.bayes_accuracy, abs=0.01)
+    assert reached(informative) == pytest.approx(stream.bayes_accuracy, abs=0.012)
+    assert reached(list(stream.columns)) == pytest.approx(stream.bayes_accuracy, abs=0.012)
     assert reached(others) == pytest.approx(0.5, abs=0.02)
-    assert reached(redundant) < stream.bayes_accuracy + 0.005
+    assert reached(redundant) < stream.bayes_accuracy + 0.01
     neighbours = [rows.columns[name].to_numpy() for name in stream._order[22:24]]
     near = 0.0 if structure == "independent" else 0.5
     assert np.corrcoef(neighbours)[0, 1] == pytest.approx(near, abs=0.03)

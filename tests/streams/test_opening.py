@@ -117,3 +117,11 @@ def test_a_pipe_cannot_go_back(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[0] == "400000"
     assert "cannot go back" in done.stdout
     assert done.stderr == ""
+
+
+def test_something_must_be_left_to_read(tmp_path: Path) -> None:
+    for name in ("s.csv", "s.arff", "s.parquet"):
+        with pytest.raises(SchemaError, match="nothing is left"):
+            open_stream(write(tmp_path, name), target="", ignore=["x", "day", "z", "y"])
+        with open_stream(write(tmp_path, name), target="y", ignore=["x", "day", "z"]) as stream:
+            assert len(drain(stream, [99])) == 700  # labels alone are enough for a majority

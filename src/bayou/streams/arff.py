@@ -96,7 +96,8 @@ class ArffSource(ChunkedSource):
                     return None
             elif kind.kind == "text" and not pc.ascii_trim(column, " \t").equals(column):
                 return None
-            columns[name] = column.cast(pa.string()) if name == self.target and kind.values else column
+            label = name == self.target and kind.kind == "nominal"
+            columns[name] = column.cast(pa.string()) if label else column
         return columns
 
     def _careful(self, chunk: bytes) -> Draft:

@@ -20,6 +20,7 @@ from bayou.streams.source import ColumnType
 from bayou.streams.tap import Tap
 from bayou.streams.wishes import Wishes
 
+_STRIDE = 1 << 32  # a place is the number of a row group or record batch, times this, plus a batch within it
 _TROUBLE = (pa.ArrowException, OSError, ValueError, TypeError, KeyError, IndexError, OverflowError)
 
 
@@ -64,7 +65,7 @@ class Batches:
         self._file = tap.aside()
         self.place = 0
         self.names: list[str] = []
-        self._iterator: Iterator[pa.RecordBatch] | None = None
+        self._iterator: Iterator[tuple[int, pa.RecordBatch]] | None = None
         try:
             self._reader = _reader(self._file, format)
             self.schema = self._reader.schema
@@ -76,13 +77,14 @@ class Batches:
         try:
             if self._iterator is None:
                 self._iterator = self._reader.batches(self.place, self.names)
-            batch = next(self._iterator, None)
-            if batch is not None:
-                batch.validate(full=True)
+            found = next(self._iterator, None)
+            if found is None:
+                return None
+            found[1].validate(full=True)
         except _TROUBLE as error:
             raise self._damage(error) from error
-        self.place += batch is not None
-        return batch
+        self.place = found[0]
+        return found[1]
 
     def seek(self, place: int) -> None:
         """Go to a batch."""
@@ -94,7 +96,7 @@ class Batches:
 
     def share(self) -> float | None:
         """Share of the rows read so far, where the file says how many there are."""
-        return min(1.0, self.place * limits.BATCH / self._reader.rows) if self._reader.rows else None
+        return self._reader.share(self.place)
 
     def close(self) -> None:
         """Close the file."""
@@ -108,51 +110,59 @@ class Batches:
 
 class _Reader(Protocol):
     schema: pa.Schema
-    rows: int
 
-    def batches(self, place: int, names: list[str]) -> Iterator[pa.RecordBatch]: ...
+    def batches(self, place: int, names: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Batches from a place on, each with the place behind it."""
+
+    def share(self, place: int) -> float | None: ...
 
 
 class _Parquet:
     def __init__(self, file: BinaryIO) -> None:
         self._file = pa.parquet.ParquetFile(file, pre_buffer=False)
-        self.schema, self.rows = self._file.schema_arrow, self._file.metadata.num_rows
+        self.schema = self._file.schema_arrow
 
-    def batches(self, place: int, names: list[str]) -> Iterator[pa.RecordBatch]:
-        meta = self._file.metadata
-        for group in range(meta.num_row_groups):
-            count = -(-meta.row_group(group).num_rows // limits.BATCH)
-            if place >= count:  # whole row groups are passed over unread
-                place -= count
-                continue
+    def batches(self, place: int, names: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
+        first, done = divmod(place, _STRIDE)
+        for group in range(first, self._file.metadata.num_row_groups):
             found = self._file.iter_batches(limits.BATCH, [group], columns=names, use_threads=False)
-            for batch in found:
-                if place:
-                    place -= 1
-                else:
-                    yield batch
+            for number, batch in enumerate(found, 1):
+                if group > first or number > done:
+                    yield group * _STRIDE + number, batch
+
+    def share(self, place: int) -> float | None:
+        meta, (group, done) = self._file.metadata, divmod(place, _STRIDE)
+        sizes = [meta.row_group(i).num_rows for i in range(min(group + 1, meta.num_row_groups))]
+        rows = sum(sizes[:group]) + min(done * limits.BATCH, sum(sizes[group:]))
+        return rows / meta.num_rows if meta.num_rows > 0 else None
 
 
 class _Arrow:
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._random = file.read(6) == b"ARROW1"
-        self.rows = 0
-        self.schema = self._open().schema
+        reader = self._open()
+        self.schema = reader.schema
+        self._count = reader.num_record_batches if self._random else 0
 
     def _open(self) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
         self._file.seek(0)
         return pa.ipc.open_file(self._file) if self._random else pa.ipc.open_stream(self._file)
 
-    def batches(self, place: int, names: list[str]) -> Iterator[pa.RecordBatch]:
+    def batches(self, place: int, names: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
         reader = self._open()
-        whole = map(reader.get_batch, range(reader.num_record_batches)) if self._random else iter(reader)
-        for batch in whole:
-            for start in range(0, batch.num_rows, limits.BATCH):
-                if place:
-                    place -= 1
-                else:
-                    yield batch.select(names).slice(start, limits.BATCH)
+        first, done = divmod(place, _STRIDE)
+        if self._random:
+            whole = ((i, reader.get_batch(i)) for i in range(first, self._count))
+        else:
+            whole = ((i, batch) for i, batch in enumerate(reader) if i >= first)
+        for i, batch in whole:
+            for number, start in enumerate(range(0, batch.num_rows, limits.BATCH), 1):
+                if i > first or number > done:
+                    yield i * _STRIDE + number, batch.select(names).slice(start, limits.BATCH)
+
+    def share(self, place: int) -> float | None:
+        return min(1.0, (place // _STRIDE + 1) / self._count) if self._count and place else None
 
 
 def _reader(file: BinaryIO, format: str) -> _Reader:

@@ -70,7 +70,10 @@ class Wishes:
 
     def kept(self, names: Sequence[str], target: str | None) -> list[str]:
         """Columns to hand out."""
-        return [name for name in names if name != target and name not in self.ignore]
+        kept = [name for name in names if name != target and name not in self.ignore]
+        if not kept and target is None:
+            raise SchemaError(f"nothing is left to read of the columns {listed(names)}")
+        return kept
 
     def typed(self, found: Mapping[str, ColumnType]) -> dict[str, ColumnType]:
         """The kinds found, unless others were asked for."""
