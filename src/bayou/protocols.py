@@ -66,6 +66,16 @@ class Bounds(Protocol):
         """The relative error that really holds for this state."""
 
 
+@runtime_checkable
+class Checks(Protocol):
+    def check(self, arrays: Arrays) -> None:
+        """Raise unless `restore(arrays)` would give a legal state over the schema this is realigned to.
+
+        The arrays come from a file anyone may have written; names, types and the axes that follow the schema
+        are already right. Whatever a kernel uses as an index must be shown to be in range here.
+        """
+
+
 class Reading(Protocol):
     """Level 2: a frozen value."""
 

@@ -93,6 +93,13 @@ class DocumentReader:
     def __init__(self, kinds: Kinds, labels: LabelReader, arrays: Arrays) -> None:
         self.kinds, self.labels = kinds, labels
         self._arrays = {name: a for name, a in arrays.items() if name.startswith(PREFIX)}
+        self._used: set[str] = set()
+
+    def check_used(self) -> None:
+        """Refuse parameter arrays that no parameter has asked for."""
+        unused = sorted(set(self._arrays) - self._used)
+        if unused:
+            raise ModelFileError(f"array {unused[0]!r} belongs to no parameter")
 
     def params(self, params: object, depth: int = 0) -> dict[str, Any]:
         if not isinstance(params, dict):
@@ -148,6 +155,7 @@ class DocumentReader:
         array = self._arrays.get(f"{PREFIX}{number}")
         if array is None:
             raise ModelFileError(f"there is no parameter array {number}"[:80])
+        self._used.add(f"{PREFIX}{number}")
         return array.copy()
 
 

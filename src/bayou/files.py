@@ -1,0 +1,66 @@
+"""Saving and loading any classifier bayou has: the table of kinds that `bayou.persist` is handed."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import Any
+
+from bayou.persist import model_file
+from bayou.persist.kinds import Kinds
+from bayou.recipe import Recipe
+
+
+@cache
+def kinds() -> Kinds:
+    """Every classifier, ensemble and recipe by its short id: the class's first name, kept if it is renamed."""
+    from bayou import classifiers, ensembles, recipes
+    from bayou.schema import Declared
+
+    models = {
+        name: getattr(home, name) for home in (classifiers, ensembles) for name in getattr(home, "__all__", ())
+    }
+    choices = {name: getattr(recipes, name) for name in recipes.__all__}
+    return Kinds(
+        {name: cls for name, cls in models.items() if hasattr(cls, "begin")},
+        {
+            "Declared": Declared,
+            **{
+                name: cls
+                for name, cls in choices.items()
+                if isinstance(cls, type) and issubclass(cls, Recipe) and cls is not Recipe
+            },
+        },
+    )
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a model file; whoever reads the path sees the old file or the new one, never a part.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from bayou import NaiveBayes
+    >>> model = NaiveBayes()
+    >>> model.learn_one({"sky": "blue"}, "dry")
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "m.bayou"
+    >>> save(model, path)
+    >>> load(path).predict_one({"sky": "blue"})
+    'dry'
+    """
+    model_file.save(model, path, kinds())
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """The model in a file, which may come from anyone: nothing in it is executed or imported."""
+    return model_file.load(path, kinds())
+
+
+def dumps(model: Any) -> bytes:
+    """The model file as bytes."""
+    return model_file.dumps(model, kinds())
+
+
+def loads(data: bytes | memoryview) -> Any:
+    """The model in the bytes of a model file."""
+    return model_file.loads(data, kinds())

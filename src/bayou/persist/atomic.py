@@ -1,0 +1,56 @@
+"""Writing a file so that a reader, a crash or a full disk finds the old one or the new one, never a part."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+SUFFIX = ".part"
+_numbers = itertools.count()
+
+
+def write_atomic(path: str | os.PathLike[str], buffers: Iterable[bytes | memoryview]) -> None:
+    """Write into a temporary file beside `path`, force it to disk, put it in place, force the folder to disk.
+
+    On any error the temporary file is removed and `path` is what it was.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "greeting"
+    >>> write_atomic(path, [b"hel", b"lo"]); path.read_bytes()
+    b'hello'
+    """
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{next(_numbers)}{SUFFIX}")
+    try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        try:
+            for buffer in buffers:
+                _write_all(handle, memoryview(buffer))
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Force the entries of a folder to disk."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _write_all(handle: int, data: memoryview) -> None:
+    while len(data):
+        data = data[os.write(handle, data[: 1 << 30]) :]

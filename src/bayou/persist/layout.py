@@ -1,0 +1,162 @@
+"""What arrays a kind of model has over a schema: names, types, and which axis of the schema each axis follows.
+
+No classifier writes this down. It is found by beginning an empty model over two tiny schemas whose axes all have
+different lengths: an axis that is 3 long over the first and 5 over the second is the axis of the classes. So the
+arrays of a file are compared with what its kind and schema imply before anything of their size is allocated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bayou.errors import ModelFileError
+from bayou.persist.container import Arrays
+from bayou.persist.schema_file import axes
+from bayou.schema import Declared, Kind, Schema
+
+OWN = "own"  # the vocabulary of the column an array belongs to
+_NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")
+_HOMES = {"nominal": Kind.NOMINAL, "text": Kind.TEXT}
+
+
+@dataclass(frozen=True)
+class Slot:
+    """An array as its kind implies it, or a numbered family with one array per class or column (`per`).
+
+    An axis is one of the schema's (`OWN`: the column's own vocabulary), of fixed length, or free (None).
+    """
+
+    dtype: str
+    axes: tuple[str | int | None, ...]
+    per: str | None = None
+
+    def shape(self, sizes: Mapping[str, int], fixed: bool) -> tuple[int | None, ...]:
+        return tuple(sizes[a] if isinstance(a, str) else a if fixed else None for a in self.axes)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Slots by name, numbers as "#", and the views of which nothing can be said beforehand."""
+
+    slots: Mapping[str, Slot]
+    unknown: frozenset[str]
+
+
+def _probe(classes: int, numeric: int, values: tuple[int, ...], words: tuple[int, ...]) -> Schema:
+    schema = Schema(Declared())
+    schema.classes.extend(f"c{i}" for i in range(classes))
+    for j in range(numeric):
+        schema.add_column(f"n{j}", Kind.NUMERIC)
+    for kind, sizes in ((Kind.NOMINAL, values), (Kind.TEXT, words)):
+        for j, size in enumerate(sizes):
+            schema.add_column(f"{kind}{j}", kind, (f"v{i}" for i in range(size)))
+    return schema
+
+
+def probe_schemas() -> tuple[Schema, Schema]:
+    """Two schemas on which no two axes have the same pair of lengths."""
+    return _probe(3, 7, (5, 8), (16, 1, 2, 4)), _probe(5, 9, (4, 3, 4, 6, 6, 6), (10, 21))
+
+
+def layout_of(make: Callable[[], Any]) -> Layout | None:
+    """The layout of the models that `make` gives; None if they cannot begin over the tiny schemas."""
+    schemas = probe_schemas()
+    found = []
+    for schema in schemas:
+        model = make()
+        try:
+            model.begin(schema)
+            found.append(_families(model.arrays()))
+        except Exception:  # a model made for certain classes or columns, or parameters that make none
+            return None
+    slots, unknown = {}, set()
+    for name in {*found[0], *found[1]}:
+        slot = _slot(name, (found[0].get(name, []), found[1].get(name, [])), schemas)
+        if slot is None:
+            unknown.add(_view(name))
+        else:
+            slots[name] = slot
+    return Layout({n: s for n, s in slots.items() if _view(n) not in unknown}, frozenset(unknown))
+
+
+def _view(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _families(arrays: Arrays) -> dict[str, list[Any]]:
+    """Arrays by name with the first number taken out, in order of that number."""
+    out: dict[str, list[tuple[int, Any]]] = {}
+    for name, array in arrays.items():
+        number = _NUMBER.search(name)
+        out.setdefault(_NUMBER.sub("#", name, count=1), []).append((int(number[0]) if number else 0, array))
+    return {name: [a for _, a in sorted(members, key=lambda m: m[0])] for name, members in out.items()}
+
+
+def _slot(name: str, found: tuple[list[Any], list[Any]], schemas: tuple[Schema, Schema]) -> Slot | None:
+    sizes = [axes(schema) for schema in schemas]
+    symbols = {(sizes[0][axis], sizes[1][axis]): axis for axis in sizes[0]}
+    per = symbols.get((len(found[0]), len(found[1]))) if "#" in name else None
+    members = [array for arrays in found for array in arrays]
+    if ("#" in name) != (per is not None) or len({(a.dtype.str, a.ndim) for a in members}) != 1:
+        return None
+    followed: list[str | int | None] = []
+    for axis in range(members[0].ndim):
+        lengths = [[a.shape[axis] for a in arrays] for arrays in found]
+        alike = [set(row) for row in lengths]
+        if per in _HOMES and lengths == [_own_sizes(schema, _HOMES[per]) for schema in schemas]:
+            followed.append(OWN)
+        elif len(alike[0]) != 1 or len(alike[1]) != 1:
+            followed.append(None)
+        else:
+            n, m = lengths[0][0], lengths[1][0]
+            followed.append(symbols.get((n, m), n if n == m > 0 else None))
+    return Slot(members[0].dtype.str, tuple(followed), per)
+
+
+def _own_sizes(schema: Schema, kind: Kind) -> list[int]:
+    return [v.size for v in schema.vocabulary_list(kind)]
+
+
+def check_layout(layout: Layout, arrays: Arrays, schema: Schema, loose: Collection[str]) -> None:
+    """Refuse arrays that the layout does not imply; in views named in `loose` fixed lengths may differ."""
+    sizes = axes(schema)
+    expected: dict[str, tuple[Slot, Mapping[str, int]]] = {}
+    for name, slot in layout.slots.items():
+        if slot.per is None:
+            expected[name] = slot, sizes
+            continue
+        own = _own_sizes(schema, _HOMES[slot.per]) if slot.per in _HOMES else [0] * sizes[slot.per]
+        if len(own) > len(arrays):
+            raise ModelFileError(f"{len(own):,} arrays {name!r} are implied, and the file has {len(arrays):,} in all")
+        for i, size in enumerate(own):
+            expected[name.replace("#", str(i))] = slot, {**sizes, OWN: size}
+    known = {name: a for name, a in arrays.items() if _view(name) not in layout.unknown}
+    _check_names(expected, known)
+    for name, array in known.items():
+        slot, lengths = expected[name]
+        want = slot.shape(lengths, fixed=_view(name) not in loose)
+        fits = len(want) == array.ndim and all(
+            w is None or w == n for w, n in zip(want, array.shape, strict=True)
+        )
+        if array.dtype.str != slot.dtype or not fits:
+            shown = ", ".join("any" if w is None else str(w) for w in want)
+            raise ModelFileError(
+                f"array {name!r} is {array.dtype}{list(array.shape)}; its kind and schema imply {slot.dtype}[{shown}]"
+            )
+
+
+def check_alike(begun: Arrays, arrays: Arrays) -> None:
+    """For what has no layout: names, types and numbers of axes as in a model that has just begun."""
+    _check_names(begun, arrays)
+    for name, array in arrays.items():
+        if array.dtype != begun[name].dtype or array.ndim != begun[name].ndim:
+            raise ModelFileError(f"array {name!r} must be {begun[name].dtype} with {begun[name].ndim} axes")
+
+
+def _check_names(expected: Collection[str], found: Collection[str]) -> None:
+    if set(expected) != set(found):
+        differ = ", ".join(sorted(set(expected) ^ set(found))[:5])
+        raise ModelFileError(f"arrays that are missing or do not belong: {differ[:200]}")

@@ -1,0 +1,60 @@
+"""A model taken apart: what it was told, what it knows about columns and classes, and its arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayou.encoding import Encoder
+from bayou.persist.container import Arrays
+from bayou.schema import Schema
+
+
+@dataclass(frozen=True)
+class ModelState:
+    """Everything a model has learned; with the parameters, the whole model.
+
+    `position` is the stream number of the next row, `unusable` the tally of huge and infinite values;
+    `n_features` and `feature_names` are set by scikit-learn's dialect only.
+    """
+
+    schema: Schema
+    position: int
+    unusable: int
+    n_features: int | None
+    feature_names: list[str] | None
+    arrays: Arrays
+
+
+def state_of(model: Any) -> ModelState | None:
+    """The state of a model, or None if it has not begun."""
+    if not model.started:
+        return None
+    names = getattr(model, "feature_names_in_", None)
+    return ModelState(
+        schema=model.schema_,
+        position=model._position,
+        unusable=model._encoder.unusable,
+        n_features=getattr(model, "n_features_in_", None),
+        feature_names=None if names is None else [str(name) for name in names],
+        arrays=model.arrays(),
+    )
+
+
+def begin(model: Any, schema: Schema) -> None:
+    """Set an untouched model up over a schema, empty."""
+    model._encoder = Encoder(schema, model.numbers_are_words)
+    model.begin(schema)
+
+
+def restore(model: Any, state: ModelState) -> None:
+    """Give a model that has begun its state back."""
+    model.restore(state.arrays)
+    model._position = state.position
+    model._encoder.unusable = state.unusable
+    if state.n_features is not None:
+        model.n_features_in_ = state.n_features
+    if state.feature_names is not None:
+        model.feature_names_in_ = np.array(state.feature_names, dtype=object)
