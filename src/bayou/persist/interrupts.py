@@ -1,0 +1,42 @@
+"""Ctrl-C and SIGTERM as a request to leave at the next good moment; a second one leaves at once."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType
+from typing import Any, Self
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupts:
+    """While it is entered, the first signal is only noted; afterwards everything is as before.
+
+    Outside the main thread, where signals cannot be caught, nothing changes.
+
+    Examples
+    --------
+    >>> with Interrupts() as interrupts:
+    ...     signal.raise_signal(signal.SIGTERM)
+    ...     interrupts.caught
+    'SIGTERM'
+    """
+
+    def __init__(self) -> None:
+        self.caught: str | None = None
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._before = {number: signal.signal(number, self._note) for number in SIGNALS}
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before = {}
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.caught = signal.Signals(number).name
+        self.__exit__()
