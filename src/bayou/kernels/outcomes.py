@@ -38,7 +38,7 @@ def best_class(proba: NDArray[np.float64], i: int) -> int:
 @kernel
 def log_loss(p: float) -> float:
     """-log p, with p no smaller than 2^-52."""
-    return -math.log(max(p, SMALLEST))
+    return -math.log(p if p > SMALLEST else SMALLEST)
 
 
 @kernel
@@ -64,8 +64,10 @@ def score_cell(p: float) -> int:
         return 0
     if p > 1.0 - 1e-7:
         return CELLS - 1
-    cell = int(math.floor((math.log(p / (1.0 - p)) + REACH) * STEPS))
-    return min(max(cell, 0), CELLS - 1)
+    cell = math.floor((math.log(p / (1.0 - p)) + REACH) * STEPS)
+    if cell < 0:
+        return 0
+    return cell if cell < CELLS else CELLS - 1
 
 
 @kernel
@@ -131,7 +133,9 @@ def add_losses(
         sums[1] += w[i] * brier(proba, i, c)
         sums[2] += w[i]
         confidence = proba[i, guess]
-        b = min(int(confidence * BINS), BINS - 1)
+        b = int(confidence * BINS)
+        if b >= BINS:
+            b = BINS - 1
         calibration[b, 0] += w[i]
         calibration[b, 1] += w[i] * confidence
         calibration[b, 2] += w[i] if guess == c else 0.0

@@ -43,21 +43,20 @@ def read_recent(
     predicted: NDArray[np.int32],
     values: NDArray[np.float64],
     rows: int,
+    weight: NDArray[np.float64],
     margins: NDArray[np.float64],
     sums: NDArray[np.float64],
 ) -> None:
     """Margins and sums of the latest m/2 rows; the m/2 before them tell what the majority was.
 
     true : int32[m], in; predicted : int32[m], in; values : float64[m, 3], in, weight, log-loss, Brier
-    margins : float64[3, K], out, weight by true class, by predicted class, of right answers
-    sums : float64[7], out, weight, no-change right, majority before, after, log-loss, Brier, weight with a loss
+    weight : float64[K], in/out, zeros, scratch
+    margins : float64[3, K], out, zeros before; weight by true class, by predicted class, of right answers
+    sums : float64[7], out, zeros before; weight, no-change right, majority before, after, log-loss, Brier, weight with a loss
     """
     m = len(true)
     window = m // 2
-    weight = np.zeros(margins.shape[1])
-    margins[:] = 0.0
-    sums[:] = 0.0
-    oldest = max(0, rows - m)
+    oldest = rows - m if rows > m else 0
     for r in range(oldest, rows):
         slot = r % m
         c = true[slot]
@@ -86,7 +85,9 @@ def read_recent(
 
 @kernel
 def fade_outcomes(
-    margins: NDArray[np.float64],
+    true: NDArray[np.float64],
+    predicted: NDArray[np.float64],
+    right: NDArray[np.float64],
     sums: NDArray[np.float64],
     ends: NDArray[np.int64],
     y: NDArray[np.int32],
@@ -96,7 +97,7 @@ def fade_outcomes(
 ) -> None:
     """Multiply all by alpha, then add the row; row after row.
 
-    margins : float64[3, K], in/out, weight by true class, by predicted class, of right answers
+    true : float64[K], in/out; predicted : float64[K], in/out; right : float64[K], in/out
     sums : float64[8], in/out, as `read_recent` gives them, then the weight of the first row
     ends : int64[3], in/out, first and last label, rows; y : int32[n], in; w : float64[n], in
     proba : float64[n, K], in
@@ -105,13 +106,14 @@ def fade_outcomes(
         c = y[i]
         if c < 0 or w[i] == 0.0:
             continue
-        before = heaviest(margins[0])
-        for part in range(3):
-            for j in range(margins.shape[1]):
-                margins[part, j] *= alpha
+        before = heaviest(true)
+        for j in range(len(true)):
+            true[j] *= alpha
+            predicted[j] *= alpha
+            right[j] *= alpha
         for part in range(len(sums)):
             sums[part] *= alpha
-        margins[0, c] += w[i]
+        true[c] += w[i]
         sums[0] += w[i]
         if ends[0] < 0:
             ends[0] = c
@@ -119,11 +121,11 @@ def fade_outcomes(
         elif ends[1] == c:
             sums[1] += w[i]
         sums[2] += w[i] if before == c else 0.0
-        sums[3] += w[i] if heaviest(margins[0]) == c else 0.0
+        sums[3] += w[i] if heaviest(true) == c else 0.0
         guess = best_class(proba, i)
         if guess >= 0:
-            margins[1, guess] += w[i]
-            margins[2, c] += w[i] if guess == c else 0.0
+            predicted[guess] += w[i]
+            right[c] += w[i] if guess == c else 0.0
             sums[4] += w[i] * log_loss(proba[i, c])
             sums[5] += w[i] * brier(proba, i, c)
             sums[6] += w[i]

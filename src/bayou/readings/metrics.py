@@ -182,15 +182,15 @@ def running_scores(
 
 def recent_scores(recent: RecentOutcomes) -> Scores:
     """The latest `window` rows."""
-    margins, sums = np.empty((3, int(recent.classes[0]))), np.empty(7)
-    read_recent(recent.true, recent.predicted, recent.values, int(recent.rows[0]), margins, sums)
+    k = int(recent.classes[0])
+    scratch, margins, sums = np.zeros(k), np.zeros((3, k)), np.zeros(7)
+    read_recent(recent.true, recent.predicted, recent.values, int(recent.rows[0]), scratch, margins, sums)
     return Scores(margins[0], margins[1], margins[2], *sums.tolist())
 
 
 def faded_scores(faded: FadedOutcomes) -> Scores:
     """Rows weighted by alpha^age."""
-    m = faded.margins.copy()
-    return Scores(m[0], m[1], m[2], *faded.sums[:7].tolist())
+    return Scores(faded.true.copy(), faded.predicted.copy(), faded.right.copy(), *faded.sums[:7].tolist())
 
 
 @dataclass(frozen=True)

@@ -29,13 +29,15 @@ class FadedOutcomes(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.ORDERED
-    state: ClassVar[tuple[str, ...]] = ("margins", "sums", "ends")
+    state: ClassVar[tuple[str, ...]] = ("true", "predicted", "right", "sums", "ends")
 
     def __init__(self, alpha: float = 0.999) -> None:
         if not 0.0 < alpha < 1.0:
             raise ValueError(f"alpha lies between 0 and 1, not at {alpha}")
         self.alpha = alpha
-        self.margins = np.zeros((3, 0))
+        self.true = np.zeros(0)
+        self.predicted = np.zeros(0)
+        self.right = np.zeros(0)
         self.sums = np.zeros(8)
         self.ends = np.array([-1, -1, 0], dtype=np.int64)
 
@@ -43,14 +45,26 @@ class FadedOutcomes(ArraySummary):
         return {"alpha": self.alpha}
 
     def update(self, block: Block) -> None:
-        fade_outcomes(self.margins, self.sums, self.ends, block.y, block.w, scores_of(block), self.alpha)
+        fade_outcomes(
+            self.true,
+            self.predicted,
+            self.right,
+            self.sums,
+            self.ends,
+            block.y,
+            block.w,
+            scores_of(block),
+            self.alpha,
+        )
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
         if other.ends[0] < 0:
             return
         old = self.alpha ** int(other.ends[2])
-        self.margins = self.margins * old + other.margins
+        self.true = self.true * old + other.true
+        self.predicted = self.predicted * old + other.predicted
+        self.right = self.right * old + other.right
         first = self.sums[7] * old if self.ends[0] >= 0 else other.sums[7]
         self.sums = self.sums * old + other.sums
         self.sums[7] = first
@@ -63,9 +77,11 @@ class FadedOutcomes(ArraySummary):
 
     def fresh(self) -> Self:
         twin = type(self)(self.alpha)
-        twin.margins = np.zeros_like(self.margins)
+        twin.true, twin.predicted, twin.right = (np.zeros_like(self.true) for _ in range(3))
         return twin
 
     def realign(self, plan: Alignment) -> None:
-        self.margins = move(self.margins, 1, plan.classes)
+        self.true = move(self.true, 0, plan.classes)
+        self.predicted = move(self.predicted, 0, plan.classes)
+        self.right = move(self.right, 0, plan.classes)
         self.ends = np.append(moved_codes(self.ends[:2], plan), self.ends[2:])

@@ -1,0 +1,147 @@
+"""Streams and data in memory, as batches of rows with their labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.encoding.table import Sparse, Table, table_of
+from bayou.errors import DataError
+from bayou.streams.source import Rows, Source
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows and labels as `learn_batch` takes them; `number` of the first row."""
+
+    rows: Any
+    labels: Any
+    number: int
+    size: int
+
+
+def is_source(data: Any) -> TypeGuard[Source]:
+    """Whether this is a stream, rather than rows and labels in memory."""
+    return hasattr(data, "read") and hasattr(data, "position")
+
+
+def batches(data: Source | tuple[Any, Any], size: int, rows: int | None = None) -> Iterator[Batch]:
+    """A stream, or a pair (X, y), in batches of `size` rows, at most `rows` in all."""
+    if is_source(data):
+        yield from _from_source(data, size, rows)
+        return
+    sample = Sample.of(data)
+    end = sample.size if rows is None else min(rows, sample.size)
+    for lo in range(0, end, size):
+        hi = min(lo + size, end)
+        yield Batch(part(sample.table, slice(lo, hi)), sample.labels[lo:hi], lo, hi - lo)
+
+
+def _from_source(source: Source, size: int, rows: int | None) -> Iterator[Batch]:
+    done = 0
+    while rows is None or done < rows:
+        got = source.read(size if rows is None else min(size, rows - done))
+        if got is None:
+            return
+        yield Batch(got, labels_of(got), done, len(got))
+        done += len(got)
+
+
+def labels_of(rows: Rows) -> Any:
+    if rows.labels is None:
+        raise DataError(
+            "the stream has no labels to evaluate with", remedy="say which column is the target: target="
+        )
+    return rows.labels
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows held in memory, for protocols that go over them more than once."""
+
+    table: Table
+    labels: Any
+    size: int
+
+    @staticmethod
+    def of(data: Source | tuple[Any, Any], rows: int | None = None) -> Sample:
+        """All rows of a stream (at most `rows`), or of a pair (X, y)."""
+        if is_source(data):
+            return _collected(data, rows)
+        if not isinstance(data, tuple) or len(data) != 2:
+            raise DataError(
+                f"cannot evaluate on {type(data).__name__}", remedy="give a stream, or a pair (X, y)"
+            )
+        table, labels = table_of(data[0]), _indexable(data[1])
+        if len(labels) != table.n:
+            raise DataError(f"{table.n} rows but {len(labels)} labels")
+        sample = Sample(table, labels, table.n)
+        return sample if rows is None or rows >= table.n else sample.take(np.arange(rows))
+
+    def take(self, index: NDArray[np.int64]) -> Sample:
+        """The rows at these places."""
+        return Sample(part(self.table, index), _picked(self.labels, index), len(index))
+
+
+def part(table: Table, where: slice | NDArray[np.int64]) -> Table:
+    """Some rows of a table: a range, or any places."""
+    n = len(range(*where.indices(table.n))) if isinstance(where, slice) else len(where)
+    return Table(
+        n,
+        table.names,
+        [_picked(column, where) for column in table.columns],
+        None if table.matrix is None else np.ascontiguousarray(table.matrix[where]),
+        None if table.sparse is None else _sparse_part(table.sparse, where),
+        table.named,
+    )
+
+
+def _picked(values: Any, where: slice | NDArray[np.int64]) -> Any:
+    if isinstance(where, slice) or isinstance(values, np.ndarray):
+        return values[where]
+    if hasattr(values, "take"):
+        return values.take(where)
+    return [values[i] for i in where]
+
+
+def _sparse_part(sparse: Sparse, where: slice | NDArray[np.int64]) -> Sparse:
+    rows = np.arange(len(sparse.indptr) - 1)[where]
+    lengths = sparse.indptr[rows + 1] - sparse.indptr[rows]
+    indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    cells = np.arange(int(indptr[-1])) + np.repeat(sparse.indptr[rows] - indptr[:-1], lengths)
+    return Sparse(indptr, sparse.ids[cells], sparse.counts[cells], sparse.names, sparse.complete)
+
+
+def _indexable(labels: Any) -> Any:
+    if isinstance(labels, np.ndarray) or type(labels).__module__.startswith("pyarrow"):
+        return labels
+    return labels.to_numpy() if hasattr(labels, "to_numpy") else list(labels)
+
+
+def _collected(source: Source, rows: int | None) -> Sample:
+    import pyarrow as pa
+
+    from bayou.streams.source import Words
+
+    parts = [batch.rows for batch in _from_source(source, 16_384, rows)]
+    if not parts:
+        raise DataError("the stream has no rows", remedy="check the file")
+    columns = {name: _joined([p.columns[name] for p in parts]) for name in parts[0].columns}
+    words = [p.words for p in parts if p.words is not None]
+    size = sum(len(p) for p in parts)
+    labels = pa.chunked_array([p.labels for p in parts]).combine_chunks()
+    whole = Rows(0, columns, labels, Words.join(words) if words else None, size)
+    return Sample(table_of(whole), labels, size)
+
+
+def _joined(arrays: list[Any]) -> Any:
+    import pyarrow as pa
+
+    joined = pa.chunked_array(arrays)
+    if pa.types.is_dictionary(joined.type):
+        joined = joined.unify_dictionaries()
+    return joined.combine_chunks()

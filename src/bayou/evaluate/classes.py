@@ -1,0 +1,62 @@
+"""The classes of an evaluation, in canonical order, while more of them may come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.align import Alignment
+from bayou.block import Codes, Floats
+from bayou.encoding.columns import distinct
+from bayou.schema import Label, identity_key, label_key
+from bayou.summaries.outcomes import class_plan
+
+
+class ClassBook:
+    """Labels in canonical order, so that ties are the same however the stream was cut.
+
+    Examples
+    --------
+    >>> book = ClassBook()
+    >>> _ = book.admit(["b", "a"])
+    >>> book.labels, book.codes(["b", None, "a"]).tolist()
+    (['a', 'b'], [1, -1, 0])
+    """
+
+    def __init__(self) -> None:
+        self.labels: list[Label] = []
+        self._place: dict[Any, int] = {}
+
+    def admit(self, labels: Iterable[Label]) -> Alignment | None:
+        """Take in new labels; the plan that moves summaries along, or None if all are known."""
+        new = {identity_key(label): label for label in labels if identity_key(label) not in self._place}
+        if not new:
+            return None
+        grown = sorted([*self.labels, *new.values()], key=label_key)
+        plan = class_plan(self.labels, grown)
+        self.labels = grown
+        self._place = {identity_key(label): i for i, label in enumerate(grown)}
+        return plan
+
+    def codes(self, y: Any) -> Codes:
+        """Class codes; -1 for missing labels and for labels nobody admitted."""
+        found, inverse, _ = distinct(y, "the labels", 0)
+        place = [self._place.get(identity_key(label), -1) for label in found]
+        return np.array([*place, -1], dtype=np.int32)[inverse]
+
+    def spread(self, proba: Floats, labels: Sequence[Label]) -> Floats:
+        """Probabilities with columns in the order of this book, from columns for `labels`."""
+        where: NDArray[np.int64] = np.array([self._place[identity_key(c)] for c in labels], dtype=np.int64)
+        if len(where) == len(self.labels):  # both are in canonical order
+            return proba
+        out = np.zeros((len(proba), len(self.labels)))
+        out[:, where] = proba
+        return out
+
+
+def met(y: Any) -> list[Label]:
+    """The distinct labels of a batch."""
+    return distinct(y, "the labels", 0)[0]

@@ -1,0 +1,81 @@
+"""Models that are evaluated side by side: their names, and the baselines that run along."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bayou.classifiers.baselines import MajorityClass, NoChange
+from bayou.classifiers.model import Model
+from bayou.errors import SchemaError
+from bayou.schema import Declared
+from bayou.streams.source import Source
+
+Models = Model | Sequence[Model] | Mapping[str, Model]
+
+
+def named(models: Models) -> dict[str, Model]:
+    """Models by name; those given without one are called as they print.
+
+    >>> list(named([MajorityClass(), MajorityClass()]))
+    ['MajorityClass', 'MajorityClass 2']
+    """
+    if isinstance(models, Mapping):
+        chosen = dict(models)
+    else:
+        chosen = {}
+        for model in [models] if isinstance(models, Model) else models:
+            name = spare = repr(model).removesuffix("()")
+            number = 2
+            while spare in chosen:
+                spare, number = f"{name} {number}", number + 1
+            chosen[spare] = model
+    if not chosen:
+        raise SchemaError("there is no model to evaluate; give at least one")
+    for name, model in chosen.items():
+        if not isinstance(model, Model):
+            raise SchemaError(f"{name!r} is no classifier of bayou but {type(model).__name__}")
+    if len({id(model) for model in chosen.values()}) < len(chosen):
+        raise SchemaError("the same model is given twice; give copies, since each learns as it goes")
+    return chosen
+
+
+def with_baselines(models: Mapping[str, Model]) -> tuple[dict[str, Model], set[str]]:
+    """The models, then no-change and the majority class unless they are among them; the names added."""
+    everyone = dict(models)
+    added = set()
+    for name, kind in (("no-change", NoChange), ("majority", MajorityClass)):
+        if name not in everyone and not any(type(model) is kind for model in everyone.values()):
+            everyone[name] = kind()
+            added.add(name)
+    return everyone, added
+
+
+def blank(model: Model) -> Any:
+    """A model of the same parameters that has learned nothing."""
+    return type(model)(**copy.deepcopy(model.get_params(deep=False)))
+
+
+def told(model: Model, source: Source) -> None:
+    """Tell a model that has seen nothing yet what the stream knows: text columns, nominal ones and their values.
+
+    What the user declared wins. Without this, a column of text would look like one of nominal values.
+    """
+    if model.started:
+        return
+    declared = model.declared()
+    columns: dict[str, Any] = {
+        name: (list(column.values) if column.values is not None else column.kind)
+        for name, column in source.columns.items()
+        if column.kind != "numeric"
+    }
+    model._reset(
+        Declared(
+            {**columns, **declared.columns},
+            declared.classes,
+            declared.max_classes,
+            declared.max_values,
+            declared.max_words,
+        )
+    )

@@ -1,0 +1,91 @@
+"""Learning curves: running, windowed and faded metrics at row numbers that do not depend on blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bayou.readings.metrics import HEADLINES, Scores
+
+MOST = 400  # points kept of a curve whose spacing nobody gave: beyond, every other one goes
+
+
+class Spacing:
+    """At which row numbers a curve has points.
+
+    Without `every`, points lie `start` rows apart, and twice as far whenever there would be more than 400: a curve
+    over any number of rows stays small.
+    """
+
+    def __init__(self, every: int | None, start: int) -> None:
+        self.given = every is not None
+        self.every = every or start
+
+    def points(self, row: int, n: int) -> list[int]:
+        """Positions inside the n rows that follow `row` after which there is a point."""
+        first = (row // self.every + 1) * self.every
+        return [point - row for point in range(first, row + n + 1, self.every)]
+
+    def due(self, row: int) -> bool:
+        return row % self.every == 0
+
+    def widen(self, points: int) -> bool:
+        """Whether it is time for every other point to go."""
+        if self.given or points <= MOST:
+            return False
+        self.every *= 2
+        return True
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A learning curve as data.
+
+    `running`, `windowed` and `faded` map a metric's name to its values at the row numbers `rows`; the last point
+    is the end of the stream.
+    """
+
+    rows: tuple[int, ...]
+    running: Mapping[str, tuple[float, ...]]
+    windowed: Mapping[str, tuple[float, ...]]
+    faded: Mapping[str, tuple[float, ...]]
+
+    def to_dict(self) -> dict[str, Any]:
+        out: dict[str, Any] = {"rows": list(self.rows)}
+        for name in ("running", "windowed", "faded"):
+            out[name] = {metric: list(values) for metric, values in getattr(self, name).items()}
+        return out
+
+    def records(self) -> list[dict[str, float]]:
+        """One record per point, for a data frame: `rows`, `running_accuracy`, `windowed_accuracy`, ..."""
+        columns: dict[str, tuple[float, ...]] = {"rows": self.rows}
+        for name in ("running", "windowed", "faded"):
+            columns |= {f"{name}_{metric}": values for metric, values in getattr(self, name).items()}
+        return [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
+
+
+class CurveBuilder:
+    """Collects the points of one model."""
+
+    def __init__(self) -> None:
+        self.rows: list[int] = []
+        self.points: list[tuple[dict[str, float], dict[str, float], dict[str, float]]] = []
+
+    def add(self, row: int, running: Scores, windowed: Scores, faded: Scores) -> None:
+        if self.rows and self.rows[-1] == row:
+            return
+        self.rows.append(row)
+        self.points.append((running.headlines(), windowed.headlines(), faded.headlines()))
+
+    def thin(self, every: int) -> None:
+        """Keep the points at multiples of `every`."""
+        kept = [i for i, row in enumerate(self.rows) if row % every == 0]
+        self.rows = [self.rows[i] for i in kept]
+        self.points = [self.points[i] for i in kept]
+
+    def curve(self) -> Curve:
+        def of(form: int) -> dict[str, tuple[float, ...]]:
+            return {name: tuple(point[form][name] for point in self.points) for name in HEADLINES}
+
+        return Curve(tuple(self.rows), of(0), of(1), of(2))

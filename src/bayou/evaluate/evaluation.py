@@ -1,0 +1,137 @@
+"""The result of an evaluation: models side by side, with the two baselines everybody has to beat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from bayou.evaluate.curve import Curve
+from bayou.evaluate.result import HEADERS, Result
+from bayou.evaluate.svg import curve_svg
+from bayou.evaluate.text import shortened, table_text
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Results by name; the numbers of the model itself where there is one besides the baselines.
+
+    Examples
+    --------
+    >>> from bayou.classifiers import MajorityClass, NaiveBayes
+    >>> from bayou.evaluate import prequential
+    >>> X, y = [{"sky": "blue"}, {"sky": "grey"}] * 50, ["dry", "wet"] * 50
+    >>> found = prequential(NaiveBayes(), (X, y))
+    >>> found.accuracy, found.kappa_temporal, found["no-change"].accuracy
+    (0.98, 0.98, 0.0)
+    """
+
+    protocol: str
+    results: Mapping[str, Result]
+    rows: int
+    window: int | None = None
+    seconds: float = 0.0
+    rejected: int = 0
+
+    def __getitem__(self, name: str) -> Result:
+        try:
+            return self.results[name]
+        except KeyError:
+            raise KeyError(f"no model is called {name!r}; there are {list(self.results)}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    @property
+    def only(self) -> Result:
+        """The one model that is not a baseline that ran along."""
+        own = [result for result in self.results.values() if not result.baseline]
+        if len(own) != 1:
+            raise AttributeError(
+                f"{len(own)} models were evaluated: ask one of them, result[{next(iter(self.results))!r}]"
+            )
+        return own[0]
+
+    @property
+    def accuracy(self) -> float:
+        return self.only.accuracy
+
+    @property
+    def kappa(self) -> float:
+        return self.only.kappa
+
+    @property
+    def kappa_temporal(self) -> float:
+        return self.only.kappa_temporal
+
+    @property
+    def kappa_m(self) -> float:
+        return self.only.kappa_m
+
+    @property
+    def macro_f1(self) -> float:
+        return self.only.macro_f1
+
+    @property
+    def log_loss(self) -> float:
+        return self.only.log_loss
+
+    @property
+    def brier(self) -> float:
+        return self.only.brier
+
+    @property
+    def curve(self) -> Curve:
+        """The learning curve as data."""
+        return self.only.curve
+
+    def columns(self) -> list[int]:
+        """Columns of the table that say something here."""
+        timed = any(result.seconds > 0 for result in self.results.values())
+        drop = set() if self.window is not None else {7}
+        return [i for i in range(len(HEADERS)) if i not in drop and (timed or i != 8)]
+
+    def table(self, width: int | None = None) -> str:
+        """The comparison as text: percent, but for the log-loss; baselines last.
+
+        A table wider than `width` leaves out columns from the right.
+        """
+        kept = self.columns()
+        headers = [f"last {self.window:,}" if h == "window" else h for h in HEADERS]
+        lines = [result.cells() for result in self.results.values()]
+        while True:
+            text = table_text([headers[i] for i in kept], [[line[i] for i in kept] for line in lines])
+            if width is None or len(kept) <= 4 or max(map(len, text.splitlines())) <= width:
+                return text
+            kept = kept[:-1]
+
+    def __str__(self) -> str:
+        return f"{self.protocol}, {self.rows:,} rows\n{self.table()}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {
+            "protocol": self.protocol,
+            "rows": self.rows,
+            "rejected": self.rejected,
+            "window": self.window,
+            "seconds": round(self.seconds, 6),
+            "models": [result.to_dict() for result in self.results.values()],
+        }
+
+    def _repr_html_(self) -> str:
+        kept = self.columns()
+        head = "".join(f"<th>{escape(HEADERS[i])}</th>" for i in kept)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(result.cells()[i])}</td>" for i in kept) + "</tr>"
+            for result in self.results.values()
+        )
+        curves = {shortened(name, 40): result.curve for name, result in self.results.items()}
+        return (
+            f"<p>{escape(self.protocol)}, {self.rows:,} rows</p>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{curve_svg(curves)}"
+        )

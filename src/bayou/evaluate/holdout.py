@@ -1,0 +1,99 @@
+"""Learn on some rows, test on others."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+from bayou.classifiers.model import Model
+from bayou.evaluate.batches import batches, is_source
+from bayou.evaluate.classes import ClassBook, met
+from bayou.evaluate.contest import Models, named, told, with_baselines
+from bayou.evaluate.curve import CurveBuilder
+from bayou.evaluate.evaluation import Evaluation
+from bayou.evaluate.record import Record
+from bayou.evaluate.result import Result
+from bayou.kernels.compiling import compile_seconds
+from bayou.readings.metrics import Scores
+from bayou.streams.source import Source
+from bayou.summaries.outcomes import scored_rows
+
+BLOCK = 4096
+
+
+def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tuple[Any, Any]) -> Evaluation:
+    """Learn all rows of `train`, then predict those of `test`; the models learn in place.
+
+    Kappa-M compares with the majority class of the training rows. Both parts are read once, in blocks.
+
+    Examples
+    --------
+    >>> from bayou.classifiers import NaiveBayes
+    >>> from bayou.streams.generators import MixedGaussian
+    >>> found = holdout(NaiveBayes(), MixedGaussian(seed=1, rows=3000), MixedGaussian(seed=2, rows=1000))
+    >>> found.rows, sorted(found)
+    (1000, ['NaiveBayes', 'majority', 'no-change'])
+    """
+    start = time.perf_counter()
+    contest, added = with_baselines(named(models))
+    seconds = dict.fromkeys(contest, 0.0)
+    if is_source(train):
+        for model in contest.values():
+            told(model, train)
+    learned = 0
+    for batch in batches(train, BLOCK):
+        learned += batch.size
+        for name, model in contest.items():
+            begin = time.perf_counter() - compile_seconds()
+            model.learn_batch(batch.rows, batch.labels)
+            seconds[name] += max(0.0, time.perf_counter() - compile_seconds() - begin)
+    for model in contest.values():
+        model.refresh()
+    records, labels, rows = tested(contest, test)
+    scores = {name: record.running for name, record in records.items()}
+    rival = _rival(contest, scores)
+    results = {
+        name: Result(
+            name,
+            repr(model),
+            labels,
+            rows,
+            replace(scores[name], majority=rival, majority_peeking=rival),
+            None,
+            None,
+            CurveBuilder().curve(),
+            records[name],
+            name in added,
+            seconds[name],
+            model.memory_bytes,
+        )
+        for name, model in contest.items()
+    }
+    protocol = f"hold-out, {learned:,} rows learned"
+    return Evaluation(protocol, results, rows, None, time.perf_counter() - start)
+
+
+def tested(
+    models: dict[str, Model], test: Source | tuple[Any, Any]
+) -> tuple[dict[str, Record], tuple[Any, ...], int]:
+    """Track records of fitted models on rows they do not learn, the classes, and the number of rows."""
+    book = ClassBook()
+    records = {name: Record() for name in models}
+    rows = 0
+    for batch in batches(test, BLOCK):
+        plan = book.admit([*met(batch.labels), *(c for model in models.values() for c in model.labels())])
+        codes_of = book.codes(batch.labels)
+        for name, model in models.items():
+            if plan is not None:
+                records[name].realign(plan)
+            proba = model.proba(model.encode(batch.rows))
+            records[name].update(scored_rows(codes_of, book.spread(proba, model.labels())))
+        rows += batch.size
+    return records, tuple(book.labels), rows
+
+
+def _rival(models: dict[str, Model], scores: dict[str, Scores]) -> float:
+    """Weight of the rows the majority class of the training rows gets right."""
+    name = next(name for name, model in models.items() if type(model).__name__ == "MajorityClass")
+    return float(scores[name].right.sum())

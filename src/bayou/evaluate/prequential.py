@@ -1,0 +1,178 @@
+"""Test-then-train: every row is predicted before it is learned, and all of them count."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from bayou.classifiers.baselines import MajorityClass, NoChange
+from bayou.encoding.table import Table
+from bayou.evaluate.batches import Batch, batches, is_source
+from bayou.evaluate.classes import ClassBook, met
+from bayou.evaluate.contest import Models, named, told, with_baselines
+from bayou.evaluate.curve import CurveBuilder, Spacing
+from bayou.evaluate.evaluation import Evaluation
+from bayou.evaluate.record import Record
+from bayou.evaluate.result import Result
+from bayou.kernels.compiling import compile_seconds
+from bayou.streams.source import Source
+from bayou.summaries.outcomes import scored_rows
+
+BLOCK = 1000
+_BLIND = (NoChange, MajorityClass)  # they never look at a column
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an evaluation is: handed to the callback after every block."""
+
+    rows: int
+    seconds: float
+    share: float | None
+    accuracy: dict[str, float]
+    rejected: int
+
+
+def prequential(
+    models: Models,
+    stream: Source | tuple[Any, Any],
+    *,
+    rows: int | None = None,
+    window: int = 1000,
+    every: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    block: int = BLOCK,
+) -> Evaluation:
+    """Predict each row, then learn it; several models in one pass over the stream.
+
+    The models learn in place. No-change and the majority class run along. The numbers do not depend on `block`.
+
+    Parameters
+    ----------
+    models
+        A classifier, a list of them, or a mapping from names to classifiers.
+    stream
+        A source, or a pair (X, y).
+    rows
+        Stop after so many rows.
+    window
+        Rows of the windowed metrics.
+    every
+        Rows between two points of the learning curve; chosen to give at most 400 points if left out.
+    progress
+        Called after every block.
+    block
+        Rows that are handled at once.
+
+    Examples
+    --------
+    >>> from bayou.classifiers import NaiveBayes
+    >>> from bayou.streams.generators import MixedGaussian
+    >>> found = prequential(NaiveBayes(), MixedGaussian(seed=1), rows=2000)
+    >>> found.accuracy > found["majority"].accuracy, found.curve.rows
+    (True, (1000, 2000))
+    """
+    run = Prequential(models, window=window, every=every)
+    for batch in batches(run.tell(stream), block, rows):
+        run.step(batch)
+        if progress is not None:
+            progress(run.progress(stream))
+    return run.evaluation(rejected(stream))
+
+
+class Prequential:
+    """The same, one batch at a time, for who wants to hold the loop."""
+
+    def __init__(self, models: Models, *, window: int = 1000, every: int | None = None) -> None:
+        self.models, self._added = with_baselines(named(models))
+        self._book = ClassBook()
+        self._records = {name: Record(window) for name in self.models}
+        self._curves = {name: CurveBuilder() for name in self.models}
+        self._seconds = dict.fromkeys(self.models, 0.0)
+        self._window, self._spacing = window, Spacing(every, window)
+        self._start = time.perf_counter()
+        self.rows = 0
+
+    def tell(self, stream: Source | tuple[Any, Any]) -> Source | tuple[Any, Any]:
+        """Tell the models what a source declares about its columns."""
+        if is_source(stream):
+            for model in self.models.values():
+                if not isinstance(model, _BLIND):
+                    told(model, stream)
+        return stream
+
+    def step(self, batch: Batch) -> None:
+        """Predict and learn the rows of a batch, in order."""
+        proba = {}
+        for name, model in self.models.items():
+            start = time.perf_counter() - compile_seconds()
+            rows = Table(batch.size) if isinstance(model, _BLIND) else batch.rows
+            proba[name] = model.test_then_train_batch(rows, batch.labels)
+            self._seconds[name] += max(0.0, time.perf_counter() - compile_seconds() - start)
+        plan = self._book.admit(
+            [*met(batch.labels), *(c for model in self.models.values() for c in model.labels())]
+        )
+        if plan is not None:
+            for record in self._records.values():
+                record.realign(plan)
+        codes = self._book.codes(batch.labels)
+        blocks = {
+            name: scored_rows(codes, self._book.spread(proba[name], model.labels()))
+            for name, model in self.models.items()
+        }
+        points = self._spacing.points(self.rows, batch.size)
+        for where, _ in scored_rows(codes, None).cut(points):
+            for name, record in self._records.items():
+                record.update(blocks[name].rows(where.start, where.stop))
+            if self._spacing.due(self.rows + where.stop):
+                self._add_point(self.rows + where.stop)
+        self.rows += batch.size
+
+    def _add_point(self, row: int) -> None:
+        for name, record in self._records.items():
+            self._curves[name].add(row, record.running, record.windowed, record.fading)
+        if self._spacing.widen(len(next(iter(self._curves.values())).rows)):
+            for curve in self._curves.values():
+                curve.thin(self._spacing.every)
+
+    def progress(self, stream: Any = None) -> Progress:
+        share = stream.progress() if is_source(stream) else self.rows / max(1, len(stream[1]))
+        return Progress(
+            self.rows,
+            time.perf_counter() - self._start,
+            share,
+            {name: record.running.accuracy for name, record in self._records.items()},
+            rejected(stream),
+        )
+
+    def evaluation(self, rejected: int = 0) -> Evaluation:
+        """What was found so far."""
+        if self.rows:
+            for name, record in self._records.items():
+                self._curves[name].add(self.rows, record.running, record.windowed, record.fading)
+        results = {
+            name: Result(
+                name,
+                repr(model),
+                tuple(self._book.labels),
+                self.rows,
+                self._records[name].running,
+                self._records[name].windowed,
+                self._records[name].fading,
+                self._curves[name].curve(),
+                self._records[name].copy(),
+                name in self._added,
+                self._seconds[name],
+                model.memory_bytes,
+            )
+            for name, model in self.models.items()
+        }
+        seconds = time.perf_counter() - self._start
+        return Evaluation("prequential", results, self.rows, self._window, seconds, rejected)
+
+
+def rejected(stream: Any) -> int:
+    """Rows and cells the source did not accept."""
+    return stream.rejects.rows + stream.rejects.cells if is_source(stream) else 0

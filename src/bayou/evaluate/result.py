@@ -1,0 +1,153 @@
+"""What an evaluation found out about one model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bayou.evaluate.curve import Curve
+from bayou.evaluate.record import Record
+from bayou.evaluate.text import percent, short_number, shortened
+from bayou.readings.metrics import Calibration, Scores, calibration, matrix_text
+from bayou.readings.thresholds import ThresholdTable, threshold_table
+from bayou.schema import Label, identity_key
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Scores of one model: running (every row counts), over the last window, faded, and as curves.
+
+    Examples
+    --------
+    >>> from bayou.classifiers import NaiveBayes
+    >>> from bayou.evaluate import prequential
+    >>> X, y = [{"sky": "blue"}, {"sky": "grey"}] * 50, ["dry", "wet"] * 50
+    >>> result = prequential(NaiveBayes(), (X, y))["NaiveBayes"]
+    >>> result.accuracy, result.scores.per_class.recall.round(2).tolist()
+    (0.98, [0.98, 0.98])
+    >>> result.confusion.tolist(), round(result.thresholds("wet").auc, 2)
+    ([[49.0, 0.0], [1.0, 49.0]], 0.98)
+    """
+
+    name: str
+    model: str
+    labels: tuple[Label, ...]
+    rows: int
+    scores: Scores
+    windowed: Scores | None
+    faded: Scores | None
+    curve: Curve
+    record: Record
+    baseline: bool = False
+    seconds: float = field(default=0.0)
+    memory_bytes: int = 0
+
+    @property
+    def accuracy(self) -> float:
+        return self.scores.accuracy
+
+    @property
+    def kappa(self) -> float:
+        return self.scores.kappa
+
+    @property
+    def kappa_temporal(self) -> float:
+        return self.scores.kappa_temporal
+
+    @property
+    def kappa_m(self) -> float:
+        return self.scores.kappa_m
+
+    @property
+    def macro_f1(self) -> float:
+        return self.scores.macro_f1
+
+    @property
+    def log_loss(self) -> float:
+        return self.scores.log_loss
+
+    @property
+    def brier(self) -> float:
+        return self.scores.brier
+
+    @property
+    def confusion(self) -> Any:
+        """float64[K, K], rows true, columns predicted, in the order of `labels`."""
+        return self.record.confusion.counts
+
+    @property
+    def calibration(self) -> Calibration:
+        """Confidence against accuracy, by bin."""
+        return calibration(self.record.losses)
+
+    def thresholds(self, label: Label) -> ThresholdTable:
+        """ROC, precision-recall and what each threshold does, for one class against the rest."""
+        keys = [identity_key(c) for c in self.labels]
+        if identity_key(label) not in keys:
+            raise KeyError(f"there is no class {label!r}; the classes are {list(self.labels)!r}")
+        return threshold_table(self.record.losses, keys.index(identity_key(label)))
+
+    @property
+    def rows_per_second(self) -> float:
+        return self.rows / self.seconds if self.seconds > 0 else 0.0
+
+    def confusion_text(self) -> str:
+        """The confusion matrix as text."""
+        return matrix_text(self.confusion, [shortened(label, 20) for label in self.labels])
+
+    def cells(self) -> list[str]:
+        """This model's line in a table, under `HEADERS`."""
+        s, last = self.scores, self.windowed
+        return [
+            shortened(self.name, 40),
+            percent(s.accuracy),
+            percent(s.kappa),
+            percent(s.kappa_temporal),
+            percent(s.kappa_m),
+            percent(s.macro_f1),
+            f"{s.log_loss:.4f}",
+            percent(last.accuracy) if last is not None else "",
+            short_number(self.rows_per_second) if self.seconds > 0 else "",
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        per_class = self.scores.per_class
+        return {
+            "name": self.name,
+            "model": self.model,
+            "baseline": self.baseline,
+            "rows": self.rows,
+            **self.scores.headlines(),
+            "kappa_m_moa": self.scores.kappa_majority(moa_compatible=True),
+            "macro_precision": self.scores.macro_precision,
+            "macro_recall": self.scores.macro_recall,
+            "calibration_error": self.calibration.error,
+            "unanswered": float(sum(self.record.confusion.unanswered)),
+            "windowed": self.windowed.headlines() if self.windowed is not None else None,
+            "faded": self.faded.headlines() if self.faded is not None else None,
+            "labels": [str(c) if isinstance(c, bytes) else c for c in self.labels],
+            "per_class": {
+                name: getattr(per_class, name).tolist()
+                for name in ("precision", "recall", "f1", "support", "undefined")
+            },
+            "confusion": self.confusion.tolist(),
+            "seconds": round(self.seconds, 6),
+            "rows_per_second": round(self.rows_per_second, 1),
+            "memory_bytes": self.memory_bytes,
+            "curve": self.curve.to_dict(),
+        }
+
+
+HEADERS: Sequence[str] = (
+    "model",
+    "accuracy",
+    "kappa",
+    "kappa-T",
+    "kappa-M",
+    "macro F1",
+    "log-loss",
+    "window",
+    "rows/s",
+)

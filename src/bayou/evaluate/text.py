@@ -1,0 +1,63 @@
+"""Tables as plain text, safe to print: names come from data, and data may hold terminal escapes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def clean(text: object) -> str:
+    r"""The text on one line, without escapes, control characters and marks that turn its direction.
+
+    >>> clean("\x1b[31mred\x1b[0m\nrow")
+    'red row'
+    """
+    return _CONTROLS.sub("", _ESCAPES.sub("", str(text)).replace("\n", " ").replace("\t", " "))
+
+
+def shortened(text: object, width: int) -> str:
+    """Cleaned, and cut with an ellipsis if it is too long."""
+    cleaned = clean(text)
+    return cleaned if len(cleaned) <= width else cleaned[: width - 1] + "…"
+
+
+def table_text(headers: Sequence[str], lines: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Columns side by side, the first `left` of them to the left, the others to the right.
+
+    >>> print(table_text(["model", "accuracy"], [["nb", "73.4"]]))
+    model  accuracy
+    nb         73.4
+    """
+    cells = [[clean(cell) for cell in line] for line in (headers, *lines)]
+    widths = [max(len(line[j]) for line in cells) for j in range(len(headers))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if j < left else cell.rjust(width)
+            for j, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in cells
+    )
+
+
+def percent(share: float, digits: int = 2) -> str:
+    """A share in percent, without its sign.
+
+    >>> percent(0.73364)
+    '73.36'
+    """
+    return f"{100 * share:.{digits}f}"
+
+
+def short_number(value: float) -> str:
+    """A rate people can read at a glance.
+
+    >>> short_number(1234567.0), short_number(45312.0), short_number(950.0)
+    ('1.23 M', '45.3 k', '950')
+    """
+    for limit, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if value >= limit:
+            return f"{value / limit:.3g}{unit}"
+    return f"{value:.0f}"
