@@ -18,7 +18,9 @@ def kinds() -> Kinds:
     from bayou.schema import Declared
 
     models = {
-        name: getattr(home, name) for home in (classifiers, ensembles) for name in getattr(home, "__all__", ())
+        name: getattr(home, name)
+        for home in (classifiers, ensembles)
+        for name in getattr(home, "__all__", ())
     }
     choices = {name: getattr(recipes, name) for name in recipes.__all__}
     return Kinds(

@@ -122,6 +122,7 @@ def train(
         start = Snapshot(model, 0, {}, {}, notes=kept)
         with _opened(source) as opened:
             run = _Run(opened, checkpoint, start, pace or Pace(), step or learn_rows, evaluator, keep_going)
+            run.write()  # so that from now on there is something to resume
             return run.to_the_end(on_progress)
 
 
@@ -145,15 +146,17 @@ def resume(
         if found is None:
             raise CheckpointError(f"{os.fspath(folder)} holds no checkpoint")
         if (found.evaluator is None) != (evaluator is None):
-            raise CheckpointError("this checkpoint was made with an evaluator; resume it by the same command"
-                                  if evaluator is None else "this checkpoint was made without an evaluator")  # fmt: skip
+            made = "without" if found.evaluator is None else "with"
+            raise CheckpointError(f"this checkpoint was made {made} an evaluator; resume it by the same command")
         if evaluator is not None and found.evaluator is not None:
             evaluator.restore(found.evaluator)
         if found.finished:
             return Trained(found.model, found.rows, True, None, 0, found.notes)
         told = found.notes.get("stream") if source is None else source
         if told is None:
-            raise CheckpointError(f"{os.fspath(folder)} does not say how its source is opened; give the source")
+            raise CheckpointError(
+                f"{os.fspath(folder)} does not say how its source is opened; give the source"
+            )
         with _opened(told) as opened:
             check_same_source(found.source, opened.identity)
             opened.seek(found.position)
@@ -192,16 +195,16 @@ class _Run:
             while interrupts.caught is None:
                 part = self.source.read(self.pace.block_rows)
                 if part is None:
-                    self._write(finished=True)
+                    self.write(finished=True)
                     return self._trained(True, None)
                 self.step(self.start.model, part)
                 self.rows += len(part)
                 if on_progress is not None:
                     on_progress(self.rows, self.source.progress())
                 if self._due(self.rows - rows_then, time.monotonic() - time_then):
-                    self._write()
+                    self.write()
                     rows_then, time_then = self.rows, time.monotonic()
-            self._write()
+            self.write()
             return self._trained(False, interrupts.caught)
 
     def _due(self, rows: int, seconds: float) -> bool:
@@ -210,7 +213,7 @@ class _Run:
             pace.seconds is not None and seconds >= pace.seconds
         )
 
-    def _write(self, finished: bool = False) -> None:
+    def write(self, finished: bool = False) -> None:
         if _fingerprint(self.source) != self._file:
             raise SourceChangedError(
                 f"{self.source.identity.get('path')} changed while it was read; the last checkpoint was made before "

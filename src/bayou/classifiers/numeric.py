@@ -16,7 +16,9 @@ def numeric_recipe(numeric: Any) -> Any:
     if not isinstance(numeric, str):
         return numeric
     if numeric not in NUMERIC:
-        raise SchemaError(f"numeric={numeric!r}; it is one of {sorted(NUMERIC)} or a recipe such as Gaussian(ddof=1)")
+        raise SchemaError(
+            f"numeric={numeric!r}; it is one of {sorted(NUMERIC)} or a recipe such as Gaussian(ddof=1)"
+        )
     return NUMERIC[numeric]()
 
 

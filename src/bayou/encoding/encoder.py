@@ -46,7 +46,7 @@ class Encoder:
 
     def forget(self) -> None:
         """The schema has grown: plans made for single records are void."""
-        self._plan_names: tuple[str, ...] = ()
+        self._plan_names: tuple[str, ...] | None = None
         self._plan: list[tuple[int, Vocabulary | None]] = []
 
     def encode(
@@ -293,9 +293,10 @@ class _Task:
     def _sparse(self, sparse: Sparse) -> Words:
         sparse = _checked_counts(sparse, self.start)
         vocabulary = self.schema.vocabularies.get(WORDS)
-        if sparse.complete and self.learn:
+        known = vocabulary.declared if vocabulary is not None else 0
+        if self.learn and sparse.complete and len(sparse.names) > known:
             self.declared[WORDS] = len(sparse.names)
-        if vocabulary is not None and self.encoder.same_names(sparse.names, vocabulary):
+        if sparse.complete and vocabulary is not None and self.encoder.same_names(sparse.names, vocabulary):
             return Words(sparse.indptr, sparse.ids, sparse.counts)
         return _remapped(sparse, self.codes(WORDS, sparse.names))
 

@@ -226,3 +226,40 @@ def complete_triples(
                 for a in range(1, o[k + 1] - o[k]):
                     rest -= table[a * width + p]
                 table[p] = rest
+
+
+@kernel
+def count_class(
+    singles: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    triples: NDArray[np.int64],
+    maps: NDArray[np.uint64],
+    codes: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    layout: NDArray[np.int64],
+    first: NDArray[np.int64],
+) -> None:
+    """Cells, pairs and triples of the given rows, all of one class.
+
+    singles : int64[cells], out; pairs : int64[P], out; triples : int64[T], out, empty for none
+    maps : uint64[cells, W], scratch; codes : int32[n, m], in; rows : int64[r], in
+    layout : int64[3, m + 1], in; first : int64[m], in, 1 where the first value is left to subtraction
+    """
+    singles[:] = 0
+    pairs[:] = 0
+    triples[:] = 0
+    word = np.empty(len(first), dtype=np.uint64)
+    both = np.empty(maps.shape[1], dtype=np.uint64)
+    least = 1
+    for j in range(len(first)):
+        least = min(least, first[j])
+    chunk = 64 * maps.shape[1]
+    for start in range(0, len(rows), chunk):
+        part = rows[start : start + chunk]
+        if len(part) < chunk:
+            maps[:] = np.uint64(0)
+        pack_rows(maps, word, codes, part, layout[0], least)
+        count_maps(singles, pairs, triples, both, maps, layout, first)
+    complete_pairs(singles, pairs, layout, first, len(rows))
+    if len(triples) > 0:
+        complete_triples(pairs, triples, layout, first)

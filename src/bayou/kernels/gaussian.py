@@ -23,7 +23,9 @@ LOG_2PI = 1.8378770664093453
 
 
 @kernel
-def pooled(n: NDArray[np.float64], mean: NDArray[np.float64], m2: NDArray[np.float64], j: int) -> tuple[float, float]:
+def pooled(
+    n: NDArray[np.float64], mean: NDArray[np.float64], m2: NDArray[np.float64], j: int
+) -> tuple[float, float]:
     """Mean and population variance of column j over all classes; variance 0 if the column is constant or empty.
 
     n, mean, m2 : float64[K, p], in
@@ -129,7 +131,9 @@ def add_gaussian(
         for t in range(0, p, TILE):
             d = min(TILE, p - t)
             for c in range(out.shape[1]):
-                fill_terms(terms[:d], x[i, t : t + d], peak[c, t : t + d], centre[c, t : t + d], half[c, t : t + d])
+                fill_terms(
+                    terms[:d], x[i, t : t + d], peak[c, t : t + d], centre[c, t : t + d], half[c, t : t + d]
+                )
                 out[i, c] += tile_sum(terms[:d])
 
 
@@ -188,7 +192,9 @@ def trail_gaussian(
         for t in range(0, p, TILE):
             d = min(TILE, p - t)
             for c in range(k):
-                fill_terms(terms[:d], x[i, t : t + d], peak[c, t : t + d], centre[c, t : t + d], half[c, t : t + d])
+                fill_terms(
+                    terms[:d], x[i, t : t + d], peak[c, t : t + d], centre[c, t : t + d], half[c, t : t + d]
+                )
                 out[i, c] += tile_sum(terms[:d])
         c = y[i]
         if c < 0 or w[i] == 0.0:

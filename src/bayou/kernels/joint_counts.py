@@ -185,20 +185,24 @@ def move_triples(
 
 @kernel
 def place_on_grid(
-    codes: NDArray[np.int32], numeric: NDArray[np.float64], cuts: NDArray[np.float64], first: int
+    codes: NDArray[np.int32],
+    numeric: NDArray[np.float64],
+    cuts: NDArray[np.float64],
+    frozen: NDArray[np.int64],
+    first: int,
 ) -> None:
     """Cell numbers of numeric values: how many cuts lie below; -1 where missing or not yet cut.
 
     codes : int32[n, m], out, columns from `first` on; numeric : float64[n, p], in
-    cuts : float64[p, B - 1], in, increasing; NaN in the first place where there is no grid yet
+    cuts : float64[p, B - 1], in, increasing; frozen : int64[p], in, 0 where there are no cuts yet
     """
     for i in range(numeric.shape[0]):
         for j in range(numeric.shape[1]):
             x = numeric[i, j]
-            if np.isnan(x) or (cuts.shape[1] > 0 and np.isnan(cuts[j, 0])):
-                codes[i, first + j] = -1
-                continue
-            cell = 0
-            for t in range(cuts.shape[1]):
-                cell += x > cuts[j, t]
+            cell = -1
+            if frozen[j] > 0 and not np.isnan(x):
+                cell = 0
+                for t in range(cuts.shape[1]):
+                    if x > cuts[j, t]:
+                        cell += 1
             codes[i, first + j] = cell

@@ -30,7 +30,11 @@ def add_rows(
 
 @kernel
 def add_row(
-    n: NDArray[np.float64], mean: NDArray[np.float64], m2: NDArray[np.float64], x: NDArray[np.float64], w: float
+    n: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    m2: NDArray[np.float64],
+    x: NDArray[np.float64],
+    w: float,
 ) -> None:
     """One row into one class: d = x - mean; n += w; mean += d w / n; m2 += w d (x - new mean).
 

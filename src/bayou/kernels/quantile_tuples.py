@@ -21,6 +21,7 @@ from bayou.kernels.jit import kernel
 from bayou.kernels.sorting import sort_pairs
 
 HEAD = 4  # v, g, D, e stand before the classes
+RISE = 1.25
 TILE = 8  # columns transposed at a time
 
 
@@ -181,21 +182,23 @@ def insert(
 
 
 @kernel
-def threshold_pass(work: NDArray[np.float64], size: int, limit: float) -> int:
-    """From right to left, drop every tuple whose weight the next one can take with u <= limit. O(K m).
+def threshold_pass(work: NDArray[np.float64], size: int, least: int, limit: float) -> int:
+    """From right to left, drop tuples whose weight the next one can take with u <= limit; `least` stay. O(K m).
 
     work : float64[m, 4 + K], in/out; the first `size` rows are the list, its new length is returned
     """
     if size < 3:
         return size
     at = size - 1
+    spare = size - least
     for i in range(size - 2, -1, -1):
         kept = work[at]
         row = work[i]
-        if i > 0 and kept[1] + kept[2] - kept[3] + row[1] <= limit:
+        if i > 0 and spare > 0 and kept[1] + kept[2] - kept[3] + row[1] <= limit:
             kept[1] += row[1]
             for c in range(HEAD, len(row)):
                 kept[c] += row[c]
+            spare -= 1
         else:
             at -= 1
             target = work[at]
@@ -207,6 +210,19 @@ def threshold_pass(work: NDArray[np.float64], size: int, limit: float) -> int:
         for c in range(len(row)):
             target[c] = row[c]
     return size - at
+
+
+@kernel
+def least_cost(work: NDArray[np.float64], size: int) -> float:
+    """The least u that dropping one tuple would give the next. O(m).
+
+    work : float64[m, 4 + K], in; the first `size` rows
+    """
+    least = np.inf
+    for i in range(1, size - 1):
+        row = work[i + 1]
+        least = min(least, work[i, 1] + row[1] + row[2] - row[3])
+    return least
 
 
 @kernel
@@ -268,11 +284,14 @@ def shrink(work: NDArray[np.float64], size: int, budget: int, limit: float, eps:
     if size <= budget:
         return size
     if eps > 0.0:
-        return threshold_pass(work, size, limit)
+        return threshold_pass(work, size, 0, limit)
     rising = limit / 3.0
     while 2 * size > 3 * budget:
-        size = threshold_pass(work, size, rising)
-        rising *= 1.5
+        least = least_cost(work, size)
+        while rising < least:
+            rising *= RISE
+        size = threshold_pass(work, size, budget + budget // 2, rising)
+        rising *= RISE
     return drop_cheapest(work, size, budget)
 
 

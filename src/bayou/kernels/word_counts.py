@@ -36,30 +36,38 @@ def count_words(
     counts : float64[V, K], in/out; total : float64[K], in/out; seen : int64[1], in/out
     indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in; y : int32[n], in; w : float64[n], in
     """
+    k = np.uint64(counts.shape[1])
+    cells = counts.reshape(-1)
     for i in range(len(y)):
         c = y[i]
         if c < 0 or w[i] == 0.0:
             continue
-        if binary:
-            total[c] += sign * w[i]
+        step = sign * w[i]
+        length = 0.0
         for e in range(indptr[i], indptr[i + 1]):
-            if amounts[e] <= 0.0:
+            amount = amounts[e]
+            if amount <= 0.0:
                 continue
-            word = ids[e]
-            step = sign * w[i] * (1.0 if binary else amounts[e])
-            before = counts[word, c]
-            if before == 0.0 and not cell_seen(counts, word):
+            if binary:
+                amount = 1.0
+            length += amount
+            cell = np.uint64(ids[e]) * k + np.uint64(c)
+            before = cells[cell]
+            if before == 0.0 and not cell_seen(counts, ids[e]):
                 seen[0] += 1
-            counts[word, c] = before + step
-            if not binary:
-                total[c] += step
-            if sign < 0.0 and not cell_seen(counts, word):
+            cells[cell] = before + amount * step
+            if sign < 0.0 and not cell_seen(counts, ids[e]):
                 seen[0] -= 1
+        total[c] += step if binary else length * step
 
 
 @kernel
 def multinomial_table(
-    table: NDArray[np.float64], counts: NDArray[np.float64], total: NDArray[np.float64], size: float, alpha: float
+    table: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    total: NDArray[np.float64],
+    size: float,
+    alpha: float,
 ) -> None:
     """table[v, c] = log(n + alpha) - log(T_c + alpha V); 0 for a word never seen.
 
@@ -79,7 +87,11 @@ def multinomial_table(
 
 @kernel
 def complement_table(
-    table: NDArray[np.float64], counts: NDArray[np.float64], total: NDArray[np.float64], size: float, alpha: float
+    table: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    total: NDArray[np.float64],
+    size: float,
+    alpha: float,
 ) -> None:
     """table[v, c] = -(log(sum of n over other classes + alpha) - log(sum of T over other classes + alpha V)).
 

@@ -81,4 +81,3 @@ def table_reader(smoothing: float | MEstimate) -> Table:
     if not 0 <= smoothing < float("inf"):
         raise SchemaError(f"smoothing={smoothing!r}; it is a pseudo-count >= 0 or MEstimate(m)")
     return Table(alpha=float(smoothing))
-

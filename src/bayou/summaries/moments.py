@@ -13,7 +13,9 @@ from bayou.laws import MergeLaw
 from bayou.summaries.array_summary import ArraySummary, move
 from bayou.threads import over_ranges
 
-GRAIN = 1_000_000  # values worth a thread of their own: below this, memory rather than arithmetic is the limit
+GRAIN = (
+    1_000_000  # values worth a thread of their own: below this, memory rather than arithmetic is the limit
+)
 
 
 class Moments(ArraySummary):

@@ -1,0 +1,12 @@
+"""Tests for everybody: laws for any summary and the contract for any classifier.
+
+>>> from bayou import NaiveBayes
+>>> from bayou.testing import check_classifier
+>>> check_classifier(NaiveBayes, seeds=range(2))
+"""
+
+from bayou.testing.contract import CHECKS, check_classifier
+from bayou.testing.data import Data, random_data
+from bayou.testing.laws import SUMMARY_CHECKS, check_summary
+
+__all__ = ["CHECKS", "SUMMARY_CHECKS", "Data", "check_classifier", "check_summary", "random_data"]

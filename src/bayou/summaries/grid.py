@@ -1,0 +1,72 @@
+"""The grid on which numeric columns are counted: a choice of cuts, made once from the first values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayou.block import Floats
+from bayou.errors import SchemaError
+from bayou.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Grid(Recipe):
+    r"""Intervals of a numeric column, frozen after `warm_up` rows: cuts at $\min + (\max - \min) t / B$, or at
+    the values that divide the rows evenly.
+
+    Parameters
+    ----------
+    bins
+        Intervals per column, B.
+    rule
+        `"width"` or `"frequency"`.
+    warm_up
+        Rows with a value in a column that has no grid yet, before its cuts are made. The rows are kept until
+        then, and readings see them on the grid they give so far.
+
+    Examples
+    --------
+    >>> Grid(bins=3).cuts(np.array([0.0, 1.0, 9.0]))
+    array([3., 6.])
+    >>> Grid(bins=2, rule="frequency").cuts(np.array([5.0, 1.0, 2.0, 3.0]))
+    array([2.5])
+    """
+
+    bins: int = 3
+    rule: str = "width"
+    warm_up: int = 1000
+
+    def __post_init__(self) -> None:
+        if self.rule not in ("width", "frequency"):
+            raise SchemaError(f"rule={self.rule!r}; it is 'width' or 'frequency'")
+        if self.bins < 1 or self.warm_up < 1:
+            raise SchemaError(f"bins={self.bins!r}, warm_up={self.warm_up!r}: both are at least 1")
+
+    def cuts(self, values: Floats) -> Floats:
+        """bins - 1 increasing cuts; a value equal to a cut lies on its left. Cuts not needed are infinite."""
+        out = np.full(self.bins - 1, np.inf)
+        low, high = values.min(), values.max()
+        if low == high:
+            return out
+        steps = np.arange(1, self.bins)
+        if self.rule == "width":
+            made = low + (high - low) * steps / self.bins
+        else:
+            kept = np.sort(values)
+            after = np.ceil(steps * len(kept) / self.bins).astype(np.int64)
+            after = np.searchsorted(kept, kept[after - 1], side="right")
+            after = np.unique(after[after < len(kept)])
+            made = kept[after - 1] + (kept[after] - kept[after - 1]) / 2
+        out[: len(made)] = made
+        return out
+
+
+def grid_of(numeric: str | Grid) -> Grid:
+    """A grid by its short name.
+
+    >>> grid_of("frequency")
+    Grid(bins=3, rule='frequency', warm_up=1000)
+    """
+    return Grid(rule=numeric) if isinstance(numeric, str) else numeric

@@ -1,0 +1,424 @@
+"""How much weight each pair, or each triple, of values has in each class."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.align import Alignment
+from bayou.block import Block, Codes, Floats, Index
+from bayou.errors import DataError, MergeError, SchemaError
+from bayou.kernels.bitmaps import WORDS, count_class, find_missing, rows_by_class
+from bayou.kernels.joint_counts import count_rows, fill_layout, move_pairs, move_triples, place_on_grid
+from bayou.kernels.value_counts import count_seen
+from bayou.laws import MergeLaw
+from bayou.protocols import Arrays, Scalar
+from bayou.summaries.array_summary import ArraySummary, move
+from bayou.summaries.grid import Grid
+
+MAX_BYTES = 1 << 29
+_COUNTS = ("classes", "singles", "present", "pairs", "triples")
+_FRAME = ("sizes", "declared", "declared_classes", "ranks", "cuts", "frozen", "whole")
+_WAITING = ("waiting_numeric", "waiting_codes", "waiting_y", "waiting_w")
+
+
+class JointCounts(ArraySummary):
+    """n(c), n(v, c), n(v, v', c) and, of order 3, n(v, v', v'', c), over nominal columns and gridded numeric ones.
+
+    Columns are the nominal ones, then the numeric ones. A row counts in a table when it has all its columns.
+    Rows with a value in a numeric column that has no grid yet wait, as state, until there are `warm_up` of
+    them; `settled` is the summary with the waiting rows on the grid they give so far.
+
+    Merge: EXACT (addition); an unfrozen side takes over the other's grid, two different grids refuse.
+    Memory: 8 K bytes per pair or triple of values; refuses beyond `max_bytes`.
+
+    Examples
+    --------
+    >>> JointCounts(order=3).bytes_for([2] * 19, 2)
+    136952
+    """
+
+    law: ClassVar[MergeLaw] = MergeLaw.EXACT
+    state: ClassVar[tuple[str, ...]] = (*_COUNTS, *_FRAME, *_WAITING)
+
+    def __init__(
+        self,
+        order: int = 2,
+        bins: int = 3,
+        rule: str = "width",
+        warm_up: int = 1000,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        if order not in (2, 3):
+            raise SchemaError(f"order={order!r}; joint counts are of pairs (2) or of triples (3)")
+        self.order, self.max_bytes = order, max_bytes
+        self.grid = Grid(bins, rule, warm_up)
+        self.classes = np.zeros(0)
+        self.singles, self.present = np.zeros((0, 0)), np.zeros((0, 0))
+        self.pairs, self.triples = np.zeros((0, 0)), np.zeros((0, 0))
+        self.sizes, self.declared = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        self.declared_classes = np.zeros(1, dtype=np.int64)
+        self.ranks = np.zeros(0, dtype=np.int64)
+        self.cuts, self.frozen = np.zeros((0, bins - 1)), np.zeros(0, dtype=np.int64)
+        self.whole = np.ones(1, dtype=np.int64)
+        self._wait(np.zeros((0, 0)), np.zeros((0, 0), dtype=np.int32), np.zeros(0, np.int32), np.zeros(0))
+        self._index()
+
+    def config(self) -> dict[str, Scalar]:
+        return {"order": self.order, **self.grid.get_params(), "max_bytes": self.max_bytes}
+
+    def _wait(self, numeric: Floats, codes: Codes, y: Codes, w: Floats) -> None:
+        self.waiting_numeric, self.waiting_codes, self.waiting_y, self.waiting_w = numeric, codes, y, w
+
+    def _index(self) -> None:
+        """What follows from the state: where cells lie, values seen; and forget what was read before."""
+        self.layout = np.empty((3, len(self.sizes) + 1), dtype=np.int64)
+        fill_layout(self.layout, self.sizes)
+        self.by_order: dict[Any, Any] = {}
+        self._count_seen()
+
+    def order_by(self, ranks: Index) -> None:
+        """Give the columns their places in the reading order."""
+        self.ranks = np.asarray(ranks, dtype=np.int64)
+        self.by_order = {}
+        self.changed()
+
+    def _count_seen(self) -> None:
+        self.seen = np.zeros_like(self.sizes)
+        count_seen(self.seen, self.singles, self.layout[0], self.sizes)
+        self.changed()
+
+    def changed(self) -> None:
+        """Forget everything that was read off an earlier state."""
+        self.read: dict[Any, Any] = {}
+        self._settled: Self | None = None
+
+    @property
+    def width(self) -> Index:
+        """Values per column as smoothing counts them: those seen, or the declared number if larger."""
+        return np.maximum(self.seen, self.declared)
+
+    @property
+    def nominal(self) -> int:
+        """Number of nominal columns, which come first."""
+        return len(self.sizes) - len(self.frozen)
+
+    @property
+    def reading_order(self) -> Index:
+        """Columns in the order in which one may be the parent of a later one."""
+        return np.argsort(self.ranks, kind="stable")
+
+    def codes_of(self, block: Block) -> Codes:
+        """int32[n, m]: the block's cells in every column, -1 where missing or not yet on a grid."""
+        if len(self.frozen) == 0:
+            return block.codes
+        codes = np.empty((block.n, len(self.sizes)), dtype=np.int32)
+        codes[:, : self.nominal] = block.codes
+        place_on_grid(codes, block.numeric, self.cuts, self.frozen, self.nominal)
+        return codes
+
+    def waits(self, block: Block) -> NDArray[np.bool_]:
+        """Rows that teach something and have a value in a column without a grid."""
+        loose = np.isfinite(block.numeric[:, self.frozen == 0]).any(axis=1)
+        return np.asarray(loose & (block.y >= 0) & (block.w > 0))
+
+    # -- counting --
+
+    def update(self, block: Block) -> None:
+        self.changed()
+        self.weigh(block.w)
+        while block.n and not np.all(self.frozen):
+            waits = self.waits(block)
+            room = self.grid.warm_up - len(self.waiting_y)
+            places = np.flatnonzero(waits)
+            end = block.n if len(places) < room else int(places[room - 1]) + 1
+            part, late = block.rows(0, end), waits[:end]
+            self._append(part, late)
+            self._count(self.codes_of(part), part.y, np.where(late, 0.0, part.w), 1.0)
+            if len(self.waiting_y) >= self.grid.warm_up:
+                self._freeze()
+            block = block.rows(end, block.n)
+        if block.n:
+            self._count(self.codes_of(block), block.y, block.w, 1.0)
+
+    def weigh(self, w: Floats) -> None:
+        """Remember whether all counts are whole numbers: only then may rows be added up before they are added."""
+        if self.whole[0] and np.any(w != np.floor(w)):
+            self.whole = np.zeros(1, dtype=np.int64)
+
+    def subtract(self, block: Block) -> None:
+        self.changed()
+        self.weigh(block.w)
+        waits = self.waits(block)
+        for i in np.flatnonzero(waits):
+            self._remove(block.rows(int(i), int(i) + 1))
+        self._count(self.codes_of(block), block.y, np.where(waits, 0.0, block.w), -1.0)
+
+    def _count(self, codes: Codes, y: Codes, w: Floats, sign: float) -> None:
+        if self._bitmaps_pay(codes, w):
+            self._count_by_bitmaps(codes, y, w, sign)
+            return
+        count_rows(
+            self.classes, self.singles, self.present, self.seen, self.pairs, self.triples,
+            self.layout, codes, y, w, sign,
+        )  # fmt: skip
+
+    def _bitmaps_pay(self, codes: Codes, w: Floats) -> bool:
+        """Many rows of weight 0 or 1, whole counts so far, few values: an estimate in nanoseconds per row."""
+        n, m = codes.shape
+        if n < 256 or m < 2 or not self.whole[0] or np.any((w != 1.0) & (w != 0.0)):
+            return False
+        cells = float(self.layout[1, m] + (self.layout[2, m] if self.order == 3 else 0))
+        increments = m * (m - 1) / 2 + (m * (m - 1) * (m - 2) / 6 if self.order == 3 else 0)
+        passes = float(self.sizes.max()) * m * 0.3 + cells * (0.6 / 64 + 2.0 * len(self.classes) / n)
+        return passes < increments
+
+    def _count_by_bitmaps(self, codes: Codes, y: Codes, w: Floats, sign: float) -> None:
+        n, m = codes.shape
+        order, ends = np.empty(n, dtype=np.int64), np.empty(len(self.classes) + 1, dtype=np.int64)
+        rows_by_class(order, ends, y, w)
+        missing = np.empty(m, dtype=np.bool_)
+        find_missing(missing, codes)
+        first = (~missing).astype(np.int64)
+        singles = np.empty(len(self.singles), dtype=np.int64)
+        pairs, triples = (np.empty(len(a), dtype=np.int64) for a in (self.pairs, self.triples))
+        maps = np.empty((len(singles), min(WORDS, (n + 63) // 64)), dtype=np.uint64)
+        for c in range(len(self.classes)):
+            rows = order[ends[c] : ends[c + 1]]
+            if len(rows) == 0:
+                continue
+            count_class(singles, pairs, triples, maps, codes, rows, self.layout, first)
+            self.classes[c] += sign * len(rows)
+            self.singles[:, c] += sign * singles
+            self.present[:, c] += (
+                sign * np.add.reduceat(np.append(singles, 0), self.layout[0, :-1]) * (self.sizes > 0)
+            )
+            self.pairs[:, c] += sign * pairs
+            if self.order == 3:
+                self.triples[:, c] += sign * triples
+        self._count_seen()
+
+    # -- rows that wait for a grid --
+
+    def _append(self, part: Block, late: NDArray[np.bool_]) -> None:
+        self._wait(
+            np.concatenate((self.waiting_numeric, part.numeric[late])),
+            np.concatenate((self.waiting_codes, part.codes[late])),
+            np.concatenate((self.waiting_y, part.y[late])),
+            np.concatenate((self.waiting_w, part.w[late])),
+        )
+
+    def _remove(self, row: Block) -> None:
+        """Take one waiting row, or part of its weight, out again."""
+        same = np.all(
+            (self.waiting_numeric == row.numeric) | np.isnan(self.waiting_numeric + row.numeric), axis=1
+        )
+        same &= np.all(np.isnan(self.waiting_numeric) == np.isnan(row.numeric), axis=1)
+        same &= np.all(self.waiting_codes == row.codes, axis=1) & (self.waiting_y == row.y[0])
+        left = row.w[0]
+        for i in np.flatnonzero(same)[::-1]:
+            taken = min(left, self.waiting_w[i])
+            self.waiting_w[i] -= taken
+            left -= taken
+        if left > 0:
+            raise DataError("a row that was never learned cannot be unlearned", row=row.start)
+        kept = self.waiting_w > 0
+        self._wait(
+            self.waiting_numeric[kept], self.waiting_codes[kept], self.waiting_y[kept], self.waiting_w[kept]
+        )
+
+    def _freeze(self) -> None:
+        """Cut every column that has values among the waiting rows, and count them."""
+        waiting = self._waiting()
+        for j in np.flatnonzero(self.frozen == 0):
+            values = waiting.numeric[:, j]
+            values = values[np.isfinite(values)]
+            if len(values):
+                self.cuts[j] = self.grid.cuts(values)
+                self.frozen[j] = 1
+                self.declared[self.nominal + j] = 1 + np.count_nonzero(np.isfinite(self.cuts[j]))
+        sizes = self.sizes.copy()
+        sizes[self.nominal :] = np.where(self.frozen > 0, self.grid.bins, 0)
+        self._move(sizes, np.arange(len(sizes)), [np.arange(s) for s in self.sizes])
+        self._empty()
+        self._count(self.codes_of(waiting), waiting.y, waiting.w, 1.0)
+
+    def _waiting(self) -> Block:
+        return Block(self.waiting_numeric, self.waiting_codes, (), self.waiting_y, self.waiting_w)
+
+    def _empty(self) -> None:
+        self._wait(self.waiting_numeric[:0], self.waiting_codes[:0], self.waiting_y[:0], self.waiting_w[:0])
+
+    def settled(self) -> Self:
+        """This summary with the waiting rows counted on the grid they give so far."""
+        if len(self.waiting_y) == 0:
+            return self
+        if self._settled is None:
+            twin = self.copy()
+            twin._freeze()
+            twin.by_order = self.by_order
+            self._settled = twin
+        return self._settled
+
+    # -- algebra --
+
+    def scale(self, factor: float) -> None:
+        for name in (*_COUNTS, "waiting_w"):
+            setattr(self, name, getattr(self, name) * factor)
+        if factor != 1.0:
+            self.whole = np.zeros(1, dtype=np.int64)
+        self._count_seen()
+
+    def merge(self, other: Self) -> None:
+        self.check_mergeable(other)
+        both = (self.frozen > 0) & (other.frozen > 0)
+        for j in np.flatnonzero(both):
+            if not np.array_equal(self.cuts[j], other.cuts[j]):
+                raise MergeError(
+                    f"numeric column {j} is cut at {self.cuts[j].tolist()} here and {other.cuts[j].tolist()} "
+                    "there; make shards with model.fresh() after the grid is frozen, so that they share it"
+                )
+        twin, waiting = other.copy(), [self._waiting(), other._waiting()]
+        for one, two in ((self, other), (twin, self)):
+            one._adopt(two)
+        for name in _COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(twin, name))
+        self.declared = np.maximum(self.declared, twin.declared)
+        self.declared_classes = np.maximum(self.declared_classes, twin.declared_classes)
+        self.whole = self.whole & twin.whole
+        self._count_seen()
+        for rows in waiting:
+            self.update(rows)
+
+    def _adopt(self, other: Self) -> None:
+        """Take over grids that only the other has, and let go of the waiting rows."""
+        new = (self.frozen == 0) & (other.frozen > 0)
+        self.cuts[new], self.frozen[new] = other.cuts[new], 1
+        self.declared[self.nominal :] = np.maximum(self.declared, other.declared)[self.nominal :]
+        sizes = np.maximum(self.sizes, other.sizes)
+        self._move(sizes, np.arange(len(sizes)), [np.arange(s) for s in self.sizes])
+        self._empty()
+
+    def fresh(self) -> Self:
+        twin = type(self)(**self.config())  # type: ignore[arg-type]
+        arrays = dict(self.arrays())
+        arrays.update({name: np.zeros_like(arrays[name]) for name in _COUNTS})
+        arrays.update({name: arrays[name][:0] for name in _WAITING})
+        arrays["whole"] = np.ones(1, dtype=np.int64)
+        twin.restore(arrays)
+        return twin
+
+    def copy(self) -> Self:
+        twin = type(self)(**self.config())  # type: ignore[arg-type]
+        twin.restore(self.arrays())
+        return twin
+
+    def restore(self, arrays: Arrays) -> None:
+        super().restore(arrays)
+        self._index()
+
+    def regroup(self, groups: Floats) -> Self:
+        """Classes added up by groups; waiting rows go with their class's first group."""
+        twin = self.fresh()
+        arrays = dict(self.arrays())
+        arrays.update({name: arrays[name] @ groups.T for name in _COUNTS})  # exact: whole numbers
+        member = groups[:, self.waiting_y] > 0
+        arrays["declared_classes"] = np.minimum(self.declared_classes, len(groups))
+        arrays["waiting_y"] = np.where(member.any(axis=0), member.argmax(axis=0), -1).astype(np.int32)
+        twin.restore(arrays)
+        return twin
+
+    def coarsened(self, parts: list[Index]) -> Self:
+        """The counts over groups of cells: parts[j][v] is the new cell of cell v of column j. Exact."""
+        twin = self.copy()
+        sizes = np.array([int(p.max(initial=-1)) + 1 for p in parts], dtype=np.int64)
+        twin._move(sizes, np.arange(len(sizes)), parts)
+        twin.declared = np.minimum(twin.declared, sizes)
+        return twin
+
+    # -- growth --
+
+    def bytes_for(self, sizes: list[int], k: int) -> int:
+        """Bytes of counts over columns with these numbers of values and k classes."""
+        layout = np.empty((3, len(sizes) + 1), dtype=np.int64)
+        fill_layout(layout, np.array(sizes, dtype=np.int64))
+        total = layout[0, -1] + layout[1, -1] + (layout[2, -1] if self.order == 3 else 0) + len(sizes) + 1
+        return 8 * k * int(total)
+
+    def check_bytes(self, sizes: list[int], k: int) -> None:
+        """Refuse tables beyond `max_bytes`, with the numbers and the ways out."""
+        need = self.bytes_for(sizes, k)
+        if need <= self.max_bytes:
+            return
+        largest = sorted(sizes, reverse=True)[:3]
+        raise SchemaError(
+            f"the counts of all {'pairs' if self.order == 2 else 'triples'} of {sum(sizes)} values in "
+            f"{len(sizes)} columns and {k} classes need {need / 1e6:,.0f} MB, beyond max_bytes="
+            f"{self.max_bytes:,}; the columns with most values have {largest}. Ways out: fewer columns, a "
+            "smaller Declared(max_values=...), a coarser Grid(bins=...), a classifier that needs pairs only "
+            "(AODE, FANC), or a larger max_bytes"
+        )
+
+    def realign(self, plan: Alignment) -> None:
+        q, p = plan.nominal.size, plan.numeric.size
+        old = self.nominal
+        columns = np.concatenate((plan.nominal.to, q + plan.numeric.to)).astype(np.int64)
+        sizes = np.zeros(q + p, dtype=np.int64)
+        sizes[:q] = [axis.size for axis in plan.values]
+        sizes[columns[old:]] = self.sizes[old:]
+        self.check_bytes([*sizes[:q].tolist(), *([self.grid.bins] * p)], plan.classes.size)
+        parts = [plan.values[j].to[: self.sizes[i]] for i, j in enumerate(plan.nominal.to)]
+        parts += [np.arange(s) for s in self.sizes[old:]]
+        declared = np.zeros(q + p, dtype=np.int64)
+        declared[:q] = [axis.declared for axis in plan.values]
+        declared[columns[old:]] = self.declared[old:]
+        ranks = np.full(q + p, -1, dtype=np.int64)
+        ranks[columns] = self.ranks
+        ranks[ranks < 0] = np.arange(len(columns), q + p)
+        self._realign_waiting(plan)
+        cuts = np.full((p, self.grid.bins - 1), np.nan)
+        cuts[plan.numeric.to] = self.cuts
+        self.cuts, self.frozen = cuts, move(self.frozen, 0, plan.numeric)
+        self.ranks, self.declared = ranks, declared
+        self.declared_classes = np.array([plan.classes.declared], dtype=np.int64)
+        self._move(sizes, columns, parts)
+        self.classes = move(self.classes, 0, plan.classes)
+        for name in _COUNTS[1:]:
+            setattr(self, name, move(getattr(self, name), 1, plan.classes))
+        self._count_seen()
+
+    def _realign_waiting(self, plan: Alignment) -> None:
+        n = len(self.waiting_y)
+        codes = np.full((n, plan.nominal.size), -1, dtype=np.int32)
+        numeric = np.full((n, plan.numeric.size), np.nan)
+        for i, j in enumerate(plan.nominal.to):
+            there = self.waiting_codes[:, i] >= 0
+            codes[there, j] = plan.values[j].to[self.waiting_codes[there, i]]
+        numeric[:, plan.numeric.to] = self.waiting_numeric
+        self._wait(numeric, codes, plan.classes.to[self.waiting_y].astype(np.int32), self.waiting_w)
+
+    def _move(self, sizes: Index, columns: Index, parts: list[Index]) -> None:
+        """Carry all counts to other sizes: column j goes to columns[j], its value v to parts[j][v]."""
+        layout = np.empty((3, len(sizes) + 1), dtype=np.int64)
+        fill_layout(layout, sizes)
+        still = np.array_equal(layout, self.layout) and np.array_equal(columns, np.arange(len(sizes)))
+        if still and all(np.array_equal(part, np.arange(len(part))) for part in parts):
+            return
+        k = len(self.classes)
+        start = layout[0, columns]
+        cells = np.concatenate([a + part for a, part in zip(start, parts, strict=True)] or [start])
+        cells = cells.astype(np.int64)
+        singles, present = np.zeros((int(layout[0, -1]), k)), np.zeros((len(sizes), k))
+        np.add.at(singles, cells, self.singles)
+        present[columns] = self.present
+        pairs = np.zeros((int(layout[1, -1]), k))
+        move_pairs(pairs, self.pairs, layout, self.layout, columns, cells)
+        if self.order == 3:
+            triples = np.zeros((int(layout[2, -1]), k))
+            move_triples(triples, self.triples, layout, self.layout, columns, cells)
+            self.triples = triples
+        self.singles, self.present, self.pairs = singles, present, pairs
+        self.sizes = sizes
+        self._index()

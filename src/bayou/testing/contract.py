@@ -1,0 +1,287 @@
+"""The contract of every classifier. No skip list: what differs follows from the declared law or a capability."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from bayou.errors import BayouError, MergeError, UnsupportedError
+from bayou.hashing import digest
+from bayou.laws import MergeLaw
+from bayou.testing.data import Data, random_data
+
+Factory = Callable[[], Any]
+ROUNDING = 1e-9
+
+
+def check_classifier(factory: Factory, seeds: Iterable[int] = range(5)) -> None:
+    """Run the whole contract on fresh models made by `factory`; raises AssertionError where it is broken."""
+    for check in CHECKS:
+        for seed in seeds:
+            check(factory, seed)
+
+
+def data_for(factory: Factory, seed: int, n: int = 60, odd: bool = True) -> Data:
+    return random_data(seed, n, words=factory().numbers_are_words, odd=odd)
+
+
+def taught(factory: Factory, data: Data) -> Any:
+    """One model taught all of the data in one block."""
+    model = factory()
+    model.learn_many(data.records, data.labels, data.weights)
+    return model
+
+
+def fingerprint(model: Any) -> str:
+    """Hash of the learned arrays as they are stored."""
+    return digest(model.arrays(), [repr(model.labels())])
+
+
+def probabilities(model: Any, data: Data) -> list[dict[Any, float]]:
+    """Predictions without classes of probability 0, which a model may or may not have heard of yet."""
+    return [{k: p for k, p in row.items() if p > 0} for row in model.predict_proba_many(data.records)]
+
+
+def assert_alike(a: Any, b: Any, data: Data, law: MergeLaw) -> None:
+    """The same state, as exactly as the law promises."""
+    a.refresh(), b.refresh()
+    if law in (MergeLaw.EXACT, MergeLaw.ORDERED):
+        assert a.digest() == b.digest()
+    if law in (MergeLaw.EXACT, MergeLaw.ORDERED, MergeLaw.ROUNDING):
+        for p, q in zip(probabilities(a, data), probabilities(b, data), strict=True):
+            for label in p.keys() | q.keys():
+                assert abs(p.get(label, 0.0) - q.get(label, 0.0)) <= ROUNDING, (p, q)
+
+
+def assert_close(p: list[dict[Any, float]], q: list[dict[Any, float]], tolerance: float = ROUNDING) -> None:
+    """Row by row the same classes, with probabilities within the tolerance."""
+    for mine, theirs in zip(p, q, strict=True):
+        assert mine.keys() == theirs.keys(), (mine, theirs)
+        assert all(abs(mine[label] - theirs[label]) <= tolerance for label in mine), (mine, theirs)
+
+
+def check_blocks(factory: Factory, seed: int) -> None:
+    """The same rows in the same order give the same bits, however they are cut."""
+    data, rng = data_for(factory, seed, 150), np.random.default_rng(seed)
+    whole, pieces, rows = taught(factory, data), factory(), factory()
+    for piece in data.cut(rng):
+        pieces.learn_many(piece.records, piece.labels, piece.weights)
+    for x, y, w in zip(data.records, data.labels, data.weights, strict=True):
+        rows.learn_one(x, y, w)
+    assert fingerprint(whole) == fingerprint(pieces) == fingerprint(rows)
+    assert probabilities(whole, data) == probabilities(pieces, data) == probabilities(rows, data)
+
+
+def check_test_then_train(factory: Factory, seed: int) -> None:
+    """`test_then_train` is the naive loop, predict one then learn one, bit for bit, at any cut."""
+    data, rng = data_for(factory, seed, 150), np.random.default_rng(seed)
+    loop, expected = factory(), []
+    for x, y, w in zip(data.records, data.labels, data.weights, strict=True):
+        expected.append({k: p for k, p in loop.predict_proba_one(x).items() if p > 0})
+        loop.learn_one(x, y, w)
+    for pieces in ([data], data.cut(rng)):
+        model, got = factory(), []
+        for piece in pieces:
+            proba = model.test_then_train_batch(piece.records, piece.labels, piece.weights)
+            labels = model.labels()
+            got += [{k: p for k, p in zip(labels, row, strict=True) if p > 0} for row in proba.tolist()]
+        assert got == expected
+        assert fingerprint(model) == fingerprint(loop)
+
+
+def check_predicting_changes_nothing(factory: Factory, seed: int) -> None:
+    """Predictions leave every array as it was, also where a reading is due."""
+    data = data_for(factory, seed)
+    for model in (taught(factory, data), taught(factory, data).refresh()):
+        before = copy.deepcopy(model)
+        model.predict_proba_many(data.records)
+        model.predict_one({"never": "seen", "wide": 3.0})
+        assert fingerprint(model) == fingerprint(before)
+
+
+def check_merge(factory: Factory, seed: int) -> None:
+    """Shards merged are one pass, by law: in any order and grouping, or refused."""
+    data, rng = data_for(factory, seed, 90), np.random.default_rng(seed)
+    whole = taught(factory, data)
+    law = whole.law
+    edges = [0, *sorted(rng.integers(0, len(data), 3).tolist()), len(data)]
+    shards = [taught(factory, data[a:b]) for a, b in pairwise(edges) if b > a]
+    if not law.merges:
+        try:
+            shards[0].merge(shards[-1])
+        except MergeError as refusal:
+            assert str(refusal)
+            return
+        raise AssertionError("a model whose law is NONE must refuse to merge")
+    orders = [range(len(shards))] + ([rng.permutation(len(shards))] if law.commutes else [])
+    for order in orders:
+        merged = factory()
+        for i in order:
+            merged.merge(shards[i])
+        assert_alike(merged, whole, data, law)
+    if len(shards) > 2:
+        right = copy.deepcopy(shards[1])
+        for shard in shards[2:]:
+            right.merge(shard)
+        assert_alike(copy.deepcopy(shards[0]).merge(right), whole, data, law)
+
+
+def check_identity(factory: Factory, seed: int) -> None:
+    """An empty model adds nothing, on either side; two empty ones make an empty one."""
+    data = data_for(factory, seed)
+    model = taught(factory, data).refresh()
+    if not model.law.merges:
+        return
+    for empty in (factory(), model.fresh()):
+        assert copy.deepcopy(model).merge(empty).refresh().digest() == model.digest()
+    assert model.fresh().merge(model).refresh().digest() == model.digest()
+    assert factory().merge(factory()).predict_proba_one({"wide": 1.0}) == {}
+
+
+def check_weights(factory: Factory, seed: int) -> None:
+    """Weight 0 is an absent row (but for the order in which columns arrive); weight 2 is the row twice."""
+    data = data_for(factory, seed)
+    present = data.take([i for i, w in enumerate(data.weights) if w > 0])
+    full, thin = taught(factory, data), taught(factory, present)
+    assert_close(probabilities(full.refresh(), data), probabilities(thin.refresh(), data))
+    if thin.law not in (MergeLaw.EXACT, MergeLaw.ROUNDING):
+        return
+    twice = [i for i, w in enumerate(present.weights) for _ in range(int(w))]
+    single = Data(*(getattr(present.take(twice), name) for name in ("records", "labels")), [1.0] * len(twice))
+    assert_close(
+        probabilities(thin, data), probabilities(taught(factory, single).refresh(), data)
+    )  # fmt: skip
+
+
+def check_unlearn(factory: Factory, seed: int) -> None:
+    """Unlearned rows were never seen; a model that cannot unlearn raises with the reason and stays as it is."""
+    data = data_for(factory, seed, odd=False)
+    keep, drop = data[:40], data[40:]
+    model, never = taught(factory, data), taught(factory, keep)
+    before = fingerprint(model)
+    try:
+        model.unlearn(drop.records, drop.labels, drop.weights)
+    except UnsupportedError as reason:
+        assert "unlearn" in str(reason)
+        assert fingerprint(model) == before
+        return
+    tolerance = 0.0 if model.law is MergeLaw.EXACT else 1e-6
+    assert_close(probabilities(model.refresh(), keep), probabilities(never.refresh(), keep), tolerance)
+
+
+def check_decay(factory: Factory, seed: int) -> None:
+    """Decay leaves sound probabilities, or raises with the reason."""
+    data = data_for(factory, seed)
+    model = taught(factory, data)
+    try:
+        model.decay(0.5)
+    except UnsupportedError as reason:
+        assert "decay" in str(reason)
+        return
+    assert_sound(model, data)
+
+
+def check_column_order(factory: Factory, seed: int) -> None:
+    """The order of columns is irrelevant up to rounding."""
+    data, rng = data_for(factory, seed), np.random.default_rng(seed)
+    records = [{k: r[k] for k in rng.permutation(sorted(r)).tolist()} for r in data.records]
+    shuffled = Data(records, data.labels, data.weights)
+    a, b = taught(factory, data).refresh(), taught(factory, shuffled).refresh()
+    assert_close(probabilities(a, data), probabilities(b, shuffled))
+
+
+def assert_sound(model: Any, data: Data) -> None:
+    """Finite, in [0, 1], summing to one, without a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        strange = [{}, {"never": "seen"}, {k: None for k in data.records[0]}]
+        for p in model.predict_proba_many([*data.records, *strange]):
+            values = list(p.values())
+            assert all(0.0 <= v <= 1.0 for v in values), p
+            assert abs(sum(values) - 1.0) <= 1e-12, p
+
+
+def check_sound(factory: Factory, seed: int) -> None:
+    """Probabilities are always finite and sum to one: one row, one class, odd numbers, unseen things."""
+    data = data_for(factory, seed)
+    for n in (1, 2, 7, len(data)):
+        part = data[:n]
+        if any(w > 0 for w in part.weights):
+            assert_sound(taught(factory, part), data)
+
+
+def check_bad_row(factory: Factory, seed: int) -> None:
+    """A batch with one bad row raises one of our errors and changes nothing."""
+    data = data_for(factory, seed, odd=False)
+    model = taught(factory, data)
+    before, labels = fingerprint(model), model.labels()
+    name = next(k for k in data.records[0] if not isinstance(data.records[0][k], str | bool))
+    bad = [*data.records[:5], {**data.records[5], name: object()}, *data.records[6:]]
+    try:
+        model.learn_many(bad, ["new class", *data.labels[1:]], data.weights)
+    except BayouError as error:
+        assert "row" in str(error)
+        assert name in str(error)
+    else:
+        raise AssertionError("a value that is no number must be refused")
+    assert fingerprint(model) == before
+    assert model.labels() == labels
+
+
+def check_memory(factory: Factory, seed: int) -> None:
+    """Ten times the rows of the same columns, classes and values need no more than twice the memory."""
+    data = data_for(factory, seed, 200)
+    model = taught(factory, data)
+    small = model.memory_bytes
+    for _ in range(9):
+        model.learn_many(data.records, data.labels, data.weights)
+    assert model.memory_bytes <= 2 * small + 1024
+
+
+def check_restore(factory: Factory, seed: int) -> None:
+    """State written out and taken up again continues as if nothing had happened, bit for bit."""
+    data = data_for(factory, seed, 120)
+    model = taught(factory, data[:70])
+    twin = model.fresh()
+    twin.restore(copy.deepcopy(dict(model.arrays())))
+    for each in (model, twin):
+        each.learn_many(data[70:].records, data[70:].labels, data[70:].weights)
+    assert fingerprint(model) == fingerprint(twin)
+    assert probabilities(model, data) == probabilities(twin, data)
+
+
+def check_parameters(factory: Factory, seed: int) -> None:
+    """Few parameters, stored verbatim, enough to build an equal model; copies are independent."""
+    model = factory()
+    params = model.get_params(deep=False)
+    assert len(params) <= 7
+    assert repr(type(model)(**params)) == repr(model)
+    data = data_for(factory, seed)
+    taught_model = taught(factory, data)
+    twin = copy.deepcopy(taught_model)
+    before = fingerprint(twin)
+    taught_model.learn_many(data.records, data.labels, data.weights)
+    assert fingerprint(twin) == before
+
+
+CHECKS = [
+    check_blocks,
+    check_test_then_train,
+    check_predicting_changes_nothing,
+    check_merge,
+    check_identity,
+    check_weights,
+    check_unlearn,
+    check_decay,
+    check_column_order,
+    check_sound,
+    check_bad_row,
+    check_memory,
+    check_restore,
+    check_parameters,
+]

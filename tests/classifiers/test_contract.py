@@ -1,0 +1,24 @@
+"""The whole contract on every exported classifier, and on the choices that change how one reads."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bayou.classifiers as classifiers
+from bayou import Gaussian, MEstimate, NaiveBayes
+from bayou.testing import CHECKS
+
+MODELS = {name: getattr(classifiers, name) for name in classifiers.__all__} | {
+    "NaiveBayes, m-estimate, Laplace prior": lambda: NaiveBayes(smoothing=MEstimate(2.0), prior="laplace"),
+    "NaiveBayes, sample variance": lambda: NaiveBayes(numeric=Gaussian(ddof=1, floor=1e-3)),
+}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", MODELS)
+@settings(max_examples=5, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_contract(name, check, seed):
+    check(MODELS[name], seed)
