@@ -7,14 +7,14 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.streams.drain import drain, outcome
 
 from bayou.errors import DataError
 from bayou.streams import ColumnType, limits, open_stream
-from bayou.streams.cells import numbers
-from bayou.streams.delimited import DelimitedSource, parse
+from bayou.streams.cells import BLANK, numbers
+from bayou.streams.delimited import DelimitedSource, _numbers, parse
 
 
 def read(tmp_path: Path, data: bytes | str, **options: Any) -> dict[str, list[Any]]:
@@ -118,17 +118,27 @@ def test_nul_and_invalid_utf8(tmp_path: Path) -> None:
     assert outcome(path, target="y", policy="skip")[2] == {"not UTF-8 text": 1, "short row": 1}
 
 
-@settings(max_examples=300, deadline=None)
-@given(st.text(st.sampled_from("0123456789+-.eE infaN()x_\t?\0é"), max_size=9))
+_part = st.sampled_from(
+    ["NaN", "nan", "inf", "NA", "?", " ", "\t", "1", "25", "+", "-", ".", "e", "E9", "0x", "\0", "é"]
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(_part, max_size=5).map("".join))
+@example(" NaN")
+@example("+1.5 ")
+@example("nAn")
 def test_both_ways_of_reading_a_number_agree(cell: str) -> None:
     data = cell.encode() + b",1\n"
     try:
         fast = parse(data, ["a", "b"], {"a": pa.float64()})["a"].to_pylist()
     except pa.ArrowInvalid:
         return
-    value, bad = numbers(pa.array([cell]))
-    assert not bad.any()
-    assert repr(value.to_pylist()) == repr(fast)
+    text = parse(data, ["a", "b"], {"a": pa.string()})["a"]
+    for careful in (_numbers, lambda cells: numbers(cells, BLANK)):
+        value, bad = careful(text)
+        assert not bad.any()
+        assert repr(value.to_pylist()) == repr(fast)
 
 
 _cell = st.text(st.sampled_from('ab,"\n\r?1.5 é'), max_size=6)

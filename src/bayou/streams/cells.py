@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 Label = Literal["string", "int64", "float64", "bool"]
 Marks = NDArray[np.bool_]
 MISSING = ("", "?", "NA", "NaN", "nan")
+BLANK = ("", "?", "NA")
 NOMINAL = pa.dictionary(pa.int32(), pa.string())
 
 _NUMBER = r"^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:inf|infinity|nan|nan\([a-zA-Z0-9_]*\)))$"

@@ -81,7 +81,7 @@ class DelimitedSource(ChunkedSource):
                 draft.columns[name], bad = cells.labels(text, self._label)
                 draft.mark(name, bad, "not a number, as the labels before it", text, f"nominal=[{name!r}]")
             elif self.columns[name].kind == "numeric":
-                draft.columns[name], bad = cells.numbers(text)
+                draft.columns[name], bad = _numbers(text)
                 draft.mark(name, bad, "not a number", text, _remedy(name))
             else:
                 draft.columns[name] = text.cast(_ARROW[self.columns[name].kind])
@@ -161,6 +161,14 @@ def parse(
         ),
     )
     return {name: joined(table.column(name)) for name in types}
+
+
+def _numbers(text: pa.Array) -> tuple[pa.Array, cells.Marks]:
+    # What Arrow takes for missing is null already; a NaN among blanks it reads as NaN, and so must this.
+    try:
+        return text.cast(pa.float64()), np.zeros(len(text), np.bool_)
+    except pa.ArrowInvalid:
+        return cells.numbers(text, cells.BLANK)
 
 
 def joined(column: pa.ChunkedArray) -> pa.Array:

@@ -23,6 +23,8 @@ from bayou.streams.wishes import Wishes, listed
 
 _CELL = (str, bool, int, float)
 _ARROW = {"numeric": pa.float64(), "nominal": cells.NOMINAL, "text": pa.string()}
+_SIMPLE = (pa.float64(), pa.string())
+_TEXT = (pa.string(), cells.NOMINAL)
 _LABEL = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_()}
 
 
@@ -85,6 +87,9 @@ class JsonLinesSource(ChunkedSource):
     def _column(
         self, draft: Draft, rows: list[Mapping[str, Any]], name: str, kind: str, arrow: pa.DataType
     ) -> pa.Array:
+        simple = _simple([row.get(name) for row in rows], arrow)
+        if simple is not None:
+            return simple
         out: list[Any] = []
         for i, row in enumerate(rows):
             value, fits = _fitted(row.get(name), kind)
@@ -110,7 +115,7 @@ def parse_line(line: bytes) -> Mapping[str, Any] | str:
     if line.count(b"[") + line.count(b"{") > limits.NESTING and _depth(line) > limits.NESTING:
         return f"nested deeper than {limits.NESTING} levels"
     try:
-        row = json.loads(line.decode(), object_pairs_hook=_object)
+        row = _DECODER.decode(line.decode())
     except UnicodeDecodeError:
         return "not UTF-8 text"
     except _RepeatedKeyError:
@@ -131,6 +136,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return row
 
 
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+
 def _depth(line: bytes) -> int:
     depth = deepest = 0
     quoted = escaped = False
@@ -148,6 +156,18 @@ def _depth(line: bytes) -> int:
         elif byte in b"]}":
             depth -= 1
     return deepest
+
+
+def _simple(values: list[Any], arrow: pa.DataType) -> pa.Array | None:
+    """The column at once, if all its values are of the type it wants."""
+    wanted = (float, int) if pa.types.is_floating(arrow) else (str,) if arrow in _TEXT else ()
+    if not {*map(type, values)} <= {*wanted, type(None)}:
+        return None
+    try:
+        column = pa.array(values, arrow if arrow in _SIMPLE else pa.string(), from_pandas=True)
+    except (pa.ArrowException, ValueError, OverflowError):  # a huge number, or half of a surrogate pair
+        return None
+    return column if arrow in _SIMPLE else column.dictionary_encode()
 
 
 def _fitted(value: Any, kind: str) -> tuple[Any, bool]:

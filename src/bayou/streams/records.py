@@ -102,8 +102,8 @@ class Spans:
         starts, ends = starts[real], ends[real]
         if delimiter is None:
             return cls(starts, ends, np.ones(len(starts), np.int64))
-        marks = np.concatenate([np.zeros(1, np.int64), np.cumsum(data == delimiter[0])])
-        return cls(starts, ends, marks[ends] - marks[starts] + 1)
+        marks = np.flatnonzero(data == delimiter[0])
+        return cls(starts, ends, np.searchsorted(marks, ends) - np.searchsorted(marks, starts) + 1)
 
 
 def split(chunk: bytes, delimiter: bytes | None = None, most: int | None = None) -> list[bytes]:
@@ -123,10 +123,12 @@ def masked(chunk: bytes, delimiter: bytes | None) -> bytes:
     """The chunk, same length, with everything inside quotes blotted out."""
     if delimiter is None or b'"' not in chunk:
         return chunk
-    return _quoted(delimiter).sub(lambda match: b"x" * len(match[0]), chunk)
+    return _quoted(delimiter).sub(lambda match: b"x" * len(match[0]), b"\n" + chunk)[1:]
 
 
 @functools.cache
 def _quoted(delimiter: bytes) -> re.Pattern[bytes]:
-    # A quote opens only at the start of a cell; a doubled quote stands for itself.
-    return re.compile(rb"(?:\A|(?<=[\r\n" + re.escape(delimiter) + rb']))"[^"]*(?:""[^"]*)*(?:"|\Z)')
+    # A quote opens only at the start of a cell; a doubled quote stands for itself. The expression starts with
+    # the quote, not with what comes before it, because then the search can jump from quote to quote.
+    before = rb"(?<=[\r\n" + re.escape(delimiter) + rb']")'
+    return re.compile(rb'"' + before + rb'[^"]*(?:""[^"]*)*(?:"|\Z)')
