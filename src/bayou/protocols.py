@@ -110,3 +110,17 @@ class SearchedReader(Protocol[S]):
 
     def restore(self, arrays: Arrays) -> Reading:
         """The reading whose arrays these are."""
+
+
+class Terms(Protocol[S]):
+    """A live reader that tells the terms of its columns apart."""
+
+    def terms(self, summary: S, block: Block) -> Floats:
+        """[n, d, K] log p(x_j | c), 0 where missing."""
+
+
+class FrozenTerms(Protocol):
+    """A reading that tells the terms of its columns apart."""
+
+    def terms(self, block: Block) -> Floats:
+        """[n, d, K] log p(x_j | c), 0 where missing."""

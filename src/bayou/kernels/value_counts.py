@@ -203,6 +203,24 @@ def add_table(
 
 
 @kernel
+def table_terms(
+    out: NDArray[np.float64],
+    table: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    codes: NDArray[np.int32],
+) -> None:
+    """out[i, j, c] = table[cell of v_ij, c], 0 where missing.
+
+    out : float64[n, q, K], out; table : float64[cells, K], in; offsets : int64[q + 1], in; codes : int32[n, q], in
+    """
+    for i in range(codes.shape[0]):
+        for j in range(codes.shape[1]):
+            v = codes[i, j]
+            for c in range(out.shape[2]):
+                out[i, j, c] = table[offsets[j] + v, c] if v >= 0 else 0.0
+
+
+@kernel
 def trail_table(
     counts: NDArray[np.float64],
     present: NDArray[np.float64],

@@ -8,7 +8,13 @@ import numpy as np
 
 from bayou.block import Block, Floats
 from bayou.errors import SchemaError
-from bayou.kernels.value_counts import add_table, add_table_direct, log_table, trail_table
+from bayou.kernels.value_counts import (
+    add_table,
+    add_table_direct,
+    log_table,
+    table_terms,
+    trail_table,
+)
 from bayou.readings.logs import integer_logs
 from bayou.recipe import Recipe
 from bayou.summaries.value_counts import ValueCounts
@@ -58,6 +64,12 @@ class Table:
         table = np.zeros_like(s.counts)
         log_table(table, s.counts, s.present, s.width, s.offsets, s.sizes, self.alpha, self.m)
         return table
+
+    def terms(self, summary: ValueCounts, block: Block) -> Floats:
+        """[n, q, K] log P(v_j | c), 0 where missing or never seen."""
+        out = np.zeros((*block.codes.shape, summary.counts.shape[1]))
+        table_terms(out, self.table(summary), summary.offsets, block.codes)
+        return out
 
     def trail(self, summary: ValueCounts, block: Block, out: Floats) -> None:
         s = summary

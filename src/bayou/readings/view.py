@@ -7,13 +7,23 @@ left it due; a due view is read before the next row is learned or predicted.
 
 from __future__ import annotations
 
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar, cast
 
 from bayou.align import Alignment
 from bayou.block import Block, Floats
 from bayou.errors import UnsupportedError
 from bayou.laws import MergeLaw
-from bayou.protocols import Arrays, Decays, LiveReader, Reading, SearchedReader, Subtracts, Summary
+from bayou.protocols import (
+    Arrays,
+    Decays,
+    FrozenTerms,
+    LiveReader,
+    Reading,
+    SearchedReader,
+    Subtracts,
+    Summary,
+    Terms,
+)
 
 S = TypeVar("S", bound=Summary)
 
@@ -51,6 +61,10 @@ class View(Generic[S]):
         raise NotImplementedError
 
     def trail(self, block: Block, out: Floats) -> None:
+        raise NotImplementedError
+
+    def terms(self, block: Block) -> Floats:
+        """[n, d, K] what each column of this view adds; for views whose reader tells its terms apart."""
         raise NotImplementedError
 
     def merge(self, other: Self) -> None:
@@ -106,6 +120,9 @@ class Live(View[S]):
     def trail(self, block: Block, out: Floats) -> None:
         self.reader.trail(self.summary, block, out)
 
+    def terms(self, block: Block) -> Floats:
+        return cast(Terms[S], self.reader).terms(self.summary, block)
+
     def fresh(self) -> Self:
         return type(self)(self.summary.fresh(), self.reader)
 
@@ -138,6 +155,9 @@ class Searched(View[S]):
     def trail(self, block: Block, out: Floats) -> None:
         self.reading.add_log_prob(block, out)
         self.summary.update(block)
+
+    def terms(self, block: Block) -> Floats:
+        return cast(FrozenTerms, self.reading).terms(block)
 
     def realign(self, plan: Alignment) -> None:
         super().realign(plan)

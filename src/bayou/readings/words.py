@@ -52,6 +52,15 @@ class _Documents:
         add_vector(out, base)
         over_ranges(rows, len(out), GRAIN)
 
+    def terms(self, summary: WordCounts, block: Block) -> Floats:
+        """[n, t, K] log P(document | c), one term per text column."""
+        out = np.zeros((block.n, len(summary.texts), len(summary.texts[0].total) if summary.texts else 0))
+        for j, ((table, base), words) in enumerate(zip(self.tables(summary), block.words, strict=True)):
+            column = np.zeros((block.n, out.shape[2]))
+            self._add(words, table, base, column)
+            out[:, j] = column
+        return out
+
     def trail(self, summary: WordCounts, block: Block, out: Floats) -> None:
         for i in range(block.n):
             row = block.rows(i, i + 1)
