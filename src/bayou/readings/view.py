@@ -63,7 +63,7 @@ class View(Generic[S]):
     def trail(self, block: Block, out: Floats) -> None:
         raise NotImplementedError
 
-    def terms(self, block: Block) -> Floats:
+    def column_terms(self, block: Block) -> Floats:
         """[n, d, K] what each column of this view adds; for views whose reader tells its terms apart."""
         raise NotImplementedError
 
@@ -120,7 +120,7 @@ class Live(View[S]):
     def trail(self, block: Block, out: Floats) -> None:
         self.reader.trail(self.summary, block, out)
 
-    def terms(self, block: Block) -> Floats:
+    def column_terms(self, block: Block) -> Floats:
         return cast(Terms[S], self.reader).terms(self.summary, block)
 
     def fresh(self) -> Self:
@@ -156,7 +156,7 @@ class Searched(View[S]):
         self.reading.add_log_prob(block, out)
         self.summary.update(block)
 
-    def terms(self, block: Block) -> Floats:
+    def column_terms(self, block: Block) -> Floats:
         return cast(FrozenTerms, self.reading).terms(block)
 
     def realign(self, plan: Alignment) -> None:
