@@ -135,6 +135,66 @@ def absorb(
 
 
 @kernel
+def widest_step(x: NDArray[np.float64]) -> int:
+    """The place after the largest difference between neighbours, the first on ties. O(n).
+
+    x : float64[n], in; increasing
+    """
+    place = 0
+    widest = 0.0
+    for i in range(1, len(x)):
+        if x[i] - x[i - 1] > widest:
+            widest = x[i] - x[i - 1]
+            place = i
+    return place
+
+
+@kernel
+def insert_run(
+    work: NDArray[np.float64],
+    x: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    labels: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    u: float,
+    limit: float,
+    lowest: bool,
+) -> int:
+    """Tuples for the values that fall into one gap; returns how many. O(K n).
+
+    A tuple moves on to the next value while its own u stays within `limit`. The value after the widest step is
+    a tuple of its own, because the next values often fall in front of it; so is a minimum (`lowest`).
+
+    work : float64[n, 4 + K], out
+    x : float64[n], in; increasing
+    rows : int64[n], in; where each x has its class and weight
+    labels : int32[B], in
+    weights : float64[B], in
+    """
+    at = -1
+    alone = widest_step(x) if limit > 0.0 else 0
+    closed = True
+    value = -np.inf
+    for i in range(len(x)):
+        if x[i] != value:
+            value = x[i]
+            special = (i == alone and i > 0) or (i == 0 and lowest)
+            if closed or special or u + work[at, 1] > limit:
+                at += 1
+                work[at] = 0.0
+                work[at, 2] = u
+                closed = special
+            work[at, 0] = value
+            work[at, 3] = 0.0
+        w = weights[rows[i]]
+        row = work[at]
+        row[1] += w
+        row[3] += w
+        row[HEAD + labels[rows[i]]] += w
+    return at + 1
+
+
+@kernel
 def insert(
     work: NDArray[np.float64],
     tuples: NDArray[np.float64],
@@ -143,8 +203,10 @@ def insert(
     labels: NDArray[np.int32],
     weights: NDArray[np.float64],
     size: int,
+    budget: int,
+    first: float,
 ) -> int:
-    """The list with a tuple for every distinct value of x, D = u of the gap it stands in; returns its length. O(K m).
+    """The list with the values of x put in, D = u of the gap they stand in; returns its length. O(K m).
 
     work : float64[size + n, 4 + K], out
     tuples : float64[m, 4 + K], in
@@ -157,21 +219,22 @@ def insert(
     i = 0
     for q in range(size + 1):
         u = 0.0
-        if q < size:
-            u = max(0.0, tuples[q, 1] + tuples[q, 2] - tuples[q, 3])
-        while i < len(x) and (q == size or x[i] < tuples[q, 0]):
-            row = work[at]
-            value = x[i]
-            row[:] = 0.0
-            row[0] = value
-            row[2] = u
-            while i < len(x) and x[i] == value:
-                w = weights[rows[i]]
-                row[1] += w
-                row[3] += w
-                row[HEAD + labels[rows[i]]] += w
-                i += 1
-            at += 1
+        end = i
+        while end < len(x) and (q == size or x[end] < tuples[q, 0]):
+            end += 1
+        if end > i:
+            if q < size:
+                u = max(0.0, tuples[q, 1] + tuples[q, 2] - tuples[q, 3])
+            limit = 0.0
+            if 4 * (end - i) > budget and first > 0.0:
+                weight = 0.0
+                for r in range(i, end):
+                    weight += weights[rows[r]]
+                limit = first
+                while limit < u + weight / budget:
+                    limit *= RISE
+            at += insert_run(work[at:], x[i:end], rows[i:end], labels, weights, u, limit, q == 0)
+            i = end
         if q < size:
             source = tuples[q]
             row = work[at]
@@ -363,7 +426,11 @@ def flush_column(
             rows[n] = i
             n += 1
     sort_pairs(found[:n], rows[:n])
-    size = insert(work, tuples, found[:n], rows[:n], labels, weights, size)
+    distinct = 1
+    for i in range(1, n):
+        distinct += np.int64(found[i] != found[i - 1])
+    first = limit / 3.0 if eps == 0.0 and 2 * (size + distinct) > 3 * budget else 0.0
+    size = insert(work, tuples, found[:n], rows[:n], labels, weights, size, budget, first)
     size = shrink(work, size, budget, limit, eps)
     for q in range(size):
         row = work[q]
