@@ -15,6 +15,7 @@ from bayou.errors import DataError
 from bayou.streams import ColumnType, limits, open_stream
 from bayou.streams.cells import BLANK, numbers
 from bayou.streams.delimited import DelimitedSource, _numbers, parse
+from bayou.streams.records import masked, outside
 
 
 def read(tmp_path: Path, data: bytes | str, **options: Any) -> dict[str, list[Any]]:
@@ -181,3 +182,15 @@ def test_the_source_is_what_the_file_says(tmp_path: Path) -> None:
         assert isinstance(stream, DelimitedSource)
         assert stream.columns == {"x": ColumnType("numeric"), "n": ColumnType("nominal")}
         assert (stream.target, stream.classes, stream.vocabulary) == ("y", None, None)
+
+
+_quoted_part = st.sampled_from([b'"', b'""', b",", b"\n", b"\r", b"a", b"5", b'",', b',"', b'"\n'])
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(_quoted_part, max_size=14).map(b"".join))
+def test_both_ways_of_finding_quotes_agree(chunk: bytes) -> None:
+    blotted = masked(chunk, b",")
+    for marks in (b"\n", b"\r\n", b","):
+        found = outside(chunk, b",", marks).tolist()
+        assert found == [i for i, byte in enumerate(blotted) if byte in marks]

@@ -97,3 +97,22 @@ def test_progress_grows_to_one(tmp_path: Path) -> None:
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
     assert 0.0 < seen[0] < 0.7
+
+
+def test_chunks_of_their_real_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "CHUNK", limits.LINE)
+    path = tmp_path / "a.csv"
+    lines = [f'{i}.25,"cell, {i % 97}",{"xy"[i % 2]}' for i in range(120_000)]
+    path.write_text("a,b,y\n" + "\n".join(lines))
+    with open_stream(path, target="y") as stream:
+        whole = drain(stream, [50_000])
+    assert path.stat().st_size > 2.5 * limits.CHUNK
+    assert [row[1] for row in whole] == [f"{i}.25" for i in range(120_000)]
+    r = random.Random(8)
+    for place in (r.randrange(120_000) for _ in range(4)):
+        with open_stream(path, target="y") as stream:
+            stream.read(place)
+            position = stream.position()
+        with open_stream(path, target="y") as stream:
+            stream.seek(position)
+            assert drain(stream, [70_000]) == whole[place:]

@@ -154,7 +154,8 @@ def parse(
         parse_options=csv.ParseOptions(
             delimiter=delimiter,
             quote_char='"' if quote else False,
-            newlines_in_values=quote and b'"' in chunk,
+            # One block holds the chunk, so only a last line without its end needs Arrow to look for quotes.
+            newlines_in_values=quote and b'"' in chunk and not chunk.endswith(b"\n"),
         ),
         convert_options=csv.ConvertOptions(
             column_types=types, include_columns=list(types), strings_can_be_null=True, null_values=missing

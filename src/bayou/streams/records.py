@@ -36,7 +36,10 @@ class Records:
             self._buffer = self._buffer + data if self._buffer else data
         if self._end:
             return self._buffer
-        whole = masked(self._buffer, self.delimiter).rfind(b"\n") + 1
+        whole = self._buffer.rfind(b"\n") + 1
+        if self.delimiter is not None and b'"' in self._buffer:
+            ends = outside(self._buffer, self.delimiter, b"\n")
+            whole = int(ends[-1]) + 1 if len(ends) else 0
         if not whole:
             raise DataError(
                 f"the record at byte {self.place} is longer than 1 MiB",
@@ -94,15 +97,14 @@ class Spans:
     @classmethod
     def of(cls, chunk: bytes, delimiter: bytes | None = None) -> Spans:
         """All records; empty lines are none. A carriage return ends a line as a line feed does."""
-        data = np.frombuffer(masked(chunk, delimiter), np.uint8)
-        breaks = np.flatnonzero((data == 0x0A) | (data == 0x0D))
+        breaks = outside(chunk, delimiter, b"\r\n")
         starts = np.concatenate([np.zeros(1, np.int64), breaks + 1])
-        ends = np.append(breaks, len(data))
+        ends = np.append(breaks, len(chunk))
         real = ends > starts
         starts, ends = starts[real], ends[real]
         if delimiter is None:
             return cls(starts, ends, np.ones(len(starts), np.int64))
-        marks = np.flatnonzero(data == delimiter[0])
+        marks = outside(chunk, delimiter, delimiter)
         return cls(starts, ends, np.searchsorted(marks, ends) - np.searchsorted(marks, starts) + 1)
 
 
@@ -117,6 +119,35 @@ def split(chunk: bytes, delimiter: bytes | None = None, most: int | None = None)
     spans = Spans.of(chunk, delimiter)
     pairs = zip(spans.starts[:most].tolist(), spans.ends[:most].tolist(), strict=True)
     return [chunk[start:end] for start, end in pairs]
+
+
+def outside(chunk: bytes, delimiter: bytes | None, marks: bytes) -> NDArray[np.int64]:
+    """Places of the marks, each one byte, that stand outside quotes.
+
+    Where every quote opens a cell, closes one, or is doubled, a place is inside if the quotes before it are odd
+    in number. A chunk with other quotes is gone through quote by quote.
+    """
+    data = np.frombuffer(chunk, np.uint8)
+    if delimiter is None or b'"' not in chunk:
+        return _places(data, marks)
+    quotes = _places(data, b'"')
+    edge = np.zeros(256, np.bool_)
+    edge[[*delimiter, *b'\r\n"']] = True
+    opening, closing = quotes[::2], quotes[1::2]
+    before = edge[data[opening - 1]] | (opening == 0)
+    behind = edge[data[np.minimum(closing + 1, len(data) - 1)]] | (closing + 1 == len(data))
+    if before.all() and behind.all():
+        found = _places(data, marks)
+        even: NDArray[np.bool_] = np.searchsorted(quotes, found) % 2 == 0
+        return found[even]
+    return _places(np.frombuffer(masked(chunk, delimiter), np.uint8), marks)
+
+
+def _places(data: NDArray[np.uint8], marks: bytes) -> NDArray[np.int64]:
+    hits = data == marks[0]
+    for mark in marks[1:]:
+        hits |= data == mark
+    return np.flatnonzero(hits)
 
 
 def masked(chunk: bytes, delimiter: bytes | None) -> bytes:
