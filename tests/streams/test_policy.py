@@ -114,3 +114,10 @@ def test_dead_letters_that_do_not_match_the_position(path: Path, tmp_path: Path)
     with open_stream(path, **(options | {"dead_letters": tmp_path / "no" / "d"})) as stream:
         with pytest.raises(DataError, match="dead-letter file"):
             stream.read(100)
+
+
+def test_dead_letters_never_overwrite_the_stream(path: Path) -> None:
+    before = path.read_bytes()
+    with pytest.raises(DataError, match="overwrite the stream"):
+        open_stream(path, target="y", policy="skip", dead_letters=path.parent / "." / path.name)
+    assert path.read_bytes() == before

@@ -57,7 +57,7 @@ def open_stream(
         What to do with a cell that does not fit its column: "strict" stops, "skip" leaves the row out,
         "missing" makes the cell missing. A row that cannot be split into cells is left out by both.
     dead_letters
-        A file for the rows left out, one JSON object a line.
+        A file for the rows left out, one JSON object a line; what it held before is replaced.
     format
         "csv", "tsv", "text" (label, tab, text), "arff", "parquet", "arrow", "jsonl" or "libsvm".
 
@@ -84,6 +84,8 @@ def open_stream(
     left_out = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     wishes = Wishes(target, kinds, left_out, policy, letters)
     name = os.fspath(path)
+    if letters is not None and name != "-" and letters.resolve() == Path(name).resolve():
+        raise DataError("the dead letters would overwrite the stream", value=name, remedy="give another path")
     chosen = format or _format(name)
     tap = Tap(name)
     try:
