@@ -10,7 +10,7 @@ from typing import Any
 from bayou.evaluate.curve import Curve
 from bayou.evaluate.result import HEADERS, Result
 from bayou.evaluate.svg import curve_svg
-from bayou.evaluate.text import shortened, table_text
+from bayou.plain_text import shortened, table_text
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any
 
 from bayou.evaluate.curve import Curve
 from bayou.evaluate.record import Record
-from bayou.evaluate.text import percent, short_number, shortened
+from bayou.plain_text import percent, short_number, shortened
 from bayou.readings.metrics import Calibration, Scores, calibration, matrix_text
 from bayou.readings.thresholds import ThresholdTable, threshold_table
 from bayou.schema import Label, identity_key

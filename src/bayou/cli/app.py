@@ -1,0 +1,45 @@
+"""The commands, put together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bayou.cli.evaluate import evaluate
+
+EPILOG = (
+    "Exit codes: 0 done; 1 an error in the data or the model; 2 an error in the command; 130 interrupted.  "
+    "Results go to standard output, progress and remarks to standard error; - is standard input or output."
+)
+
+app = typer.Typer(
+    name="bayou",
+    help="Bayesian classifiers for data streams: one pass, any size, mergeable, explainable.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from bayou import __version__
+
+        typer.echo(f"bayou {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+for command in (evaluate,):
+    app.command(epilog=EPILOG)(command)

@@ -1,0 +1,14 @@
+"""Say it when kernels compile for the first time: a silent first row looks like a hang."""
+
+from __future__ import annotations
+
+from bayou.cli.console import note
+
+
+def announce_compiling(quiet: bool, seconds: int = 10) -> None:
+    """From now on, tell the person when something has to be compiled rather than loaded."""
+    if quiet:
+        return
+    from bayou.kernels.compiling import watch
+
+    watch(lambda: note(f"compiling, once, about {seconds} s (`bayou warm` does it all beforehand)"))

@@ -1,0 +1,149 @@
+"""What is printed, and where: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import sys
+from collections.abc import Callable
+from typing import Any, ParamSpec, TextIO, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+DATA_ERROR, INTERRUPTED = 1, 130
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Whether somebody sits in front of it; a dumb terminal does not count."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def coloured(stream: TextIO) -> bool:
+    return is_terminal(stream) and not os.environ.get("NO_COLOR")
+
+
+def out(text: str = "") -> None:
+    """A line of the result."""
+    sys.stdout.write(text + "\n")
+
+
+def heading(text: str) -> str:
+    """Bold on a terminal with colours."""
+    return f"\x1b[1m{text}\x1b[0m" if coloured(sys.stdout) else text
+
+
+def out_table(text: str) -> None:
+    """A table, its first line a heading."""
+    head, _, rest = text.partition("\n")
+    out(heading(head))
+    if rest:
+        out(rest)
+
+
+def out_json(data: Any) -> None:
+    """One JSON document, with nothing that is not JSON in it."""
+    import json
+
+    out(json.dumps(finite(data), indent=2, ensure_ascii=False, allow_nan=False, default=str))
+
+
+def finite(data: Any) -> Any:
+    """The same data with infinities and NaN as null."""
+    if isinstance(data, float):
+        return data if data - data == 0.0 else None
+    if isinstance(data, dict):
+        return {key: finite(value) for key, value in data.items()}
+    return [finite(value) for value in data] if isinstance(data, list | tuple) else data
+
+
+def note(text: str) -> None:
+    """A line for the person, not for the pipe."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+def guarded(command: Callable[P, R]) -> Callable[P, R]:
+    """Turn errors into one sentence and an exit code: 1 data or model, 130 interrupted; a closed pipe is no error."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        import typer
+
+        from bayou.errors import BayouError
+
+        try:
+            result = command(*args, **kwargs)
+            sys.stdout.flush()
+            return result
+        except BrokenPipeError:
+            _let_go_of_stdout()
+            raise typer.Exit(0) from None
+        except KeyboardInterrupt:
+            note("interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+        except BayouError as error:
+            _explain(error)
+            raise typer.Exit(DATA_ERROR) from None
+        except OSError as error:
+            _explain(error)
+            raise typer.Exit(DATA_ERROR) from None
+        except (typer.Exit, typer.BadParameter):
+            raise
+        except Exception as error:
+            if os.environ.get("BAYOU_DEBUG"):
+                raise
+            note(
+                f"error: {type(error).__name__}: {printable(error)} (this is a bug in bayou; BAYOU_DEBUG=1 shows "
+                "where, please report it)"
+            )
+            raise typer.Exit(DATA_ERROR) from None
+
+    return run
+
+
+def _explain(error: Exception) -> None:
+    if os.environ.get("BAYOU_DEBUG"):
+        raise error
+    if isinstance(error, OSError) and not hasattr(error, "problem") and error.strerror:
+        name = f"{error.filename}: " if error.filename else ""
+        note(f"error: {printable(name + error.strerror)}")
+        return
+    note(f"error: {as_options(printable(error))}")
+
+
+def printable(text: object) -> str:
+    from bayou.plain_text import clean
+
+    return clean(text)
+
+
+def as_options(message: str) -> str:
+    """Advice written for Python, in the words of the command line.
+
+    >>> as_options("perhaps target='class'; or policy=\"skip\"; nominal=['day']")
+    'perhaps --target class; or --policy skip; --nominal day'
+    """
+    message = re.sub(r"schema=Declared\(columns=\{('[^']*'): '(\w+)'\}\)", r"\2=[\1]", message)
+    message = re.sub(
+        r"\b(nominal|numeric|text|ignore)=\[(['\"])(.*?)\2\]", lambda m: f"--{m[1]} {_quoted(m[3])}", message
+    )
+    return re.sub(
+        r"\b(target|policy|format)=(['\"])(.*?)\2", lambda m: f"--{m[1]} {_quoted(m[3])}", message
+    )
+
+
+def _quoted(word: str) -> str:
+    import shlex
+
+    return shlex.quote(word)
+
+
+def _let_go_of_stdout() -> None:
+    """The reader is gone: what is still buffered must not be written at exit."""
+    try:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+    except (OSError, ValueError):
+        pass

@@ -1,0 +1,105 @@
+"""Progress on standard error: one line that is rewritten on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Mapping
+
+from bayou.cli.console import is_terminal, note
+from bayou.plain_text import percent, short_number, shortened
+
+_LIVE, _LOGGED = 0.1, 10.0  # seconds between two updates
+
+
+class Meter:
+    """Rows, rows per second, share done, time left, running accuracy, rejects.
+
+    Parameters
+    ----------
+    verb
+        What is going on.
+    quiet
+        Say nothing.
+    """
+
+    def __init__(self, verb: str, quiet: bool = False) -> None:
+        self.verb, self.quiet = verb, quiet
+        self.live = is_terminal(sys.stderr)
+        self._start = time.monotonic()
+        self._last = self._start
+        self._drawn = False
+
+    def update(
+        self,
+        rows: int,
+        share: float | None = None,
+        accuracy: Mapping[str, float] | None = None,
+        rejected: int = 0,
+        of: str = "rows",
+    ) -> None:
+        """Show how far it is, if it is time to."""
+        now = time.monotonic()
+        if self.quiet or now - self._last < (_LIVE if self.live else _LOGGED):
+            return
+        self._last = now
+        text = progress_line(self.verb, rows, now - self._start, share, accuracy, rejected, of)
+        if not self.live:
+            note(text)
+            return
+        width = shutil.get_terminal_size().columns
+        sys.stderr.write("\r\x1b[K" + text[: max(20, width - 1)])
+        sys.stderr.flush()
+        self._drawn = True
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._drawn:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._drawn = False
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._start
+
+
+def progress_line(
+    verb: str,
+    rows: int,
+    seconds: float,
+    share: float | None,
+    accuracy: Mapping[str, float] | None,
+    rejected: int,
+    of: str = "rows",
+) -> str:
+    """The line as text.
+
+    >>> progress_line("evaluate", 45000, 2.0, 0.5, {"nb": 0.73}, 0)
+    'evaluate  45,000 rows  22.5 k/s  50 %  2 s left  nb 73.00'
+    """
+    parts = [verb, f"{rows:,} {of}"]
+    if seconds > 0 and of == "rows":
+        parts.append(f"{short_number(rows / seconds)}/s")
+    if share is not None:
+        parts.append(f"{100 * share:.0f} %")
+        if 0 < share < 1:
+            parts.append(f"{time_text(seconds * (1 - share) / share)} left")
+    if rejected:
+        parts.append(f"{rejected:,} rejected")
+    parts += [f"{shortened(name, 16)} {percent(value)}" for name, value in (accuracy or {}).items()]
+    return "  ".join(parts)
+
+
+def time_text(seconds: float) -> str:
+    """
+    >>> time_text(7.2), time_text(95), time_text(7300)
+    ('7 s', '1 min 35 s', '2 h 1 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

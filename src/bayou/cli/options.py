@@ -1,0 +1,96 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bayou.streams.source import Source
+
+
+def count(text: str) -> int:
+    """A whole number; 1e6 and 1_000_000 are welcome.
+
+    >>> count("1e6"), count("20_000")
+    (1000000, 20000)
+    """
+    try:
+        value = float(text.replace(",", ""))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number of rows") from None
+    if value != value or value < 0 or value > 2**62 or value != int(value):
+        raise typer.BadParameter(f"{text!r} is not a whole number of rows")
+    return int(value)
+
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="CSV, ARFF, Parquet, Arrow, JSON lines, text; - is standard input.")]
+Target = Annotated[str | None, typer.Option("--target", "-t", help="Column to predict. ARFF: the last unless given.")]
+ModelList = Annotated[list[str], typer.Option("--model", "-m", help='Models, comma-separated: nb or "nb(smoothing=0.5)".')]
+OneModel = Annotated[str, typer.Option("--model", "-m", help='The model: nb or "nb(smoothing=0.5)".')]
+Nominal = Annotated[list[str], typer.Option(help="Columns to read as nominal, comma-separated.")]
+Numeric = Annotated[list[str], typer.Option(help="Columns to read as numeric.")]
+Text = Annotated[list[str], typer.Option(help="Columns to read as text.")]
+Ignore = Annotated[list[str], typer.Option(help="Columns to leave out.")]
+PolicyName = Literal["strict", "skip", "missing"]
+Policy = Annotated[PolicyName, typer.Option(help="A cell that does not fit: stop, leave its row out, or make it missing.")]
+DeadLetters = Annotated[str | None, typer.Option(metavar="FILE", help="Keep the rows left out, as JSON lines.")]
+Format = Annotated[str | None, typer.Option(help="csv tsv text arff parquet arrow jsonl libsvm, if the name does not tell.")]
+RowCount = Annotated[int | None, typer.Option("--rows", "-n", parser=count, metavar="N", help="Stop after N rows (1e6 is fine).")]
+Json = Annotated[bool, typer.Option("--json", help="The result as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
+ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A model file (.bayou).")]
+
+
+def names(given: list[str]) -> list[str]:
+    """Column names from repeated or comma-separated options."""
+    return [name for part in given for name in part.split(",") if name]
+
+
+@contextmanager
+def opened(
+    file: str,
+    target: str | None,
+    nominal: list[str],
+    numeric: list[str],
+    text: list[str],
+    ignore: list[str],
+    policy: PolicyName = "strict",
+    dead_letters: str | None = None,
+    format: str | None = None,
+) -> Iterator[Source]:
+    """The stream a command works on."""
+    from bayou.streams import open_stream
+
+    stream = open_stream(
+        file,
+        target=target,
+        nominal=names(nominal),
+        numeric=names(numeric),
+        text=names(text),
+        ignore=names(ignore),
+        policy=policy,
+        dead_letters=dead_letters,
+        format=format,
+    )
+    try:
+        yield stream
+    finally:
+        stream.close()
+
+
+def described(file: str, stream: Any, rows: int) -> str:
+    """What the stream is, in one line."""
+    from bayou.plain_text import clean
+
+    kinds = [column.kind for column in stream.columns.values()]
+    parts = [f"{kinds.count(kind):,} {kind}" for kind in ("numeric", "nominal", "text") if kind in kinds]
+    if stream.vocabulary is not None:
+        parts.append(f"{len(stream.vocabulary):,} words")
+    what = clean("standard input" if file == "-" else file.rsplit("/", 1)[-1])
+    target = f", target {clean(stream.target)}" if stream.target else ""
+    return f"{what}: {rows:,} rows, {' + '.join(parts) or 'no'} columns{target}"

@@ -1,0 +1,172 @@
+"""Models and generators as people write them: `nb`, `nb(smoothing=0.5)`, `bagging(nb, n_estimators=5)`.
+
+Arguments are literals, names of recipes, or other models: read by their grammar, never evaluated.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import inspect
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from bayou.errors import SchemaError
+
+_SHORT = {
+    "NaiveBayes": "nb",
+    "MultinomialNB": "mnb",
+    "ComplementNB": "cnb",
+    "BernoulliNB": "bnb",
+    "WeightedNB": "wnb",
+    "AveragedNB": "anb",
+    "MajorityClass": "majority",
+    "HoeffdingTree": "tree",
+    "EcocNB": "ecoc",
+    "WeightedVoting": "voting",
+    "ResetOnDrift": "reset",
+    "ReadMany": "read-many",
+    "SuperParent": "super-parent",
+    "MixedGaussian": "mixed",
+    "ManyGaussians": "many",
+    "BagOfWords": "words",
+}
+_SPEC = re.compile(r"\s*([A-Za-z][\w-]*)\s*(?:\((.*)\))?\s*", re.DOTALL)
+
+
+def short_name(name: str) -> str:
+    """The name people type: `nb` for NaiveBayes, else the class's own in lower case with hyphens.
+
+    >>> short_name("NaiveBayes"), short_name("NoChange"), short_name("AODE")
+    ('nb', 'no-change', 'aode')
+    """
+    return _SHORT.get(name) or re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+
+
+def classifiers() -> dict[str, type[Any]]:
+    """Every classifier there is, by short name."""
+    import bayou.classifiers
+    import bayou.ensembles
+
+    found = {}
+    for module in (bayou.classifiers, bayou.ensembles):
+        for name in getattr(module, "__all__", ()):
+            found[short_name(name)] = getattr(module, name)
+    return dict(sorted(found.items()))
+
+
+def generators() -> dict[str, type[Any]]:
+    """Every generator there is, by short name."""
+    from bayou.streams import generators as home
+
+    return dict(sorted((short_name(name), getattr(home, name)) for name in home.__all__))
+
+
+def recipes() -> dict[str, type[Any]]:
+    """Frozen choices that may stand in arguments, by their own name."""
+    import bayou.recipes
+
+    return {name: getattr(bayou.recipes, name) for name in getattr(bayou.recipes, "__all__", ())}
+
+
+def split_specs(text: str) -> list[str]:
+    """The parts between commas that stand outside of brackets and quotes.
+
+    >>> split_specs('nb, nb(smoothing=0.5, prior="a,b"), majority')
+    ['nb', 'nb(smoothing=0.5, prior="a,b")', 'majority']
+    """
+    parts, start, depth, quote = [], 0, 0, ""
+    for i, mark in enumerate(text):
+        if quote:
+            quote = "" if mark == quote else quote
+        elif mark in "\"'":
+            quote = mark
+        elif mark in "([{":
+            depth += 1
+        elif mark in ")]}":
+            depth -= 1
+        elif mark == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    return [part.strip() for part in (*parts, text[start:]) if part.strip()]
+
+
+def models(texts: list[str]) -> dict[str, Any]:
+    """Models by the text they were written as."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        for spec in split_specs(text):
+            if spec in found:
+                raise SchemaError(f"model {spec!r} is given twice")
+            found[spec] = build(spec, classifiers(), "model", "bayou models")
+    if not found:
+        raise SchemaError("no model is given; `bayou models` lists them")
+    return found
+
+
+def build(spec: str, known: Mapping[str, type[Any]], what: str, lister: str) -> Any:
+    """The object a spec describes."""
+    match = _SPEC.fullmatch(spec)
+    if match is None:
+        raise SchemaError(f"cannot read {what} {spec!r}; write it as name or name(option=value)")
+    cls = _find(match[1], known, what, lister)
+    if match[2] is None or not match[2].strip():
+        return _made(cls, [], {}, spec, what)
+    try:
+        call = ast.parse(f"f({match[2]})", mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise SchemaError(f"cannot read the options of {what} {spec!r}; write name(option=value)") from None
+    if not isinstance(call, ast.Call):
+        raise SchemaError(f"cannot read the options of {what} {spec!r}; write name(option=value)")
+    args = [_value(arg, spec, known) for arg in call.args]
+    named = {str(k.arg): _value(k.value, spec, known) for k in call.keywords}
+    return _made(cls, args, named, spec, what)
+
+
+def _find(name: str, known: Mapping[str, type[Any]], what: str, lister: str) -> type[Any]:
+    if name.lower() in known:
+        return known[name.lower()]
+    for cls in known.values():
+        if cls.__name__.lower() == name.lower():
+            return cls
+    near = difflib.get_close_matches(name.lower(), known, 1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    raise SchemaError(f"there is no {what} {name!r}; {hint}`{lister}` lists them: {', '.join(known)}")
+
+
+def _value(node: ast.expr, spec: str, known: Mapping[str, type[Any]]) -> Any:
+    """A literal, a bare word as a string, a recipe, or another model."""
+    choices = {**{cls.__name__: cls for cls in known.values()}, **known, **recipes()}
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in choices:
+        args = [_value(arg, spec, known) for arg in node.args]
+        named = {str(k.arg): _value(k.value, spec, known) for k in node.keywords}
+        return _made(choices[node.func.id], args, named, spec, "choice")
+    if isinstance(node, ast.Name):
+        return choices[node.id]() if node.id in known else node.id
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        raise SchemaError(
+            f"cannot read {ast.unparse(node)!r} in {spec!r}; options are numbers, words, lists or recipes"
+        ) from None
+
+
+def _made(cls: type[Any], args: list[Any], named: dict[str, Any], spec: str, what: str) -> Any:
+    known = list(parameters(cls))
+    for name in named:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"; did you mean {near[0]}?" if near else f"; it has {', '.join(known) or 'none'}"
+            raise SchemaError(f"{cls.__name__} has no option {name!r}{hint}")
+    try:
+        return cls(*args, **named)
+    except (TypeError, ValueError) as problem:
+        raise SchemaError(f"cannot make {what} {spec!r}: {problem}") from None
+
+
+def parameters(cls: type[Any]) -> dict[str, inspect.Parameter]:
+    """Constructor parameters by name."""
+    if cls.__init__ is object.__init__:
+        return {}
+    return {n: p for n, p in inspect.signature(cls.__init__).parameters.items() if n != "self"}
