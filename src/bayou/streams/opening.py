@@ -84,15 +84,22 @@ def open_stream(
     left_out = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     wishes = Wishes(target, kinds, left_out, policy, letters)
     name = os.fspath(path)
-    if letters is not None and name != "-" and letters.resolve() == Path(name).resolve():
-        raise DataError("the dead letters would overwrite the stream", value=name, remedy="give another path")
     chosen = format or _format(name)
     tap = Tap(name)
     try:
+        if letters is not None and _same(letters, Path(name)):
+            raise DataError("the dead letters would overwrite the stream", value=name, remedy="another path")
         return _opened(chosen, tap, wishes)
     except BaseException:
         tap.close()
         raise
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):  # one of them does not exist
+        return False
 
 
 def _format(path: str) -> str:
