@@ -1,0 +1,342 @@
+"""Massive collections of Bayesian networks (Bouckaert, 2006): FANC, TC, SPC, SPCr, and any other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bayou.classifiers.joint import JointClassifier, Order
+from bayou.errors import SchemaError
+from bayou.readings.chosen_parent import Choice, ChosenParent
+from bayou.readings.collection import Collection as CollectionReader
+from bayou.readings.parent_sets import Forests, GivenSets, ParentSets, SuperParents, Term, TwoParents
+from bayou.readings.searched_collection import SearchedCollection
+from bayou.readings.structure import ByInformation
+from bayou.readings.view import AnyView, Live
+from bayou.schema import Declared, Label
+from bayou.summaries.grid import Grid
+from bayou.summaries.joint_counts import MAX_BYTES
+
+Prior = str | Mapping[Label, float]
+ParentSet = Sequence[str] | tuple[Sequence[str], float]
+
+
+class CollectionClassifier(JointClassifier):
+    """A fixed rule for parent sets over the order of the columns."""
+
+    def rule(self) -> ParentSets:
+        """The parent sets, as far as they do not need names."""
+        raise NotImplementedError
+
+    def counted(self) -> int:
+        """2 where parent sets hold one column at most, else 3."""
+        return 2
+
+    def joint_view(self) -> AnyView:
+        summary = self.counts(self.counted())
+        if self.order == "information":
+            return SearchedCollection(summary, ByInformation(self.rule()), self.smoothing)
+        return Live(summary, CollectionReader(self.rule(), self.smoothing))
+
+
+class FANC(CollectionClassifier):
+    r"""All forest augmented networks at once: $P(c) \prod_i (P(x_i|c) + \sum_{j<i} P(x_i|c,x_j))$ sums m! of them.
+
+    Parameters
+    ----------
+    smoothing
+        Pseudo-count per value (1 is Laplace's rule).
+    prior
+        `"empirical"`, `"laplace"`, or a mapping from every class to its probability.
+    order
+        Which columns come before which, and so may be their parents: by `"name"`, as `"given"` (arrival),
+        by `"information"` (the columns that tell most about the others given the class come first), or a
+        list of names, the others following by name.
+    parents
+        Only the first so many columns may be parents; None for all.
+    numeric
+        How numeric columns are cut: `"width"`, `"frequency"`, or a `Grid`.
+    max_bytes
+        Refuse larger tables.
+    schema
+        What is known beforehand.
+
+    Merge: exact. Memory: 8 bytes per pair of values and class. A missing value drops its terms.
+
+    Examples
+    --------
+    >>> rows = [{"sky": s, "wind": w} for s in ("blue", "grey") for w in ("calm", "gale")]
+    >>> model = FANC()
+    >>> for row, label in zip(rows * 2, ["dry", "dry", "wet", "dry"] * 2): model.learn_one(row, label)
+    >>> model.predict_one({"sky": "grey", "wind": "calm"})
+    'wet'
+
+    References
+    ----------
+    R. R. Bouckaert, Voting massive collections of Bayesian network classifiers for data streams, 2006.
+    """
+
+    def __init__(
+        self,
+        smoothing: float = 1.0,
+        prior: Prior = "empirical",
+        order: Order = "name",
+        parents: int | None = None,
+        numeric: str | Grid = "width",
+        max_bytes: int = MAX_BYTES,
+        schema: Declared | None = None,
+    ) -> None:
+        self.smoothing = smoothing
+        self.prior = prior
+        self.order = order
+        self.parents = parents
+        self.numeric = numeric
+        self.max_bytes = max_bytes
+        self.schema = schema
+
+    def rule(self) -> ParentSets:
+        return Forests(self.parents)
+
+
+class TC(CollectionClassifier):
+    r"""All networks in which a column has at most two earlier columns as parents, besides the class.
+
+    $P(c) \prod_i (P(x_i|c) + \sum_{j<i} P(x_i|c,x_j) + \sum_{j<l<i} P(x_i|c,x_j,x_l))$. Parameters as in `FANC`.
+
+    Merge: exact. Memory: 8 bytes per triple of values and class.
+
+    Examples
+    --------
+    >>> model = TC().fit([["a", "b"], ["a", "c"], ["d", "b"], ["d", "c"]], [0, 1, 1, 0])
+    >>> model.predict([["a", "b"], ["d", "b"]]).tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        smoothing: float = 1.0,
+        prior: Prior = "empirical",
+        order: Order = "name",
+        parents: int | None = None,
+        numeric: str | Grid = "width",
+        max_bytes: int = MAX_BYTES,
+        schema: Declared | None = None,
+    ) -> None:
+        self.smoothing = smoothing
+        self.prior = prior
+        self.order = order
+        self.parents = parents
+        self.numeric = numeric
+        self.max_bytes = max_bytes
+        self.schema = schema
+
+    def rule(self) -> ParentSets:
+        return TwoParents(self.parents)
+
+    def counted(self) -> int:
+        return 3
+
+
+class SPC(CollectionClassifier):
+    r"""All networks in which a column may have the super parent s and one earlier column as parents.
+
+    Column s comes first; the others have the parent sets {}, {s}, {j} and {s, j}: $2^{m-1} (m-1)!$ networks.
+
+    Parameters
+    ----------
+    super_parent
+        Its name; None takes the first column in the order.
+    smoothing, prior, order, numeric, max_bytes, schema
+        As in `FANC`.
+
+    Merge: exact. Memory: 8 bytes per triple of values and class.
+
+    Examples
+    --------
+    >>> model = SPC(super_parent="x1").fit([["a", "b"], ["a", "c"], ["d", "b"], ["d", "c"]], [0, 1, 1, 0])
+    >>> model.predict([["a", "b"], ["d", "b"]]).tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        super_parent: str | None = None,
+        smoothing: float = 1.0,
+        prior: Prior = "empirical",
+        order: Order = "name",
+        numeric: str | Grid = "width",
+        max_bytes: int = MAX_BYTES,
+        schema: Declared | None = None,
+    ) -> None:
+        self.super_parent = super_parent
+        self.smoothing = smoothing
+        self.prior = prior
+        self.order = order
+        self.numeric = numeric
+        self.max_bytes = max_bytes
+        self.schema = schema
+
+    def rule(self) -> ParentSets:
+        return SuperParents()
+
+    def counted(self) -> int:
+        return 3
+
+    def named(self, columns: Mapping[str, int]) -> None:
+        told = SuperParents(columns.get(self.super_parent, -1) if self.super_parent is not None else -1)
+        _tell(self._views["joint"], told, self.smoothing)
+
+
+class SPCr(JointClassifier):
+    r"""SPC whose super parent is the one with the largest $\sum_n P(y_n | x_n)$.
+
+    The sums are a track record: every row is predicted under each candidate before it is learned. The choice
+    changes at refresh points.
+
+    Parameters
+    ----------
+    sample
+        After the first thousand rows, one in so many is recorded (by a hash of its number).
+    smoothing, prior, order, numeric, max_bytes, schema
+        As in `FANC`.
+
+    Merge: counts exact, the record averaged; cannot unlearn. Memory: as `SPC`, and 16 bytes per column.
+
+    Examples
+    --------
+    >>> model = SPCr().fit([["a", "b"], ["a", "c"], ["d", "b"], ["d", "c"]] * 9, [0, 1, 1, 0] * 9)
+    >>> model.predict([["a", "b"], ["d", "b"]]).tolist(), model.super_parent_
+    ([0, 1], 'x0')
+    """
+
+    def __init__(
+        self,
+        sample: int = 8,
+        smoothing: float = 1.0,
+        prior: Prior = "empirical",
+        order: Order = "name",
+        numeric: str | Grid = "width",
+        max_bytes: int = MAX_BYTES,
+        schema: Declared | None = None,
+    ) -> None:
+        self.sample = sample
+        self.smoothing = smoothing
+        self.prior = prior
+        self.order = order
+        self.numeric = numeric
+        self.max_bytes = max_bytes
+        self.schema = schema
+
+    def joint_view(self) -> AnyView:
+        laplace = 1.0 if self.prior == "laplace" else 0.0
+        choice = Choice(SuperParents, False, self.smoothing, laplace, self.sample)
+        return ChosenParent(self.counts(3), choice)
+
+    @property
+    def super_parent_(self) -> str | None:
+        """Name of the column chosen now."""
+        return chosen_name(self)
+
+
+class Collection(CollectionClassifier):
+    r"""Any collection: $P(c) \prod_i \sum_{pa \in PA_i} u_{i,pa} P(x_i | c, pa)$.
+
+    Parameters
+    ----------
+    parent_sets
+        From column name to its parent sets, each a list of at most two names, or a pair of such a list and a
+        weight for prior knowledge. A column that is not told has the class alone as parent. Parents must come
+        earlier than their children in some order.
+    smoothing, prior, order, numeric, max_bytes, schema
+        As in `FANC`.
+
+    Merge: exact. Memory: 8 bytes per pair (or triple, if a set holds two names) of values and class.
+
+    Examples
+    --------
+    >>> model = Collection({"x1": [[], (["x0"], 5.0)]})
+    >>> model = model.fit([["a", "b"], ["a", "c"], ["d", "b"], ["d", "c"]], [0, 1, 1, 0])
+    >>> model.predict([["a", "b"], ["d", "b"]]).tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        parent_sets: Mapping[str, Sequence[ParentSet]] | None = None,
+        smoothing: float = 1.0,
+        prior: Prior = "empirical",
+        order: Order = "name",
+        numeric: str | Grid = "width",
+        max_bytes: int = MAX_BYTES,
+        schema: Declared | None = None,
+    ) -> None:
+        self.parent_sets = parent_sets
+        self.smoothing = smoothing
+        self.prior = prior
+        self.order = order
+        self.numeric = numeric
+        self.max_bytes = max_bytes
+        self.schema = schema
+
+    def rule(self) -> ParentSets:
+        check_acyclic(self._told())
+        return GivenSets()
+
+    def counted(self) -> int:
+        return 3 if any(len(pa) > 1 for sets in self._told().values() for pa, _ in sets) else 2
+
+    def _told(self) -> dict[str, list[tuple[list[str], float]]]:
+        return {name: [_weighted(pa) for pa in sets] for name, sets in (self.parent_sets or {}).items()}
+
+    def named(self, columns: Mapping[str, int]) -> None:
+        terms: list[Term] = []
+        for name, sets in self._told().items():
+            for pa, u in sets:
+                if name in columns and all(p in columns for p in pa):
+                    p, q = (*(columns[x] for x in pa), -1, -1)[:2]
+                    terms.append((columns[name], p, q, u))
+        _tell(self._views["joint"], GivenSets(tuple(terms)), self.smoothing)
+
+
+def chosen_name(model: JointClassifier) -> str | None:
+    """Name of the column a track record chose."""
+    from bayou.classifiers.joint import column_names
+
+    view = model._views["joint"]
+    view.read_if_due()
+    column = int(view.arrays()["reading.column"][0])
+    return column_names(model.schema_)[column] if column >= 0 else None
+
+
+def check_acyclic(told: Mapping[str, list[tuple[list[str], float]]]) -> None:
+    """Refuse parent sets of more than two columns, weights that are not positive, and cycles."""
+    for name, sets in told.items():
+        for pa, u in sets:
+            if len(set(pa)) > 2 or len(set(pa)) != len(pa) or name in pa or not 0 < u < float("inf"):
+                raise SchemaError(
+                    f"parent set {pa!r} (weight {u!r}) of column {name!r}: at most two other columns, and a "
+                    "positive weight"
+                )
+    above = {name: {p for pa, _ in sets for p in pa} for name, sets in told.items()}
+    placed: set[str] = set()
+    while True:
+        free = [name for name in above if name not in placed and not (above[name] & above.keys()) - placed]
+        if not free:
+            break
+        placed.update(free)
+    if len(placed) < len(above):
+        stuck = ", ".join(repr(name) for name in above if name not in placed)
+        raise SchemaError(f"the parent sets of {stuck} form a cycle; give the columns an order, parents first")
+
+
+def _weighted(pa: ParentSet) -> tuple[list[str], float]:
+    if isinstance(pa, tuple) and len(pa) == 2 and isinstance(pa[1], int | float):
+        return list(pa[0]), float(pa[1])
+    return [str(name) for name in pa], 1.0
+
+
+def _tell(view: AnyView, rule: ParentSets, alpha: float) -> None:
+    """Give a view the parent sets by column number."""
+    if isinstance(view, Live):
+        view.reader = CollectionReader(rule, alpha)
+    elif isinstance(view, SearchedCollection):
+        view.reader = ByInformation(rule)

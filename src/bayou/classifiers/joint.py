@@ -1,0 +1,115 @@
+"""What classifiers over joint counts share: the order of their columns, and a budget kept before anything grows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from bayou.align import Alignment
+from bayou.classifiers.engine import BayesClassifier
+from bayou.classifiers.naive_bayes import given_classes
+from bayou.errors import SchemaError
+from bayou.readings.prior import prior_reader
+from bayou.readings.view import AnyView, Live
+from bayou.schema import Declared, Growth, Kind, Label, Schema
+from bayou.summaries.class_counts import ClassCounts
+from bayou.summaries.grid import Grid, grid_of
+from bayou.summaries.joint_counts import JointCounts
+
+Order = str | Sequence[str]
+
+
+class JointClassifier(BayesClassifier):
+    """Views named "classes" and "joint", the latter over `JointCounts`."""
+
+    smoothing: float
+    prior: str | Mapping[Label, float] = "empirical"
+    order: Order = "name"
+    numeric: str | Grid
+    max_bytes: int
+
+    def declared(self) -> Declared:
+        return given_classes(super().declared(), self.prior)
+
+    def views(self) -> Mapping[str, AnyView]:
+        check_smoothing(self.smoothing)
+        check_order(self.order)
+        return {"classes": Live(ClassCounts(), prior_reader(self.prior)), "joint": self.joint_view()}
+
+    def joint_view(self) -> AnyView:
+        """How the joint counts are read: all a classifier of this family has to give."""
+        raise NotImplementedError
+
+    def counts(self, order: int) -> JointCounts:
+        """Empty counts of pairs (2) or triples (3) as the parameters want them."""
+        grid = grid_of(self.numeric)
+        return JointCounts(order, grid.bins, grid.rule, grid.warm_up, self.max_bytes)
+
+    def named(self, columns: Mapping[str, int]) -> None:
+        """Called when the columns are known by name; for readers that were told names."""
+
+    def grow(self, plan: Alignment) -> None:
+        super().grow(plan)
+        if all(np.array_equal(axis.to, np.arange(len(axis.to))) for axis in (plan.nominal, plan.numeric)):
+            self._settle()
+
+    def merge_state(self, other: BayesClassifier) -> None:
+        super().merge_state(other)  # type: ignore[arg-type]
+        self._settle()
+
+    def _settle(self) -> None:
+        """Ranks and named columns, once the schema and the counts agree (a merge grows the counts first)."""
+        names = column_names(self.schema_)
+        summary: JointCounts = self._views["joint"].summary
+        if len(names) != len(summary.sizes):
+            return
+        ranks = rank_columns(names, list(self.schema_.place), self.order)
+        if not np.array_equal(ranks, summary.ranks):
+            summary.order_by(ranks)
+        self.named({name: j for j, name in enumerate(names)})
+
+    def _apply(self, growth: Growth) -> None:
+        """Refuse growth beyond the budget while nothing has changed yet."""
+        shape = self.schema_.shape()
+        sizes = dict(zip(self.schema_.names(Kind.NOMINAL), shape.values, strict=True))
+        sizes.update({name: 0 for name, kind in growth.columns if kind is Kind.NOMINAL})
+        for name in sizes:
+            sizes[name] += len(growth.values.get(name, ()))
+        new = sum(kind is Kind.NUMERIC for _, kind in growth.columns)
+        summary: JointCounts = self._views["joint"].summary
+        numeric = [summary.grid.bins] * (shape.numeric + new)
+        summary.check_bytes([*sizes.values(), *numeric], shape.classes + len(growth.classes))
+        super()._apply(growth)
+
+
+def column_names(schema: Schema) -> list[str]:
+    """Columns as joint counts store them: nominal ones, then numeric ones."""
+    return [*schema.names(Kind.NOMINAL), *schema.names(Kind.NUMERIC)]
+
+
+def rank_columns(names: list[str], arrival: list[str], order: Order) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The place of each column in the reading order.
+
+    >>> rank_columns(["b", "c", "a"], ["b", "a", "c"], "name").tolist()
+    [1, 2, 0]
+    >>> rank_columns(["b", "c", "a"], ["b", "a", "c"], ["c"]).tolist()
+    [2, 0, 1]
+    """
+    if order == "given":
+        wanted = [name for name in arrival if name in set(names)]
+    else:
+        first = [] if isinstance(order, str) else [name for name in order if name in set(names)]
+        wanted = [*first, *sorted(set(names) - set(first))]
+    places = {name: r for r, name in enumerate(wanted)}
+    return np.array([places[name] for name in names], dtype=np.int64)
+
+
+def check_order(order: Order) -> None:
+    if isinstance(order, str) and order not in ("name", "given", "information"):
+        raise SchemaError(f"order={order!r}; it is 'name', 'given', 'information' or a list of column names")
+
+
+def check_smoothing(smoothing: float) -> None:
+    if not 0 <= smoothing < float("inf"):
+        raise SchemaError(f"smoothing={smoothing!r}; it is a pseudo-count >= 0")

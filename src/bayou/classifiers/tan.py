@@ -1,0 +1,62 @@
+"""Tree augmented naive Bayes (Friedman, Geiger and Goldszmidt, 1997)."""
+
+from __future__ import annotations
+
+from bayou.classifiers.augmented import AugmentedNB
+from bayou.classifiers.collections import Prior
+from bayou.classifiers.joint import Order
+from bayou.readings.structure import SpanningTree, StructureSearch
+from bayou.schema import Declared
+from bayou.summaries.grid import Grid
+from bayou.summaries.joint_counts import MAX_BYTES
+
+
+class TAN(AugmentedNB):
+    r"""Naive Bayes in which every column but the root has one more parent: the tree with the largest
+    $\sum I(X_i; X_j | C)$.
+
+    The tree is searched at refresh points; its probabilities are always current. A column whose parent is
+    missing is read with the class alone.
+
+    Parameters
+    ----------
+    smoothing
+        Pseudo-count per value (1 is Laplace's rule).
+    prior
+        `"empirical"`, `"laplace"`, or a mapping from every class to its probability.
+    order
+        The first column is the root, and ties go to earlier columns: by `"name"`, as `"given"`, or a list.
+    numeric
+        How numeric columns are cut: `"width"`, `"frequency"`, or a `Grid`.
+    max_bytes
+        Refuse larger tables.
+    schema
+        What is known beforehand.
+
+    Merge: exact (the tree is searched again). Memory: 8 bytes per pair of values and class.
+
+    Examples
+    --------
+    >>> model = TAN().fit([["a", "b"], ["a", "c"], ["d", "b"], ["d", "c"]] * 5, [0, 1, 1, 0] * 5)
+    >>> model.predict([["a", "b"], ["d", "b"]]).tolist(), model.parents_
+    ([0, 1], {'x0': None, 'x1': 'x0'})
+    """
+
+    def __init__(
+        self,
+        smoothing: float = 1.0,
+        prior: Prior = "empirical",
+        order: Order = "name",
+        numeric: str | Grid = "width",
+        max_bytes: int = MAX_BYTES,
+        schema: Declared | None = None,
+    ) -> None:
+        self.smoothing = smoothing
+        self.prior = prior
+        self.order = order
+        self.numeric = numeric
+        self.max_bytes = max_bytes
+        self.schema = schema
+
+    def search(self) -> StructureSearch:
+        return SpanningTree()

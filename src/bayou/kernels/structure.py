@@ -1,0 +1,111 @@
+"""What one column tells about another given the class, and what an edge between them is worth."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+
+
+@kernel
+def sum_margins(
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    both: NDArray[np.float64],
+    pairs: NDArray[np.float64],
+    layout: NDArray[np.int64],
+    j: int,
+    i: int,
+) -> None:
+    """n(v_j, c), n(v_i, c) and n(c) over the rows that have columns i < j.
+
+    left : float64[s_j, K], out; right : float64[s_i, K], out; both : float64[K], out
+    pairs : float64[P, K], in; layout : int64[3, m + 1], in
+    """
+    o = layout[0]
+    left[:] = 0.0
+    right[:] = 0.0
+    both[:] = 0.0
+    for a in range(len(left)):
+        base = layout[1, j] + a * o[j] + o[i]
+        for b in range(len(right)):
+            for c in range(len(both)):
+                n = pairs[base + b, c]
+                left[a, c] += n
+                right[b, c] += n
+                both[c] += n
+
+
+@kernel
+def conditional_information(
+    out: NDArray[np.float64], pairs: NDArray[np.float64], layout: NDArray[np.int64]
+) -> None:
+    """out[j, i] = out[i, j] = sum n(v_j, v_i, c) log(n(v_j, v_i, c) n(c) / (n(v_j, c) n(v_i, c))), in nats.
+
+    Over the rows that have both columns; divided by N it is the information I(X_j; X_i | C).
+    out : float64[m, m], out; pairs : float64[P, K], in; layout : int64[3, m + 1], in
+    """
+    o, m, k = layout[0], out.shape[0], pairs.shape[1]
+    both = np.empty(k)
+    for j in range(m):
+        out[j, j] = 0.0
+        for i in range(j):
+            left, right = np.empty((o[j + 1] - o[j], k)), np.empty((o[i + 1] - o[i], k))
+            sum_margins(left, right, both, pairs, layout, j, i)
+            total = 0.0
+            for a in range(len(left)):
+                base = layout[1, j] + a * o[j] + o[i]
+                for b in range(len(right)):
+                    for c in range(k):
+                        n = pairs[base + b, c]
+                        if n > 0.0:
+                            total += n * math.log(n * both[c] / (left[a, c] * right[b, c]))
+            out[j, i] = total
+            out[i, j] = total
+
+
+@kernel
+def log_dirichlet(total: float, values: int) -> float:
+    """log of Gamma(V) / Gamma(n + V), the part of the uniform Dirichlet's evidence that belongs to a total."""
+    return math.lgamma(values) - math.lgamma(total + values)
+
+
+@kernel
+def dirichlet_gain(
+    out: NDArray[np.float64],
+    pairs: NDArray[np.float64],
+    layout: NDArray[np.int64],
+    width: NDArray[np.int64],
+) -> None:
+    """out[i, p] = log evidence of column i given class and column p, less that given the class (K2's score).
+
+    Over the rows that have both columns, uniform Dirichlet priors.
+    out : float64[m, m], out; pairs : float64[P, K], in; layout : int64[3, m + 1], in; width : int64[m], in
+    """
+    o, m, k = layout[0], out.shape[0], pairs.shape[1]
+    both = np.empty(k)
+    for j in range(m):
+        out[j, j] = 0.0
+        for i in range(j):
+            left, right = np.empty((o[j + 1] - o[j], k)), np.empty((o[i + 1] - o[i], k))
+            sum_margins(left, right, both, pairs, layout, j, i)
+            cells, ends_left, ends_right, own_left, own_right, start = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            for c in range(k):
+                for a in range(len(left)):
+                    ends_left += log_dirichlet(left[a, c], width[i])
+                    own_left += math.lgamma(left[a, c] + 1.0)
+                    for b in range(len(right)):
+                        n = pairs[layout[1, j] + a * o[j] + o[i] + b, c]
+                        cells += math.lgamma(n + 1.0)
+                for b in range(len(right)):
+                    ends_right += log_dirichlet(right[b, c], width[j])
+                    own_right += math.lgamma(right[b, c] + 1.0)
+                start += log_dirichlet(both[c], width[i])
+            out[i, j] = cells + ends_left - start - own_right
+            start = 0.0
+            for c in range(k):
+                start += log_dirichlet(both[c], width[j])
+            out[j, i] = cells + ends_right - start - own_left

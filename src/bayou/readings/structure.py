@@ -1,0 +1,128 @@
+"""Structures of single networks, searched on pair counts: trees, forests, and orders of columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from bayou.block import Floats, Index
+from bayou.errors import SchemaError
+from bayou.kernels.class_counts import class_total, prior_size
+from bayou.kernels.structure import conditional_information, dirichlet_gain
+from bayou.readings.parent_sets import ParentSets, Terms
+from bayou.summaries.joint_counts import JointCounts
+
+SCORES = ("loglik", "aic", "mdl", "bayes")
+_DIGITS = 10  # differences beyond are rounding, and would make ties depend on the order of storage
+
+
+class StructureSearch(Protocol):
+    """Finds parent sets in counts: a pure function of the summary."""
+
+    def search(self, summary: JointCounts) -> Terms:
+        """The parent sets found."""
+
+
+@dataclass(frozen=True)
+class SpanningTree:
+    r"""Chow and Liu's tree: the largest sum of $I(X_i; X_j | C)$, directed away from the first column."""
+
+    def search(self, summary: JointCounts) -> Terms:
+        m = len(summary.sizes)
+        parents = np.full(m, -1, dtype=np.int64)
+        if m == 0:
+            return Terms.tree(parents)
+        order = summary.reading_order
+        weight = rounded(information(summary))[np.ix_(order, order)]
+        best, link = weight[0].copy(), np.zeros(m, dtype=np.int64)
+        outside = np.ones(m, dtype=bool)
+        outside[0] = False
+        for _ in range(m - 1):
+            reach = np.where(outside, best, -np.inf)
+            top = reach.max()
+            new = min((min(link[r], r), max(link[r], r), r) for r in np.flatnonzero(reach == top).tolist())[2]
+            parents[order[new]] = order[link[new]]
+            outside[new] = False
+            for r in np.flatnonzero(outside).tolist():
+                ahead = (min(new, r), max(new, r)) < (min(link[r], r), max(link[r], r))
+                if weight[new, r] > best[r] or (weight[new, r] == best[r] and ahead):
+                    best[r], link[r] = weight[new, r], new
+        return Terms.tree(parents)
+
+
+@dataclass(frozen=True)
+class GreedyForest:
+    """Adds the edge with the largest positive gain that makes no cycle and no second parent, until none is left.
+
+    Gains are differences of the log-likelihood, less 1 (`"aic"`) or log(N)/2 (`"mdl"`) per parameter, or of the
+    evidence with uniform Dirichlet priors (`"bayes"`). Ties go to the first child, then to the first parent.
+    """
+
+    score: str = "mdl"
+
+    def __post_init__(self) -> None:
+        if self.score not in SCORES:
+            raise SchemaError(f"score={self.score!r}; it is one of {', '.join(map(repr, SCORES))}")
+
+    def gains(self, summary: JointCounts) -> Floats:
+        """[m, m], the gain of giving child i (row) the parent p (column)."""
+        s, m = summary, len(summary.sizes)
+        gain = np.zeros((m, m))
+        if self.score == "bayes":
+            dirichlet_gain(gain, s.pairs, s.layout, s.width)
+            return gain
+        conditional_information(gain, s.pairs, s.layout)
+        free = np.maximum(s.width - 1, 0)
+        parameters = prior_size(s.classes, int(s.declared_classes[0])) * np.outer(free, free)
+        total = class_total(s.classes)
+        price = {"loglik": 0.0, "aic": 1.0, "mdl": 0.5 * np.log(total) if total > 0 else 0.0}[self.score]
+        return np.asarray(gain - price * parameters)
+
+    def search(self, summary: JointCounts) -> Terms:
+        m = len(summary.sizes)
+        order = summary.reading_order
+        gain = rounded(self.gains(summary))[np.ix_(order, order)]
+        np.fill_diagonal(gain, -np.inf)
+        parents, root = np.full(m, -1, dtype=np.int64), np.arange(m)
+        for _ in range(m - 1):
+            best = int(np.argmax(gain))  # the first of equals: child by child, parent by parent
+            child, parent = divmod(best, m)
+            if not gain[child, parent] > 0:
+                break
+            parents[order[child]] = order[parent]
+            gain[child] = -np.inf
+            root[root == root[child]] = root[parent]
+            inside = np.flatnonzero(root == root[parent])
+            gain[np.ix_(inside, inside)] = -np.inf
+        return Terms.tree(parents)
+
+
+@dataclass(frozen=True)
+class ByInformation:
+    r"""A collection over the columns sorted by $\sum_j I(X_i; X_j | C)$, the largest first."""
+
+    parent_sets: ParentSets
+
+    def order(self, summary: JointCounts) -> Index:
+        """Columns from the most to the least connected; ties by the reading order."""
+        sums = rounded(information(summary).sum(axis=1))
+        return np.lexsort((summary.ranks, -sums)).astype(np.int64)
+
+    def search(self, summary: JointCounts) -> Terms:
+        return Terms.of(self.parent_sets.terms(self.order(summary)), len(summary.sizes))
+
+
+def information(summary: JointCounts) -> Floats:
+    """[m, m], I(X_i; X_j | C) in nats, over all rows: rows without one of the two tell nothing."""
+    out = np.zeros((len(summary.sizes),) * 2)
+    conditional_information(out, summary.pairs, summary.layout)
+    total = class_total(summary.classes)
+    return out / total if total > 0 else out
+
+
+def rounded(values: Floats) -> Floats:
+    """Values with the noise of summation taken off."""
+    scale = float(np.abs(values).max(initial=0.0))
+    return np.round(values / scale, _DIGITS) if scale > 0 else values
