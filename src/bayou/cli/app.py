@@ -6,7 +6,13 @@ from typing import Annotated
 
 import typer
 
+from bayou.cli.compare import compare
 from bayou.cli.evaluate import evaluate
+from bayou.cli.generate import demo, generate
+from bayou.cli.inspect import explain, inspect, merge
+from bayou.cli.learn import learn
+from bayou.cli.models import models, warm
+from bayou.cli.predict import predict
 
 EPILOG = (
     "Exit codes: 0 done; 1 an error in the data or the model; 2 an error in the command; 130 interrupted.  "
@@ -41,5 +47,17 @@ def _main(
     pass
 
 
-for command in (evaluate,):
+for command in (
+    demo,
+    evaluate,
+    compare,
+    learn,
+    predict,
+    explain,
+    inspect,
+    merge,
+    models,
+    generate,
+    warm,
+):
     app.command(epilog=EPILOG)(command)

@@ -129,9 +129,7 @@ def as_options(message: str) -> str:
     message = re.sub(
         r"\b(nominal|numeric|text|ignore)=\[(['\"])(.*?)\2\]", lambda m: f"--{m[1]} {_quoted(m[3])}", message
     )
-    return re.sub(
-        r"\b(target|policy|format)=(['\"])(.*?)\2", lambda m: f"--{m[1]} {_quoted(m[3])}", message
-    )
+    return re.sub(r"\b(target|policy|format)=(['\"])(.*?)\2", lambda m: f"--{m[1]} {_quoted(m[3])}", message)
 
 
 def _quoted(word: str) -> str:

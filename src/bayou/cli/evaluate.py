@@ -34,7 +34,8 @@ def evaluate(
     format: options.Format = None,
     confusion: Annotated[bool, typer.Option("--confusion", help="Show confusion matrices.")] = False,
     curve: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write the learning curves as CSV (- for standard output).")
+        str | None,
+        typer.Option(metavar="FILE", help="Write the learning curves as CSV (- for standard output)."),
     ] = None,
     html: Annotated[str | None, typer.Option(metavar="FILE", help="Write a report with curves.")] = None,
     json: options.Json = False,
@@ -50,7 +51,9 @@ def evaluate(
         about = options.described(file, stream, found.rows)
         rejects = dict(stream.rejects.counts)
     if json:
-        out_json({"file": file, "target": stream.target, "rejects": rejects, **_without_curves(found.to_dict())})
+        out_json(
+            {"file": file, "target": stream.target, "rejects": rejects, **_without_curves(found.to_dict())}
+        )
     else:
         show(found, about, confusion, quiet)
     for reason, times in rejects.items():
@@ -100,7 +103,9 @@ def show(found: Evaluation, about: str, confusion: bool = False, quiet: bool = F
     if quiet or not found.rows:
         return
     out()
-    out("In percent, but for the log-loss. kappa-T: errors of no-change avoided; kappa-M: of the majority class.")
+    out(
+        "In percent, but for the log-loss. kappa-T: errors of no-change avoided; kappa-M: of the majority class."
+    )
     own = [result.accuracy for result in found.results.values() if not result.baseline]
     for name, result in found.results.items():
         if result.baseline and own and result.accuracy >= max(own):
@@ -130,7 +135,10 @@ def _write_curves(found: Evaluation, path: str) -> None:
 def _write_html(found: Evaluation, about: str, path: str) -> None:
     from html import escape
 
-    style = "body{font:15px sans-serif;margin:2em}td,th{padding:.2em .8em;text-align:right}td:first-child,th:first-child{text-align:left}"
+    style = (
+        "body{font:15px sans-serif;margin:2em}td,th{padding:.2em .8em;text-align:right}"
+        "td:first-child,th:first-child{text-align:left}"
+    )
     page = (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(about)}</title>'
         f"<style>{style}</style><h1>{escape(about)}</h1>{found._repr_html_()}</html>\n"

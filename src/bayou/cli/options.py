@@ -28,19 +28,35 @@ def count(text: str) -> int:
     return int(value)
 
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="CSV, ARFF, Parquet, Arrow, JSON lines, text; - is standard input.")]
-Target = Annotated[str | None, typer.Option("--target", "-t", help="Column to predict. ARFF: the last unless given.")]
-ModelList = Annotated[list[str], typer.Option("--model", "-m", help='Models, comma-separated: nb or "nb(smoothing=0.5)".')]
+File = Annotated[
+    str,
+    typer.Argument(metavar="FILE", help="CSV, ARFF, Parquet, Arrow, JSON lines, text; - is standard input."),
+]
+Target = Annotated[
+    str | None, typer.Option("--target", "-t", help="Column to predict. ARFF: the last unless given.")
+]
+ModelList = Annotated[
+    list[str], typer.Option("--model", "-m", help='Models, comma-separated: nb or "nb(smoothing=0.5)".')
+]
 OneModel = Annotated[str, typer.Option("--model", "-m", help='The model: nb or "nb(smoothing=0.5)".')]
 Nominal = Annotated[list[str], typer.Option(help="Columns to read as nominal, comma-separated.")]
 Numeric = Annotated[list[str], typer.Option(help="Columns to read as numeric.")]
 Text = Annotated[list[str], typer.Option(help="Columns to read as text.")]
 Ignore = Annotated[list[str], typer.Option(help="Columns to leave out.")]
 PolicyName = Literal["strict", "skip", "missing"]
-Policy = Annotated[PolicyName, typer.Option(help="A cell that does not fit: stop, leave its row out, or make it missing.")]
-DeadLetters = Annotated[str | None, typer.Option(metavar="FILE", help="Keep the rows left out, as JSON lines.")]
-Format = Annotated[str | None, typer.Option(help="csv tsv text arff parquet arrow jsonl libsvm, if the name does not tell.")]
-RowCount = Annotated[int | None, typer.Option("--rows", "-n", parser=count, metavar="N", help="Stop after N rows (1e6 is fine).")]
+Policy = Annotated[
+    PolicyName, typer.Option(help="A cell that does not fit: stop, leave its row out, or make it missing.")
+]
+DeadLetters = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Keep the rows left out, as JSON lines.")
+]
+Format = Annotated[
+    str | None, typer.Option(help="csv tsv text arff parquet arrow jsonl libsvm, if the name does not tell.")
+]
+RowCount = Annotated[
+    int | None,
+    typer.Option("--rows", "-n", parser=count, metavar="N", help="Stop after N rows (1e6 is fine)."),
+]
 Json = Annotated[bool, typer.Option("--json", help="The result as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A model file (.bayou).")]

@@ -1,0 +1,63 @@
+"""`bayou compare`: models cross-validated on the same folds, with significance."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bayou.cli import options
+from bayou.cli.compiling import announce_compiling
+from bayou.cli.console import guarded, out, out_json, out_table
+from bayou.cli.meter import Meter, time_text
+
+
+@guarded
+def compare(
+    file: options.File,
+    model: options.ModelList = ["nb"],  # noqa: B006
+    target: options.Target = None,
+    folds: Annotated[int, typer.Option(min=2, help="Parts; each is tested once.")] = 10,
+    repeats: Annotated[int, typer.Option(min=1, help="How often to deal the rows anew.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="How the rows are dealt.")] = 0,
+    nominal: options.Nominal = [],  # noqa: B006
+    numeric: options.Numeric = [],  # noqa: B006
+    text: options.Text = [],  # noqa: B006
+    ignore: options.Ignore = [],  # noqa: B006
+    policy: options.Policy = "strict",
+    format: options.Format = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Cross-validate models on the same stratified folds; the others are tested against the first."""
+    from bayou.cli import specs
+
+    chosen = specs.models(model)
+    announce_compiling(quiet)
+    meter = Meter("compare", quiet)
+    from bayou.evaluate import compare as compare_models
+
+    with options.opened(file, target, nominal, numeric, text, ignore, policy, None, format) as stream:
+        found = compare_models(
+            chosen,
+            stream,
+            folds=folds,
+            repeats=repeats,
+            seed=seed,
+            progress=lambda done, parts: meter.update(done, done / parts, of=f"of {parts} parts"),
+        )
+        about = options.described(file, stream, found.rows)
+    meter.clear()
+    if json:
+        out_json({"file": file, **found.to_dict()})
+        return
+    kind = f"{repeats} x {folds}-fold" if repeats > 1 else f"{folds}-fold"
+    out(f"{about}, {kind} stratified cross-validation, {time_text(meter.seconds)}")
+    out()
+    out_table(found.table())
+    if not quiet:
+        out()
+        out(
+            f"In percent, but for the log-loss; ± is the deviation over folds.\n"
+            f"p: corrected resampled t-test on accuracy against {next(iter(chosen))}, two-sided; better and worse are told at the 5 % level."
+        )

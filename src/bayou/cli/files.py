@@ -1,0 +1,34 @@
+"""Model files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from bayou.errors import DataError
+
+
+def load_model(path: str) -> Any:
+    """The model in a file."""
+    from bayou.files import load
+
+    return load(path)
+
+
+def save_model(model: Any, path: str) -> None:
+    from bayou.files import save
+
+    save(model, path)
+
+
+def check_writable(path: str) -> None:
+    """Find out before hours of work whether there is a place for the result."""
+    place = Path(path)
+    folder = place.parent
+    if place.is_dir():
+        raise DataError(f"{path} is a folder", remedy="give the name of a file")
+    if not folder.is_dir():
+        raise DataError(f"there is no folder {folder}", remedy="make it first, or write elsewhere")
+    if not os.access(place if place.exists() else folder, os.W_OK):
+        raise DataError(f"cannot write to {path}", remedy="check its permissions, or write elsewhere")

@@ -1,0 +1,99 @@
+"""`bayou models` and `warm`: what there is, and how to have it compiled."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Annotated, Any
+
+import typer
+
+from bayou.cli import options
+from bayou.cli.console import guarded, heading, note, out, out_json
+from bayou.cli.meter import Meter, time_text
+
+
+@guarded
+def models(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="Only this one, with all that is known.")
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Every classifier with its options, as they stand in its constructor."""
+    from bayou.cli import specs
+
+    known = specs.classifiers()
+    if name is not None:
+        chosen = specs._find(name, known, "model", "bayou models")
+        known = {short: cls for short, cls in known.items() if cls is chosen}
+    facts = {short: facts_of(cls) for short, cls in known.items()}
+    if json:
+        out_json(facts)
+        return
+    for short, fact in facts.items():
+        out(f"{heading(short)}  {fact['class']}")
+        out(f"    {fact['about']}")
+        for option, told in fact["options"].items():
+            default = "required" if told["default"] is None and told["required"] else f"{told['default']}"
+            about = told["about"] if name is not None else _first_sentence(told["about"])
+            out(f"      {option}={default}  {about}".rstrip())
+        out()
+    out('Options are given like this: --model "nb(smoothing=0.5)"')
+
+
+def facts_of(cls: type[Any]) -> dict[str, Any]:
+    """Class, first sentence, and options with defaults and what the docstring says of them."""
+    from bayou.cli import specs
+
+    about = _parameter_docs(cls)
+    return {
+        "class": cls.__name__,
+        "about": (inspect.getdoc(cls) or "").split("\n\n")[0].replace("\n", " "),
+        "options": {
+            name: {
+                "default": None if p.default is p.empty else repr(p.default),
+                "required": p.default is p.empty,
+                "about": about.get(name, ""),
+            }
+            for name, p in specs.parameters(cls).items()
+        },
+    }
+
+
+def _parameter_docs(cls: type[Any]) -> dict[str, str]:
+    """Descriptions under "Parameters" of a docstring in NumPy's style."""
+    found: dict[str, str] = {}
+    current: list[str] = []
+    inside = False
+    for line in (inspect.getdoc(cls) or "").splitlines():
+        if line.strip() == "Parameters":
+            inside = True
+        elif inside and re.fullmatch(r"[\w, ]+", line) and not line.startswith((" ", "-")):
+            current = [name.strip() for name in line.split(",")]
+        elif inside and line.startswith("    ") and current:
+            for name in current:
+                found[name] = f"{found.get(name, '')} {line.strip()}".strip()
+        elif inside and line and not line.startswith(("-", " ")):
+            break
+    return found
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=[.;])\s", text, maxsplit=1)[0].rstrip(";.")
+
+
+@guarded
+def warm(quiet: options.Quiet = False) -> None:
+    """Compile every kernel now, once, so that no later command has to wait."""
+    from bayou.kernels.compiling import watch
+    from bayou.kernels.warming import compile_all
+
+    compiler = watch()
+    meter = Meter("warm", quiet)
+    done, skipped = compile_all(lambda n, total: meter.update(n, n / total, of=f"of {total} kernels"))
+    meter.clear()
+    if not quiet:
+        note(f"{done} kernels ready, {compiler.kernels} compiled now, {time_text(meter.seconds)}")
+        if skipped:
+            note(f"left for their first use: {', '.join(skipped)}")
