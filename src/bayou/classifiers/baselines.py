@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from bayou.classifiers.engine import BayesClassifier
 from bayou.readings.last_label import Persistence
@@ -25,6 +26,8 @@ class MajorityClass(BayesClassifier):
     ['b']
     """
 
+    poor_score: ClassVar[bool] = True
+
     def __init__(self, schema: Declared | None = None) -> None:
         self.schema = schema
 
@@ -44,6 +47,8 @@ class NoChange(BayesClassifier):
     >>> model.predict_one({"x": 3})
     'b'
     """
+
+    poor_score: ClassVar[bool] = True
 
     def __init__(self, schema: Declared | None = None) -> None:
         self.schema = schema

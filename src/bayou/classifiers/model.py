@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.align import Alignment, align, canonical, canonical_order, grown, union
+from bayou.align import Alignment, align, canonical, grown, union
 from bayou.block import Block, Floats
 from bayou.classifiers.params import Parameterised
 from bayou.encoding import Encoder
@@ -31,7 +31,6 @@ class Model(Parameterised):
     numbers_are_words: ClassVar[bool] = False
     _encoder: Encoder | None = None
     _position = 0
-    _order: NDArray[np.int64] | None = None
 
     # -- the engine, given by subclasses --
 
@@ -95,7 +94,7 @@ class Model(Parameterised):
     def _reset(self, declared: Declared | None = None) -> None:
         schema = Schema(declared or self.declared())
         self._encoder = Encoder(schema, self.numbers_are_words)
-        self._position, self._order = 0, None
+        self._position = 0
         self.begin(schema)
 
     def _require(self) -> Encoder:
@@ -116,9 +115,7 @@ class Model(Parameterised):
         return [values[i] for i in self._class_order()]
 
     def _class_order(self) -> NDArray[np.int64]:
-        if self._order is None or len(self._order) != len(self.schema_.classes.values):
-            self._order = canonical_order(self.schema_.classes.values)
-        return self._order
+        return self._require().class_order()
 
     def encode(self, X: Any, y: Any = None, w: Any = None, *, learn: bool = False) -> Block:
         """A batch as a block of this model's schema; with `learn`, what is new is added to the schema first."""

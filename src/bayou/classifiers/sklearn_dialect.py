@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,13 @@ from bayou.schema import Declared, Label
 class SklearnDialect(Model):
     """`fit`, `partial_fit`, `predict` and their conventions, without scikit-learn as a dependency."""
 
-    _estimator_type = "classifier"
+    poor_score: ClassVar[bool] = False  # scikit-learn's name for models not meant for its numeric toy data
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, learn the rows, and read what is due."""
         table, labels = self._checked(X, y, reset=True)
+        if sample_weight is not None and not np.asarray(sample_weight).any():
+            raise DataError("all sample weights are zero", remedy="give at least one row a weight above 0")
         self._reset()
         self.learn_batch(table, labels, sample_weight)
         self.refresh()
@@ -50,7 +52,8 @@ class SklearnDialect(Model):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row; ties go to the first in canonical order."""
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)] if len(self.classes_) else np.empty(0)
+        best = np.argmax(self.predict_proba(X), axis=1)
+        return self.classes_[best]
 
     def predict_proba(self, X: Any) -> Floats:
         """[n, K] probabilities, columns in the order of `classes_`."""
@@ -139,7 +142,7 @@ class SklearnDialect(Model):
         return Tags(
             estimator_type="classifier",
             target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(multi_class=True),
+            classifier_tags=ClassifierTags(multi_class=True, poor_score=self.poor_score),
             input_tags=InputTags(
                 allow_nan=True,
                 sparse=True,
@@ -175,10 +178,10 @@ def _width(table: Table) -> int:
 
 def _require_rows(table: Table) -> None:
     if table.n == 0:
-        raise DataError("Found array with 0 sample(s) while a minimum of 1 is required")
+        raise DataError("Found array with 0 sample(s) while a minimum of 1 is required.")
     if _width(table) == 0:
         raise DataError(
-            f"Found array with 0 feature(s) (shape=({table.n}, 0)) while a minimum of 1 is required"
+            f"Found array with 0 feature(s) (shape=({table.n}, 0)) while a minimum of 1 is required."
         )
 
 

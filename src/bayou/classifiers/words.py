@@ -41,6 +41,7 @@ class MultinomialNB(BayesClassifier):
     """
 
     numbers_are_words: ClassVar[bool] = True
+    poor_score: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -84,6 +85,7 @@ class ComplementNB(BayesClassifier):
     """
 
     numbers_are_words: ClassVar[bool] = True
+    poor_score: ClassVar[bool] = True
 
     def __init__(self, alpha: float = 1.0, schema: Declared | None = None) -> None:
         self.alpha = alpha
@@ -121,6 +123,7 @@ class BernoulliNB(BayesClassifier):
     """
 
     numbers_are_words: ClassVar[bool] = True
+    poor_score: ClassVar[bool] = True
 
     def __init__(
         self,

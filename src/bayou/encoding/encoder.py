@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayou.align import canonical_order
 from bayou.block import Block, Codes, Floats, Words
 from bayou.encoding.columns import distinct, is_missing, kind_of, numbers, tokens
 from bayou.encoding.table import Sparse, Table, sparse_of_records, table_of
@@ -45,9 +46,16 @@ class Encoder:
         self.forget()
 
     def forget(self) -> None:
-        """The schema has grown: plans made for single records are void."""
+        """The schema has grown: what was derived from it is void."""
         self._plan_names: tuple[str, ...] | None = None
         self._plan: list[tuple[int, Vocabulary | None]] = []
+        self._order: NDArray[np.int64] | None = None
+
+    def class_order(self) -> NDArray[np.int64]:
+        """Codes of the classes in canonical order."""
+        if self._order is None:
+            self._order = canonical_order(self.schema.classes.values)
+        return self._order
 
     def encode(
         self, X: Any, y: Any = None, w: Any = None, *, start: int = 0, learn: bool = False
@@ -326,7 +334,7 @@ def _as_words(table: Table, start: int) -> Table:
     """Numeric columns turned into counts of words; columns of strings stay, as text."""
     if table.matrix is None and not table.names:
         return table
-    kinds = [Kind.NUMERIC if table.matrix is not None else kind_of(c, n)[0] for n, c in _pairs(table)]
+    kinds = [Kind.NUMERIC if table.matrix is not None else _word_kind(c, n) for n, c in _pairs(table)]
     words = [j for j, kind in enumerate(kinds) if kind is Kind.NUMERIC]
     if not words:
         return table
@@ -344,6 +352,13 @@ def _as_words(table: Table, start: int) -> Table:
         [table.columns[j] for j in rest],
         sparse=Sparse(indptr, ids.astype(np.int32), counts, names, table.complete),
     )
+
+
+def _word_kind(values: Any, name: str) -> Kind | None:
+    """Kind for a model of words: numbers and flags count a word, strings are text."""
+    if getattr(values, "dtype", None) == np.bool_:
+        return Kind.NUMERIC
+    return kind_of(values, name)[0]
 
 
 def _pairs(table: Table) -> list[tuple[str, Any]]:

@@ -47,10 +47,10 @@ def table_of(X: Any) -> Table:
         return X
     if isinstance(X, np.ndarray):
         return _from_array(X)
+    if hasattr(X, "tocsr") and hasattr(X, "nnz"):
+        return _from_sparse(X)
     if isinstance(X, Mapping):
         return _from_columns({str(k): v for k, v in X.items()})
-    if hasattr(X, "indptr") or (hasattr(X, "tocsr") and hasattr(X, "nnz")):
-        return _from_sparse(X)
     if hasattr(X, "columns") and hasattr(X, "labels") and hasattr(X, "words"):
         return _from_rows(X)
     if isinstance(X, list | tuple):
