@@ -325,7 +325,9 @@ def check_acyclic(told: Mapping[str, list[tuple[list[str], float]]]) -> None:
         placed.update(free)
     if len(placed) < len(above):
         stuck = ", ".join(repr(name) for name in above if name not in placed)
-        raise SchemaError(f"the parent sets of {stuck} form a cycle; give the columns an order, parents first")
+        raise SchemaError(
+            f"the parent sets of {stuck} form a cycle; give the columns an order, parents first"
+        )
 
 
 def _weighted(pa: ParentSet) -> tuple[list[str], float]:

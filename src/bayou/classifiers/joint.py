@@ -88,7 +88,9 @@ def column_names(schema: Schema) -> list[str]:
     return [*schema.names(Kind.NOMINAL), *schema.names(Kind.NUMERIC)]
 
 
-def rank_columns(names: list[str], arrival: list[str], order: Order) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def rank_columns(
+    names: list[str], arrival: list[str], order: Order
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """The place of each column in the reading order.
 
     >>> rank_columns(["b", "c", "a"], ["b", "a", "c"], "name").tolist()

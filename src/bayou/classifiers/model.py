@@ -7,8 +7,9 @@ what users hold; this file turns that into blocks and applies growth before the 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from bayou.align import Alignment, align, canonical, grown, union
 from bayou.block import Block, Floats
 from bayou.classifiers.params import Parameterised
-from bayou.encoding import Encoder
+from bayou.encoding import Encoder, Row, block_of
 from bayou.errors import DataError, MergeError, NotFittedError, UnsupportedError
 from bayou.hashing import digest
 from bayou.kernels.posterior import posterior
@@ -25,12 +26,50 @@ from bayou.protocols import Arrays
 from bayou.schema import Declared, Growth, Label, Schema
 
 
+ROWS_WAITING = 64
+SETTLED = frozenset(
+    (
+        "learn",
+        "joint_log_proba",
+        "test_then_train",
+        "refresh",
+        "merge_state",
+        "unlearn_block",
+        "scale_state",
+        "arrays",
+    )
+)
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def settled(method: F) -> F:
+    """Make an engine's method take in the records that wait before it looks at the state or changes it.
+
+    Bits never depend on how rows are cut into blocks, so waiting records cannot be told from learned ones.
+    """
+
+    @wraps(method)
+    def after_settling(self: Model, *args: Any, **kwargs: Any) -> Any:
+        if self._waiting:
+            self._settle()
+        return method(self, *args, **kwargs)
+
+    return cast(F, after_settling)
+
+
 class Model(Parameterised):
     """An engine over blocks, given by subclasses, and what surrounds every engine alike."""
 
     numbers_are_words: ClassVar[bool] = False
     _encoder: Encoder | None = None
     _position = 0
+    _waiting: list[Row] = []  # noqa: RUF012 - never filled: replaced per instance when the first record waits
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in SETTLED & cls.__dict__.keys():
+            setattr(cls, name, settled(cls.__dict__[name]))
 
     # -- the engine, given by subclasses --
 
@@ -93,6 +132,7 @@ class Model(Parameterised):
 
     def _reset(self, declared: Declared | None = None) -> None:
         schema = Schema(declared or self.declared())
+        self._waiting = []
         self._encoder = Encoder(schema, self.numbers_are_words)
         self._position = 0
         self.begin(schema)
@@ -122,17 +162,37 @@ class Model(Parameterised):
         if learn and self._encoder is None:
             self._reset()
         encoder = self._require()
+        if self._waiting:
+            self._settle()
         block, growth = encoder.encode(X, y, w, start=self._position, learn=learn)
         if learn:
             self._apply(growth)
         return block
 
-    def encode_record(self, x: Mapping[str, Any], y: Any, w: float, learn: bool) -> Block:
+    def learn_record(self, x: Mapping[str, Any], y: Any, w: float) -> None:
+        """One record; a plain one waits with others, unseen, until somebody looks (`settled`)."""
+        if self._encoder is None:
+            self._reset()
+        row = self._require().row(x, y, w)
+        if row is None:
+            self.learn_batch([x], None if y is None else [y], [w])
+            return
+        if not self._waiting:
+            self._waiting = []
+        self._waiting.append(row)
+        if len(self._waiting) == ROWS_WAITING:
+            self._settle()
+
+    def encode_record(self, x: Mapping[str, Any]) -> Block:
+        """One record to predict."""
         encoder = self._require()
-        block, growth = encoder.record(x, y, w, start=self._position, learn=learn)
-        if learn and growth is not None:
-            self._apply(growth)
-        return block
+        row = encoder.row(x, None, 1.0)
+        return block_of([row], self._position) if row is not None else self.encode([x])
+
+    def _settle(self) -> None:
+        rows, self._waiting = self._waiting, []
+        self.learn(block_of(rows, self._position))
+        self._position += len(rows)
 
     def _apply(self, growth: Growth) -> None:
         if not growth and not growth.declared:
@@ -196,11 +256,14 @@ class Model(Parameterised):
         mine, theirs = self.schema_, other.schema_
         schema = union(mine, theirs)
         twin = copy.deepcopy(other)
+        for model in (self, twin):
+            if model._waiting:
+                model._settle()
         twin.grow(align(theirs, schema))
         self.grow(align(mine, schema))
         self._encoder = Encoder(schema, self.numbers_are_words)
         self.merge_state(twin)
-        self._position += other._position
+        self._position += twin._position
         return self
 
     def unlearn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -224,6 +287,8 @@ class Model(Parameterised):
     def digest(self) -> str:
         """Hash of the state in canonical order: equal for models that know the same, however they came by it."""
         twin = copy.deepcopy(self)
+        if twin._waiting:
+            twin._settle()
         schema = canonical(self.schema_)
         twin.grow(align(self.schema_, schema))
         names = [f"{name} {kind} {schema.vocabularies[name].values if name in schema.vocabularies else ''}"

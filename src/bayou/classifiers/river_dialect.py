@@ -15,16 +15,13 @@ class RiverDialect(Model):
 
     def learn_one(self, x: Mapping[str, Any], y: Label, w: float = 1.0) -> None:
         """Learn one labelled record."""
-        if not self.started:
-            self._reset()
-        self.learn(self.encode_record(x, y, w, True))
-        self._position += 1
+        self.learn_record(x, y, w)
 
     def predict_proba_one(self, x: Mapping[str, Any]) -> dict[Label, float]:
         """Class probabilities of one record; empty before anything is learned."""
         if not self.started:
             return {}
-        joint = self.joint_log_proba(self.encode_record(x, None, 1.0, False))
+        joint = self.joint_log_proba(self.encode_record(x))
         proba = self._posterior(joint, blank=0.0)[0].tolist()
         return dict(zip(self.labels(), proba, strict=True)) if any(proba) else {}
 

@@ -20,6 +20,17 @@ from bayou.schema import Growth, Kind, Label, Schema, Vocabulary
 WORDS = "words"  # the text column that sparse rows and, for models of words, numeric columns belong to
 
 
+Row = tuple[list[float], list[int], int, float]  # numbers, codes, label and weight of one plain record
+
+
+def block_of(rows: Sequence[Row], start: int) -> Block:
+    """Plain records as a block."""
+    numeric, codes, y, w = zip(*rows, strict=True)
+    return Block(
+        np.array(numeric), np.array(codes, dtype=np.int32), (), np.array(y, np.int32), np.array(w), start
+    )
+
+
 class Encoder:
     """Encodes batches against a schema it never changes itself.
 
@@ -48,6 +59,8 @@ class Encoder:
     def forget(self) -> None:
         """The schema has grown: what was derived from it is void."""
         self._plan_names: tuple[str, ...] | None = None
+        self._no_numbers: list[float] = []
+        self._no_codes: list[int] = []
         self._plan: list[tuple[int, Vocabulary | None]] = []
         self._order: NDArray[np.int64] | None = None
 
@@ -99,40 +112,28 @@ class Encoder:
             scrub(matrix)
         return matrix
 
-    def record(
-        self, x: Mapping[str, Any], y: Any, w: float, *, start: int, learn: bool
-    ) -> tuple[Block, Growth | None]:
-        """One record: quick where all is known, else by way of `encode`."""
+    def row(self, x: Mapping[str, Any], y: Any, w: float) -> Row | None:
+        """One plain record, quickly: None unless its columns, values and label are all known and of their kind."""
         names = tuple(x)
         if names != self._plan_names and not self._make_plan(names):
-            return self.encode([x], None if y is None else [y], [w], start=start, learn=learn)
-        schema = self.schema
-        numeric = [np.nan] * len(schema.names(Kind.NUMERIC))
-        codes = [-1] * len(schema.names(Kind.NOMINAL))
+            return None
+        numeric, codes = self._no_numbers.copy(), self._no_codes.copy()
         for (j, vocabulary), value in zip(self._plan, x.values(), strict=True):
             if vocabulary is None:
                 if (type(value) is float or type(value) is int) and -HUGE <= value <= HUGE:
                     numeric[j] = value
                 elif not is_missing(value):
-                    break
+                    return None
             else:
                 found = vocabulary.codes.get(value) if type(value) is str else None
                 if found is not None:
                     codes[j] = found
                 elif not is_missing(value):
-                    break
-        else:
-            label = -1 if y is None else schema.classes.code(y)
-            if (label >= 0 or y is None) and w >= 0.0:
-                return Block(
-                    np.array([numeric]),
-                    np.array([codes], dtype=np.int32),
-                    (),
-                    np.array([label], dtype=np.int32),
-                    np.array([float(w)]),
-                    start,
-                ), None
-        return self.encode([x], None if y is None else [y], [w], start=start, learn=learn)
+                    return None
+        label = -1 if y is None else self.schema.classes.code(y)
+        if (label < 0 and y is not None) or not 0.0 <= w < np.inf:
+            return None
+        return numeric, codes, label, float(w)
 
     def _make_plan(self, names: tuple[str, ...]) -> bool:
         if self.schema.names(Kind.TEXT) or self.numbers_are_words:
@@ -141,6 +142,8 @@ class Encoder:
         if any(place is None for place in places):
             return False
         self._plan_names = names
+        self._no_numbers = [np.nan] * len(self.schema.names(Kind.NUMERIC))
+        self._no_codes = [-1] * len(self.schema.names(Kind.NOMINAL))
         self._plan = [
             (place[1], self.schema.vocabularies.get(name))
             for name, place in zip(names, places, strict=True)

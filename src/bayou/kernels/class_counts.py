@@ -49,18 +49,19 @@ def class_total(weight: NDArray[np.float64]) -> float:
 
 
 @kernel
-def log_prior(weight: NDArray[np.float64], declared: int, alpha: float, out: NDArray[np.float64]) -> None:
-    """out[c] = log(N_c + alpha) - log(N + alpha k); -inf for a class without weight that nobody declared.
+def add_prior(out: NDArray[np.float64], weight: NDArray[np.float64], declared: int, alpha: float) -> None:
+    """out[i, c] += log(N_c + alpha) - log(N + alpha k); -inf for a class without weight that nobody declared.
 
-    weight : float64[K], in; out : float64[K], out
+    out : float64[n, K], in/out; weight : float64[K], in
     """
-    size = prior_size(weight, declared)
-    total = math.log(class_total(weight) + alpha * size)
+    total = math.log(class_total(weight) + alpha * prior_size(weight, declared))
     for c in range(len(weight)):
         if weight[c] > 0.0 or (declared > 0 and alpha > 0.0):
-            out[c] = math.log(weight[c] + alpha) - total
+            prior = math.log(weight[c] + alpha) - total
         else:
-            out[c] = -np.inf
+            prior = -np.inf
+        for i in range(out.shape[0]):
+            out[i, c] += prior
 
 
 @kernel

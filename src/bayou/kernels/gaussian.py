@@ -138,6 +138,25 @@ def add_gaussian(
 
 
 @kernel
+def add_gaussian_direct(
+    out: NDArray[np.float64],
+    x: NDArray[np.float64],
+    n: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    m2: NDArray[np.float64],
+    ddof: float,
+    floor: float,
+) -> None:
+    """The same as `gaussian_tables` and `add_gaussian` in one call: for few rows.
+
+    out : float64[rows, K], in/out; x : float64[rows, p], in; n, mean, m2 : float64[K, p], in
+    """
+    tables = np.empty((3, n.shape[0], n.shape[1]))
+    gaussian_tables(tables[0], tables[1], tables[2], n, mean, m2, ddof, floor)
+    add_gaussian(out, x, tables[0], tables[1], tables[2])
+
+
+@kernel
 def gaussian_terms(
     out: NDArray[np.float64],
     x: NDArray[np.float64],

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayou.block import Block, Floats
 from bayou.errors import SchemaError
-from bayou.kernels.gaussian import add_gaussian, gaussian_tables, gaussian_terms, trail_gaussian
+from bayou.kernels.gaussian import add_gaussian, add_gaussian_direct, gaussian_tables, gaussian_terms, trail_gaussian
 from bayou.recipe import Recipe
 from bayou.summaries.moments import Moments
 from bayou.threads import over_ranges
@@ -54,6 +54,10 @@ class Gaussian(Recipe):
     def add_log_prob(self, summary: Moments, block: Block, out: Floats) -> None:
         p = block.numeric.shape[1]
         if p == 0:
+            return
+        if block.n == 1:
+            s = summary
+            add_gaussian_direct(out, block.numeric, s.n, s.mean, s.m2, float(self.ddof), self.floor)
             return
         tables = self.tables(summary)
 

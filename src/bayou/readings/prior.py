@@ -9,7 +9,7 @@ import numpy as np
 
 from bayou.block import Block, Floats
 from bayou.errors import SchemaError
-from bayou.kernels.class_counts import add_vector, count_classes, log_prior, trail_prior
+from bayou.kernels.class_counts import add_prior, add_vector, count_classes, trail_prior
 from bayou.schema import Label
 from bayou.summaries.class_counts import ClassCounts
 
@@ -25,9 +25,7 @@ class CountedPrior:
     alpha: float = 0.0
 
     def add_log_prob(self, summary: ClassCounts, block: Block, out: Floats) -> None:
-        vector = np.empty(len(summary.weight))
-        log_prior(summary.weight, int(summary.declared[0]), self.alpha, vector)
-        add_vector(out, vector)
+        add_prior(out, summary.weight, int(summary.declared[0]), self.alpha)
 
     def trail(self, summary: ClassCounts, block: Block, out: Floats) -> None:
         trail_prior(summary.weight, out, block.y, block.w, int(summary.declared[0]), self.alpha)
@@ -40,9 +38,7 @@ class GivenPrior:
     probabilities: tuple[float, ...]
 
     def add_log_prob(self, summary: ClassCounts, block: Block, out: Floats) -> None:
-        vector = np.empty(len(summary.weight))
-        log_prior(np.array(self.probabilities), 0, 0.0, vector)
-        add_vector(out, vector)
+        add_prior(out, np.array(self.probabilities), 0, 0.0)
 
     def trail(self, summary: ClassCounts, block: Block, out: Floats) -> None:
         self.add_log_prob(summary, block, out)
