@@ -59,5 +59,6 @@ def compare(
         out()
         out(
             f"In percent, but for the log-loss; ± is the deviation over folds.\n"
-            f"p: corrected resampled t-test on accuracy against {next(iter(chosen))}, two-sided; better and worse are told at the 5 % level."
+            f"p: corrected resampled t-test on accuracy against {next(iter(chosen))}, two-sided; "
+            "better and worse at the 5 % level."
         )

@@ -9,10 +9,16 @@ import sys
 from collections.abc import Callable
 from typing import Any, ParamSpec, TextIO, TypeVar
 
+from bayou.errors import BayouError, SchemaError
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
-DATA_ERROR, INTERRUPTED = 1, 130
+DATA_ERROR, USAGE_ERROR, INTERRUPTED = 1, 2, 130
+
+
+class UsageError(SchemaError):
+    """Something in the command itself that cannot be meant so."""
 
 
 def is_terminal(stream: TextIO) -> bool:
@@ -71,8 +77,6 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         import typer
 
-        from bayou.errors import BayouError
-
         try:
             result = command(*args, **kwargs)
             sys.stdout.flush()
@@ -85,7 +89,7 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
             raise typer.Exit(INTERRUPTED) from None
         except BayouError as error:
             _explain(error)
-            raise typer.Exit(DATA_ERROR) from None
+            raise typer.Exit(USAGE_ERROR if isinstance(error, UsageError) else DATA_ERROR) from None
         except OSError as error:
             _explain(error)
             raise typer.Exit(DATA_ERROR) from None
@@ -129,7 +133,10 @@ def as_options(message: str) -> str:
     message = re.sub(
         r"\b(nominal|numeric|text|ignore)=\[(['\"])(.*?)\2\]", lambda m: f"--{m[1]} {_quoted(m[3])}", message
     )
-    return re.sub(r"\b(target|policy|format)=(['\"])(.*?)\2", lambda m: f"--{m[1]} {_quoted(m[3])}", message)
+    message = re.sub(
+        r"\b(target|policy|format)=(['\"])(.*?)\2", lambda m: f"--{m[1]} {_quoted(m[3])}", message
+    )
+    return re.sub(r"\b(target|format)=(?=[;,.) ]|$)", r"--\1", message)
 
 
 def _quoted(word: str) -> str:

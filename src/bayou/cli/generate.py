@@ -8,7 +8,7 @@ import typer
 
 from bayou.cli import options
 from bayou.cli.compiling import announce_compiling
-from bayou.cli.console import guarded, note, out
+from bayou.cli.console import UsageError, guarded, note, out
 from bayou.cli.meter import Meter, time_text
 
 BLOCK = 4096
@@ -35,10 +35,9 @@ def generate(
     """Write a synthetic stream with a known best accuracy; endless on standard output unless --rows is given."""
     from bayou.cli import specs
     from bayou.cli.sinks import opened_sink
-    from bayou.errors import DataError
 
     if rows is None and out != "-":
-        raise DataError("a file needs an end", remedy="say how many rows: --rows 1e6")
+        raise UsageError("a file needs an end; say how many rows: --rows 1e6")
     source = specs.build(_seeded(generator, seed), specs.generators(), "generator", "bayou generate --help")
     meter = Meter("generate", quiet or out == "-")
     done = 0

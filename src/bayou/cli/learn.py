@@ -8,7 +8,7 @@ import typer
 
 from bayou.cli import options
 from bayou.cli.compiling import announce_compiling
-from bayou.cli.console import INTERRUPTED, guarded, note, out_json
+from bayou.cli.console import INTERRUPTED, UsageError, guarded, note, out_json
 from bayou.cli.meter import Meter, time_text
 
 if TYPE_CHECKING:
@@ -65,12 +65,8 @@ def learn(
 
 
 def _only_one(models: dict[str, Any]) -> tuple[Any]:
-    from bayou.errors import SchemaError
-
     if len(models) > 1:
-        raise SchemaError(
-            f"learn takes one model, not {', '.join(models)}; evaluate and compare take several"
-        )
+        raise UsageError(f"learn takes one model, not {', '.join(models)}; evaluate and compare take several")
     return (next(iter(models.values())),)
 
 

@@ -109,4 +109,5 @@ def described(file: str, stream: Any, rows: int) -> str:
         parts.append(f"{len(stream.vocabulary):,} words")
     what = clean("standard input" if file == "-" else file.rsplit("/", 1)[-1])
     target = f", target {clean(stream.target)}" if stream.target else ""
-    return f"{what}: {rows:,} rows, {' + '.join(parts) or 'no'} columns{target}"
+    columns = "column" if len(kinds) == 1 and stream.vocabulary is None else "columns"
+    return f"{what}: {rows:,} rows, {' + '.join(parts) or 'no'} {columns}{target}"

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from bayou.errors import SchemaError
+from bayou.cli.console import UsageError
 
 _SHORT = {
     "NaiveBayes": "nb",
@@ -98,10 +98,10 @@ def models(texts: list[str]) -> dict[str, Any]:
     for text in texts:
         for spec in split_specs(text):
             if spec in found:
-                raise SchemaError(f"model {spec!r} is given twice")
+                raise UsageError(f"model {spec!r} is given twice")
             found[spec] = build(spec, classifiers(), "model", "bayou models")
     if not found:
-        raise SchemaError("no model is given; `bayou models` lists them")
+        raise UsageError("no model is given; `bayou models` lists them")
     return found
 
 
@@ -109,16 +109,16 @@ def build(spec: str, known: Mapping[str, type[Any]], what: str, lister: str) -> 
     """The object a spec describes."""
     match = _SPEC.fullmatch(spec)
     if match is None:
-        raise SchemaError(f"cannot read {what} {spec!r}; write it as name or name(option=value)")
+        raise UsageError(f"cannot read {what} {spec!r}; write it as name or name(option=value)")
     cls = _find(match[1], known, what, lister)
     if match[2] is None or not match[2].strip():
         return _made(cls, [], {}, spec, what)
     try:
         call = ast.parse(f"f({match[2]})", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise SchemaError(f"cannot read the options of {what} {spec!r}; write name(option=value)") from None
+        raise UsageError(f"cannot read the options of {what} {spec!r}; write name(option=value)") from None
     if not isinstance(call, ast.Call):
-        raise SchemaError(f"cannot read the options of {what} {spec!r}; write name(option=value)")
+        raise UsageError(f"cannot read the options of {what} {spec!r}; write name(option=value)")
     args = [_value(arg, spec, known) for arg in call.args]
     named = {str(k.arg): _value(k.value, spec, known) for k in call.keywords}
     return _made(cls, args, named, spec, what)
@@ -132,7 +132,7 @@ def _find(name: str, known: Mapping[str, type[Any]], what: str, lister: str) -> 
             return cls
     near = difflib.get_close_matches(name.lower(), known, 1)
     hint = f"did you mean {near[0]}? " if near else ""
-    raise SchemaError(f"there is no {what} {name!r}; {hint}`{lister}` lists them: {', '.join(known)}")
+    raise UsageError(f"there is no {what} {name!r}; {hint}`{lister}` lists them: {', '.join(known)}")
 
 
 def _value(node: ast.expr, spec: str, known: Mapping[str, type[Any]]) -> Any:
@@ -147,7 +147,7 @@ def _value(node: ast.expr, spec: str, known: Mapping[str, type[Any]]) -> Any:
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        raise SchemaError(
+        raise UsageError(
             f"cannot read {ast.unparse(node)!r} in {spec!r}; options are numbers, words, lists or recipes"
         ) from None
 
@@ -158,11 +158,11 @@ def _made(cls: type[Any], args: list[Any], named: dict[str, Any], spec: str, wha
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
             hint = f"; did you mean {near[0]}?" if near else f"; it has {', '.join(known) or 'none'}"
-            raise SchemaError(f"{cls.__name__} has no option {name!r}{hint}")
+            raise UsageError(f"{cls.__name__} has no option {name!r}{hint}")
     try:
         return cls(*args, **named)
     except (TypeError, ValueError) as problem:
-        raise SchemaError(f"cannot make {what} {spec!r}: {problem}") from None
+        raise UsageError(f"cannot make {what} {spec!r}: {problem}") from None
 
 
 def parameters(cls: type[Any]) -> dict[str, inspect.Parameter]:

@@ -14,7 +14,7 @@ from numba.core.dispatcher import Dispatcher
 
 import bayou.kernels
 
-_ARRAY = re.compile(r"(\w+) : (\w+)\[([^\]]*)\]")
+_ARRAYS = re.compile(r"((?:\w+, )*\w+) : (\w+)\[([^\]]*)\]")
 _SCALARS = {"int": numba.int64, "float": numba.float64, "bool": numba.boolean}
 
 
@@ -36,7 +36,8 @@ def signature_of(kernel: Any) -> tuple[Any, ...] | None:
     """
     arrays = {
         name: (dtype, len(shape.split(",")))
-        for name, dtype, shape in _ARRAY.findall(inspect.getdoc(kernel.py_func) or "")
+        for names, dtype, shape in _ARRAYS.findall(inspect.getdoc(kernel.py_func) or "")
+        for name in names.split(", ")
     }
     types: list[Any] = []
     for name, parameter in inspect.signature(kernel.py_func).parameters.items():
