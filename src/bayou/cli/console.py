@@ -126,7 +126,7 @@ def printable(text: object) -> str:
 def as_options(message: str) -> str:
     """Advice written for Python, in the words of the command line.
 
-    >>> as_options("perhaps target='class'; or policy=\"skip\"; nominal=['day']")
+    >>> as_options("perhaps target='class'; or policy='skip'; nominal=['day']")
     'perhaps --target class; or --policy skip; --nominal day'
     """
     message = re.sub(r"schema=Declared\(columns=\{('[^']*'): '(\w+)'\}\)", r"\2=[\1]", message)

@@ -72,13 +72,13 @@ def run(
 ) -> tuple[Evaluation, bool]:
     """The evaluation, and whether somebody stopped it; what was found until then counts."""
     from bayou.evaluate.batches import batches
-    from bayou.evaluate.prequential import BLOCK, Prequential, rejected
+    from bayou.evaluate.prequential import Prequential, rejected
     from bayou.persist.interrupts import Interrupts
 
     work = Prequential(models, window=window)
     work.tell(stream)
     with Interrupts() as interrupts:
-        for batch in batches(stream, BLOCK, rows):
+        for batch in batches(stream, None, rows):
             work.step(batch)
             now = work.progress(stream)
             share = max(now.share or 0.0, now.rows / rows) if rows else now.share

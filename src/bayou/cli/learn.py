@@ -14,8 +14,6 @@ from bayou.cli.meter import Meter, time_text
 if TYPE_CHECKING:
     from bayou.streams.source import Source
 
-BLOCK = 8192
-
 
 @guarded
 def learn(
@@ -79,7 +77,7 @@ def _learned(model: Any, stream: Source, rows: int | None, meter: Meter) -> tupl
     told(model, stream)
     done = 0
     with Interrupts() as interrupts:
-        for batch in batches(stream, BLOCK, rows):
+        for batch in batches(stream, None, rows):
             model.learn_batch(batch.rows, batch.labels)
             done += batch.size
             share = stream.progress()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeGuard
@@ -29,21 +30,54 @@ def is_source(data: Any) -> TypeGuard[Source]:
     return hasattr(data, "read") and hasattr(data, "position")
 
 
-def batches(data: Source | tuple[Any, Any], size: int, rows: int | None = None) -> Iterator[Batch]:
+class Pace:
+    """How many rows to take at once: as many as are quick, so that progress shows and Ctrl-C is heard.
+
+    Nothing that is found depends on it. Between two batches, the time since the last one counts.
+    """
+
+    def __init__(self, size: int | None = None) -> None:
+        self.size = size or 1000
+        self._fixed = size is not None
+        self._last = time.perf_counter()
+
+    def next(self) -> int:
+        """The size of the next batch: doubled after a quick one, halved after a slow one."""
+        now = time.perf_counter()
+        if not self._fixed:
+            if now - self._last < QUICK:
+                self.size = min(2 * self.size, LARGEST)
+            elif now - self._last > SLOW:
+                self.size = max(self.size // 2, SMALLEST)
+        self._last = now
+        return self.size
+
+
+QUICK, SLOW = 0.1, 0.5  # seconds
+SMALLEST, LARGEST = 125, 8_000
+
+
+def batches(
+    data: Source | tuple[Any, Any], size: int | None = None, rows: int | None = None
+) -> Iterator[Batch]:
     """A stream, or a pair (X, y), in batches of `size` rows, at most `rows` in all."""
+    pace = Pace(size)
     if is_source(data):
-        yield from _from_source(data, size, rows)
+        yield from _from_source(data, pace, rows)
         return
     sample = Sample.of(data)
     end = sample.size if rows is None else min(rows, sample.size)
-    for lo in range(0, end, size):
-        hi = min(lo + size, end)
+    lo = 0
+    while lo < end:
+        hi = min(lo + pace.next(), end)
         yield Batch(part(sample.table, slice(lo, hi)), sample.labels[lo:hi], lo, hi - lo)
+        lo = hi
 
 
-def _from_source(source: Source, size: int, rows: int | None) -> Iterator[Batch]:
+def _from_source(source: Source, pace: Pace, rows: int | None) -> Iterator[Batch]:
     done = 0
     while rows is None or done < rows:
+        size = pace.next()
         got = source.read(size if rows is None else min(size, rows - done))
         if got is None:
             return
@@ -127,7 +161,7 @@ def _collected(source: Source, rows: int | None) -> Sample:
 
     from bayou.streams.source import Words
 
-    parts = [batch.rows for batch in _from_source(source, 16_384, rows)]
+    parts = [batch.rows for batch in _from_source(source, Pace(16_384), rows)]
     if not parts:
         raise DataError("the stream has no rows", remedy="check the file")
     columns = {name: _joined([p.columns[name] for p in parts]) for name in parts[0].columns}

@@ -19,8 +19,6 @@ from bayou.readings.metrics import Scores
 from bayou.streams.source import Source
 from bayou.summaries.outcomes import scored_rows
 
-BLOCK = 4096
-
 
 def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tuple[Any, Any]) -> Evaluation:
     """Learn all rows of `train`, then predict those of `test`; the models learn in place.
@@ -42,7 +40,7 @@ def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tupl
         for model in contest.values():
             told(model, train)
     learned = 0
-    for batch in batches(train, BLOCK):
+    for batch in batches(train):
         learned += batch.size
         for name, model in contest.items():
             begin = time.perf_counter() - compile_seconds()
@@ -81,7 +79,7 @@ def tested(
     book = ClassBook()
     records = {name: Record() for name in models}
     rows = 0
-    for batch in batches(test, BLOCK):
+    for batch in batches(test):
         plan = book.admit([*met(batch.labels), *(c for model in models.values() for c in model.labels())])
         codes_of = book.codes(batch.labels)
         for name, model in models.items():

@@ -20,7 +20,6 @@ from bayou.kernels.compiling import compile_seconds
 from bayou.streams.source import Source
 from bayou.summaries.outcomes import scored_rows
 
-BLOCK = 1000
 _BLIND = (NoChange, MajorityClass)  # they never look at a column
 
 
@@ -43,7 +42,7 @@ def prequential(
     window: int = 1000,
     every: int | None = None,
     progress: Callable[[Progress], None] | None = None,
-    block: int = BLOCK,
+    block: int | None = None,
 ) -> Evaluation:
     """Predict each row, then learn it; several models in one pass over the stream.
 
@@ -64,7 +63,7 @@ def prequential(
     progress
         Called after every block.
     block
-        Rows that are handled at once.
+        Rows that are handled at once; as many as are quick if left out.
 
     Examples
     --------
