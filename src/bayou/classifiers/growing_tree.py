@@ -1,0 +1,163 @@
+"""A tree as it is learned and read: rows go through kernels, and Python is entered only where a leaf may split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from bayou.align import Alignment
+from bayou.block import Block, Floats, Index
+from bayou.kernels.tree import AT_MOST, MULTIWAY
+from bayou.kernels.tree_rows import BORN, predict_rows
+from bayou.readings.splits import Split, SplitRule, hoeffding_bound
+from bayou.readings.view import View
+from bayou.summaries.leaf_statistics import rooms
+from bayou.summaries.tree import Tree
+from bayou.threads import over_ranges
+
+GRAIN = 100_000  # cells worth a thread of their own
+LOYALTY = 1.25  # an active leaf gives way only to one that promises this much more
+
+
+@dataclass(frozen=True)
+class Growth:
+    """When a leaf splits, how it predicts, and how much memory the tree may take."""
+
+    grace: float
+    delta: float
+    tie: float
+    rule: SplitRule
+    kind: int
+    limit: int | None
+
+
+class GrowingTree(View[Tree]):
+    """Learns rows and splits leaves by the Hoeffding bound."""
+
+    def __init__(self, summary: Tree, growth: Growth) -> None:
+        super().__init__(summary)
+        self.growth = growth
+        self.column_order: Index = np.zeros(0, dtype=np.int64)
+        self._before: tuple[int, int, list[int]] | None = None  # sizes before the schema grew
+
+    def update(self, block: Block) -> None:
+        self._learn(block, np.empty((0, self.summary.nodes.weight.shape[1])))
+
+    def trail(self, block: Block, out: Floats) -> None:
+        self._learn(block, out)
+
+    def _learn(self, block: Block, out: Floats) -> None:
+        at, g = 0, self.growth
+        while True:
+            at, leaf = self.summary.learn(block, at, g.kind, g.grace, out)
+            if leaf < 0:
+                break
+            self._attempt(leaf, block, at)
+        self._before = None
+
+    def add_log_prob(self, block: Block, out: Floats) -> None:
+        self.place(block, out)
+
+    def place(self, block: Block, out: Floats) -> Index:
+        """The leaf of each row; `out` gets what the leaves predict."""
+        t, s = self.summary.nodes, self.summary.statistics
+        leaves = np.empty(block.n, dtype=np.int64)
+
+        def rows(lo: int, hi: int) -> None:
+            predict_rows(
+                t.nodes, t.cuts, t.branches, t.weight, t.track,
+                s.tables, s.above, s.below, s.known, s.offsets,
+                block.numeric[lo:hi], block.codes[lo:hi], self.growth.kind, leaves[lo:hi], out[lo:hi],
+            )  # fmt: skip
+
+        columns = block.numeric.shape[1] + block.codes.shape[1]
+        over_ranges(rows, block.n, 1 + GRAIN // max(1, columns * out.shape[1]))
+        return leaves
+
+    def _attempt(self, leaf: int, block: Block, at: int) -> None:
+        """Split the leaf if its best column is ahead by more than the bound, or if waiting decides nothing."""
+        tree, rule = self.summary, self.growth.rule
+        t, s, slot = tree.nodes, tree.statistics, tree.slot(leaf)
+        total = tree.total(leaf)
+        merits = rule.merits(
+            s.moments[slot], s.counts[slot], s.present[slot], s.offsets, total - float(t.track[leaf, BORN])
+        )
+        place, best, second = merits.best_two(self.column_order)
+        classes = int(np.count_nonzero(t.weight[leaf] > 0))
+        bound = hoeffding_bound(rule.merit_range(classes), self.growth.delta, total)
+        if place >= 0 and (best - second > bound or bound < self.growth.tie):
+            split = rule.split(place, merits, s.moments[slot], s.counts[slot], s.offsets)
+            self._split(leaf, split, self._room(split, block, at))
+        if self.growth.limit is not None and len(tree.active()) < len(t.leaves()):
+            self._keep_the_promising(self._room(None, block, at) or 1)
+
+    def _split(self, leaf: int, split: Split, most: int | None) -> None:
+        if most is not None and most < 1:
+            return  # not even the nodes would fit
+        tree, t = self.summary, self.summary.nodes
+        if split.test == AT_MOST:
+            children = t.split_at_most(leaf, split.column, split.cut, *split.weights)
+        elif split.test == MULTIWAY:
+            children = t.split_multiway(leaf, split.column, split.values, split.weights)
+        else:
+            children = t.split_one_value(leaf, split.column, split.values[0], split.weights)
+        tree.deactivate(leaf)
+        for child in children:
+            tree.activate(child, most)
+
+    # -- memory --
+
+    def _room(self, split: Split | None, block: Block, at: int) -> int | None:
+        """Slots that fit beside the nodes, once the split is made; None without a limit."""
+        if self.growth.limit is None:
+            return None
+        t = self.summary.nodes
+        branches = split.values[-1] + 1 if split is not None and split.test == MULTIWAY else 0
+        nodes = t.room_for(0 if split is None else len(split.weights), branches)
+        classes, numeric, values = self._sizes(block, at)
+        slot = self.summary.statistics.slot_bytes(classes, numeric, int(rooms(values)[-1]), len(values))
+        left = self.growth.limit - nodes[0] * (104 + 8 * classes) - 8 * nodes[1]
+        return max(0, left) // max(1, slot)
+
+    def _sizes(self, block: Block, at: int) -> tuple[int, int, list[int]]:
+        """Classes, numeric columns and values as the schema would know them, had the block ended at this row."""
+        s = self.summary.statistics
+        if self._before is None:
+            return s.moments.shape[2], s.moments.shape[3], s.sizes
+        classes, numeric, values = self._before
+        present = np.flatnonzero(~np.isnan(block.numeric[:at]).all(axis=0))
+        codes = block.codes[:at].max(axis=0, initial=-1)
+        values = [max(v, int(c) + 1) for v, c in zip(values + [0] * len(codes), codes, strict=False)]
+        while values and values[-1] == 0:
+            values.pop()
+        return (
+            max(classes, int(block.y[:at].max(initial=-1)) + 1),
+            max(numeric, int(present.max(initial=-1)) + 1),
+            values,
+        )
+
+    def _keep_the_promising(self, most: int) -> None:
+        """Let the leaves with the most weight outside their majority class keep statistics, as many as fit."""
+        tree, t = self.summary, self.summary.nodes
+        leaves = t.leaves()
+        promise = np.array([tree.total(leaf) for leaf in leaves]) - t.weight[leaves].max(axis=1)
+        loyal = np.where(np.isin(leaves, tree.active()), LOYALTY * promise, promise)
+        keep = leaves[np.lexsort((leaves, -loyal))[:most]]
+        for leaf in np.setdiff1d(tree.active(), keep):
+            tree.deactivate(int(leaf))
+        tree.shrink(most)
+        for leaf in np.setdiff1d(keep, tree.active()):
+            tree.activate(int(leaf), most)
+
+    def realign(self, plan: Alignment) -> None:
+        if self._before is None:
+            s = self.summary.statistics
+            self._before = (s.moments.shape[2], s.moments.shape[3], list(s.sizes))
+        super().realign(plan)
+
+    def fresh(self) -> Self:
+        twin = type(self)(self.summary.fresh(), self.growth)
+        twin.column_order = self.column_order
+        return twin

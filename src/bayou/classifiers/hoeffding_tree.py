@@ -1,0 +1,135 @@
+"""Hoeffding trees: decision trees that grow with the stream (Domingos and Hulten, 2000)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from bayou.align import Alignment, canonical_order
+from bayou.classifiers.engine import BayesClassifier
+from bayou.classifiers.growing_tree import Growth, GrowingTree
+from bayou.errors import SchemaError
+from bayou.kernels.tree_rows import ADAPTIVE_LEAF, BAYES_LEAF, MAJORITY_LEAF
+from bayou.readings.splits import SplitRule, split_rule
+from bayou.readings.view import AnyView
+from bayou.schema import Declared, Kind, Schema
+from bayou.summaries.tree import Tree
+
+LEAVES = {"majority": MAJORITY_LEAF, "bayes": BAYES_LEAF, "adaptive": ADAPTIVE_LEAF}
+
+
+class HoeffdingTree(BayesClassifier):
+    r"""A decision tree whose leaves split once the best column is ahead by more than the Hoeffding bound.
+
+    With G_a, G_b the two best merits at a leaf that has seen n rows (not splitting has merit 0), it splits if
+    G_a - G_b > \epsilon or \epsilon < tie, where \epsilon = \sqrt{R^2 \ln(1/\delta) / (2n)}.
+
+    Parameters
+    ----------
+    grace
+        Weight a leaf takes in between two attempts to split it.
+    delta
+        Probability with which the bound may fail.
+    tie
+        Split the best column anyway once the bound is below this.
+    split
+        `"gain"` (information gain), `"gini"`, or a recipe such as `Gini(binary=True)`.
+    leaf
+        How leaves predict: `"majority"`, `"bayes"` (naive Bayes over the leaf's own rows), or `"adaptive"`, the one
+        of the two that has been right more often at that leaf.
+    memory
+        Limit in bytes, or None. When it is reached, the leaves that promise least (weight outside their majority
+        class) stop keeping statistics, and come back when they promise more.
+    schema
+        What is known beforehand: kinds, values, classes, caps.
+
+    A value that is missing, or unknown to a multiway split, goes to the branch that had most rows when the split
+    was made; statistics leave missing values out. Text columns play no part.
+
+    Merge: none; train one tree per shard and let them vote. Memory: per leaf 64 bytes per class and numeric column,
+    16 per class and nominal value.
+
+    Examples
+    --------
+    >>> model = HoeffdingTree(grace=20, delta=0.01)
+    >>> for i in range(200): model.learn_one({"sky": "red" if i % 2 else "blue", "i": i % 7}, i % 2 == 1)
+    >>> model.predict_one({"sky": "red"}), model.leaves
+    (True, 2)
+    """
+
+    def __init__(
+        self,
+        grace: float = 200.0,
+        delta: float = 1e-7,
+        tie: float = 0.05,
+        split: str | SplitRule = "gain",
+        leaf: str = "adaptive",
+        memory: int | None = 1 << 25,
+        schema: Declared | None = None,
+    ) -> None:
+        self.grace = grace
+        self.delta = delta
+        self.tie = tie
+        self.split = split
+        self.leaf = leaf
+        self.memory = memory
+        self.schema = schema
+
+    _known: Schema | None = None
+
+    def views(self) -> Mapping[str, AnyView]:
+        if self.leaf not in LEAVES:
+            raise SchemaError(f"leaf={self.leaf!r}; it is one of {', '.join(map(repr, LEAVES))}")
+        if not (self.grace > 0 and 0 < self.delta < 1 and self.tie >= 0):
+            raise SchemaError(f"{self!r}: grace must be positive, delta in (0, 1), tie not negative")
+        growth = Growth(
+            float(self.grace), self.delta, self.tie, split_rule(self.split), LEAVES[self.leaf], self.memory
+        )
+        return {"tree": GrowingTree(Tree(), growth)}
+
+    @property
+    def _tree(self) -> GrowingTree:
+        view = self._views["tree"]
+        assert isinstance(view, GrowingTree)
+        return view
+
+    def begin(self, schema: Schema) -> None:
+        self._known = schema
+        super().begin(schema)
+        self._tree._before = None
+
+    def grow(self, plan: Alignment) -> None:
+        super().grow(plan)
+        self._name_order()
+
+    def empty_like(self, other: Self) -> None:
+        super().empty_like(other)
+        self._name_order()
+
+    def _name_order(self) -> None:
+        """Canonical orders, by which ties are broken whatever came first."""
+        schema = self._known
+        assert schema is not None
+        self._tree.summary.order = canonical_order(schema.classes.values)
+        names = [*schema.names(Kind.NUMERIC), *schema.names(Kind.NOMINAL)]
+        self._tree.column_order = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
+
+    @property
+    def leaves(self) -> int:
+        """Number of leaves."""
+        return len(self._tree.summary.nodes.leaves())
+
+    @property
+    def depth(self) -> int:
+        """Tests on the longest path."""
+        return self._tree.summary.depth()
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of learned state and of what is read off it."""
+        return self._tree.summary.memory_bytes if self.started else 0
+
+    def _nested(self, name: str, value: Any) -> Any:
+        return split_rule(value) if name == "split" else value

@@ -1,0 +1,255 @@
+"""Routing rows through a tree, and naive Bayes at its leaves.
+
+A node is a row of whole numbers: what it tests (`TEST`), the column, the value of a one-value test, where its
+children begin (`FIRST`: a node, or for a multiway test a place in `branches`), how many values a multiway test
+knows (`WIDTH`), the child that takes rows whose value is missing or unknown (`USUAL`), its parent, and the slot of
+its statistics plus 1 (`SLOT`, 0 = none). The root is node 0, so 0 as a child means none.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.class_counts import class_total
+from bayou.kernels.gaussian import LOG_2PI, TINY, fill_terms, pooled, read_column
+from bayou.kernels.jit import kernel
+from bayou.kernels.moments import add_row
+from bayou.kernels.sums import TILE, tile_sum
+from bayou.kernels.value_counts import cached_log, cell_seen
+
+LEAF, AT_MOST, ONE_VALUE, MULTIWAY = 0, 1, 2, 3
+TEST, COLUMN, VALUE, FIRST, WIDTH, USUAL, PARENT, SLOT = 0, 1, 2, 3, 4, 5, 6, 7
+N, MEAN, M2, LOW, HIGH = 0, 1, 2, 3, 4
+DDOF, FLOOR = 0.0, 1e-9  # as naive Bayes reads normal densities
+
+
+@kernel
+def route(
+    nodes: NDArray[np.int64],
+    cuts: NDArray[np.float64],
+    branches: NDArray[np.int64],
+    x: NDArray[np.float64],
+    codes: NDArray[np.int32],
+) -> int:
+    """The leaf of a row: x_j <= cut goes left; a missing or unknown value goes where most rows went.
+
+    nodes : int64[m, 8], in; cuts : float64[m], in; branches : int64[b], in; x : float64[p], in; codes : int32[q], in
+    """
+    at = 0
+    while nodes[at, TEST] != LEAF:
+        j = nodes[at, COLUMN]
+        child = 0
+        if nodes[at, TEST] == AT_MOST:
+            if x[j] <= cuts[at]:
+                child = nodes[at, FIRST]
+            elif x[j] > cuts[at]:
+                child = nodes[at, FIRST] + 1
+        elif nodes[at, TEST] == ONE_VALUE:
+            if codes[j] >= 0:
+                child = nodes[at, FIRST] + (0 if codes[j] == nodes[at, VALUE] else 1)
+        elif 0 <= codes[j] < nodes[at, WIDTH]:
+            child = branches[nodes[at, FIRST] + codes[j]]
+        at = child if child > 0 else nodes[at, USUAL]
+    return at
+
+
+@kernel
+def leaf_prior(
+    score: NDArray[np.float64], nodes: NDArray[np.int64], weight: NDArray[np.float64], leaf: int
+) -> float:
+    """score[c] = log(N_c / N) at the leaf, or at the nearest ancestor that has weight; returns N, 0 if none has.
+
+    score : float64[K], out; nodes : int64[m, 8], in; weight : float64[m, K], in
+    """
+    total = class_total(weight[leaf])
+    while total <= 0.0 and leaf > 0:
+        leaf = nodes[leaf, PARENT]
+        total = class_total(weight[leaf])
+    log_total = math.log(total) if total > 0.0 else 0.0
+    for c in range(len(score)):
+        score[c] = math.log(weight[leaf, c]) - log_total if weight[leaf, c] > 0.0 else -np.inf
+    return total
+
+
+@kernel
+def add_numeric_terms(
+    score: NDArray[np.float64],
+    terms: NDArray[np.float64],
+    tables: NDArray[np.float64],
+    x: NDArray[np.float64],
+) -> None:
+    """score[c] += sum_j log p(x_j | c), tile by tile, over classes that are possible.
+
+    score : float64[K], in/out; terms : float64[K, 64], scratch; x : float64[p], in
+    tables : float64[3, K, p], in, peak, centre and 1 / (2 var)
+    """
+    p = len(x)
+    for t in range(0, p, TILE):
+        d = min(TILE, p - t)
+        row = x[t : t + d]
+        for c in range(len(score)):
+            if score[c] > -np.inf:
+                peak, centre, half = (
+                    tables[0, c, t : t + d],
+                    tables[1, c, t : t + d],
+                    tables[2, c, t : t + d],
+                )
+                fill_terms(terms[c, :d], row, peak, centre, half)
+                score[c] += tile_sum(terms[c, :d])
+
+
+@kernel
+def add_nominal_terms(
+    score: NDArray[np.float64],
+    terms: NDArray[np.float64],
+    above: NDArray[np.float64],
+    below: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    offsets: NDArray[np.int64],
+    codes: NDArray[np.int32],
+) -> None:
+    """score[c] += sum_j log (n + 1) - log (N_j + V), tile by tile; a value never seen here says nothing.
+
+    score : float64[K], in/out; terms : float64[K, 64], scratch; above : float64[cells, K], in
+    below : float64[q, K], in; known : bool[cells], in; offsets : int64[q + 1], in; codes : int32[q], in
+    """
+    q = len(codes)
+    for t in range(0, q, TILE):
+        d = min(TILE, q - t)
+        for j in range(d):
+            v = codes[t + j]
+            cell = offsets[t + j] + v
+            if v >= 0 and known[cell]:
+                for c in range(len(score)):
+                    terms[c, j] = above[cell, c] - below[t + j, c]
+            else:
+                for c in range(len(score)):
+                    terms[c, j] = 0.0
+        for c in range(len(score)):
+            score[c] += tile_sum(terms[c, :d])
+
+
+@kernel
+def learn_numeric(
+    moments: NDArray[np.float64],
+    tables: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+    x: NDArray[np.float64],
+    c: int,
+    w: float,
+) -> None:
+    """One row into the moments and ranges of class c, and into the tables read off them.
+
+    Only the row's own class changes its tables, unless a variance may lie below the floor (see `trail_gaussian`).
+    moments : float64[5, K, p], in/out, n, mean, m2, low, high; tables : float64[3, K, p], in/out
+    bounds : float64[3, p], in/out, at most the least variance, at least the pooled one, an origin; x : float64[p], in
+    """
+    n, mean, m2 = moments[N], moments[MEAN], moments[M2]
+    peak, centre, half = tables[0], tables[1], tables[2]
+    low, high = moments[LOW, c], moments[HIGH, c]
+    for j in range(len(x)):
+        if x[j] == x[j]:
+            fresh = n[c, j] == 0.0
+            low[j] = x[j] if fresh else min(low[j], x[j])
+            high[j] = x[j] if fresh else max(high[j], x[j])
+    add_row(n[c], mean[c], m2[c], x, w)
+    for j in range(len(x)):
+        if x[j] != x[j]:
+            continue
+        away = x[j] - bounds[2, j]
+        bounds[1, j] = max(bounds[1, j], 4.0 * away * away)
+        size = n[c, j]
+        var = m2[c, j] / (size - DDOF) if size > 1.0 and size > DDOF else 0.0
+        bounds[0, j] = min(bounds[0, j], var)
+        if bounds[0, j] <= FLOOR * bounds[1, j] + TINY:
+            bounds[0, j] = read_column(peak, centre, half, n, mean, m2, j, DDOF, FLOOR)
+        else:
+            centre[c, j] = mean[c, j]
+            peak[c, j] = -0.5 * (LOG_2PI + math.log(var))
+            half[c, j] = 0.5 / var
+
+
+@kernel
+def learn_nominal(
+    counts: NDArray[np.float64],
+    present: NDArray[np.float64],
+    above: NDArray[np.float64],
+    below: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    seen: NDArray[np.int64],
+    declared: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    logs: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    c: int,
+    w: float,
+) -> None:
+    """One row into the value counts of class c, and into the logarithms read off them.
+
+    counts : float64[cells, K], in/out; present : float64[q, K], in/out; above : float64[cells, K], in/out
+    below : float64[q, K], in/out; known : bool[cells], in/out; seen : int64[q], in/out; declared : int64[q], in
+    offsets : int64[q + 1], in; logs : float64[l], in, log of integers; codes : int32[q], in
+    """
+    for j in range(len(codes)):
+        v = codes[j]
+        if v < 0:
+            continue
+        cell = offsets[j] + v
+        counts[cell, c] += w
+        present[j, c] += w
+        above[cell, c] = cached_log(counts[cell, c] + 1.0, logs)
+        if known[cell]:
+            below[j, c] = cached_log(present[j, c] + max(seen[j], declared[j]), logs)
+        else:
+            known[cell] = True
+            seen[j] += 1
+            for other in range(below.shape[1]):
+                below[j, other] = cached_log(present[j, other] + max(seen[j], declared[j]), logs)
+
+
+@kernel
+def read_slot_numeric(
+    tables: NDArray[np.float64], bounds: NDArray[np.float64], moments: NDArray[np.float64]
+) -> None:
+    """The tables and bounds of one slot from its moments.
+
+    tables : float64[3, K, p], out; bounds : float64[3, p], out; moments : float64[5, K, p], in
+    """
+    n, mean, m2 = moments[N], moments[MEAN], moments[M2]
+    for j in range(n.shape[1]):
+        bounds[0, j] = read_column(tables[0], tables[1], tables[2], n, mean, m2, j, DDOF, FLOOR)
+        bounds[2, j], spread = pooled(n, mean, m2, j)
+        bounds[1, j] = 2.0 * spread
+
+
+@kernel
+def read_slot_nominal(
+    above: NDArray[np.float64],
+    below: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    seen: NDArray[np.int64],
+    counts: NDArray[np.float64],
+    present: NDArray[np.float64],
+    declared: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    logs: NDArray[np.float64],
+) -> None:
+    """The logarithms of one slot from its counts.
+
+    above : float64[cells, K], out; below : float64[q, K], out; known : bool[cells], out; seen : int64[q], out
+    counts : float64[cells, K], in; present : float64[q, K], in; declared : int64[q], in; offsets : int64[q + 1], in
+    logs : float64[l], in
+    """
+    for j in range(len(declared)):
+        seen[j] = 0
+        for cell in range(offsets[j], offsets[j + 1]):
+            known[cell] = cell_seen(counts, cell)
+            if known[cell]:
+                seen[j] += 1
+            for c in range(counts.shape[1]):
+                above[cell, c] = cached_log(counts[cell, c] + 1.0, logs)
+        for c in range(counts.shape[1]):
+            below[j, c] = cached_log(present[j, c] + max(seen[j], declared[j]), logs)

@@ -1,0 +1,171 @@
+"""Rows through a growing tree: predict, keep the record of the two kinds of leaves, learn, stop where a leaf is ripe."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.class_counts import class_total
+from bayou.kernels.jit import kernel
+from bayou.kernels.sums import TILE
+from bayou.kernels.tree import (
+    SLOT,
+    add_nominal_terms,
+    add_numeric_terms,
+    leaf_prior,
+    learn_nominal,
+    learn_numeric,
+    route,
+)
+
+TRIED, BORN, MAJORITY, BAYES = 0, 1, 2, 3
+MAJORITY_LEAF, BAYES_LEAF, ADAPTIVE_LEAF = 0, 1, 2
+
+
+@kernel
+def best_class(score: NDArray[np.float64], order: NDArray[np.int64]) -> int:
+    """The first class in the given order with the greatest score.
+
+    score : float64[K], in; order : int64[K], in
+    """
+    best = order[0]
+    for r in range(1, len(order)):
+        if score[order[r]] > score[best]:
+            best = order[r]
+    return best
+
+
+@kernel
+def predict_rows(
+    nodes: NDArray[np.int64],
+    cuts: NDArray[np.float64],
+    branches: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    track: NDArray[np.float64],
+    tables: NDArray[np.float64],
+    above: NDArray[np.float64],
+    below: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    offsets: NDArray[np.int64],
+    x: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    kind: int,
+    leaves: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None:
+    """out[i, c] = log P(c, x_i) up to a constant, as the leaf of the row predicts; leaves[i] is that leaf.
+
+    nodes : int64[m, 8], in; cuts : float64[m], in; branches : int64[b], in; weight : float64[m, K], in
+    track : float64[m, 4], in; tables : float64[S, 3, K, p], in; above : float64[S, cells, K], in
+    below : float64[S, q, K], in; known : bool[S, cells], in; offsets : int64[q + 1], in; x : float64[n, p], in
+    codes : int32[n, q], in; leaves : int64[n], out; out : float64[n, K], out
+    """
+    terms = np.empty((out.shape[1], TILE))
+    for i in range(out.shape[0]):
+        leaf = route(nodes, cuts, branches, x[i], codes[i])
+        leaves[i] = leaf
+        leaf_prior(out[i], nodes, weight, leaf)
+        bayes = kind == BAYES_LEAF or (
+            kind == ADAPTIVE_LEAF and not track[leaf, MAJORITY] > track[leaf, BAYES]
+        )
+        s = nodes[leaf, SLOT] - 1
+        if bayes and s >= 0:
+            add_numeric_terms(out[i], terms, tables[s], x[i])
+            add_nominal_terms(out[i], terms, above[s], below[s], known[s], offsets, codes[i])
+
+
+@kernel
+def trail_rows(
+    weight: NDArray[np.float64],
+    track: NDArray[np.float64],
+    moments: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    present: NDArray[np.float64],
+    tables: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+    above: NDArray[np.float64],
+    below: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    seen: NDArray[np.int64],
+    nodes: NDArray[np.int64],
+    cuts: NDArray[np.float64],
+    branches: NDArray[np.int64],
+    declared: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    order: NDArray[np.int64],
+    logs: NDArray[np.float64],
+    x: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    kind: int,
+    grace: float,
+    first: int,
+    ripe: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> int:
+    """Row by row from `first`: predict as `predict_rows` would, then learn; with `out` empty, only learn.
+
+    Stops after a row that makes its leaf ripe for a split attempt (`grace` weight since the last one, more than
+    one class): ripe[0] is that leaf, else -1. Returns the number of the next row.
+
+    weight : float64[m, K], in/out; track : float64[m, 4], in/out, weight at the last attempt and at birth, weight
+    that the majority and that naive Bayes got right; moments : float64[S, 5, K, p], in/out
+    counts : float64[S, cells, K], in/out; present : float64[S, q, K], in/out; tables : float64[S, 3, K, p], in/out
+    bounds : float64[S, 3, p], in/out; above : float64[S, cells, K], in/out; below : float64[S, q, K], in/out
+    known : bool[S, cells], in/out; seen : int64[S, q], in/out; nodes : int64[m, 8], in; cuts : float64[m], in
+    branches : int64[b], in; declared : int64[q], in; offsets : int64[q + 1], in; order : int64[K], in
+    logs : float64[l], in; x : float64[n, p], in; codes : int32[n, q], in; y : int32[n], in; w : float64[n], in
+    ripe : int64[1], out; out : float64[n, K] or float64[0, K], out
+    """
+    k = weight.shape[1]
+    terms = np.empty((k, TILE))
+    prior = np.empty(k)
+    score = np.empty(k)
+    ripe[0] = -1
+    for i in range(first, len(y)):
+        c = y[i]
+        teaches = c >= 0 and w[i] > 0.0
+        leaf = route(nodes, cuts, branches, x[i], codes[i])
+        s = nodes[leaf, SLOT] - 1
+        asked = len(out) > 0
+        if asked or kind == ADAPTIVE_LEAF:
+            total = leaf_prior(prior, nodes, weight, leaf)
+            bayes = kind == BAYES_LEAF or (
+                kind == ADAPTIVE_LEAF and not track[leaf, MAJORITY] > track[leaf, BAYES]
+            )
+            if s >= 0 and total > 0.0 and (bayes or kind == ADAPTIVE_LEAF):
+                for r in range(k):
+                    score[r] = prior[r]
+                add_numeric_terms(score, terms, tables[s], x[i])
+                add_nominal_terms(score, terms, above[s], below[s], known[s], offsets, codes[i])
+                if teaches and kind == ADAPTIVE_LEAF:
+                    if best_class(prior, order) == c:
+                        track[leaf, MAJORITY] += w[i]
+                    if best_class(score, order) == c:
+                        track[leaf, BAYES] += w[i]
+            else:
+                bayes = False
+            if asked:
+                for r in range(k):
+                    out[i, r] = score[r] if bayes else prior[r]
+        if not teaches:
+            continue
+        weight[leaf, c] += w[i]
+        if s < 0:
+            continue
+        learn_numeric(moments[s], tables[s], bounds[s], x[i], c, w[i])
+        learn_nominal(
+            counts[s], present[s], above[s], below[s], known[s], seen[s], declared, offsets, logs, codes[i], c, w[i]
+        )  # fmt: skip
+        total = class_total(weight[leaf])
+        if total - track[leaf, TRIED] >= grace:
+            track[leaf, TRIED] = total
+            classes = 0
+            for r in range(k):
+                if weight[leaf, r] > 0.0:
+                    classes += 1
+            if classes > 1:
+                ripe[0] = leaf
+                return i + 1
+    return len(y)

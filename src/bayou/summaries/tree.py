@@ -1,0 +1,152 @@
+"""A tree that learns at its leaves: nodes, statistics, and which leaf has which statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Self
+
+import numpy as np
+
+from bayou.align import Alignment
+from bayou.block import Block, Floats, Index
+from bayou.errors import MergeError, UnsupportedError
+from bayou.kernels.class_counts import class_total
+from bayou.kernels.tree import SLOT, TEST
+from bayou.kernels.tree_rows import trail_rows
+from bayou.kernels.value_counts import fill_logs
+from bayou.laws import MergeLaw
+from bayou.protocols import Arrays, Scalar
+from bayou.summaries.leaf_statistics import ROOM, LeafStatistics
+from bayou.summaries.tree_nodes import TreeNodes
+
+LOGS = np.empty(1 << 14)
+fill_logs(LOGS)
+
+
+class Tree:
+    """Nodes and the statistics of active leaves. It learns rows and is split by others; it decides nothing.
+
+    Merge: NONE, since two trees split on other things at other times. Memory: that of its nodes and slots.
+    """
+
+    law: ClassVar[MergeLaw] = MergeLaw.NONE
+
+    def __init__(self) -> None:
+        self.nodes = TreeNodes()
+        self.statistics = LeafStatistics()
+        self.nodes.nodes[0, SLOT] = 1
+        self.order: Index = np.zeros(0, dtype=np.int64)  # classes in canonical order, given by the owner
+
+    def learn(self, block: Block, first: int, kind: int, grace: float, out: Floats) -> tuple[int, int]:
+        """Rows from `first` on; returns the next row and the leaf that has become ripe, or -1 at the end."""
+        t, s = self.nodes, self.statistics
+        ripe = np.empty(1, dtype=np.int64)
+        after = trail_rows(
+            t.weight, t.track, s.moments, s.counts, s.present,
+            s.tables, s.bounds, s.above, s.below, s.known, s.seen,
+            t.nodes, t.cuts, t.branches, s.declared, s.offsets, self.order, LOGS,
+            block.numeric, block.codes, block.y, block.w, kind, grace, first, ripe, out,
+        )  # fmt: skip
+        return after, int(ripe[0])
+
+    def update(self, block: Block) -> None:
+        raise UnsupportedError("a tree is taught through the classifier that splits it")
+
+    def total(self, node: int) -> float:
+        """Class weight of a node."""
+        return class_total(self.nodes.weight[node])
+
+    def slot(self, node: int) -> int:
+        """Where the statistics of a leaf are; -1 if it has none."""
+        return int(self.nodes.nodes[node, SLOT]) - 1
+
+    def active(self) -> Index:
+        """Leaves that keep statistics."""
+        return np.flatnonzero(self.nodes.nodes[: self.nodes.count, SLOT] > 0)
+
+    def activate(self, leaf: int, most: int | None = None) -> bool:
+        """Give a leaf an empty slot; False if there is none among the first `most`."""
+        taken = set(self.nodes.nodes[: self.nodes.count, SLOT].tolist())
+        slot = next(s for s in range(self.statistics.slots + 1) if s + 1 not in taken)
+        if most is not None and slot >= most:
+            return False
+        if slot == self.statistics.slots:
+            self.statistics.resize(2 * slot if most is None else min(2 * slot, most))
+            for fresh in range(slot, self.statistics.slots):
+                self.statistics.read(LOGS, fresh)
+        self.nodes.nodes[leaf, SLOT] = slot + 1
+        return True
+
+    def deactivate(self, node: int) -> None:
+        """Drop the statistics of a leaf; its class weights stay."""
+        slot = self.slot(node)
+        if slot >= 0:
+            self.statistics.clear(slot, LOGS)
+            self.nodes.nodes[node, SLOT] = 0
+
+    def shrink(self, slots: int) -> None:
+        """Keep this many slots: no more leaves may be active. Statistics beyond the end move down."""
+        if slots >= self.statistics.slots:
+            return
+        active = self.active()
+        taken = {self.slot(leaf) for leaf in active}
+        free = (s for s in range(slots) if s not in taken)
+        for leaf in active:
+            here = self.slot(leaf)
+            if here >= slots:
+                there = next(free)
+                for array in (self.statistics.moments, self.statistics.counts, self.statistics.present):
+                    array[there] = array[here]
+                self.nodes.nodes[leaf, SLOT] = there + 1
+                self.statistics.read(LOGS, there)
+        self.statistics.resize(slots)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of nodes and slots, with what is read off them."""
+        s, n = self.statistics, self.nodes
+        read = (s.tables, s.bounds, s.above, s.below, s.known, s.seen)
+        return sum(a.nbytes for a in (*self.arrays().values(), *read)) + n.used.nbytes * 0
+
+    def merge(self, other: Self) -> None:
+        raise MergeError("trees do not merge: they have split on other things at other times")
+
+    def fresh(self) -> Self:
+        twin = type(self)()
+        twin.nodes.weight = np.zeros((len(twin.nodes.nodes), self.nodes.weight.shape[1]))
+        mine, theirs = self.statistics, twin.statistics
+        theirs.declared, theirs.offsets, theirs.sizes = mine.declared, mine.offsets, list(mine.sizes)
+        theirs.restore({k: np.zeros((ROOM, *a.shape[1:])) for k, a in mine.arrays().items()}, LOGS)
+        twin.order = self.order
+        return twin
+
+    def realign(self, plan: Alignment) -> None:
+        self.nodes.realign(plan)
+        self.statistics.realign(plan, LOGS)
+
+    def config(self) -> Mapping[str, Scalar]:
+        return {}
+
+    def arrays(self) -> Arrays:
+        return {**self.nodes.arrays(), **self.statistics.arrays()}
+
+    def restore(self, arrays: Arrays) -> None:
+        self.check(arrays)
+        self.nodes.restore(arrays)
+        self.statistics.restore(arrays, LOGS)
+
+    def check(self, arrays: Arrays) -> None:
+        """Raise unless the arrays are a tree over the schema this is realigned to."""
+        s = self.statistics
+        s.check(arrays)
+        if arrays["weight"].shape[1] != self.nodes.weight.shape[1]:
+            raise MergeError("the tree knows another number of classes than the schema")
+        self.nodes.check(arrays, len(arrays["moments"]), s.moments.shape[3], s.sizes)
+
+    def depth(self) -> int:
+        """Tests on the longest path."""
+        depth = np.zeros(self.nodes.count, dtype=np.int64)
+        for node in range(self.nodes.count):
+            if self.nodes.nodes[node, TEST] > 0:
+                depth[self.nodes.children(node)] = depth[node] + 1
+        return int(depth.max())

@@ -1,0 +1,219 @@
+"""The nodes of a tree: what they test, where their children are, and the class weights that came to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.align import Alignment
+from bayou.block import Floats, Index
+from bayou.errors import ModelFileError
+from bayou.kernels.class_counts import class_total
+from bayou.kernels.tree import (
+    AT_MOST,
+    COLUMN,
+    FIRST,
+    LEAF,
+    MULTIWAY,
+    ONE_VALUE,
+    PARENT,
+    SLOT,
+    TEST,
+    USUAL,
+    VALUE,
+    WIDTH,
+)
+from bayou.kernels.tree_rows import BORN, TRIED
+from bayou.protocols import Arrays
+from bayou.summaries.array_summary import move
+
+ROOM = 8  # nodes and branches allocated at first; doubled when full
+
+
+class TreeNodes:
+    """Nodes in order of birth, the root first; children of a node stand side by side.
+
+    Memory: 104 + 8 K bytes per node, and 8 per value of a multiway test.
+
+    Examples
+    --------
+    >>> tree = TreeNodes()
+    >>> tree.weight = np.zeros((8, 2))
+    >>> tree.split_at_most(0, column=3, cut=0.5, left=[2.0, 0.0], right=[0.0, 1.0])
+    [1, 2]
+    >>> tree.leaves().tolist(), tree.weight[1].tolist()
+    ([1, 2], [2.0, 0.0])
+    """
+
+    names = ("nodes", "cuts", "branches", "weight", "track", "used")
+
+    def __init__(self) -> None:
+        self.nodes = np.zeros((ROOM, 8), dtype=np.int64)
+        self.cuts = np.zeros(ROOM)
+        self.branches = np.zeros(ROOM, dtype=np.int64)
+        self.weight = np.zeros((ROOM, 0))
+        self.track = np.zeros((ROOM, 4))
+        self.used = np.array([1, 0], dtype=np.int64)  # nodes and branches in use
+
+    @property
+    def count(self) -> int:
+        return int(self.used[0])
+
+    def leaves(self) -> Index:
+        """Leaves in order of birth."""
+        return np.flatnonzero(self.nodes[: self.count, TEST] == LEAF)
+
+    def children(self, node: int) -> list[int]:
+        """The children of an inner node, in order."""
+        test, first, width = (int(self.nodes[node, i]) for i in (TEST, FIRST, WIDTH))
+        if test == MULTIWAY:
+            return [int(child) for child in self.branches[first : first + width] if child > 0]
+        return [first, first + 1]
+
+    def room_for(self, nodes: int, branches: int = 0) -> tuple[int, int]:
+        """Lengths of the arrays after this many more nodes and branches."""
+        lengths = []
+        for length, used, more in zip(
+            (len(self.nodes), len(self.branches)), self.used, (nodes, branches), strict=True
+        ):
+            while length < used + more:
+                length *= 2
+            lengths.append(length)
+        return lengths[0], lengths[1]
+
+    def node_bytes(self, nodes: int, branches: int) -> int:
+        """Bytes of arrays of these lengths."""
+        return nodes * (64 + 8 + 32 + 8 * self.weight.shape[1]) + 8 * branches
+
+    def split_at_most(
+        self, node: int, column: int, cut: float, left: Sequence[float], right: Sequence[float]
+    ) -> list[int]:
+        """Test x_column <= cut; the children begin with the given class weights."""
+        self.cuts[node] = cut
+        return self._split(node, AT_MOST, column, 0, np.array([left, right], dtype=np.float64))
+
+    def split_one_value(self, node: int, column: int, value: int, weights: Floats) -> list[int]:
+        """Test whether a nominal column has one value."""
+        return self._split(node, ONE_VALUE, column, value, weights)
+
+    def split_multiway(self, node: int, column: int, values: Sequence[int], weights: Floats) -> list[int]:
+        """One child for each of the given values (ascending codes)."""
+        width = int(values[-1]) + 1
+        self._reserve(len(values), width)
+        place = int(self.used[1])
+        self.used[1] += width
+        children = self._split(node, MULTIWAY, column, 0, weights)
+        self.branches[place + np.asarray(values)] = children
+        self.nodes[node, FIRST], self.nodes[node, WIDTH] = place, width
+        return children
+
+    def _split(self, node: int, test: int, column: int, value: int, weights: Floats) -> list[int]:
+        self._reserve(len(weights))
+        first = self.count
+        children = list(range(first, first + len(weights)))
+        self.used[0] += len(weights)
+        totals = [class_total(row) for row in weights]
+        self.nodes[node, [TEST, COLUMN, VALUE, FIRST, USUAL]] = (
+            test, column, value, first, first + int(np.argmax(totals)),
+        )  # fmt: skip
+        self.nodes[children, PARENT] = node
+        self.weight[children] = weights
+        self.track[children, TRIED] = totals
+        self.track[children, BORN] = totals
+        return children
+
+    def _reserve(self, nodes: int, branches: int = 0) -> None:
+        length, places = self.room_for(nodes, branches)
+        self.nodes, self.cuts, self.weight, self.track = (
+            _longer(a, length) for a in (self.nodes, self.cuts, self.weight, self.track)
+        )
+        self.branches = _longer(self.branches, places)
+
+    def realign(self, plan: Alignment) -> None:
+        """Move classes, columns and values."""
+        self.weight = move(self.weight, 1, plan.classes)
+        tests = self.nodes[: self.count, TEST]
+        for test in range(1, 4):
+            to = plan.numeric.to if test == AT_MOST else plan.nominal.to
+            mine = np.flatnonzero(tests == test)
+            self.nodes[mine, COLUMN] = to[self.nodes[mine, COLUMN]]
+        for node in np.flatnonzero(tests == ONE_VALUE):
+            self.nodes[node, VALUE] = plan.values[self.nodes[node, COLUMN]].to[self.nodes[node, VALUE]]
+        self._move_branches(plan, np.flatnonzero(tests == MULTIWAY))
+
+    def _move_branches(self, plan: Alignment, multiway: Index) -> None:
+        moves = [plan.values[self.nodes[node, COLUMN]].to[: self.nodes[node, WIDTH]] for node in multiway]
+        if all(np.array_equal(to, np.arange(len(to))) for to in moves):
+            return
+        tables = []
+        for node, to in zip(multiway, moves, strict=True):
+            table = np.zeros(int(to.max()) + 1, dtype=np.int64)
+            table[to] = self.branches[self.nodes[node, FIRST] :][: len(to)]
+            self.nodes[node, FIRST], self.nodes[node, WIDTH] = sum(map(len, tables)), len(table)
+            tables.append(table)
+        self.used[1] = sum(map(len, tables))
+        room = len(self.branches)
+        while room < self.used[1]:
+            room *= 2
+        self.branches = _longer(np.concatenate(tables), room)
+
+    def arrays(self) -> Arrays:
+        return {name: getattr(self, name) for name in self.names}
+
+    def restore(self, arrays: Arrays) -> None:
+        for name in self.names:
+            setattr(self, name, np.array(arrays[name], order="C"))
+
+    def check(self, arrays: Arrays, slots: int, numeric: int, values: Sequence[int]) -> None:
+        """Raise unless every index stays inside, children come after their parents, and slots are used once."""
+        nodes, branches, used = arrays["nodes"], arrays["branches"], arrays["used"]
+        room, k = len(nodes), arrays["weight"].shape[1]
+        shapes = {"nodes": (room, 8), "cuts": (room,), "weight": (room, k), "track": (room, 4), "used": (2,)}
+        _require(all(arrays[name].shape == shape for name, shape in shapes.items()), "shapes differ")
+        _require(1 <= used[0] <= room and 0 <= used[1] <= len(branches), "more nodes in use than there are")
+        for name in ("cuts", "weight", "track"):
+            _require(np.isfinite(arrays[name]).all(), f"{name} holds NaN or infinity")
+        _require(arrays["weight"].min(initial=0.0) >= 0.0, "negative class weights")
+        _require(nodes.min() >= 0 and nodes[:, TEST].max() <= MULTIWAY, "an unknown test")
+        slot = nodes[: used[0], SLOT]
+        _require(
+            slot.max() <= slots and len(np.unique(slot[slot > 0])) == np.count_nonzero(slot), "slots clash"
+        )
+        for at in range(int(used[0])):
+            _check_node(at, nodes, branches[: used[1]], int(used[0]), numeric, values)
+
+
+def _check_node(
+    at: int, nodes: NDArray[np.int64], branches: Index, count: int, numeric: int, values: Sequence[int]
+) -> None:
+    test, column, _, first, width, usual, parent, slot = (int(v) for v in nodes[at])
+    _require(parent < max(1, at), f"the parent of node {at} comes after it")
+    if test == LEAF:
+        return
+    _require(slot == 0, f"node {at} is no leaf but keeps statistics")
+    _require(column < (numeric if test == AT_MOST else len(values)), f"node {at} tests an unknown column")
+    if test == MULTIWAY:
+        _require(
+            first + width <= len(branches) and width <= values[column], f"node {at} has no such branches"
+        )
+        children = branches[first : first + width]
+        children = children[children > 0]
+    else:
+        children = np.array([first, first + 1])
+    inside = len(children) > 0 and children.min() > at and children.max() < count
+    _require(inside and at < usual < count, f"the children of node {at} do not follow it")
+
+
+def _require(holds: object, what: str) -> None:
+    if not holds:
+        raise ModelFileError(f"the tree contradicts itself: {what}")
+
+
+def _longer(array: NDArray[np.generic], length: int) -> NDArray[np.generic]:
+    if len(array) == length:
+        return array
+    out = np.zeros((length, *array.shape[1:]), dtype=array.dtype)
+    out[: len(array)] = array
+    return out
