@@ -21,7 +21,8 @@ from bayou.kernels.jit import kernel
 from bayou.kernels.sorting import sort_pairs
 
 HEAD = 4  # v, g, D, e stand before the classes
-RISE = 1.25
+RISE = 1.25  # from one limit to the next
+SPARE = 5  # a list is shortened tuple by tuple once it is this part above its budget
 TILE = 8  # columns transposed at a time
 
 
@@ -162,35 +163,44 @@ def insert_run(
 ) -> int:
     """Tuples for the values that fall into one gap; returns how many. O(K n).
 
-    A tuple moves on to the next value while its own u stays within `limit`. The value after the widest step is
+    A tuple moves on to the next value while its u stays within `limit`. The value after the widest step is
     a tuple of its own, because the next values often fall in front of it; so is a minimum (`lowest`).
 
     work : float64[n, 4 + K], out
-    x : float64[n], in; increasing
+    x : float64[n], in; increasing, n > 0
     rows : int64[n], in; where each x has its class and weight
     labels : int32[B], in
     weights : float64[B], in
     """
-    at = -1
+    at = 0
     alone = widest_step(x) if limit > 0.0 else 0
-    closed = True
-    value = -np.inf
+    closed = False
+    g = 0.0
+    e = 0.0
+    work[0] = 0.0
     for i in range(len(x)):
-        if x[i] != value:
-            value = x[i]
-            special = (i == alone and i > 0) or (i == 0 and lowest)
-            if closed or special or u + work[at, 1] > limit:
+        if i > 0 and x[i] != x[i - 1]:
+            special = i == alone
+            if closed or special or u + g > limit or (lowest and at == 0):
+                row = work[at]
+                row[0] = x[i - 1]
+                row[1] = g
+                row[2] = u
+                row[3] = e
                 at += 1
                 work[at] = 0.0
-                work[at, 2] = u
+                g = 0.0
                 closed = special
-            work[at, 0] = value
-            work[at, 3] = 0.0
+            e = 0.0
         w = weights[rows[i]]
-        row = work[at]
-        row[1] += w
-        row[3] += w
-        row[HEAD + labels[rows[i]]] += w
+        g += w
+        e += w
+        work[at, HEAD + labels[rows[i]]] += w
+    row = work[at]
+    row[0] = x[len(x) - 1]
+    row[1] = g
+    row[2] = u
+    row[3] = e
     return at + 1
 
 
@@ -231,7 +241,7 @@ def insert(
                 for r in range(i, end):
                     weight += weights[rows[r]]
                 limit = first
-                while limit < u + weight / budget:
+                while limit < u + min(2.0 * first, 4.0 * weight / budget):
                     limit *= RISE
             at += insert_run(work[at:], x[i:end], rows[i:end], labels, weights, u, limit, q == 0)
             i = end
@@ -289,24 +299,41 @@ def least_cost(work: NDArray[np.float64], size: int) -> float:
 
 
 @kernel
+def first_least(cost: NDArray[np.float64]) -> int:
+    """The first place of the least entry. O(m), in four lanes that do not wait for each other.
+
+    cost : float64[m], in; m a multiple of 4, no NaN
+    """
+    a = np.inf
+    b = np.inf
+    c = np.inf
+    d = np.inf
+    for q in range(0, len(cost), 4):
+        a = cost[q] if cost[q] < a else a
+        b = cost[q + 1] if cost[q + 1] < b else b
+        c = cost[q + 2] if cost[q + 2] < c else c
+        d = cost[q + 3] if cost[q + 3] < d else d
+    least = min(min(a, b), min(c, d))
+    for q in range(len(cost)):
+        if cost[q] == least:
+            return q
+    return 0
+
+
+@kernel
 def drop_cheapest(work: NDArray[np.float64], size: int, budget: int) -> int:
     """Drop the tuple with the least g + u of the next, the leftmost on ties, until `budget` are left. O(m^2).
 
     work : float64[m, 4 + K], in/out; the first `size` rows are the list, its new length is returned
     """
-    cost = np.full(size, np.inf)
+    cost = np.full(size + 3 - (size + 3) % 4, np.inf)
     after = np.arange(1, size + 1)
     before = np.arange(-1, size - 1)
     for i in range(1, size - 1):
         cost[i] = work[i, 1] + work[i + 1, 1] + work[i + 1, 2] - work[i + 1, 3]
     left = size
     while left > budget:
-        i = 0
-        least = np.inf
-        for q in range(len(cost)):
-            if cost[q] < least:
-                least = cost[q]
-                i = q
+        i = first_least(cost)
         a = before[i]
         b = after[i]
         row = work[i]
@@ -349,11 +376,12 @@ def shrink(work: NDArray[np.float64], size: int, budget: int, limit: float, eps:
     if eps > 0.0:
         return threshold_pass(work, size, 0, limit)
     rising = limit / 3.0
-    while 2 * size > 3 * budget:
+    enough = budget + budget // SPARE
+    while size > enough:
         least = least_cost(work, size)
         while rising < least:
             rising *= RISE
-        size = threshold_pass(work, size, budget + budget // 2, rising)
+        size = threshold_pass(work, size, enough, rising)
         rising *= RISE
     return drop_cheapest(work, size, budget)
 
@@ -416,15 +444,14 @@ def flush_column(
     open_all = size + between <= budget or (exact and size < budget)
     if not absorb(tuples, opened, sums, size, limit, open_all):
         return size
-    found = np.empty(len(x))
-    rows = np.empty(len(x), np.int64)
+    found = np.empty(len(x) + 1)
+    rows = np.empty(len(x) + 1, np.int64)
     n = 0
     for i in range(len(x)):
         spot = spots[i]
-        if spot & np.uint64(1) == np.uint64(0) and opened[spot >> np.uint64(1)] and weights[i] > 0.0:
-            found[n] = x[i]
-            rows[n] = i
-            n += 1
+        found[n] = x[i]  # no branch: it would be guessed wrong too often
+        rows[n] = i
+        n += np.int64((spot & np.uint64(1)) < np.uint64(opened[spot >> np.uint64(1)]))
     sort_pairs(found[:n], rows[:n])
     distinct = 1
     for i in range(1, n):

@@ -68,11 +68,18 @@ def _merge_runs(
 
 
 @kernel
-def sort_pairs(x: NDArray[np.float64], rows: NDArray[np.int64]) -> None:
-    """Sort x and carry `rows` along; equal values keep their order. O(n log n), O(n) where runs are in order.
+def _sort_by_runs(
+    x: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    spare: NDArray[np.float64],
+    spare_rows: NDArray[np.int64],
+) -> None:
+    """Insertion in short runs, then merging those that are out of order. O(n log n), O(n) if already in order.
 
-    x : float64[n], in/out; no NaN
+    x : float64[n], in/out
     rows : int64[n], in/out
+    spare : float64[n], scratch
+    spare_rows : int64[n], scratch
     """
     n = len(x)
     _reverse_if_falling(x, rows)
@@ -87,8 +94,6 @@ def sort_pairs(x: NDArray[np.float64], rows: NDArray[np.int64]) -> None:
                 at -= 1
             x[at] = value
             rows[at] = row
-    spare = np.empty(n)
-    spare_rows = np.empty(n, np.int64)
     width = RUN
     while width < n:
         for lo in range(0, n - width, 2 * width):
@@ -96,3 +101,47 @@ def sort_pairs(x: NDArray[np.float64], rows: NDArray[np.int64]) -> None:
             if x[middle] < x[middle - 1]:
                 _merge_runs(x, rows, spare, spare_rows, lo, middle, min(lo + 2 * width, n))
         width *= 2
+
+
+@kernel
+def sort_pairs(x: NDArray[np.float64], rows: NDArray[np.int64]) -> None:
+    """Sort x and carry `rows` along; equal values keep their order. O(n log n).
+
+    The list is first divided in the middle of its range: streams that come from both ends, rising below and
+    falling above, then cost O(n), as do rising and falling ones.
+
+    x : float64[n], in/out; no NaN
+    rows : int64[n], in/out
+    """
+    n = len(x)
+    if n == 0:
+        return
+    low = x[0]
+    high = x[0]
+    rises = True
+    for i in range(1, n):
+        rises = rises and x[i] >= x[i - 1]
+        low = min(low, x[i])
+        high = max(high, x[i])
+    if rises:
+        return
+    spare = np.empty(n)
+    spare_rows = np.empty(n, np.int64)
+    middle = low / 2.0 + high / 2.0
+    below = 0
+    above = 0
+    for i in range(n):
+        value = x[i]
+        row = rows[i]
+        if value <= middle:
+            x[below] = value
+            rows[below] = row
+            below += 1
+        else:
+            spare[above] = value
+            spare_rows[above] = row
+            above += 1
+    x[below:] = spare[:above]
+    rows[below:] = spare_rows[:above]
+    _sort_by_runs(x[:below], rows[:below], spare, spare_rows)
+    _sort_by_runs(x[below:], rows[below:], spare, spare_rows)
