@@ -24,6 +24,8 @@ _HOMES = {
     "ComplementNB": "bayou.classifiers",
     "BernoulliNB": "bayou.classifiers",
     "Gaussian": "bayou.recipes",
+    "Threshold": "bayou.recipes",
+    "Costs": "bayou.recipes",
     "MEstimate": "bayou.recipes",
     "Declared": "bayou.schema",
     "MergeLaw": "bayou.laws",

@@ -147,7 +147,9 @@ def resume(
             raise CheckpointError(f"{os.fspath(folder)} holds no checkpoint")
         if (found.evaluator is None) != (evaluator is None):
             made = "without" if found.evaluator is None else "with"
-            raise CheckpointError(f"this checkpoint was made {made} an evaluator; resume it by the same command")
+            raise CheckpointError(
+                f"this checkpoint was made {made} an evaluator; resume it by the same command"
+            )
         if evaluator is not None and found.evaluator is not None:
             evaluator.restore(found.evaluator)
         if found.finished:

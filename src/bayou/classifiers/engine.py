@@ -7,24 +7,26 @@ exact test-then-train, growth, merge, unlearning, decay, refresh, state) follows
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from bayou.align import Alignment, whole
 from bayou.block import Block, Floats
+from bayou.classifiers.sampling import blank_block, records
 from bayou.classifiers.shell import Shell
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.readings.view import AnyView, next_point
-from bayou.schema import Schema
+from bayou.schema import Label, Schema
 
 
 class BayesClassifier(Shell):
     """log P(c, x) = sum over views of what each reads off its summary."""
 
     _views: Mapping[str, AnyView] = {}
+    _busy: Sequence[AnyView] = ()
     _rows = 0
     _k = 0
 
@@ -34,8 +36,8 @@ class BayesClassifier(Shell):
 
     @property
     def law(self) -> MergeLaw:
-        """The weakest law among the summaries."""
-        return MergeLaw.weakest([view.law for view in (self._views or self.views()).values()])
+        """The weakest law among the summaries in use; before anything is learned, among all of them."""
+        return MergeLaw.weakest([view.law for view in self._busy or self.views().values()])
 
     def begin(self, schema: Schema) -> None:
         self._views = self.views()
@@ -46,11 +48,17 @@ class BayesClassifier(Shell):
         self._k = plan.classes.size
         for view in self._views.values():
             view.realign(plan)
+        self._take(self._views)
+
+    def _take(self, views: Mapping[str, AnyView]) -> None:
+        """Make these the views, and remember which of them have columns."""
+        self._views = views
+        self._busy = [view for view in views.values() if not view.idle]
 
     def learn(self, block: Block) -> None:
         for _, part in block.cut(self._points(block)):
             self._read_due(part)
-            for view in self._views.values():
+            for view in self._busy:
                 view.update(part)
             self._learned(part)
 
@@ -58,15 +66,16 @@ class BayesClassifier(Shell):
         out = np.zeros((block.n, self._k))
         for where, part in block.cut(self._points(block)):
             self._read_due(part)
-            for view in self._views.values():
+            for view in self._busy:
                 view.trail(part, out[where])
             self._learned(part)
         return out
 
     def joint_log_proba(self, block: Block) -> Floats:
         out = np.zeros((block.n, self._k))
-        for view in self._views.values():
-            view.read_if_due()
+        for view in self._busy:
+            if view.searched:
+                view.read_if_due()
             view.add_log_prob(block, out)
         return out
 
@@ -117,7 +126,7 @@ class BayesClassifier(Shell):
         views = copy.deepcopy(self._views)
         for view in views.values():
             view.subtract(block)
-        self._views = views
+        self._take(views)
         self._rows -= block.learned()
         self._mark_due()
 
@@ -125,12 +134,25 @@ class BayesClassifier(Shell):
         views = copy.deepcopy(self._views)
         for view in views.values():
             view.scale(factor)
-        self._views = views
+        self._take(views)
         self._mark_due()
 
     def empty_like(self, other: Self) -> None:
-        self._views = {name: view.fresh() for name, view in other._views.items()}
+        self._take({name: view.fresh() for name, view in other._views.items()})
         self._rows, self._k = 0, other._k
+
+    def sample(self, n: int, seed: int = 0) -> tuple[list[dict[str, Any]], list[Label]]:
+        """Draw `n` rows from the model: labels from the prior, columns from the densities of their class."""
+        schema, rng = self.schema_, np.random.default_rng(seed)
+        proba = self.proba(self.encode([{}]))[0]
+        labels = [self.labels()[i] for i in rng.choice(len(proba), size=n, p=proba)]
+        block = blank_block(
+            schema, np.array([schema.classes.code(label) for label in labels], dtype=np.int32)
+        )
+        for name, view in self._views.items():
+            if name != "classes" and not view.idle:
+                view.draw(block, rng)
+        return records(block, schema), labels
 
     def arrays(self) -> Arrays:
         out: dict[str, Any] = {"rows": np.array([self._rows])}

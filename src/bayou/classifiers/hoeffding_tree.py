@@ -9,7 +9,7 @@ import numpy as np
 
 from bayou.align import Alignment, canonical_order
 from bayou.classifiers.engine import BayesClassifier
-from bayou.classifiers.growing_tree import Growth, GrowingTree
+from bayou.classifiers.growing_tree import GrowingTree, Growth
 from bayou.errors import SchemaError
 from bayou.kernels.tree_rows import ADAPTIVE_LEAF, BAYES_LEAF, MAJORITY_LEAF
 from bayou.readings.splits import SplitRule, split_rule

@@ -52,13 +52,13 @@ class JointClassifier(BayesClassifier):
     def grow(self, plan: Alignment) -> None:
         super().grow(plan)
         if all(np.array_equal(axis.to, np.arange(len(axis.to))) for axis in (plan.nominal, plan.numeric)):
-            self._settle()
+            self._name_columns()
 
     def merge_state(self, other: BayesClassifier) -> None:
         super().merge_state(other)  # type: ignore[arg-type]
-        self._settle()
+        self._name_columns()
 
-    def _settle(self) -> None:
+    def _name_columns(self) -> None:
         """Ranks and named columns, once the schema and the counts agree (a merge grows the counts first)."""
         names = column_names(self.schema_)
         summary: JointCounts = self._views["joint"].summary

@@ -16,7 +16,10 @@ from numpy.typing import NDArray
 
 from bayou.align import Alignment, align, canonical, grown, union
 from bayou.block import Block, Floats
+from bayou.classifiers.explanation import Explanation, explain
+from bayou.classifiers.html import model_html
 from bayou.classifiers.params import Parameterised
+from bayou.decisions import Decision
 from bayou.encoding import Encoder, Row, block_of
 from bayou.errors import DataError, MergeError, NotFittedError, UnsupportedError
 from bayou.hashing import digest
@@ -151,8 +154,7 @@ class Model(Parameterised):
 
     def labels(self) -> list[Label]:
         """Classes in canonical order, the order of all probabilities users see."""
-        values = self.schema_.classes.values
-        return [values[i] for i in self._class_order()]
+        return list(self._require().labels())
 
     def _class_order(self) -> NDArray[np.int64]:
         return self._require().class_order()
@@ -221,11 +223,13 @@ class Model(Parameterised):
 
     def proba(self, block: Block) -> Floats:
         """[n, K] class probabilities in the order of `labels()`; uniform before anything is learned."""
-        return self._posterior(self.joint_log_proba(block), blank=1.0 / max(1, len(self._class_order())))
+        return self._posterior(
+            self.joint_log_proba(block), blank=1.0 / max(1, len(self.schema_.classes.values))
+        )
 
     def _posterior(self, joint: Floats, blank: float) -> Floats:
-        out = np.empty_like(joint)
-        posterior(joint, self._class_order(), blank, out)
+        out = np.empty(joint.shape)
+        posterior(joint, self._require().class_order(), blank, out)
         return out
 
     # -- algebra --
@@ -294,6 +298,19 @@ class Model(Parameterised):
         names = [f"{name} {kind} {schema.vocabularies[name].values if name in schema.vocabularies else ''}"
                  for name, (kind, _) in schema.place.items()]  # fmt: skip
         return digest(twin.arrays(), [repr(schema.classes.values), *names])
+
+    def explain(self, row: Any, label: Label | None = None, against: Label | None = None) -> Explanation:
+        """What each attribute of a row adds to the log-odds of a class against another."""
+        self._require()
+        return explain(self, row, label, against)
+
+    def decide(self, proba: Floats) -> NDArray[np.intp]:
+        """Positions in `labels()` of the decided classes; the parameter `decision`, where there is one, rules."""
+        rule: Decision | None = getattr(self, "decision", None)
+        return proba.argmax(axis=1) if rule is None else rule.decide(self.labels(), proba)
+
+    def _repr_html_(self) -> str:
+        return model_html(self)
 
     @property
     def memory_bytes(self) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 from bayou.classifiers.engine import BayesClassifier
 from bayou.classifiers.numeric import numeric_recipe, numeric_view
+from bayou.decisions import Decision
 from bayou.readings.gaussian import Gaussian
 from bayou.readings.prior import prior_reader
 from bayou.readings.table import MEstimate, table_reader
@@ -32,6 +33,8 @@ class NaiveBayes(BayesClassifier):
         Pseudo-count per value of a nominal column and per word (1 is Laplace's rule), or `MEstimate(m)`.
     prior
         `"empirical"` (N_c / N), `"laplace"`, or a mapping from every class to its probability.
+    decision
+        How probabilities become a class: `Threshold(label, probability)` or `Costs(...)`; the most probable by default.
     schema
         What is known beforehand: kinds, values, classes, caps.
 
@@ -52,11 +55,13 @@ class NaiveBayes(BayesClassifier):
         numeric: str | Gaussian = "gaussian",
         smoothing: float | MEstimate = 1.0,
         prior: str | Mapping[Label, float] = "empirical",
+        decision: Decision | None = None,
         schema: Declared | None = None,
     ) -> None:
         self.numeric = numeric
         self.smoothing = smoothing
         self.prior = prior
+        self.decision = decision
         self.schema = schema
 
     def declared(self) -> Declared:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from bayou.classifiers.model import Model
 from bayou.encoding.table import table_of
 from bayou.schema import Label
@@ -19,16 +21,21 @@ class RiverDialect(Model):
 
     def predict_proba_one(self, x: Mapping[str, Any]) -> dict[Label, float]:
         """Class probabilities of one record; empty before anything is learned."""
-        if not self.started:
+        encoder = self._encoder
+        if encoder is None:
             return {}
-        joint = self.joint_log_proba(self.encode_record(x))
-        proba = self._posterior(joint, blank=0.0)[0].tolist()
-        return dict(zip(self.labels(), proba, strict=True)) if any(proba) else {}
+        proba = self._posterior(self.joint_log_proba(self.encode_record(x)), blank=0.0)[0].tolist()
+        return dict(zip(encoder.labels(), proba, strict=True)) if any(proba) else {}
 
     def predict_one(self, x: Mapping[str, Any]) -> Label | None:
         """The most probable class of one record; None before anything is learned."""
-        proba = self.predict_proba_one(x)
-        return max(proba, key=proba.__getitem__) if proba else None
+        return self._decided(self.predict_proba_one(x))
+
+    def _decided(self, proba: dict[Label, float]) -> Label | None:
+        if not proba:
+            return None
+        labels = list(proba)
+        return labels[int(self.decide(np.array([list(proba.values())]))[0])]
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Learn a batch of records or a frame; columns are matched by name."""
@@ -43,4 +50,4 @@ class RiverDialect(Model):
 
     def predict_many(self, X: Any) -> list[Label | None]:
         """The most probable class of each row."""
-        return [max(p, key=p.__getitem__) if p else None for p in self.predict_proba_many(X)]
+        return [self._decided(p) for p in self.predict_proba_many(X)]

@@ -51,8 +51,8 @@ class SklearnDialect(Model):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row; ties go to the first in canonical order."""
-        best = np.argmax(self.predict_proba(X), axis=1)
+        """The most probable class of each row (or as `decision` says); ties go to the first in canonical order."""
+        best = self.decide(self.predict_proba(X))
         return self.classes_[best]
 
     def predict_proba(self, X: Any) -> Floats:

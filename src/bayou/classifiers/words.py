@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from bayou.classifiers.engine import BayesClassifier
 from bayou.classifiers.naive_bayes import given_classes
+from bayou.decisions import Decision
 from bayou.readings.prior import Possible, prior_reader
 from bayou.readings.view import AnyView, Live
 from bayou.readings.words import Bernoulli, Complement, Multinomial
@@ -27,6 +28,8 @@ class MultinomialNB(BayesClassifier):
         Pseudo-count per word.
     prior
         `"empirical"`, `"laplace"`, or a mapping from every class to its probability.
+    decision
+        How probabilities become a class: `Threshold(label, probability)` or `Costs(...)`; the most probable by default.
     schema
         What is known beforehand.
 
@@ -47,10 +50,12 @@ class MultinomialNB(BayesClassifier):
         self,
         alpha: float = 1.0,
         prior: str | Mapping[Label, float] = "empirical",
+        decision: Decision | None = None,
         schema: Declared | None = None,
     ) -> None:
         self.alpha = alpha
         self.prior = prior
+        self.decision = decision
         self.schema = schema
 
     def declared(self) -> Declared:
@@ -72,6 +77,8 @@ class ComplementNB(BayesClassifier):
     ----------
     alpha
         Pseudo-count per word.
+    decision
+        How probabilities become a class: `Threshold(label, probability)` or `Costs(...)`; the most probable by default.
     schema
         What is known beforehand.
 
@@ -87,8 +94,11 @@ class ComplementNB(BayesClassifier):
     numbers_are_words: ClassVar[bool] = True
     poor_score: ClassVar[bool] = True
 
-    def __init__(self, alpha: float = 1.0, schema: Declared | None = None) -> None:
+    def __init__(
+        self, alpha: float = 1.0, decision: Decision | None = None, schema: Declared | None = None
+    ) -> None:
         self.alpha = alpha
+        self.decision = decision
         self.schema = schema
 
     def views(self) -> Mapping[str, AnyView]:
@@ -110,6 +120,8 @@ class BernoulliNB(BayesClassifier):
         Pseudo-count for present and for absent.
     prior
         `"empirical"`, `"laplace"`, or a mapping from every class to its probability.
+    decision
+        How probabilities become a class: `Threshold(label, probability)` or `Costs(...)`; the most probable by default.
     schema
         What is known beforehand.
 
@@ -129,10 +141,12 @@ class BernoulliNB(BayesClassifier):
         self,
         alpha: float = 1.0,
         prior: str | Mapping[Label, float] = "empirical",
+        decision: Decision | None = None,
         schema: Declared | None = None,
     ) -> None:
         self.alpha = alpha
         self.prior = prior
+        self.decision = decision
         self.schema = schema
 
     def declared(self) -> Declared:

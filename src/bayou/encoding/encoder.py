@@ -23,8 +23,14 @@ WORDS = "words"  # the text column that sparse rows and, for models of words, nu
 Row = tuple[list[float], list[int], int, float]  # numbers, codes, label and weight of one plain record
 
 
+_PLAIN = frozenset((float, int))
+_UNLABELLED, _ONE = np.full(1, -1, dtype=np.int32), np.ones(1)
+
+
 def block_of(rows: Sequence[Row], start: int) -> Block:
     """Plain records as a block."""
+    if len(rows) == 1 and rows[0][2] < 0:
+        return Block(np.array([rows[0][0]]), np.array([rows[0][1]], dtype=np.int32), (), _UNLABELLED, _ONE, start)
     numeric, codes, y, w = zip(*rows, strict=True)
     return Block(
         np.array(numeric), np.array(codes, dtype=np.int32), (), np.array(y, np.int32), np.array(w), start
@@ -63,12 +69,21 @@ class Encoder:
         self._no_codes: list[int] = []
         self._plan: list[tuple[int, Vocabulary | None]] = []
         self._order: NDArray[np.int64] | None = None
+        self._labels: list[Label] = []
 
     def class_order(self) -> NDArray[np.int64]:
         """Codes of the classes in canonical order."""
         if self._order is None:
-            self._order = canonical_order(self.schema.classes.values)
+            values = self.schema.classes.values
+            self._order = canonical_order(values)
+            self._labels = [values[i] for i in self._order]
         return self._order
+
+    def labels(self) -> list[Label]:
+        """Classes in canonical order."""
+        if self._order is None:
+            self.class_order()
+        return self._labels
 
     def encode(
         self, X: Any, y: Any = None, w: Any = None, *, start: int = 0, learn: bool = False
@@ -118,9 +133,9 @@ class Encoder:
         if names != self._plan_names and not self._make_plan(names):
             return None
         numeric, codes = self._no_numbers.copy(), self._no_codes.copy()
-        for (j, vocabulary), value in zip(self._plan, x.values(), strict=True):
+        for (j, vocabulary), value in zip(self._plan, x.values()):  # noqa: B905 - one plan entry per key
             if vocabulary is None:
-                if (type(value) is float or type(value) is int) and -HUGE <= value <= HUGE:
+                if type(value) in _PLAIN and -HUGE <= value <= HUGE:
                     numeric[j] = value
                 elif not is_missing(value):
                     return None

@@ -128,7 +128,9 @@ def sparse_of_records(records: Sequence[Mapping[Any, Any]], start: int) -> Table
                 raise DataError("a count of words is not a number", row=start + i, column=name, value=value)
         indptr.append(len(cells))
     table = _from_records(texts)
-    words, counts = zip(*cells, strict=True) if cells else ((), ())
+    if not cells:
+        return table
+    words, counts = zip(*cells, strict=True)
     table.sparse = Sparse(
         np.array(indptr), np.array(words, np.int32), np.array(counts, np.float64), list(ids), complete=False
     )

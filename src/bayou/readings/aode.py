@@ -35,12 +35,21 @@ class OneDependence:
             if n * m * m < cells * cells:
                 add_aode_direct(
                     out, s.classes, s.singles, s.present, s.pairs, s.layout, codes, s.width,
-                    declared, self.alpha, self.min_count,
+                    declared, self.alpha, self.min_count, s.nominal,
                 )  # fmt: skip
                 return
             table, joint = np.empty((cells + 1, cells + 1, out.shape[1])), np.empty_like(s.singles)
             fill_aode(
-                table, joint, s.classes, s.singles, s.present, s.pairs, s.layout, s.width, declared, self.alpha
+                table,
+                joint,
+                s.classes,
+                s.singles,
+                s.present,
+                s.pairs,
+                s.layout,
+                s.width,
+                declared,
+                self.alpha,
             )
             tables = s.read[self] = (table, joint)
         table, joint = tables
@@ -49,7 +58,7 @@ class OneDependence:
         def rows(lo: int, hi: int) -> None:
             add_aode(
                 out[lo:hi], table, joint, s.classes, s.singles, s.present, s.layout, codes[lo:hi], width,
-                declared, self.alpha, self.min_count,
+                declared, self.alpha, self.min_count, s.nominal,
             )  # fmt: skip
 
         over_ranges(rows, n, 1 + GRAIN // max(1, m * m))
@@ -62,10 +71,9 @@ class OneDependence:
                 self.add_log_prob(summary, part, out[where])
                 summary.update(part)
                 continue
-            s.weigh(part.w)
             trail_aode(
                 s.classes, s.singles, s.present, s.seen, s.pairs, s.triples, out[where], s.layout,
                 s.codes_of(part), part.y, part.w, s.declared, int(s.declared_classes[0]),
-                self.alpha, self.min_count,
+                self.alpha, self.min_count, s.nominal,
             )  # fmt: skip
             s.changed()

@@ -9,12 +9,12 @@ from typing import Self
 import numpy as np
 
 from bayou.align import Alignment
-from bayou.block import Block, Floats
+from bayou.block import Block, Floats, Index
 from bayou.errors import UnsupportedError
 from bayou.kernels.candidates import record_candidates
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
-from bayou.readings.collection import add_terms, trail_terms
+from bayou.readings.collection import add_terms, kept_terms
 from bayou.readings.parent_sets import OneParent, ParentSets, SuperParents, Terms
 from bayou.readings.view import View
 from bayou.summaries.candidate_record import CandidateRecord
@@ -36,16 +36,18 @@ class Choice:
     sample: int = 8
     seed: int = 0
 
-    def best(self, record: Floats, ranks: Floats) -> int:
-        """The chosen column, -1 for none; the first in the reading order among equals."""
-        if record.shape[1] == 1:
-            return -1
-        places = np.append(ranks, -1.0 if self.family is OneParent else np.inf)
-        hits = record[1] if self.by_hits else np.zeros(record.shape[1])
-        first = np.lexsort((places, -record[0], -hits))
-        if self.family is SuperParents:
-            first = first[first < record.shape[1] - 1]
-        return int(first[0]) if first[0] < record.shape[1] - 1 else -1
+    def best(self, record: Floats, candidates: Index) -> int:
+        """The best of the candidates, the first of them among equals; -1 for none."""
+        chosen, standard = -1, (-1.0, -1.0)
+        if self.family is OneParent:
+            standard = self._merit(record, -1)
+        for s in candidates.tolist():
+            if self._merit(record, s) > standard:
+                chosen, standard = s, self._merit(record, s)
+        return chosen
+
+    def _merit(self, record: Floats, s: int) -> tuple[float, float]:
+        return (float(record[1, s]) if self.by_hits else 0.0), float(record[0, s])
 
 
 class ChosenParent(View[JointCounts]):
@@ -68,7 +70,8 @@ class ChosenParent(View[JointCounts]):
         return self.record.law
 
     def refresh(self) -> None:
-        self.column[0] = self.choice.best(self.record.record, self.summary.ranks.astype(np.float64))
+        order, met = self.summary.reading_order, self.summary.settled().seen > 0
+        self.column = np.array([self.choice.best(self.record.record, order[met[order]])], dtype=np.int64)
         self.due = False
 
     def read_if_due(self) -> None:
@@ -80,16 +83,10 @@ class ChosenParent(View[JointCounts]):
 
     def terms(self) -> Terms:
         """Parent sets under the chosen super parent."""
-        s, key = self.summary, (self.choice, int(self.column[0]))
-        if key not in s.by_order:
-            sets = self.choice.family(key[1]).terms(s.reading_order)
-            s.by_order[key] = Terms.of(sets, len(s.sizes))
-        found: Terms = s.by_order[key]
-        return found
+        return kept_terms(self.summary.settled(), self.choice.family(int(self.column[0])))
 
     def update(self, block: Block) -> None:
-        if np.all(self.summary.frozen) and not len(self.summary.waiting_y):
-            self.summary.weigh(block.w)
+        if np.all(self.summary.frozen) and not len(self.summary.waiting):
             score(self.summary, self.record, self.choice, block, 0.0, 1.0)
             self.summary.changed()
             return

@@ -28,12 +28,8 @@ class Collection:
     alpha: float = 1.0
 
     def terms(self, summary: JointCounts) -> Terms:
-        """The parent sets over the summary's columns, made once per order of the columns."""
-        found: Terms | None = summary.by_order.get(self)
-        if found is None:
-            found = Terms.of(self.parent_sets.terms(summary.reading_order), len(summary.sizes))
-            summary.by_order[self] = found
-        return found
+        """The parent sets over the columns met so far, made once per order of the columns."""
+        return kept_terms(summary, self.parent_sets)
 
     def add_log_prob(self, summary: JointCounts, block: Block, out: Floats) -> None:
         s = summary.settled()
@@ -49,24 +45,48 @@ class Collection:
                 summary.update(part)
 
 
+def kept_terms(summary: JointCounts, parent_sets: ParentSets) -> Terms:
+    """The parent sets of the columns met so far; the others, of which nothing is known yet, have {}."""
+    met = summary.seen > 0
+    key = (parent_sets, met.tobytes())
+    found: Terms | None = summary.by_order.get(key)
+    if found is None:
+        order = summary.reading_order
+        alone = [(int(i), -1, -1, 1.0) for i in np.flatnonzero(~met)]
+        found = Terms.of([*parent_sets.terms(order[met[order]]), *alone], len(order))
+        summary.by_order[key] = found
+    return found
+
+
 def trailing_parts(summary: JointCounts, block: Block) -> Iterator[tuple[slice, bool]]:
     """Runs of rows that are counted at once (True), and single rows while rows wait for a grid (False).
 
-    The summary learns each part before the next one is asked for.
+    A run ends behind a row that brings the first value of a column. The summary learns each part before the
+    next one is asked for.
     """
     at = 0
     while at < block.n:
         if np.all(summary.frozen):
-            end, counted = block.n, True
-        elif len(summary.waiting_y):
+            end, counted = at + first_met(summary, block.rows(at, block.n)), True
+        elif len(summary.waiting):
             end, counted = at + 1, False
         else:
             waits = np.flatnonzero(summary.waits(block.rows(at, block.n)))
-            end = at + int(waits[0]) if len(waits) else block.n
-            counted = end > at
-            end = max(end, at + 1)
+            run = int(waits[0]) if len(waits) else block.n - at
+            counted = run > 0
+            end = at + (first_met(summary, block.rows(at, at + run)) if counted else 1)
         yield slice(at, end), counted
         at = end
+
+
+def first_met(summary: JointCounts, block: Block) -> int:
+    """Number of rows up to and with the first that teaches a value of a column not met before; or all."""
+    unmet = np.flatnonzero(summary.seen == 0)
+    if len(unmet) == 0:
+        return block.n
+    new = np.any(summary.codes_of(block)[:, unmet] >= 0, axis=1) & (block.y >= 0) & (block.w > 0)
+    rows = np.flatnonzero(new)
+    return int(rows[0]) + 1 if len(rows) else block.n
 
 
 def add_terms(summary: JointCounts, terms: Terms, alpha: float, codes: Codes, out: Floats) -> None:
@@ -81,7 +101,7 @@ def add_terms(summary: JointCounts, terms: Terms, alpha: float, codes: Codes, ou
         if n * len(terms.sets) < entries:
             add_collection_direct(
                 out, s.singles, s.present, s.pairs, s.triples, s.layout, codes,
-                terms.sets, terms.starts, terms.u, s.width, alpha,
+                terms.sets, terms.starts, terms.u, s.width, alpha, s.nominal,
             )  # fmt: skip
             return
         table, alone = np.empty((entries, out.shape[1])), np.empty_like(s.singles)
@@ -94,8 +114,9 @@ def add_terms(summary: JointCounts, terms: Terms, alpha: float, codes: Codes, ou
 
     def rows(lo: int, hi: int) -> None:
         add_collection(
-            out[lo:hi], table, alone, s.singles, s.layout, codes[lo:hi], terms.sets, terms.starts, places
-        )
+            out[lo:hi], table, alone, s.singles, s.layout, codes[lo:hi],
+            terms.sets, terms.starts, places, s.nominal,
+        )  # fmt: skip
 
     over_ranges(rows, n, 1 + GRAIN // max(1, len(terms.sets)))
 
@@ -107,9 +128,8 @@ def trail_terms(summary: JointCounts, terms: Terms, alpha: float, block: Block, 
         add_terms(s, terms, alpha, s.codes_of(block), out)
         s.update(block)
         return
-    s.weigh(block.w)
     trail_collection(
         s.classes, s.singles, s.present, s.seen, s.pairs, s.triples, out, s.layout,
-        s.codes_of(block), block.y, block.w, terms.sets, terms.starts, terms.u, s.declared, alpha,
+        s.codes_of(block), block.y, block.w, terms.sets, terms.starts, terms.u, s.declared, alpha, s.nominal,
     )  # fmt: skip
     s.changed()

@@ -8,7 +8,13 @@ import numpy as np
 
 from bayou.block import Block, Floats
 from bayou.errors import SchemaError
-from bayou.kernels.gaussian import add_gaussian, add_gaussian_direct, gaussian_tables, gaussian_terms, trail_gaussian
+from bayou.kernels.gaussian import (
+    add_gaussian,
+    add_gaussian_direct,
+    gaussian_tables,
+    gaussian_terms,
+    trail_gaussian,
+)
 from bayou.recipe import Recipe
 from bayou.summaries.moments import Moments
 from bayou.threads import over_ranges
@@ -71,6 +77,13 @@ class Gaussian(Recipe):
         out = np.empty((*block.numeric.shape, len(summary.n)))
         gaussian_terms(out, block.numeric, *self.tables(summary))
         return out
+
+    def draw(self, summary: Moments, block: Block, rng: np.random.Generator) -> None:
+        """Fill the numeric columns of a block from its rows' classes."""
+        _, centre, half = self.tables(summary)
+        spread = np.sqrt(0.5 / np.where(half > 0, half, np.inf))
+        constant = np.where(half > 0, centre, summary.mean)
+        block.numeric[:] = rng.normal(constant[block.y], spread[block.y])
 
     def trail(self, summary: Moments, block: Block, out: Floats) -> None:
         s = summary

@@ -30,11 +30,11 @@ class SpanningTree:
     r"""Chow and Liu's tree: the largest sum of $I(X_i; X_j | C)$, directed away from the first column."""
 
     def search(self, summary: JointCounts) -> Terms:
-        m = len(summary.sizes)
-        parents = np.full(m, -1, dtype=np.int64)
+        parents = np.full(len(summary.sizes), -1, dtype=np.int64)
+        order = met_columns(summary)
+        m = len(order)
         if m == 0:
             return Terms.tree(parents)
-        order = summary.reading_order
         weight = rounded(information(summary))[np.ix_(order, order)]
         best, link = weight[0].copy(), np.zeros(m, dtype=np.int64)
         outside = np.ones(m, dtype=bool)
@@ -71,7 +71,7 @@ class GreedyForest:
         s, m = summary, len(summary.sizes)
         gain = np.zeros((m, m))
         if self.score == "bayes":
-            dirichlet_gain(gain, s.pairs, s.layout, s.width)
+            dirichlet_gain(gain, s.pairs, s.layout, np.maximum(s.width, 1))
             return gain
         conditional_information(gain, s.pairs, s.layout)
         free = np.maximum(s.width - 1, 0)
@@ -81,11 +81,11 @@ class GreedyForest:
         return np.asarray(gain - price * parameters)
 
     def search(self, summary: JointCounts) -> Terms:
-        m = len(summary.sizes)
-        order = summary.reading_order
-        gain = rounded(self.gains(summary))[np.ix_(order, order)]
+        order = met_columns(summary)
+        m = len(order)
+        gain = rounded(self.gains(summary)[np.ix_(order, order)])
         np.fill_diagonal(gain, -np.inf)
-        parents, root = np.full(m, -1, dtype=np.int64), np.arange(m)
+        parents, root = np.full(len(summary.sizes), -1, dtype=np.int64), np.arange(m)
         for _ in range(m - 1):
             best = int(np.argmax(gain))  # the first of equals: child by child, parent by parent
             child, parent = divmod(best, m)
@@ -108,10 +108,18 @@ class ByInformation:
     def order(self, summary: JointCounts) -> Index:
         """Columns from the most to the least connected; ties by the reading order."""
         sums = rounded(information(summary).sum(axis=1))
-        return np.lexsort((summary.ranks, -sums)).astype(np.int64)
+        return np.lexsort((np.argsort(summary.reading_order), -sums)).astype(np.int64)
 
     def search(self, summary: JointCounts) -> Terms:
-        return Terms.of(self.parent_sets.terms(self.order(summary)), len(summary.sizes))
+        met, order = summary.seen > 0, self.order(summary)
+        alone = [(int(i), -1, -1, 1.0) for i in np.flatnonzero(~met)]
+        return Terms.of([*self.parent_sets.terms(order[met[order]]), *alone], len(order))
+
+
+def met_columns(summary: JointCounts) -> Index:
+    """Columns of which values were seen, in the reading order: what is only to come must not matter."""
+    order = summary.reading_order
+    return order[summary.seen[order] > 0]
 
 
 def information(summary: JointCounts) -> Floats:

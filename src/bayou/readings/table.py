@@ -71,6 +71,15 @@ class Table:
         table_terms(out, self.table(summary), summary.offsets, block.codes)
         return out
 
+    def draw(self, summary: ValueCounts, block: Block, rng: np.random.Generator) -> None:
+        """Fill the nominal columns of a block from its rows' classes."""
+        table = self.table(summary)
+        for j, (first, size) in enumerate(zip(summary.offsets, summary.sizes, strict=False)):
+            met = np.any(summary.counts[first : first + size] > 0, axis=1, keepdims=True)
+            weight = np.exp(table[first : first + size]) * met
+            below = np.cumsum(weight / weight.sum(axis=0), axis=0)[:, block.y]
+            block.codes[:, j] = (rng.random(block.n) >= below[:-1]).sum(axis=0)
+
     def trail(self, summary: ValueCounts, block: Block, out: Floats) -> None:
         s = summary
         if len(s.sizes) == 0:

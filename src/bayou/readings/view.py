@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Generic, Self, TypeVar, cast
 
+import numpy as np
+
 from bayou.align import Alignment
 from bayou.block import Block, Floats
 from bayou.errors import UnsupportedError
@@ -67,6 +69,15 @@ class View(Generic[S]):
         """[n, d, K] what each column of this view adds; for views whose reader tells its terms apart."""
         raise NotImplementedError
 
+    def draw(self, block: Block, rng: np.random.Generator) -> None:
+        """Fill this view's columns of a block from its rows' classes, where the reader is generative."""
+        reader: Any = getattr(self, "reader", None)
+        if not hasattr(reader, "draw"):
+            raise UnsupportedError(
+                f"cannot sample: {type(reader).__name__} does not say how its columns are drawn"
+            )
+        reader.draw(self.summary, block, rng)
+
     def merge(self, other: Self) -> None:
         self.summary.merge(other.summary)
 
@@ -87,6 +98,11 @@ class View(Generic[S]):
 
     def realign(self, plan: Alignment) -> None:
         self.summary.realign(plan)
+
+    @property
+    def idle(self) -> bool:
+        """Whether there are no columns of this view's kind yet, so that it has nothing to say."""
+        return getattr(self.summary, "idle", False)
 
     def fresh(self) -> Self:
         raise NotImplementedError

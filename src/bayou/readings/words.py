@@ -42,6 +42,8 @@ class _Documents:
         return tables
 
     def add_log_prob(self, summary: WordCounts, block: Block, out: Floats) -> None:
+        if not summary.texts:
+            return
         for (table, base), words in zip(self.tables(summary), block.words, strict=True):
             self._add(words, table, base, out)
 
@@ -77,7 +79,22 @@ class Multinomial(_Documents):
         multinomial_table(table, text.counts, text.total, float(text.width), self.alpha)
         return table, np.zeros(len(text.total))
 
+    def draw(self, summary: WordCounts, block: Block, rng: np.random.Generator) -> None:
+        """Fill the text columns of a block: twenty words a document, as often as the row's class uses them."""
+        drawn = []
+        for text in summary.texts:
+            met = np.any(text.counts[: text.size] > 0, axis=1, keepdims=True)
+            weight = np.exp(self.table(text)[0][: text.size]) * met
+            rows = [rng.multinomial(20 * bool(met.any()), w / max(w.sum(), 1e-300)) for w in weight.T[block.y]]
+            ids = [np.flatnonzero(row).astype(np.int32) for row in rows]
+            indptr = np.concatenate(([0], np.cumsum([len(i) for i in ids]))).astype(np.int64)
+            counts = np.concatenate([row[i] for row, i in zip(rows, ids, strict=True)]).astype(np.float64)
+            drawn.append(Words(indptr, np.concatenate(ids), counts))
+        block.words = tuple(drawn)
+
     def add_log_prob(self, summary: WordCounts, block: Block, out: Floats) -> None:
+        if not summary.texts:
+            return
         few = sum(len(words.ids) for words in block.words) < sum(text.size for text in summary.texts)
         if self in summary.memo or not few:
             super().add_log_prob(summary, block, out)

@@ -37,10 +37,9 @@ class CandidateRecord(ArraySummary):
         self.record = self.record * factor
 
     def realign(self, plan: Alignment) -> None:
-        """A column that comes late starts with the lowest record so far."""
+        """A column that comes late starts with the record of "none": where it was missing, it changed nothing."""
         columns = np.append(plan.nominal.to, plan.nominal.size + plan.numeric.to).astype(np.int64)
         m = plan.nominal.size + plan.numeric.size
-        record = np.repeat(self.record.min(axis=1, keepdims=True), m + 1, axis=1)
+        record = np.repeat(self.record[:, -1:], m + 1, axis=1)
         record[:, columns] = self.record[:, :-1]
-        record[:, m] = self.record[:, -1]
         self.record = record

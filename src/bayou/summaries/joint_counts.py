@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayou.align import Alignment
 from bayou.block import Block, Codes, Floats, Index
-from bayou.errors import DataError, MergeError, SchemaError
+from bayou.errors import MergeError, SchemaError
 from bayou.kernels.bitmaps import WORDS, count_class, find_missing, rows_by_class
 from bayou.kernels.joint_counts import count_rows, fill_layout, move_pairs, move_triples, place_on_grid
 from bayou.kernels.value_counts import count_seen
@@ -17,10 +17,11 @@ from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.summaries.array_summary import ArraySummary, move
 from bayou.summaries.grid import Grid
+from bayou.summaries.waiting_rows import WaitingRows
 
 MAX_BYTES = 1 << 29
 _COUNTS = ("classes", "singles", "present", "pairs", "triples")
-_FRAME = ("sizes", "declared", "declared_classes", "ranks", "cuts", "frozen", "whole")
+_FRAME = ("sizes", "declared", "declared_classes", "ranks", "cuts", "frozen")
 _WAITING = ("waiting_numeric", "waiting_codes", "waiting_y", "waiting_w")
 
 
@@ -41,7 +42,7 @@ class JointCounts(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.EXACT
-    state: ClassVar[tuple[str, ...]] = (*_COUNTS, *_FRAME, *_WAITING)
+    state: ClassVar[tuple[str, ...]] = (*_COUNTS, *_FRAME)
 
     def __init__(
         self,
@@ -62,15 +63,11 @@ class JointCounts(ArraySummary):
         self.declared_classes = np.zeros(1, dtype=np.int64)
         self.ranks = np.zeros(0, dtype=np.int64)
         self.cuts, self.frozen = np.zeros((0, bins - 1)), np.zeros(0, dtype=np.int64)
-        self.whole = np.ones(1, dtype=np.int64)
-        self._wait(np.zeros((0, 0)), np.zeros((0, 0), dtype=np.int32), np.zeros(0, np.int32), np.zeros(0))
+        self.waiting = WaitingRows.none()
         self._index()
 
     def config(self) -> dict[str, Scalar]:
         return {"order": self.order, **self.grid.get_params(), "max_bytes": self.max_bytes}
-
-    def _wait(self, numeric: Floats, codes: Codes, y: Codes, w: Floats) -> None:
-        self.waiting_numeric, self.waiting_codes, self.waiting_y, self.waiting_w = numeric, codes, y, w
 
     def _index(self) -> None:
         """What follows from the state: where cells lie, values seen; and forget what was read before."""
@@ -107,8 +104,8 @@ class JointCounts(ArraySummary):
 
     @property
     def reading_order(self) -> Index:
-        """Columns in the order in which one may be the parent of a later one."""
-        return np.argsort(self.ranks, kind="stable")
+        """Columns in the order in which one may be the parent of a later one; as stored, if none was told."""
+        return np.argsort(self.ranks, kind="stable") if len(self.ranks) else np.arange(len(self.sizes))
 
     def codes_of(self, block: Block) -> Codes:
         """int32[n, m]: the block's cells in every column, -1 where missing or not yet on a grid."""
@@ -119,41 +116,27 @@ class JointCounts(ArraySummary):
         place_on_grid(codes, block.numeric, self.cuts, self.frozen, self.nominal)
         return codes
 
-    def waits(self, block: Block) -> NDArray[np.bool_]:
-        """Rows that teach something and have a value in a column without a grid."""
-        loose = np.isfinite(block.numeric[:, self.frozen == 0]).any(axis=1)
-        return np.asarray(loose & (block.y >= 0) & (block.w > 0))
-
     # -- counting --
 
     def update(self, block: Block) -> None:
         self.changed()
-        self.weigh(block.w)
         while block.n and not np.all(self.frozen):
             waits = self.waits(block)
-            room = self.grid.warm_up - len(self.waiting_y)
-            places = np.flatnonzero(waits)
-            end = block.n if len(places) < room else int(places[room - 1]) + 1
+            end = self._until_full(block, waits)
             part, late = block.rows(0, end), waits[:end]
-            self._append(part, late)
+            self.waiting = self.waiting.joined(part, late)
             self._count(self.codes_of(part), part.y, np.where(late, 0.0, part.w), 1.0)
-            if len(self.waiting_y) >= self.grid.warm_up:
+            if self._full():
                 self._freeze()
             block = block.rows(end, block.n)
         if block.n:
             self._count(self.codes_of(block), block.y, block.w, 1.0)
 
-    def weigh(self, w: Floats) -> None:
-        """Remember whether all counts are whole numbers: only then may rows be added up before they are added."""
-        if self.whole[0] and np.any(w != np.floor(w)):
-            self.whole = np.zeros(1, dtype=np.int64)
-
     def subtract(self, block: Block) -> None:
         self.changed()
-        self.weigh(block.w)
         waits = self.waits(block)
         for i in np.flatnonzero(waits):
-            self._remove(block.rows(int(i), int(i) + 1))
+            self.waiting = self.waiting.without(block.rows(int(i), int(i) + 1))
         self._count(self.codes_of(block), block.y, np.where(waits, 0.0, block.w), -1.0)
 
     def _count(self, codes: Codes, y: Codes, w: Floats, sign: float) -> None:
@@ -166,14 +149,15 @@ class JointCounts(ArraySummary):
         )  # fmt: skip
 
     def _bitmaps_pay(self, codes: Codes, w: Floats) -> bool:
-        """Many rows of weight 0 or 1, whole counts so far, few values: an estimate in nanoseconds per row."""
+        """Many rows of weight 0 or 1, few values (an estimate in nanoseconds per row), and whole counts so far:
+        only then is adding rows up before adding them to the counts the same, bit for bit."""
         n, m = codes.shape
-        if n < 256 or m < 2 or not self.whole[0] or np.any((w != 1.0) & (w != 0.0)):
+        if n < 256 or m < 2 or np.any((w != 1.0) & (w != 0.0)):
             return False
         cells = float(self.layout[1, m] + (self.layout[2, m] if self.order == 3 else 0))
         increments = m * (m - 1) / 2 + (m * (m - 1) * (m - 2) / 6 if self.order == 3 else 0)
         passes = float(self.sizes.max()) * m * 0.3 + cells * (0.6 / 64 + 2.0 * len(self.classes) / n)
-        return passes < increments
+        return passes < increments and all(_whole(getattr(self, name)) for name in _COUNTS)
 
     def _count_by_bitmaps(self, codes: Codes, y: Codes, w: Floats, sign: float) -> None:
         n, m = codes.shape
@@ -202,39 +186,32 @@ class JointCounts(ArraySummary):
 
     # -- rows that wait for a grid --
 
-    def _append(self, part: Block, late: NDArray[np.bool_]) -> None:
-        self._wait(
-            np.concatenate((self.waiting_numeric, part.numeric[late])),
-            np.concatenate((self.waiting_codes, part.codes[late])),
-            np.concatenate((self.waiting_y, part.y[late])),
-            np.concatenate((self.waiting_w, part.w[late])),
-        )
+    def waits(self, block: Block) -> NDArray[np.bool_]:
+        """Rows that teach something and have a value in a column without a grid."""
+        loose = np.isfinite(block.numeric[:, self.frozen == 0]).any(axis=1)
+        return np.asarray(loose & (block.y >= 0) & (block.w > 0))
 
-    def _remove(self, row: Block) -> None:
-        """Take one waiting row, or part of its weight, out again."""
-        same = np.all(
-            (self.waiting_numeric == row.numeric) | np.isnan(self.waiting_numeric + row.numeric), axis=1
-        )
-        same &= np.all(np.isnan(self.waiting_numeric) == np.isnan(row.numeric), axis=1)
-        same &= np.all(self.waiting_codes == row.codes, axis=1) & (self.waiting_y == row.y[0])
-        left = row.w[0]
-        for i in np.flatnonzero(same)[::-1]:
-            taken = min(left, self.waiting_w[i])
-            self.waiting_w[i] -= taken
-            left -= taken
-        if left > 0:
-            raise DataError("a row that was never learned cannot be unlearned", row=row.start)
-        kept = self.waiting_w > 0
-        self._wait(
-            self.waiting_numeric[kept], self.waiting_codes[kept], self.waiting_y[kept], self.waiting_w[kept]
-        )
+    def _until_full(self, block: Block, waits: NDArray[np.bool_]) -> int:
+        """How many rows of the block come before the grid is made: `warm_up` in weight, or four times in rows."""
+        if len(self.waiting) + np.count_nonzero(waits) >= 4 * self.grid.warm_up:
+            return 1
+        weight = float(self.waiting.w.sum()) + np.cumsum(np.where(waits, block.w, 0.0))
+        full = np.flatnonzero(weight >= self.grid.warm_up)
+        return int(full[0]) + 1 if len(full) else block.n
+
+    def _full(self) -> bool:
+        if self.waiting.w.sum() >= self.grid.warm_up:
+            return True
+        if len(self.waiting) >= 4 * self.grid.warm_up:
+            self.waiting = self.waiting.sorted()
+        return len(self.waiting) >= 4 * self.grid.warm_up
 
     def _freeze(self) -> None:
         """Cut every column that has values among the waiting rows, and count them."""
-        waiting = self._waiting()
+        rows = self.waiting.sorted().block()
+        self.cuts, self.frozen = self.cuts.copy(), self.frozen.copy()
         for j in np.flatnonzero(self.frozen == 0):
-            values = waiting.numeric[:, j]
-            values = values[np.isfinite(values)]
+            values = rows.numeric[np.isfinite(rows.numeric[:, j]), j]
             if len(values):
                 self.cuts[j] = self.grid.cuts(values)
                 self.frozen[j] = 1
@@ -242,18 +219,12 @@ class JointCounts(ArraySummary):
         sizes = self.sizes.copy()
         sizes[self.nominal :] = np.where(self.frozen > 0, self.grid.bins, 0)
         self._move(sizes, np.arange(len(sizes)), [np.arange(s) for s in self.sizes])
-        self._empty()
-        self._count(self.codes_of(waiting), waiting.y, waiting.w, 1.0)
-
-    def _waiting(self) -> Block:
-        return Block(self.waiting_numeric, self.waiting_codes, (), self.waiting_y, self.waiting_w)
-
-    def _empty(self) -> None:
-        self._wait(self.waiting_numeric[:0], self.waiting_codes[:0], self.waiting_y[:0], self.waiting_w[:0])
+        self.waiting = self.waiting.take(np.zeros(0, dtype=np.int64))
+        self._count(self.codes_of(rows), rows.y, rows.w, 1.0)
 
     def settled(self) -> Self:
         """This summary with the waiting rows counted on the grid they give so far."""
-        if len(self.waiting_y) == 0:
+        if len(self.waiting) == 0:
             return self
         if self._settled is None:
             twin = self.copy()
@@ -265,10 +236,9 @@ class JointCounts(ArraySummary):
     # -- algebra --
 
     def scale(self, factor: float) -> None:
-        for name in (*_COUNTS, "waiting_w"):
+        for name in _COUNTS:
             setattr(self, name, getattr(self, name) * factor)
-        if factor != 1.0:
-            self.whole = np.zeros(1, dtype=np.int64)
+        self.waiting = self.waiting.weighted(self.waiting.w * factor)
         self._count_seen()
 
     def merge(self, other: Self) -> None:
@@ -280,14 +250,13 @@ class JointCounts(ArraySummary):
                     f"numeric column {j} is cut at {self.cuts[j].tolist()} here and {other.cuts[j].tolist()} "
                     "there; make shards with model.fresh() after the grid is frozen, so that they share it"
                 )
-        twin, waiting = other.copy(), [self._waiting(), other._waiting()]
+        twin, waiting = other.copy(), [self.waiting.block(), other.waiting.block()]
         for one, two in ((self, other), (twin, self)):
             one._adopt(two)
         for name in _COUNTS:
             setattr(self, name, getattr(self, name) + getattr(twin, name))
         self.declared = np.maximum(self.declared, twin.declared)
         self.declared_classes = np.maximum(self.declared_classes, twin.declared_classes)
-        self.whole = self.whole & twin.whole
         self._count_seen()
         for rows in waiting:
             self.update(rows)
@@ -299,14 +268,13 @@ class JointCounts(ArraySummary):
         self.declared[self.nominal :] = np.maximum(self.declared, other.declared)[self.nominal :]
         sizes = np.maximum(self.sizes, other.sizes)
         self._move(sizes, np.arange(len(sizes)), [np.arange(s) for s in self.sizes])
-        self._empty()
+        self.waiting = self.waiting.take(np.zeros(0, dtype=np.int64))
 
     def fresh(self) -> Self:
         twin = type(self)(**self.config())  # type: ignore[arg-type]
         arrays = dict(self.arrays())
         arrays.update({name: np.zeros_like(arrays[name]) for name in _COUNTS})
         arrays.update({name: arrays[name][:0] for name in _WAITING})
-        arrays["whole"] = np.ones(1, dtype=np.int64)
         twin.restore(arrays)
         return twin
 
@@ -315,8 +283,14 @@ class JointCounts(ArraySummary):
         twin.restore(self.arrays())
         return twin
 
+    def arrays(self) -> Arrays:
+        rows = self.waiting.sorted()
+        waiting = zip(_WAITING, (rows.numeric, rows.codes, rows.y, rows.w), strict=True)
+        return {**{name: getattr(self, name) for name in self.state}, **dict(waiting)}
+
     def restore(self, arrays: Arrays) -> None:
         super().restore(arrays)
+        self.waiting = WaitingRows(*(np.array(arrays[name], order="C") for name in _WAITING))
         self._index()
 
     def regroup(self, groups: Floats) -> Self:
@@ -324,8 +298,8 @@ class JointCounts(ArraySummary):
         twin = self.fresh()
         arrays = dict(self.arrays())
         arrays.update({name: arrays[name] @ groups.T for name in _COUNTS})  # exact: whole numbers
-        member = groups[:, self.waiting_y] > 0
         arrays["declared_classes"] = np.minimum(self.declared_classes, len(groups))
+        member = groups[:, arrays["waiting_y"]] > 0
         arrays["waiting_y"] = np.where(member.any(axis=0), member.argmax(axis=0), -1).astype(np.int32)
         twin.restore(arrays)
         return twin
@@ -374,30 +348,22 @@ class JointCounts(ArraySummary):
         declared = np.zeros(q + p, dtype=np.int64)
         declared[:q] = [axis.declared for axis in plan.values]
         declared[columns[old:]] = self.declared[old:]
-        ranks = np.full(q + p, -1, dtype=np.int64)
-        ranks[columns] = self.ranks
-        ranks[ranks < 0] = np.arange(len(columns), q + p)
-        self._realign_waiting(plan)
+        self.waiting = self.waiting.realigned(plan)
         cuts = np.full((p, self.grid.bins - 1), np.nan)
         cuts[plan.numeric.to] = self.cuts
         self.cuts, self.frozen = cuts, move(self.frozen, 0, plan.numeric)
-        self.ranks, self.declared = ranks, declared
+        self.declared = declared
+        if len(self.ranks):
+            ranks = np.full(q + p, -1, dtype=np.int64)
+            ranks[columns] = self.ranks
+            ranks[ranks < 0] = np.arange(len(columns), q + p)
+            self.ranks = ranks
         self.declared_classes = np.array([plan.classes.declared], dtype=np.int64)
         self._move(sizes, columns, parts)
         self.classes = move(self.classes, 0, plan.classes)
         for name in _COUNTS[1:]:
             setattr(self, name, move(getattr(self, name), 1, plan.classes))
         self._count_seen()
-
-    def _realign_waiting(self, plan: Alignment) -> None:
-        n = len(self.waiting_y)
-        codes = np.full((n, plan.nominal.size), -1, dtype=np.int32)
-        numeric = np.full((n, plan.numeric.size), np.nan)
-        for i, j in enumerate(plan.nominal.to):
-            there = self.waiting_codes[:, i] >= 0
-            codes[there, j] = plan.values[j].to[self.waiting_codes[there, i]]
-        numeric[:, plan.numeric.to] = self.waiting_numeric
-        self._wait(numeric, codes, plan.classes.to[self.waiting_y].astype(np.int32), self.waiting_w)
 
     def _move(self, sizes: Index, columns: Index, parts: list[Index]) -> None:
         """Carry all counts to other sizes: column j goes to columns[j], its value v to parts[j][v]."""
@@ -422,3 +388,7 @@ class JointCounts(ArraySummary):
         self.singles, self.present, self.pairs = singles, present, pairs
         self.sizes = sizes
         self._index()
+
+
+def _whole(counts: Floats) -> bool:
+    return bool(np.all(counts == np.floor(counts)))

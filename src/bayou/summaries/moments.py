@@ -33,6 +33,10 @@ class Moments(ArraySummary):
         self.mean = np.zeros((0, 0))
         self.m2 = np.zeros((0, 0))
 
+    @property
+    def idle(self) -> bool:
+        return self.n.shape[1] == 0
+
     def update(self, block: Block) -> None:
         p = self.n.shape[1]
         if p == 0:

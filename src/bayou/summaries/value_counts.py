@@ -48,6 +48,10 @@ class ValueCounts(ArraySummary):
         """Values per column as smoothing counts them: those seen, or the declared number if larger."""
         return np.maximum(self.seen, self.declared)
 
+    @property
+    def idle(self) -> bool:
+        return len(self.sizes) == 0
+
     def update(self, block: Block) -> None:
         self._count(block, 1.0)
 

@@ -70,6 +70,10 @@ class WordCounts(ArraySummary):
     def config(self) -> Mapping[str, Scalar]:
         return {"binary": self.binary}
 
+    @property
+    def idle(self) -> bool:
+        return not self.texts
+
     def update(self, block: Block) -> None:
         self._count(block, 1.0)
 

@@ -1,0 +1,105 @@
+"""Why this class: what each attribute of a row adds to the log-odds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayou.encoding.table import table_of
+from bayou.errors import DataError
+from bayou.schema import Label
+
+if TYPE_CHECKING:
+    from bayou.classifiers.model import Model
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Log-odds of `label` against `against`, taken apart.
+
+    `base` is what the model says without any attribute; `terms` what the log-odds lose when an attribute is
+    missing; `together` what attributes say only jointly. base + sum(terms) + together = log_odds; for naive
+    Bayes `together` is 0.
+    """
+
+    label: Label
+    against: Label
+    probability: float
+    log_odds: float
+    base: float
+    terms: Mapping[str, float]
+    values: Mapping[str, Any]
+    together: float
+
+    def __str__(self) -> str:
+        head = f"{self.label!s} rather than {self.against!s}: log-odds {self.log_odds:+.4f}, P = {self.probability:.4f}"
+        width = max([len("together"), *(len(self._name(name)) for name in self.terms)])
+        rows = [("base", self.base), *((self._name(name), term) for name, term in self._sorted())]
+        rows.append(("together", self.together))
+        return "\n".join([head, *(f"  {name:<{width}}  {value:+.4f}" for name, value in rows)])
+
+    def _name(self, name: str) -> str:
+        return f"{name} = {self.values[name]}"
+
+    def _sorted(self) -> list[tuple[str, float]]:
+        return sorted(self.terms.items(), key=lambda item: -abs(item[1]))
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("base", self.base),
+            *((self._name(n), t) for n, t in self._sorted()),
+            ("together", self.together),
+        ]
+        widest = max([abs(value) for _, value in rows] + [1e-12])
+        bars = "".join(
+            f"<tr><td>{escape(name)}</td><td style='text-align:right'>{value:+.3f}</td>"
+            f"<td style='min-width:14em'><div style='height:.8em;width:{50 * abs(value) / widest:.1f}%;"
+            f"margin-left:{50 if value >= 0 else 50 - 50 * abs(value) / widest:.1f}%;"
+            f"background:{'#2a78b8' if value >= 0 else '#c8553d'}'></div></td></tr>"
+            for name, value in rows
+        )
+        head = f"<b>{escape(str(self.label))}</b> rather than <b>{escape(str(self.against))}</b>"
+        return (
+            f"<p>{head}: log-odds {self.log_odds:+.3f}, P = {self.probability:.3f}</p><table>{bars}</table>"
+        )
+
+
+def explain(model: Model, row: Any, label: Label | None = None, against: Label | None = None) -> Explanation:
+    """Take the log-odds of one row apart; by default the most probable class against the second."""
+    record = record_of(row)
+    present = {name: value for name, value in record.items() if value is not None}
+    variants = [present, {}, *({k: v for k, v in present.items() if k != name} for name in present)]
+    joint = np.maximum(model.joint_log_proba(model.encode(variants)), -1e300)
+    labels = model.schema_.classes.values
+    if len(labels) < 2:
+        raise DataError("an explanation weighs one class against another; the model knows fewer than two")
+    proba = dict(zip(model.labels(), model.proba(model.encode([present]))[0].tolist(), strict=True))
+    ranked = sorted(proba, key=lambda c: -proba[c])
+    label = ranked[0] if label is None else label
+    against = next(c for c in ranked if c != label) if against is None else against
+    for given in (label, against):
+        if given not in labels:
+            raise DataError("not a class of this model", value=given, remedy=f"its classes are {labels!r}")
+    odds = joint[:, labels.index(label)] - joint[:, labels.index(against)]
+    terms = dict(zip(present, (odds[0] - odds[2:]).tolist(), strict=True))
+    base, total = float(odds[1]), float(odds[0])
+    return Explanation(
+        label, against, proba[label], total, base, terms, present, total - base - sum(terms.values())
+    )  # fmt: skip
+
+
+def record_of(row: Any) -> dict[str, Any]:
+    """One row, whatever it comes in, as a record."""
+    if isinstance(row, Mapping):
+        return {str(k): v for k, v in row.items()}
+    table = table_of(np.atleast_2d(np.asarray(row)) if isinstance(row, list | tuple) else row)
+    if table.n != 1 or table.sparse is not None:
+        raise DataError(f"one row is needed, {table.n} given", remedy="give a record or one row of a frame")
+    if table.matrix is not None:
+        return dict(zip(table.names, table.matrix[0].tolist(), strict=True))
+    first = [column.to_pylist()[0] if hasattr(column, "to_pylist") else column[0] for column in table.columns]
+    return dict(zip(table.names, first, strict=True))

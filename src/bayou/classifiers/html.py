@@ -1,0 +1,36 @@
+"""A model as a small table, for notebooks. Names come from data, so everything is escaped."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from bayou.schema import Kind
+
+if TYPE_CHECKING:
+    from bayou.classifiers.model import Model
+
+SHOWN = 10
+
+
+def model_html(model: Model) -> str:
+    """What the model is, what it has seen, how large it is, how it merges."""
+    rows = [("model", repr(model))]
+    if model.started:
+        schema = model.schema_
+        rows.append(("classes", _some([str(label) for label in model.labels()])))
+        rows += [(f"{kind.value} columns", _some(schema.names(kind))) for kind in Kind if schema.names(kind)]
+        rows.append(("memory", f"{model.memory_bytes:,} bytes"))
+    else:
+        rows.append(("state", "nothing learned yet"))
+    rows.append(("merge", model.law.promise))
+    return (
+        "<table>"
+        + "".join(f"<tr><th>{escape(k)}</th><td>{escape(v)}</td></tr>" for k, v in rows)
+        + "</table>"
+    )
+
+
+def _some(names: list[str]) -> str:
+    more = f" ... ({len(names)} in all)" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more

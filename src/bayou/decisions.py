@@ -1,0 +1,74 @@
+"""From probabilities to a decision: where a rare class matters more, accuracy is the wrong measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.errors import SchemaError
+from bayou.recipe import Recipe
+from bayou.schema import Label
+
+
+@dataclass(frozen=True)
+class Threshold(Recipe):
+    """Decide for `label` where its probability reaches `probability`, else for the best of the others.
+
+    Examples
+    --------
+    >>> rule = Threshold("fraud", 0.2)
+    >>> rule.decide(["fraud", "ok"], np.array([[0.3, 0.7], [0.1, 0.9]])).tolist()
+    [0, 1]
+    """
+
+    label: Label
+    probability: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.probability <= 1:
+            raise SchemaError(f"{self}: a threshold is a probability in [0, 1]")
+
+    def decide(self, labels: list[Label], proba: NDArray[np.float64]) -> NDArray[np.intp]:
+        if self.label not in labels:
+            return np.asarray(proba.argmax(axis=1))
+        at = labels.index(self.label)
+        others = proba.copy()
+        others[:, at] = -1.0
+        return np.asarray(np.where(proba[:, at] >= self.probability, at, others.argmax(axis=1)))
+
+
+@dataclass(frozen=True)
+class Costs(Recipe):
+    """Decide for the class with the least expected cost, sum_t P(t) cost(t, d).
+
+    Parameters
+    ----------
+    miss
+        What it costs to miss a row of a class; 1 for classes not named.
+    pairs
+        The cost of taking a row of one class for another, by (true, decided); goes before `miss`.
+
+    Examples
+    --------
+    >>> rule = Costs(miss={"fraud": 5.0})
+    >>> rule.decide(["fraud", "ok"], np.array([[0.3, 0.7], [0.1, 0.9]])).tolist()
+    [0, 1]
+    """
+
+    miss: Mapping[Label, float] = field(default_factory=dict)
+    pairs: Mapping[tuple[Label, Label], float] = field(default_factory=dict)
+
+    def decide(self, labels: list[Label], proba: NDArray[np.float64]) -> NDArray[np.intp]:
+        cost = np.array(
+            [
+                [0.0 if t == d else self.pairs.get((t, d), self.miss.get(t, 1.0)) for d in labels]
+                for t in labels
+            ]
+        ).reshape(len(labels), len(labels))
+        return np.asarray((proba @ cost).argmin(axis=1))
+
+
+Decision = Threshold | Costs

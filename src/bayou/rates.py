@@ -1,0 +1,201 @@
+"""Learning rates of weighted naive Bayes: frozen choices without state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bayou.errors import SchemaError
+from bayou.recipe import Recipe
+
+
+class Rate(Recipe):
+    """Base of the rules by which weights learn. `lift` rules take lift-centred inputs, the others raw ones."""
+
+    __slots__ = ()
+
+    @property
+    def takes_lift(self) -> bool:
+        return bool(getattr(self, "lift", False))
+
+
+@dataclass(frozen=True)
+class Constant(Rate):
+    """The same rate for ever: w -= eta (P - T) L.
+
+    Parameters
+    ----------
+    eta
+        The rate; 0 is naive Bayes, bit for bit.
+    lift
+        Inputs ln p(x | c) - ln p(x) instead of ln p(x | c).
+
+    >>> Constant(0.01)
+    Constant(eta=0.01, lift=False)
+    """
+
+    eta: float = 1e-4
+    lift: bool = False
+
+    def __post_init__(self) -> None:
+        _at_least_zero(self, "eta")
+
+
+@dataclass(frozen=True)
+class Document(Rate):
+    """The rule of Salperwyck, Lemaire and Hue: raw inputs, a constant 1e-4, biases from the log prior.
+
+    >>> Document()
+    Document(eta=0.0001)
+    """
+
+    eta: float = 1e-4
+
+    def __post_init__(self) -> None:
+        _at_least_zero(self, "eta")
+
+
+@dataclass(frozen=True)
+class Decaying(Rate):
+    """eta / (1 + t / horizon)^power after rows of total weight t.
+
+    >>> Decaying(0.1, horizon=100, power=0.5)
+    Decaying(eta=0.1, horizon=100, power=0.5, lift=False)
+    """
+
+    eta: float = 0.01
+    horizon: float = 1000.0
+    power: float = 1.0
+    lift: bool = False
+
+    def __post_init__(self) -> None:
+        _at_least_zero(self, "eta", "power")
+        if not self.horizon > 0:
+            raise SchemaError(f"{self}: horizon must be positive")
+
+
+@dataclass(frozen=True)
+class AdaGrad(Rate):
+    """eta / sqrt(1 + sum of squared gradients) per weight, each step cut back so that it cannot overshoot.
+
+    >>> AdaGrad(0.3)
+    AdaGrad(eta=0.3, lift=True)
+    """
+
+    eta: float = 0.3
+    lift: bool = True
+
+    def __post_init__(self) -> None:
+        _at_least_zero(self, "eta")
+
+
+@dataclass(frozen=True)
+class KunchevaPlumpton(Rate):
+    """A rate that follows the errors: l_i = l_(i-1)^(1 + E_(i-M) - E_i), E the error rate of the last M rows.
+
+    While errors become more frequent the rate rises. It is divided by one more than the number of present
+    attributes, because inputs add up over them. (Kuncheva and Plumpton 2008.)
+
+    >>> KunchevaPlumpton(window=50)
+    KunchevaPlumpton(start=0.1, window=50, lift=False)
+    """
+
+    start: float = 0.1
+    window: int = 100
+    lift: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.start < 1 or not 1 <= self.window <= 100_000:
+            raise SchemaError(f"{self}: start lies in (0, 1), window between 1 and 100,000")
+
+
+@dataclass(frozen=True)
+class MiniBatch(Rate):
+    """Several passes of averaged AdaGrad steps over every `rows` rows; predictions in between use what is known.
+
+    The first idea of the document's conclusion. A quantile summary holds no joint rows, so the rows themselves
+    are buffered, as the inputs they had when they came.
+
+    Parameters
+    ----------
+    rows, passes
+        Rows per batch, and how often each batch is gone through, one averaged step per pass.
+    eta, lift
+        As in `AdaGrad`.
+
+    >>> MiniBatch(passes=3)
+    MiniBatch(rows=100, passes=3, eta=0.3, lift=True)
+    """
+
+    rows: int = 100
+    passes: int = 5
+    eta: float = 0.3
+    lift: bool = True
+
+    def __post_init__(self) -> None:
+        _at_least_zero(self, "eta")
+        if not 1 <= self.rows <= 10_000 or not 1 <= self.passes <= 1000:
+            raise SchemaError(f"{self}: rows lie between 1 and 10,000, passes between 1 and 1,000")
+
+
+@dataclass(frozen=True)
+class Experts(Rate):
+    """Naive Bayes, tempered naive Bayes, the weights and their average, mixed by how well each has predicted.
+
+    Parameters
+    ----------
+    eta
+        The one rate of everything; 0.1 to 0.3 are much alike.
+    forget
+        What remains of the squared gradients at each row; 0.999 keeps rates up where the concept drifts.
+    share
+        Part of each expert's credit that is shared out evenly at each row, so that none is ever lost.
+    average
+        Keep the average of the weights as fourth expert; without it half the weights.
+    persistence
+        One more expert, for streams whose labels hang on: it adds how the last label changes the odds of the
+        next one. Use it only where each label is known before the next prediction.
+
+    >>> Experts(forget=0.999)
+    Experts(eta=0.2, forget=0.999, share=0.001, average=True, persistence=False)
+    """
+
+    eta: float = 0.2
+    forget: float = 1.0
+    share: float = 0.001
+    average: bool = True
+    persistence: bool = False
+
+    @property
+    def takes_lift(self) -> bool:
+        return True
+
+    def __post_init__(self) -> None:
+        _at_least_zero(self, "eta")
+        if not 0 < self.forget <= 1 or not 0 <= self.share < 1:
+            raise SchemaError(f"{self}: forget lies in (0, 1], share in [0, 1)")
+
+
+RATES: dict[str, type[Rate]] = {
+    "experts": Experts,
+    "document": Document,
+    "constant": Constant,
+    "decaying": Decaying,
+    "adagrad": AdaGrad,
+    "kuncheva-plumpton": KunchevaPlumpton,
+    "mini-batch": MiniBatch,
+}
+
+
+def rate_recipe(rate: str | Rate) -> Rate:
+    """The rule behind a short name; a recipe is returned as it is."""
+    if isinstance(rate, Rate):
+        return rate
+    if not isinstance(rate, str) or rate not in RATES:
+        raise SchemaError(f"rate={rate!r}; it is one of {sorted(RATES)} or a recipe such as Constant(1e-4)")
+    return RATES[rate]()
+
+
+def _at_least_zero(recipe: Rate, *names: str) -> None:
+    for name in names:
+        if not 0 <= getattr(recipe, name) < float("inf"):
+            raise SchemaError(f"{recipe}: {name} must be a number >= 0")

@@ -1,0 +1,171 @@
+"""Class-conditional probabilities of intervals, read off any summary that has cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.align import Alignment
+from bayou.block import Block, Floats, Index
+from bayou.errors import SchemaError
+from bayou.kernels.intervals import add_intervals, fill_log_table, interval_terms
+from bayou.protocols import Arrays, Summary
+from bayou.readings.modl import MODL
+from bayou.readings.partition import Discretiser, Partition, Partitions, offsets_of
+from bayou.readings.table import MEstimate
+from bayou.summaries.array_summary import move
+from bayou.threads import over_ranges, ranges
+
+GRAIN = 100_000  # cells worth a thread of their own
+SEARCH_GRAIN = 32  # columns worth a thread of their own in a search
+
+
+class CellSummary(Summary, Protocol):
+    """A summary of numeric columns that can give them as ordered cells with class counts."""
+
+    declared: NDArray[np.int64]
+
+    def all_cells(self) -> tuple[Index, Floats, Floats]:
+        """offsets int64[p + 1], upper float64[m], counts float64[m, K] of all columns, end to end."""
+
+
+@dataclass(frozen=True)
+class Intervals:
+    r"""Searches intervals for every column; $\log P(i \mid c) = \log (N_{ic} + a) - \log (N_c + a I)$.
+
+    With the m-estimate (the default, m = 1) $a = m / I$. A column of one interval says exactly nothing.
+
+    Parameters
+    ----------
+    bins
+        The discretiser.
+    smoothing
+        `MEstimate(m)`, a pseudo-count a per interval, or `"khiops"`: a = 1 / (N + 1).
+
+    Examples
+    --------
+    >>> from bayou.readings.equal import EqualWidth
+    >>> Intervals(EqualWidth(bins=5), smoothing="khiops").added()
+    (0.0, 0.0, 1.0)
+    """
+
+    bins: Discretiser = field(default_factory=MODL)
+    smoothing: float | str | MEstimate = MEstimate(1.0)  # noqa: RUF009
+
+    def __post_init__(self) -> None:
+        self.added()
+
+    def added(self) -> tuple[float, float, float]:
+        """What smoothing adds to an interval: a constant, a share m of 1 / I, a share of 1 / (N + 1)."""
+        if isinstance(self.smoothing, MEstimate):
+            return 0.0, float(self.smoothing.m), 0.0
+        if self.smoothing == "khiops":
+            return 0.0, 0.0, 1.0
+        if isinstance(self.smoothing, str) or not 0 <= self.smoothing < float("inf"):
+            raise SchemaError(
+                f"smoothing={self.smoothing!r}; it is MEstimate(m), a pseudo-count >= 0 or 'khiops'"
+            )
+        return float(self.smoothing), 0.0, 0.0
+
+    def read(self, summary: CellSummary) -> IntervalReading:
+        """Intervals of every column, searched over the classes that have weight (or more, if declared)."""
+        offsets, upper, counts = summary.all_cells()
+        seen = np.flatnonzero(counts.any(axis=0))
+        present = np.ascontiguousarray(counts[:, seen])
+        n_classes = max(len(seen), int(summary.declared[0]), 1)
+        found: dict[int, Partitions] = {}
+
+        def columns(lo: int, hi: int) -> None:
+            a, b = offsets[lo], offsets[hi]
+            found[lo] = self.bins.partitions(
+                offsets[lo : hi + 1] - a, upper[a:b], present[a:b], n_classes=n_classes
+            )
+
+        over_ranges(columns, len(offsets) - 1, SEARCH_GRAIN)
+        parts = [found[lo] for lo, _ in ranges(len(offsets) - 1, SEARCH_GRAIN)]
+        sizes = np.concatenate([np.diff(part.offsets) for part in parts])
+        kept = np.zeros((int(sizes.sum()), counts.shape[1]))
+        kept[:, seen] = np.concatenate([part.counts for part in parts])
+        cuts = np.concatenate([part.cuts for part in parts])
+        levels = np.concatenate([part.levels for part in parts])
+        return IntervalReading(Partitions(offsets_of(sizes), cuts, kept, levels), self.added())
+
+    def restore(self, arrays: Arrays) -> IntervalReading:
+        return IntervalReading(
+            Partitions(
+                np.array(arrays["offsets"], dtype=np.int64),
+                np.array(arrays["cuts"], dtype=np.float64),
+                np.array(arrays["counts"], dtype=np.float64, ndmin=2),
+                np.array(arrays["levels"], dtype=np.float64),
+            ),
+            self.added(),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalReading:
+    """The intervals of all numeric columns with their class counts, and the log-probabilities they give.
+
+    Parameters
+    ----------
+    partitions
+        One partition per column; `partitions[j]` has cuts, class counts and level for people to look at.
+    added
+        What smoothing adds, see `Intervals.added`.
+    """
+
+    partitions: Partitions
+    added: tuple[float, float, float] = (0.0, 1.0, 0.0)
+    table: Floats = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        parts = self.partitions
+        table = np.zeros((len(parts.counts) + 1, parts.counts.shape[1]))
+        fill_log_table(table, parts.counts, parts.offsets, *self.added)
+        object.__setattr__(self, "table", table)
+
+    def __iter__(self) -> Iterator[Partition]:
+        return (self.partitions[j] for j in range(len(self.partitions)))
+
+    def add_log_prob(self, block: Block, out: Floats) -> None:
+        parts, p = self.partitions, block.numeric.shape[1]
+        if p == 0 or block.n == 0:
+            return
+
+        def rows(lo: int, hi: int) -> None:
+            add_intervals(out[lo:hi], self.table, parts.cuts, parts.offsets, block.numeric[lo:hi])
+
+        over_ranges(rows, block.n, 1 + GRAIN // p)
+
+    def terms(self, block: Block) -> Floats:
+        """[n, p, K] log P(x_j | c), 0 where the value is missing or the column says nothing."""
+        parts = self.partitions
+        out = np.zeros((*block.numeric.shape, self.table.shape[1]))
+        interval_terms(out, self.table, parts.cuts, parts.offsets, block.numeric)
+        return out
+
+    def realign(self, plan: Alignment) -> Self:
+        """A new column is one empty interval; a new class has no counts."""
+        parts = self.partitions
+        home = np.full(plan.numeric.size, -1, dtype=np.int64)
+        home[plan.numeric.to] = np.arange(len(plan.numeric.to))
+        sizes = np.ones(plan.numeric.size, dtype=np.int64)
+        sizes[plan.numeric.to] = np.diff(parts.offsets)
+        offsets = offsets_of(sizes)
+        cuts = np.full(offsets[-1], np.inf)
+        counts = np.zeros((int(offsets[-1]), plan.classes.size))
+        moved = move(parts.counts, 1, plan.classes)
+        for j, old in enumerate(home):
+            if old >= 0:
+                here, there = slice(offsets[j], offsets[j + 1]), slice(parts.offsets[old], parts.offsets[old + 1])
+                cuts[here], counts[here] = parts.cuts[there], moved[there]
+        levels = move(parts.levels, 0, plan.numeric)
+        return type(self)(Partitions(offsets, cuts, counts, levels), self.added)
+
+    def arrays(self) -> Arrays:
+        parts = self.partitions
+        return {"offsets": parts.offsets, "cuts": parts.cuts, "counts": parts.counts, "levels": parts.levels}

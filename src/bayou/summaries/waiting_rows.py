@@ -1,0 +1,85 @@
+"""Rows that wait for a grid: kept whole until their numeric columns are cut."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.align import Alignment
+from bayou.block import Block, Codes, Floats
+from bayou.errors import DataError
+
+
+@dataclass(frozen=True, eq=False)
+class WaitingRows:
+    """A bag of rows: their order says nothing, and `sorted` puts equal rows together.
+
+    numeric : float64[n, p]; codes : int32[n, q]; y : int32[n]; w : float64[n]
+    """
+
+    numeric: Floats
+    codes: Codes
+    y: Codes
+    w: Floats
+
+    @staticmethod
+    def none(p: int = 0, q: int = 0) -> WaitingRows:
+        return WaitingRows(
+            np.zeros((0, p)), np.zeros((0, q), dtype=np.int32), np.zeros(0, dtype=np.int32), np.zeros(0)
+        )
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def block(self) -> Block:
+        return Block(self.numeric, self.codes, (), self.y, self.w)
+
+    def joined(self, block: Block, which: NDArray[np.bool_]) -> WaitingRows:
+        """With some rows of a block."""
+        return WaitingRows(
+            np.concatenate((self.numeric, block.numeric[which])),
+            np.concatenate((self.codes, block.codes[which])),
+            np.concatenate((self.y, block.y[which])),
+            np.concatenate((self.w, block.w[which])),
+        )
+
+    def take(self, which: NDArray[np.bool_] | NDArray[np.int64]) -> WaitingRows:
+        return WaitingRows(self.numeric[which], self.codes[which], self.y[which], self.w[which])
+
+    def weighted(self, w: Floats) -> WaitingRows:
+        return WaitingRows(self.numeric, self.codes, self.y, w)
+
+    def sorted(self) -> WaitingRows:
+        """Equal rows once, with their weights added, in an order of their own."""
+        if len(self) == 0:
+            return self
+        keys = np.column_stack((self.y, self.codes, np.nan_to_num(self.numeric), np.isnan(self.numeric)))
+        _, first, same = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        return self.take(first).weighted(np.bincount(same.ravel(), weights=self.w))
+
+    def without(self, row: Block) -> WaitingRows:
+        """Take one row, or part of its weight, out again."""
+        mine, theirs = np.isnan(self.numeric), np.isnan(row.numeric)
+        same = np.all((self.numeric == row.numeric) | (mine & theirs), axis=1)
+        same &= np.all(self.codes == row.codes, axis=1) & (self.y == row.y[0])
+        w, left = self.w.copy(), float(row.w[0])
+        for i in np.flatnonzero(same)[::-1]:
+            taken = min(left, w[i])
+            w[i] -= taken
+            left -= taken
+        if left > 0:
+            raise DataError("a row that was never learned cannot be unlearned", row=row.start)
+        return self.weighted(w).take(w > 0)
+
+    def realigned(self, plan: Alignment) -> WaitingRows:
+        """The same rows under a larger schema."""
+        n = len(self)
+        codes = np.full((n, plan.nominal.size), -1, dtype=np.int32)
+        numeric = np.full((n, plan.numeric.size), np.nan)
+        for i, j in enumerate(plan.nominal.to):
+            there = self.codes[:, i] >= 0
+            codes[there, j] = plan.values[j].to[self.codes[there, i]]
+        numeric[:, plan.numeric.to] = self.numeric
+        return WaitingRows(numeric, codes, plan.classes.to[self.y].astype(np.int32), self.w)

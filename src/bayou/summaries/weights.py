@@ -1,0 +1,275 @@
+"""What weighted naive Bayes has learned on top of its tables: weights, and how far each has been pushed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.align import Alignment, Axis
+from bayou.block import Block, Codes, Floats, Index
+from bayou.errors import DataError, UnsupportedError
+from bayou.kernels.batch_weights import learn_batches
+from bayou.kernels.experts import EXPERTS, MEAN, PERSISTENT, learn_experts
+from bayou.kernels.weights import SCALARS, SHIFT, SHIFT_MEAN, WEIGHT, learn_weights
+from bayou.laws import MergeLaw
+from bayou.protocols import Arrays, Scalar
+from bayou.rates import (
+    AdaGrad,
+    Constant,
+    Decaying,
+    Document,
+    Experts,
+    KunchevaPlumpton,
+    MiniBatch,
+    Rate,
+)
+from bayou.summaries.array_summary import ArraySummary, move
+
+_SUMS = ("squares", "columns", "follows")  # add up when models merge
+_MEANS = ("weights", "mean", "credit")  # are averaged by rows
+_BUFFER = ("inputs", "joint", "labels", "amounts")
+
+
+class Weights(ArraySummary):
+    r"""Deviations of the weights from 1, biases, and the squared gradients that set their rates.
+
+    Columns lie numeric first, then nominal, then text. Unlike other summaries it learns from what the other
+    views say about a row before they learn it, so `update` is refused; `learn` takes the terms.
+
+    Parameters
+    ----------
+    rate
+        The rule, a recipe of `bayou.rates`.
+    tied
+        One weight per column, in [0, 1], instead of one per column and class.
+
+    Merge: AVERAGED; weights are averaged by the rows each model learned from, squared gradients are added up.
+    Memory, in bytes, for d columns and K classes: `Experts` 24 d K + 8 d (16 d K + 8 d without the average),
+    `AdaGrad` 16 d K, the others 8 d K; `MiniBatch` 16 d K and 8 rows d K for its buffer; tied: K = 1, but in
+    the buffer.
+    """
+
+    law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
+    state: ClassVar[tuple[str, ...]] = (
+        "weights", "mean", "squares", "columns", "bias", "scalars", "credit", "follows", "last", "ring",
+        *_BUFFER,
+    )  # fmt: skip
+
+    def __init__(self, rate: Rate, tied: bool = False) -> None:
+        self.rate, self.tied = rate, tied
+        self.averages = isinstance(rate, Experts) and rate.average
+        self.adapts = isinstance(rate, Experts | AdaGrad | MiniBatch)
+        self.persists = isinstance(rate, Experts) and rate.persistence
+        self._empty(0, 0)
+
+    def _empty(self, d: int, k: int) -> None:
+        """No rows, d columns, k classes."""
+        width = 1 if self.tied else k
+        none = np.zeros((0, 0))
+        self.weights = np.zeros((d, width))
+        self.mean = np.zeros((d, width)) if self.averages else none
+        self.squares = np.zeros((d, width)) if self.adapts else none.copy()
+        self.columns = np.zeros(d if isinstance(self.rate, Experts) and not self.tied else 0)
+        self.bias = np.zeros((3 if isinstance(self.rate, Experts) else 2, k))
+        self.scalars = np.zeros(SCALARS)
+        self.credit = self._first_credit()
+        self.follows = np.zeros((k, k)) if self.persists else none.copy()
+        self.last = np.full(1, -1, dtype=np.int64)
+        window = self.rate.window if isinstance(self.rate, KunchevaPlumpton) else 0
+        self.ring = np.zeros((2, window))
+        self.inputs = np.zeros((0, d, k))
+        self.joint = np.zeros((0, k))
+        self.labels = np.zeros(0, dtype=np.int32)
+        self.amounts = np.zeros(0)
+
+    def _first_credit(self) -> Floats:
+        credit = np.zeros(EXPERTS)
+        if isinstance(self.rate, Experts):
+            credit[:] = 1.0
+            credit[MEAN], credit[PERSISTENT] = self.averages, self.persists
+            credit /= np.count_nonzero(credit)
+        return credit
+
+    def config(self) -> Mapping[str, Scalar]:
+        return {"rate": repr(self.rate), "tied": self.tied}
+
+    def fresh(self) -> Self:
+        twin = type(self)(self.rate, self.tied)
+        twin._empty(self.weights.shape[0], self.bias.shape[1])
+        return twin
+
+    @property
+    def factors(self) -> Floats:
+        """The weights themselves, 1 + s + v, [d, K] ([d, 1] if tied), of the last iterate."""
+        factors: Floats = 1.0 + self.scalars[SHIFT] + self.weights
+        return factors
+
+    @property
+    def mean_factors(self) -> Floats:
+        """The average of the weights over the rows learned, where it is kept."""
+        factors: Floats = 1.0 + self.scalars[SHIFT_MEAN] + self.mean
+        return factors
+
+    def update(self, block: Block) -> None:
+        raise UnsupportedError("Weights learn from terms, not from rows: use learn(terms, ...)")
+
+    def learn(
+        self, terms: Floats, units: Floats, prior: Floats, lift: Floats, edges: Index, y: Codes, w: Floats
+    ) -> Floats:
+        """[n, K] scores of the rows as they stood before each; rows with label and weight are learned.
+
+        terms : float64[n, d, K], overwritten; units : float64[n, p or 0]; prior, lift : float64[n, K];
+        edges : int64[views + 1], where the columns of each view end. `y` of -1 only predicts.
+        """
+        out = np.empty_like(prior)
+        if isinstance(self.rate, Experts):
+            rule = np.array([self.rate.eta, self.rate.forget, self.rate.share])
+            learn_experts(
+                self.weights, self.mean, self.squares, self.columns, self.bias, self.scalars, self.credit,
+                self.follows, self.last, terms, prior, lift, edges, y, w, rule, out,
+            )  # fmt: skip
+        elif isinstance(self.rate, MiniBatch):
+            self._learn_batches(self.rate, terms, units, prior, lift, edges, y, w, out)
+        else:
+            learn_weights(
+                self.weights, self.squares, self.bias, self.scalars, self.ring, terms, units, prior, lift,
+                edges, y, w, self._rule(), out,
+            )  # fmt: skip
+        return out
+
+    def _rule(self) -> Floats:
+        """Rate, horizon, power, whether adaptive, whether lift-centred."""
+        rate = self.rate
+        adaptive, lifted = float(self.adapts), float(rate.takes_lift)
+        if isinstance(rate, Constant | Document | AdaGrad):
+            return np.array([rate.eta, 1.0, 0.0, adaptive, lifted])
+        if isinstance(rate, Decaying):
+            return np.array([rate.eta, rate.horizon, rate.power, adaptive, lifted])
+        if isinstance(rate, KunchevaPlumpton):
+            return np.array([rate.start, 1.0, 0.0, adaptive, lifted])
+        raise UnsupportedError(f"Weights know no rule for {rate!r}")
+
+    def _learn_batches(
+        self, rate: MiniBatch, terms: Floats, units: Floats, prior: Floats, lift: Floats, edges: Index,
+        y: Codes, w: Floats, out: Floats,
+    ) -> None:  # fmt: skip
+        """Rows wait in a buffer as inputs and joint log-probabilities; a full buffer is learned."""
+        teaches = (y >= 0) & (w > 0)
+        room = np.zeros((rate.rows, *terms.shape[1:]))
+        joint, labels, amounts = (
+            np.zeros((rate.rows, prior.shape[1])), np.zeros(rate.rows, np.int32), np.zeros(rate.rows)
+        )  # fmt: skip
+        n = len(self.labels)
+        room[:n], joint[:n], labels[:n], amounts[:n] = self.inputs, self.joint, self.labels, self.amounts
+        fill = np.array([n])
+        rule = np.array([rate.eta, float(rate.passes), float(rate.lift)])
+        learn_batches(
+            self.weights, self.squares, self.bias, self.scalars, room, joint, labels, amounts, fill,
+            terms, units, prior, lift, edges, y, w, rule, out,
+        )  # fmt: skip
+        if teaches.any():
+            n = int(fill[0])
+            self.inputs, self.joint = room[:n].copy(), joint[:n].copy()
+            self.labels, self.amounts = labels[:n].copy(), amounts[:n].copy()
+
+    def merge(self, other: Self) -> None:
+        self.check_mergeable(other)
+        if other.scalars[WEIGHT] == 0 and not len(other.labels):
+            return
+        mine, theirs = float(self.scalars[WEIGHT]), float(other.scalars[WEIGHT])
+        if mine == 0 and not len(self.labels):
+            self.restore(other.arrays())
+            return
+        part = theirs / (mine + theirs) if mine + theirs else 0.0
+        for name in _MEANS:
+            setattr(self, name, _between(getattr(self, name), getattr(other, name), part))
+        for name in _SUMS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        squared = self.bias[-1] + other.bias[-1]
+        self.bias = _between(self.bias, other.bias, part)
+        self.bias[-1] = squared
+        self.scalars = _merged_scalars(self.scalars, other.scalars, part)
+        if theirs > mine:
+            self.ring, self.last = other.ring.copy(), other.last.copy()
+        n = max(0, (self.rate.rows if isinstance(self.rate, MiniBatch) else 1) - 1)
+        for name in _BUFFER:
+            setattr(self, name, np.concatenate([getattr(self, name), getattr(other, name)])[-n:] if n else
+                    getattr(self, name))  # fmt: skip
+
+    def scale(self, factor: float) -> None:
+        """Fading makes the weights readier to move: rows and squared gradients count less."""
+        for name in _SUMS:
+            setattr(self, name, getattr(self, name) * factor)
+        self.bias[-1] *= factor
+        self.scalars[list(_SUMMED_SCALARS)] *= factor
+
+    def realign(self, plan: Alignment) -> None:
+        columns, classes = column_axis(plan), plan.classes
+        for name in ("weights", "mean", "squares"):
+            array = getattr(self, name)
+            if name == "weights" or self._kept(name):
+                array = move(array, 0, columns)
+                setattr(self, name, array if self.tied else move(array, 1, classes))
+        if isinstance(self.rate, Experts) and not self.tied:
+            self.columns = move(self.columns, 0, columns)
+        self.bias = move(self.bias, 1, classes)
+        if self.persists:
+            self.follows = move(move(self.follows, 0, classes), 1, classes)
+        if self.last[0] >= 0:
+            self.last = plan.classes.to[self.last].astype(np.int64)
+        self.inputs = move(move(self.inputs, 1, columns), 2, classes)
+        absent = np.setdiff1d(np.arange(classes.size), classes.to)
+        self.joint = move(self.joint, 1, classes)
+        self.joint[:, absent] = -np.inf
+        self.labels = plan.classes.to[self.labels].astype(np.int32)
+
+    def _kept(self, name: str) -> bool:
+        return self.averages if name == "mean" else self.adapts
+
+    def check(self, arrays: Arrays) -> None:
+        """Refuse arrays that are not of the size of the schema, or hold what is no number or no class."""
+        k = self.bias.shape[1]
+        for name in self.state:
+            array, free = arrays[name], int(name in _BUFFER)
+            if array.shape[free:] != getattr(self, name).shape[free:]:
+                raise DataError(f"{name} has shape {array.shape}")
+            bad = ~np.isfinite(array) & ~((name == "joint") & np.isneginf(array))
+            if bad.any():
+                raise DataError(f"{name} holds what is no number")
+        if len({len(arrays[name]) for name in _BUFFER}) > 1 or len(arrays["labels"]) > self._room():
+            raise DataError("the buffer does not fit")
+        for name in ("last", "labels"):
+            if arrays[name].min(initial=0) < -1 or arrays[name].max(initial=-1) >= k:
+                raise DataError(f"{name} holds no class")
+
+    def _room(self) -> int:
+        return self.rate.rows if isinstance(self.rate, MiniBatch) else 0
+
+
+_SUMMED_SCALARS = (WEIGHT, 4, 5, 10)
+
+
+def _between(mine: NDArray[Any], theirs: NDArray[Any], part: float) -> NDArray[Any]:
+    moved: NDArray[Any] = mine + (theirs - mine) * part
+    return moved
+
+
+def _merged_scalars(mine: Floats, theirs: Floats, part: float) -> Floats:
+    """Factors are averaged, totals added; the state of a rate that follows errors is that of the larger model."""
+    merged = _between(mine, theirs, part)
+    for place in _SUMMED_SCALARS:
+        merged[place] = mine[place] + theirs[place]
+    larger = mine if mine[WEIGHT] >= theirs[WEIGHT] else theirs
+    merged[6:9] = larger[6:9]
+    return merged
+
+
+def column_axis(plan: Alignment) -> Axis:
+    """All columns on one axis: numeric, then nominal, then text."""
+    second = plan.numeric.size
+    third = second + plan.nominal.size
+    to = np.concatenate([plan.numeric.to, second + plan.nominal.to, third + plan.text.to])
+    return Axis(to.astype(np.int64), third + plan.text.size)
