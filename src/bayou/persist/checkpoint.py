@@ -174,7 +174,9 @@ class Checkpoint:
 
 def snapshot_buffers(snapshot: Snapshot, kinds: Kinds) -> list[Buffer]:
     """The checkpoint file as buffers to be written one after the other."""
-    arrays: dict[str, NDArray[Any]] = {MODEL: np.frombuffer(model_file.dumps(snapshot.model, kinds), np.uint8)}
+    arrays: dict[str, NDArray[Any]] = {
+        MODEL: np.frombuffer(model_file.dumps(snapshot.model, kinds), np.uint8)
+    }
     if snapshot.evaluator is not None:
         arrays |= {f"{EVALUATOR}{name}": array for name, array in snapshot.evaluator.items()}
     document = {
@@ -197,7 +199,12 @@ def read_snapshot(path: Path, kinds: Kinds) -> Snapshot:
     rows, source, position, notes = (document[key] for key in ("rows", "source", "position", "notes"))
     flags = (document["finished"], document["evaluator"])
     whole = type(rows) is int and rows >= 0 and all(type(flag) is bool for flag in flags)
-    if not whole or not isinstance(notes, dict) or not isinstance(source, dict) or not isinstance(position, dict):
+    if (
+        not whole
+        or not isinstance(notes, dict)
+        or not isinstance(source, dict)
+        or not isinstance(position, dict)
+    ):
         raise ModelFileError("rows, source, position, finished or notes are of the wrong type")
     if not all(type(n) is int for n in position.values()):
         raise ModelFileError("a position is made of numbers")

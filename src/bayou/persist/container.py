@@ -166,7 +166,9 @@ def _arrays(entries: Mapping[str, Any], body: memoryview) -> Arrays:
     place = 0
     for (begin, end, _, _), name in spans:
         if begin != place:
-            raise ModelFileError(f"array {name!r} begins at byte {begin}, not at {place}: a gap or an overlap")
+            raise ModelFileError(
+                f"array {name!r} begins at byte {begin}, not at {place}: a gap or an overlap"
+            )
         place = end
     if place != len(body):
         raise ModelFileError(f"the arrays take {place:,} bytes and the file has {len(body):,} for them")
@@ -183,7 +185,11 @@ def _arrays(entries: Mapping[str, Any], body: memoryview) -> Arrays:
 
 
 def _span(name: str, entry: object) -> tuple[int, int, str, tuple[int, ...]]:
-    if not _NAME.match(name) or not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
+    if (
+        not _NAME.match(name)
+        or not isinstance(entry, dict)
+        or set(entry) != {"dtype", "shape", "data_offsets"}
+    ):
         raise ModelFileError(f"array {_short(name)} is not described by a dtype, a shape and two offsets")
     dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
     if not isinstance(dtype, str) or dtype not in DTYPES:

@@ -53,7 +53,10 @@ class DocumentWriter:
         if isinstance(value, list | tuple):
             return self._sequence(value)
         if isinstance(value, Recipe):
-            return {"recipe": self.kinds.recipe_id(value), "params": self.params(value.get_params(deep=False))}
+            return {
+                "recipe": self.kinds.recipe_id(value),
+                "params": self.params(value.get_params(deep=False)),
+            }
         if hasattr(value, "get_params") and not isinstance(value, type):
             return {"model": self.kinds.model_id(value), "params": self.params(value.get_params(deep=False))}
         raise ModelFileError(

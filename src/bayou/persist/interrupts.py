@@ -7,6 +7,8 @@ import threading
 from types import FrameType
 from typing import Any, Self
 
+import pyarrow
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -29,12 +31,15 @@ class Interrupts:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
+            pyarrow.enable_signal_handlers(False)  # else Arrow gives up the read in which a signal arrives
             self._before = {number: signal.signal(number, self._note) for number in SIGNALS}
         return self
 
     def __exit__(self, *exception: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
+        if self._before:
+            pyarrow.enable_signal_handlers(True)
         self._before = {}
 
     def _note(self, number: int, frame: FrameType | None) -> None:

@@ -130,7 +130,9 @@ def check_layout(layout: Layout, arrays: Arrays, schema: Schema, loose: Collecti
             continue
         own = _own_sizes(schema, _HOMES[slot.per]) if slot.per in _HOMES else [0] * sizes[slot.per]
         if len(own) > len(arrays):
-            raise ModelFileError(f"{len(own):,} arrays {name!r} are implied, and the file has {len(arrays):,} in all")
+            raise ModelFileError(
+                f"{len(own):,} arrays {name!r} are implied, and the file has {len(arrays):,} in all"
+            )
         for i, size in enumerate(own):
             expected[name.replace("#", str(i))] = slot, {**sizes, OWN: size}
     known = {name: a for name, a in arrays.items() if _view(name) not in layout.unknown}

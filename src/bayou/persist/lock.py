@@ -38,7 +38,11 @@ class FolderLock:
                 f"{folder} is being written by process {owner.get('pid', '?')} on {owner.get('host', '?')} since "
                 f"{owner.get('since', '?')}; stop it first, or give another folder"
             ) from None
-        record = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
+        record = {
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+            "since": time.strftime("%Y-%m-%d %H:%M:%S"),
+        }
         os.ftruncate(self._handle, 0)
         os.pwrite(self._handle, json.dumps(record).encode(), 0)
 

@@ -133,5 +133,7 @@ def _begin_checked(model: Any, state: ModelState) -> None:
         restore(model, state)
     except ModelFileError:
         raise
-    except Exception as problem:  # parameters, schema and arrays that do not go together: the file is to blame
+    except (
+        Exception
+    ) as problem:  # parameters, schema and arrays that do not go together: the file is to blame
         raise ModelFileError(f"the file does not make a {type(model).__name__}: {problem}") from problem

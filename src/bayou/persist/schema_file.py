@@ -61,7 +61,9 @@ def read_schema(document: object, arrays: Arrays, reader: DocumentReader) -> Sch
         if kind is not Kind.NUMERIC:
             limit = schema.vocabularies[name].limit
             entry = sizes[number - first - 1]
-            schema.vocabularies[name] = _vocabulary(reader.labels.read(number), limit, entry, f"column {name!r}")
+            schema.vocabularies[name] = _vocabulary(
+                reader.labels.read(number), limit, entry, f"column {name!r}"
+            )
             number += 1
     return schema
 

@@ -32,6 +32,7 @@ def state_of(model: Any) -> ModelState | None:
     """The state of a model, or None if it has not begun."""
     if not model.started:
         return None
+    arrays = model.arrays()  # first: records that wait are learned by it
     names = getattr(model, "feature_names_in_", None)
     return ModelState(
         schema=model.schema_,
@@ -39,7 +40,7 @@ def state_of(model: Any) -> ModelState | None:
         unusable=model._encoder.unusable,
         n_features=getattr(model, "n_features_in_", None),
         feature_names=None if names is None else [str(name) for name in names],
-        arrays=model.arrays(),
+        arrays=arrays,
     )
 
 

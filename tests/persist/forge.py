@@ -1,0 +1,153 @@
+"""A process that has everything imported and compiled, and forks trainers that can be killed.
+
+Starting Python and bayou takes over a second; forking from here takes a few milliseconds, so hundreds of kills fit
+into a short test. Commands come as JSON lines; each is answered by the child's process id, and, when the child has
+ended, by its exit status. Run as a script; used through `Forge`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+
+class Forge:
+    """The test's side: start children, wait for them, kill them."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+        assert self._line() == "ready"
+
+    def _line(self, seconds: float = 300.0) -> str:
+        assert self.process.stdout is not None
+        ready, _, _ = select.select([self.process.stdout], [], [], seconds)
+        assert ready, "the forge does not answer"
+        return self.process.stdout.readline().strip()
+
+    def start(self, **command: Any) -> int:
+        """Fork a child that carries the command out; its process id."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(command, default=os.fspath) + "\n")
+        return int(self._line())
+
+    def ended(self, seconds: float = 0.0) -> bool:
+        """Whether the child has ended within the time given."""
+        assert self.process.stdout is not None
+        return bool(select.select([self.process.stdout], [], [], seconds)[0])
+
+    def status(self) -> int:
+        """Exit code of the child; negative: the signal it died of."""
+        return os.waitstatus_to_exitcode(int(self._line()))
+
+    def carry_out(self, **command: Any) -> int:
+        self.start(**command)
+        return self.status()
+
+    def close(self) -> None:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.close()
+        self.process.wait(30)
+        self.process.stdout.close()
+
+
+def train(command: dict[str, Any]) -> None:
+    """Train, or go on; write the final model beside the checkpoints."""
+    from bayou import files
+    from bayou.persist.checkpoint import Checkpoint
+    from bayou.training import Pace, resume
+    from bayou.training import train as begin
+
+    pace = Pace(rows=command["every"], seconds=None, block_rows=command["block"])
+    folder = Path(command["folder"])
+    if command.get("wait"):  # until somebody has attached to this process
+        while not Path(command["wait"]).exists():
+            select.select([], [], [], 0.002)
+    if Checkpoint(folder, files.kinds()).latest() is None:
+        done = begin(model(command["model"]), command["stream"], folder, pace=pace)
+    else:
+        done = resume(folder, pace=pace)
+    if done.finished:
+        files.save(done.model, command["out"])
+    else:
+        sys.exit(3)
+
+
+def read(command: dict[str, Any]) -> None:
+    """Load a model file again and again; note every digest seen."""
+    import hashlib
+    import time
+
+    from bayou import files
+
+    end, seen, count = time.monotonic() + command["seconds"], set(), 0
+    while time.monotonic() < end:
+        data = Path(command["path"]).read_bytes()
+        files.loads(data)
+        seen.add(hashlib.sha256(data).hexdigest())
+        count += 1
+    Path(command["out"]).write_text(json.dumps({"seen": sorted(seen), "count": count}))
+
+
+def model(name: str) -> Any:
+    from bayou import files
+
+    return files.kinds().models[name]()
+
+
+def _warm() -> None:
+    import pyarrow as pa
+    import pyarrow.compute
+
+    import bayou.streams.arff
+    import bayou.streams.columnar
+    import bayou.streams.delimited
+    from bayou import files, set_threads, training
+
+    set_threads(1)
+    for name in ("NaiveBayes", "NoChange"):
+        learner = model(name)
+        learner.learn_many([{"a": "x", "b": 1.0}, {"a": "y", "b": 2.0}] * 4, ["p", "q"] * 4)
+        files.loads(files.dumps(learner))
+    assert training.train
+    assert bayou.streams
+    pyarrow.compute.fill_null(
+        pa.array([1, None]), 0
+    )  # Arrow's first array imports pandas, where it is installed
+
+
+def main() -> None:
+    _warm()
+    print("ready", flush=True)
+    for line in sys.stdin:
+        command = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+                log = os.open(command.get("log", os.devnull), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+                os.dup2(log, 2)
+                {"train": train, "read": read}[command["do"]](command)
+                code = 0
+            except SystemExit as leaving:
+                code = int(leaving.code or 0)
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(code)
+        print(child, flush=True)
+        print(os.waitpid(child, 0)[1], flush=True)
+
+
+if __name__ == "__main__":
+    main()

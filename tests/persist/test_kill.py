@@ -1,0 +1,102 @@
+"""Training killed at random moments ends with the same bytes as training left alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from bayou import files
+from bayou.persist.checkpoint import Checkpoint
+from tests.persist.data import WRITERS
+from tests.persist.forge import Forge
+
+ROWS = 4_000
+
+
+def _command(home: Path, source: Path, name: str, model: str) -> dict[str, object]:
+    return {
+        "do": "train", "stream": {"path": str(source), "target": "move"}, "model": model,
+        "folder": home / name, "out": home / f"{name}.bayou", "every": 125, "block": 64, "log": home / "log",
+    }  # fmt: skip
+
+
+def _wait_for_checkpoints(forge: Forge, folder: Path, more: int) -> None:
+    """Until so many checkpoints have been written since, or the child has ended: kills by progress, not by clock."""
+    first = _newest(folder)
+    while _newest(folder) < first + more and not forge.ended(0.001):
+        pass
+
+
+def _newest(folder: Path) -> int:
+    return max((int(path.stem.partition("-")[2]) for path in folder.glob("checkpoint-*.bayou")), default=0)
+
+
+LONG = bool(os.environ.get("BAYOU_LONG"))
+CASES = [(format, "NaiveBayes") for format in sorted(WRITERS)]
+CASES += [(format, "NoChange") for format in (sorted(WRITERS) if LONG else ["csv"])]
+
+
+@pytest.mark.parametrize(("format", "model"), CASES)
+def test_killed_training_ends_bit_identical(forge: Forge, memory_path: Path, format: str, model: str) -> None:
+    source = WRITERS[format](memory_path / f"moves.{format}", ROWS, 7)
+    alone = _command(memory_path, source, "alone", model)
+    assert forge.carry_out(**alone) == 0, (memory_path / "log").read_text()
+    expected = Path(memory_path / "alone.bayou").read_bytes()
+    assert files.loads(expected)._position == ROWS
+
+    draw = random.Random(f"{format}{model}")
+    kills, resumed_in_the_middle = 0, 0
+    wanted = (70 if model == "NaiveBayes" else 10) if LONG else 8
+    trial = 0
+    while kills < wanted:
+        trial += 1
+        killed = _command(memory_path, source, f"killed{trial}", model)
+        status = None
+        while status != 0:
+            pid = forge.start(**killed)
+            _wait_for_checkpoints(forge, memory_path / f"killed{trial}", draw.randrange(14))
+            if not forge.ended(draw.uniform(0.0, 0.02)):
+                os.kill(pid, signal.SIGKILL)
+            status = forge.status()
+            assert status in (0, -signal.SIGKILL), (memory_path / "log").read_text()
+            kills += status == -signal.SIGKILL
+            found = Checkpoint(memory_path / f"killed{trial}", files.kinds()).latest()
+            if status and found is not None:
+                assert found.model._position == found.rows if found.rows else True
+                resumed_in_the_middle += 0 < found.rows < ROWS
+        assert Path(str(killed["out"])).read_bytes() == expected
+        last = Checkpoint(memory_path / f"killed{trial}", files.kinds()).latest()
+        assert last is not None
+        assert (last.rows, last.finished) == (ROWS, True)
+    assert kills >= wanted
+    assert resumed_in_the_middle >= wanted // 2, "no kill fell into the middle of training"
+    if LONG:
+        print(json.dumps({"format": format, "model": model, "kills": kills, "middle": resumed_in_the_middle}))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_polite_signal_writes_a_checkpoint_and_leaves(forge: Forge, memory_path: Path, number: int) -> None:
+    source = WRITERS["csv"](memory_path / "moves.csv", ROWS, 7)
+    command = {**_command(memory_path, source, "ck", "NaiveBayes"), "every": 10_000_000}
+    folder = Checkpoint(memory_path / "ck", files.kinds())
+    pid = forge.start(**command)
+    while folder.latest() is None and not forge.ended(0.002):
+        pass  # the checkpoint at row 0: training has begun
+    time.sleep(0.03)
+    os.kill(pid, number)
+    assert forge.status() == 3, (
+        "the signal came too late, or was not obeyed: " + (memory_path / "log").read_text()
+    )
+    found = folder.latest()
+    assert found is not None
+    assert 0 < found.rows < ROWS
+    assert forge.carry_out(**command) == 0
+    expected = _command(memory_path, source, "alone", "NaiveBayes")
+    assert forge.carry_out(**expected) == 0
+    assert (memory_path / "ck.bayou").read_bytes() == (memory_path / "alone.bayou").read_bytes()

@@ -1,0 +1,203 @@
+"""What is saved comes back bit for bit, goes on as if never stopped, and reads the same for a second reader."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load as safetensors_load
+
+from bayou import Declared, MEstimate, NaiveBayes, files
+from bayou.errors import ModelFileError
+from bayou.persist.container import pack
+from tests.persist import second_reader
+from tests.persist.models import batch, feed, random_model, trained
+
+LONG = bool(os.environ.get("BAYOU_LONG"))
+GOLDEN = Path(__file__).parent / "golden"
+KINDS = sorted(files.kinds().models)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_comes_back_bit_for_bit(kind: str) -> None:
+    model = trained(kind)
+    data = files.dumps(model)
+    again = files.loads(data)
+    assert type(again) is type(model)
+    assert repr(again) == repr(model)
+    assert files.dumps(again) == data
+    X, _ = batch(model, 50, 9)
+    assert again.proba(again.encode(X)).tobytes() == model.proba(model.encode(X)).tobytes()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_going_on_after_loading_is_never_having_stopped(kind: str) -> None:
+    model = trained(kind, rows=157)
+    again = files.loads(files.dumps(model))
+    for rows, seed in ((1, 4), (60, 5), (200, 6)):
+        feed(model, rows, seed)
+        feed(again, rows, seed)
+        assert files.dumps(again) == files.dumps(model)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_saving_changes_nothing(kind: str) -> None:
+    saved, left_alone = trained(kind, rows=77), trained(kind, rows=77)
+    files.dumps(saved)
+    feed(saved, 50, 8)
+    feed(left_alone, 50, 8)
+    assert files.dumps(saved) == files.dumps(left_alone)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_that_has_learned_nothing(kind: str) -> None:
+    model = files.kinds().models[kind]()
+    again = files.loads(files.dumps(model))
+    assert not again.started
+    feed(again, 30, 1)
+    feed(model, 30, 1)
+    assert files.dumps(again) == files.dumps(model)
+
+
+def test_scikit_learns_columns_come_back() -> None:
+    model = NaiveBayes().fit(np.array([[1.0, 2.0], [3.0, 4.0]]), [0, 1])
+    again = files.loads(files.dumps(model))
+    assert again.n_features_in_ == 2
+    assert not hasattr(again, "feature_names_in_")
+    assert again.classes_.tolist() == [0, 1]
+    pandas = pytest.importorskip("pandas", reason="frames need pandas, a development dependency")
+    frame = pandas.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]})
+    again = files.loads(files.dumps(NaiveBayes().fit(frame, ["p", "q"])))
+    assert again.feature_names_in_.tolist() == ["a", "b"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert again.predict(frame).tolist() == ["p", "q"]
+
+
+def test_closed_classes_and_tallies_come_back() -> None:
+    model = NaiveBayes()
+    model.partial_fit([[1.0], [math.inf]], ["a", "b"], classes=["a", "b", "c"])
+    again = files.loads(files.dumps(model))
+    assert again.schema_.closed
+    assert again._encoder.unusable == model._encoder.unusable == 1
+    assert again.classes_.tolist() == ["a", "b", "c"]
+
+
+PARAMETERS: list[Any] = [
+    1, 0.1, "text", None, True, math.inf, MEstimate(0.25), b"\0\xff", "\ud800", [1, 2.5, "x"], (1, (2, 3)),
+    list(range(100)), tuple(f"w{i}" for i in range(100)), {"a": 0.5, 7: [1], True: None}, 10**300,
+    Declared(columns={"a": ["x", 1, True], "n": "numeric"}, classes=["p"] * 1 + list("qrstuvwxyz"), max_values=7),
+    [[0] * 20, [1.5] * 20], NaiveBayes(smoothing=2.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", PARAMETERS, ids=lambda v: repr(v)[:30])
+def test_parameters_come_back_with_value_and_type(value: object) -> None:
+    again = files.loads(files.dumps(NaiveBayes(smoothing=value)))
+    assert repr(again.smoothing) == repr(value)
+    assert type(again.smoothing) is type(value)
+
+
+def test_a_parameter_array_comes_back() -> None:
+    value = np.arange(12, dtype=np.int8).reshape(3, 4)
+    again = files.loads(files.dumps(NaiveBayes(smoothing=value))).smoothing  # type: ignore[arg-type]
+    assert again.dtype == value.dtype
+    assert again.tolist() == value.tolist()
+
+
+def test_what_cannot_be_stored_is_refused_at_once() -> None:
+    with pytest.raises(ModelFileError, match="parameter of type function"):
+        files.dumps(NaiveBayes(smoothing=lambda: 1))  # type: ignore[arg-type]
+
+    class Mine(NaiveBayes):
+        pass
+
+    with pytest.raises(ModelFileError, match="Mine is not a classifier that files know"):
+        files.dumps(Mine())
+
+
+def test_a_million_words_take_no_room_in_the_header() -> None:
+    n = 1_000_000 if LONG else 100_000
+    model = NaiveBayes(schema=Declared(columns={"t": "text"}))
+    model.learn_many([{"t": " ".join(f"word{i}" for i in range(n))}, {"t": "word1"}], ["a", "b"])
+    data = files.dumps(model)
+    assert int.from_bytes(data[:8], "little") < 4_000
+    again = files.loads(data)
+    assert len(again.schema_.vocabularies["t"].values) == n
+    assert files.dumps(again) == data
+
+
+def test_any_safetensors_reader_can_read_the_arrays() -> None:
+    model = trained("NaiveBayes")
+    found = safetensors_load(files.dumps(model))
+    for name, array in model.arrays().items():
+        assert found[f"state.{name}"].tobytes() == array.tobytes()
+
+
+def test_a_second_reader_agrees_on_random_models() -> None:
+    for seed in range(1_000 if LONG else 60):
+        model = random_model(seed)
+        data = files.dumps(model)
+        assert files.dumps(files.loads(data)) == data
+        found = second_reader.read(data)
+        assert found["kind"] == "NaiveBayes"
+        assert found["params"]["prior"] == model.prior
+        if not model.started:
+            continue
+        schema = model.schema_
+        assert found["columns"] == [(name, str(kind)) for name, (kind, _) in schema.place.items()]
+        assert repr(found["classes"]) == repr(schema.classes.values)
+        assert found["vocabularies"] == {name: v.values for name, v in schema.vocabularies.items()}
+        assert all(found["other"][name] == v.overflowed for name, v in schema.vocabularies.items())
+        assert found["position"] == model._position
+        arrays = model.arrays()
+        assert set(found["arrays"]) == set(arrays)
+        for name, (shape, flat) in found["arrays"].items():
+            assert list(arrays[name].shape) == shape
+            assert arrays[name].ravel().tolist() == flat
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.bayou")), ids=lambda p: p.stem)
+def test_golden_files_load_for_ever(path: Path) -> None:
+    expected = json.loads(path.with_suffix(".json").read_text())
+    model = files.load(path)
+    found = model.predict_proba_many(expected["rows"])
+    for ours, theirs in zip(found, expected["proba"], strict=True):
+        assert [[repr(k), v] for k, v in ours.items()] == [
+            [k, pytest.approx(v, abs=1e-12)] for k, v in theirs
+        ]
+    stored = second_reader.read(path.read_bytes())["arrays"]
+    assert {name: a.ravel().tolist() for name, a in model.arrays().items()} == {
+        n: flat for n, (_, flat) in stored.items()
+    }
+
+
+def test_there_are_golden_files() -> None:
+    assert len(list(GOLDEN.glob("*.bayou"))) >= 5
+
+
+def test_a_later_version_is_told_apart_from_damage(tmp_path: Path) -> None:
+    data = b"".join(pack("bayou model", {}, {}))
+    later = data.replace(b'"version":"1"', b'"version":"7"')[:-32]
+    with pytest.raises(ModelFileError, match="version 7 and this bayou reads up to 1; install a newer bayou"):
+        files.loads(later + hashlib.sha256(later).digest())
+
+
+def test_saving_replaces_atomically_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = tmp_path / "m.bayou"
+    files.save(trained("MajorityClass"), path)
+    files.save(trained("NaiveBayes"), path)
+    assert type(files.load(path)).__name__ == "NaiveBayes"
+    assert os.listdir(tmp_path) == ["m.bayou"]
+
+
+def test_only_regular_files_are_read() -> None:
+    with pytest.raises(ModelFileError, match="is not a file of at most"):
+        files.load("/dev/zero")
