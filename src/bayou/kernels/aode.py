@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.class_counts import class_total, log_prior, prior_size
+from bayou.kernels.class_counts import add_prior, class_total, prior_size
 from bayou.kernels.collection import find_counts, known_values
 from bayou.kernels.jit import kernel
 from bayou.kernels.joint_counts import count_row
@@ -59,14 +59,17 @@ def add_mean(
 
 
 @kernel
-def sum_tiles(terms: NDArray[np.float64]) -> float:
-    """Sum over columns, tile by tile.
+def sum_tiles(terms: NDArray[np.float64], split: int) -> float:
+    """Sum over the columns before `split`, then over the others, tile by tile.
 
     terms : float64[m], in
     """
     total = 0.0
-    for t in range(0, len(terms), TILE):
-        total += tile_sum(terms[t : t + TILE])
+    first, last = terms[:split], terms[split:]
+    for t in range(0, len(first), TILE):
+        total += tile_sum(first[t : t + TILE])
+    for t in range(0, len(last), TILE):
+        total += tile_sum(last[t : t + TILE])
     return total
 
 
@@ -82,6 +85,7 @@ def add_naive(
     width: NDArray[np.int64],
     declared: int,
     alpha: float,
+    split: int,
 ) -> None:
     """out[c] += log P(c) + sum_i log P(x_i | c), with Laplace's prior.
 
@@ -89,15 +93,15 @@ def add_naive(
     singles : float64[cells, K], in; present : float64[m, K], in; layout : int64[3, m + 1], in
     row : int32[m], in; width : int64[m], in
     """
-    prior = np.empty(len(out))
-    log_prior(classes, declared, alpha, prior)
+    prior = np.zeros((1, len(out)))
+    add_prior(prior, classes, declared, alpha)
     for c in range(len(out)):
         for j in range(len(row)):
             terms[j] = 0.0
             if row[j] >= 0:
                 n = singles[layout[0, j] + row[j], c]
                 terms[j] = log_or_floor(n + alpha) - log_or_floor(present[j, c] + alpha * width[j])
-        out[c] += prior[c] + sum_tiles(terms)
+        out[c] += prior[0, c] + sum_tiles(terms, split)
 
 
 @kernel
@@ -113,6 +117,7 @@ def add_aode_direct(
     declared: int,
     alpha: float,
     min_count: float,
+    split: int,
 ) -> None:
     """out[i, c] += log P(c, x) straight from the counts: for few rows.
 
@@ -143,12 +148,12 @@ def add_aode_direct(
             rows = class_total(present[s])
             for c in range(k):
                 joint = log_joint(singles[layout[0, s] + row[s], c], rows, alpha, size, width[s])
-                scores[c, d] = joint + sum_tiles(terms[c])
+                scores[c, d] = joint + sum_tiles(terms[c], split)
             d += 1
         if d > 0:
             add_mean(out[i], scores, classes, declared, d)
         else:
-            add_naive(out[i], terms[0], classes, singles, present, layout, row, width, declared, alpha)
+            add_naive(out[i], terms[0], classes, singles, present, layout, row, width, declared, alpha, split)
 
 
 @kernel
@@ -209,6 +214,7 @@ def add_aode(
     declared: int,
     alpha: float,
     min_count: float,
+    split: int,
 ) -> None:
     """out[i, c] += log P(c, x), by look-up.
 
@@ -232,12 +238,12 @@ def add_aode(
                 for c in range(k):
                     terms[c, j] = given[cells[j], c]
             for c in range(k):
-                scores[c, d] = joint[cells[s], c] + sum_tiles(terms[c])
+                scores[c, d] = joint[cells[s], c] + sum_tiles(terms[c], split)
             d += 1
         if d > 0:
             add_mean(out[i], scores, classes, declared, d)
         else:
-            add_naive(out[i], terms[0], classes, singles, present, layout, row, width, declared, alpha)
+            add_naive(out[i], terms[0], classes, singles, present, layout, row, width, declared, alpha, split)
 
 
 @kernel
@@ -257,6 +263,7 @@ def trail_aode(
     declared_classes: int,
     alpha: float,
     min_count: float,
+    split: int,
 ) -> None:
     """Row by row: add log P(c, x) as it stood before the row, then count the row.
 
@@ -272,7 +279,7 @@ def trail_aode(
             width[j] = max(seen[j], declared[j])
         add_aode_direct(
             out[i : i + 1], classes, singles, present, pairs, layout, codes[i : i + 1], width,
-            declared_classes, alpha, min_count,
+            declared_classes, alpha, min_count, split,
         )  # fmt: skip
         if y[i] >= 0 and w[i] > 0.0:
             count_row(classes, singles, present, seen, pairs, triples, held, layout, codes[i], y[i], w[i])

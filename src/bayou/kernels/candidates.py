@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.class_counts import log_prior
+from bayou.kernels.class_counts import add_prior
 from bayou.kernels.collection import find_counts, known_values
 from bayou.kernels.jit import kernel
 from bayou.kernels.joint_counts import count_row
@@ -89,9 +89,7 @@ def score_candidates(
             continue
         term[0], term[1], term[2] = i, -1, -1
         alone[:] = 0.0
-        add_probability(
-            alone, found, singles, present, pairs, triples, layout, row, term, width[i], alpha
-        )
+        add_probability(alone, found, singles, present, pairs, triples, layout, row, term, width[i], alpha)
         for s in range(m + 1):
             takes = s < m and s != i and row[s] >= 0
             for c in range(k):
@@ -177,7 +175,7 @@ def record_candidates(
     w : float64[n], in; order : int64[m], in; declared : int64[m], in
     """
     m, k = codes.shape[1], len(classes)
-    scores, prior = np.empty((m + 1, k)), np.empty(k)
+    scores, prior = np.empty((m + 1, k)), np.empty((1, k))
     row, held = np.empty(m, dtype=np.int32), np.empty((2, m), dtype=np.int64)
     width = np.empty(m, dtype=np.int64)
     for i in range(len(y)):
@@ -191,11 +189,10 @@ def record_candidates(
             for j in range(m):
                 width[j] = max(seen[j], declared[j])
             known_values(row, codes[i], singles, layout)
-            score_candidates(
-                scores, singles, present, pairs, triples, layout, row, order, width, alpha
-            )
-            log_prior(classes, declared_classes, prior_alpha, prior)
-            record_row(record, scores, prior, y[i], w[i])
+            score_candidates(scores, singles, present, pairs, triples, layout, row, order, width, alpha)
+            prior[:] = 0.0
+            add_prior(prior, classes, declared_classes, prior_alpha)
+            record_row(record, scores, prior[0], y[i], w[i])
         if after != 0.0:
             count_row(
                 classes, singles, present, seen, pairs, triples, held, layout, codes[i], y[i], after * w[i]

@@ -158,38 +158,52 @@ def read_column(
 
 
 @kernel
+def log_product(factors: NDArray[np.float64], logs: NDArray[np.float64]) -> float:
+    """sum_j log factors[j], in products of four.
+
+    factors : float64[m], in; logs : float64[64], scratch
+    """
+    m = len(factors)
+    total = 0.0
+    for t in range(0, m, 4 * TILE):
+        d = 0
+        for j in range(t, min(m, t + 4 * TILE), 4):
+            few = factors[j : j + 4]
+            product = 1.0
+            for i in range(len(few)):
+                product *= few[i]
+            if SMALL < product < LARGE:
+                logs[d] = math.log(product) if product != 1.0 else 0.0
+            else:
+                logs[d] = 0.0
+                for i in range(len(few)):
+                    logs[d] += log_or_floor(few[i])
+            d += 1
+        total += tile_sum(logs[:d])
+    return total
+
+
+@kernel
 def add_row(
     out: NDArray[np.float64],
     terms: NDArray[np.float64],
     factors: NDArray[np.float64],
     logs: NDArray[np.float64],
+    split: int,
 ) -> None:
-    """out[c] += sum_j terms[c, j] + sum_j log factors[c, j], in fixed tiles.
+    """out[c] += sum_j terms[c, j] + sum_j log factors[c, j]: the columns before `split`, then the others.
 
+    Both parts only ever grow at their ends, so that a column to come, whose term is 0, leaves the bits alone.
     out : float64[K], in/out; terms : float64[K, m], in; factors : float64[K, m], in; logs : float64[64], scratch
     """
-    m = terms.shape[1]
     for c in range(len(out)):
-        mine = factors[c]
-        for t in range(0, m, TILE):
-            out[c] += tile_sum(terms[c, t : t + TILE])
-        for t in range(0, m, 4 * TILE):
-            d = 0
-            for j in range(t, min(m, t + 4 * TILE), 4):
-                if j + 4 <= m:
-                    product = (mine[j] * mine[j + 1]) * (mine[j + 2] * mine[j + 3])
-                else:
-                    product = 1.0
-                    for i in range(j, m):
-                        product *= mine[i]
-                if SMALL < product < LARGE:
-                    logs[d] = math.log(product) if product != 1.0 else 0.0
-                else:
-                    logs[d] = 0.0
-                    for i in range(j, min(m, j + 4)):
-                        logs[d] += log_or_floor(mine[i])
-                d += 1
-            out[c] += tile_sum(logs[:d])
+        first, last = terms[c, :split], terms[c, split:]
+        for t in range(0, len(first), TILE):
+            out[c] += tile_sum(first[t : t + TILE])
+        for t in range(0, len(last), TILE):
+            out[c] += tile_sum(last[t : t + TILE])
+        out[c] += log_product(factors[c, :split], logs)
+        out[c] += log_product(factors[c, split:], logs)
 
 
 @kernel
@@ -206,6 +220,7 @@ def add_collection_direct(
     u: NDArray[np.float64],
     width: NDArray[np.int64],
     alpha: float,
+    split: int,
 ) -> None:
     """out[i, c] += the collection's log-probability, straight from the counts: for few rows.
 
@@ -224,7 +239,7 @@ def add_collection_direct(
                 terms, factors, found, singles, present, pairs, triples, layout, row,
                 sets[a:b], u[a:b], alpha, width[j], j,
             )  # fmt: skip
-        add_row(out[i], terms, factors, logs)
+        add_row(out[i], terms, factors, logs, split)
 
 
 @kernel
@@ -245,6 +260,7 @@ def trail_collection(
     u: NDArray[np.float64],
     declared: NDArray[np.int64],
     alpha: float,
+    split: int,
 ) -> None:
     """Row by row: add the log-probability as it stood before the row, then count the row.
 

@@ -214,6 +214,7 @@ def add_collection(
     sets: NDArray[np.int64],
     starts: NDArray[np.int64],
     places: NDArray[np.int64],
+    split: int,
 ) -> None:
     """out[i, c] += the collection's log-probability, by look-up.
 
@@ -250,4 +251,4 @@ def add_collection(
                     factors[c, j] = found[c]
                 else:
                     terms[c, j] = alone[layout[0, j] + row[j], c]
-        add_row(out[i], terms, factors, logs)
+        add_row(out[i], terms, factors, logs, split)
