@@ -1,0 +1,195 @@
+"""Log-probabilities of intervals, and adding them up over many columns.
+
+Column j's intervals are ``offsets[j] .. offsets[j+1]-1``; interval i ends at ``cuts[i]``, the last of a column
+is open (infinite). A value belongs to the first interval whose cut is not below it. The sum over columns runs in
+the order of `kernels.sums.tile_sum`, with rows side by side.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+from bayou.kernels.sums import TILE
+
+ROWS = 256  # rows side by side
+BAND = 8  # columns transposed at a time
+LINEAR = 32  # up to here cuts are counted one by one
+
+
+@kernel
+def fill_log_table(
+    table: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    alpha: float,
+    m: float,
+    share: float,
+) -> None:
+    """log (n + a) - log (N_c + a I) with a = alpha + m / I + share / (N + 1); 0 in a single interval. O(P K).
+
+    A class without weight in the column has 1 / I everywhere. The last row stays 0: it serves missing values.
+
+    table : float64[P + 1, K], out; zeros before
+    counts : float64[P, K], in
+    offsets : int64[p + 1], in
+    """
+    k = counts.shape[1]
+    weight = np.empty(k)
+    for j in range(len(offsets) - 1):
+        first = offsets[j]
+        last = offsets[j + 1]
+        parts = float(last - first)
+        if parts < 2.0:
+            continue
+        total = 0.0
+        for c in range(k):
+            weight[c] = 0.0
+            for v in range(first, last):
+                weight[c] += counts[v, c]
+            total += weight[c]
+        a = alpha + m / parts + share / (total + 1.0)
+        for c in range(k):
+            below = math.log(weight[c] + a * parts) if weight[c] > 0.0 else 0.0
+            for v in range(first, last):
+                if weight[c] > 0.0:
+                    above = counts[v, c] + a
+                    table[v, c] = math.log(above) - below if above > 0.0 else -1e290
+                else:
+                    table[v, c] = -math.log(parts)
+
+
+@kernel
+def find_cells(cuts: NDArray[np.float64], x: NDArray[np.float64], cells: NDArray[np.uint64]) -> None:
+    """cells[i] = number of cuts below x_i (0 for NaN). O(n I), O(n log I) beyond 32 cuts.
+
+    cuts : float64[I - 1], in; increasing
+    x : float64[n], in
+    cells : uint64[n], out
+    """
+    for i in range(len(cells)):
+        cells[i] = np.uint64(0)
+    if len(cuts) <= LINEAR:
+        whole = len(cuts) - len(cuts) % 4
+        for v in range(0, whole, 4):
+            a = cuts[v]
+            b = cuts[v + 1]
+            c = cuts[v + 2]
+            d = cuts[v + 3]
+            for i in range(len(cells)):
+                here = np.uint64(a < x[i]) + np.uint64(b < x[i])
+                cells[i] += here + (np.uint64(c < x[i]) + np.uint64(d < x[i]))
+        for v in range(whole, len(cuts)):
+            a = cuts[v]
+            for i in range(len(cells)):
+                cells[i] += np.uint64(a < x[i])
+        return
+    for i in range(len(cells)):
+        low = 0
+        high = len(cuts)
+        while low < high:
+            middle = (low + high) // 2
+            if cuts[middle] < x[i]:
+                low = middle + 1
+            else:
+                high = middle
+        cells[i] = np.uint64(low)
+
+
+@kernel
+def add_terms(
+    sums: NDArray[np.float64], table: NDArray[np.float64], cells: NDArray[np.uint64]
+) -> None:
+    """sums[c, i] += table[cell of row i, c]. O(n K).
+
+    sums : float64[K, n], in/out
+    table : float64[P, K], in
+    cells : uint64[n], in
+    """
+    for c in range(len(sums)):
+        lane = sums[c]
+        column = table[:, c]
+        for i in range(len(cells)):
+            lane[i] += column[cells[i]]
+
+
+@kernel
+def add_intervals(
+    out: NDArray[np.float64],
+    table: NDArray[np.float64],
+    cuts: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    numeric: NDArray[np.float64],
+) -> None:
+    """out[i, c] += sum over columns of the log-probability of the interval x_ij lies in. O(n p (I + K)).
+
+    out : float64[n, K], in/out
+    table : float64[P + 1, K], in; the last row is 0
+    cuts : float64[P], in
+    offsets : int64[p + 1], in
+    numeric : float64[n, p], in; NaN = missing
+    """
+    n, p = numeric.shape
+    k = out.shape[1]
+    size = min(n, ROWS)
+    columns = np.empty((BAND, size))
+    cells = np.empty(size, np.uint64)
+    lanes = np.empty((4, k, size))
+    nothing = np.uint64(len(table) - 1)
+    for r in range(0, n, ROWS):
+        rows = min(ROWS, n - r)
+        for t in range(0, p, TILE):
+            lanes[:] = 0.0
+            for b in range(t, min(t + TILE, p), BAND):
+                d = min(BAND, p - b)
+                for i in range(rows):
+                    row = numeric[r + i, b : b + d]
+                    for j in range(len(row)):
+                        columns[j, i] = row[j]
+                for j in range(d):
+                    first = offsets[b + j]
+                    last = offsets[b + j + 1]
+                    if last - first < 2:
+                        continue
+                    x = columns[j, :rows]
+                    here = cells[:rows]
+                    find_cells(cuts[first : last - 1], x, here)
+                    start = np.uint64(first)
+                    for i in range(len(here)):
+                        here[i] = here[i] + start if x[i] == x[i] else nothing
+                    add_terms(lanes[j % 4, :, :rows], table, here)
+            for c in range(k):
+                for i in range(rows):
+                    out[r + i, c] += (lanes[0, c, i] + lanes[1, c, i]) + (lanes[2, c, i] + lanes[3, c, i])
+
+
+@kernel
+def interval_terms(
+    out: NDArray[np.float64],
+    table: NDArray[np.float64],
+    cuts: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    numeric: NDArray[np.float64],
+) -> None:
+    """out[i, j, c] = log-probability of the interval x_ij lies in, 0 where it is missing. O(n p (log I + K)).
+
+    out : float64[n, p, K], out
+    table : float64[P + 1, K], in
+    cuts : float64[P], in
+    offsets : int64[p + 1], in
+    numeric : float64[n, p], in
+    """
+    n, p = numeric.shape
+    cells = np.empty(1, np.uint64)
+    for i in range(n):
+        for j in range(p):
+            x = numeric[i, j : j + 1]
+            v = len(table) - 1
+            if x[0] == x[0]:
+                find_cells(cuts[offsets[j] : offsets[j + 1] - 1], x, cells)
+                v = offsets[j] + np.int64(cells[0])
+            for c in range(out.shape[2]):
+                out[i, j, c] = table[v, c]
