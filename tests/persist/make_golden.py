@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from bayou import Declared, MEstimate, NaiveBayes, files
-from bayou.persist.container import VERSION
 from tests.persist.data import records
 from tests.persist.models import batch, random_model, trained
+
+from bayou import Declared, MEstimate, NaiveBayes, files
+from bayou.persist.container import VERSION
 
 
 def main() -> None:

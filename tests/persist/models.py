@@ -6,9 +6,9 @@ import random
 from typing import Any
 
 import numpy as np
+from tests.persist.data import records
 
 from bayou import Declared, MEstimate, NaiveBayes, files
-from tests.persist.data import records
 
 TEXTS = ["cheap pills now", "see you at noon", "noon pills", "you cheap cheap"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 import pytest
+from tests.persist.models import trained
 
 from bayou import files
 from bayou.errors import ModelFileError
-from tests.persist.models import trained
 
 LONG = bool(os.environ.get("BAYOU_LONG"))
 

@@ -10,11 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.persist.data import WRITERS
+from tests.persist.forge import Forge
 
 from bayou import files
 from bayou.persist.checkpoint import Checkpoint
-from tests.persist.data import WRITERS
-from tests.persist.forge import Forge
 
 ROWS = 4_000
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 from safetensors.numpy import load as safetensors_load
+from tests.persist import second_reader
+from tests.persist.models import batch, feed, random_model, trained
 
 from bayou import Declared, MEstimate, NaiveBayes, files
 from bayou.errors import ModelFileError
 from bayou.persist.container import pack
-from tests.persist import second_reader
-from tests.persist.models import batch, feed, random_model, trained
 
 LONG = bool(os.environ.get("BAYOU_LONG"))
 GOLDEN = Path(__file__).parent / "golden"

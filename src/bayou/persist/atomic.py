@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 SUFFIX = ".part"
+SMALL = 1 << 16
 _numbers = itertools.count()
 
 
@@ -29,8 +30,8 @@ def write_atomic(path: str | os.PathLike[str], buffers: Iterable[bytes | memoryv
     try:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
         try:
-            for buffer in buffers:
-                _write_all(handle, memoryview(buffer))
+            for part in _joined(buffers):
+                _write_all(handle, memoryview(part))
             os.fsync(handle)
         finally:
             os.close(handle)
@@ -49,6 +50,19 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _joined(buffers: Iterable[bytes | memoryview]) -> Iterator[bytes | memoryview]:
+    """The same bytes with small buffers put together: a write each would cost more than the copy."""
+    small: list[bytes | memoryview] = []
+    for buffer in buffers:
+        if len(buffer) < SMALL:
+            small.append(buffer)
+            continue
+        yield b"".join(small)
+        yield buffer
+        small = []
+    yield b"".join(small)
 
 
 def _write_all(handle: int, data: memoryview) -> None:

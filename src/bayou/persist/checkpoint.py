@@ -158,6 +158,10 @@ class Checkpoint:
             names = os.listdir(self.folder)
         except FileNotFoundError:
             return []
+        except OSError as problem:
+            raise CheckpointError(
+                problem.errno, f"cannot look into {self.folder}: {problem.strerror}"
+            ) from problem
         return [(int(match[1]), self.folder / name) for name in names if (match := _NAME.match(name))]
 
     def _prune(self) -> None:

@@ -1,0 +1,149 @@
+"""A kill, a full disk or a failing disk at every system call of a training: the old or the new checkpoint loads."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.persist.data import write_csv
+from tests.persist.forge import Forge
+
+from bayou import files
+from bayou.persist.checkpoint import Checkpoint
+
+LONG = bool(os.environ.get("BAYOU_LONG"))
+ROWS, EVERY = 300, 100
+CALLS = ("write", "fsync", "rename", "openat")
+FAULTS = ("signal=SIGKILL", "error=ENOSPC", "error=EIO")
+
+
+@pytest.fixture(scope="module")
+def strace() -> str:
+    """The tracer, from Debian if it is not there; without it these tests cannot run at all."""
+    found = shutil.which("strace")
+    if found is None and shutil.which("apt-get") and os.geteuid() == 0:
+        subprocess.run(["apt-get", "install", "-y", "-qq", "strace"], capture_output=True, check=False)
+        found = shutil.which("strace")
+    if found is None:
+        pytest.skip(
+            "NO FAULT WAS INJECTED: strace is not installed and cannot be had here (apt-get install strace)"
+        )
+    probe = subprocess.run([found, "-o", os.devnull, "true"], capture_output=True, text=True, check=False)
+    if probe.returncode:
+        pytest.skip(f"NO FAULT WAS INJECTED: processes cannot be traced here: {probe.stderr.strip()}")
+    return found
+
+
+def _command(home: Path, name: str) -> dict[str, Any]:
+    return {
+        "do": "train", "stream": {"path": str(home / "moves.csv"), "target": "move"}, "model": "NaiveBayes",
+        "folder": home / name, "out": home / f"{name}.bayou", "every": EVERY, "block": EVERY, "log": home / f"{name}.log",
+    }  # fmt: skip
+
+
+def _traced(forge: Forge, strace: str, home: Path, name: str, *rules: str) -> tuple[int, list[str]]:
+    """Status of a training and the calls it made while it was traced."""
+    log, go = home / f"{name}.strace", home / f"{name}.go"
+    pid = forge.start(**_command(home, name), wait=go)
+    tracer = subprocess.Popen(
+        [strace, "-f", "-qq", "-s", "200", "-o", str(log), *rules, "-p", str(pid)], stderr=subprocess.PIPE
+    )
+    status = Path(f"/proc/{pid}/status")
+    while "TracerPid:\t0" in status.read_text():
+        assert tracer.poll() is None, tracer.stderr and tracer.stderr.read()
+        time.sleep(0.002)
+    go.touch()
+    ended = forge.status()
+    tracer.wait(30)
+    assert tracer.stderr is not None
+    tracer.stderr.close()
+    return ended, log.read_text().splitlines()
+
+
+def test_faults_at_every_call_of_a_training(forge: Forge, strace: str, memory_path: Path) -> None:
+    home = memory_path
+    write_csv(home / "moves.csv", ROWS, 5)
+    status, calls = _traced(forge, strace, home, "alone", "-e", f"trace={','.join(CALLS)}")
+    assert status == 0, (home / "alone.log").read_text()
+    expected = (home / "alone.bayou").read_bytes()
+    count = {call: sum(f" {call}(" in line for line in calls) for call in CALLS}
+    assert count["rename"] >= 6, calls  # five checkpoints and the model file
+    assert count["fsync"] >= 2 * count["rename"]
+    points = [(call, fault, n) for call in CALLS for fault in FAULTS for n in range(1, count[call] + 1)]
+    chosen = points if LONG else _spread(points)
+    outcomes = {"killed": 0, "refused": 0, "went on": 0}
+    for i, (call, fault, n) in enumerate(chosen):
+        name = f"fault{i}"
+        rules = ["-e", f"trace={','.join(CALLS)}", "-e", f"inject={call}:{fault}:when={n}"]
+        status, calls = _traced(forge, strace, home, name, *rules)
+        if fault == "signal=SIGKILL":
+            assert status == -signal.SIGKILL, f"{call} {n}: the fault did not happen"
+        else:
+            assert any("(INJECTED)" in line for line in calls), f"{call} {n}: the fault did not happen"
+        _check_outcome(home, name, status, calls, outcomes)
+        assert forge.carry_out(**_command(home, name)) == 0, (home / f"{name}.log").read_text()
+        assert (home / f"{name}.bayou").read_bytes() == expected, (call, fault, n)
+    print({"points": len(chosen), "of": len(points), "calls": count, **outcomes})
+    assert outcomes["killed"] >= len(chosen) // 4
+    assert outcomes["refused"] >= len(chosen) // 4
+
+
+def _check_outcome(home: Path, name: str, status: int, calls: list[str], outcomes: dict[str, int]) -> None:
+    outcomes[{0: "went on", 1: "refused"}.get(status, "killed")] += 1
+    if status == 1:  # an error of ours with its reason, not an accident
+        last = (home / f"{name}.log").read_text().strip().splitlines()[-1]
+        assert re.match(r"bayou\.\S+(Error|Warning): |OSError: \[Errno (28|5)\]", last), last
+    done = sum(" rename(" in line and "/checkpoint-" in line and line.endswith("= 0") for line in calls)
+    found = Checkpoint(home / name, files.kinds()).latest()
+    if done:
+        assert found is not None, "checkpoints were written and none can be read"
+        assert found.rows >= min(ROWS, (done - 1) * EVERY)
+
+
+def _spread(points: list[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
+    """A few of each call and fault, the same ones every time."""
+    draw = random.Random(11)
+    return [
+        point
+        for call in CALLS
+        for fault in FAULTS
+        for point in draw.sample([p for p in points if p[:2] == (call, fault)], 2)
+    ]
+
+
+def test_one_writer_and_readers_that_always_see_a_whole_model(forge: Forge, memory_path: Path) -> None:
+    import hashlib
+
+    from tests.persist.models import trained
+
+    seconds = 60.0 if LONG else 1.5
+    versions = [trained("NaiveBayes", rows) for rows in (10, 100, 1_000)]
+    known = {hashlib.sha256(files.dumps(model)).hexdigest() for model in versions}
+    path = memory_path / "m.bayou"
+    files.save(versions[0], path)
+    forges = [forge, *(Forge() for _ in range(3 if LONG else 1))]
+    for i, each in enumerate(forges):
+        each.start(
+            do="read", path=path, seconds=seconds, out=memory_path / f"seen{i}", log=memory_path / f"log{i}"
+        )
+    writes, end = 0, time.monotonic() + seconds
+    while time.monotonic() < end:
+        files.save(versions[writes % len(versions)], path)
+        writes += 1
+    for i, each in enumerate(forges):
+        assert each.status() == 0, (memory_path / f"log{i}").read_text()
+    seen = [__import__("json").loads((memory_path / f"seen{i}").read_text()) for i in range(len(forges))]
+    for each in forges[1:]:
+        each.close()
+    print({"writes": writes, "reads": [found["count"] for found in seen]})
+    assert writes > 20
+    assert all(found["count"] > 20 and set(found["seen"]) <= known for found in seen)
+    assert set().union(*(found["seen"] for found in seen)) == known, "the readers must have met every version"
