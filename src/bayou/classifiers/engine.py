@@ -57,7 +57,7 @@ class BayesClassifier(Shell):
 
     def learn(self, block: Block) -> None:
         for _, part in block.cut(self._points(block)):
-            self._read_due(part)
+            self._read_due()
             for view in self._busy:
                 view.update(part)
             self._learned(part)
@@ -65,7 +65,7 @@ class BayesClassifier(Shell):
     def test_then_train(self, block: Block) -> Floats:
         out = np.zeros((block.n, self._k))
         for where, part in block.cut(self._points(block)):
-            self._read_due(part)
+            self._read_due()
             for view in self._busy:
                 view.trail(part, out[where])
             self._learned(part)
@@ -88,28 +88,25 @@ class BayesClassifier(Shell):
         return any(view.searched for view in self._views.values())
 
     def _points(self, block: Block) -> list[int]:
-        """Rows before which a searched reading changes: refresh points, and rows that bring something new."""
+        """Rows before which a searched reading changes: refresh points, and behind rows that bring something new."""
         if not self._searched():
             return []
         teaches = np.cumsum((block.y >= 0) & (block.w > 0))
-        points = list(block.novel)
+        points = [row + 1 for row in block.novel]
         rows = next_point(self._rows)
         while block.n and rows <= self._rows + teaches[-1]:
             points.append(int(np.searchsorted(teaches, rows - self._rows)) + 1)
             rows = next_point(rows)
         return points
 
-    def _read_due(self, part: Block) -> None:
-        novel = 0 in part.novel
-        for view in self._views.values():
-            if novel:
-                view.mark_due()
+    def _read_due(self) -> None:
+        for view in self._busy:
             view.read_if_due()
 
     def _learned(self, part: Block) -> None:
         before = self._rows
         self._rows += part.learned()
-        if self._rows >= next_point(before):
+        if self._rows >= next_point(before) or part.novel:
             self._mark_due()
 
     def _mark_due(self) -> None:
