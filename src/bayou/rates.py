@@ -190,7 +190,7 @@ def rate_recipe(rate: str | Rate) -> Rate:
     """The rule behind a short name; a recipe is returned as it is."""
     if isinstance(rate, Rate):
         return rate
-    if not isinstance(rate, str) or rate not in RATES:
+    if rate not in RATES:
         raise SchemaError(f"rate={rate!r}; it is one of {sorted(RATES)} or a recipe such as Constant(1e-4)")
     return RATES[rate]()
 

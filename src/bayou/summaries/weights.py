@@ -28,7 +28,7 @@ from bayou.rates import (
 )
 from bayou.summaries.array_summary import ArraySummary, move
 
-_SUMS = ("squares", "columns", "follows")  # add up when models merge
+_SUMS = ("squares", "follows")  # add up when models merge
 _MEANS = ("weights", "mean", "credit")  # are averaged by rows
 _BUFFER = ("inputs", "joint", "labels", "amounts")
 
@@ -47,7 +47,7 @@ class Weights(ArraySummary):
         One weight per column, in [0, 1], instead of one per column and class.
 
     Merge: AVERAGED; weights are averaged by the rows each model learned from, squared gradients are added up.
-    Memory, in bytes, for d columns and K classes: `Experts` 24 d K + 8 d (16 d K + 8 d without the average),
+    Memory, in bytes, for d columns and K classes: `Experts` 24 d (K + 1) (16 d K + 24 d without the average),
     `AdaGrad` 16 d K, the others 8 d K; `MiniBatch` 16 d K and 8 rows d K for its buffer; tied: K = 1, but in
     the buffer.
     """
@@ -63,6 +63,7 @@ class Weights(ArraySummary):
         self.averages = isinstance(rate, Experts) and rate.average
         self.adapts = isinstance(rate, Experts | AdaGrad | MiniBatch)
         self.persists = isinstance(rate, Experts) and rate.persistence
+        self.shares = isinstance(rate, Experts) and not tied
         self._empty(0, 0)
 
     def _empty(self, d: int, k: int) -> None:
@@ -72,7 +73,7 @@ class Weights(ArraySummary):
         self.weights = np.zeros((d, width))
         self.mean = np.zeros((d, width)) if self.averages else none
         self.squares = np.zeros((d, width)) if self.adapts else none.copy()
-        self.columns = np.zeros(d if isinstance(self.rate, Experts) and not self.tied else 0)
+        self.columns = np.zeros((d if self.shares else 0, 3))
         self.bias = np.zeros((3 if isinstance(self.rate, Experts) else 2, k))
         self.scalars = np.zeros(SCALARS)
         self.credit = self._first_credit()
@@ -103,14 +104,17 @@ class Weights(ArraySummary):
 
     @property
     def factors(self) -> Floats:
-        """The weights themselves, 1 + s + v, [d, K] ([d, 1] if tied), of the last iterate."""
-        factors: Floats = 1.0 + self.scalars[SHIFT] + self.weights
-        return factors
+        """The weights themselves, 1 + s + u + v, [d, K] ([d, 1] if tied), of the last iterate."""
+        return self._factors(self.weights, SHIFT, 0)
 
     @property
     def mean_factors(self) -> Floats:
         """The average of the weights over the rows learned, where it is kept."""
-        factors: Floats = 1.0 + self.scalars[SHIFT_MEAN] + self.mean
+        return self._factors(self.mean, SHIFT_MEAN, 1)
+
+    def _factors(self, cells: Floats, shift: int, part: int) -> Floats:
+        columns = self.columns[:, part : part + 1] if self.shares else 0.0
+        factors: Floats = 1.0 + self.scalars[shift] + columns + cells
         return factors
 
     def update(self, block: Block) -> None:
@@ -188,9 +192,10 @@ class Weights(ArraySummary):
             setattr(self, name, _between(getattr(self, name), getattr(other, name), part))
         for name in _SUMS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        squared = self.bias[-1] + other.bias[-1]
-        self.bias = _between(self.bias, other.bias, part)
-        self.bias[-1] = squared
+        for name, axis in (("bias", 0), ("columns", 1)):
+            a, b = np.moveaxis(getattr(self, name), axis, 0), np.moveaxis(getattr(other, name), axis, 0)
+            both = np.concatenate([_between(a[:-1], b[:-1], part), a[-1:] + b[-1:]])  # squared gradients last
+            setattr(self, name, np.ascontiguousarray(np.moveaxis(both, 0, axis)))
         self.scalars = _merged_scalars(self.scalars, other.scalars, part)
         if theirs > mine:
             self.ring, self.last = other.ring.copy(), other.last.copy()
@@ -204,6 +209,7 @@ class Weights(ArraySummary):
         for name in _SUMS:
             setattr(self, name, getattr(self, name) * factor)
         self.bias[-1] *= factor
+        self.columns[:, -1] *= factor
         self.scalars[list(_SUMMED_SCALARS)] *= factor
 
     def realign(self, plan: Alignment) -> None:
@@ -213,7 +219,7 @@ class Weights(ArraySummary):
             if name == "weights" or self._kept(name):
                 array = move(array, 0, columns)
                 setattr(self, name, array if self.tied else move(array, 1, classes))
-        if isinstance(self.rate, Experts) and not self.tied:
+        if self.shares:
             self.columns = move(self.columns, 0, columns)
         self.bias = move(self.bias, 1, classes)
         if self.persists:

@@ -1,0 +1,202 @@
+"""Several passes of averaged steps over a buffer of recent rows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+from bayou.kernels.sums import TILE
+from bayou.kernels.weights import (
+    HEAVIEST,
+    WEIGHT,
+    add_terms,
+    add_weighted,
+    clip_tied,
+    lift_terms,
+    log_softmax,
+    mass_terms,
+    residuals,
+)
+
+
+@kernel
+def batch_gradient(
+    weights: NDArray[np.float64],
+    bias: NDArray[np.float64],
+    inputs: NDArray[np.float64],
+    joint: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    amounts: NDArray[np.float64],
+    slopes: NDArray[np.float64],
+    bias_slopes: NDArray[np.float64],
+) -> None:
+    """Mean gradient of -log P(label) over the rows, each counted by its weight.
+
+    weights : float64[d, K or 1], in; bias : float64[2, K], in; inputs : float64[rows, d, K], in
+    joint : float64[rows, K], in; labels : int32[rows], in; amounts : float64[rows], in
+    slopes : like weights, out; bias_slopes : float64[K], out
+    """
+    k = len(bias_slopes)
+    scores, residual = np.empty(k), np.empty(k)
+    slopes[:] = 0.0
+    bias_slopes[:] = 0.0
+    free = 1 if weights.shape[1] > 1 else 0
+    total = 0.0
+    for i in range(len(labels)):
+        for c in range(k):
+            scores[c] = joint[i, c] + bias[0, c]
+        add_weighted(scores, weights, inputs[i])
+        log_softmax(scores)
+        residuals(scores, labels[i], residual)
+        weight = min(amounts[i], HEAVIEST)
+        total += weight
+        for c in range(k):
+            bias_slopes[c] += weight * residual[c]
+        for j in range(inputs.shape[1]):
+            for c in range(k):
+                slopes[j, c * free] += weight * residual[c] * inputs[i, j, c]
+    for c in range(k):
+        bias_slopes[c] /= total
+    for j in range(slopes.shape[0]):
+        for c in range(slopes.shape[1]):
+            slopes[j, c] /= total
+
+
+@kernel
+def batch_share(
+    delta: NDArray[np.float64],
+    bias_delta: NDArray[np.float64],
+    slopes: NDArray[np.float64],
+    bias_slopes: NDArray[np.float64],
+    inputs: NDArray[np.float64],
+    joint: NDArray[np.float64],
+) -> float:
+    """How much of a step to take so that it cannot overshoot on average over the rows.
+
+    delta, slopes : float64[d, K or 1], in; bias_delta, bias_slopes : float64[K], in
+    inputs : float64[rows, d, K], in; joint : float64[rows, K], in
+    """
+    gain = 0.0
+    for c in range(len(bias_delta)):
+        gain -= bias_slopes[c] * bias_delta[c]
+    for j in range(delta.shape[0]):
+        for c in range(delta.shape[1]):
+            gain -= slopes[j, c] * delta[j, c]
+    change = np.empty(len(bias_delta))
+    spread = 0.0
+    for i in range(joint.shape[0]):
+        for c in range(len(change)):
+            change[c] = bias_delta[c]
+        add_weighted(change, delta, inputs[i])
+        least, most = np.inf, -np.inf
+        for c in range(len(change)):
+            if joint[i, c] > -np.inf:
+                least, most = min(least, change[c]), max(most, change[c])
+        spread += (most - least) ** 2 / joint.shape[0]
+    if spread == 0.0:
+        return 1.0
+    return 1.0 / (1.0 + spread / (4.0 * gain)) if gain > 0.0 else 0.0
+
+
+@kernel
+def learn_buffer(
+    weights: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    bias: NDArray[np.float64],
+    inputs: NDArray[np.float64],
+    joint: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    amounts: NDArray[np.float64],
+    eta: float,
+    passes: int,
+) -> None:
+    """One AdaGrad step on the mean gradient per pass.
+
+    weights, squares : float64[d, K or 1], in/out; bias : float64[2, K], in/out
+    inputs : float64[rows, d, K], in; joint : float64[rows, K], in; labels : int32[rows], in
+    amounts : float64[rows], in
+    """
+    slopes, delta = np.empty_like(weights), np.empty_like(weights)
+    bias_slopes, bias_delta = np.empty(bias.shape[1]), np.empty(bias.shape[1])
+    for _ in range(passes):
+        batch_gradient(weights, bias, inputs, joint, labels, amounts, slopes, bias_slopes)
+        for c in range(len(bias_slopes)):
+            bias[1, c] += bias_slopes[c] * bias_slopes[c]
+            bias_delta[c] = -eta * bias_slopes[c] / math.sqrt(bias[1, c] + 1e-4)
+        for j in range(slopes.shape[0]):
+            for c in range(slopes.shape[1]):
+                squares[j, c] += slopes[j, c] * slopes[j, c]
+                delta[j, c] = -eta * slopes[j, c] / math.sqrt(squares[j, c] + 1e-4)
+        share = batch_share(delta, bias_delta, slopes, bias_slopes, inputs, joint)
+        for c in range(len(bias_delta)):
+            bias[0, c] += share * bias_delta[c]
+        for j in range(delta.shape[0]):
+            for c in range(delta.shape[1]):
+                weights[j, c] += share * delta[j, c]
+        if weights.shape[1] == 1:
+            clip_tied(weights)
+
+
+@kernel
+def learn_batches(
+    weights: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    bias: NDArray[np.float64],
+    scalars: NDArray[np.float64],
+    inputs: NDArray[np.float64],
+    joint: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    amounts: NDArray[np.float64],
+    fill: NDArray[np.int64],
+    terms: NDArray[np.float64],
+    units: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    lift: NDArray[np.float64],
+    edges: NDArray[np.int64],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    rule: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """Row by row: out = H; rows with a label wait in the buffer, and a full buffer is learned.
+
+    weights, squares : float64[d, K or 1], in/out; bias : float64[2, K], in/out; scalars : float64[11], in/out
+    inputs : float64[rows, d, K], joint : float64[rows, K], labels : int32[rows], amounts : float64[rows], in/out
+    fill : int64[1], in/out; terms : float64[n, d, K], in/out; units : float64[n, p], in
+    prior, lift : float64[n, K], in, log; edges : int64[views + 1], in; y : int32[n], in; w : float64[n], in
+    rule : float64[3], in, eta, passes, whether lift-centred; out : float64[n, K], out
+    """
+    k = out.shape[1]
+    tile = np.empty(TILE)
+    for i in range(len(y)):
+        row = terms[i]
+        out[i] = prior[i]
+        add_terms(out[i], row, edges, tile)
+        at = fill[0]
+        label = y[i]
+        teaches = label >= 0 and w[i] > 0.0 and prior[i, label] > -np.inf
+        if rule[2] > 0.0:
+            lift_terms(row, lift[i])
+        else:
+            mass_terms(row, units[i], prior[i])
+        if teaches:
+            for c in range(k):
+                joint[at, c] = out[i, c]
+                for j in range(row.shape[0]):
+                    inputs[at, j, c] = row[j, c] if prior[i, c] > -np.inf else 0.0
+            labels[at] = label
+            amounts[at] = w[i]
+            fill[0] += 1
+        for c in range(k):
+            out[i, c] += bias[0, c]
+        add_weighted(out[i], weights, row)
+        if teaches:
+            scalars[WEIGHT] += min(w[i], HEAVIEST)
+            if fill[0] == len(labels):
+                learn_buffer(
+                    weights, squares, bias, inputs, joint, labels, amounts, rule[0], int(rule[1])
+                )  # fmt: skip
+                fill[0] = 0

@@ -1,0 +1,144 @@
+"""Terms of single columns as they stood before each row, which is then learned.
+
+The bits are those of the kernels that add the terms up: the same row functions compute them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.gaussian import LOG_2PI, TINY, fill_terms, pooled, read_column
+from bayou.kernels.jit import kernel
+from bayou.kernels.moments import add_row
+from bayou.kernels.value_counts import cached_log, cell_seen
+
+
+@kernel
+def read_unit(n: NDArray[np.float64], mean: NDArray[np.float64], m2: NDArray[np.float64], j: int) -> float:
+    """Logarithm of the pooled standard deviation of column j, 0 for a constant one.
+
+    n, mean, m2 : float64[K, p], in
+    """
+    spread = pooled(n, mean, m2, j)[1]
+    return 0.5 * math.log(spread) if spread > 0.0 else 0.0
+
+
+@kernel
+def read_units(
+    n: NDArray[np.float64], mean: NDArray[np.float64], m2: NDArray[np.float64], out: NDArray[np.float64]
+) -> None:
+    """out[i, j] = log of the pooled standard deviation of column j, in every row.
+
+    n, mean, m2 : float64[K, p], in; out : float64[rows, p], out
+    """
+    for j in range(out.shape[1]):
+        unit = read_unit(n, mean, m2, j)
+        for i in range(out.shape[0]):
+            out[i, j] = unit
+
+
+@kernel
+def trail_gaussian_terms(
+    n: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    m2: NDArray[np.float64],
+    out: NDArray[np.float64],
+    units: NDArray[np.float64],
+    x: NDArray[np.float64],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    ddof: float,
+    floor: float,
+) -> None:
+    """Row by row: out[i, j, c] = log p(x_ij | c) and the columns' units as they stood, then learn the row.
+
+    n, mean, m2 : float64[K, p], in/out; out : float64[rows, p, K], out
+    units : float64[rows, p] or [rows, 0] where nobody asks, out
+    x : float64[rows, p], in; y : int32[rows], in; w : float64[rows], in
+    """
+    p = x.shape[1]
+    k = out.shape[2]
+    peak = np.empty((k, p))
+    centre = np.empty((k, p))
+    half = np.empty((k, p))
+    narrowest = np.empty(p)  # at most the least variance of a class
+    widest = np.empty(p)  # at least the pooled variance
+    origin = np.empty(p)
+    for j in range(p):
+        narrowest[j] = read_column(peak, centre, half, n, mean, m2, j, ddof, floor)
+        origin[j], spread = pooled(n, mean, m2, j)
+        widest[j] = 2.0 * spread
+    terms = np.empty(p)
+    for i in range(len(y)):
+        for c in range(k):
+            fill_terms(terms, x[i], peak[c], centre[c], half[c])
+            for j in range(p):
+                out[i, j, c] = terms[j]
+        for j in range(units.shape[1]):
+            units[i, j] = read_unit(n, mean, m2, j)
+        c = y[i]
+        if c < 0 or w[i] == 0.0:
+            continue
+        add_row(n[c], mean[c], m2[c], x[i], w[i])
+        for j in range(p):
+            if x[i, j] != x[i, j]:
+                continue
+            away = x[i, j] - origin[j]
+            widest[j] = max(widest[j], 4.0 * away * away)
+            size = n[c, j]
+            var = m2[c, j] / (size - ddof) if size > 1.0 and size > ddof else 0.0
+            narrowest[j] = min(narrowest[j], var)
+            if narrowest[j] <= floor * widest[j] + TINY:
+                narrowest[j] = read_column(peak, centre, half, n, mean, m2, j, ddof, floor)
+            else:
+                centre[c, j] = mean[c, j]
+                peak[c, j] = -0.5 * (LOG_2PI + math.log(var))
+                half[c, j] = 0.5 / var
+
+
+@kernel
+def trail_table_terms(
+    counts: NDArray[np.float64],
+    present: NDArray[np.float64],
+    seen: NDArray[np.int64],
+    out: NDArray[np.float64],
+    declared: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    logs: NDArray[np.float64],
+    alpha: float,
+    m: float,
+) -> None:
+    """Row by row: out[i, j, c] = log P(v_ij | c) as it stood before the row, 0 where missing or never seen.
+
+    counts : float64[cells, K], in/out; present : float64[q, K], in/out; seen : int64[q], in/out
+    out : float64[n, q, K], out; declared : int64[q], in; offsets : int64[q + 1], in; codes : int32[n, q], in
+    y : int32[n], in; w : float64[n], in; logs : float64[m], in, log of integers
+    """
+    k = out.shape[2]
+    for i in range(len(y)):
+        label = y[i]
+        teaches = label >= 0 and w[i] > 0.0
+        for j in range(codes.shape[1]):
+            v = codes[i, j]
+            cell = offsets[j] + v
+            known = v >= 0 and cell_seen(counts, cell)
+            if known:
+                values = max(seen[j], declared[j])
+                a = alpha + m / values
+                b = alpha * values + m
+                for c in range(k):
+                    out[i, j, c] = cached_log(counts[cell, c] + a, logs) - cached_log(present[j, c] + b, logs)
+            else:
+                for c in range(k):
+                    out[i, j, c] = 0.0
+            if teaches and v >= 0:
+                counts[cell, label] += w[i]
+                present[j, label] += w[i]
+                if not known:
+                    seen[j] += 1

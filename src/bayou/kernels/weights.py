@@ -1,0 +1,320 @@
+"""Weights on the terms of naive Bayes: inputs, scores, and rules that keep one set of weights.
+
+The score of class k is  H_k = J_k + b_k + sum_i v_ik Z_ik:  J the joint log-probability of naive Bayes (the same
+bits), v = w - 1 the weights' deviation from 1, Z the inputs, which may differ from the terms by something that is
+the same for all classes. A class whose log prior is -inf is impossible and takes no part.
+
+Weights lie as [d, K], or as [d, 1] where all classes share them ("tied", kept in [0, 1]).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+from bayou.kernels.sums import TILE, tile_sum
+
+LEAST = -700.0  # an input below this is as unlikely as can be told
+HEAVIEST = 1e6  # a heavier row does not push harder
+# places in `scalars`
+WEIGHT, SHIFT, SHIFT_MEAN, TAU, TAU_SQUARES, SHIFT_SQUARES, SPEED, ROWS, WRONG, RHO, RHO_SQUARES = range(11)
+SCALARS = 11
+
+
+@kernel
+def add_terms(
+    joint: NDArray[np.float64],
+    terms: NDArray[np.float64],
+    edges: NDArray[np.int64],
+    tile: NDArray[np.float64],
+) -> None:
+    """joint[c] += sum of the terms, view by view and tile by tile, as naive Bayes adds them.
+
+    joint : float64[K], in/out; terms : float64[d, K], in; edges : int64[views + 1], in; tile : float64[64], scratch
+    """
+    for v in range(len(edges) - 1):
+        for t in range(edges[v], edges[v + 1], TILE):
+            d = min(TILE, edges[v + 1] - t)
+            for c in range(len(joint)):
+                for j in range(d):
+                    tile[j] = terms[t + j, c]
+                joint[c] += tile_sum(tile[:d])
+
+
+@kernel
+def speaks(row: NDArray[np.float64], prior: NDArray[np.float64]) -> bool:
+    """Whether a column says anything about the possible classes.
+
+    row, prior : float64[K], in
+    """
+    for c in range(len(row)):
+        if row[c] != 0.0 and prior[c] > -np.inf:
+            return True
+    return False
+
+
+@kernel
+def lift_terms(terms: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
+    """ln p(x | c) becomes ln p(x | c) - ln sum_b P(b) p(x | b): 0 where a column says nothing.
+
+    terms : float64[d, K], in/out; prior : float64[K], in, log
+    """
+    k = len(prior)
+    for j in range(terms.shape[0]):
+        row = terms[j]
+        if not speaks(row, prior):
+            for c in range(k):
+                row[c] = 0.0
+            continue
+        top = -np.inf
+        for c in range(k):
+            top = max(top, prior[c] + row[c])
+        total = 0.0
+        for c in range(k):
+            total += math.exp(prior[c] + row[c] - top)
+        whole = top + math.log(total)
+        for c in range(k):
+            row[c] = max(row[c] - whole, LEAST)
+
+
+@kernel
+def mass_terms(terms: NDArray[np.float64], units: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
+    """Densities become masses of an interval as long as the column's unit: a change of scale cancels.
+
+    terms : float64[d, K], in/out; units : float64[p], in, log; of the first p <= d columns
+    prior : float64[K], in, log
+    """
+    for j in range(terms.shape[0]):
+        unit = units[j] if j < len(units) else 0.0
+        known = speaks(terms[j], prior)
+        for c in range(terms.shape[1]):
+            terms[j, c] = min(max(terms[j, c] + unit, LEAST), -LEAST) if known else 0.0
+
+
+@kernel
+def log_softmax(scores: NDArray[np.float64]) -> None:
+    """scores - log sum exp scores; -inf stays, and nothing happens where all are.
+
+    scores : float64[K], in/out
+    """
+    top = -np.inf
+    for c in range(len(scores)):
+        top = max(top, scores[c])
+    if top == -np.inf:
+        return
+    total = 0.0
+    for c in range(len(scores)):
+        total += math.exp(scores[c] - top)
+    whole = math.log(total) + top
+    for c in range(len(scores)):
+        scores[c] -= whole
+
+
+@kernel
+def residuals(log_proba: NDArray[np.float64], label: int, out: NDArray[np.float64]) -> None:
+    """out[c] = P_c - T_c.
+
+    log_proba : float64[K], in; out : float64[K], out
+    """
+    for c in range(len(out)):
+        out[c] = math.exp(log_proba[c])
+    out[label] -= 1.0
+
+
+@kernel
+def safe_share(
+    residual: NDArray[np.float64], change: NDArray[np.float64], prior: NDArray[np.float64]
+) -> float:
+    """How much of a step to take so that it cannot overshoot: 1 / (1 + range(dH)^2 / (4 D)), D = -e dH.
+
+    residual, change : float64[K], in, e and dH; prior : float64[K], in, log
+    """
+    least, most, gain = np.inf, -np.inf, 0.0
+    for c in range(len(change)):
+        if prior[c] > -np.inf:
+            least = min(least, change[c])
+            most = max(most, change[c])
+            gain -= residual[c] * change[c]
+    spread = most - least
+    if spread == 0.0:
+        return 1.0
+    return 1.0 / (1.0 + spread * spread / (4.0 * gain)) if gain > 0.0 else 0.0
+
+
+@kernel
+def add_weighted(
+    scores: NDArray[np.float64], weights: NDArray[np.float64], inputs: NDArray[np.float64]
+) -> None:
+    """scores[c] += sum_j v_jc Z_jc, in order.
+
+    scores : float64[K], in/out; weights : float64[d, K or 1], in; inputs : float64[d, K], in
+    """
+    free = 1 if weights.shape[1] > 1 else 0
+    for j in range(inputs.shape[0]):
+        for c in range(len(scores)):
+            scores[c] += weights[j, c * free] * inputs[j, c]
+
+
+@kernel
+def tied_gradient(residual: NDArray[np.float64], inputs: NDArray[np.float64]) -> float:
+    """dCost/dw = sum_c (P_c - T_c) Z_c of one column.
+
+    residual, inputs : float64[K], in
+    """
+    total = 0.0
+    for c in range(len(residual)):
+        total += residual[c] * inputs[c]
+    return total
+
+
+@kernel
+def clip_tied(weights: NDArray[np.float64]) -> None:
+    """Tied weights stay in [0, 1]; stored are their deviations from 1.
+
+    weights : float64[d, 1], in/out
+    """
+    for j in range(weights.shape[0]):
+        weights[j, 0] = min(max(weights[j, 0], -1.0), 0.0)
+
+
+@kernel
+def find_direction(
+    delta: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    change: NDArray[np.float64],
+    residual: NDArray[np.float64],
+    inputs: NDArray[np.float64],
+    rate: float,
+    weight: float,
+    adaptive: bool,
+) -> None:
+    """The step of every weight, -rate dCost/dw (over the root of its squared gradients), and what it does to H.
+
+    delta : float64[d, K or 1], out; squares : float64[d, K or 1] or [0, 0], in/out; change : float64[K], in/out
+    residual : float64[K], in; inputs : float64[d, K], in
+    """
+    tied = delta.shape[1] == 1
+    for j in range(inputs.shape[0]):
+        for c in range(delta.shape[1]):
+            g = tied_gradient(residual, inputs[j]) if tied else residual[c] * inputs[j, c]
+            g *= weight
+            if adaptive:
+                squares[j, c] += g * g
+                delta[j, c] = -rate * g / math.sqrt(1.0 + squares[j, c])
+            else:
+                delta[j, c] = -rate * g
+        for c in range(len(change)):
+            change[c] += inputs[j, c] * delta[j, 0 if tied else c]
+
+
+@kernel
+def next_speed(scalars: NDArray[np.float64], ring: NDArray[np.float64], wrong: float, start: float) -> float:
+    """Kuncheva and Plumpton's rate after one more outcome.
+
+    scalars : float64[11], in/out; ring : float64[2, M], in/out, outcomes and error rates of the last M rows
+    """
+    size = ring.shape[1]
+    row = int(scalars[ROWS])
+    at = row % size
+    scalars[WRONG] += wrong - ring[0, at]
+    ring[0, at] = wrong
+    rate = scalars[WRONG] / min(row + 1, size)
+    if row < size:
+        scalars[SPEED] = start
+    else:
+        scalars[SPEED] = min(max(scalars[SPEED] ** (1.0 + ring[1, at] - rate), 1e-6), 1.0 - 1e-6)
+    ring[1, at] = rate
+    scalars[ROWS] = row + 1
+    return float(scalars[SPEED])
+
+
+@kernel
+def count_present(inputs: NDArray[np.float64], prior: NDArray[np.float64]) -> float:
+    """Number of columns that say something.
+
+    inputs : float64[d, K], in; prior : float64[K], in, log
+    """
+    present = 0.0
+    for j in range(inputs.shape[0]):
+        if speaks(inputs[j], prior):
+            present += 1.0
+    return present
+
+
+@kernel
+def learn_weights(
+    weights: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    bias: NDArray[np.float64],
+    scalars: NDArray[np.float64],
+    ring: NDArray[np.float64],
+    terms: NDArray[np.float64],
+    units: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    lift: NDArray[np.float64],
+    edges: NDArray[np.int64],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    rule: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """Row by row: out = H, then one step on -log P(y) (equations 2 to 4) if the label is known.
+
+    weights : float64[d, K or 1], in/out; squares : like weights or [0, 0], in/out; bias : float64[2, K], in/out,
+    b and its squared gradients; scalars : float64[11], in/out; ring : float64[2, M], in/out, M = 0 unless the
+    rate follows errors; terms : float64[n, d, K], in/out, become inputs; units : float64[n, p], in
+    prior, lift : float64[n, K], in, log; edges : int64[views + 1], in; y : int32[n], in; w : float64[n], in
+    rule : float64[5], in, rate, horizon, power, whether adaptive, whether lift-centred; out : float64[n, K], out
+    """
+    k = out.shape[1]
+    adaptive, lifted = rule[3] > 0.0, rule[4] > 0.0
+    tile = np.empty(TILE)
+    log_proba, residual = np.empty(k), np.empty(k)
+    change, step = np.empty(k), np.empty(k)
+    delta = np.empty_like(weights)
+    for i in range(len(y)):
+        inputs = terms[i]
+        out[i] = prior[i]
+        add_terms(out[i], inputs, edges, tile)
+        if lifted:
+            lift_terms(inputs, lift[i])
+        else:
+            mass_terms(inputs, units[i], prior[i])
+        for c in range(k):
+            out[i, c] += bias[0, c]
+        add_weighted(out[i], weights, inputs)
+        label = y[i]
+        if label < 0 or w[i] == 0.0 or prior[i, label] == -np.inf:
+            continue
+        weight = min(w[i], HEAVIEST)
+        for c in range(k):
+            log_proba[c] = out[i, c]
+        log_softmax(log_proba)
+        residuals(log_proba, label, residual)
+        rate = rule[0]
+        if ring.shape[1] > 0:
+            rate = next_speed(scalars, ring, 1.0 if np.argmax(log_proba) != label else 0.0, rule[0])
+            rate /= 1.0 + count_present(inputs, prior[i])
+        elif rule[2] > 0.0:
+            rate /= (1.0 + scalars[WEIGHT] / rule[1]) ** rule[2]
+        for c in range(k):
+            g = weight * residual[c]
+            if adaptive:
+                bias[1, c] += g * g
+                step[c] = -rate * g / math.sqrt(1.0 + bias[1, c])
+            else:
+                step[c] = -rate * g
+            change[c] = step[c]
+        find_direction(delta, squares, change, residual, inputs, rate, weight, adaptive)
+        share = safe_share(residual, change, prior[i]) if adaptive else 1.0
+        for c in range(k):
+            bias[0, c] += share * step[c]
+        for j in range(delta.shape[0]):
+            for c in range(delta.shape[1]):
+                weights[j, c] += share * delta[j, c]
+        if delta.shape[1] == 1:
+            clip_tied(weights)
+        scalars[WEIGHT] += w[i]
