@@ -100,9 +100,7 @@ def find_cells(cuts: NDArray[np.float64], x: NDArray[np.float64], cells: NDArray
 
 
 @kernel
-def add_terms(
-    sums: NDArray[np.float64], table: NDArray[np.float64], cells: NDArray[np.uint64]
-) -> None:
+def add_terms(sums: NDArray[np.float64], table: NDArray[np.float64], cells: NDArray[np.uint64]) -> None:
     """sums[c, i] += table[cell of row i, c]. O(n K).
 
     sums : float64[K, n], in/out

@@ -436,7 +436,7 @@ def flush_column(
     for i in range(len(x)):
         spot = spots[i]
         sums[spot, labels[i]] += weights[i]
-        between += np.int64(~spot & np.uint64(1))
+        between += int(np.int64(~spot & np.uint64(1)))
     for q in range(trash):
         for c in range(sums.shape[1]):
             total += sums[q, c]
@@ -451,11 +451,11 @@ def flush_column(
         spot = spots[i]
         found[n] = x[i]  # no branch: it would be guessed wrong too often
         rows[n] = i
-        n += np.int64((spot & np.uint64(1)) < np.uint64(opened[spot >> np.uint64(1)]))
+        n += int((spot & np.uint64(1)) < np.uint64(opened[spot >> np.uint64(1)]))
     sort_pairs(found[:n], rows[:n])
     distinct = 1
     for i in range(1, n):
-        distinct += np.int64(found[i] != found[i - 1])
+        distinct += int(found[i] != found[i - 1])
     first = limit / 3.0 if eps == 0.0 and 2 * (size + distinct) > 3 * budget else 0.0
     size = insert(work, tuples, found[:n], rows[:n], labels, weights, size, budget, first)
     size = shrink(work, size, budget, limit, eps)

@@ -161,7 +161,10 @@ class IntervalReading:
         moved = move(parts.counts, 1, plan.classes)
         for j, old in enumerate(home):
             if old >= 0:
-                here, there = slice(offsets[j], offsets[j + 1]), slice(parts.offsets[old], parts.offsets[old + 1])
+                here, there = (
+                    slice(offsets[j], offsets[j + 1]),
+                    slice(parts.offsets[old], parts.offsets[old + 1]),
+                )
                 cuts[here], counts[here] = parts.cuts[there], moved[there]
         levels = move(parts.levels, 0, plan.numeric)
         return type(self)(Partitions(offsets, cuts, counts, levels), self.added)

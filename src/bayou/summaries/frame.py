@@ -1,0 +1,143 @@
+"""What must be fixed before counting: the range of a column, frozen once enough of its values are known."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.align import Alignment
+from bayou.block import Block, Codes, Floats, Index
+from bayou.errors import MergeError
+from bayou.kernels.grid_counts import warm_up
+from bayou.protocols import Arrays
+from bayou.summaries.array_summary import move
+
+WARM_UP = 1000
+
+Values = tuple[Floats, Codes, Floats]
+
+
+class Frames:
+    """Ranges [low, high] of numeric columns, each frozen at its 1,000th value from a buffer kept until then.
+
+    The buffer is state: it holds value, class and weight of the column's first values, and whoever owns the
+    frames counts them once the range is known. A column that appears late warms up on its own.
+
+    Memory: 20,000 bytes per column while any column is warming up, 16 afterwards.
+
+    Examples
+    --------
+    >>> frames = Frames(); frames.resize(1)
+    >>> frames.add(0, np.array([3.0, 5.0]), np.zeros(2, np.int32), np.ones(2)), frames.frozen
+    (2, array([False]))
+    """
+
+    state = ("warm_values", "warm_labels", "warm_weights", "filled", "low", "high")
+
+    def __init__(self, rows: int = WARM_UP) -> None:
+        self.rows = rows
+        self.resize(0)
+
+    def resize(self, p: int) -> None:
+        """p columns, nothing known."""
+        self.warm_values = np.zeros((p, self.rows))
+        self.warm_labels = np.zeros((p, self.rows), dtype=np.int32)
+        self.warm_weights = np.zeros((p, self.rows))
+        self.filled = np.zeros(p, dtype=np.int64)
+        self.low = np.full(p, np.nan)
+        self.high = np.full(p, np.nan)
+
+    @property
+    def frozen(self) -> NDArray[np.bool_]:
+        known: NDArray[np.bool_] = ~np.isnan(self.low)
+        return known
+
+    def take(self, block: Block) -> Index:
+        """Keep what warming columns need; the row from which each column's values are not kept any more."""
+        first = np.zeros(len(self.filled), dtype=np.int64)
+        frozen = self.frozen
+        if not frozen.all():
+            warm_up(
+                self.warm_values, self.warm_labels, self.warm_weights, self.filled, frozen,
+                block.numeric, block.y, block.w, first,
+            )  # fmt: skip
+        return first
+
+    def add(self, column: int, x: Floats, y: Codes, w: Floats) -> int:
+        """Keep values of one warming column; returns how many there was room for."""
+        at = int(self.filled[column])
+        n = min(len(x), self.rows - at)
+        here = slice(at, at + n)
+        self.warm_values[column, here] = x[:n]
+        self.warm_labels[column, here] = y[:n]
+        self.warm_weights[column, here] = w[:n]
+        self.filled[column] += n
+        return n
+
+    def ready(self) -> Index:
+        """Columns with enough values that are not frozen yet."""
+        return np.flatnonzero((self.filled == self.rows) & ~self.frozen)
+
+    def kept(self, column: int) -> Values:
+        """What is in a column's buffer."""
+        n = int(self.filled[column])
+        return self.warm_values[column, :n], self.warm_labels[column, :n], self.warm_weights[column, :n]
+
+    def freeze(self, column: int) -> Values:
+        """Fix the range to what the buffer holds; returns the buffer, which the frames forget."""
+        x, y, w = self.kept(column)
+        x, y, w = x.copy(), y.copy(), w.copy()
+        low, high = float(x.min()), float(x.max())
+        if high - low <= 1e-9 * max(abs(low), abs(high)):
+            half = max(0.5, 1e-6 * abs(low))
+            low, high = low - half, high + half
+        self.fix(column, low, high)
+        return x, y, w
+
+    def fix(self, column: int, low: float, high: float) -> None:
+        """Freeze a column to a given range and forget its buffer."""
+        self.low[column], self.high[column] = low, high
+        n, self.filled[column] = int(self.filled[column]), 0
+        for buffer in (self.warm_values, self.warm_labels, self.warm_weights):
+            if buffer.shape[1]:
+                buffer[column, :n] = 0
+        if self.frozen.all():
+            self._resize_buffers(0)
+
+    def _resize_buffers(self, rows: int) -> None:
+        p = len(self.filled)
+        for name in ("warm_values", "warm_labels", "warm_weights"):
+            old = getattr(self, name)
+            if old.shape != (p, rows):
+                setattr(self, name, np.zeros((p, rows), dtype=old.dtype))
+
+    def check_same(self, other: Frames) -> None:
+        """Refuse columns that are frozen to different ranges."""
+        both = self.frozen & other.frozen
+        differ = np.flatnonzero(both & ((self.low != other.low) | (self.high != other.high)))
+        if len(differ):
+            j = int(differ[0])
+            raise MergeError(
+                f"numeric column {j} is counted over [{self.low[j]:g}, {self.high[j]:g}] here and over "
+                f"[{other.low[j]:g}, {other.high[j]:g}] there; let one model see its first {self.rows} rows, "
+                "then make the shards with model.fresh(), so that they share its ranges"
+            )
+
+    def realign(self, plan: Alignment) -> None:
+        known = move(self.frozen.astype(np.int64), 0, plan.numeric) > 0
+        self.low = np.where(known, move(np.nan_to_num(self.low), 0, plan.numeric), np.nan)
+        self.high = np.where(known, move(np.nan_to_num(self.high), 0, plan.numeric), np.nan)
+        if len(plan.classes.to):
+            used = np.arange(self.warm_labels.shape[1]) < self.filled[:, np.newaxis]
+            self.warm_labels[used] = plan.classes.to[self.warm_labels[used]]
+        for name in ("warm_values", "warm_labels", "warm_weights", "filled"):
+            setattr(self, name, move(getattr(self, name), 0, plan.numeric))
+        if not known.all() and self.warm_values.shape[1] == 0:
+            self._resize_buffers(self.rows)
+
+    def arrays(self) -> Arrays:
+        return {name: getattr(self, name) for name in self.state}
+
+    def restore(self, arrays: Arrays) -> None:
+        for name in self.state:
+            setattr(self, name, np.array(arrays[name], order="C"))
