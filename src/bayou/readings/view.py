@@ -1,8 +1,8 @@
 """A summary together with how it is read, and when the reading is fresh.
 
 A *live* view is read straight from the state, so it is always current. A *searched* view keeps its reading:
-it changes only at fixed row counts, or when a merge, an unlearning, a decay, a new class or a new column
-left it due; a due view is read before the next row is learned or predicted.
+it changes only at fixed row counts, or when a merge, an unlearning, a decay, or a row with a new class or a new
+column left it due; a due view is read before the next row is learned or predicted.
 """
 
 from __future__ import annotations
