@@ -44,8 +44,10 @@ def opened_sink(path: str, format: str | None = None) -> Iterator[Sink]:
     try:
         with pa.output_stream(draft, compression=codec) as file:
             sink = _made(file, chosen)
-            yield sink
-            sink.close()
+            try:
+                yield sink
+            finally:
+                sink.close()
         os.replace(draft, path)
     except BaseException:
         with contextlib.suppress(OSError):

@@ -14,8 +14,8 @@ from bayou.evaluate.batches import Sample, is_source
 from bayou.evaluate.contest import Models, blank, named, told, with_baselines
 from bayou.evaluate.holdout import tested
 from bayou.evaluate.significance import Verdict, corrected_t_test
-from bayou.plain_text import percent, shortened, table_text
 from bayou.hashing import hash_label
+from bayou.plain_text import percent, shortened, table_text
 from bayou.readings.metrics import HEADLINES
 from bayou.streams.source import Source
 

@@ -101,7 +101,8 @@ class Evaluation:
         A table wider than `width` leaves out columns from the right.
         """
         kept = self.columns()
-        headers = [f"last {self.window:,}" if h == "window" else h for h in HEADERS]
+        latest = f"last {self.window or 0:,}"
+        headers = [latest if header == "window" else header for header in HEADERS]
         lines = [result.cells() for result in self.results.values()]
         while True:
             text = table_text([headers[i] for i in kept], [[line[i] for i in kept] for line in lines])

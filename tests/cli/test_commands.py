@@ -1,0 +1,286 @@
+"""Every command, as a person types it."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+from bayou import classifiers
+from bayou.classifiers import NaiveBayes
+from bayou.cli import meter
+from bayou.cli.app import app
+from bayou.files import load
+from bayou.streams import open_stream
+
+runner = CliRunner()
+
+
+def bayou(*args: object, code: int = 0, stdin: str | bytes | None = None) -> Any:
+    result = runner.invoke(app, [str(a) for a in args], input=stdin)
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A stream as CSV, and a model that has learned it."""
+    path = tmp_path_factory.mktemp("cli")
+    bayou("generate", "mixed", "--rows", "2e3", "--out", path / "mixed.csv", "--seed", 1)
+    bayou("learn", path / "mixed.csv", "--target", "class", "--out", path / "m.bayou")
+    return path
+
+
+def test_help_tells_commands_and_exit_codes() -> None:
+    text = bayou("--help").stdout
+    for command in "demo evaluate compare learn predict explain inspect merge models generate warm".split():
+        assert command in text
+        assert "Exit codes" in bayou(command, "--help").stdout
+    assert "130" in text
+    assert bayou("--version").stdout == "bayou 0.1.0\n"
+    assert bayou(code=2).output.count("Usage") == 1
+
+
+def test_evaluate_needs_nothing_but_an_arff_file(tmp_path: Path) -> None:
+    path = tmp_path / "tiny.arff"
+    path.write_text("@relation r\n@attribute a {x,y}\n@attribute c {p,q}\n@data\n" + "x,p\ny,q\n" * 40)
+    result = bayou("evaluate", path)
+    assert "80 rows, 1 nominal column, target c" in result.stdout
+    lines = {line.split()[0]: line.split() for line in result.stdout.splitlines() if line}
+    assert lines["nb"][1] == "97.50"
+    assert lines["no-change"][1] == "0.00"
+    assert {"accuracy", "kappa-T", "kappa-M", "log-loss"} <= set(lines["model"])
+    assert "No model beats" not in result.stdout
+
+
+def test_a_csv_without_target_lists_columns_and_a_guess(folder: Path) -> None:
+    result = bayou("evaluate", folder / "mixed.csv", code=1)
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: which column is the target? The columns are 'x0', 'x1'")
+    assert "--target class" in line
+
+
+def test_evaluate_several_models_as_json(folder: Path) -> None:
+    models = "nb, nb(smoothing=0.5, prior=laplace), majority"
+    result = bayou("evaluate", folder / "mixed.csv", "-t", "class", "-m", models, "--json", "--quiet")
+    data = json.loads(result.stdout)
+    assert result.stderr == ""
+    assert [m["name"] for m in data["models"]] == [
+        "nb",
+        "nb(smoothing=0.5, prior=laplace)",
+        "majority",
+        "no-change",
+    ]
+    assert data["models"][1]["model"] == "NaiveBayes(smoothing=0.5, prior='laplace')"
+    assert data["rows"] == 2000
+    assert "curve" not in data["models"][0]
+
+
+def test_evaluate_reads_standard_input_and_stops_at_rows(folder: Path) -> None:
+    text = (folder / "mixed.csv").read_text()
+    result = bayou("evaluate", "-", "-t", "class", "-n", "1e2", "--window", "10", stdin=text)
+    assert "standard input: 100 rows" in result.stdout
+    assert "last 10" in result.stdout
+
+
+def test_evaluate_writes_curves_and_a_report(folder: Path, tmp_path: Path) -> None:
+    curve, page = tmp_path / "curve.csv", tmp_path / "report.html"
+    bayou("evaluate", folder / "mixed.csv", "-t", "class", "--curve", curve, "--html", page, "--confusion")
+    lines = curve.read_text().splitlines()
+    assert lines[0].startswith("model,rows,running_accuracy")
+    assert [line.split(",")[:2] for line in lines[1:3]] == [["nb", "1000"], ["nb", "2000"]]
+    assert page.read_text().startswith("<!doctype html>")
+    assert "<polyline" in page.read_text()
+
+
+def test_evaluate_says_what_it_rejected(tmp_path: Path) -> None:
+    path, letters = tmp_path / "x.csv", tmp_path / "letters.jsonl"
+    path.write_text("a,c\n" + "1,p\n2,q\n" * 600 + "oops,p\n")
+    result = bayou("evaluate", path, "-t", "c", code=1)
+    assert "row 1200, column 'a'" in result.stderr
+    assert "--nominal a" in result.stderr
+    result = bayou("evaluate", path, "-t", "c", "--policy", "skip", "--dead-letters", letters)
+    assert "rejected: 1 x not a number" in result.stderr
+    assert json.loads(letters.read_text())["value"] == "oops"
+
+
+def test_ctrl_c_shows_what_was_found_so_far(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*args: Any, **kwargs: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(meter.Meter, "update", interrupted)
+    result = bayou("evaluate", folder / "mixed.csv", "-t", "class", code=130)
+    assert "2,000 rows" in result.stdout or "1,000 rows" in result.stdout
+    assert "interrupted after" in result.stderr
+
+
+def test_ctrl_c_saves_what_was_learned(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meter.Meter, "update", lambda *a, **k: signal.raise_signal(signal.SIGINT))
+    result = bayou("learn", folder / "mixed.csv", "-t", "class", "-o", tmp_path / "part.bayou", code=130)
+    assert "interrupted after" in result.stderr
+    assert load(tmp_path / "part.bayou").started
+
+
+def test_ctrl_c_elsewhere_leaves_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*args: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bayou.cli.specs.classifiers", interrupted)
+    assert bayou("models", code=130).stderr == "interrupted\n"
+
+
+def test_learn_equals_learning_in_python(folder: Path) -> None:
+    with open_stream(folder / "mixed.csv", target="class") as stream:
+        rows = stream.read(2000)
+    assert rows is not None
+    model = NaiveBayes()
+    model.learn_batch(rows, rows.labels)
+    assert load(folder / "m.bayou").digest() == model.digest()
+
+
+@pytest.mark.parametrize("name", ["scored.csv", "scored.jsonl", "scored.parquet", "scored.csv.gz"])
+def test_predict_writes_every_format(folder: Path, tmp_path: Path, name: str) -> None:
+    out = tmp_path / name
+    result = bayou("predict", folder / "m.bayou", folder / "mixed.csv", "-o", out, "-t", "class")
+    assert "2,000 rows scored" in result.stderr
+    assert "accuracy" in result.stderr
+    if name.endswith("parquet"):
+        names = pyarrow.parquet.read_table(out).column_names
+    else:
+        with open_stream(out, target="") as stream:
+            names = list(stream.columns)
+            rows = stream.read(5000)
+            assert rows is not None
+            assert len(rows) == 2000
+    assert names[-4:] == ["class", "prediction", "p(c0)", "p(c1)"]
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+def test_predictions_are_the_models_own(folder: Path) -> None:
+    result = bayou("predict", folder / "m.bayou", folder / "mixed.csv", "--only", "--quiet", "-n", 50)
+    lines = result.stdout.splitlines()
+    assert lines[0] == '"prediction","p(c0)","p(c1)"'
+    with open_stream(folder / "mixed.csv", target="class") as stream:
+        rows = stream.read(50)
+    model = load(folder / "m.bayou")
+    proba = model.proba(model.encode(rows))
+    found = [[float(cell) for cell in line.split(",")[1:]] for line in lines[1:]]
+    assert found == pytest.approx(proba, abs=1e-12)
+
+
+def test_predict_reads_columns_as_the_model_learned_them(tmp_path: Path) -> None:
+    """A column of digits that was nominal stays nominal."""
+    train, new = tmp_path / "t.csv", tmp_path / "n.csv"
+    train.write_text("day,c\n" + "1,p\n2,q\n" * 20)
+    new.write_text("day,other\n1,5\n2,6\n")
+    bayou("learn", train, "-t", "c", "--nominal", "day", "-o", tmp_path / "m.bayou")
+    result = bayou("predict", tmp_path / "m.bayou", new, "--only", "-q")
+    assert [line.split(",")[0] for line in result.stdout.splitlines()[1:]] == ['"p"', '"q"']
+    piped = bayou("predict", tmp_path / "m.bayou", "-", "--only", stdin=new.read_text(), code=1)
+    assert "nominal in the model" in piped.stderr
+
+
+def test_a_prediction_that_fails_leaves_no_file(folder: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.csv"
+    bad.write_text("x0,x1\n" + "1,2\n" * 1500 + "oops,3\n")
+    out = tmp_path / "scored.csv"
+    bayou("predict", folder / "m.bayou", bad, "-o", out, code=1)
+    assert [p.name for p in tmp_path.iterdir()] == ["bad.csv"]
+
+
+def test_merge_equals_learning_all(folder: Path, tmp_path: Path) -> None:
+    lines = (folder / "mixed.csv").read_text().splitlines(keepends=True)
+    for name, part in (("a", lines[1:701]), ("b", lines[701:])):
+        (tmp_path / f"{name}.csv").write_text(lines[0] + "".join(part))
+        bayou("learn", tmp_path / f"{name}.csv", "-t", "class", "-o", tmp_path / f"{name}.bayou", "-q")
+    result = bayou("merge", tmp_path / "a.bayou", tmp_path / "b.bayou", "-o", tmp_path / "ab.bayou")
+    assert "2 models merged" in result.stderr
+    merged, whole = load(tmp_path / "ab.bayou"), load(folder / "m.bayou")
+    with open_stream(folder / "mixed.csv", target="class") as stream:
+        rows = stream.read(200)
+    ours, theirs = merged.proba(merged.encode(rows)), whole.proba(whole.encode(rows))
+    assert ours == pytest.approx(theirs, abs=1e-10)
+
+
+def test_inspect_tells_what_is_in_a_model(folder: Path) -> None:
+    text = bayou("inspect", folder / "m.bayou").stdout
+    assert "NaiveBayes()" in text
+    assert "2: c0, c1" in text
+    assert "5: x0, x1, x2, x3, x4" in text
+    data = json.loads(bayou("inspect", folder / "m.bayou", "--json").stdout)
+    assert data["rows"] == 2000
+    assert data["nominal columns"] == ["n0", "n1", "n2"]
+
+
+def test_inspect_refuses_what_is_no_model(folder: Path) -> None:
+    result = bayou("inspect", folder / "mixed.csv", code=1)
+    assert result.stderr.startswith("error: ")
+    assert len(result.stderr.splitlines()) == 1
+    assert "No such file" in bayou("inspect", folder / "nothing.bayou", code=1).stderr
+
+
+def test_compare_tells_significance(folder: Path) -> None:
+    result = bayou("compare", folder / "mixed.csv", "-t", "class", "-m", "nb,nb(smoothing=9)", "--folds", 3)
+    assert "3-fold stratified cross-validation" in result.stdout
+    assert "corrected resampled t-test on accuracy against nb" in result.stdout
+    data = json.loads(
+        bayou("compare", folder / "mixed.csv", "-t", "class", "--folds", 2, "--json", "-q").stdout
+    )
+    assert data["against"]["majority"]["mark"] == "worse"
+
+
+def test_models_lists_every_classifier_with_its_options() -> None:
+    text = bayou("models").stdout
+    for name in classifiers.__all__:
+        assert name in text
+    assert "smoothing=1.0" in text
+    data = json.loads(bayou("models", "nb", "--json").stdout)
+    assert list(data) == ["nb"]
+    assert data["nb"]["options"]["prior"]["default"] == "'empirical'"
+
+
+def test_generate_is_seeded_and_knows_its_best(tmp_path: Path) -> None:
+    one = bayou("generate", "sea(noise=0.2)", "-n", 50, "--seed", 3)
+    two = bayou("generate", "sea(noise=0.2, seed=3)", "-n", 50)
+    assert one.stdout == two.stdout
+    assert len(one.stdout.splitlines()) == 51
+    assert "80.00 %" in one.stderr
+    assert bayou("generate", "sea", "-n", 50).stdout != one.stdout
+    assert "--rows" in bayou("generate", "sea", "-o", tmp_path / "x.csv", code=2).stderr
+    bayou("generate", "words(words=30)", "-n", 20, "-o", tmp_path / "w.jsonl", "-q")
+    first = json.loads((tmp_path / "w.jsonl").read_text().splitlines()[0])
+    assert set(first) == {"text", "class"}
+    assert set(first["text"].split()) <= {f"w{i}" for i in range(30)}
+
+
+def test_demo_shows_every_classifier() -> None:
+    result = bayou("demo", "--rows", 500)
+    assert "The best possible accuracy on this stream is" in result.stdout
+    for name in ("nb", "no-change", "majority"):
+        assert f"\n{name} " in result.stdout
+
+
+def test_explain_takes_a_row_from_anywhere(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def explain(self: Any, row: Any) -> str:
+        seen.append(row)
+        return "because"
+
+    monkeypatch.setattr(NaiveBayes, "explain", explain, raising=False)
+    assert "because" in bayou("explain", folder / "m.bayou", folder / "mixed.csv", "--row", 3).stdout
+    assert set(seen[0]) >= {"x0", "n2"}
+    bayou("explain", folder / "m.bayou", "-", stdin='{"x0": 1.5, "n0": "v1"}')
+    assert seen[1] == {"x0": 1.5, "n0": "v1"}
+    assert "not JSON" in bayou("explain", folder / "m.bayou", "-", stdin="{", code=1).stderr
+    assert "no row 9" in bayou("explain", folder / "m.bayou", "-", "--row", 9, stdin="{}", code=1).stderr
+    assert (
+        "no row 5000"
+        in bayou("explain", folder / "m.bayou", folder / "mixed.csv", "--row", 5000, code=1).stderr
+    )

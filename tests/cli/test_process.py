@@ -1,0 +1,128 @@
+"""The command as a real process: start-up, pipes, signals, colours."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-c", "from bayou.cli import main; main()"]
+
+
+def run(*args: str, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:
+    env = {**os.environ, **environment}
+    return subprocess.run(
+        [*COMMAND, *args], input=stdin, capture_output=True, env=env, timeout=120, check=False
+    )
+
+
+def test_help_imports_nothing_heavy() -> None:
+    """Start-up time is imports: NumPy, Numba and Arrow come only with the commands that need them."""
+    code = (
+        "import sys, bayou.cli.app, typer.main; typer.main.get_command(bayou.cli.app.app);"
+        "print(sorted({'numpy', 'numba', 'pyarrow', 'narwhals', 'sklearn', 'pandas'} & set(sys.modules)))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=60)
+    assert found.stdout == b"[]\n"
+
+
+def test_results_and_remarks_go_apart(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("a,c\n" + "x,p\ny,q\n" * 30)
+    found = run("evaluate", str(path), "-t", "c")
+    assert found.returncode == 0
+    assert b"nb" in found.stdout
+    assert b"\x1b" not in found.stdout + found.stderr
+    assert b"accuracy" not in found.stderr
+    assert run("evaluate", str(path), "-t", "c", "-q").stderr == b""
+
+
+def test_errors_are_one_sentence_and_never_a_traceback(tmp_path: Path) -> None:
+    missing = run("evaluate", str(tmp_path / "none.csv"))
+    assert (missing.returncode, missing.stdout) == (1, b"")
+    assert missing.stderr.startswith(b"error: cannot open")
+    assert len(missing.stderr.splitlines()) == 1
+    usage = run("evaluate")
+    assert usage.returncode == 2
+    assert b"Missing argument" in usage.stderr
+    wrong = run("evaluate", "x.csv", "-m", "nosuch")
+    assert wrong.returncode == 2
+    assert b"there is no model 'nosuch'" in wrong.stderr
+
+
+def test_escapes_in_names_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("a,c\n" + "x,\x1b[31mp\ny,q\n" * 10)
+    found = run("evaluate", str(path), "-t", "c", "--confusion")
+    assert found.returncode == 0
+    assert b"\x1b" not in found.stdout
+    told = run("evaluate", str(path), "-t", "\x1b[2Jnope")
+    assert b"\x1b" not in told.stderr
+    assert b"nope" in told.stderr
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    with subprocess.Popen(
+        [*COMMAND, "generate", "sea"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b'"x0","x1","x2","class"\n'
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=60) == 0
+
+
+def test_pipes_from_one_command_to_the_next() -> None:
+    rows = run("generate", "mixed", "-n", "300", "-q").stdout
+    found = run("evaluate", "-", "-t", "class", "-q", stdin=rows)
+    assert found.returncode == 0
+    assert b"300 rows" in found.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are different there")
+def test_ctrl_c_leaves_with_130() -> None:
+    with subprocess.Popen(
+        [*COMMAND, "generate", "sea"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert err.endswith(b"interrupted\n")
+
+
+def test_compiling_is_announced(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("a,c\n" + "x,p\ny,q\n" * 3)
+    found = run(
+        "learn",
+        str(path),
+        "-t",
+        "c",
+        "-m",
+        "majority",
+        "-o",
+        str(tmp_path / "m.bayou"),
+        NUMBA_CACHE_DIR=str(tmp_path),
+    )
+    assert found.returncode == 0, found.stderr
+    assert found.stderr.startswith(b"compiling, once, about ")
+    assert found.stderr.count(b"compiling, once") == 1
+    again = run(
+        "learn",
+        str(path),
+        "-t",
+        "c",
+        "-m",
+        "majority",
+        "-o",
+        str(tmp_path / "m.bayou"),
+        NUMBA_CACHE_DIR=str(tmp_path),
+    )
+    assert b"compiling, once" not in again.stderr

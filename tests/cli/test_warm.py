@@ -1,0 +1,74 @@
+"""`bayou warm`: kernels are compiled for the very types they are called with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from bayou.cli.app import app
+from bayou.evaluate.record import Record
+from bayou.kernels import outcomes, recent_outcomes, warming
+from bayou.kernels.compiling import CompileWatch
+from bayou.summaries.outcomes import class_plan, scored_rows
+
+OURS = [
+    outcomes.count_outcomes,
+    outcomes.add_losses,
+    outcomes.count_no_change,
+    outcomes.count_majority,
+    recent_outcomes.push_outcomes,
+    recent_outcomes.read_recent,
+    recent_outcomes.fade_outcomes,
+]
+
+
+def test_docstrings_tell_the_types_kernels_are_called_with() -> None:
+    record = Record(window=4)
+    record.realign(class_plan([], ["a", "b"]))
+    record.update(scored_rows([0, 1], np.array([[0.5, 0.5], [0.2, 0.8]])))
+    assert record.windowed.weight == 2
+    for kernel in OURS:
+        called: Any = kernel
+        assert called.signatures == [warming.signature_of(kernel)], called.py_func.__name__
+
+
+def test_nearly_all_kernels_tell_their_types() -> None:
+    found = dict(warming.all_kernels())
+    assert "outcomes.add_losses" in found
+    told = [name for name, kernel in found.items() if warming.signature_of(kernel) is not None]
+    assert len(told) >= 0.9 * len(found)
+
+
+def test_warm_says_what_it_did(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = [("outcomes.heaviest", outcomes.heaviest), ("outcomes.unknown", _untold())]
+    monkeypatch.setattr(warming, "all_kernels", lambda: iter(few))
+    result = CliRunner().invoke(app, ["warm"])
+    assert result.exit_code == 0
+    assert "1 kernels ready" in result.stderr
+    assert "left for their first use: outcomes.unknown" in result.stderr
+
+
+def _untold() -> Any:
+    class Untold:
+        signatures = ()
+
+        @staticmethod
+        def py_func(x: object) -> None:
+            """Says nothing of x."""
+
+    return Untold()
+
+
+def test_the_watch_counts_nested_kernels_once() -> None:
+    began: list[int] = []
+    watch = CompileWatch(lambda: began.append(1))
+    watch.on_start(None)  # type: ignore[arg-type]
+    watch.on_start(None)  # type: ignore[arg-type]
+    watch.on_end(None)  # type: ignore[arg-type]
+    assert watch.seconds == 0.0
+    watch.on_end(None)  # type: ignore[arg-type]
+    assert watch.seconds > 0.0
+    assert (began, watch.kernels) == ([1], 2)
