@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import subprocess
@@ -89,15 +90,13 @@ def test_all_damaged_is_an_error_and_none_is_none(tmp_path: Path) -> None:
     assert _folder(tmp_path / "absent").latest() is None
     assert _folder(tmp_path).latest() is None
     (tmp_path / "checkpoint-00000001.bayou").write_bytes(b"no")
-    with pytest.raises(CheckpointError, match="no checkpoint in .* can be read; checkpoint-00000001"):
+    with pytest.raises(CheckpointError, match=r"no checkpoint in .* can be read; checkpoint-00000001"):
         _folder(tmp_path).latest()
 
 
 def test_a_newer_version_is_never_passed_over(tmp_path: Path) -> None:
     with _folder(tmp_path) as folder:
         folder.write(_snapshot(10))
-    import hashlib
-
     data = b"".join(pack("bayou checkpoint", {}, {})).replace(b'"version":"1"', b'"version":"2"')[:-32]
     (tmp_path / "checkpoint-00000002.bayou").write_bytes(data + hashlib.sha256(data).digest())
     with pytest.raises(ModelFileError, match="install a newer bayou"):

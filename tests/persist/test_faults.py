@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import random
 import re
@@ -15,6 +17,7 @@ from typing import Any
 import pytest
 from tests.persist.data import write_csv
 from tests.persist.forge import Forge
+from tests.persist.models import trained
 
 from bayou import files
 from bayou.persist.checkpoint import Checkpoint
@@ -45,7 +48,8 @@ def strace() -> str:
 def _command(home: Path, name: str) -> dict[str, Any]:
     return {
         "do": "train", "stream": {"path": str(home / "moves.csv"), "target": "move"}, "model": "NaiveBayes",
-        "folder": home / name, "out": home / f"{name}.bayou", "every": EVERY, "block": EVERY, "log": home / f"{name}.log",
+        "folder": home / name, "out": home / f"{name}.bayou", "every": EVERY, "block": EVERY,
+        "log": home / f"{name}.log",
     }  # fmt: skip
 
 
@@ -120,10 +124,6 @@ def _spread(points: list[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
 
 
 def test_one_writer_and_readers_that_always_see_a_whole_model(forge: Forge, memory_path: Path) -> None:
-    import hashlib
-
-    from tests.persist.models import trained
-
     seconds = 60.0 if LONG else 1.5
     versions = [trained("NaiveBayes", rows) for rows in (10, 100, 1_000)]
     known = {hashlib.sha256(files.dumps(model)).hexdigest() for model in versions}
@@ -140,7 +140,7 @@ def test_one_writer_and_readers_that_always_see_a_whole_model(forge: Forge, memo
         writes += 1
     for i, each in enumerate(forges):
         assert each.status() == 0, (memory_path / f"log{i}").read_text()
-    seen = [__import__("json").loads((memory_path / f"seen{i}").read_text()) for i in range(len(forges))]
+    seen = [json.loads((memory_path / f"seen{i}").read_text()) for i in range(len(forges))]
     for each in forges[1:]:
         each.close()
     print({"writes": writes, "reads": [found["count"] for found in seen]})

@@ -9,7 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from tests.persist.models import trained
+
 import bayou.persist
+from bayou import files
+from bayou.persist.invariants import unchecked
 
 LONG = bool(os.environ.get("BAYOU_LONG"))
 ROOT = Path(__file__).parents[2]
@@ -31,6 +36,12 @@ def test_hostile_files_under_an_audit_hook_and_a_memory_limit() -> None:
     assert 0 < found["accepted"] < count / 2, "mutations that change nothing of importance are rare but exist"
     assert found["rss"] <= 2 * found["largest"] + 64
     assert found["slowest"] < 5.0
+
+
+@pytest.mark.parametrize("kind", sorted(files.kinds().models))
+def test_every_summary_answers_for_what_a_file_may_hold(kind: str) -> None:
+    """Where this fails, give the summary (or the classifier) a method `check(arrays)`; see `bayou.checks`."""
+    assert unchecked(trained(kind, 30)) == []
 
 
 def test_no_pickle_eval_or_import_by_name_on_the_loading_path() -> None:
