@@ -1,0 +1,162 @@
+"""Kernels of counts against their twins, five rows by hand and random ones."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayou.align import whole
+from bayou.block import Block
+from bayou.kernels.class_counts import add_prior, add_vector, count_classes, trail_prior
+from bayou.kernels.last_label import trail_last_label
+from bayou.kernels.posterior import log_posterior, posterior
+from bayou.kernels.scrub import count_unusable, scrub
+from bayou.kernels.sums import TILE, tile_sum
+from bayou.kernels.value_counts import cached_log, fill_logs, log_or_floor
+from bayou.readings.table import Table
+from bayou.schema import Declared, Schema
+from bayou.summaries.value_counts import ValueCounts
+from tests.naive import counts as naive
+
+
+def codes(*rows):
+    return np.array(rows, dtype=np.int32)
+
+
+def test_tile_sum_adds_lanes_in_a_fixed_order():
+    terms = np.array([1e16, 1.0, -1e16, 1.0, 2.0])
+    assert tile_sum(terms) == ((1e16 + 2.0) + 1.0) + (-1e16 + 1.0)
+    for m in range(TILE + 1):
+        assert tile_sum(np.arange(m, dtype=float)) == m * (m - 1) / 2
+
+
+def test_a_zero_term_at_the_end_leaves_the_bits_alone():
+    terms = np.random.default_rng(0).normal(size=TILE)
+    for m in range(1, TILE):
+        padded = np.append(terms[:m], 0.0)
+        assert tile_sum(padded).hex() == tile_sum(terms[:m].copy()).hex()
+
+
+@pytest.mark.parametrize(("alpha", "declared"), [(0.0, 0), (1.0, 0), (1.0, 4), (0.0, 4)])
+def test_prior_against_fractions(alpha, declared):
+    y, w = np.array([0, 1, 1, -1, 1], np.int32), np.array([1.0, 2.0, 1.0, 9.0, 0.0])
+    weight = np.zeros(4)
+    count_classes(weight, y, w, 1.0)
+    assert weight.tolist() == [1.0, 3.0, 0.0, 0.0]
+    out = np.zeros((2, 4))
+    add_prior(out, weight, declared, alpha)
+    expected = naive.prior(y, w, 4, int(alpha), declared)
+    for c, p in enumerate(expected):
+        assert out[0, c] == pytest.approx(math.log(p), rel=1e-15) if p else out[0, c] == -np.inf
+    count_classes(weight, y, w, -1.0)
+    assert not weight.any()
+
+
+@pytest.mark.parametrize(("alpha", "declared"), [(0.0, 0), (1.0, 0), (1.0, 3)])
+def test_prior_trails_the_rows(alpha, declared):
+    y, w = np.array([2, 0, 0, -1, 2], np.int32), np.array([1.0, 2.0, 0.0, 1.0, 1.0])
+    out, weight = np.zeros((5, 3)), np.zeros(3)
+    trail_prior(weight, out, y, w, declared, alpha)
+    for i in range(5):
+        step, expected = np.zeros(3), np.zeros((1, 3))
+        count_classes(step, y[:i], w[:i], 1.0)
+        add_prior(expected, step, declared, alpha)
+        assert np.array_equal(out[i], expected[0])
+
+
+def test_last_label_trails_the_rows():
+    last, out = np.array([-1]), np.zeros((4, 2))
+    trail_last_label(last, out, np.array([1, 0, -1, 1], np.int32), np.array([1.0, 0.0, 1.0, 1.0]))
+    assert last[0] == 1
+    assert out.tolist() == [[-np.inf, -np.inf], [-np.inf, 0.0], [-np.inf, 0.0], [-np.inf, 0.0]]
+
+
+def test_posterior_by_hand_and_before_anything_is_possible():
+    joint = np.array([[math.log(1.0), math.log(3.0)], [-np.inf, -np.inf], [-np.inf, -900.0]])
+    order, out, logs = np.array([1, 0]), np.empty((3, 2)), np.empty((3, 2))
+    posterior(joint, order, 0.5, out)
+    assert out[0] == pytest.approx([0.75, 0.25])
+    assert out[1:].tolist() == [[0.5, 0.5], [1.0, 0.0]]
+    log_posterior(joint, order, logs)
+    assert np.exp(logs) == pytest.approx(out)
+
+
+def test_add_vector_and_scrub():
+    out = np.zeros((2, 2))
+    add_vector(out, np.array([1.0, 2.0]))
+    assert out.tolist() == [[1.0, 2.0], [1.0, 2.0]]
+    x = np.array([[1.0, np.inf, -1e200], [np.nan, 5e-324, 1e140]])
+    assert count_unusable(x) == 2
+    scrub(x)
+    assert np.array_equal(x, [[1.0, np.nan, np.nan], [np.nan, 5e-324, 1e140]], equal_nan=True)
+
+
+def test_cached_logs_have_the_bits_of_the_logarithm():
+    logs = np.empty(1000)
+    fill_logs(logs)
+    for x in (0.0, 1.0, 2.0, 999.0, 1000.0, 2.5, 1e9):
+        assert cached_log(x, logs) == log_or_floor(x)
+    assert math.isfinite(log_or_floor(0.0))
+
+
+ROWS = st.lists(
+    st.tuples(st.integers(-1, 2), st.integers(-1, 3), st.integers(-1, 2), st.integers(0, 2)), min_size=1, max_size=25
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=ROWS, smoothing=st.sampled_from([(1, 0), (0, 2), (0.5, 0)]), declared=st.sampled_from([0, 5]))
+def test_tables_against_fractions(rows, smoothing, declared):
+    alpha, m = smoothing
+    x, y = codes(*[r[:2] for r in rows]), np.array([r[2] for r in rows], np.int32)
+    w = np.array([float(r[3]) for r in rows])
+    values = {"a": list("abc"), "b": list("abcde")[: max(4, declared)]}
+    schema = Schema(Declared(columns=values, classes=["k", "l", "m"]))
+    if not declared:
+        for vocabulary in schema.vocabularies.values():
+            vocabulary.declared = 0
+    summary = ValueCounts()
+    summary.realign(whole(schema))
+    block = Block(np.empty((len(y), 0)), x, (), y, w)
+    summary.update(block)
+    reader = Table(alpha, m)
+    out, direct = np.zeros((len(y), 3)), np.zeros((len(y), 3))
+    reader.add_log_prob(summary, block, out)
+    for i in range(len(y)):
+        reader.add_log_prob(summary, block.rows(i, i + 1), direct[i : i + 1])
+    assert np.array_equal(out, direct)
+    terms = reader.terms(summary, block)
+    for i in range(len(y)):
+        for c in range(3):
+            logs = []
+            for j, size in enumerate((3, 5) if declared else (0, 0)):
+                p = naive.value_probability(x[:, j], y, w, x[i, j], c, alpha, m, size)
+                logs.append(0.0 if p is None else math.log(p) if p else -1e290)
+            assert terms[i, :, c] == pytest.approx(logs, rel=1e-12)
+            assert out[i, c] == pytest.approx(sum(logs), rel=1e-12, abs=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows=ROWS, smoothing=st.sampled_from([(1.0, 0.0), (0.0, 2.0), (0.3, 0.0)]))
+def test_tables_trail_the_rows(rows, smoothing):
+    x, y = codes(*[r[:2] for r in rows]), np.array([r[2] for r in rows], np.int32)
+    w = np.array([float(r[3]) for r in rows])
+    schema = Schema(Declared(columns={"a": "nominal", "b": "nominal"}))
+    schema.classes.extend("klm")
+    schema.vocabularies["a"].extend("abc")
+    schema.vocabularies["b"].extend("abcd")
+    trailing, stepping = ValueCounts(), ValueCounts()
+    trailing.realign(whole(schema)), stepping.realign(whole(schema))
+    block = Block(np.empty((len(y), 0)), x, (), y, w)
+    reader, out, expected = Table(*smoothing), np.zeros((len(y), 3)), np.zeros((len(y), 3))
+    reader.trail(trailing, block, out)
+    for i in range(len(y)):
+        reader.add_log_prob(stepping, block.rows(i, i + 1), expected[i : i + 1])
+        stepping.update(block.rows(i, i + 1))
+    assert np.array_equal(out, expected)
+    assert np.array_equal(trailing.counts, stepping.counts)
+    assert np.array_equal(trailing.seen, stepping.seen)

@@ -1,0 +1,124 @@
+"""Moments and normal densities against exact fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayou.align import whole
+from bayou.block import Block
+from bayou.readings.gaussian import Gaussian
+from bayou.schema import Growth, Kind, Schema
+from bayou.summaries.moments import Moments
+from tests.naive import moments as naive
+
+NUMBERS = st.one_of(st.floats(-1e3, 1e3, width=32), st.just(float("nan")), st.sampled_from([0.0, 1.0, 1e6]))
+ROWS = st.lists(st.tuples(NUMBERS, NUMBERS, st.integers(-1, 2), st.integers(0, 3)), min_size=1, max_size=30)
+
+
+def block_of(rows):
+    x = np.array([r[:2] for r in rows], dtype=float)
+    return Block(
+        x,
+        np.empty((len(rows), 0), np.int32),
+        (),
+        np.array([r[2] for r in rows], np.int32),
+        np.array([float(r[3]) for r in rows]),
+    )
+
+
+def empty():
+    schema = Schema()
+    schema.grow(Growth(classes=list("abc"), columns=[("x", Kind.NUMERIC), ("y", Kind.NUMERIC)]))
+    summary = Moments()
+    summary.realign(whole(schema))
+    return summary
+
+
+def exact(block, j, c=None):
+    rows = [i for i in range(block.n) if block.y[i] >= 0 and (c is None or block.y[i] == c)]
+    return naive.moments([float(block.numeric[i, j]) for i in rows], [float(block.w[i]) for i in rows])
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=ROWS)
+def test_moments_against_fractions(rows):
+    block, summary = block_of(rows), empty()
+    summary.update(block)
+    for c in range(3):
+        for j in range(2):
+            n, mean, m2 = exact(block, j, c)
+            assert summary.n[c, j] == n
+            assert summary.mean[c, j] == pytest.approx(float(mean), rel=1e-12, abs=1e-9)
+            assert summary.m2[c, j] == pytest.approx(float(m2), rel=1e-9, abs=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=ROWS, ddof=st.sampled_from([0, 1]))
+def test_densities_against_fractions(rows, ddof):
+    block, summary = block_of(rows), empty()
+    summary.update(block)
+    terms = Gaussian(ddof=ddof, floor=1e-6).terms(summary, block)
+    for j in range(2):
+        pooled = exact(block, j)
+        spread = float(pooled[2] / pooled[0]) if pooled[0] else 0.0
+        if 0.0 < spread < 1e-6:
+            continue
+        for c in range(3):
+            own = exact(block, j, c)
+            for i in range(block.n):
+                expected = naive.log_density(float(block.numeric[i, j]), own, pooled, ddof, 1e-6)
+                assert terms[i, j, c] == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=ROWS, ddof=st.sampled_from([0, 1]), floor=st.sampled_from([0.0, 1e-9, 0.5]))
+def test_densities_trail_the_rows(rows, ddof, floor):
+    block, reader = block_of(rows), Gaussian(ddof, floor)
+    trailing, stepping = empty(), empty()
+    out, expected = np.zeros((block.n, 3)), np.zeros((block.n, 3))
+    reader.trail(trailing, block, out)
+    for i in range(block.n):
+        row = block.rows(i, i + 1)
+        reader.add_log_prob(stepping, row, expected[i : i + 1])
+        stepping.update(row)
+    assert np.array_equal(out, expected)
+    assert np.array_equal(trailing.m2, stepping.m2)
+    assert np.isfinite(out).all()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e3, 1e6])
+def test_variance_far_from_zero(scale):
+    """Relative error at most 1e-9 up to mean/sigma = 1e6, never negative."""
+    values = (np.random.default_rng(0).normal(size=2000) + scale).tolist()
+    summary = empty()
+    summary.update(block_of([(x, x, 0, 1) for x in values]))
+    n = len(values)
+    mean = sum(map(Fraction, values)) / n
+    true = sum((Fraction(x) - mean) ** 2 for x in values)
+    assert float(abs(Fraction(summary.m2[0, 0]) - true) / true) <= 1e-9
+
+
+def test_subtracting_the_last_row_leaves_nothing_behind():
+    block, summary = block_of([(3.0, float("nan"), 0, 2)]), empty()
+    summary.update(block)
+    summary.subtract(block)
+    assert not summary.n.any()
+    assert not summary.m2.any()
+    assert not summary.mean.any()
+
+
+def test_column_ranges_of_threads_leave_the_bits_alone():
+    from bayou.kernels.moments import add_rows
+
+    rng = np.random.default_rng(1)
+    x, y, w = rng.normal(size=(50, 9)), rng.integers(0, 2, 50).astype(np.int32), np.ones(50)
+    whole_state, parts = np.zeros((3, 2, 9)), np.zeros((3, 2, 9))
+    add_rows(*whole_state, x, y, w, 0, 9)
+    add_rows(*parts, x, y, w, 5, 9)
+    add_rows(*parts, x, y, w, 0, 5)
+    assert np.array_equal(whole_state, parts)
