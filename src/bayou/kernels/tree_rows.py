@@ -1,4 +1,4 @@
-"""Rows through a growing tree: predict, keep the record of the two kinds of leaves, learn, stop where a leaf is ripe."""
+"""Rows through a growing tree: predict, keep score of both kinds of leaves, learn, stop where a leaf is ripe."""
 
 from __future__ import annotations
 

@@ -1,0 +1,113 @@
+"""Online bagging (Oza and Russell, 2001)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from bayou.block import Block, Floats
+from bayou.classifiers.hoeffding_tree import HoeffdingTree
+from bayou.classifiers.shell import Shell
+from bayou.ensembles.members import MetaClassifier, classifier_or, each_member, stacked
+from bayou.errors import SchemaError
+from bayou.kernels.poisson import poisson_weights
+from bayou.kernels.votes import log_votes
+
+
+class Bagging(MetaClassifier):
+    r"""P(c | x) = mean of P_m(c | x) over members that each saw every row with a weight of their own, Poisson(1).
+
+    The weight is a hash of seed, member and the number of the row, so it does not depend on blocks, and a resumed
+    stream continues with the same numbers. Rows without weight or label are not numbered.
+
+    Parameters
+    ----------
+    estimator
+        What to train; a `HoeffdingTree()` unless given.
+    n_estimators
+        Members.
+    rate
+        Mean of the Poisson weights: 1 is the bootstrap, more makes members alike but quicker learners.
+    vote
+        `"soft"`: probabilities are averaged; `"hard"`: each member votes for one class.
+    seed
+        Another seed, other weights.
+
+    Merge: member by member where members merge (a heuristic: a shard numbers its rows from 0), else none. Memory:
+    that of all members.
+
+    Examples
+    --------
+    >>> from bayou import NaiveBayes
+    >>> model = Bagging(NaiveBayes(), n_estimators=5).fit([[1.0], [1.2], [3.0], [3.1]], ["a", "a", "b", "b"])
+    >>> model.predict([[1.1], [3.0]]).tolist()
+    ['a', 'b']
+    """
+
+    def __init__(
+        self,
+        estimator: Shell | None = None,
+        n_estimators: int = 10,
+        rate: float = 1.0,
+        vote: str = "soft",
+        seed: int = 1,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.rate = rate
+        self.vote = vote
+        self.seed = seed
+
+    def templates(self) -> Sequence[Shell]:
+        if self.n_estimators < 1 or not self.rate > 0 or self.vote not in ("soft", "hard") or self.seed < 0:
+            raise SchemaError(f"{self!r}: at least one member, rate > 0, seed >= 0, vote 'soft' or 'hard'")
+        return [classifier_or(self.estimator, HoeffdingTree)] * self.n_estimators
+
+    def _weighted(self, block: Block, member: int) -> Block:
+        out = np.empty(block.n)
+        poisson_weights(
+            block.y, block.w, cumulative(self.rate), self.seed, member, self._learned, out
+        )  # fmt: skip
+        return replace(block, w=out)
+
+    def learn(self, block: Block) -> None:
+        each_member(
+            lambda m: self._members[m].learn(self._weighted(block, m)), len(self._members), block.n
+        )  # fmt: skip
+        self._learned += block.learned()
+
+    def test_then_train(self, block: Block) -> Floats:
+        joint = stacked(
+            self._members, block.n, self._k, lambda m: self._members[m].test_then_train(self._weighted(block, m))
+        )  # fmt: skip
+        self._learned += block.learned()
+        return self._votes(joint)
+
+    def joint_log_proba(self, block: Block) -> Floats:
+        return self._votes(
+            stacked(self._members, block.n, self._k, lambda m: self._members[m].joint_log_proba(block))
+        )
+
+    def _votes(self, joint: Floats) -> Floats:
+        out = np.empty(joint.shape[1:])
+        weights = np.ones((joint.shape[1], joint.shape[0]))
+        log_votes(joint, weights, self.class_order(), self.vote == "hard", out)
+        return out
+
+
+def cumulative(rate: float) -> Floats:
+    """P(K <= k) of the Poisson distribution, as far as it differs from 1.
+
+    >>> [round(float(p), 4) for p in cumulative(1.0)[:3]]
+    [0.3679, 0.7358, 0.9197]
+    """
+    values, term, total, k = [], math.exp(-rate), 0.0, 0
+    while total < 1.0 - 1e-15 and k < 1000:
+        total += term
+        values.append(total)
+        k += 1
+        term *= rate / k
+    return np.array(values)

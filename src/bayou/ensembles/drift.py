@@ -1,0 +1,181 @@
+"""Starting again when the error rises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bayou.block import Block, Floats
+from bayou.classifiers.naive_bayes import NaiveBayes
+from bayou.classifiers.shell import Shell
+from bayou.ensembles.members import MetaClassifier, classifier_or
+from bayou.errors import SchemaError, UnsupportedError
+from bayou.kernels.adwin import watch
+from bayou.kernels.votes import losses
+from bayou.laws import MergeLaw
+from bayou.protocols import Arrays
+
+SIZES = 48  # bucket sizes 1, 2, 4 ...: more rows than any stream has
+
+
+class AdaptiveWindow:
+    """ADWIN: a window over 0/1 losses that grows while their mean stays the same and is cut where it has changed.
+
+    Parameters
+    ----------
+    delta
+        Probability of a false alarm per test.
+    clock
+        Losses between two tests.
+
+    Memory: 5 KB.
+
+    Examples
+    --------
+    >>> window = AdaptiveWindow()
+    >>> window.watch(np.zeros(500)), window.width
+    (-1, 500)
+    >>> window.watch(np.ones(500)) < 64
+    True
+    """
+
+    names = ("totals", "squares", "filled", "window")
+
+    def __init__(self, delta: float = 0.002, clock: int = 32) -> None:
+        if not 0 < delta < 1 or clock < 1:
+            raise SchemaError(f"delta={delta!r}, clock={clock!r}: delta lies in (0, 1), clock is at least 1")
+        self.delta, self.clock = delta, clock
+        self.clear()
+
+    def clear(self) -> None:
+        """An empty window."""
+        self.totals = np.zeros((SIZES, 6))
+        self.squares = np.zeros((SIZES, 6))
+        self.filled = np.zeros(SIZES, dtype=np.int64)
+        self.window = np.zeros(4)
+
+    @property
+    def width(self) -> int:
+        """Losses in the window."""
+        return int(self.window[0])
+
+    def watch(self, values: Floats, block: Block | None = None) -> int:
+        """The place after which an alarm is raised, or -1; values behind it are not taken in."""
+        y = np.zeros(len(values), dtype=np.int32) if block is None else block.y
+        w = np.ones(len(values)) if block is None else block.w
+        return watch(
+            self.totals, self.squares, self.filled, self.window, values, y, w, self.delta, self.clock
+        )  # fmt: skip
+
+    def arrays(self) -> Arrays:
+        return {name: getattr(self, name) for name in self.names}
+
+    def restore(self, arrays: Arrays) -> None:
+        filled = np.asarray(arrays["filled"])
+        if (
+            filled.shape != (SIZES,)
+            or filled.min() < 0
+            or filled.max() > 6
+            or arrays["totals"].shape != (SIZES, 6)
+        ):
+            raise SchemaError("not the buckets of an adaptive window")
+        for name in self.names:
+            setattr(self, name, np.array(arrays[name], order="C"))
+
+
+class ResetOnDrift(MetaClassifier):
+    """A classifier that starts afresh when its own error has risen significantly (ADWIN on 0/1 losses).
+
+    Every row is predicted before it is learned, also by `learn`. The row that raises the alarm is the first the new
+    classifier learns.
+
+    Parameters
+    ----------
+    estimator
+        What to train; a `NaiveBayes()` unless given.
+    delta
+        Probability of a false alarm per test.
+    clock
+        Rows between two tests.
+
+    Merge: none, since drift belongs to one stream. Memory: that of the classifier and 5 KB.
+
+    Examples
+    --------
+    >>> model = ResetOnDrift()
+    >>> for i in range(2000): model.learn_one({"x": i % 2}, (i % 2 == 0) == (i < 1000))
+    >>> model.drifts, model.predict_one({"x": 1})
+    (1, True)
+    """
+
+    def __init__(self, estimator: Shell | None = None, delta: float = 0.002, clock: int = 32) -> None:
+        self.estimator = estimator
+        self.delta = delta
+        self.clock = clock
+
+    _drifts = 0
+
+    @property
+    def law(self) -> MergeLaw:
+        return MergeLaw.NONE
+
+    @property
+    def drifts(self) -> int:
+        """How often it has started again."""
+        return self._drifts
+
+    def templates(self) -> Sequence[Shell]:
+        return [classifier_or(self.estimator, NaiveBayes)]
+
+    def begin(self, schema) -> None:  # type: ignore[no-untyped-def]
+        super().begin(schema)
+        self._drifts = 0
+        self._window = AdaptiveWindow(self.delta, self.clock)
+
+    def learn(self, block: Block) -> None:
+        self.test_then_train(block)
+
+    def test_then_train(self, block: Block) -> Floats:
+        out = np.empty((block.n, self._k))
+        at = 0
+        while at < block.n:
+            rest = block.rows(at, block.n)
+            joint = self._members[0].test_then_train(rest)
+            wrong = np.empty(rest.n)
+            losses(joint, rest.y, self.class_order(), wrong)
+            alarm = self._window.watch(wrong, rest)
+            done = rest.n if alarm < 0 else alarm + 1
+            out[at : at + done] = joint[:done]
+            if alarm >= 0:
+                self._start_again(rest.rows(alarm, alarm + 1))
+            at += done
+        self._learned += block.learned()
+        return out
+
+    def _start_again(self, row: Block) -> None:
+        self._drifts += 1
+        self._window.clear()
+        self._members = [self.new_member(self.templates()[0])]
+        self._members[0].learn(row)
+
+    def joint_log_proba(self, block: Block) -> Floats:
+        answer: Floats = self._members[0].joint_log_proba(block)
+        return answer
+
+    def scale_state(self, factor: float) -> None:
+        raise UnsupportedError("ResetOnDrift does not decay: it forgets by starting again")
+
+    def empty_like(self, other: ResetOnDrift) -> None:  # type: ignore[override]
+        super().empty_like(other)  # type: ignore[arg-type]
+        self._drifts = 0
+        self._window.clear()
+
+    def arrays(self) -> Arrays:
+        window = {f"window.{name}": array for name, array in self._window.arrays().items()}
+        return {**super().arrays(), **window, "drifts": np.array([self._drifts])}
+
+    def restore(self, arrays: Arrays) -> None:
+        super().restore(arrays)
+        self._drifts = int(arrays["drifts"][0])
+        self._window.restore({name: arrays[f"window.{name}"] for name in self._window.names})

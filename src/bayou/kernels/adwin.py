@@ -1,0 +1,130 @@
+"""Adaptive windowing (Bifet and Gavalda, 2007): how long has the mean of a stream been the same?
+
+The window is kept as buckets: row r of `totals` and `squares` holds up to 6 buckets of 2^r values each, oldest first.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+
+MOST = 5  # buckets of a size; one more and the two oldest become one of the next size
+LEAST = 5.0  # values on each side of a cut
+GRACE = 10.0  # values before the first test
+WIDTH, TOTAL, SQUARES, TICKS = 0, 1, 2, 3
+
+
+@kernel
+def insert(
+    totals: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    filled: NDArray[np.int64],
+    window: NDArray[np.float64],
+    value: float,
+) -> None:
+    """Take in one value; where a size has one bucket too many, its two oldest are joined.
+
+    totals, squares : float64[R, 6], in/out; filled : int64[R], in/out; window : float64[4], in/out
+    """
+    window[WIDTH] += 1.0
+    window[TOTAL] += value
+    window[SQUARES] += value * value
+    total, square = value, value * value
+    for r in range(len(filled)):
+        totals[r, filled[r]], squares[r, filled[r]] = total, square
+        filled[r] += 1
+        if filled[r] <= MOST or r == len(filled) - 1:
+            return
+        total, square = totals[r, 0] + totals[r, 1], squares[r, 0] + squares[r, 1]
+        drop(totals, squares, filled, r, 2)
+
+
+@kernel
+def drop(
+    totals: NDArray[np.float64], squares: NDArray[np.float64], filled: NDArray[np.int64], r: int, n: int
+) -> None:
+    """Take the n oldest buckets out of row r.
+
+    totals, squares : float64[R, 6], in/out; filled : int64[R], in/out
+    """
+    filled[r] -= n
+    for b in range(MOST + 1):
+        totals[r, b] = totals[r, b + n] if b < filled[r] else 0.0
+        squares[r, b] = squares[r, b + n] if b < filled[r] else 0.0
+
+
+@kernel
+def find_cut(
+    totals: NDArray[np.float64], filled: NDArray[np.int64], window: NDArray[np.float64], delta: float
+) -> int:
+    """Whether some cut has means that differ too much: 1 if the newer one is greater, -1 if smaller, 0 if none.
+
+    epsilon = sqrt(2 v d / m) + 2 d / (3 m), with d = log(2 log(width) / delta), v the variance of the window and m
+    half the harmonic mean of both lengths.
+    totals : float64[R, 6], in; filled : int64[R], in; window : float64[4], in
+    """
+    width = window[WIDTH]
+    mean = window[TOTAL] / width
+    var = max(0.0, window[SQUARES] / width - mean * mean)
+    d = math.log(2.0 * math.log(width) / delta)
+    n0, u0 = 0.0, 0.0
+    for r in range(len(filled) - 1, -1, -1):
+        for b in range(filled[r]):
+            n0 += 2.0**r
+            u0 += totals[r, b]
+            n1 = width - n0
+            if n1 < LEAST:
+                return 0
+            if n0 >= LEAST:
+                m = 1.0 / (n0 - LEAST + 1.0) + 1.0 / (n1 - LEAST + 1.0)
+                difference = (window[TOTAL] - u0) / n1 - u0 / n0
+                if abs(difference) > math.sqrt(2.0 * m * var * d) + 2.0 / 3.0 * d * m:
+                    return 1 if difference > 0.0 else -1
+    return 0
+
+
+@kernel
+def watch(
+    totals: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    filled: NDArray[np.int64],
+    window: NDArray[np.float64],
+    values: NDArray[np.float64],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    delta: float,
+    clock: int,
+) -> int:
+    """Take in the values of rows that teach something; the first row after which the mean has risen, else -1.
+
+    Tested every `clock` values; while a cut is found the oldest bucket goes. A fall shortens the window silently.
+    totals, squares : float64[R, 6], in/out; filled : int64[R], in/out; window : float64[4], in/out
+    values : float64[n], in; y : int32[n], in; w : float64[n], in
+    """
+    for i in range(len(y)):
+        if y[i] < 0 or w[i] <= 0.0:
+            continue
+        insert(totals, squares, filled, window, values[i])
+        window[TICKS] += 1.0
+        if window[TICKS] % clock != 0.0:
+            continue
+        rose = False
+        while window[WIDTH] > GRACE:
+            found = find_cut(totals, filled, window, delta)
+            if found == 0:
+                break
+            rose = rose or found > 0
+            r = len(filled) - 1
+            while filled[r] == 0:
+                r -= 1
+            window[WIDTH] -= 2.0**r
+            window[TOTAL] -= totals[r, 0]
+            window[SQUARES] -= squares[r, 0]
+            drop(totals, squares, filled, r, 1)
+        if rose:
+            return i
+    return -1

@@ -1,0 +1,124 @@
+"""Votes of several classifiers on the same rows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+
+
+@kernel
+def choice(joint: NDArray[np.float64], order: NDArray[np.int64]) -> int:
+    """The first class in the given order with the greatest log-probability; -1 if none is possible.
+
+    joint : float64[K], in; order : int64[K], in
+    """
+    best = -1
+    for r in range(len(order)):
+        c = order[r]
+        if joint[c] > -np.inf and (best < 0 or joint[c] > joint[best]):
+            best = c
+    return best
+
+
+@kernel
+def add_vote(
+    out: NDArray[np.float64], joint: NDArray[np.float64], chosen: int, weight: float, hard: bool
+) -> None:
+    """One member's vote: its weight on the class it chose, or shared out by its probabilities.
+
+    out : float64[K], in/out; joint : float64[K], in
+    """
+    if hard:
+        out[chosen] += weight
+        return
+    total = 0.0
+    for c in range(len(joint)):
+        total += math.exp(joint[c] - joint[chosen])
+    for c in range(len(joint)):
+        out[c] += weight * (math.exp(joint[c] - joint[chosen]) / total)
+
+
+@kernel
+def log_votes(
+    joint: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    order: NDArray[np.int64],
+    hard: bool,
+    out: NDArray[np.float64],
+) -> None:
+    """out[i, c] = log of the weighted votes for c; -inf for all where nobody votes.
+
+    joint : float64[M, n, K], in; weights : float64[n, M], in; order : int64[K], in; out : float64[n, K], out
+    """
+    for i in range(out.shape[0]):
+        for c in range(out.shape[1]):
+            out[i, c] = 0.0
+        for m in range(joint.shape[0]):
+            if weights[i, m] > 0.0:
+                chosen = choice(joint[m, i], order)
+                if chosen >= 0:
+                    add_vote(out[i], joint[m, i], chosen, weights[i, m], hard)
+        for c in range(out.shape[1]):
+            out[i, c] = math.log(out[i, c]) if out[i, c] > 0.0 else -np.inf
+
+
+@kernel
+def losses(
+    joint: NDArray[np.float64], y: NDArray[np.int32], order: NDArray[np.int64], out: NDArray[np.float64]
+) -> None:
+    """out[i] = 0 if the most probable class is the row's own, else 1.
+
+    joint : float64[n, K], in; y : int32[n], in; order : int64[K], in; out : float64[n], out
+    """
+    for i in range(len(y)):
+        out[i] = 0.0 if choice(joint[i], order) == y[i] else 1.0
+
+
+@kernel
+def running_weights(
+    record: NDArray[np.float64],
+    joint: NDArray[np.float64],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    order: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None:
+    """out[i, m] = (right + 1) / (all + 2) of each member as it stood before the row; then the row is scored.
+
+    record : float64[M + 1], in/out, weight each member got right, then all; joint : float64[M, n, K], in
+    y : int32[n], in; w : float64[n], in; order : int64[K], in; out : float64[n, M], out
+    """
+    members = joint.shape[0]
+    for i in range(len(y)):
+        for m in range(members):
+            out[i, m] = (record[m] + 1.0) / (record[members] + 2.0)
+        if y[i] >= 0 and w[i] > 0.0:
+            record[members] += w[i]
+            for m in range(members):
+                if choice(joint[m, i], order) == y[i]:
+                    record[m] += w[i]
+
+
+@kernel
+def squared_errors(joint: NDArray[np.float64], y: NDArray[np.int32], w: NDArray[np.float64]) -> float:
+    """Weighted sum of (1 - p(own class))^2.
+
+    joint : float64[n, K], in; y : int32[n], in; w : float64[n], in
+    """
+    error = 0.0
+    for i in range(len(y)):
+        top = -np.inf
+        for c in range(joint.shape[1]):
+            top = max(top, joint[i, c])
+        p = 0.0
+        if top > -np.inf:
+            total = 0.0
+            for c in range(joint.shape[1]):
+                total += math.exp(joint[i, c] - top)
+            p = math.exp(joint[i, y[i]] - top) / total
+        error += w[i] * (1.0 - p) * (1.0 - p)
+    return error
