@@ -28,13 +28,13 @@ class MEstimate(Recipe):
     """P(v | c) = (n + m/V) / (N + m): m imaginary rows spread evenly over the V values.
 
     >>> MEstimate(m=1).table()
-    Table(alpha=0.0, m=1)
+    Table(alpha=0.0, m=1.0)
     """
 
     m: float = 1.0
 
     def table(self) -> Table:
-        return Table(alpha=0.0, m=self.m)
+        return Table(alpha=0.0, m=float(self.m))
 
 
 @dataclass(frozen=True)
