@@ -1,0 +1,268 @@
+"""Error-correcting output codes over naive Bayes, learned in one pass."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.align import Alignment, canonical_order
+from bayou.block import Block, Floats
+from bayou.classifiers.engine import BayesClassifier
+from bayou.classifiers.naive_bayes import NaiveBayes
+from bayou.classifiers.shell import Shell
+from bayou.codes import Code, code_recipe, useful_columns
+from bayou.errors import SchemaError, UnsupportedError
+from bayou.kernels.ecoc import decode_absolute, decode_soft, decode_votes
+from bayou.laws import MergeLaw
+from bayou.protocols import Arrays, Regroups
+from bayou.readings.odds import Odds, Sides, view_odds
+from bayou.readings.view import AnyView
+from bayou.schema import Declared, Schema
+from bayou.summaries.class_counts import ClassCounts
+
+DECODINGS = ("soft", "l1", "hamming", "slepian")
+TIE = 1e-6  # what separates equal votes: enough to rank, too little to show in a probability
+_ANY_ROW = Block(np.empty((1, 0)), np.empty((1, 0), dtype=np.int32), (), np.full(1, -1, np.int32), np.ones(1))
+
+
+class EcocNB(Shell):
+    r"""Naive Bayes for each column of a code, all read off one naive Bayes' counts; the class whose row fits best.
+
+    Column b of the code puts classes on the sides + and - and gives the log-odds z_b = log P(+, x) - log P(-, x) of
+    naive Bayes trained on data relabelled so; smoothing comes after the counts of a side are added up. With rows m_c of
+    the code, weights w_b (a column and its complement are one classifier), p_b(±1) = 1 / (1 + exp(∓z_b)):
+
+    soft: score(c) = \sum_b w_b log p_b(m_cb) / D;  l1: -\sum_b w_b |(1 + m_cb)/2 - p_b(+1)| * 8/D;
+    hamming: \sum_b w_b m_cb sign(z_b) * 4/D, ties by \sum_b w_b m_cb z_b, then by the prior;
+    slepian: the same votes, ties as in the standard array. A column that leaves a class out counts half a bit.
+
+    D is the mean distance between rows, so that a longer code is not a louder one: with two classes, soft decoding of
+    any code is the naive Bayes below. Probabilities are proportional to exp(score). With columns that leave no class
+    out, soft scores are linear in z: they are folded into one table per class, and predicting costs what it costs
+    naive Bayes.
+
+    Row r of the code belongs to the r-th class, in canonical order, among those that can occur: those with weight, and
+    declared ones. So models that know the same classes use the same code, whatever they met first. A new class changes
+    the code: the rows of classes after it in canonical order move on by one, and columns that told nothing apart may
+    come into use. Nothing has to be learned again. The code is the base's counts and a rule: nothing of it is state.
+
+    Parameters
+    ----------
+    estimator
+        Any classifier of this library made of summaries that regroup; None is `NaiveBayes()`.
+    code
+        `"bch"` (63 bits), `"one-vs-all"`, `"one-vs-one"`, `"random"`, or a recipe such as `BCH(bits=31)`.
+    decode
+        `"soft"`, `"l1"`, `"hamming"` or `"slepian"`.
+
+    Merge: by the law of the estimator. Memory: that of the estimator; predicting in batches keeps a table of a number
+    per word or value and class (or column, where the decoding is not linear) until the next row is learned.
+
+    Examples
+    --------
+    >>> from bayou import MultinomialNB
+    >>> from bayou.codes import BCH
+    >>> model = EcocNB(MultinomialNB(), code=BCH(bits=15))
+    >>> model.fit([[3, 0, 1], [0, 3, 1], [1, 1, 4]], ["a", "b", "c"]).predict([[2, 1, 0], [0, 0, 1]]).tolist()
+    ['a', 'c']
+
+    Reference: Park and Fürnkranz, "Efficient implementation of class-based decomposition schemes for naive Bayes",
+    Machine Learning 96, 2014.
+    """
+
+    _inner: BayesClassifier
+    _schema: Schema
+
+    def __init__(
+        self, estimator: BayesClassifier | None = None, code: str | Code = "bch", decode: str = "soft"
+    ) -> None:
+        self.estimator = estimator
+        self.code = code
+        self.decode = decode
+
+    @property
+    def numbers_are_words(self) -> bool:  # type: ignore[override]
+        return self._estimator().numbers_are_words
+
+    @property
+    def law(self) -> MergeLaw:
+        return self._estimator().law
+
+    def declared(self) -> Declared:
+        return self._estimator().declared()
+
+    def _estimator(self) -> BayesClassifier:
+        return NaiveBayes() if self.estimator is None else self.estimator
+
+    def _nested(self, name: str, value: Any) -> Any:
+        if name == "estimator":
+            self.estimator = self._estimator()
+            return self.estimator
+        return code_recipe(value) if name == "code" else value
+
+    # -- state: the estimator's --
+
+    def begin(self, schema: Schema) -> None:
+        base = self._estimator()
+        if not isinstance(base, BayesClassifier):
+            raise SchemaError(f"EcocNB needs a classifier made of views, such as NaiveBayes(), not {base!r}")
+        if self.decode not in DECODINGS:
+            raise SchemaError(f"decode={self.decode!r}; it is one of {', '.join(map(repr, DECODINGS))}")
+        code_recipe(self.code)
+        self._inner = type(base)(**copy.deepcopy(base.get_params(deep=False)))
+        self._inner.begin(schema)
+        for view in self._inner._views.values():
+            if not isinstance(getattr(view, "reading", view.summary), Regroups):
+                raise UnsupportedError(
+                    f"EcocNB cannot read {base!r} for groups of classes: {type(view.summary).__name__} does not regroup"
+                )
+        self._class_view()
+        self._schema = schema
+        self._plan: _Plan | None = None
+        self._odds: list[Odds] | None = None
+
+    @property
+    def _views(self) -> Mapping[str, AnyView]:
+        return self._inner._views
+
+    def _changed(self) -> None:
+        self._odds = None
+
+    def grow(self, plan: Alignment) -> None:
+        self._inner.grow(plan)
+        self._plan = None
+        self._changed()
+
+    def learn(self, block: Block) -> None:
+        self._inner.learn(block)
+        self._changed()
+
+    def merge_state(self, other: Self) -> None:
+        self._inner.merge_state(other._inner)
+        self._changed()
+
+    def unlearn_block(self, block: Block) -> None:
+        self._inner.unlearn_block(block)
+        self._changed()
+
+    def scale_state(self, factor: float) -> None:
+        self._inner.scale_state(factor)
+        self._changed()
+
+    def empty_like(self, other: Self) -> None:
+        self._inner.empty_like(other._inner)
+        self._changed()
+
+    def refresh(self) -> Self:
+        self._inner.refresh()
+        self._changed()
+        return self
+
+    def arrays(self) -> Arrays:
+        return self._inner.arrays()
+
+    def restore(self, arrays: Arrays) -> None:
+        self._inner.restore(arrays)
+        self._changed()
+
+    # -- reading --
+
+    def test_then_train(self, block: Block) -> Floats:
+        out = np.empty((block.n, self._inner._k))
+        for i in range(block.n):
+            row = block.rows(i, i + 1)
+            out[i] = self.joint_log_proba(row)[0]
+            self.learn(row)
+        return out
+
+    def joint_log_proba(self, block: Block) -> Floats:
+        plan = self._read()
+        out = np.full((block.n, self._inner._k), -np.inf)
+        if plan is None:
+            return out
+        scores = np.zeros((block.n, plan.sides.width))
+        for reading in self._odds or ():
+            reading.add(block, scores)
+        if not len(plan.sides.fold):
+            scores = self._decoded(plan, scores)
+        np.copyto(out, scores, where=plan.possible)
+        return out
+
+    def _decoded(self, plan: _Plan, margins: Floats) -> Floats:
+        scores = np.zeros((len(margins), self._inner._k))
+        if self.decode == "soft":
+            decode_soft(margins, plan.signs, plan.weight, scores)
+        elif self.decode == "l1":
+            decode_absolute(margins, plan.signs, plan.weight, scores)
+        else:
+            lexical, tie = self.decode == "slepian", TIE / max(1.0, plan.scale)
+            decode_votes(margins, plan.signs, plan.weight, plan.prior, lexical, tie, scores)
+        scores *= plan.scale
+        return scores
+
+    def _read(self) -> _Plan | None:
+        """What the state as it is says; None if no class is possible."""
+        if self._odds is not None:
+            return self._plan
+        for view in self._views.values():
+            view.read_if_due()
+        prior = np.zeros((1, self._inner._k))
+        self._class_view().add_log_prob(_ANY_ROW, prior)
+        possible = prior[0] > -np.inf
+        if not possible.any():
+            self._plan = None
+        elif self._plan is None or not np.array_equal(possible, self._plan.possible):
+            self._plan = self._planned(possible)
+        if self._plan is not None:
+            self._plan = self._plan.with_prior(prior[0])
+            sides = self._plan.sides
+            self._odds = [view_odds(view, sides) for view in self._views.values()] if sides.width else []
+        return self._plan
+
+    def _class_view(self) -> AnyView:
+        for view in self._views.values():
+            if isinstance(view.summary, ClassCounts):
+                return view
+        raise SchemaError(f"EcocNB needs an estimator that counts classes, not {self._estimator()!r}")
+
+    def _planned(self, possible: NDArray[np.bool_]) -> _Plan:
+        """The code over the classes that can occur, in storage order."""
+        schema = self._encoder.schema if self._encoder is not None else self._schema
+        known = possible | schema.closed
+        order = [c for c in canonical_order(schema.classes.values) if known[c]]
+        rows = code_recipe(self.code).rows(len(order))
+        matrix = np.zeros((len(possible), rows.shape[1]), dtype=np.int8)
+        matrix[order] = rows
+        columns = useful_columns(matrix, possible)
+        signs = columns.signs.astype(np.float64)
+        spread = columns.spread(possible) if len(signs) else 1.0
+        sides = np.ascontiguousarray(np.stack([signs.T > 0, signs.T < 0]).astype(np.float64))
+        ternary = bool((columns.signs[:, possible] == 0).any())
+        fold = np.zeros((0, 0))
+        if self.decode == "soft" and not ternary:
+            fold = signs * columns.weight[:, None] / (2 * spread)
+        scale = {"soft": 1.0, "l1": 8.0}.get(self.decode, 8.0) / spread
+        return _Plan(possible, Sides(sides, fold, ternary), signs, columns.weight, scale, np.zeros(0))
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The useful columns of the code over the possible classes.
+
+    possible : bool[K]; signs : float64[m, K]; weight : float64[m]; prior : float64[K]
+    """
+
+    possible: NDArray[np.bool_]
+    sides: Sides
+    signs: Floats
+    weight: Floats
+    scale: float
+    prior: Floats
+
+    def with_prior(self, prior: Floats) -> _Plan:
+        return _Plan(self.possible, self.sides, self.signs, self.weight, self.scale, prior)

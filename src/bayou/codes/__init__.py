@@ -1,0 +1,31 @@
+"""Code books for error-correcting output codes: which classes each binary classifier tells from which.
+
+>>> from bayou.codes import BCH
+>>> BCH(bits=15).rows(4).shape, BCH(bits=15).min_distance(4)
+((4, 15), 7.0)
+"""
+
+from bayou.codes.bch import BCH
+from bayou.codes.code import Code, distances
+from bayou.codes.columns import Columns, useful_columns
+from bayou.codes.decompositions import GivenCode, OneVsAll, OneVsOne
+from bayou.codes.names import code_recipe
+from bayou.codes.random_code import RandomCode
+from bayou.codes.slepian import coset_leaders, is_linear, nearest, standard_array
+
+__all__ = [
+    "BCH",
+    "Code",
+    "Columns",
+    "GivenCode",
+    "OneVsAll",
+    "OneVsOne",
+    "RandomCode",
+    "code_recipe",
+    "coset_leaders",
+    "distances",
+    "is_linear",
+    "nearest",
+    "standard_array",
+    "useful_columns",
+]

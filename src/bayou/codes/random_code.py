@@ -1,0 +1,51 @@
+"""Random codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayou.codes.code import Code, Signs
+from bayou.codes.mixing import mixed
+from bayou.errors import SchemaError
+
+
+@dataclass(frozen=True)
+class RandomCode(Code):
+    """Coin flips, no two rows alike and no two complements of each other; `min_distance` tells what came out.
+
+    Parameters
+    ----------
+    bits
+        Columns; more where k classes would not find k such rows.
+    seed
+        Which coins.
+
+    Examples
+    --------
+    >>> RandomCode(bits=31, seed=1).min_distance(13)
+    7.0
+    """
+
+    bits: int = 63
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.bits < 1:
+            raise SchemaError(f"{self}: bits is a number of columns, at least 1")
+
+    def rows(self, k: int) -> Signs:
+        bits = max(self.bits, k.bit_length() + 1)
+        numbers, seen = mixed(self.seed), set[int]()
+        rows: list[int] = []
+        while len(rows) < k:
+            row = 0
+            for _ in range(0, bits, 64):
+                row = row << 64 | next(numbers)
+            row &= (1 << bits) - 1
+            if row not in seen:
+                seen |= {row, row ^ ((1 << bits) - 1)}
+                rows.append(row)
+        flips = [[row >> i & 1 for i in range(bits)] for row in rows]
+        return (2 * np.array(flips, dtype=np.int8).reshape(k, bits) - 1).astype(np.int8)

@@ -1,0 +1,300 @@
+"""Binary classifiers over groups of classes, read off the counts of the classes, and their decoding.
+
+A code has m columns; column b puts class c on the side + (sides[0, c, b] = 1), on the side - (sides[1, c, b] = 1), or
+leaves it out. Its log-odds are z_b = log p(x, +) - log p(x, -), both sides smoothed after their counts are added up;
+classes are added in storage order. Where the decoding is linear in z, tables hold sum_b z_b fold[b, c] instead.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.gaussian import gaussian_tables
+from bayou.kernels.jit import kernel
+from bayou.kernels.moments import merge_moments
+from bayou.kernels.value_counts import cached_log, log_or_floor
+
+LOG_2 = math.log(2.0)
+
+
+@kernel
+def side_sums(
+    plus: NDArray[np.float64],
+    minus: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    sides: NDArray[np.float64],
+) -> None:
+    """plus[b], minus[b] = sum of the counts of the classes on either side of column b.
+
+    plus, minus : float64[m], out; counts : float64[K], in; sides : float64[2, K, m], in
+    """
+    plus[:] = 0.0
+    minus[:] = 0.0
+    for c in range(len(counts)):
+        if counts[c] != 0.0:
+            count, up, down = counts[c], sides[0, c], sides[1, c]
+            for b in range(len(plus)):
+                plus[b] += count * up[b]
+                minus[b] += count * down[b]
+
+
+@kernel
+def prior_odds(
+    out: NDArray[np.float64], weight: NDArray[np.float64], sides: NDArray[np.float64], alpha: float
+) -> None:
+    """out[b] = log(N_+ + alpha) - log(N_- + alpha).
+
+    out : float64[m], out; weight : float64[K], in; sides : float64[2, K, m], in
+    """
+    plus = np.empty(len(out))
+    minus = np.empty(len(out))
+    side_sums(plus, minus, weight, sides)
+    for b in range(len(out)):
+        out[b] = log_or_floor(plus[b] + alpha) - log_or_floor(minus[b] + alpha)
+
+
+@kernel
+def side_width(
+    width: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    sides: NDArray[np.float64],
+    declared: float,
+    lo: int,
+    hi: int,
+) -> None:
+    """width[b] = number of cells lo..hi with weight on either side of column b, or the declared number if larger.
+
+    width : float64[m], out; counts : float64[cells, K], in; sides : float64[2, K, m], in
+    """
+    plus = np.empty(len(width))
+    minus = np.empty(len(width))
+    width[:] = 0.0
+    for v in range(lo, hi):
+        side_sums(plus, minus, counts[v], sides)
+        for b in range(len(width)):
+            width[b] += 1.0 if plus[b] > 0.0 or minus[b] > 0.0 else 0.0
+    for b in range(len(width)):
+        width[b] = max(width[b], declared)
+
+
+@kernel
+def odds_table(
+    counts: NDArray[np.float64],
+    cells: NDArray[np.int64],
+    total: NDArray[np.float64],
+    width: NDArray[np.float64],
+    sides: NDArray[np.float64],
+    fold: NDArray[np.float64],
+    logs: NDArray[np.float64],
+    alpha: float,
+    m: float,
+    out: NDArray[np.float64],
+) -> None:
+    """Row r: the log-odds of cell v = cells[r], log P(v | +) - log P(v | -), column by column or folded.
+
+    P(v | side) = (n + alpha + m/V) / (N + alpha V + m), V = width[b]; a cell without weight on both sides says nothing.
+    counts : float64[cells, K], in; cells : int64[r], in; total : float64[K], in; width : float64[m], in
+    sides : float64[2, K, m], in; fold : float64[m, K] or [0, 0], in; logs : float64[l], in, log of integers
+    out : float64[r, K] if folded, else float64[r, m], out
+    """
+    columns = len(width)
+    plus = np.empty(columns)
+    minus = np.empty(columns)
+    below = np.empty((2, columns))
+    odds = np.empty(columns)
+    side_sums(plus, minus, total, sides)
+    for b in range(columns):
+        below[0, b] = log_or_floor(plus[b] + (alpha * width[b] + m))
+        below[1, b] = log_or_floor(minus[b] + (alpha * width[b] + m))
+    for r in range(len(cells)):
+        side_sums(plus, minus, counts[cells[r]], sides)
+        for b in range(columns):
+            odds[b] = 0.0
+            if plus[b] > 0.0 or minus[b] > 0.0:
+                a = alpha + m / max(width[b], 1.0)
+                up = cached_log(plus[b] + a, logs) - below[0, b]
+                odds[b] = up - (cached_log(minus[b] + a, logs) - below[1, b])
+        if len(fold) == 0:
+            out[r] = odds
+        else:
+            fold_row(out[r], odds, fold)
+
+
+@kernel
+def fold_row(out: NDArray[np.float64], odds: NDArray[np.float64], fold: NDArray[np.float64]) -> None:
+    """out[c] = sum_b odds[b] fold[b, c], columns in order.
+
+    out : float64[K], out; odds : float64[m], in; fold : float64[m, K], in
+    """
+    out[:] = 0.0
+    for b in range(len(odds)):
+        z, row = odds[b], fold[b]
+        for c in range(len(out)):
+            out[c] += z * row[c]
+
+
+@kernel
+def add_folded(out: NDArray[np.float64], odds: NDArray[np.float64], fold: NDArray[np.float64]) -> None:
+    """out[i, c] += sum_b odds[i, b] fold[b, c].
+
+    out : float64[n, K], in/out; odds : float64[n, m], in; fold : float64[m, K], in
+    """
+    score = np.empty(out.shape[1])
+    for i in range(len(out)):
+        fold_row(score, odds[i], fold)
+        for c in range(out.shape[1]):
+            out[i, c] += score[c]
+
+
+@kernel
+def side_gaussians(
+    n: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    m2: NDArray[np.float64],
+    sides: NDArray[np.float64],
+    ddof: float,
+    floor: float,
+    peak: NDArray[np.float64],
+    centre: NDArray[np.float64],
+    half: NDArray[np.float64],
+) -> None:
+    """Normal densities of both sides of every column, side + of column b in row 2 b and side - below it.
+
+    n, mean, m2 : float64[K, p], in; sides : float64[2, K, m], in; peak, centre, half : float64[2 m, p], out
+    """
+    p = n.shape[1]
+    weight = np.empty((2, p))
+    middle = np.empty((2, p))
+    squares = np.empty((2, p))
+    for b in range(sides.shape[2]):
+        weight[:] = 0.0
+        middle[:] = 0.0
+        squares[:] = 0.0
+        for c in range(n.shape[0]):
+            for s in range(2):
+                if sides[s, c, b] > 0.0:
+                    merge_moments(
+                        weight[s : s + 1], middle[s : s + 1], squares[s : s + 1],
+                        n[c : c + 1], mean[c : c + 1], m2[c : c + 1],
+                    )  # fmt: skip
+        lo, hi = 2 * b, 2 * b + 2
+        gaussian_tables(peak[lo:hi], centre[lo:hi], half[lo:hi], weight, middle, squares, ddof, floor)
+
+
+@kernel
+def add_difference(out: NDArray[np.float64], both: NDArray[np.float64]) -> None:
+    """out[i, b] += both[i, 2 b] - both[i, 2 b + 1].
+
+    out : float64[n, m], in/out; both : float64[n, 2 m], in
+    """
+    for i in range(len(out)):
+        for b in range(out.shape[1]):
+            out[i, b] += both[i, 2 * b] - both[i, 2 * b + 1]
+
+
+@kernel
+def log_sigmoid(z: float) -> float:
+    """log(1 / (1 + exp(-z))), without overflow."""
+    return -math.log1p(math.exp(-z)) if z > 0.0 else z - math.log1p(math.exp(z))
+
+
+@kernel
+def decode_soft(
+    odds: NDArray[np.float64],
+    signs: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """out[i, c] = sum_b weight_b log p_b(sign of class c); a class left out by a column gets log 1/2 there.
+
+    odds : float64[n, m], in; signs : float64[m, K], in; weight : float64[m], in; out : float64[n, K], out
+    """
+    out[:] = 0.0
+    for i in range(len(out)):
+        for b in range(len(weight)):
+            z = odds[i, b]
+            up, down, left_out = weight[b] * log_sigmoid(z), weight[b] * log_sigmoid(-z), -weight[b] * LOG_2
+            for c in range(out.shape[1]):
+                sign = signs[b, c]
+                out[i, c] += up if sign > 0.0 else (down if sign < 0.0 else left_out)
+
+
+@kernel
+def decode_absolute(
+    odds: NDArray[np.float64],
+    signs: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """out[i, c] = -sum_b weight_b |(1 + sign) / 2 - p_b|; half a bit where a column leaves the class out.
+
+    odds : float64[n, m], in; signs : float64[m, K], in; weight : float64[m], in; out : float64[n, K], out
+    """
+    out[:] = 0.0
+    for i in range(len(out)):
+        for b in range(len(weight)):
+            p = math.exp(log_sigmoid(odds[i, b]))
+            for c in range(out.shape[1]):
+                sign = signs[b, c]
+                out[i, c] -= weight[b] * ((1.0 - p) if sign > 0.0 else (p if sign < 0.0 else 0.5))
+
+
+@kernel
+def decode_votes(
+    odds: NDArray[np.float64],
+    signs: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    lexical: bool,
+    tie: float,
+    out: NDArray[np.float64],
+) -> None:
+    """out[i, c] = sum_b weight_b sign_bc bit_b / 2, plus less than `tie` to rank equal votes.
+
+    bit_b is the sign of z_b, 0 where it is 0. Equal votes are ranked by the sum of weight_b sign_bc z_b, then by the
+    prior; or, if `lexical`, by the first column in which exactly one of two classes has its bit wrong: that class
+    ranks higher, as the standard array has it.
+    odds : float64[n, m], in; signs : float64[m, K], in; weight : float64[m], in; prior : float64[K], in
+    out : float64[n, K], out
+    """
+    k = out.shape[1]
+    votes = np.empty(k)
+    margin = np.empty(k)
+    for i in range(len(out)):
+        votes[:] = 0.0
+        margin[:] = 0.0
+        for b in range(len(weight)):
+            z = odds[i, b]
+            bit = weight[b] * np.sign(z)
+            for c in range(k):
+                votes[c] += signs[b, c] * bit
+                margin[c] += signs[b, c] * (weight[b] * z)
+        for c in range(k):
+            beaten = 0
+            for other in range(k):
+                if other != c and votes[other] == votes[c]:
+                    if lexical:
+                        first = first_error(odds[i], signs, c, other)
+                    elif margin[other] != margin[c]:
+                        first = 1 if margin[c] > margin[other] else -1
+                    else:
+                        first = 1 if prior[c] > prior[other] else 0
+                    beaten += 1 if first > 0 else 0
+            out[i, c] = 0.5 * votes[c] + tie * beaten / k
+
+
+@kernel
+def first_error(odds: NDArray[np.float64], signs: NDArray[np.float64], c: int, other: int) -> int:
+    """1 if class c is the first of the two to have a bit wrong where the other has it right, -1 if not, 0 if never.
+
+    odds : float64[m], in; signs : float64[m, K], in
+    """
+    for b in range(len(odds)):
+        mine = signs[b, c] * odds[b] < 0.0
+        theirs = signs[b, other] * odds[b] < 0.0
+        if mine != theirs:
+            return 1 if mine else -1
+    return 0
