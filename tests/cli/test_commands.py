@@ -15,6 +15,7 @@ from bayou import classifiers
 from bayou.classifiers import NaiveBayes
 from bayou.cli import meter
 from bayou.cli.app import app
+from bayou.evaluate import batches
 from bayou.files import load
 from bayou.streams import open_stream
 
@@ -284,3 +285,33 @@ def test_explain_takes_a_row_from_anywhere(folder: Path, monkeypatch: pytest.Mon
         "no row 5000"
         in bayou("explain", folder / "m.bayou", folder / "mixed.csv", "--row", 5000, code=1).stderr
     )
+
+
+def test_learning_goes_on_from_its_checkpoint(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = [
+        "learn",
+        folder / "mixed.csv",
+        "-t",
+        "class",
+        "-o",
+        tmp_path / "m.bayou",
+        "--checkpoint",
+        tmp_path / "ck",
+    ]
+    with monkeypatch.context() as patched:
+        patched.setattr(batches, "LARGEST", 300)
+        patched.setattr(meter.Meter, "update", lambda *a, **k: signal.raise_signal(signal.SIGINT))
+        bayou(*command, code=130)
+    result = bayou(*command)
+    assert "going on after 300 rows" in result.stderr
+    assert load(tmp_path / "m.bayou").digest() == load(folder / "m.bayou").digest()
+    again = bayou(*command)
+    assert "going on after 2,000 rows" in again.stderr
+    assert load(tmp_path / "m.bayou").digest() == load(folder / "m.bayou").digest()
+    assert "is of NaiveBayes()" in bayou(*command, "-m", "majority", code=2).stderr
+    other = tmp_path / "other.csv"
+    other.write_text((folder / "mixed.csv").read_text()[:-40])
+    command[1] = other
+    assert bayou(*command, code=1).stderr.startswith("error: ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -26,6 +27,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help is twice as quick, and errors stay one sentence
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -47,17 +49,18 @@ def _main(
     pass
 
 
-for command in (
-    demo,
-    evaluate,
-    compare,
-    learn,
-    predict,
-    explain,
-    inspect,
-    merge,
-    models,
-    generate,
-    warm,
-):
-    app.command(epilog=EPILOG)(command)
+COMMANDS: dict[Callable[..., None], str] = {
+    demo: "Every classifier on a made-up stream; a few seconds.",
+    evaluate: "Test-then-train on a stream: models side by side.",
+    compare: "Cross-validate models, with significance.",
+    learn: "Learn a model from a stream and save it.",
+    predict: "Score new rows with a saved model.",
+    explain: "Why a model says what it says about one row.",
+    inspect: "What a model file holds.",
+    merge: "Add up models that learned different rows.",
+    models: "Every classifier with its options.",
+    generate: "Write a synthetic stream.",
+    warm: "Compile everything now, once.",
+}
+for command, summary in COMMANDS.items():
+    app.command(epilog=EPILOG, short_help=summary)(command)

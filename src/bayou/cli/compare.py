@@ -17,9 +17,9 @@ def compare(
     file: options.File,
     model: options.ModelList = ["nb"],  # noqa: B006
     target: options.Target = None,
-    folds: Annotated[int, typer.Option(min=2, help="Parts; each is tested once.")] = 10,
-    repeats: Annotated[int, typer.Option(min=1, help="How often to deal the rows anew.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="How the rows are dealt.")] = 0,
+    folds: Annotated[int, typer.Option(min=2, metavar="N", help="Parts; each is tested once.")] = 10,
+    repeats: Annotated[int, typer.Option(min=1, metavar="N", help="How often to deal the rows anew.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="How the rows are dealt.")] = 0,
     nominal: options.Nominal = [],  # noqa: B006
     numeric: options.Numeric = [],  # noqa: B006
     text: options.Text = [],  # noqa: B006

@@ -24,7 +24,7 @@ def evaluate(
     model: options.ModelList = ["nb"],  # noqa: B006
     target: options.Target = None,
     rows: options.RowCount = None,
-    window: Annotated[int, typer.Option(min=1, help="Rows of the windowed metrics.")] = 1000,
+    window: Annotated[int, typer.Option(min=1, metavar="N", help="Rows of the windowed metrics.")] = 1000,
     nominal: options.Nominal = [],  # noqa: B006
     numeric: options.Numeric = [],  # noqa: B006
     text: options.Text = [],  # noqa: B006

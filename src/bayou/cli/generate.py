@@ -29,7 +29,7 @@ def generate(
             "--out", "-o", metavar="FILE", help=".csv .tsv .jsonl .parquet, or - (CSV on standard output)."
         ),
     ] = "-",
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same rows.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The same seed gives the same rows.")] = 0,
     quiet: options.Quiet = False,
 ) -> None:
     """Write a synthetic stream with a known best accuracy; endless on standard output unless --rows is given."""
@@ -83,7 +83,7 @@ def _texts(rows: Any) -> dict[str, list[str]]:
 @guarded
 def demo(
     rows: options.RowCount = None,
-    seed: Annotated[int, typer.Option(min=0, help="Another stream.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Another stream.")] = 0,
     quiet: options.Quiet = False,
 ) -> None:
     """The main job on a stream made up on the spot: every classifier, one table, a few seconds."""

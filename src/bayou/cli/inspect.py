@@ -59,7 +59,7 @@ def explain(
         str,
         typer.Argument(metavar="ROWS", help="JSON lines or any other stream; - is JSON on standard input."),
     ],
-    row: Annotated[int, typer.Option(min=0, help="Which row, from 0.")] = 0,
+    row: Annotated[int, typer.Option(min=0, metavar="N", help="Which row, from 0.")] = 0,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:

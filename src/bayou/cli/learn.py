@@ -12,6 +12,7 @@ from bayou.cli.console import INTERRUPTED, UsageError, guarded, note, out_json
 from bayou.cli.meter import Meter, time_text
 
 if TYPE_CHECKING:
+    from bayou.cli.checkpoints import Checkpoints
     from bayou.streams.source import Source
 
 
@@ -29,24 +30,38 @@ def learn(
     policy: options.Policy = "strict",
     dead_letters: options.DeadLetters = None,
     format: options.Format = None,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER", help="Save the state now and then; the same command goes on from there."
+        ),
+    ] = None,
+    every: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="Seconds between two checkpoints.")
+    ] = 30.0,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Learn a model from a stream and save it. Ctrl-C saves what is learned so far."""
     from bayou.cli import specs
+    from bayou.cli.checkpoints import Checkpoints
     from bayou.cli.files import check_writable, save_model
 
     (learner,) = _only_one(specs.models([model]))
     check_writable(out)
     announce_compiling(quiet)
     meter = Meter("learn", quiet)
-    with options.opened(file, target, nominal, numeric, text, ignore, policy, dead_letters, format) as stream:
-        done, stopped = _learned(learner, stream, rows, meter)
+    with (
+        options.opened(file, target, nominal, numeric, text, ignore, policy, dead_letters, format) as stream,
+        Checkpoints(checkpoint, every, quiet) as saved,
+    ):
+        learner, before = saved.resumed(learner, stream)
+        done, stopped = _learned(learner, stream, rows, meter, saved, before)
         rejects = dict(stream.rejects.counts)
         about = options.described(file, stream, done)
     learner.refresh()
     save_model(learner, out)
-    rate = done / meter.seconds
+    rate = (done - before) / meter.seconds
     if json:
         out_json(
             {"model": repr(learner), "out": out, "rows": done, "rejects": rejects, "rows_per_second": rate}
@@ -68,21 +83,25 @@ def _only_one(models: dict[str, Any]) -> tuple[Any]:
     return (next(iter(models.values())),)
 
 
-def _learned(model: Any, stream: Source, rows: int | None, meter: Meter) -> tuple[int, bool]:
+def _learned(
+    model: Any, stream: Source, rows: int | None, meter: Meter, saved: Checkpoints, done: int
+) -> tuple[int, bool]:
     from bayou.evaluate.batches import batches
     from bayou.evaluate.contest import told
     from bayou.evaluate.prequential import rejected
     from bayou.persist.interrupts import Interrupts
 
     told(model, stream)
-    done = 0
     with Interrupts() as interrupts:
-        for batch in batches(stream, None, rows):
+        for batch in batches(stream, None, None if rows is None else max(0, rows - done)):
             model.learn_batch(batch.rows, batch.labels)
             done += batch.size
             share = stream.progress()
             meter.update(done, max(share or 0.0, done / rows) if rows else share, None, rejected(stream))
+            saved.write(model, done, stream, now=interrupts.caught is not None)
             if interrupts.caught:
                 break
+        else:
+            saved.write(model, done, stream, finished=True)
     meter.clear()
     return done, interrupts.caught is not None

@@ -33,16 +33,24 @@ File = Annotated[
     typer.Argument(metavar="FILE", help="CSV, ARFF, Parquet, Arrow, JSON lines, text; - is standard input."),
 ]
 Target = Annotated[
-    str | None, typer.Option("--target", "-t", help="Column to predict. ARFF: the last unless given.")
+    str | None,
+    typer.Option("--target", "-t", metavar="COLUMN", help="Column to predict. ARFF: the last unless given."),
 ]
 ModelList = Annotated[
-    list[str], typer.Option("--model", "-m", help='Models, comma-separated: nb or "nb(smoothing=0.5)".')
+    list[str],
+    typer.Option(
+        "--model", "-m", metavar="MODELS", help='Models, comma-separated: nb or "nb(smoothing=0.5)".'
+    ),
 ]
-OneModel = Annotated[str, typer.Option("--model", "-m", help='The model: nb or "nb(smoothing=0.5)".')]
-Nominal = Annotated[list[str], typer.Option(help="Columns to read as nominal, comma-separated.")]
-Numeric = Annotated[list[str], typer.Option(help="Columns to read as numeric.")]
-Text = Annotated[list[str], typer.Option(help="Columns to read as text.")]
-Ignore = Annotated[list[str], typer.Option(help="Columns to leave out.")]
+OneModel = Annotated[
+    str, typer.Option("--model", "-m", metavar="MODEL", help='The model: nb or "nb(smoothing=0.5)".')
+]
+Nominal = Annotated[
+    list[str], typer.Option(metavar="COLUMNS", help="Columns to read as nominal, comma-separated.")
+]
+Numeric = Annotated[list[str], typer.Option(metavar="COLUMNS", help="Columns to read as numeric.")]
+Text = Annotated[list[str], typer.Option(metavar="COLUMNS", help="Columns to read as text.")]
+Ignore = Annotated[list[str], typer.Option(metavar="COLUMNS", help="Columns to leave out.")]
 PolicyName = Literal["strict", "skip", "missing"]
 Policy = Annotated[
     PolicyName, typer.Option(help="A cell that does not fit: stop, leave its row out, or make it missing.")
@@ -51,7 +59,10 @@ DeadLetters = Annotated[
     str | None, typer.Option(metavar="FILE", help="Keep the rows left out, as JSON lines.")
 ]
 Format = Annotated[
-    str | None, typer.Option(help="csv tsv text arff parquet arrow jsonl libsvm, if the name does not tell.")
+    str | None,
+    typer.Option(
+        metavar="FORMAT", help="csv tsv text arff parquet arrow jsonl libsvm, if the name does not tell."
+    ),
 ]
 RowCount = Annotated[
     int | None,

@@ -32,7 +32,12 @@ def predict(
     ] = False,
     target: Annotated[
         str | None,
-        typer.Option("--target", "-t", help="The true label, if the file has it: the accuracy is told."),
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="COLUMN",
+            help="The true label, if the file has it: the accuracy is told.",
+        ),
     ] = None,
     rows: options.RowCount = None,
     policy: options.Policy = "strict",
