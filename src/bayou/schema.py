@@ -11,6 +11,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+import numpy as np
+
 from bayou.errors import SchemaError
 from bayou.recipe import Recipe
 
@@ -38,7 +40,7 @@ def label_key(label: Label) -> tuple[int, Label]:
 
 def identity_key(value: object) -> Hashable:
     """What makes two values the same: 1 and 1.0 are, True and 1 are not."""
-    return ("bool", value) if value is True or value is False else value
+    return ("bool", bool(value)) if isinstance(value, bool | np.bool_) else value
 
 
 class Vocabulary:

@@ -165,7 +165,7 @@ def _arrow_distinct(
         values = values.combine_chunks()
     if isinstance(values, pa.ChunkedArray) or not pa.types.is_dictionary(values.type):
         values = values.dictionary_encode()
-    codes = values.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    codes = values.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     entries = values.dictionary.to_pylist()
     met, first = np.unique(codes, return_index=True)
     order = [int(met[i]) for i in np.argsort(first) if met[i] >= 0]

@@ -15,7 +15,7 @@ from bayou.encoding.columns import distinct, is_missing, kind_of, numbers, token
 from bayou.encoding.table import Sparse, Table, sparse_of_records, table_of
 from bayou.errors import DataError
 from bayou.kernels.scrub import HUGE, count_unusable, scrub
-from bayou.schema import Growth, Kind, Label, Schema, Vocabulary
+from bayou.schema import Growth, Kind, Label, Schema, Vocabulary, identity_key
 
 WORDS = "words"  # the text column that sparse rows and, for models of words, numeric columns belong to
 
@@ -24,6 +24,7 @@ Row = tuple[list[float], list[int], int, float]  # numbers, codes, label and wei
 
 
 _PLAIN = frozenset((float, int))
+_VALUES = (str, bytes, bool, int, float, np.generic)
 _UNLABELLED, _ONE = np.full(1, -1, dtype=np.int32), np.ones(1)
 
 
@@ -135,12 +136,12 @@ class Encoder:
         numeric, codes = self._no_numbers.copy(), self._no_codes.copy()
         for (j, vocabulary), value in zip(self._plan, x.values()):  # noqa: B905 - one plan entry per key
             if vocabulary is None:
-                if type(value) in _PLAIN and -HUGE <= value <= HUGE:
+                if (type(value) in _PLAIN or isinstance(value, np.floating | np.integer)) and -HUGE <= value <= HUGE:
                     numeric[j] = value
                 elif not is_missing(value):
                     return None
             else:
-                found = vocabulary.codes.get(value) if type(value) is str else None
+                found = vocabulary.codes.get(identity_key(value)) if isinstance(value, _VALUES) else None
                 if found is not None:
                     codes[j] = found
                 elif not is_missing(value):
@@ -192,7 +193,7 @@ class _Task:
         found, inverse, rows = distinct(y, "the labels", self.start)
         codes = np.full(len(found) + 1, -1, dtype=np.int32)
         for i, label in enumerate(found):
-            code = classes.codes.get(_key(label), -1)
+            code = classes.codes.get(identity_key(label), -1)
             if code < 0 and self.learn:
                 self._admit_class(label, rows[i])
                 code = len(classes.values) + len(self.new_classes) - 1
@@ -342,10 +343,6 @@ def weights(w: Any, n: int, start: int = 0) -> Floats:
             "a weight must be a finite number >= 0", row=start + int(bad[0]), value=float(out[bad[0]])
         )
     return out
-
-
-def _key(label: Label) -> Any:
-    return ("bool", label) if label is True or label is False else label
 
 
 def _as_words(table: Table, start: int) -> Table:

@@ -220,7 +220,7 @@ def check_bad_row(factory: Factory, seed: int) -> None:
     data = data_for(factory, seed, odd=False)
     model = taught(factory, data)
     before, labels = fingerprint(model), model.labels()
-    name = next(k for k in data.records[0] if not isinstance(data.records[0][k], str | bool))
+    name = next(k for record in data.records for k in record if not isinstance(record[k], str | bool))
     bad = [*data.records[:5], {**data.records[5], name: object()}, *data.records[6:]]
     try:
         model.learn_many(bad, ["new class", *data.labels[1:]], data.weights)
