@@ -18,6 +18,7 @@ from bayou.errors import ModelFileError
 from bayou.persist.container import Arrays
 from bayou.persist.kinds import Kinds
 from bayou.persist.labels import LabelReader, LabelWriter, all_labels
+from bayou.persist.typed import check_types
 from bayou.recipe import Recipe
 
 MAX_DEPTH = 32
@@ -34,12 +35,14 @@ class DocumentWriter:
         self.labels = LabelWriter()
         self.parameters: dict[str, NDArray[Any]] = {}
 
-    def params(self, params: Mapping[str, Any]) -> dict[str, Any]:
+    def params(self, owner: Any) -> dict[str, Any]:
+        """The parameters of a classifier or recipe; refuses what could not be loaded again."""
+        params = {name: _plain(value) for name, value in owner.get_params(deep=False).items()}
+        check_types(type(owner), params)
         return {name: self.value(value) for name, value in params.items()}
 
     def value(self, value: Any) -> Any:
-        if isinstance(value, np.generic):
-            value = value.item()
+        value = _plain(value)
         if value is None or isinstance(value, bool | int | str):
             return self._plain(value)
         if isinstance(value, float):
@@ -55,10 +58,10 @@ class DocumentWriter:
         if isinstance(value, Recipe):
             return {
                 "recipe": self.kinds.recipe_id(value),
-                "params": self.params(value.get_params(deep=False)),
+                "params": self.params(value),
             }
         if hasattr(value, "get_params") and not isinstance(value, type):
-            return {"model": self.kinds.model_id(value), "params": self.params(value.get_params(deep=False))}
+            return {"model": self.kinds.model_id(value), "params": self.params(value)}
         raise ModelFileError(
             f"a parameter of type {type(value).__name__} cannot be stored; use numbers, text, recipes or classifiers"
         )
@@ -160,6 +163,10 @@ class DocumentReader:
             raise ModelFileError(f"there is no parameter array {number}"[:80])
         self._used.add(f"{PREFIX}{number}")
         return array.copy()
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _from_hex(text: str) -> bytes:

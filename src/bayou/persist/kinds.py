@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from bayou.errors import ModelFileError
+from bayou.persist.typed import check_types
 from bayou.recipe import Recipe
 
 
@@ -64,6 +65,7 @@ def _check_names(kind: object, params: Mapping[str, Any], known: list[str]) -> N
 
 
 def _made(cls: type[Any], params: Mapping[str, Any]) -> Any:
+    check_types(cls, params)
     try:
         return cls(**params)
     except Exception as problem:  # whatever a constructor objects to, the file is to blame

@@ -64,7 +64,7 @@ def buffers(model: Any, kinds: Kinds) -> list[Buffer]:
         }
         check_state(model, state.arrays, state.schema)
         stored |= {f"{STATE}{name}": array for name, array in state.arrays.items()}
-    document["params"] = writer.params(model.get_params(deep=False))
+    document["params"] = writer.params(model)
     return pack(FORMAT, document, {**stored, **writer.arrays()})
 
 
