@@ -11,20 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayou.encoding.missing import is_missing
 from bayou.errors import DataError, SchemaError
 from bayou.schema import Kind, Label, identity_key
 
 WORD = re.compile(r"\b\w\w+\b")
-_NOT_A_VALUE = frozenset({"NAType", "NaTType"})
-
-
-def is_missing(value: object) -> bool:
-    """None, NaN, and the missing markers of pandas."""
-    if value is None:
-        return True
-    if isinstance(value, float):
-        return value != value
-    return type(value).__name__ in _NOT_A_VALUE
 
 
 def kind_of(values: Any, name: str) -> tuple[Kind | None, int]:

@@ -10,17 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.align import canonical_order
-from bayou.block import Block, Codes, Floats, Words
-from bayou.encoding.columns import distinct, is_missing, kind_of, numbers, tokens
+from bayou.block import Block, Codes, Floats, Hashed, Words
+from bayou.encoding.columns import distinct, kind_of, numbers, tokens
+from bayou.encoding.missing import is_missing
 from bayou.encoding.table import Sparse, Table, sparse_of_records, table_of
 from bayou.errors import DataError
+from bayou.hashing import hash_keys
 from bayou.kernels.scrub import HUGE, count_unusable, scrub
 from bayou.schema import Growth, Kind, Label, Schema, Vocabulary, identity_key
 
 WORDS = "words"  # the text column that sparse rows and, for models of words, numeric columns belong to
 
 
-Row = tuple[list[float], list[int], int, float]  # numbers, codes, label and weight of one plain record
+# numbers, codes, label and weight of one plain record; hashed values by key, which then stand in for codes
+Row = tuple[list[float], list[int], int, float, dict[int, Label] | None]
 
 
 _PLAIN = frozenset((float, int))
@@ -30,12 +33,17 @@ _UNLABELLED, _ONE = np.full(1, -1, dtype=np.int32), np.ones(1)
 
 def block_of(rows: Sequence[Row], start: int) -> Block:
     """Plain records as a block."""
-    if len(rows) == 1 and rows[0][2] < 0:
+    if len(rows) == 1 and rows[0][2] < 0 and rows[0][4] is None:
         return Block(np.array([rows[0][0]]), np.array([rows[0][1]], dtype=np.int32), (), _UNLABELLED, _ONE, start)
-    numeric, codes, y, w = zip(*rows, strict=True)
+    numeric, codes, y, w, values = zip(*rows, strict=True)
+    hashed = None
+    if values[0] is not None:
+        hashed = Hashed(np.array(codes, dtype=np.int64), {k: v for row in values for k, v in row.items()})
+        codes = np.where(hashed.keys == 0, -1, 0)
     return Block(
-        np.array(numeric), np.array(codes, dtype=np.int32), (), np.array(y, np.int32), np.array(w), start
-    )
+        np.array(numeric), np.array(codes, dtype=np.int32), (), np.array(y, np.int32), np.array(w), start,
+        hashed=hashed,
+    )  # fmt: skip
 
 
 class Encoder:
@@ -107,7 +115,11 @@ class Encoder:
         )
         task.columns(table)
         block.numeric = self._usable(task.numeric(table))
-        block.codes = task.nominal(table)
+        if self.schema.declared.hash_values:
+            block.hashed = task.hashed(table)
+            block.codes = np.where(block.hashed.keys == 0, np.int32(-1), np.int32(0))
+        else:
+            block.codes = task.nominal(table)
         block.words = task.words(table)
         block.novel = sorted(set(task.novel))
         return block, task.growth()
@@ -134,10 +146,17 @@ class Encoder:
         if names != self._plan_names and not self._make_plan(names):
             return None
         numeric, codes = self._no_numbers.copy(), self._no_codes.copy()
+        values: dict[int, Label] | None = {} if self.schema.declared.hash_values else None
         for (j, vocabulary), value in zip(self._plan, x.values()):  # noqa: B905 - one plan entry per key
             if vocabulary is None:
                 if (type(value) in _PLAIN or isinstance(value, np.floating | np.integer)) and -HUGE <= value <= HUGE:
                     numeric[j] = value
+                elif not is_missing(value):
+                    return None
+            elif values is not None:
+                if type(value) is str:
+                    codes[j] = int(hash_keys([value])[0])
+                    values[codes[j]] = value
                 elif not is_missing(value):
                     return None
             else:
@@ -149,7 +168,7 @@ class Encoder:
         label = -1 if y is None else self.schema.classes.code(y)
         if (label < 0 and y is not None) or not 0.0 <= w < np.inf:
             return None
-        return numeric, codes, label, float(w)
+        return numeric, codes, label, float(w), values
 
     def _make_plan(self, names: tuple[str, ...]) -> bool:
         if self.schema.names(Kind.TEXT) or self.numbers_are_words:
@@ -159,7 +178,7 @@ class Encoder:
             return False
         self._plan_names = names
         self._no_numbers = [np.nan] * len(self.schema.names(Kind.NUMERIC))
-        self._no_codes = [-1] * len(self.schema.names(Kind.NOMINAL))
+        self._no_codes = [0 if self.schema.declared.hash_values else -1] * len(self.schema.names(Kind.NOMINAL))
         self._plan = [
             (place[1], self.schema.vocabularies.get(name))
             for name, place in zip(names, places, strict=True)
@@ -274,6 +293,20 @@ class _Task:
             found, inverse, _ = distinct(values, name, self.start)
             out[:, j] = np.append(self.codes(name, found), -1)[inverse]
         return out
+
+    def hashed(self, table: Table) -> Hashed:
+        """Keys of the nominal values; nothing is added to a vocabulary."""
+        keys = np.zeros((table.n, self.counts[Kind.NOMINAL]), dtype=np.int64)
+        values: dict[int, Label] = {}
+        position = {name: i for i, name in enumerate(table.names)}
+        for j, name, cells in self.of_kind(table, Kind.NOMINAL):
+            if table.matrix is not None:
+                cells = table.matrix[:, position[name]]
+            found, inverse, _ = distinct(cells, name, self.start)
+            hashes = hash_keys(found)
+            keys[:, j] = np.append(hashes, 0)[inverse]
+            values.update(zip(hashes.tolist(), found, strict=True))
+        return Hashed(keys, values)
 
     def codes(self, name: str, found: Sequence[Label]) -> NDArray[np.int32]:
         """Codes of distinct values; unknown ones are new, or -1 while predicting."""

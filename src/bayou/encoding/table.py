@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayou.encoding.missing import is_missing
 from bayou.errors import DataError
 
 Matrix = NDArray[np.float64]
@@ -102,9 +103,12 @@ def _from_columns(columns: Mapping[str, Any]) -> Table:
 
 
 def _from_records(records: Sequence[Mapping[Any, Any]]) -> Table:
+    """Columns in order of their first present value, so that the order does not depend on the batch."""
     columns: dict[str, list[Any]] = {}
     for i, record in enumerate(records):
         for name, value in record.items():
+            if is_missing(value):
+                continue
             cells = columns.get(str(name))
             if cells is None:
                 cells = columns[str(name)] = [None] * len(records)
