@@ -96,7 +96,9 @@ def forests(order: Sequence[int]) -> Sets:
 
 
 def two_parents(order: Sequence[int]) -> Sets:
-    return {i: [*forests(order)[i], *((pa, 1) for pa in combinations(order[:r], 2))] for r, i in enumerate(order)}
+    return {
+        i: [*forests(order)[i], *((pa, 1) for pa in combinations(order[:r], 2))] for r, i in enumerate(order)
+    }
 
 
 def super_parents(order: Sequence[int], s: int) -> Sets:

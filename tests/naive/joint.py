@@ -45,11 +45,14 @@ def conditional_information(counts: Counts, i: int, j: int, sizes: Sequence[int]
 def evidence(table: Sequence[Sequence[float]], width: int) -> float:
     """log evidence of child counts, one row per state of the parents, under uniform Dirichlet priors."""
     return sum(
-        math.lgamma(width) - math.lgamma(sum(row) + width) + sum(math.lgamma(n + 1) for n in row) for row in table
+        math.lgamma(width) - math.lgamma(sum(row) + width) + sum(math.lgamma(n + 1) for n in row)
+        for row in table
     )
 
 
-def dirichlet_gain(counts: Counts, i: int, p: int, sizes: Sequence[int], widths: Sequence[int], k: int) -> float:
+def dirichlet_gain(
+    counts: Counts, i: int, p: int, sizes: Sequence[int], widths: Sequence[int], k: int
+) -> float:
     with_parent, without = [], []
     for c in range(k):
         rows = [[cell(counts, {i: v, p: a}, c) for v in range(sizes[i])] for a in range(sizes[p])]

@@ -276,18 +276,8 @@ def trail_collection(
         for j in range(len(width)):
             width[j] = max(seen[j], declared[j])
         add_collection_direct(
-            out[i : i + 1],
-            singles,
-            present,
-            pairs,
-            triples,
-            layout,
-            codes[i : i + 1],
-            sets,
-            starts,
-            u,
-            width,
-            alpha,
-        )
+            out[i : i + 1], singles, present, pairs, triples, layout, codes[i : i + 1],
+            sets, starts, u, width, alpha, split,
+        )  # fmt: skip
         if y[i] >= 0 and w[i] > 0.0:
             count_row(classes, singles, present, seen, pairs, triples, held, layout, codes[i], y[i], w[i])

@@ -55,9 +55,11 @@ class WaitingRows:
         """Equal rows once, with their weights added, in an order of their own."""
         if len(self) == 0:
             return self
-        keys = np.column_stack((self.y, self.codes, np.nan_to_num(self.numeric), np.isnan(self.numeric)))
+        numeric = np.where(np.isnan(self.numeric), np.nan, self.numeric + 0.0)  # one NaN, one zero
+        keys = np.column_stack((self.y, self.codes, np.nan_to_num(numeric), np.isnan(numeric)))
         _, first, same = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-        return self.take(first).weighted(np.bincount(same.ravel(), weights=self.w))
+        w = np.bincount(same.ravel(), weights=self.w)
+        return WaitingRows(numeric[first], self.codes[first], self.y[first], w)
 
     def without(self, row: Block) -> WaitingRows:
         """Take one row, or part of its weight, out again."""

@@ -1,0 +1,109 @@
+"""TAN, FAN and the super parent classifier on Play Tennis."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.classifiers.play_tennis import COLUMNS, LABELS, RECORDS, taught, vectors, yes
+
+from bayou.classifiers.fan import FAN
+from bayou.classifiers.super_parent import SuperParent
+from bayou.classifiers.tan import TAN
+from bayou.errors import SchemaError, UnsupportedError
+from bayou.readings.chosen_parent import score
+from bayou.readings.structure import GreedyForest, information
+from bayou.summaries.candidate_record import CandidateRecord
+
+VECTORS, FORESTS = vectors("bouckaert_playtennis.json"), vectors("fan_superparent.json")
+TOLD = {"prior": "laplace", "order": COLUMNS}
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_tan_rooted_at_the_first_column(number):
+    query = VECTORS["queries"][number]
+    model = taught(TAN(**TOLD))
+    assert yes(model, query["query"]) == pytest.approx(query["TAN_root0"]["posterior"][0], rel=1e-13)
+    parents = query["TAN_root0"]["parents"]
+    assert model.parents_ == {
+        c: None if p is None else COLUMNS[p] for c, p in zip(COLUMNS, parents, strict=True)
+    }
+
+
+def test_tan_rooted_where_weka_roots_it():
+    model = taught(TAN(prior="laplace", order=["Humidity", "Outlook", "Temperature", "Wind"]))
+    for query, want in zip(VECTORS["queries"], (0.622642, 0.9082, 0.7724), strict=True):
+        assert yes(model, query["query"]) == pytest.approx(want, abs=5e-5)
+
+
+def test_a_column_whose_parent_is_missing_is_read_with_the_class_alone():
+    model = taught(TAN(**TOLD))
+    got = model.predict_proba_one({"Temperature": "Cool", "Humidity": "High"})["Yes"]
+    cool, high = (10 / 16) * (4 / 12) * (1 / 5), (6 / 16) * (2 / 8) * (1 / 3)
+    assert got == pytest.approx(cool / (cool + high), rel=1e-13)
+
+
+def test_information_between_columns():
+    model = taught(TAN(**TOLD))
+    summary = model._views["joint"].summary
+    names = model.schema_.names("nominal")
+    got = information(summary)
+    for pair, want in VECTORS["cmi_nats"].items():
+        i, j = (names.index(name) for name in pair.split("-"))
+        assert got[i, j] == pytest.approx(want, abs=1e-14)
+    for name, want in VECTORS["order_heuristic_sum_cmi"].items():
+        assert got[names.index(name)].sum() == pytest.approx(want, abs=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("name", "theirs"), [("loglik", "loglik"), ("aic", "AIC"), ("mdl", "MDL"), ("bayes", "K2")]
+)
+def test_fan(name, theirs):
+    want, model = FORESTS[theirs], taught(FAN(name, **TOLD))
+    parents = {c: None if p is None else COLUMNS[p] for c, p in zip(COLUMNS, want["parents"], strict=True)}
+    assert model.parents_ == parents
+    summary, names = model._views["joint"].summary, model.schema_.names("nominal")
+    gains = GreedyForest(name).gains(summary)
+    for edge, gain in want["deltas"].items():
+        parent, child = edge.split("->")
+        assert gains[names.index(child), names.index(parent)] == pytest.approx(gain, abs=1e-12)
+
+
+def test_unknown_score_is_refused_before_anything_is_learned():
+    with pytest.raises(SchemaError, match="score='k2'"):
+        FAN("k2").learn_one({"a": "b"}, 0)
+
+
+def test_super_parents_leaving_one_out():
+    model = taught(SuperParent(**TOLD))
+    view = model._views["joint"]
+    record, before = CandidateRecord(), view.summary.pairs.copy()
+    record.record = np.zeros((2, 5))
+    score(view.summary, record, view.choice, model.encode(RECORDS, LABELS), -1.0, 1.0)
+    for j, name in enumerate([*COLUMNS, "none"]):
+        want = FORESTS["superparent_loo"][name]
+        assert record.record[1, j] == want["loo_correct"]
+        assert record.record[0, j] == pytest.approx(want["loo_sum_prob"], rel=1e-13)
+    assert COLUMNS[view.choice.best(record.record, np.arange(4))] == "Outlook"
+    np.testing.assert_array_equal(view.summary.pairs, before)
+
+
+def test_the_track_record_finds_the_super_parent():
+    rng = np.random.default_rng(0)
+    s = rng.integers(0, 2, 2000)
+    y = rng.integers(0, 2, 2000)
+    others = [(s ^ y ^ (rng.random(2000) < 0.2)) for _ in range(4)]
+    X = np.array(["no", "yes"], dtype=object)[np.column_stack([*others, s])]
+    model = SuperParent().fit(X, y)
+    assert model.super_parent_ == "x4"
+    assert model.score(X, y) > 0.85
+    with pytest.raises(UnsupportedError, match="cannot unlearn"):
+        model.unlearn(X[:1], y[:1])
+
+
+def test_without_gain_there_is_no_super_parent():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 3000)
+    X = np.column_stack([y ^ (rng.random(3000) < 0.3) for _ in range(6)])
+    model = SuperParent().fit(np.array(["no", "yes"], dtype=object)[X], y)
+    nb = model.predict_proba(np.array([["yes"] * 6], dtype=object))[0, 1]
+    assert nb == pytest.approx(0.7**6 / (0.7**6 + 0.3**6), abs=0.02)

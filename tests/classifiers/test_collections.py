@@ -1,0 +1,207 @@
+"""Collections: Play Tennis to the last digit, naive Bayes bit for bit, names, grids, and the contract."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.classifiers.play_tennis import COLUMNS, LABELS, RECORDS, taught, vectors, yes
+
+from bayou.classifiers.aode import AODE
+from bayou.classifiers.collections import FANC, SPC, TC, Collection, SPCr
+from bayou.classifiers.fan import FAN
+from bayou.classifiers.naive_bayes import NaiveBayes
+from bayou.classifiers.super_parent import SuperParent
+from bayou.classifiers.tan import TAN
+from bayou.errors import SchemaError, UnsupportedError
+from bayou.readings.chosen_parent import score
+from bayou.summaries.candidate_record import CandidateRecord
+from bayou.summaries.grid import Grid
+from bayou.testing import CHECKS
+from bayou.testing.contract import check_blocks, check_restore, check_test_then_train
+
+VECTORS = vectors("bouckaert_playtennis.json")
+TOLD = {"prior": "laplace", "order": COLUMNS}
+EXACT = 1e-13
+
+MODELS = {
+    "AODE": AODE,
+    "FANC": FANC,
+    "TC": TC,
+    "SPC": SPC,
+    "SPCr": SPCr,
+    "Collection": Collection,
+    "TAN": TAN,
+    "FAN": FAN,
+    "SuperParent": SuperParent,
+    "FANC by information": lambda: FANC(order="information"),
+    "FANC of three parents, given order, frequencies": lambda: FANC(parents=3, numeric="frequency"),
+}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", MODELS)
+@settings(max_examples=3, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_contract(name, check, seed):
+    check(MODELS[name], seed)
+
+
+@pytest.mark.parametrize("check", [check_blocks, check_test_then_train, check_restore])
+@pytest.mark.parametrize("model", [AODE, FANC, TC, SPC, SPCr, TAN, FAN, SuperParent])
+@settings(max_examples=3, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_contract_across_the_freezing_of_grids(model, check, seed):
+    check(lambda: model(numeric=Grid(warm_up=10)), seed)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_play_tennis(number):
+    query = VECTORS["queries"][number]
+    x = query["query"]
+    for name, model in (("FANC", FANC(**TOLD)), ("TC", TC(**TOLD)), ("NB", Collection(**TOLD))):
+        assert yes(taught(model), x) == pytest.approx(query[name]["posterior"][0], rel=EXACT)
+    for s in COLUMNS:
+        want = query[f"SPC_super_{s}"]["posterior"][0]
+        assert yes(taught(SPC(s, **TOLD)), x) == pytest.approx(want, rel=EXACT)
+    for missing in ("Temperature", "Outlook", "Outlook,Wind"):
+        want = query[f"FANC_missing_{missing}"]["posterior"][0]
+        assert yes(taught(FANC(**TOLD)), x, missing) == pytest.approx(want, rel=EXACT)
+
+
+def test_scores_are_the_printed_fractions():
+    for query in VECTORS["queries"]:
+        for name, model in (("FANC", FANC(**TOLD)), ("TC", TC(**TOLD))):
+            model = taught(model)
+            record = dict(zip(COLUMNS, query["query"], strict=True))
+            scores = np.exp(model.joint_log_proba(model.encode([record])))[0]
+            by_label = dict(zip(model.schema_.classes.values, scores.tolist(), strict=True))
+            assert [by_label["Yes"], by_label["No"]] == pytest.approx(query[name]["scores_float"], rel=EXACT)
+
+
+def test_the_order_matters_and_can_be_told():
+    names = {name[0]: name for name in COLUMNS}
+    for letters, want in VECTORS["FANC_order_effect_query0_P_yes"].items():
+        if len(letters.split()) == 4:
+            model = taught(FANC(prior="laplace", order=[names[x] for x in letters.split()]))
+            assert yes(model, VECTORS["queries"][0]["query"]) == pytest.approx(want, rel=EXACT)
+
+
+def test_the_order_by_information():
+    model = taught(FANC(prior="laplace", order="information"))
+    told = taught(FANC(prior="laplace", order=["Temperature", "Outlook", "Humidity", "Wind"]))
+    x = VECTORS["queries"][0]["query"]
+    assert yes(model, x) == pytest.approx(yes(told, x), rel=EXACT)
+
+
+def test_spcr_sums_on_the_training_rows():
+    model = taught(SPCr(**TOLD))
+    view = model._views["joint"]
+    record = CandidateRecord()
+    record.record = np.zeros((2, 5))
+    score(view.summary, record, view.choice, model.encode(RECORDS, LABELS), 0.0, 0.0)
+    for j, name in enumerate(COLUMNS):
+        want = VECTORS["SPCr_selection"][name]
+        assert record.record[0, j] == pytest.approx(want["sum_prob"], rel=EXACT)
+        assert record.record[1, j] == want["train_correct"]
+    assert view.choice.best(record.record, np.arange(4)) == COLUMNS.index("Wind")
+
+
+def test_spcr_reads_as_spc_with_its_choice():
+    model = taught(SPCr(**TOLD))
+    told = taught(SPC(model.super_parent_, **TOLD))
+    for query in VECTORS["queries"]:
+        assert yes(model, query["query"]) == yes(told, query["query"])
+    with pytest.raises(UnsupportedError, match="track record"):
+        model.unlearn(RECORDS[:1], LABELS[:1])
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10_000), weighted=st.booleans())
+def test_the_collection_without_parents_is_naive_bayes_bit_for_bit(seed, weighted):
+    rng = np.random.default_rng(seed)
+    n, m = 200, int(rng.integers(1, 90))
+    X = np.array(list("abcd"))[rng.integers(0, 4, (n, m))].astype(object)
+    X[rng.random((n, m)) < 0.1] = None
+    y = rng.integers(0, 3, n)
+    w = rng.random(n) if weighted else np.ones(n)
+    models = NaiveBayes(), Collection()
+    for model in models:
+        model.partial_fit(X[:150], y[:150], sample_weight=w[:150])
+    a, b = (model.predict_proba(X) for model in models)
+    np.testing.assert_array_equal(a, b)
+    a, b = (model.test_then_train_batch(X[150:], y[150:], w[150:]) for model in models)
+    np.testing.assert_array_equal(a, b)
+
+
+def test_weights_for_prior_knowledge():
+    sets = {"Wind": [[], (["Outlook"], 1e9)], "Temperature": [["Outlook"]], "Humidity": [["Temperature"]]}
+    heavy, tree = taught(Collection(sets, **TOLD)), taught(TAN(**TOLD))
+    assert tree.parents_ == {
+        "Outlook": None,
+        "Temperature": "Outlook",
+        "Humidity": "Temperature",
+        "Wind": "Outlook",
+    }
+    for query in VECTORS["queries"]:
+        assert yes(heavy, query["query"]) == pytest.approx(yes(tree, query["query"]), rel=1e-8)
+
+
+def test_given_collections_are_the_built_in_ones():
+    fanc = {c: [[], *([p] for p in COLUMNS[:r])] for r, c in enumerate(COLUMNS)}
+    a, b = taught(Collection(fanc, **TOLD)), taught(FANC(**TOLD))
+    for query in VECTORS["queries"]:
+        assert yes(a, query["query"]) == yes(b, query["query"])
+
+
+def test_parent_sets_that_make_no_sense():
+    for sets, problem in (
+        ({"a": [["b"]], "b": [["a"]]}, "cycle"),
+        ({"a": [["b", "c", "d"]]}, "at most two"),
+        ({"a": [["a"]]}, "at most two other"),
+        ({"a": [(["b"], -1.0)]}, "positive weight"),
+    ):
+        with pytest.raises(SchemaError, match=problem):
+            Collection(sets).learn_one({"a": "x"}, 0)
+    with pytest.raises(SchemaError, match="order='size'"):
+        FANC(order="size").learn_one({"a": "x"}, 0)
+    with pytest.raises(SchemaError, match="smoothing=-1"):
+        FANC(smoothing=-1).learn_one({"a": "x"}, 0)
+
+
+def test_first_k_parents():
+    model = taught(FANC(parents=1, **TOLD))
+    sets = {c: [[], *([["Outlook"]] if c != "Outlook" else [])] for c in COLUMNS}
+    told = taught(Collection(sets, **TOLD))
+    for query in VECTORS["queries"]:
+        assert yes(model, query["query"]) == yes(told, query["query"])
+
+
+def test_growth_beyond_the_budget_changes_nothing():
+    model = FANC(max_bytes=20_000)
+    model.partial_fit([["a", "b"], ["c", "d"]], [0, 1])
+    before = copy.deepcopy(dict(model.arrays()))
+    wide = np.array([[f"v{i}", f"w{i}"] for i in range(100)], dtype=object)
+    with pytest.raises(SchemaError, match="Ways out"):
+        model.partial_fit(wide, [0] * 100)
+    assert model.schema_.vocabularies["x0"].size == 2
+    for name, array in model.arrays().items():
+        np.testing.assert_array_equal(array, before[name])
+    model.partial_fit([["a", "d"]], [1])
+
+
+def test_numbers_are_cut_into_three_equal_widths():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 9, (500, 2))
+    y = ((x[:, 0] > 3) ^ (x[:, 1] > 6)).astype(int)
+    model = FANC(numeric=Grid(warm_up=100)).fit(x, y)
+    assert model.score(x, y) > 0.95
+    assert NaiveBayes().fit(x, y).score(x, y) < 0.9
+
+
+def test_nothing_learned_yet():
+    for make in MODELS.values():
+        assert make().predict_proba_one({"a": "b"}) == {}

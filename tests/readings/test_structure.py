@@ -1,0 +1,160 @@
+"""Structures against exhaustive search, scores against their formulas, candidates against brute force."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.naive import collections as naive
+from tests.naive import joint
+from tests.readings.test_collection import Case
+
+from bayou.errors import SchemaError
+from bayou.kernels.candidates import ALWAYS, drawn
+from bayou.readings.chosen_parent import Choice, score
+from bayou.readings.parent_sets import Forests, OneParent, SuperParents, Terms
+from bayou.readings.structure import ByInformation, GreedyForest, SpanningTree, information
+from bayou.summaries.candidate_record import CandidateRecord
+
+patient = settings(deadline=None, max_examples=20)
+seeds = st.integers(0, 10_000)
+
+
+def parents_of(terms: Terms) -> list[int]:
+    return terms.sets[:, 1].tolist()
+
+
+@patient
+@given(seed=seeds)
+def test_information_is_its_formula(seed):
+    case = Case(seed, m=4, n=60)
+    got, total = information(case.counts), case.classes.weight.sum()
+    for i in range(4):
+        for j in range(4):
+            want = (
+                joint.conditional_information(case.world.counts, i, j, case.sizes, case.k) if i != j else 0.0
+            )
+            assert got[i, j] == pytest.approx(want / total, abs=1e-12)
+
+
+@patient
+@given(seed=seeds)
+def test_the_tree_has_the_largest_weight(seed):
+    case = Case(seed, m=5, n=60)
+    if not (case.counts.seen > 0).all():
+        return
+    weights = information(case.counts)
+    parents = parents_of(SpanningTree().search(case.counts))
+    assert parents[case.order[0]] == -1
+    assert sum(p < 0 for p in parents) == 1
+    total = sum(weights[i, p] for i, p in enumerate(parents) if p >= 0)
+    assert total == pytest.approx(naive.best_tree(weights.tolist()), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["loglik", "aic", "mdl", "bayes"])
+@patient
+@given(seed=seeds)
+def test_gains_are_differences_of_scores(name, seed):
+    case = Case(seed, m=4, n=60)
+    gains = GreedyForest(name).gains(case.counts)
+    widths, n = case.counts.width.tolist(), case.classes.weight.sum()
+    price = {"loglik": 0.0, "aic": 1.0, "mdl": 0.5 * math.log(n), "bayes": 0.0}[name]
+    seen = int((case.classes.weight > 0).sum())
+    for i in range(4):
+        for p in range(4):
+            if i == p or not min(widths):
+                continue
+            if name == "bayes":
+                want = joint.dirichlet_gain(case.world.counts, i, p, case.sizes, widths, case.k)
+            else:
+                want = joint.conditional_information(case.world.counts, i, p, case.sizes, case.k)
+            want -= price * seen * (widths[i] - 1) * (widths[p] - 1)
+            assert gains[i, p] == pytest.approx(want, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["loglik", "aic", "bayes"])
+@patient
+@given(seed=seeds)
+def test_the_forest_is_greedy(name, seed):
+    case = Case(seed, m=5, n=60)
+    search, order = GreedyForest(name), case.order
+    if not (case.counts.seen > 0).all():
+        return
+    gains = search.gains(case.counts)[np.ix_(order, order)]
+    scale = np.abs(gains).max() or 1.0
+    want = naive.greedy_forest((np.round(gains / scale, 10)).tolist())
+    got = parents_of(search.search(case.counts))
+    assert [got[i] for i in order] == [order[p] if p >= 0 else -1 for p in want]
+
+
+def test_unknown_score():
+    with pytest.raises(SchemaError, match="score='bic'"):
+        GreedyForest("bic")
+
+
+def test_columns_by_information():
+    case = Case(3, m=4, n=80)
+    sums = information(case.counts).sum(axis=1)
+    order = ByInformation(Forests()).order(case.counts)
+    assert np.all(np.diff(sums[order]) <= 1e-9)
+
+
+@pytest.mark.parametrize("family", [SuperParents, OneParent])
+@patient
+@given(seed=seeds)
+def test_the_record_is_what_the_candidates_would_have_said(family, seed):
+    case, m = Case(seed), 4
+    if not (case.counts.seen > 0).all():
+        return
+    record = CandidateRecord()
+    record.record = np.zeros((2, m + 1))
+    choice = Choice(family, False, 1.0, 1.0, 1)
+    score(case.counts, record, choice, case.queries, 0.0, 0.0)
+    want = np.zeros((2, m + 1))
+    for row, y, w in zip(case.queries.codes.tolist(), case.queries.y, case.queries.w, strict=True):
+        if y < 0 or not w or not case.classes.weight[y]:
+            continue
+        for s in range(m + 1):
+            sets = candidate(case, family, s)
+            p = naive.normalised([case.world.closed_form(row, sets, c) for c in range(case.k)])
+            want[0, s] += w * p[y]
+            want[1, s] += w * (int(np.argmax(np.round(p, 12))) == y)
+    np.testing.assert_allclose(record.record[0], want[0], rtol=1e-12)
+    np.testing.assert_allclose(record.record[1], want[1])
+
+
+def candidate(case, family, s):
+    if family is OneParent:
+        return naive.one_parent(case.m, s if s < case.m else -1)
+    return naive.super_parents(case.order, s) if s < case.m else naive.forests(case.order)
+
+
+@patient
+@given(seed=seeds)
+def test_learning_and_recording_is_predicting_then_counting(seed):
+    case = Case(seed)
+    at_once, by_rows, left_out = case.counts.copy(), case.counts.copy(), case.counts.copy()
+    records = [CandidateRecord() for _ in range(3)]
+    for record in records:
+        record.record = np.zeros((2, 5))
+    choice = Choice(SuperParents, False, 1.0, 0.0, 1)
+    score(at_once, records[0], choice, case.queries, 0.0, 1.0)
+    for i in range(case.queries.n):
+        row = case.queries.rows(i, i + 1)
+        score(by_rows, records[1], choice, row, 0.0, 0.0)
+        by_rows.update(row)
+    np.testing.assert_array_equal(records[0].record, records[1].record)
+    np.testing.assert_array_equal(at_once.triples, by_rows.triples)
+    score(left_out, records[2], choice, case.block, -1.0, 1.0)
+    np.testing.assert_array_equal(left_out.triples, case.counts.triples)
+
+
+def test_one_row_in_eight_is_drawn_after_the_first_thousand():
+    rows = [drawn(i, 0, 8) for i in range(41_000)]
+    assert all(rows[:ALWAYS])
+    assert 0.115 < np.mean(rows[ALWAYS:]) < 0.135
+    assert rows[:2000] != [drawn(i, 1, 8) for i in range(2000)]
+    assert all(drawn(i, 0, 1) for i in range(990, 1100))
