@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from bayou.block import Block, Floats
+from bayou.classifiers.engine import BayesClassifier
 from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.classifiers.shell import Shell
 from bayou.ensembles.members import MetaClassifier, classifier_or, points_at
@@ -75,7 +76,16 @@ class Fading(MetaClassifier):
     def _passed(self, part: Block, ends: bool) -> None:
         self._learned += part.learned()
         if ends:
-            self._members[0].scale_state(2.0 ** (-self.period / self.half_life))
+            self._fade(2.0 ** (-self.period / self.half_life))
+
+    def _fade(self, factor: float) -> None:
+        member = self._members[0]
+        if not isinstance(member, BayesClassifier):
+            member.scale_state(factor)
+            return
+        for view in member._views.values():  # in place: that all of them can decay was tried at the beginning
+            view.scale(factor)
+            view.mark_due()
 
     def joint_log_proba(self, block: Block) -> Floats:
         answer: Floats = self._members[0].joint_log_proba(block)

@@ -1,0 +1,93 @@
+"""Any scikit-learn classifier, fitted to one chunk, in the place of a member."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Self
+
+import numpy as np
+
+from bayou.align import Alignment, whole
+from bayou.block import Block, Floats
+from bayou.classifiers.shell import Shell
+from bayou.errors import UnsupportedError
+from bayou.laws import MergeLaw
+from bayou.protocols import Arrays
+from bayou.readings.prior import CountedPrior
+from bayou.schema import Schema
+from bayou.summaries.class_counts import ClassCounts
+
+
+class ChunkLearner(Shell):
+    """Predicts by the class shares of its rows until it has them all; `fit_chunk` then fits the estimator.
+
+    Numeric columns are handed over as they are, with missing values at the column's mean; nominal ones as codes.
+    Not mergeable and not to be saved: nobody knows what is in the estimator.
+    """
+
+    def __init__(self, estimator: Any = None) -> None:
+        self.estimator = estimator
+
+    @property
+    def law(self) -> MergeLaw:
+        return MergeLaw.NONE
+
+    def begin(self, schema: Schema) -> None:
+        self._shares = ClassCounts()
+        self._shares.realign(whole(schema))
+        self._fitted: Any = None
+        self._columns: tuple[int, int] = (0, 0)
+        self._means: Floats = np.zeros(0)
+
+    def grow(self, plan: Alignment) -> None:
+        self._shares.realign(plan)
+
+    def learn(self, block: Block) -> None:
+        self._shares.update(block)
+
+    def fit_chunk(self, block: Block) -> None:
+        """Fit the estimator to a whole chunk."""
+        self._columns = block.numeric.shape[1], block.codes.shape[1]
+        here = ~np.isnan(block.numeric)
+        self._means = np.where(here, block.numeric, 0.0).sum(axis=0) / np.maximum(1, here.sum(axis=0))
+        fitted = copy.deepcopy(self.estimator)
+        try:
+            fitted.fit(self._matrix(block), block.y, sample_weight=block.w)
+        except TypeError:  # an estimator without weights
+            fitted = copy.deepcopy(self.estimator)
+            fitted.fit(self._matrix(block), block.y)
+        self._fitted = fitted
+
+    def _matrix(self, block: Block) -> Floats:
+        p, q = self._columns
+        numeric = block.numeric[:, :p]
+        filled = np.where(np.isnan(numeric), self._means, numeric)
+        return np.hstack((filled, block.codes[:, :q]))
+
+    def joint_log_proba(self, block: Block) -> Floats:
+        out = np.zeros((block.n, len(self._shares.weight)))
+        if self._fitted is None:
+            CountedPrior().add_log_prob(self._shares, block, out)
+        elif block.n:
+            with np.errstate(divide="ignore"):
+                logs = np.log(self._fitted.predict_proba(self._matrix(block)))
+            out[:] = -np.inf
+            out[:, np.asarray(self._fitted.classes_)] = logs
+        return out
+
+    def test_then_train(self, block: Block) -> Floats:
+        out = np.zeros((block.n, len(self._shares.weight)))
+        CountedPrior().trail(self._shares, block, out)
+        return out
+
+    def refresh(self) -> Self:
+        return self
+
+    def empty_like(self, other: Self) -> None:
+        self._shares = other._shares.fresh()
+
+    def arrays(self) -> Arrays:
+        raise UnsupportedError(
+            "a scikit-learn estimator inside AWE cannot be saved or compared: its state is its own; use a classifier "
+            "of this library as estimator"
+        )
