@@ -15,11 +15,8 @@ from bayou.kernels.compiling import CompileWatch
 from bayou.summaries.outcomes import class_plan, scored_rows
 
 OURS = [
-    outcomes.count_outcomes,
-    outcomes.add_losses,
-    outcomes.count_no_change,
+    outcomes.judge,
     outcomes.count_majority,
-    recent_outcomes.push_outcomes,
     recent_outcomes.read_recent,
     recent_outcomes.fade_outcomes,
 ]
@@ -37,7 +34,7 @@ def test_docstrings_tell_the_types_kernels_are_called_with() -> None:
 
 def test_nearly_all_kernels_tell_their_types() -> None:
     found = dict(warming.all_kernels())
-    assert "outcomes.add_losses" in found
+    assert "outcomes.judge" in found
     told = [name for name, kernel in found.items() if warming.signature_of(kernel) is not None]
     assert len(told) >= 0.9 * len(found)
 

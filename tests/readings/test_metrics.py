@@ -206,5 +206,5 @@ def test_the_matrix_as_text() -> None:
     assert matrix_text(np.array([[12, 3], [0.5, 1000]]), ["no", "yes"]).splitlines() == [
         "true \\ predicted   no    yes",
         "no                 12      3",
-        "yes              0.5  1,000",
+        "yes               0.5  1,000",
     ]

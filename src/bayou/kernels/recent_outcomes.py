@@ -6,35 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.kernels.jit import kernel
-from bayou.kernels.outcomes import best_class, brier, heaviest, log_loss
-
-
-@kernel
-def push_outcomes(
-    true: NDArray[np.int32],
-    predicted: NDArray[np.int32],
-    values: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    proba: NDArray[np.float64],
-) -> None:
-    """Write each row into the ring at its number modulo the size.
-
-    true : int32[m], in/out; predicted : int32[m], in/out; values : float64[m, 3], in/out, weight, log-loss, Brier
-    rows : int64[1], in/out; y : int32[n], in; w : float64[n], in; proba : float64[n, K], in
-    """
-    for i in range(len(y)):
-        if y[i] < 0 or w[i] == 0.0:
-            continue
-        slot = rows[0] % len(true)
-        guess = best_class(proba, i)
-        true[slot] = y[i]
-        predicted[slot] = guess
-        values[slot, 0] = w[i]
-        values[slot, 1] = log_loss(proba[i, y[i]]) if guess >= 0 else 0.0
-        values[slot, 2] = brier(proba, i, y[i]) if guess >= 0 else 0.0
-        rows[0] += 1
+from bayou.kernels.outcomes import heaviest
 
 
 @kernel
@@ -52,7 +24,8 @@ def read_recent(
     true : int32[m], in; predicted : int32[m], in; values : float64[m, 3], in, weight, log-loss, Brier
     weight : float64[K], in/out, zeros, scratch
     margins : float64[3, K], out, zeros before; weight by true class, by predicted class, of right answers
-    sums : float64[7], out, zeros before; weight, no-change right, majority before, after, log-loss, Brier, weight with a loss
+    sums : float64[7], out, zeros before; weight, right by no-change, by the majority before, by it after, log-loss,
+    Brier score, weight of the rows with a loss
     """
     m = len(true)
     window = m // 2
@@ -92,20 +65,19 @@ def fade_outcomes(
     ends: NDArray[np.int64],
     y: NDArray[np.int32],
     w: NDArray[np.float64],
-    proba: NDArray[np.float64],
+    guesses: NDArray[np.int32],
+    losses: NDArray[np.float64],
     alpha: float,
 ) -> None:
-    """Multiply all by alpha, then add the row; row after row.
+    """Multiply all by alpha, then add the row; row after row, all of them labelled and with weight.
 
     true : float64[K], in/out; predicted : float64[K], in/out; right : float64[K], in/out
     sums : float64[8], in/out, as `read_recent` gives them, then the weight of the first row
     ends : int64[3], in/out, first and last label, rows; y : int32[n], in; w : float64[n], in
-    proba : float64[n, K], in
+    guesses : int32[n], in; losses : float64[n, 2], in, log-loss, Brier score
     """
     for i in range(len(y)):
         c = y[i]
-        if c < 0 or w[i] == 0.0:
-            continue
         before = heaviest(true)
         for j in range(len(true)):
             true[j] *= alpha
@@ -122,12 +94,12 @@ def fade_outcomes(
             sums[1] += w[i]
         sums[2] += w[i] if before == c else 0.0
         sums[3] += w[i] if heaviest(true) == c else 0.0
-        guess = best_class(proba, i)
+        guess = guesses[i]
         if guess >= 0:
             predicted[guess] += w[i]
             right[c] += w[i] if guess == c else 0.0
-            sums[4] += w[i] * log_loss(proba[i, c])
-            sums[5] += w[i] * brier(proba, i, c)
+            sums[4] += w[i] * losses[i, 0]
+            sums[5] += w[i] * losses[i, 1]
             sums[6] += w[i]
         ends[1] = c
         ends[2] += 1

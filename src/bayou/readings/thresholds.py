@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayou.block import Floats
-from bayou.kernels.outcomes import CELLS, REACH, STEPS
-from bayou.summaries.outcomes import Losses
+from bayou.summaries.outcomes import EDGES, Losses
 
 
 @dataclass(frozen=True)
@@ -91,10 +90,8 @@ class ThresholdTable:
 def threshold_table(losses: Losses, code: int) -> ThresholdTable:
     """The table of one class, by its code."""
     negative, positive = losses.scores[code].T
-    edges = 1.0 / (1.0 + np.exp(REACH - np.arange(CELLS) / STEPS))
-    edges[0] = 0.0
     return ThresholdTable(
-        np.append(edges, 1.0),
+        np.append(EDGES, 1.0),
         np.append(np.cumsum(positive[::-1])[::-1], 0.0),
         np.append(np.cumsum(negative[::-1])[::-1], 0.0),
         float(positive.sum()),

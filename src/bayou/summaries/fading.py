@@ -13,7 +13,7 @@ from bayou.kernels.recent_outcomes import fade_outcomes
 from bayou.laws import MergeLaw
 from bayou.protocols import Scalar
 from bayou.summaries.array_summary import ArraySummary, move
-from bayou.summaries.outcomes import scores_of
+from bayou.summaries.outcomes import judged
 from bayou.summaries.rivals import moved_codes
 
 
@@ -45,15 +45,17 @@ class FadedOutcomes(ArraySummary):
         return {"alpha": self.alpha}
 
     def update(self, block: Block) -> None:
+        rows = judged(block)
         fade_outcomes(
             self.true,
             self.predicted,
             self.right,
             self.sums,
             self.ends,
-            block.y,
-            block.w,
-            scores_of(block),
+            rows.y,
+            rows.w,
+            rows.predicted,
+            rows.losses,
             self.alpha,
         )
 

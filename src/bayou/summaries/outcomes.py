@@ -6,17 +6,52 @@ learned it (`block.scored(proba)`). A row of zeros is "no prediction yet" and co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from bayou.align import Alignment, Axis
-from bayou.block import Block, Floats
-from bayou.kernels.outcomes import BINS, CELLS, add_losses, count_outcomes
+from bayou.block import Block, Codes, Floats
+from bayou.kernels.outcomes import judge
 from bayou.laws import MergeLaw
 from bayou.schema import Label, identity_key
 from bayou.summaries.array_summary import ArraySummary, move
+
+BINS = 15  # of confidence, for the calibration error
+CELLS = 256  # of scores: log-odds from -16 to 16 in steps of an eighth; 0.5 is an edge
+EDGES = np.array([0.0, *(1.0 / (1.0 + math.exp(16.0 - i / 8.0)) for i in range(1, CELLS))])
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The labelled rows with weight of a block: truth, weight, probabilities, prediction (-1 none) and losses."""
+
+    y: Codes
+    w: Floats
+    proba: Floats
+    predicted: Codes
+    losses: Floats
+
+
+def judged(block: Block) -> Judged:
+    """Outcomes of the rows that count; it is a mistake of the caller if the block has no predictions."""
+    if block.proba is None:
+        raise TypeError("outcomes need the model's predictions: give block.scored(proba)")
+    counts = (block.y >= 0) & (block.w > 0)
+    y, w, proba = block.y, block.w, block.proba
+    if not counts.all():
+        y, w, proba = y[counts], w[counts], proba[counts]
+    predicted, losses = np.empty(len(y), np.int32), np.empty((len(y), 2))
+    judge(y, proba, predicted, losses)
+    return Judged(y, w, proba, predicted, losses)
+
+
+def add_in_order(total: float, values: Floats) -> float:
+    """total + v_0 + v_1 + ..., one after the other: the same bits however the rows are cut."""
+    return float(np.add.accumulate(np.concatenate(([total], values)))[-1])
 
 
 class Confusion(ArraySummary):
@@ -40,7 +75,10 @@ class Confusion(ArraySummary):
         self.unanswered = np.zeros(0)
 
     def update(self, block: Block) -> None:
-        count_outcomes(self.counts, self.unanswered, block.y, block.w, scores_of(block))
+        rows = judged(block)
+        answered = rows.predicted >= 0
+        np.add.at(self.counts, (rows.y[answered], rows.predicted[answered]), rows.w[answered])
+        np.add.at(self.unanswered, rows.y[~answered], rows.w[~answered])
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
@@ -82,7 +120,18 @@ class Losses(ArraySummary):
         self.scores = np.zeros((0, CELLS, 2))
 
     def update(self, block: Block) -> None:
-        add_losses(self.sums, self.calibration, self.scores, block.y, block.w, scores_of(block))
+        rows = judged(block)
+        answered = np.flatnonzero(rows.predicted >= 0)
+        y, w, proba = rows.y[answered], rows.w[answered], rows.proba[answered]
+        guess, losses = rows.predicted[answered], rows.losses[answered]
+        for part, values in enumerate((w * losses[:, 0], w * losses[:, 1], w)):
+            self.sums[part] = add_in_order(self.sums[part], values)
+        confidence = proba[np.arange(len(y)), guess]
+        bins = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
+        np.add.at(self.calibration, bins, np.column_stack([w, w * confidence, w * (guess == y)]))
+        cells = np.searchsorted(EDGES, proba, side="right") - 1
+        for c in range(proba.shape[1]):
+            np.add.at(self.scores[c], (cells[:, c], (y == c).astype(np.int64)), w)
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
@@ -97,13 +146,6 @@ class Losses(ArraySummary):
 
     def realign(self, plan: Alignment) -> None:
         self.scores = move(self.scores, 0, plan.classes)
-
-
-def scores_of(block: Block) -> Floats:
-    """The probabilities on a block; it is a mistake of the caller if there are none."""
-    if block.proba is None:
-        raise TypeError("outcomes need the model's predictions: give block.scored(proba)")
-    return block.proba
 
 
 def scored_rows(y: Any, proba: Any, w: Any = None) -> Block:

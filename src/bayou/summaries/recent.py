@@ -8,12 +8,11 @@ from typing import ClassVar, Self
 import numpy as np
 
 from bayou.align import Alignment
-from bayou.block import Block
-from bayou.kernels.recent_outcomes import push_outcomes
+from bayou.block import Block, Codes, Floats
 from bayou.laws import MergeLaw
 from bayou.protocols import Scalar
 from bayou.summaries.array_summary import ArraySummary
-from bayou.summaries.outcomes import scores_of
+from bayou.summaries.outcomes import judged
 
 
 class RecentOutcomes(ArraySummary):
@@ -47,17 +46,27 @@ class RecentOutcomes(ArraySummary):
         return {"window": self.window}
 
     def update(self, block: Block) -> None:
-        push_outcomes(self.true, self.predicted, self.values, self.rows, block.y, block.w, scores_of(block))
+        rows = judged(block)
+        self._push(rows.y, rows.predicted, np.column_stack([rows.w, rows.losses]))
+
+    def _push(self, true: Codes, predicted: Codes, values: Floats) -> None:
+        """Write rows into the ring, each at its number modulo the size; the latest stay."""
+        size, n = len(self.true), len(true)
+        kept = np.arange(max(0, n - size), n)
+        slots = (int(self.rows[0]) + kept) % size
+        self.true[slots], self.predicted[slots], self.values[slots] = (
+            true[kept],
+            predicted[kept],
+            values[kept],
+        )
+        self.rows += n
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
         size, seen = len(self.true), int(other.rows[0])
-        theirs = np.arange(max(0, seen - size), seen)
-        mine = (self.rows[0] + theirs) % size
-        self.true[mine] = other.true[theirs % size]
-        self.predicted[mine] = other.predicted[theirs % size]
-        self.values[mine] = other.values[theirs % size]
-        self.rows += seen
+        order = np.arange(max(0, seen - size), seen) % size
+        self.rows += seen - len(order)  # those that have left the other's ring already
+        self._push(other.true[order], other.predicted[order], other.values[order])
 
     def fresh(self) -> Self:
         twin = type(self)(self.window)

@@ -8,9 +8,10 @@ import numpy as np
 
 from bayou.align import Alignment
 from bayou.block import Block
-from bayou.kernels.outcomes import count_majority, count_no_change
+from bayou.kernels.outcomes import count_majority
 from bayou.laws import MergeLaw
 from bayou.summaries.array_summary import ArraySummary, move
+from bayou.summaries.outcomes import add_in_order
 
 
 class NoChangeHits(ArraySummary):
@@ -35,7 +36,16 @@ class NoChangeHits(ArraySummary):
         self.ends = np.full(2, -1, dtype=np.int64)
 
     def update(self, block: Block) -> None:
-        count_no_change(self.sums, self.ends, block.y, block.w)
+        counts = (block.y >= 0) & (block.w > 0)
+        y, w = block.y[counts], block.w[counts]
+        if not len(y):
+            return
+        if self.ends[0] < 0:
+            self.ends[0], self.sums[2] = y[0], w[0]
+        same = np.concatenate(([self.ends[1]], y[:-1])) == y
+        self.sums[0] = add_in_order(self.sums[0], w)
+        self.sums[1] = add_in_order(self.sums[1], w * same)
+        self.ends[1] = y[-1]
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
