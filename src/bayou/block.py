@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bayou.schema import Label
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -31,12 +33,27 @@ class Words:
 
 
 @dataclass(slots=True)
+class Hashed:
+    """Values of the nominal columns by stable hash, for models that keep no vocabulary.
+
+    keys : int64[n, q], 0 = missing; values : what the keys stand for, at least those that are here
+    """
+
+    keys: Index
+    values: Mapping[int, Label]
+
+    def rows(self, lo: int, hi: int) -> Hashed:
+        return Hashed(self.keys[lo:hi], self.values)
+
+
+@dataclass(slots=True)
 class Block:
     """Rows ready for kernels, row-major and writeable.
 
     numeric : float64[n, p], NaN = missing; codes : int32[n, q], -1 = missing; words : one per text column
     y : int32[n], -1 = unlabelled; w : float64[n] >= 0; start : stream number of the first row
     novel : rows that bring a class or column never met before; proba : float64[n, K], set by who predicted
+    hashed : nominal values by hash where the schema says so; codes are then 0, or -1 where missing
     """
 
     numeric: Floats
@@ -47,6 +64,7 @@ class Block:
     start: int = 0
     novel: Sequence[int] = ()
     proba: Floats | None = field(default=None)
+    hashed: Hashed | None = None
 
     @property
     def n(self) -> int:
@@ -63,6 +81,7 @@ class Block:
             self.start + lo,
             [r - lo for r in self.novel if lo <= r < hi],
             None if self.proba is None else self.proba[lo:hi],
+            None if self.hashed is None else self.hashed.rows(lo, hi),
         )
 
     def cut(self, points: Sequence[int]) -> Iterator[tuple[slice, Block]]:

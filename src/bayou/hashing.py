@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from hashlib import blake2b, sha256
 from typing import Any
 
@@ -16,13 +17,56 @@ def hash_label(label: Label, seed: int = 0) -> int:
     """64-bit hash of a label or nominal value.
 
     >>> hash_label("mon"), hash_label(1) == hash_label(1.0), hash_label(True) == hash_label(1)
-    (2203014018785110903, True, False)
+    (12615774238765370302, True, False)
     """
+    h = _seeded(seed).copy()
+    h.update(_bytes(label))
+    return int.from_bytes(h.digest())
+
+
+def hash_keys(labels: Sequence[Label]) -> NDArray[np.int64]:
+    """The hashes of nominal values as keys, int64 and never 0, which stands for a missing value.
+
+    >>> hash_keys(["mon"])
+    array([-5830969834944181314])
+    """
+    start = _seeded(0)
+    digests = []
+    for label in labels:
+        h = start.copy()
+        h.update(_bytes(label))
+        digests.append(h.digest())
+    keys = np.frombuffer(b"".join(digests), dtype=">u8").astype(np.uint64).view(np.int64)
+    keys[keys == 0] = 1
+    return keys
+
+
+def label_text(label: Label) -> str:
+    """The text of a value; equal values have equal texts.
+
+    >>> label_text(1.0), label_text(1), label_text(True), label_text("1")
+    ('1', '1', 'True', '1')
+    """
+    if isinstance(label, bytes):
+        return label.decode(errors="replace")
+    if label_key(label)[0] != 1:
+        return str(label)
+    number = float(label)
+    return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else repr(number)
+
+
+def _bytes(label: Label) -> bytes:
+    """Rank and body: what tells a label from all others."""
+    if type(label) is str:
+        return b"\x02" + label.encode()
     rank, _ = label_key(label)
     body = label if isinstance(label, bytes) else str(float(label) if rank == 1 else label).encode()
-    return int.from_bytes(
-        blake2b(bytes([rank]) + body, digest_size=8, key=seed.to_bytes(8, "little")).digest()
-    )
+    return bytes([rank]) + body
+
+
+@cache
+def _seeded(seed: int) -> Any:
+    return blake2b(digest_size=8, key=seed.to_bytes(8, "little"))
 
 
 def digest(arrays: Mapping[str, NDArray[Any]], text: Iterable[str] = ()) -> str:

@@ -111,6 +111,9 @@ class Declared(Recipe):
     max_classes, max_values, max_words
         Caps that keep memory bounded: a class beyond its cap is an error, a value or word shares one
         "other" cell.
+    hash_values
+        No vocabulary is kept of nominal columns; their values are handed over as stable hashes, for models
+        that keep values without end in bounded memory.
 
     Examples
     --------
@@ -123,6 +126,7 @@ class Declared(Recipe):
     max_classes: int = 10_000
     max_values: int = 10_000
     max_words: int = 1_000_000
+    hash_values: bool = False
 
 
 @dataclass(frozen=True)
@@ -186,7 +190,10 @@ class Schema:
         self._names[kind].append(name)
         if kind is not Kind.NUMERIC:
             limit = self.declared.max_values if kind is Kind.NOMINAL else self.declared.max_words
-            self.vocabularies[name] = Vocabulary(values, limit=limit)
+            if kind is Kind.NOMINAL and self.declared.hash_values:
+                self.vocabularies[name] = _unlisted(values)
+            else:
+                self.vocabularies[name] = Vocabulary(values, limit=limit)
 
     def names(self, kind: Kind) -> list[str]:
         """Columns of one kind, in storage order."""
@@ -228,6 +235,14 @@ class Schema:
         twin._names = {kind: list(names) for kind, names in self._names.items()}
         twin.vocabularies = {name: v.copy() for name, v in self.vocabularies.items()}
         return twin
+
+
+def _unlisted(values: Iterable[Label]) -> Vocabulary:
+    """The vocabulary of a hashed column: every value shares the one cell, and none is remembered."""
+    vocabulary = Vocabulary(limit=0)
+    vocabulary.overflowed = True
+    vocabulary.declared = len({identity_key(value) for value in values})
+    return vocabulary
 
 
 def _kind(name: str, told: str) -> Kind:

@@ -36,14 +36,20 @@ def block_of(rows: Sequence[Row], start: int) -> Block:
     if len(rows) == 1 and rows[0][2] < 0 and rows[0][4] is None:
         return Block(np.array([rows[0][0]]), np.array([rows[0][1]], dtype=np.int32), (), _UNLABELLED, _ONE, start)
     numeric, codes, y, w, values = zip(*rows, strict=True)
-    hashed = None
-    if values[0] is not None:
-        hashed = Hashed(np.array(codes, dtype=np.int64), {k: v for row in values for k, v in row.items()})
-        codes = np.where(hashed.keys == 0, -1, 0)
-    return Block(
-        np.array(numeric), np.array(codes, dtype=np.int32), (), np.array(y, np.int32), np.array(w), start,
-        hashed=hashed,
-    )  # fmt: skip
+    block = Block(
+        np.array(numeric), np.empty((0, 0), np.int32), (), np.array(y, np.int32), np.array(w), start
+    )
+    if values[0] is None:
+        block.codes = np.array(codes, dtype=np.int32)
+    else:
+        block.hashed = Hashed(np.array(codes, dtype=np.int64), {k: v for row in values for k, v in row.items()})
+        block.codes = present(block.hashed)
+    return block
+
+
+def present(hashed: Hashed) -> Codes:
+    """Codes of hashed values: all share one cell."""
+    return np.where(hashed.keys == 0, np.int32(-1), np.int32(0))
 
 
 class Encoder:
@@ -117,7 +123,7 @@ class Encoder:
         block.numeric = self._usable(task.numeric(table))
         if self.schema.declared.hash_values:
             block.hashed = task.hashed(table)
-            block.codes = np.where(block.hashed.keys == 0, np.int32(-1), np.int32(0))
+            block.codes = present(block.hashed)
         else:
             block.codes = task.nominal(table)
         block.words = task.words(table)
@@ -178,7 +184,8 @@ class Encoder:
             return False
         self._plan_names = names
         self._no_numbers = [np.nan] * len(self.schema.names(Kind.NUMERIC))
-        self._no_codes = [0 if self.schema.declared.hash_values else -1] * len(self.schema.names(Kind.NOMINAL))
+        missing = 0 if self.schema.declared.hash_values else -1
+        self._no_codes = [missing] * len(self.schema.names(Kind.NOMINAL))
         self._plan = [
             (place[1], self.schema.vocabularies.get(name))
             for name, place in zip(names, places, strict=True)
