@@ -19,7 +19,9 @@ MODELS = {
         NaiveBayes(smoothing=MEstimate(2.0), prior="laplace"), OneVsAll(), "l1"
     ),
     "naive Bayes, sample variance, given ternary code": lambda: EcocNB(
-        NaiveBayes(numeric=Gaussian(ddof=1, floor=1e-3)), GivenCode([[1, 0, 1], [-1, 1, 0], [0, -1, -1]]), "slepian"
+        NaiveBayes(numeric=Gaussian(ddof=1, floor=1e-3)),
+        GivenCode([[1, 0, 1], [-1, 1, 0], [0, -1, -1]]),
+        "slepian",
     ),
     "multinomial, BCH, soft": lambda: EcocNB(MultinomialNB()),
     "multinomial, one-vs-one, hamming": lambda: EcocNB(MultinomialNB(), "one-vs-one", "hamming"),

@@ -27,6 +27,9 @@ from bayou.summaries.class_counts import ClassCounts
 
 DECODINGS = ("soft", "l1", "hamming", "slepian")
 TIE = 1e-6  # what separates equal votes: enough to rank, too little to show in a probability
+LOUDNESS = (
+    8.0  # what a mean distance of bits is worth as log-odds, where bits are counted rather than weighed
+)
 _ANY_ROW = Block(np.empty((1, 0)), np.empty((1, 0), dtype=np.int32), (), np.full(1, -1, np.int32), np.ones(1))
 
 
@@ -242,11 +245,11 @@ class EcocNB(Shell):
         signs = columns.signs.astype(np.float64)
         spread = columns.spread(possible) if len(signs) else 1.0
         sides = np.ascontiguousarray(np.stack([signs.T > 0, signs.T < 0]).astype(np.float64))
-        ternary = bool((columns.signs[:, possible] == 0).any())
+        ternary = columns.ternary(possible)
         fold = np.zeros((0, 0))
         if self.decode == "soft" and not ternary:
             fold = signs * columns.weight[:, None] / (2 * spread)
-        scale = {"soft": 1.0, "l1": 8.0}.get(self.decode, 8.0) / spread
+        scale = (1.0 if self.decode == "soft" else LOUDNESS) / spread
         return _Plan(possible, Sides(sides, fold, ternary), signs, columns.weight, scale, np.zeros(0))
 
 

@@ -20,10 +20,9 @@ class Columns:
     signs: Signs
     weight: NDArray[np.float64]
 
-    @property
-    def ternary(self) -> bool:
-        """Whether some column leaves out a class that others put on a side."""
-        return bool((self.signs[:, self.signs.any(axis=0)] == 0).any())
+    def ternary(self, possible: NDArray[np.bool_]) -> bool:
+        """Whether some column leaves out a possible class."""
+        return bool((self.signs[:, possible] == 0).any())
 
     def spread(self, possible: NDArray[np.bool_]) -> float:
         """Mean distance between the rows of two possible classes."""
