@@ -27,7 +27,7 @@ class AWE(MetaClassifier):
     w_m = MSE_r - MSE_m, with MSE_m = mean of (1 - P_m(y | x))^2 over the latest chunk and MSE_r = \sum_c p_c (1 - p_c)^2;
     members with w_m <= 0 do not vote. The newest is judged by cross-validation within its chunk, errors pooled over
     the folds. While a chunk fills, a classifier of its rows so far votes too, with the mean weight of the others times
-    the share of the chunk that is there; it votes alone while nobody else may.
+    the share of the chunk that is there. Where nobody has w_m > 0, the newest member votes beside it.
 
     Parameters
     ----------
@@ -123,20 +123,22 @@ class AWE(MetaClassifier):
 
     def _voted(self, part: Block, newest: Floats) -> Floats:
         """The votes on each row, where the classifier of the unfinished chunk says `newest`."""
+        teaches = (part.y >= 0) & (part.w > 0)
+        share = (self._buffer.block.n + np.cumsum(teaches) - teaches) / self.chunk
         voters = [m for m in range(self.members) if self._birth[m] > 0 and self._weight[m] > 0.0]
-        if not voters and self._birth.any() and self._buffer.block.n == 0:
+        weights = np.empty((part.n, max(1, len(voters)) + 1))
+        if voters:
+            weights[:, :-1] = self._weight[voters]
+            weights[:, -1] = share * (_sum(self._weight[voters]) / len(voters))
+        elif self._birth.any():
             voters = [int(np.argmax(self._birth))]
+            weights[:, 0], weights[:, 1] = 1.0 - share, share
+        else:
+            weights = np.ones((part.n, 1))
         answers = stacked(
             voters, part.n, self._k, lambda i: self._members[voters[i]].joint_log_proba(part)
         )  # fmt: skip
         joint = np.concatenate((answers, newest[None]))
-        weights = np.empty((part.n, len(joint)))
-        chosen = np.maximum(self._weight[voters], 1e-300)
-        weights[:, :-1] = chosen
-        teaches = (part.y >= 0) & (part.w > 0)
-        before = self._buffer.block.n + np.cumsum(teaches) - teaches
-        mean = _sum(chosen) / len(voters) if voters else 1.0
-        weights[:, -1] = mean * (before / self.chunk) if voters else 1.0
         out = np.empty((part.n, self._k))
         log_votes(joint, weights, self.class_order(), False, out)
         return out
