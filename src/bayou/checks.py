@@ -28,9 +28,10 @@ def finite(name: str, array: NDArray[Any]) -> None:
         require(array.min(initial=0) >= 0, f"{name} holds a negative number")
 
 
-def counts(name: str, array: NDArray[Any]) -> None:
-    """Finite, and not negative beyond rounding."""
+def counts(name: str, array: NDArray[Any], most: float = 1e150) -> None:
+    """Finite, not so large that a product overflows, and not negative beyond rounding."""
     finite(name, array)
+    require(array.max(initial=0.0) <= most, f"{name} holds a count beyond {most}")
     floor = -SLACK * max(1.0, float(array.max(initial=0.0)))
     require(array.min(initial=0.0) >= floor, f"{name} holds negative counts")
 

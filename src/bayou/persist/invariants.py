@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayou.checks import SLACK, counts, finite, require
 from bayou.errors import ModelFileError
+from bayou.kernels.scrub import HUGE
 from bayou.persist.container import Arrays
 from bayou.protocols import Checks
 from bayou.schema import Kind, Schema
@@ -55,7 +56,8 @@ def _value_counts(arrays: Arrays, schema: Schema) -> None:
 def _moments(arrays: Arrays, schema: Schema) -> None:
     counts("the weights of numeric columns", arrays["n"])
     finite("the means", arrays["mean"])
-    counts("the squared deviations", arrays["m2"])
+    require(np.abs(arrays["mean"]).max(initial=0.0) <= HUGE, f"a mean lies beyond {HUGE}")
+    counts("the squared deviations", arrays["m2"], most=1e300)
 
 
 def _word_counts(arrays: Arrays, schema: Schema) -> None:

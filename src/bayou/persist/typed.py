@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 import typing
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -21,7 +22,7 @@ def check_types(cls: type[Any], params: typing.Mapping[str, Any]) -> None:
         ...
     bayou.errors.ModelFileError: Rounded(digits='3'): not of the type int | None
     """
-    hints = _hints(cls)
+    hints = _hints(cls.__init__)
     for name, value in params.items():
         if name in hints and not fits(value, hints[name]):
             shown = getattr(hints[name], "__name__", None) or str(hints[name])
@@ -31,9 +32,9 @@ def check_types(cls: type[Any], params: typing.Mapping[str, Any]) -> None:
 
 
 @cache
-def _hints(cls: Any) -> dict[str, Any]:
+def _hints(constructor: Callable[..., None]) -> dict[str, Any]:
     try:
-        return typing.get_type_hints(cls.__init__)
+        return typing.get_type_hints(constructor)
     except NameError:  # names that are imported for type checkers only
         return {}
 
