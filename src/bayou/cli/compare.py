@@ -8,7 +8,7 @@ import typer
 
 from bayou.cli import options
 from bayou.cli.compiling import announce_compiling
-from bayou.cli.console import guarded, out, out_json, out_table
+from bayou.cli.console import guarded, out, out_json, out_table, prose
 from bayou.cli.meter import Meter, time_text
 
 
@@ -52,13 +52,13 @@ def compare(
         out_json({"file": file, **found.to_dict()})
         return
     kind = f"{repeats} x {folds}-fold" if repeats > 1 else f"{folds}-fold"
-    out(f"{about}, {kind} stratified cross-validation, {time_text(meter.seconds)}")
+    prose(f"{about}, {kind} stratified cross-validation, {time_text(meter.seconds)}")
     out()
     out_table(found.table())
     if not quiet:
         out()
-        out(
-            f"In percent, but for the log-loss; ± is the deviation over folds.\n"
+        prose("In percent, but for the log-loss; ± is the deviation over folds.")
+        prose(
             f"p: corrected resampled t-test on accuracy against {next(iter(chosen))}, two-sided; "
             "better and worse at the 5 % level."
         )

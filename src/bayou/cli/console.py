@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import os
 import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable
 from typing import Any, ParamSpec, TextIO, TypeVar
 
@@ -38,6 +40,18 @@ def out(text: str = "") -> None:
 def heading(text: str) -> str:
     """Bold on a terminal with colours."""
     return f"\x1b[1m{text}\x1b[0m" if coloured(sys.stdout) else text
+
+
+def prose(text: str, indent: str = "") -> None:
+    """A sentence of the result, wrapped where there is a terminal to wrap it for."""
+    if is_terminal(sys.stdout):
+        width = max(20, shutil.get_terminal_size().columns - 1)
+        text = textwrap.fill(
+            text, width, initial_indent=indent, subsequent_indent=indent + "  " * bool(indent)
+        )
+        out(text)
+    else:
+        out(indent + text)
 
 
 def out_table(text: str) -> None:

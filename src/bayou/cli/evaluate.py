@@ -10,7 +10,7 @@ import typer
 
 from bayou.cli import options
 from bayou.cli.compiling import announce_compiling
-from bayou.cli.console import INTERRUPTED, guarded, is_terminal, note, out, out_json, out_table
+from bayou.cli.console import INTERRUPTED, guarded, is_terminal, note, out, out_json, out_table, prose
 from bayou.cli.meter import Meter, time_text
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def run(
 
 def show(found: Evaluation, about: str, confusion: bool = False, quiet: bool = False) -> None:
     """The table, and what to make of it."""
-    out(f"{about}, {found.protocol}, {time_text(found.seconds)}")
+    prose(f"{about}, {found.protocol}, {time_text(found.seconds)}")
     out()
     width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
     out_table(found.table(width))
@@ -103,13 +103,13 @@ def show(found: Evaluation, about: str, confusion: bool = False, quiet: bool = F
     if quiet or not found.rows:
         return
     out()
-    out(
+    prose(
         "In percent, but for the log-loss. kappa-T: errors of no-change avoided; kappa-M: of the majority class."
     )
     own = [result.accuracy for result in found.results.values() if not result.baseline]
     for name, result in found.results.items():
         if result.baseline and own and result.accuracy >= max(own):
-            out(f"No model beats {name} here{': labels come in runs' if name == 'no-change' else ''}.")
+            prose(f"No model beats {name} here{': labels come in runs' if name == 'no-change' else ''}.")
 
 
 def _without_curves(data: dict[str, Any]) -> dict[str, Any]:

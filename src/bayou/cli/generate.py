@@ -91,13 +91,14 @@ def demo(
     from bayou.cli.evaluate import run, show
     from bayou.streams.generators import MixedGaussian
 
-    count = rows or 20_000
+    count = rows or 10_000
     stream = MixedGaussian(seed=seed, rows=count)
     chosen = {
         name: made
         for name, cls in specs.classifiers().items()
-        if not getattr(cls, "numbers_are_words", False) and name not in ("majority", "no-change")
+        if name not in ("majority", "no-change")
         for made in [cls()]
+        if not getattr(made, "numbers_are_words", False)
     }
     announce_compiling(quiet)
     if not quiet:

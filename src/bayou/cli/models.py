@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from bayou.cli import options
-from bayou.cli.console import guarded, heading, note, out, out_json
+from bayou.cli.console import guarded, heading, note, out, out_json, prose
 from bayou.cli.meter import Meter, time_text
 
 
@@ -33,11 +33,11 @@ def models(
         return
     for short, fact in facts.items():
         out(f"{heading(short)}  {fact['class']}")
-        out(f"    {fact['about']}")
+        prose(fact["about"], "    ")
         for option, told in fact["options"].items():
             default = "required" if told["default"] is None and told["required"] else f"{told['default']}"
             about = told["about"] if name is not None else _first_sentence(told["about"])
-            out(f"      {option}={default}  {about}".rstrip())
+            prose(f"{option}={default}  {about}".rstrip(), "      ")
         out()
     out('Options are given like this: --model "nb(smoothing=0.5)"')
 
