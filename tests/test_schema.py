@@ -16,7 +16,9 @@ from bayou.hashing import digest, hash_label
 from bayou.schema import Declared, Growth, Kind, Schema, Vocabulary, label_key
 from bayou.threads import over_ranges, ranges, set_threads
 
-LABELS = st.one_of(st.text(max_size=3), st.integers(-5, 5), st.booleans(), st.floats(-2, 2), st.binary(max_size=2))
+LABELS = st.one_of(
+    st.text(max_size=3), st.integers(-5, 5), st.booleans(), st.floats(-2, 2), st.binary(max_size=2)
+)
 
 
 def schema_of(classes, columns):
@@ -101,7 +103,8 @@ def test_a_kind_that_does_not_exist_is_refused_with_the_way_out():
 def test_hashes_are_the_same_in_every_process():
     code = "from bayou.hashing import hash_label; print([hash_label(x) for x in ('a', 1, 1.0, True, b'a')])"
     outputs = {
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout for _ in "ab"
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        for _ in "ab"
     }
     assert outputs == {f"{[hash_label(x) for x in ('a', 1, 1.0, True, b'a')]}\n"}
     assert len({hash_label(x) for x in ("a", 1, True, b"a")}) == 4

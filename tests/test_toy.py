@@ -74,7 +74,9 @@ def _brings_something_new(data, i):
     "act",
     [
         lambda m: m.merge(taught(30)),
-        lambda m: m.unlearn(random_data(3, 90, odd=False).records[:5], random_data(3, 90, odd=False).labels[:5]),
+        lambda m: m.unlearn(
+            random_data(3, 90, odd=False).records[:5], random_data(3, 90, odd=False).labels[:5]
+        ),
         lambda m: m.decay(0.5),
     ],
     ids=["merge", "unlearn", "decay"],

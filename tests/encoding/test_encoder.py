@@ -132,7 +132,12 @@ def test_unknown_things_are_missing_when_predicting():
 
 
 BAD = {
-    "string in a numeric column": ([{"price": 1.0}, {"price": "abc"}], None, None, r"row 1, column 'price'.*'abc'.*nominal"),
+    "string in a numeric column": (
+        [{"price": 1.0}, {"price": "abc"}],
+        None,
+        None,
+        r"row 1, column 'price'.*'abc'.*nominal",
+    ),
     "an object": ([{"day": object()}], None, None, "row 0, column 'day'"),
     "labels of another length": ([{"a": 1.0}], ["x", "y"], None, "1 rows but 2 labels"),
     "a negative weight": ([{"a": 1.0}, {"a": 2.0}], None, [1.0, -1.0], "row 1.*weight.*-1.0"),

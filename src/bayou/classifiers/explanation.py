@@ -96,7 +96,7 @@ def record_of(row: Any) -> dict[str, Any]:
     """One row, whatever it comes in, as a record."""
     if isinstance(row, Mapping):
         return {str(k): v for k, v in row.items()}
-    table = table_of(np.atleast_2d(np.asarray(row)) if isinstance(row, list | tuple) else row)
+    table = table_of(np.atleast_2d(row) if isinstance(row, list | tuple | np.ndarray) else row)
     if table.n != 1 or table.sparse is not None:
         raise DataError(f"one row is needed, {table.n} given", remedy="give a record or one row of a frame")
     if table.matrix is not None:

@@ -34,7 +34,9 @@ _UNLABELLED, _ONE = np.full(1, -1, dtype=np.int32), np.ones(1)
 def block_of(rows: Sequence[Row], start: int) -> Block:
     """Plain records as a block."""
     if len(rows) == 1 and rows[0][2] < 0 and rows[0][4] is None:
-        return Block(np.array([rows[0][0]]), np.array([rows[0][1]], dtype=np.int32), (), _UNLABELLED, _ONE, start)
+        return Block(
+            np.array([rows[0][0]]), np.array([rows[0][1]], dtype=np.int32), (), _UNLABELLED, _ONE, start
+        )
     numeric, codes, y, w, values = zip(*rows, strict=True)
     block = Block(
         np.array(numeric), np.empty((0, 0), np.int32), (), np.array(y, np.int32), np.array(w), start
@@ -42,7 +44,9 @@ def block_of(rows: Sequence[Row], start: int) -> Block:
     if values[0] is None:
         block.codes = np.array(codes, dtype=np.int32)
     else:
-        block.hashed = Hashed(np.array(codes, dtype=np.int64), {k: v for row in values for k, v in row.items()})
+        block.hashed = Hashed(
+            np.array(codes, dtype=np.int64), {k: v for row in values for k, v in row.items()}
+        )
         block.codes = present(block.hashed)
     return block
 
@@ -155,7 +159,9 @@ class Encoder:
         values: dict[int, Label] | None = {} if self.schema.declared.hash_values else None
         for (j, vocabulary), value in zip(self._plan, x.values()):  # noqa: B905 - one plan entry per key
             if vocabulary is None:
-                if (type(value) in _PLAIN or isinstance(value, np.floating | np.integer)) and -HUGE <= value <= HUGE:
+                if (
+                    type(value) in _PLAIN or isinstance(value, np.floating | np.integer)
+                ) and -HUGE <= value <= HUGE:
                     numeric[j] = value
                 elif not is_missing(value):
                     return None

@@ -55,9 +55,11 @@ def table_of(X: Any) -> Table:
     if hasattr(X, "columns") and hasattr(X, "labels") and hasattr(X, "words"):
         return _from_rows(X)
     if isinstance(X, list | tuple):
-        if X and all(isinstance(row, Mapping) for row in X):
+        if not X:
+            return Table(0, complete=False)
+        if all(isinstance(row, Mapping) for row in X):
             return _from_records(X)
-        if X and all(isinstance(row, str) for row in X):
+        if all(isinstance(row, str) for row in X):
             return _from_columns({"text": list(X)})
         return _from_array(_array_of(X))
     return _from_frame(X)

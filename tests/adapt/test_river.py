@@ -1,0 +1,53 @@
+"""River's own checks, and its pipelines around our classifiers."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from river import compose, evaluate, metrics, preprocessing
+from river.checks import yield_checks
+
+import bayou.classifiers as classifiers
+from bayou import NaiveBayes
+from bayou.adapt.river import RiverClassifier
+
+
+def cases():
+    for name in classifiers.__all__:
+        for check in yield_checks(RiverClassifier(getattr(classifiers, name)())):
+            yield pytest.param(
+                name,
+                check,
+                id=f"{name}-{getattr(check, '__name__', check.func.__name__ if hasattr(check, 'func') else check)}",
+            )
+
+
+@pytest.mark.parametrize(("name", "check"), list(cases()))
+def test_check_estimator(name, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(RiverClassifier(getattr(classifiers, name)()).clone())
+
+
+def test_in_a_pipeline_with_progressive_validation():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 300)
+    stream = [({"a": float(rng.normal(y)), "b": float(rng.normal())}, bool(y)) for y in labels]
+    pipeline = compose.Pipeline(preprocessing.StandardScaler(), RiverClassifier(NaiveBayes()))
+    accuracy = evaluate.progressive_val_score(stream, pipeline, metrics.Accuracy())
+    assert accuracy.get() > 0.6
+
+
+def test_clones_start_empty_and_batches_keep_their_frame():
+    model = RiverClassifier(NaiveBayes())
+    frame = pd.DataFrame({"a": [0.0, 1.0, 0.1, 1.1]}, index=[5, 6, 7, 8])
+    model.learn_many(frame, pd.Series(["x", "y", "x", "y"]))
+    assert model.clone().predict_one({"a": 0.0}) is None
+    assert model.predict_many(frame).tolist() == ["x", "y", "x", "y"]
+    assert model.predict_proba_many(frame).index.tolist() == [5, 6, 7, 8]
+    assert model.predict_proba_many(pl.DataFrame({"a": [0.0]})).columns == ["x", "y"]
+    assert model.predict_many(pl.DataFrame({"a": [0.0]})).to_list() == ["x"]

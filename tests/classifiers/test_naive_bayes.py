@@ -1,0 +1,212 @@
+"""Naive Bayes beside scikit-learn, under hostile numbers, and as a generative model."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn import naive_bayes as peers
+
+from bayou import BernoulliNB, ComplementNB, Costs, Declared, Gaussian, MultinomialNB, NaiveBayes, Threshold
+from bayou.errors import DataError, MergeError, SchemaError
+
+RNG = np.random.default_rng(7)
+Y = RNG.integers(0, 3, 400)
+X = RNG.normal(size=(400, 6)) + Y[:, None] * [1.0, 0.5, 0.0, 2.0, 0.1, 0.0]
+COUNTS = RNG.poisson(0.7 + 0.4 * ((np.arange(12) % 3) == Y[:, None]))
+W = RNG.integers(1, 4, 400).astype(float)
+
+
+@pytest.mark.parametrize("weights", [None, W])
+def test_gaussian_equals_scikit_learn(weights):
+    ours = NaiveBayes().fit(X, Y, weights)
+    theirs = peers.GaussianNB(var_smoothing=0.0).fit(X, Y, weights)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-9)
+    np.testing.assert_allclose(ours.predict_log_proba(X), theirs.predict_log_proba(X), rtol=1e-9, atol=1e-9)
+    assert np.array_equal(ours.predict(X), theirs.predict(X))
+    assert ours.score(X, Y) == theirs.score(X, Y)
+
+
+@pytest.mark.parametrize("weights", [None, W])
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (MultinomialNB(), peers.MultinomialNB()),
+        (MultinomialNB(alpha=0.3), peers.MultinomialNB(alpha=0.3)),
+        (ComplementNB(), peers.ComplementNB()),
+        (BernoulliNB(), peers.BernoulliNB()),
+    ],
+)
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_words_equal_scikit_learn(ours, theirs, form, weights):
+    data = form(COUNTS)
+    ours.fit(data, Y, weights)
+    theirs.fit(data, Y, weights)
+    np.testing.assert_allclose(ours.predict_proba(data), theirs.predict_proba(data), atol=1e-9)
+
+
+def test_nominal_equals_scikit_learn():
+    codes = RNG.integers(0, 4, (400, 5))
+    ours = NaiveBayes().fit(codes.astype(str), Y)
+    theirs = peers.CategoricalNB().fit(codes, Y)
+    np.testing.assert_allclose(ours.predict_proba(codes.astype(str)), theirs.predict_proba(codes), atol=1e-9)
+
+
+def test_given_prior_and_its_errors():
+    even = NaiveBayes(prior={0: 0.2, 1: 0.3, 2: 0.5}).fit(X, Y)
+    theirs = peers.GaussianNB(priors=[0.2, 0.3, 0.5], var_smoothing=0.0).fit(X, Y)
+    np.testing.assert_allclose(even.predict_proba(X), theirs.predict_proba(X), atol=1e-9)
+    with pytest.raises(SchemaError, match="sum to 1"):
+        NaiveBayes(prior={"a": 0.5}).fit([[1.0]], ["a"])
+    with pytest.raises(SchemaError, match="empirical"):
+        NaiveBayes(prior="flat").fit([[1.0]], ["a"])
+    with pytest.raises(DataError, match="declared classes"):
+        NaiveBayes(prior={"a": 1.0}).fit([[1.0]], ["b"])
+
+
+HOSTILE = [np.nan, np.inf, -np.inf, 1e300, -1e300, 5e-324, 1e308, 0.0, -0.0]
+
+
+@pytest.mark.parametrize("value", HOSTILE)
+def test_odd_numbers_never_break_probabilities(value):
+    data = X.copy()
+    data[::7, 2] = value
+    data[5] = value
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        proba = NaiveBayes().fit(data, Y).predict_proba(np.vstack([data, np.full((1, 6), value)]))
+    assert np.isfinite(proba).all()
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("data", "labels"),
+    [
+        (np.ones((5, 2)), [0, 1, 0, 1, 0]),
+        (np.ones((4, 1)), ["a"] * 4),
+        (np.array([[3.0]]), ["a"]),
+        (RNG.normal(size=(3, 10_000)), [0, 1, 0]),
+        (RNG.normal(size=(1500, 2)), list(range(1000)) + list(range(500))),
+        (np.array([[1e140], [-1e140], [1e-300]]), [0, 1, 0]),
+    ],
+    ids=["constant columns", "one class", "one row", "10,000 attributes", "1,000 classes", "the whole range"],
+)
+def test_edges(data, labels):
+    model = NaiveBayes().fit(data, labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        proba = model.predict_proba(np.vstack([data[:50], data[:1] + 1e9, data[:1] * -3]))
+    assert np.isfinite(proba).all()
+    assert ((proba >= 0) & (proba <= 1)).all()
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-12)
+
+
+def test_an_empty_batch_changes_nothing():
+    model = NaiveBayes().fit(X, Y)
+    before = model.digest()
+    model.learn_many([], [])
+    model.learn_many(np.empty((0, 6)), [])
+    assert model.digest() == before
+    assert model.predict_proba_many([]) == []
+
+
+def test_poison_is_contained():
+    """One hostile value in a thousand rows costs at most half a point of accuracy."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 8000)
+    clean = rng.normal(size=(8000, 5)) + labels[:, None] * 0.8
+    poisoned = clean.copy()
+    poisoned[::1000, 0], poisoned[1::1000, 1], poisoned[2::1000, 2] = np.nan, np.inf, 1e300
+    scores = [
+        NaiveBayes().fit(train[:6000], labels[:6000]).score(clean[6000:], labels[6000:])
+        for train in (clean, poisoned)
+    ]
+    assert scores[0] - scores[1] <= 0.005
+
+
+def test_threshold_and_costs_decide():
+    labels = np.where(Y == 0, "fraud", "ok")
+    plain = NaiveBayes().fit(X, labels)
+    proba = plain.predict_proba(X)[:, 0]
+    bold = NaiveBayes(decision=Threshold("fraud", 0.1)).fit(X, labels)
+    assert np.array_equal(bold.predict(X) == "fraud", proba >= 0.1)
+    costly = NaiveBayes(decision=Costs(miss={"fraud": 9.0})).fit(X, labels)
+    assert np.array_equal(costly.predict(X) == "fraud", 9 * proba >= 1 - proba)
+    record = dict(
+        zip(
+            [f"x{j}" for j in range(6)],
+            X[int(np.argmax((proba > 0.1) & (proba < 0.4)))].tolist(),
+            strict=True,
+        )
+    )
+    assert (plain.predict_one(record), bold.predict_one(record)) == ("ok", "fraud")
+    assert bold.predict_many([record]) == ["fraud"]
+    with pytest.raises(SchemaError, match="probability"):
+        Threshold("fraud", 2.0)
+
+
+def test_explanations_add_up_and_are_the_terms():
+    model = NaiveBayes().fit(X, Y)
+    told = model.explain(X[3])
+    assert told.base + sum(told.terms.values()) + told.together == pytest.approx(told.log_odds, abs=1e-9)
+    assert told.together == pytest.approx(0.0, abs=1e-9)
+    terms = model._views["numeric"].column_terms(model.encode(X[3:4]))[0]
+    codes = [model.schema_.classes.code(label) for label in (told.label, told.against)]
+    assert list(told.terms.values()) == pytest.approx(
+        (terms[:, codes[0]] - terms[:, codes[1]]).tolist(), abs=1e-9
+    )
+    assert "together" in str(told)
+    with pytest.raises(DataError, match="not a class"):
+        model.explain(X[3], label="nobody")
+
+
+def test_html_escapes_names():
+    model = NaiveBayes()
+    model.learn_many([{"<script>": "<b>"}, {"<script>": "<i>"}], ["<u>", "ok"])
+    for page in (model._repr_html_(), model.explain({"<script>": "<b>"})._repr_html_()):
+        assert "<script>" not in page
+        assert "<u>" not in page
+    assert "nothing learned" in NaiveBayes()._repr_html_()
+
+
+def test_samples_come_from_the_model():
+    rows = [{"x": float(x[0]), "c": "abc"[y]} for x, y in zip(X, Y, strict=True)]
+    model = NaiveBayes()
+    model.learn_many(rows, Y.tolist())
+    drawn, labels = model.sample(3000, seed=1)
+    again = NaiveBayes()
+    again.learn_many(drawn, labels)
+    for label in range(3):
+        share = labels.count(label) / 3000
+        assert share == pytest.approx(np.mean(label == Y), abs=0.04)
+    assert again._views["numeric"].summary.mean[:, 0] == pytest.approx(
+        [
+            model._views["numeric"].summary.mean[model.schema_.classes.code(c), 0]
+            for c in again.schema_.classes.values
+        ],
+        abs=0.15,
+    )
+    assert model.sample(5, seed=2) == model.sample(5, seed=2)
+
+
+def test_mixed_columns_with_text_in_one_model():
+    schema = Declared(columns={"note": "text"})
+    model = NaiveBayes(schema=schema)
+    rows = [{"n": 1.0, "c": "x", "note": "buy cheap pills"}, {"n": 5.0, "c": "y", "note": "see you soon"}] * 3
+    model.learn_many(rows, ["spam", "ham"] * 3)
+    for part in ({"note": "cheap"}, {"c": "x"}, {"n": 1.0}):
+        assert model.predict_one(part) == "spam"
+
+
+def test_merge_refuses_other_parameters():
+    a, b = NaiveBayes().fit(X, Y), NaiveBayes(numeric=Gaussian(ddof=1)).fit(X, Y)
+    with pytest.raises(MergeError, match=r"model\.fresh\(\)"):
+        a.merge(b)
+
+
+def test_unlearning_what_was_never_learned_is_refused():
+    model = NaiveBayes().fit(X, Y)
+    with pytest.raises(DataError, match="never learned"):
+        model.unlearn(X[:1], ["nobody"])

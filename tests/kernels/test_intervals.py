@@ -1,0 +1,79 @@
+"""Interval kernels against their slow twin, and their sum in the library's one order."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from tests.naive import intervals as naive
+
+from bayou.kernels import intervals as kernels
+from bayou.kernels.sums import TILE, tile_sum
+
+
+def ragged(rng, p, k, most):
+    sizes = rng.integers(1, most + 1, p)
+    sizes[::5] = 1
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    cuts = np.full(offsets[-1], np.inf)
+    for a, b in itertools.pairwise(offsets):
+        cuts[a : b - 1] = np.sort(rng.choice(200, b - a - 1, replace=False) / 50 - 2)
+    counts = rng.integers(0, 30, (offsets[-1], k)).astype(float)
+    return offsets, cuts, counts
+
+
+@pytest.mark.parametrize(
+    ("smoothing", "added"),
+    [(("m", 1.0), (0.0, 1.0, 0.0)), (("alpha", 0.5), (0.5, 0.0, 0.0)), (("khiops", None), (0.0, 0.0, 1.0))],
+)
+def test_table_is_its_twin(smoothing, added):
+    rng = np.random.default_rng(0)
+    offsets, _, counts = ragged(rng, 20, 3, 6)
+    counts[:, 2] = 0.0
+    table = np.zeros((len(counts) + 1, 3))
+    kernels.fill_log_table(table, counts, offsets, *added)
+    for a, b in itertools.pairwise(offsets):
+        part = counts[a:b].tolist()
+        expected = [[naive.log_prob(part, i, c, smoothing) for c in range(3)] for i in range(b - a)]
+        np.testing.assert_allclose(table[a:b], expected, rtol=1e-13)
+        np.testing.assert_allclose(np.exp(table[a:b]).sum(axis=0), 1.0, rtol=1e-12)
+    assert not table[-1].any()
+
+
+def test_without_smoothing_an_empty_interval_is_finite():
+    table = np.zeros((3, 1))
+    kernels.fill_log_table(table, np.array([[0.0], [4.0]]), np.array([0, 2]), 0.0, 0.0, 0.0)
+    assert table[:, 0].tolist() == [-1e290, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("cuts", [0, 1, 4, 7, 32, 33, 90])
+def test_cells_by_counting_and_by_search(cuts):
+    rng = np.random.default_rng(cuts)
+    edges = np.sort(rng.choice(1000, cuts, replace=False)) / 10
+    x = np.concatenate([edges, rng.random(300) * 110 - 5, [np.nan]])
+    cells = np.empty(len(x), np.uint64)
+    kernels.find_cells(edges, x, cells)
+    assert cells.tolist() == [naive.cell(edges, v) for v in x]
+
+
+@pytest.mark.parametrize(("n", "p", "k"), [(1, 1, 1), (3, 70, 2), (300, 131, 3), (513, 8, 7), (0, 4, 2)])
+def test_sum_is_the_terms_in_tile_order(n, p, k):
+    rng = np.random.default_rng(n)
+    offsets, cuts, counts = ragged(rng, p, k, 40)
+    table = np.zeros((len(counts) + 1, k))
+    kernels.fill_log_table(table, counts, offsets, 0.0, 1.0, 0.0)
+    x = np.round(rng.normal(size=(n, p)), 1)
+    x[rng.random((n, p)) < 0.1] = np.nan
+    out, terms = rng.normal(size=(n, k)), np.empty((n, p, k))
+    expected = out.copy()
+    kernels.add_intervals(out, table, cuts, offsets, x)
+    kernels.interval_terms(terms, table, cuts, offsets, x)
+    for i in range(n):
+        for j in range(p):
+            v = offsets[j] + naive.cell(cuts[offsets[j] : offsets[j + 1] - 1], x[i, j])
+            assert terms[i, j].tolist() == (table[v].tolist() if x[i, j] == x[i, j] else [0.0] * k)
+        for c in range(k):
+            for t in range(0, p, TILE):
+                expected[i, c] += tile_sum(np.ascontiguousarray(terms[i, t : t + TILE, c]))
+    assert np.array_equal(out, expected)

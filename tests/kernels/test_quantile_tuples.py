@@ -1,0 +1,139 @@
+"""Kernels of quantile tuples against their slow twins, known traces, and at the edges."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.naive import gk
+from tests.summaries.columns import ORDERS, block_of, filled, order
+
+from bayou.kernels import quantile_tuples as kernels
+from bayou.kernels.sorting import sort_pairs
+from bayou.summaries.quantile_tuples import BUFFER, QuantileTuples
+
+VECTORS = Path(__file__).parents[1] / "vectors"
+GK = json.loads((VECTORS / "gk.json").read_text())
+POLICIES = json.loads((VECTORS / "gk_fixed_policies.json").read_text())
+
+
+@pytest.mark.parametrize(("name", "tight"), [("trace_eps0.1_tight", True), ("trace_eps0.1_paper", False)])
+def test_textbook_traces(name, tight):
+    trace = GK[name]
+    book = gk.Textbook(eps=trace["eps"], tight=tight)
+    for value, state in zip(trace["sequence"], trace["states"], strict=True):
+        book.add(value)
+        assert [t[:3] for t in book.tuples] == state
+    assert {phi: book.quantile(float(phi)) for phi in trace["final_quantiles"]} == trace["final_quantiles"]
+    assert book.worst() == trace["max_g_plus_delta"]
+
+
+@pytest.mark.parametrize("method", [1, 2])
+def test_textbook_budget_with_classes(method):
+    trace = GK["trace_fixed6_class"]
+    book = gk.Textbook(capacity=trace["cap"], method=method, classes=2)
+    for value, c, state in zip(trace["sequence"], trace["classes"], trace["states"], strict=True):
+        book.add(value, c)
+        assert book.tuples == state
+    assert book.worst() / (2 * book.n) == trace["eps_hat"]
+
+
+@pytest.mark.parametrize("name", ["sorted", "reversed", "outside-in", "inside-out"])
+def test_the_production_budget_keeps_up_with_the_textbook(name):
+    n = POLICIES["n"]
+    known = next(r for r in POLICIES["results"] if r["order"] == name and r["policy"].startswith("method2"))
+    s = filled(
+        QuantileTuples(POLICIES["capacity"]), order(name, n, np.random.default_rng(0)), np.zeros(n, int)
+    )
+    assert s.error() <= max(known["eps_hat"], 1 / POLICIES["capacity"])
+
+
+@pytest.mark.parametrize("name", ORDERS)
+@pytest.mark.parametrize(("budget", "eps"), [(5, 0.0), (20, 0.0), (20, 0.05)])
+@pytest.mark.parametrize("k", [1, 3])
+def test_flush_is_its_twin(name, budget, eps, k):
+    rng = np.random.default_rng(1)
+    n = 5 * BUFFER
+    x = order(name, n, rng).copy()
+    x[rng.random(n) < 0.1] = np.nan
+    y, w = rng.integers(0, k, n), rng.integers(1, 4, n).astype(float)
+    s = filled(QuantileTuples(budget, eps or None), x, y, w, k=k)
+    twin = gk.Tuples(k, s.budget, eps)
+    items = list(zip(x.tolist(), y.tolist(), w.tolist(), strict=True))
+    for lo in range(0, n, BUFFER):
+        twin.flush(items[lo : lo + BUFFER])
+    assert s.rows[0, : s.sizes[0]].tolist() == [t.row() for t in twin.tuples]
+
+
+@pytest.mark.parametrize("name", ORDERS)
+@pytest.mark.parametrize("eps", [0.0, 0.05])
+def test_merge_is_its_twin(name, eps):
+    rng = np.random.default_rng(2)
+    n = 4 * BUFFER
+    x, y = order(name, n, rng), rng.integers(0, 2, n)
+    halves = []
+    twins = []
+    for part in (slice(0, n // 4), slice(n // 4, n)):
+        halves.append(filled(QuantileTuples(20, eps or None), x[part], y[part], k=2))
+        twin = gk.Tuples(2, 20, eps)
+        items = [(v, c, 1.0) for v, c in zip(x[part].tolist(), y[part].tolist(), strict=True)]
+        for lo in range(0, len(items), BUFFER):
+            twin.flush(items[lo : lo + BUFFER])
+        twins.append(twin)
+    halves[0].merge(halves[1])
+    twins[0].merge(twins[1])
+    assert halves[0].rows[0, : halves[0].sizes[0]].tolist() == [t.row() for t in twins[0].tuples]
+
+
+def test_tiny_merge():
+    known = GK["merge_tiny"]
+    a, b = (np.array([[v, g, d, 1.0, 1.0] for v, g, d in known[side]], float) for side in "AB")
+    work = np.empty((9, 5))
+    assert kernels.union_column(work, a, b, 5, 4) == 9
+    assert work[:, :3].tolist() == known["merged"]
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.integers(-20, 20), max_size=700), st.sampled_from([1, 5, 1000]))
+def test_sorting_keeps_pairs_and_ties_in_order(values, scale):
+    x = np.array(values, float) / scale
+    rows = np.arange(len(x))
+    by_value = np.argsort(x, kind="stable")
+    found = x.copy()
+    sort_pairs(found, rows)
+    assert np.array_equal(found, x[by_value])
+    assert np.array_equal(rows, by_value)
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_sorting_orders(name):
+    x = order(name, 512, np.random.default_rng(0)).copy()
+    rows = np.arange(512)
+    found = x.copy()
+    sort_pairs(found, rows)
+    assert np.array_equal(found, np.sort(x))
+    assert np.array_equal(x[rows], found)
+
+
+def test_locate_by_hand():
+    keys = np.array([1.0, 3.0, np.inf, np.inf])
+    spots = np.empty(6, np.uint64)
+    kernels.locate(keys, np.array([0.0, 1.0, 2.0, 3.0, 9.0, np.nan]), 5, spots)
+    assert spots.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_first_least_takes_the_leftmost():
+    assert kernels.first_least(np.array([3.0, 1.0, 2.0, 1.0])) == 1
+
+
+def test_buffer_takes_labelled_rows_with_weight():
+    s = filled(QuantileTuples(), np.arange(5.0), [0, 0, 0, 0, 0])
+    block = block_of(np.arange(4.0), [-1, 0, 0, 0], [1.0, 0.0, 2.0, 1.0])
+    s.update(block)
+    assert s.fill[0] == 7
+    assert s.values[5:7, 0].tolist() == [2.0, 3.0]
+    assert s.weights[5:7].tolist() == [2.0, 1.0]
