@@ -25,6 +25,7 @@ from bayou.summaries.value_counts import ValueCounts
 from bayou.summaries.word_counts import WordCounts
 
 READING = "reading."
+MEMBER = "member."
 
 
 def _class_counts(arrays: Arrays, schema: Schema) -> None:
@@ -78,43 +79,54 @@ _KNOWN: dict[type[Any], Callable[[Arrays, Schema], None]] = {
 }
 
 
-def parts(model: Any, arrays: Arrays) -> Iterator[tuple[str, Any, dict[str, NDArray[Any]]]]:
-    """Name, view and arrays of every view of a model that is made of views."""
+def parts(model: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Where its arrays are, and the view itself, for every view of a model and of the models it is made of."""
     for name, view in getattr(model, "_views", {}).items():
-        prefix = f"{name}."
-        mine = {k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)}
-        yield name, view, mine
+        yield f"{prefix}{name}.", view
+    for i, member in enumerate(getattr(model, "_members", ())):
+        yield from parts(member, f"{prefix}{MEMBER}{i}.")
 
 
-def loose_views(model: Any) -> set[str]:
-    """Views whose summary answers for the lengths of its arrays itself."""
-    return {name for name, view, _ in parts(model, {}) if isinstance(view.summary, Checks) or view.searched}
+def loose_views(model: Any) -> tuple[str, ...]:
+    """Prefixes of the arrays for whose lengths a summary or reader answers itself."""
+    return tuple(prefix for prefix, view in parts(model) if isinstance(view.summary, Checks) or view.searched)
 
 
 def unchecked(model: Any) -> list[str]:
-    """Summaries of a model that has begun which nobody answers for: their files are not safe to take from anyone."""
+    """Summaries of a model that has begun which nobody answers for: their files are not safe to take from anyone.
+
+    A classifier made of classifiers answers for arrays of its own in `restore`.
+    """
     if isinstance(model, Checks):
         return []
-    views = [type(view.summary) for _, view, _ in parts(model, {})]
-    return [
-        cls.__name__ for cls in views or [type(model)] if cls not in _KNOWN and not issubclass(cls, Checks)
-    ]
+    members = [name for member in getattr(model, "_members", ()) for name in unchecked(member)]
+    views = [type(view.summary) for view in getattr(model, "_views", {}).values()]
+    bare = [] if views or hasattr(model, "_members") else [type(model).__name__]
+    found = [cls.__name__ for cls in views if cls not in _KNOWN and not issubclass(cls, Checks)]
+    return sorted({*members, *bare, *found})
 
 
 def check_state(model: Any, arrays: Arrays, schema: Schema) -> None:
     """Refuse arrays that no sequence of rows can have left in a model that has begun over the schema."""
-    if "rows" in arrays:
-        finite("the number of rows", arrays["rows"])
+    for name in ("rows", "learned"):
+        if name in arrays:
+            finite("the number of rows", arrays[name])
     if isinstance(model, Checks):
         _asked(model.check, arrays)
         return
-    for _, view, mine in parts(model, arrays):
-        kept = {k: a for k, a in mine.items() if not k.startswith(READING)}
+    for name, view in getattr(model, "_views", {}).items():
+        kept = {k: a for k, a in _under(f"{name}.", arrays).items() if not k.startswith(READING)}
         check = _KNOWN.get(type(view.summary))
         if isinstance(view.summary, Checks):
             _asked(view.summary.check, kept)
         elif check is not None:
             check(kept, schema)
+    for i, member in enumerate(getattr(model, "_members", ())):
+        check_state(member, _under(f"{MEMBER}{i}.", arrays), schema)
+
+
+def _under(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
+    return {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
 
 
 def _asked(check: Callable[[Arrays], None], arrays: Arrays) -> None:

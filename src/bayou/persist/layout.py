@@ -40,10 +40,10 @@ class Slot:
 
 @dataclass(frozen=True)
 class Layout:
-    """Slots by name, numbers as "#", and the views of which nothing can be said beforehand."""
+    """Slots by name, numbers of columns as "#", and the prefixes of which nothing can be said beforehand."""
 
     slots: Mapping[str, Slot]
-    unknown: frozenset[str]
+    unknown: tuple[str, ...]
 
 
 def _probe(classes: int, numeric: int, values: tuple[int, ...], words: tuple[int, ...]) -> Schema:
@@ -73,30 +73,47 @@ def layout_of(make: Callable[[], Any]) -> Layout | None:
             found.append(_families(model.arrays()))
         except Exception:  # a model made for certain classes or columns, or parameters that make none
             return None
-    slots, unknown = {}, set()
+    slots: dict[str, Slot] = {}
+    unknown = set()
     for name in {*found[0], *found[1]}:
-        slot = _slot(name, (found[0].get(name, []), found[1].get(name, [])), schemas)
-        if slot is None:
-            unknown.add(_view(name))
+        members = found[0].get(name, {}), found[1].get(name, {})
+        if "#" in name and set(members[0]) == set(
+            members[1]
+        ):  # so many, whatever the schema: each on its own
+            each = {name.replace("#", str(i)): ({i: members[0][i]}, {i: members[1][i]}) for i in members[0]}
         else:
-            slots[name] = slot
-    return Layout({n: s for n, s in slots.items() if _view(n) not in unknown}, frozenset(unknown))
+            each = {name: members}
+        for single, pair in each.items():
+            slot = _slot(single, pair, schemas)
+            if slot is None:
+                unknown.add(_home(single))
+            else:
+                slots[single] = slot
+    return Layout(slots, tuple(unknown))
 
 
-def _view(name: str) -> str:
-    return name.partition(".")[0]
+def _home(name: str) -> str:
+    """The prefix that an array shares with the others of its summary."""
+    return name.partition("#")[0] if "#" in name else name.rpartition(".")[0] + "."
 
 
-def _families(arrays: Arrays) -> dict[str, list[Any]]:
-    """Arrays by name with the first number taken out, in order of that number."""
-    out: dict[str, list[tuple[int, Any]]] = {}
+def _families(arrays: Arrays) -> dict[str, dict[int, Any]]:
+    """Arrays by name with the last number taken out, and by that number."""
+    out: dict[str, dict[int, Any]] = {}
     for name, array in arrays.items():
-        number = _NUMBER.search(name)
-        out.setdefault(_NUMBER.sub("#", name, count=1), []).append((int(number[0]) if number else 0, array))
-    return {name: [a for _, a in sorted(members, key=lambda m: m[0])] for name, members in out.items()}
+        found = list(_NUMBER.finditer(name))
+        if found:
+            begin, end = found[-1].span()
+            out.setdefault(f"{name[:begin]}#{name[end:]}", {})[int(name[begin:end])] = array
+        else:
+            out.setdefault(name, {})[0] = array
+    return out
 
 
-def _slot(name: str, found: tuple[list[Any], list[Any]], schemas: tuple[Schema, Schema]) -> Slot | None:
+def _slot(
+    name: str, families: tuple[dict[int, Any], dict[int, Any]], schemas: tuple[Schema, Schema]
+) -> Slot | None:
+    found = [[family[i] for i in sorted(family)] for family in families]
     sizes = [axes(schema) for schema in schemas]
     symbols = {(sizes[0][axis], sizes[1][axis]): axis for axis in sizes[0]}
     per = symbols.get((len(found[0]), len(found[1]))) if "#" in name else None
@@ -121,8 +138,8 @@ def _own_sizes(schema: Schema, kind: Kind) -> list[int]:
     return [v.size for v in schema.vocabulary_list(kind)]
 
 
-def check_layout(layout: Layout, arrays: Arrays, schema: Schema, loose: Collection[str]) -> None:
-    """Refuse arrays that the layout does not imply; in views named in `loose` fixed lengths may differ."""
+def check_layout(layout: Layout, arrays: Arrays, schema: Schema, loose: tuple[str, ...]) -> None:
+    """Refuse arrays that the layout does not imply; under the prefixes in `loose` fixed lengths may differ."""
     sizes = axes(schema)
     expected: dict[str, tuple[Slot, Mapping[str, int]]] = {}
     for name, slot in layout.slots.items():
@@ -136,11 +153,11 @@ def check_layout(layout: Layout, arrays: Arrays, schema: Schema, loose: Collecti
             )
         for i, size in enumerate(own):
             expected[name.replace("#", str(i))] = slot, {**sizes, OWN: size}
-    known = {name: a for name, a in arrays.items() if _view(name) not in layout.unknown}
-    _check_names(expected, known)
+    known = {name: a for name, a in arrays.items() if not name.startswith(layout.unknown)}
+    _check_names([name for name in expected if not name.startswith(layout.unknown)], known)
     for name, array in known.items():
         slot, lengths = expected[name]
-        want = slot.shape(lengths, fixed=_view(name) not in loose)
+        want = slot.shape(lengths, fixed=not name.startswith(loose))
         fits = len(want) == array.ndim and all(
             w is None or w == n for w, n in zip(want, array.shape, strict=True)
         )
