@@ -12,7 +12,6 @@ from tests.naive import intervals as naive
 from tests.summaries.columns import block_of, filled, plan
 
 from bayou.errors import SchemaError
-from bayou.hashing import digest
 from bayou.readings.discretize import discretize
 from bayou.readings.equal import EqualFrequency, EqualWidth
 from bayou.readings.fayyad_irani import FayyadIrani
@@ -143,7 +142,11 @@ def test_realigning_is_reading_over_the_larger_schema():
     moved = Intervals().read(s).realign(wider)
     s.realign(wider)
     again = Intervals().read(s)
-    assert digest(moved.arrays()) == digest(again.arrays())
+    for name in ("offsets", "cuts", "counts"):
+        assert np.array_equal(moved.arrays()[name], again.arrays()[name])
+    np.testing.assert_allclose(
+        moved.partitions.levels, again.partitions.levels, rtol=1e-12
+    )  # other class order
     assert np.array_equal(moved.table, again.table)
     assert moved.partitions[0].n_parts == 1
 

@@ -121,9 +121,11 @@ def divide_cell(
     for q in range(size - 1, v, -1):
         breaks[q] = breaks[q - 1]
         slack[q] = slack[q - 1]
-        counts[q + 1] = counts[q]
-    counts[v] /= 2.0
-    counts[v + 1] = counts[v]
+        for c in range(counts.shape[1]):
+            counts[q + 1, c] = counts[q, c]
+    for c in range(counts.shape[1]):
+        counts[v, c] /= 2.0
+        counts[v + 1, c] = counts[v, c]
     breaks[v] = cut
     slack[v] = _weight(counts[v]) + max(below, above)
     return True
@@ -152,13 +154,14 @@ def join_cells(
             least = left + right
             pair = v
         left = right
-    counts[pair] += counts[pair + 1]
-    for q in range(pair + 1, size - 1):
-        counts[q] = counts[q + 1]
+    for c in range(counts.shape[1]):
+        counts[pair, c] += counts[pair + 1, c]
+        for q in range(pair + 1, size - 1):
+            counts[q, c] = counts[q + 1, c]
+        counts[size - 1, c] = 0.0
     for q in range(pair, size - 2):
         breaks[q] = breaks[q + 1]
         slack[q] = slack[q + 1]
-    counts[size - 1] = 0.0
     breaks[size - 2] = np.inf
     slack[size - 2] = 0.0
     return pair

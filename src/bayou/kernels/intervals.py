@@ -140,7 +140,10 @@ def add_intervals(
     for r in range(0, n, ROWS):
         rows = min(ROWS, n - r)
         for t in range(0, p, TILE):
-            lanes[:] = 0.0
+            for lane in range(4):
+                for c in range(k):
+                    for i in range(rows):
+                        lanes[lane, c, i] = 0.0
             for b in range(t, min(t + TILE, p), BAND):
                 d = min(BAND, p - b)
                 for i in range(rows):

@@ -27,6 +27,39 @@ TILE = 8  # columns transposed at a time
 
 
 @kernel
+def clear(row: NDArray[np.float64]) -> None:
+    """row = 0. O(K).
+
+    row : float64[4 + K], out
+    """
+    for c in range(len(row)):
+        row[c] = 0.0
+
+
+@kernel
+def copy_row(target: NDArray[np.float64], source: NDArray[np.float64]) -> None:
+    """target = source. O(m).
+
+    target : float64[m], out
+    source : float64[m], in
+    """
+    for c in range(len(target)):
+        target[c] = source[c]
+
+
+@kernel
+def take_over(kept: NDArray[np.float64], gone: NDArray[np.float64]) -> None:
+    """Give the weight of a dropped tuple to the next one. O(K).
+
+    kept : float64[4 + K], in/out
+    gone : float64[4 + K], in
+    """
+    kept[1] += gone[1]
+    for c in range(HEAD, len(kept)):
+        kept[c] += gone[c]
+
+
+@kernel
 def buffer_rows(
     values: NDArray[np.float64],
     labels: NDArray[np.int32],
@@ -51,10 +84,7 @@ def buffer_rows(
     i = start
     while i < len(y) and at < len(labels):
         if y[i] >= 0 and w[i] > 0.0:
-            target = values[at]
-            source = numeric[i]
-            for j in range(len(target)):
-                target[j] = source[j]
+            copy_row(values[at], numeric[i])
             labels[at] = y[i]
             weights[at] = w[i]
             at += 1
@@ -177,7 +207,7 @@ def insert_run(
     closed = False
     g = 0.0
     e = 0.0
-    work[0] = 0.0
+    clear(work[0])
     for i in range(len(x)):
         if i > 0 and x[i] != x[i - 1]:
             special = i == alone
@@ -188,7 +218,7 @@ def insert_run(
                 row[2] = u
                 row[3] = e
                 at += 1
-                work[at] = 0.0
+                clear(work[at])
                 g = 0.0
                 closed = special
             e = 0.0
@@ -246,10 +276,7 @@ def insert(
             at += insert_run(work[at:], x[i:end], rows[i:end], labels, weights, u, limit, q == 0)
             i = end
         if q < size:
-            source = tuples[q]
-            row = work[at]
-            for c in range(len(row)):
-                row[c] = source[c]
+            copy_row(work[at], tuples[q])
             at += 1
     return at
 
@@ -268,20 +295,13 @@ def threshold_pass(work: NDArray[np.float64], size: int, least: int, limit: floa
         kept = work[at]
         row = work[i]
         if i > 0 and spare > 0 and kept[1] + kept[2] - kept[3] + row[1] <= limit:
-            kept[1] += row[1]
-            for c in range(HEAD, len(row)):
-                kept[c] += row[c]
+            take_over(kept, row)
             spare -= 1
         else:
             at -= 1
-            target = work[at]
-            for c in range(len(row)):
-                target[c] = row[c]
+            copy_row(work[at], row)
     for i in range(at, size):
-        row = work[i]
-        target = work[i - at]
-        for c in range(len(row)):
-            target[c] = row[c]
+        copy_row(work[i - at], work[i])
     return size - at
 
 
@@ -326,9 +346,14 @@ def drop_cheapest(work: NDArray[np.float64], size: int, budget: int) -> int:
 
     work : float64[m, 4 + K], in/out; the first `size` rows are the list, its new length is returned
     """
-    cost = np.full(size + 3 - (size + 3) % 4, np.inf)
-    after = np.arange(1, size + 1)
-    before = np.arange(-1, size - 1)
+    cost = np.empty(size + 3 - (size + 3) % 4)
+    after = np.empty(size, np.int64)
+    before = np.empty(size, np.int64)
+    for i in range(len(cost)):
+        cost[i] = np.inf
+    for i in range(size):
+        after[i] = i + 1
+        before[i] = i - 1
     for i in range(1, size - 1):
         cost[i] = work[i, 1] + work[i + 1, 1] + work[i + 1, 2] - work[i + 1, 3]
     left = size
@@ -338,9 +363,7 @@ def drop_cheapest(work: NDArray[np.float64], size: int, budget: int) -> int:
         b = after[i]
         row = work[i]
         kept = work[b]
-        kept[1] += row[1]
-        for c in range(HEAD, len(row)):
-            kept[c] += row[c]
+        take_over(kept, row)
         row[1] = -1.0
         cost[i] = np.inf
         after[a] = b
@@ -356,9 +379,7 @@ def drop_cheapest(work: NDArray[np.float64], size: int, budget: int) -> int:
     for i in range(size):
         row = work[i]
         if row[1] >= 0.0:
-            target = work[at]
-            for c in range(len(row)):
-                target[c] = row[c]
+            copy_row(work[at], row)
             at += 1
     return at
 
@@ -410,11 +431,11 @@ def flush_column(
     """Take a buffer of values into one column; returns its number of tuples. O(n log m + K m).
 
     tuples : float64[m, 4 + K], in/out
-    work : float64[m + n, 4 + K], scratch
-    sums : float64[2 m + 2, K], scratch
-    keys : float64[at least m + 1, a power of two], scratch
-    opened : bool[m + 1], scratch
-    spots : uint64[n], scratch
+    work : float64[m + n, 4 + K], out; scratch
+    sums : float64[2 m + 2, K], out; scratch
+    keys : float64[at least m + 1, a power of two], out; scratch
+    opened : bool[m + 1], out; scratch
+    spots : uint64[n], out; scratch
     x : float64[n], in; NaN = missing
     labels : int32[B], in
     weights : float64[B], in
@@ -428,9 +449,12 @@ def flush_column(
     m = 1
     while m <= size:
         m *= 2
-    keys[size:m] = np.inf
+    for q in range(size, m):
+        keys[q] = np.inf
     trash = 2 * size + 1
-    sums[: trash + 1] = 0.0
+    for q in range(trash + 1):
+        for c in range(sums.shape[1]):
+            sums[q, c] = 0.0
     locate(keys[:m], x, trash, spots)
     between = 0
     for i in range(len(x)):
@@ -460,10 +484,7 @@ def flush_column(
     size = insert(work, tuples, found[:n], rows[:n], labels, weights, size, budget, first)
     size = shrink(work, size, budget, limit, eps)
     for q in range(size):
-        row = work[q]
-        target = tuples[q]
-        for c in range(len(row)):
-            target[c] = row[c]
+        copy_row(tuples[q], work[q])
     return size
 
 
@@ -526,9 +547,7 @@ def union_column(
         row = work[at]
         first = j >= n or (i < m and a[i, 0] <= b[j, 0])
         both = i < m and j < n and a[i, 0] == b[j, 0]
-        own = a[i] if first else b[j]
-        for c in range(len(row)):
-            row[c] = own[c]
+        copy_row(row, a[i] if first else b[j])
         if both:
             for c in range(1, len(row)):
                 row[c] += b[j, c]
@@ -575,10 +594,7 @@ def merge_columns(
                 total += work[q, 1]
             size = shrink(work, size, budget, bound_of(total, budget, eps), eps)
         for q in range(size):
-            row = work[q]
-            target = merged[j, q]
-            for c in range(len(row)):
-                target[c] = row[c]
+            copy_row(merged[j, q], work[q])
         merged_sizes[j] = size
 
 

@@ -40,8 +40,8 @@ def _merge_runs(
 
     x : float64[n], in/out
     rows : int64[n], in/out
-    spare : float64[n], scratch
-    spare_rows : int64[n], scratch
+    spare : float64[n], out; scratch
+    spare_rows : int64[n], out; scratch
     """
     for i in range(lo, middle):
         spare[i - lo] = x[i]
@@ -78,8 +78,8 @@ def _sort_by_runs(
 
     x : float64[n], in/out
     rows : int64[n], in/out
-    spare : float64[n], scratch
-    spare_rows : int64[n], scratch
+    spare : float64[n], out; scratch
+    spare_rows : int64[n], out; scratch
     """
     n = len(x)
     _reverse_if_falling(x, rows)
@@ -119,11 +119,16 @@ def sort_pairs(x: NDArray[np.float64], rows: NDArray[np.int64]) -> None:
     low = x[0]
     high = x[0]
     rises = True
+    falls = True
     for i in range(1, n):
         rises = rises and x[i] >= x[i - 1]
+        falls = falls and x[i] < x[i - 1]
         low = min(low, x[i])
         high = max(high, x[i])
     if rises:
+        return
+    if falls:
+        _reverse_if_falling(x, rows)
         return
     spare = np.empty(n)
     spare_rows = np.empty(n, np.int64)
@@ -141,7 +146,8 @@ def sort_pairs(x: NDArray[np.float64], rows: NDArray[np.int64]) -> None:
             spare[above] = value
             spare_rows[above] = row
             above += 1
-    x[below:] = spare[:above]
-    rows[below:] = spare_rows[:above]
+    for i in range(above):
+        x[below + i] = spare[i]
+        rows[below + i] = spare_rows[i]
     _sort_by_runs(x[:below], rows[:below], spare, spare_rows)
     _sort_by_runs(x[below:], rows[below:], spare, spare_rows)

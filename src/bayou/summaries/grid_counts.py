@@ -147,7 +147,12 @@ class GridCounts(ArraySummary):
         return steps
 
     def config(self) -> Mapping[str, Scalar]:
-        return {"intervals": self.intervals, "alpha": self.alpha, "cells": self.max_cells, "joins": self.joins}
+        return {
+            "intervals": self.intervals,
+            "alpha": self.alpha,
+            "cells": self.max_cells,
+            "joins": self.joins,
+        }
 
     def update(self, block: Block) -> None:
         p = len(self.sizes)

@@ -200,7 +200,7 @@ class QuantileTuples(ArraySummary):
 
     def scale(self, factor: float) -> None:
         self.rows[:, :, 1:] *= factor
-        self.weights *= factor
+        self.weights[: self.fill[0]] *= factor
 
     def regroup(self, groups: Floats) -> Self:
         """Classes summed by groups; a class in no group is left out, and e gives up what it may have held."""
