@@ -89,7 +89,7 @@ def parts(model: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 def loose_views(model: Any) -> tuple[str, ...]:
     """Prefixes of the arrays for whose lengths a summary or reader answers itself."""
-    return tuple(prefix for prefix, view in parts(model) if isinstance(view.summary, Checks) or view.searched)
+    return tuple(prefix for prefix, view in parts(model) if type(view.summary) not in _KNOWN or view.searched)
 
 
 def unchecked(model: Any) -> list[str]:
