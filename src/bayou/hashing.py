@@ -58,9 +58,13 @@ def label_text(label: Label) -> str:
 def _bytes(label: Label) -> bytes:
     """Rank and body: what tells a label from all others."""
     if type(label) is str:
-        return b"\x02" + label.encode()
+        return b"\x02" + label.encode("utf-8", "surrogatepass")
     rank, _ = label_key(label)
-    body = label if isinstance(label, bytes) else str(float(label) if rank == 1 else label).encode()
+    body = (
+        label
+        if isinstance(label, bytes)
+        else str(float(label) if rank == 1 else label).encode("utf-8", "surrogatepass")
+    )
     return bytes([rank]) + body
 
 

@@ -1,0 +1,314 @@
+"""Space-Saving with class counts: the counters of one nominal column, found by key, the lightest on top of a heap.
+
+Slot s holds the value keys[s] with cells[s] = count, error, hits per class: hits are the rows met since the value
+came in, count = error + all hits, and the true count lies between count - error and count. heap[0] is the slot of
+the least (count, key), place[s] where slot s stands in the heap. index maps keys to slots by linear probing, 0 is
+free, otherwise slot + 1. What evicted values had met is in `rest`, per class.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+from bayou.kernels.sums import TILE, tile_sum
+
+HEAD = 2  # count and error come before the hits
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+FLOOR = -1e290  # stands for the logarithm of 0
+
+
+@kernel
+def log_or_floor(x: float) -> float:
+    """log x, and a finite stand-in for log 0."""
+    return math.log(x) if x > 0.0 else FLOOR
+
+
+@kernel
+def home_of(index: NDArray[np.int32], key: int) -> int:
+    """Where the search for a key begins.
+
+    index : int32[2^b], in
+    """
+    mixed = np.uint64(key) * GOLDEN
+    mixed ^= mixed >> np.uint64(32)
+    return int(np.int64(mixed & np.uint64(len(index) - 1)))
+
+
+@kernel
+def find_slot(index: NDArray[np.int32], keys: NDArray[np.int64], key: int) -> int:
+    """The slot of a key, -1 if it has none.
+
+    index : int32[2^b], in; keys : int64[S], in
+    """
+    at = home_of(index, key)
+    while index[at] > 0:
+        slot = index[at] - 1
+        if keys[slot] == key:
+            return int(slot)
+        at = (at + 1) & (len(index) - 1)
+    return -1
+
+
+@kernel
+def enter(index: NDArray[np.int32], key: int, slot: int) -> None:
+    """Remember the slot of a key.
+
+    index : int32[2^b], in/out
+    """
+    at = home_of(index, key)
+    while index[at] > 0:
+        at = (at + 1) & (len(index) - 1)
+    index[at] = slot + 1
+
+
+@kernel
+def leave(index: NDArray[np.int32], keys: NDArray[np.int64], key: int) -> None:
+    """Forget a key, and close the gap it leaves.
+
+    index : int32[2^b], in/out; keys : int64[S], in
+    """
+    last = len(index) - 1
+    at = home_of(index, key)
+    while keys[index[at] - 1] != key:
+        at = (at + 1) & last
+    gap = at
+    while True:
+        at = (at + 1) & last
+        if index[at] == 0:
+            break
+        home = home_of(index, keys[index[at] - 1])
+        if ((at - home) & last) >= ((at - gap) & last):
+            index[gap] = index[at]
+            gap = at
+    index[gap] = 0
+
+
+@kernel
+def lighter(cells: NDArray[np.float64], keys: NDArray[np.int64], a: int, b: int) -> bool:
+    """Whether slot a goes before slot b: smaller count, then smaller key.
+
+    cells : float64[S, 2 + k], in; keys : int64[S], in
+    """
+    if cells[a, 0] != cells[b, 0]:
+        return bool(cells[a, 0] < cells[b, 0])
+    return bool(keys[a] < keys[b])
+
+
+@kernel
+def settle(
+    heap: NDArray[np.int32],
+    place: NDArray[np.int32],
+    cells: NDArray[np.float64],
+    keys: NDArray[np.int64],
+    slot: int,
+    size: int,
+) -> None:
+    """Move a slot whose count changed to where it belongs in the heap. O(log S).
+
+    heap : int32[S], in/out; place : int32[S], in/out; cells : float64[S, 2 + k], in; keys : int64[S], in
+    """
+    at = int(place[slot])
+    while at > 0:
+        above = (at - 1) // 2
+        if not lighter(cells, keys, slot, heap[above]):
+            break
+        heap[at] = heap[above]
+        place[heap[at]] = at
+        at = above
+    while True:
+        below = 2 * at + 1
+        if below >= size:
+            break
+        if below + 1 < size and lighter(cells, keys, heap[below + 1], heap[below]):
+            below += 1
+        if not lighter(cells, keys, heap[below], slot):
+            break
+        heap[at] = heap[below]
+        place[heap[at]] = at
+        at = below
+    heap[at] = slot
+    place[slot] = at
+
+
+@kernel
+def rebuild(
+    heap: NDArray[np.int32],
+    place: NDArray[np.int32],
+    index: NDArray[np.int32],
+    cells: NDArray[np.float64],
+    keys: NDArray[np.int64],
+    size: int,
+) -> None:
+    """Heap and index of the first `size` slots, from nothing.
+
+    heap : int32[S], out; place : int32[S], out; index : int32[2^b], out; zeros before
+    cells : float64[S, 2 + k], in; keys : int64[S], in
+    """
+    for slot in range(size):
+        enter(index, keys[slot], slot)
+        heap[slot] = slot
+        place[slot] = slot
+        settle(heap, place, cells, keys, slot, slot + 1)
+
+
+@kernel
+def read_row(
+    out: NDArray[np.float64],
+    cells: NDArray[np.float64],
+    present: NDArray[np.float64],
+    rest: NDArray[np.float64],
+    seats: NDArray[np.int32],
+    slot: int,
+    values: int,
+    alpha: float,
+    m: float,
+) -> None:
+    """out[c] = log(n + alpha + m/V) - log(N_c + alpha V + m); n are the slot's hits, or what evicted values met.
+
+    out : float64[K], out; cells : float64[S, 2 + k], in; present : float64[k], in; rest : float64[k], in
+    seats : int32[K], in, where a class stands among those met, -1 if it was not
+    """
+    above = alpha + m / values
+    below = alpha * values + m
+    for c in range(len(out)):
+        seat = seats[c]
+        n = 0.0
+        total = 0.0
+        if seat >= 0:
+            n = cells[slot, HEAD + seat] if slot >= 0 else rest[seat]
+            total = present[seat]
+        out[c] = log_or_floor(n + above) - log_or_floor(total + below)
+
+
+@kernel
+def any_weight(rest: NDArray[np.float64]) -> bool:
+    """Whether anything was evicted.
+
+    rest : float64[k], in
+    """
+    for seat in range(len(rest)):
+        if rest[seat] > 0.0:
+            return True
+    return False
+
+
+@kernel
+def count_value(
+    cells: NDArray[np.float64],
+    keys: NDArray[np.int64],
+    heap: NDArray[np.int32],
+    place: NDArray[np.int32],
+    index: NDArray[np.int32],
+    named: NDArray[np.bool_],
+    totals: NDArray[np.float64],
+    rest: NDArray[np.float64],
+    slot: int,
+    key: int,
+    seat: int,
+    w: float,
+) -> None:
+    """One more row with the value of a slot; if that is -1, the value gets a free slot or the lightest's. O(log S).
+
+    cells : float64[S, 2 + k], in/out; keys : int64[S], in/out; heap : int32[S], in/out; place : int32[S], in/out
+    index : int32[2^b], in/out; named : bool[S], in/out, whether the slot's text is known
+    totals : float64[2], in/out, number of slots in use, and the most that any absent value can have
+    rest : float64[k], in/out
+    """
+    size = int(totals[0])
+    if slot < 0:
+        least = totals[1]
+        if size < len(keys):
+            slot = size
+            size += 1
+            totals[0] = float(size)
+            heap[slot] = slot
+            place[slot] = slot
+        else:
+            slot = int(heap[0])
+            least = cells[slot, 0]
+            totals[1] = max(totals[1], least)
+            for c in range(len(rest)):
+                rest[c] += cells[slot, HEAD + c]
+            leave(index, keys, keys[slot])
+        for c in range(len(rest)):
+            cells[slot, HEAD + c] = 0.0
+        cells[slot, 0] = least
+        cells[slot, 1] = least
+        keys[slot] = key
+        named[slot] = False
+        enter(index, key, slot)
+    cells[slot, 0] += w
+    cells[slot, HEAD + seat] += w
+    settle(heap, place, cells, keys, slot, size)
+
+
+@kernel
+def sweep(
+    cells: NDArray[np.float64],
+    keys: NDArray[np.int64],
+    heap: NDArray[np.int32],
+    place: NDArray[np.int32],
+    index: NDArray[np.int32],
+    named: NDArray[np.bool_],
+    totals: NDArray[np.float64],
+    present: NDArray[np.float64],
+    rest: NDArray[np.float64],
+    column: NDArray[np.int64],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    seats: NDArray[np.int32],
+    capacity: int,
+    declared: int,
+    alpha: float,
+    m: float,
+    learns: bool,
+    first: int,
+    terms: NDArray[np.float64],
+) -> int:
+    """Row by row: the log-probabilities as they stand (if `terms` has rows), then count the row (if `learns`).
+
+    Begins with row `first` and returns the row it stopped at: n, or one that needs a slot more than there are
+    although the capacity allows it.
+
+    cells : float64[S, 2 + k], in/out; keys : int64[S], in/out; heap : int32[S], in/out; place : int32[S], in/out
+    index : int32[2^b], in/out; named : bool[S], in/out; totals : float64[2], in/out; present : float64[k], in/out
+    rest : float64[k], in/out; column : int64[n], in, 0 = missing; y : int32[n], in; w : float64[n], in
+    seats : int32[K], in; terms : float64[n, K], out, or float64[0, K]
+    """
+    for i in range(first, len(column)):
+        key = column[i]
+        slot = find_slot(index, keys, key) if key != 0 else -1
+        if i < len(terms):
+            garbage = any_weight(rest)
+            if key != 0 and (slot >= 0 or garbage):
+                values = max(int(totals[0]) + int(garbage), declared)
+                read_row(terms[i], cells, present, rest, seats, slot, values, alpha, m)
+            else:
+                for c in range(terms.shape[1]):
+                    terms[i, c] = 0.0
+        if learns and key != 0 and y[i] >= 0 and w[i] > 0.0:
+            if slot < 0 and int(totals[0]) == len(keys) < capacity:
+                return i
+            seat = seats[y[i]]
+            present[seat] += w[i]
+            count_value(cells, keys, heap, place, index, named, totals, rest, slot, key, seat, w[i])
+    return len(column)
+
+
+@kernel
+def add_terms(out: NDArray[np.float64], terms: NDArray[np.float64]) -> None:
+    """out[i, c] += the sum of one tile of columns, terms[0, i, c] .. terms[d - 1, i, c].
+
+    out : float64[n, K], in/out; terms : float64[d, n, K], in, d <= 64
+    """
+    line = np.empty(TILE)
+    d = len(terms)
+    for i in range(out.shape[0]):
+        for c in range(out.shape[1]):
+            for j in range(d):
+                line[j] = terms[j, i, c]
+            out[i, c] += tile_sum(line[:d])

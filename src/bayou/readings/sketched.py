@@ -1,0 +1,89 @@
+"""Smoothed probability tables of values without end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayou.block import Block, Floats
+from bayou.errors import DataError
+from bayou.kernels.heavy_hitters import add_terms
+from bayou.kernels.sums import TILE
+from bayou.readings.table import Table
+from bayou.recipe import Recipe
+from bayou.summaries.heavy_hitters import LEAST, HeavyHitters
+
+CHUNK = 1 << 18  # terms held at once
+
+
+@dataclass(frozen=True)
+class Sketch(Recipe):
+    """Nominal columns in a fixed number of bytes each, however many values come: the heaviest, and `*`.
+
+    Parameters
+    ----------
+    max_bytes
+        Bytes per column; a value takes 96 + 8 K of them.
+
+    Examples
+    --------
+    >>> Sketch(max_bytes=1 << 16).summary().config()
+    {'max_bytes': 65536}
+    """
+
+    max_bytes: int = 1 << 20
+
+    def __post_init__(self) -> None:
+        if self.max_bytes < LEAST:
+            raise DataError(f"max_bytes must be at least {LEAST}", value=self.max_bytes)
+
+    def summary(self) -> HeavyHitters:
+        return HeavyHitters(self.max_bytes)
+
+
+@dataclass(frozen=True)
+class SketchedTable:
+    r"""$\log P(v \mid c) = \log (n + \alpha + m/V) - \log (N + \alpha V + m)$ over the values kept, and `*`.
+
+    A value that is not kept is read as the garbage value `*`; while nothing was evicted there is no `*`, and a
+    value never seen says nothing. V counts the values kept and `*`, or is the declared number if larger.
+    While all values fit, the terms are those of `Table` over `ValueCounts`, bit for bit.
+    """
+
+    alpha: float = 1.0
+    m: float = 0.0
+
+    @classmethod
+    def like(cls, table: Table) -> SketchedTable:
+        """The same smoothing as a table over plain counts."""
+        return cls(table.alpha, table.m)
+
+    def add_log_prob(self, summary: HeavyHitters, block: Block, out: Floats) -> None:
+        for rows, part in self._chunks(summary, block):
+            terms = np.empty((len(summary.columns), part.n, out.shape[1]))
+            summary.read(part, terms, (self.alpha, self.m))
+            _add(out[rows], terms)
+
+    def trail(self, summary: HeavyHitters, block: Block, out: Floats) -> None:
+        for rows, part in self._chunks(summary, block):
+            terms = np.empty((len(summary.columns), part.n, out.shape[1]))
+            summary.sweep(part, terms, (self.alpha, self.m))
+            _add(out[rows], terms)
+
+    def terms(self, summary: HeavyHitters, block: Block) -> Floats:
+        """[n, q, K] log P(v_j | c), 0 where missing or never seen."""
+        terms = np.empty((len(summary.columns), block.n, len(summary.seats)))
+        summary.read(block, terms, (self.alpha, self.m))
+        return np.ascontiguousarray(terms.transpose(1, 0, 2))
+
+    @staticmethod
+    def _chunks(summary: HeavyHitters, block: Block) -> Iterator[tuple[slice, Block]]:
+        cells = len(summary.columns) * len(summary.seats)
+        return block.cut(range(0, block.n, max(1, CHUNK // max(1, cells)))) if cells else iter(())
+
+
+def _add(out: Floats, terms: Floats) -> None:
+    for t in range(0, len(terms), TILE):
+        add_terms(out, terms[t : t + TILE])
