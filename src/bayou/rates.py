@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from bayou.errors import SchemaError
 from bayou.recipe import Recipe
@@ -155,8 +156,12 @@ class Experts(Rate):
         One more expert, for streams whose labels hang on: it adds how the last label changes the odds of the
         next one. Use it only where each label is known before the next prediction.
 
+    temper
+        What the second expert tempers: the `"joint"` log-probability, so that it never decides otherwise than
+        naive Bayes; or the `"evidence"` without the prior, which leans to frequent classes.
+
     >>> Experts(forget=0.999)
-    Experts(eta=0.2, forget=0.999, share=0.001, average=True, persistence=False)
+    Experts(eta=0.2, forget=0.999, share=0.001, average=True, persistence=False, temper='joint')
     """
 
     eta: float = 0.2
@@ -164,6 +169,7 @@ class Experts(Rate):
     share: float = 0.001
     average: bool = True
     persistence: bool = False
+    temper: Literal["joint", "evidence"] = "joint"
 
     @property
     def takes_lift(self) -> bool:
@@ -171,6 +177,8 @@ class Experts(Rate):
 
     def __post_init__(self) -> None:
         _at_least_zero(self, "eta")
+        if self.temper not in ("joint", "evidence"):
+            raise SchemaError(f"{self}: temper is 'joint' or 'evidence'")
         if not 0 < self.forget <= 1 or not 0 <= self.share < 1:
             raise SchemaError(f"{self}: forget lies in (0, 1], share in [0, 1)")
 

@@ -9,8 +9,14 @@ import numpy as np
 
 from bayou.block import Block, Floats, Index
 from bayou.classifiers.engine import BayesClassifier
-from bayou.classifiers.naive_bayes import NaiveBayes, given_classes
-from bayou.classifiers.weighted_columns import bins_recipe, column_view, columns_recipe
+from bayou.classifiers.naive_bayes import given_classes
+from bayou.classifiers.weighted_columns import (
+    COLUMN_VIEWS,
+    bins_recipe,
+    column_edges,
+    columns_recipe,
+    table_views,
+)
 from bayou.errors import UnsupportedError
 from bayou.rates import Rate, rate_recipe
 from bayou.readings.table import MEstimate
@@ -19,8 +25,6 @@ from bayou.readings.view import AnyView, View
 from bayou.schema import Declared, Label
 from bayou.summaries.moments import Moments
 from bayou.summaries.weights import Weights
-
-COLUMNS = ("numeric", "nominal", "words")  # views whose terms are weighted, in the order of the weights
 
 
 class WeightedNB(BayesClassifier):
@@ -96,12 +100,8 @@ class WeightedNB(BayesClassifier):
         return given_classes(super().declared(), self.prior)
 
     def views(self) -> Mapping[str, AnyView]:
-        tables = NaiveBayes(smoothing=self.smoothing, prior=self.prior, schema=self.schema).views()
-        return {
-            **tables,
-            "numeric": column_view(self.numeric, self.bins),
-            "weights": LearnedView(Weights(rate_recipe(self.rate), self.tied)),
-        }
+        tables = table_views(self.numeric, self.bins, self.smoothing, self.prior)
+        return {**tables, "weights": LearnedView(Weights(rate_recipe(self.rate), self.tied))}
 
     @property
     def weights_(self) -> Floats:
@@ -139,20 +139,15 @@ class WeightedNB(BayesClassifier):
 
     def _in_chunks(self, block: Block, out: Floats, learn: bool) -> None:
         """Scores into `out`, few enough rows at a time for their terms to stay in the cache."""
-        edges = self._edges(block)
+        edges = column_edges(block)
         rows = chunk_rows(int(edges[-1]), self._k)
         for where, part in block.cut(range(rows, block.n, rows)):
             out[where] = self._scores(part, edges, learn)
 
-    def _edges(self, block: Block) -> Index:
-        """Where the columns of each view end; every text column is summed up on its own."""
-        p, q = block.numeric.shape[1], block.codes.shape[1]
-        return np.array([0, p, *range(p + q, p + q + len(block.words) + 1)], dtype=np.int64)
-
     def _scores(self, block: Block, edges: Index, learn: bool) -> Floats:
         prior = np.zeros((block.n, self._k))
         units = np.zeros((block.n, block.numeric.shape[1] if self._needs_units() else 0))
-        views = [self._views[name] for name in COLUMNS]
+        views = [self._views[name] for name in COLUMN_VIEWS]
         if learn:
             self._views["classes"].trail(block, prior)
             terms = [trail_terms(view, block, units) for view in views]

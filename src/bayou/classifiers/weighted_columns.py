@@ -1,9 +1,14 @@
-"""Numeric columns of weighted and averaged naive Bayes: a summary, and how it is cut and read."""
+"""The tables under weighted and averaged naive Bayes: views column by column, numeric ones cut as wished."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from bayou.block import Block, Index
+from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.errors import SchemaError
 from bayou.readings.equal import EqualFrequency, EqualWidth
 from bayou.readings.fayyad_irani import FayyadIrani
@@ -11,9 +16,12 @@ from bayou.readings.gaussian import Gaussian
 from bayou.readings.intervals import Intervals
 from bayou.readings.modl import MODL
 from bayou.readings.partition import Discretiser
+from bayou.readings.table import MEstimate
 from bayou.readings.view import AnyView, Live, Searched
+from bayou.schema import Label
 from bayou.summaries.quantile_tuples import GKClass
 
+COLUMN_VIEWS = ("numeric", "nominal", "words")  # views whose terms are weighted, in the order of the weights
 COLUMNS: dict[str, Any] = {"gaussian": Gaussian, "gkclass": GKClass}
 BINS: dict[str, type[Discretiser]] = {
     "modl": MODL,
@@ -39,6 +47,20 @@ def column_view(numeric: Any, bins: Any) -> AnyView:
     if isinstance(recipe, Gaussian):
         return Live(recipe.summary(), recipe)
     return Searched(recipe.summary(), Intervals(bins_recipe(bins)))
+
+
+def table_views(
+    numeric: Any, bins: Any, smoothing: float | MEstimate, prior: str | Mapping[Label, float]
+) -> dict[str, AnyView]:
+    """The views of naive Bayes, with numeric columns as wished."""
+    tables = NaiveBayes(smoothing=smoothing, prior=prior).views()
+    return {**tables, "numeric": column_view(numeric, bins)}
+
+
+def column_edges(block: Block) -> Index:
+    """Where the columns of each view end; every text column is summed up on its own, as naive Bayes does."""
+    p, q = block.numeric.shape[1], block.codes.shape[1]
+    return np.array([0, p, *range(p + q, p + q + len(block.words) + 1)], dtype=np.int64)
 
 
 def _recipe(name: str, choice: Any, known: dict[str, Any]) -> Any:

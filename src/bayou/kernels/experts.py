@@ -84,14 +84,17 @@ def score_experts(
     scalars: NDArray[np.float64],
     inputs: NDArray[np.float64],
     pull: NDArray[np.float64],
+    base: NDArray[np.float64],
     evidence: NDArray[np.float64],
+    heat: NDArray[np.float64],
     scores: NDArray[np.float64],
 ) -> None:
     """Log-probabilities of every expert; scores[0] comes as naive Bayes' joint log-probability.
 
     weights : float64[d, K or 1], in; mean : like weights or [0, 0], in; columns : float64[d, 3], in, [0, 3] if tied
     bias : float64[3, K], in; scalars : float64[11], in; inputs : float64[d, K], in
-    pull : float64[K], in, of the last label; evidence : float64[K], out, sum of the inputs
+    pull : float64[K], in, of the last label; base : float64[K], in, tempered beside the
+    evidence; evidence, heat : float64[K], out, sum of the inputs, and all that is tempered
     scores : float64[5, K], in/out
     """
     for c in range(len(evidence)):
@@ -101,7 +104,8 @@ def score_experts(
             evidence[c] += inputs[j, c]
     for c in range(len(evidence)):
         joint = scores[NAIVE, c]
-        scores[TEMPERED, c] = joint + scalars[TAU] * evidence[c]
+        heat[c] = evidence[c] + base[c]
+        scores[TEMPERED, c] = joint + scalars[TAU] * heat[c]
         scores[LAST, c] = joint + bias[0, c] + scalars[SHIFT] * evidence[c]
         scores[MEAN, c] = joint + bias[1, c] + scalars[SHIFT_MEAN] * evidence[c]
     if columns.shape[0] > 0:
@@ -319,14 +323,16 @@ def learn_experts(
     bias : float64[3, K], in/out, b, its mean, its squared gradients
     scalars : float64[11], in/out; credit : float64[5], in/out; follows : float64[K, K], in/out
     last : int64[1], in/out; terms : float64[n, d, K], in/out, become inputs; prior, lift : float64[n, K], in, log
-    edges : int64[views + 1], in; y : int32[n], in; w : float64[n], in; rule : float64[3], in, eta, forget, share
-    out : float64[n, K], out
+    edges : int64[views + 1], in; y : int32[n], in; w : float64[n], in; rule : float64[4], in, eta, forget, share,
+    whether the prior is tempered too; out : float64[n, K], out
     """
     k = out.shape[1]
     eta, forget, share = rule[0], rule[1], rule[2]
     tile = np.empty(TILE)
     scores = np.empty((EXPERTS, k))
+    whole = rule[3] > 0.0
     evidence, pull, residual = np.empty(k), np.empty(k), np.empty(k)
+    base, heat = np.empty(k), np.empty(k)
     change, bias_step = np.empty(k), np.empty(k)
     delta, column_delta = np.empty_like(weights), np.empty(columns.shape[0])
     persistent = credit[PERSISTENT] > 0.0
@@ -338,7 +344,11 @@ def learn_experts(
         lift_terms(inputs, lift[i])
         if persistent:
             last_label_lift(follows, last[0], prior[i], pull)
-        score_experts(weights, mean, columns, bias, scalars, inputs, pull, evidence, scores)
+        for c in range(k):
+            base[c] = prior[i, c] if whole and prior[i, c] > -np.inf else 0.0
+        score_experts(
+            weights, mean, columns, bias, scalars, inputs, pull, base, evidence, heat, scores
+        )  # fmt: skip
         mix(credit, scores, out[i])
         label = y[i]
         if label < 0 or w[i] == 0.0:
@@ -354,7 +364,7 @@ def learn_experts(
             continue
         share_credit(credit, scores, label, weight, share)
         learn_factor(
-            scalars, TAU, scores[TEMPERED], evidence, prior[i], label, weight, eta, forget, residual, change
+            scalars, TAU, scores[TEMPERED], heat, prior[i], label, weight, eta, forget, residual, change
         )
         if persistent:
             learn_factor(

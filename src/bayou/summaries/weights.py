@@ -130,7 +130,8 @@ class Weights(ArraySummary):
         """
         out = np.empty_like(prior)
         if isinstance(self.rate, Experts):
-            rule = np.array([self.rate.eta, self.rate.forget, self.rate.share])
+            joint = float(self.rate.temper == "joint")
+            rule = np.array([self.rate.eta, self.rate.forget, self.rate.share, joint])
             learn_experts(
                 self.weights, self.mean, self.squares, self.columns, self.bias, self.scalars, self.credit,
                 self.follows, self.last, terms, prior, lift, edges, y, w, rule, out,

@@ -1,0 +1,191 @@
+"""Document 000: accuracy of weighted naive Bayes against naive Bayes, after one pass and prequentially.
+
+python reproduce/document_000.py holdout            real sets, hold-out after one pass
+python reproduce/document_000.py prequential        real sets, predict then learn, in their own order
+python reproduce/document_000.py synthetic          the shape of the document's tables 1 and 2
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from reproduce.sets import DATA, SETS, Rows, load
+
+from bayou.classifiers.averaged import AveragedNB
+from bayou.classifiers.baselines import NoChange
+from bayou.classifiers.weighted import WeightedNB
+from bayou.rates import Constant, Experts
+from bayou.streams.generators import ManyGaussians
+
+Make = Callable[[], Any]
+Floats = NDArray[np.float64]
+LARGE = 900  # test rows from which on one split is enough
+SMALL_SPLITS = 25
+TEST_SHARE = 0.3
+
+
+def scores(proba: Floats, labels: Sequence[Any], known: Sequence[Any]) -> dict[str, float]:
+    """Accuracy in points, log-loss in nats per row (floored at 1e-9), expected calibration error (15 bins)."""
+    place = {label: i for i, label in enumerate(known)}
+    y = np.array([place.get(label, -1) for label in labels])
+    best, sure = proba.argmax(axis=1), proba.max(axis=1)
+    right = best == y
+    given = np.where(y >= 0, proba[np.arange(len(y)), np.maximum(y, 0)], 0.0)
+    bins = np.minimum((sure * 15).astype(int), 14)
+    gaps = [
+        abs(right[bins == b].mean() - sure[bins == b].mean()) * (bins == b).mean()
+        for b in range(15)
+        if (bins == b).any()
+    ]
+    return {
+        "accuracy": 100.0 * float(right.mean()),
+        "log_loss": float(-np.log(np.maximum(given, 1e-9)).mean()),
+        "ece": float(np.sum(gaps)),
+    }
+
+
+def holdout(
+    data: Rows, make: Mapping[str, Make], seed: int, block: int = 1000
+) -> dict[str, dict[str, float]]:
+    """Learn a shuffled 70 % in one pass, predict the rest."""
+    order = np.random.default_rng(seed).permutation(len(data))
+    cut = len(data) - int(len(data) * TEST_SHARE)
+    train, test = data.take(order[:cut]), data.take(order[cut:])
+    found = {}
+    for name, new in make.items():
+        model = new()
+        for start in range(0, len(train), block):
+            part = np.arange(start, min(start + block, len(train)))
+            rows = train.take(part)
+            model.learn_many(rows.columns, rows.labels)
+        model.refresh()
+        found[name] = scores(model.proba(model.encode(test.columns)), test.labels, model.labels())
+    return found
+
+
+def splits(data: Rows) -> int:
+    """One split for large sets, many for small ones."""
+    return 1 if len(data) * TEST_SHARE >= LARGE else SMALL_SPLITS
+
+
+def mean_holdout(data: Rows, make: Mapping[str, Make], n: int) -> dict[str, dict[str, float]]:
+    runs = [holdout(data, make, seed) for seed in range(n)]
+    return {
+        name: {key: float(np.mean([run[name][key] for run in runs])) for key in runs[0][name]}
+        for name in make
+    }
+
+
+def prequential(data: Rows, make: Mapping[str, Make], block: int = 1000) -> dict[str, dict[str, float]]:
+    """Predict each row, then learn it, in the set's own order."""
+    found = {}
+    for name, new in make.items():
+        model, right, loss = new(), 0, 0.0
+        for start in range(0, len(data), block):
+            rows = data.take(np.arange(start, min(start + block, len(data))))
+            proba = model.test_then_train_batch(rows.columns, rows.labels)
+            part = scores(proba, rows.labels, model.labels())
+            right += part["accuracy"] * len(rows)
+            loss += part["log_loss"] * len(rows)
+        found[name] = {"accuracy": right / len(data), "log_loss": loss / len(data)}
+    return found
+
+
+def models(numeric: str) -> dict[str, Make]:
+    """Naive Bayes and weighted naive Bayes over the same tables."""
+    return {
+        "NB": lambda: WeightedNB(numeric, rate=Constant(0.0)),
+        "WNB": lambda: WeightedNB(numeric),
+        "tied": lambda: WeightedNB(numeric, tied=True),
+        "document": lambda: WeightedNB(numeric, rate="document"),
+        "AdaGrad": lambda: WeightedNB(numeric, rate="adagrad"),
+    }
+
+
+def drifting(numeric: str) -> dict[str, Make]:
+    return {
+        "NB": lambda: WeightedNB(numeric, rate=Constant(0.0)),
+        "WNB": lambda: WeightedNB(numeric),
+        "forget": lambda: WeightedNB(numeric, rate=Experts(forget=0.999)),
+        "persistence": lambda: WeightedNB(numeric, rate=Experts(persistence=True)),
+        "both": lambda: WeightedNB(numeric, rate=Experts(forget=0.999, persistence=True)),
+        "no-change": NoChange,
+    }
+
+
+def run_holdout(numeric: str, names: Sequence[str]) -> None:
+    make = models(numeric)
+    gains: dict[str, list[float]] = {name: [] for name in make}
+    ece: dict[str, list[float]] = {name: [] for name in make}
+    print(f"{'hold-out, ' + numeric:22}" + "".join(f"{name:>10}" for name in make) + "   NLL of NB, WNB")
+    for name in names:
+        data = load(name, 100_000)
+        found = mean_holdout(data, make, splits(data))
+        for rule in make:
+            gains[rule].append(found[rule]["accuracy"] - found["NB"]["accuracy"])
+            ece[rule].append(found[rule]["ece"])
+        line = "".join(f"{found[rule]['accuracy']:10.2f}" for rule in make)
+        print(f"{name:22}{line}   {found['NB']['log_loss']:.4f} {found['WNB']['log_loss']:.4f}", flush=True)
+    print(f"{'mean gain':22}" + "".join(f"{np.mean(gains[rule]):10.2f}" for rule in make))
+    print(f"{'worst':22}" + "".join(f"{np.min(gains[rule]):10.2f}" for rule in make))
+    print(f"{'calibration error':22}" + "".join(f"{np.mean(ece[rule]):10.3f}" for rule in make))
+
+
+def run_prequential(numeric: str, names: Sequence[str]) -> None:
+    make = drifting(numeric)
+    print(f"{'prequential, ' + numeric:22}" + "".join(f"{name:>12}" for name in make) + "   NLL of NB, WNB")
+    for name in names:
+        data = load(name)
+        found = prequential(data, make)
+        line = "".join(f"{found[rule]['accuracy']:12.2f}" for rule in make)
+        print(f"{name:22}{line}   {found['NB']['log_loss']:.4f} {found['WNB']['log_loss']:.4f}", flush=True)
+
+
+def run_synthetic(attributes: int = 500, sizes: Sequence[int] = (40_000, 100_000, 380_000)) -> None:
+    """Accuracy after so many rows, tested on 20,000 others, for several ways in which columns hang together."""
+    make: dict[str, Make] = {
+        "Gaussian NB": lambda: WeightedNB("gaussian", rate=Constant(0.0)),
+        "GKClass NB": lambda: WeightedNB("gkclass", rate=Constant(0.0)),
+        "offline ANB": lambda: AveragedNB("gkclass", weights="fractional"),
+        "document": lambda: WeightedNB("gkclass", rate="document"),
+        "WNB": lambda: WeightedNB("gkclass"),
+    }
+    for structure in ("independent", "blocks", "chain", "factor"):
+        stream = ManyGaussians(attributes, structure=structure, seed=1)
+        print(f"{structure}, best possible {100 * stream.bayes_accuracy:.2f}")
+        test = stream.read(20_000)
+        fitted = {name: new() for name, new in make.items()}
+        learned = 0
+        for size in sizes:
+            while learned < size:
+                rows = stream.read(min(2000, size - learned))
+                for model in fitted.values():
+                    model.learn_many(rows, rows.labels)
+                learned += len(rows)
+            found = {
+                name: scores(model.proba(model.encode(test)), test.labels.to_pylist(), model.labels())
+                for name, model in fitted.items()
+            }
+            print(
+                f"{size:9,}  " + "  ".join(f"{n} {f['accuracy']:.2f}" for n, f in found.items()), flush=True
+            )
+
+
+def main(arguments: Sequence[str]) -> None:
+    what = arguments[0] if arguments else "holdout"
+    if what == "synthetic":
+        run_synthetic()
+        return
+    if not DATA.exists():
+        raise SystemExit(f"the data sets are not at {DATA.name}; see the project's README")
+    numeric = arguments[1] if len(arguments) > 1 else "gkclass"
+    names = arguments[2].split(",") if len(arguments) > 2 else list(SETS)
+    (run_holdout if what == "holdout" else run_prequential)(numeric, names)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,203 @@
+"""A bounded sample of rows, for what must look at rows more than once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.align import Alignment, Axis
+from bayou.block import Block, Codes, Floats, Words
+from bayou.errors import DataError
+from bayou.laws import MergeLaw
+from bayou.protocols import Arrays, Scalar
+from bayou.summaries.array_summary import ArraySummary
+
+Hashes = NDArray[np.uint64]
+_FIXED = ("numeric", "codes", "y", "w", "hashes", "seen")
+
+
+class Reservoir(ArraySummary):
+    """The rows with the smallest hashes of their number: a uniform sample, however the rows are cut into blocks.
+
+    Rows are numbered as they teach (label and weight). Merge: AVERAGED; the smallest hashes of both, a sample
+    of all rows as long as shards are not copies of each other. Memory: rows (8 p + 4 q + 20) bytes from the
+    first row on, and the words of the rows kept.
+
+    Parameters
+    ----------
+    rows
+        Rows kept at most.
+    seed
+        Of the hashes.
+    """
+
+    law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
+
+    def __init__(self, rows: int = 2000, seed: int = 0) -> None:
+        self.rows, self.seed = rows, seed
+        self.kept = _blank(0, 0, 0)
+        self.hashes: Hashes = np.zeros(0, dtype=np.uint64)
+        self.seen = np.zeros(1, dtype=np.int64)
+
+    def config(self) -> Mapping[str, Scalar]:
+        return {"rows": self.rows, "seed": self.seed}
+
+    def update(self, block: Block) -> None:
+        teaches = np.flatnonzero((block.y >= 0) & (block.w > 0))
+        hashes = row_hashes(self.seed, int(self.seen[0]), len(teaches))
+        self.seen[0] += len(teaches)
+        if len(self.hashes) == self.rows:
+            low = hashes < self.hashes[-1]
+            teaches, hashes = teaches[low], hashes[low]
+        if len(teaches):
+            self._keep(stack(self.kept, take(block, teaches)), np.concatenate([self.hashes, hashes]))
+
+    def _keep(self, block: Block, hashes: Hashes) -> None:
+        order = np.argsort(hashes, kind="stable")[: self.rows]
+        self.kept, self.hashes = take(block, order), hashes[order]
+
+    def merge(self, other: Self) -> None:
+        self.check_mergeable(other)
+        self._keep(stack(self.kept, other.kept), np.concatenate([self.hashes, other.hashes]))
+        self.seen = self.seen + other.seen
+
+    def scale(self, factor: float) -> None:
+        self.kept.w[:] *= factor
+
+    def fresh(self) -> Self:
+        twin = type(self)(self.rows, self.seed)
+        twin.kept = take(self.kept, np.zeros(0, dtype=np.int64))
+        return twin
+
+    def realign(self, plan: Alignment) -> None:
+        old = self.kept
+        numeric = np.full((old.n, plan.numeric.size), np.nan)
+        numeric[:, plan.numeric.to] = old.numeric
+        codes = np.full((old.n, plan.nominal.size), -1, dtype=np.int32)
+        for j, new in enumerate(plan.nominal.to):
+            to = np.append(plan.values[new].to, -1)  # the last place is that of a missing value
+            codes[:, new] = to[old.codes[:, j]]
+        words = [_no_words(old.n) for _ in range(plan.text.size)]
+        for j, new in enumerate(plan.text.to):
+            words[new] = _moved(old.words[j], plan.words[new])
+        y = plan.classes.to[old.y].astype(np.int32)
+        self.kept = Block(numeric, codes, tuple(words), y, old.w)
+
+    def arrays(self) -> Arrays:
+        """Padded to the full number of rows, so that memory is what it will be from the start."""
+        b, pad = self.kept, self.rows - len(self.hashes)
+        out: dict[str, NDArray[Any]] = {
+            "numeric": np.pad(b.numeric, ((0, pad), (0, 0)), constant_values=np.nan),
+            "codes": np.pad(b.codes, ((0, pad), (0, 0)), constant_values=-1),
+            "y": np.pad(b.y, (0, pad), constant_values=-1),
+            "w": np.pad(b.w, (0, pad)),
+            "hashes": np.pad(self.hashes, (0, pad)),
+            "seen": self.seen,
+        }
+        for j, words in enumerate(b.words):
+            out |= {f"{j}.indptr": words.indptr, f"{j}.ids": words.ids, f"{j}.counts": words.counts}
+        return out
+
+    def restore(self, arrays: Arrays) -> None:
+        n = int(np.count_nonzero(arrays["y"] >= 0))
+        words: list[Words] = []
+        while f"{len(words)}.indptr" in arrays:
+            j = len(words)
+            words.append(Words(*(np.array(arrays[f"{j}.{name}"]) for name in ("indptr", "ids", "counts"))))
+        fixed = {name: np.array(arrays[name][:n], order="C") for name in _FIXED[:5]}
+        self.kept = Block(fixed["numeric"], fixed["codes"], tuple(words), fixed["y"], fixed["w"])
+        self.hashes = fixed["hashes"]
+        self.seen = np.array(arrays["seen"], dtype=np.int64)
+
+    def check(self, arrays: Arrays) -> None:
+        """Refuse rows with labels, values or words outside the schema this is realigned to."""
+        n = int(np.count_nonzero(arrays["y"] >= 0))
+        if any(len(arrays[name]) != self.rows for name in _FIXED[:5]) or (arrays["y"][:n] < 0).any():
+            raise DataError("the sample does not fit its size")
+        for name in ("numeric", "codes"):
+            if arrays[name].shape[1] != getattr(self.kept, name).shape[1]:
+                raise DataError(f"{name} of the sample has another number of columns than the schema")
+        if not np.isfinite(arrays["w"]).all() or (arrays["w"] < 0).any() or arrays["seen"][0] < n:
+            raise DataError("weights or number of rows of the sample are not possible")
+        for j in range(len(self.kept.words)):
+            indptr, ids = arrays[f"{j}.indptr"], arrays[f"{j}.ids"]
+            if (
+                len(indptr) != n + 1
+                or indptr[0] != 0
+                or indptr[-1] != len(ids)
+                or (np.diff(indptr) < 0).any()
+            ):
+                raise DataError("the words of the sample do not fit its rows")
+            if len(arrays[f"{j}.counts"]) != len(ids) or not np.isfinite(arrays[f"{j}.counts"]).all():
+                raise DataError("the word counts of the sample are not possible")
+
+
+def row_hashes(seed: int, first: int, n: int) -> Hashes:
+    """Hashes of `n` row numbers from `first` on: the finaliser of SplitMix64.
+
+    >>> [int(h) >> 48 for h in row_hashes(0, 0, 3)]
+    [57888, 28280, 1732]
+    """
+    x = np.arange(first + 1, first + n + 1, dtype=np.uint64)
+    x += np.uint64((seed * 0x632BE59BD9B4E019) % (1 << 64))
+    x *= np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def take(block: Block, rows: NDArray[np.int64]) -> Block:
+    """Some rows of a block, copied."""
+    return Block(
+        np.ascontiguousarray(block.numeric[rows]),
+        np.ascontiguousarray(block.codes[rows]),
+        tuple(_rows_of(words, rows) for words in block.words),
+        block.y[rows],
+        block.w[rows],
+    )
+
+
+def stack(a: Block, b: Block) -> Block:
+    """The rows of both."""
+    words = tuple(
+        Words(
+            np.concatenate([x.indptr, z.indptr[1:] + x.indptr[-1]]),
+            np.concatenate([x.ids, z.ids]),
+            np.concatenate([x.counts, z.counts]),
+        )
+        for x, z in zip(a.words, b.words, strict=True)
+    )
+    return Block(
+        np.concatenate([a.numeric, b.numeric]), np.concatenate([a.codes, b.codes]), words,
+        np.concatenate([a.y, b.y]), np.concatenate([a.w, b.w]),
+    )  # fmt: skip
+
+
+def _rows_of(words: Words, rows: NDArray[np.int64]) -> Words:
+    sizes = np.diff(words.indptr)[rows]
+    indptr = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
+    places = np.repeat(words.indptr[rows] - indptr[:-1], sizes) + np.arange(indptr[-1])
+    return Words(indptr, words.ids[places], words.counts[places])
+
+
+def _moved(words: Words, axis: Axis) -> Words:
+    """Words under their new ids, ascending within each row."""
+    ids = axis.to[words.ids].astype(np.int32)
+    row = np.repeat(np.arange(len(words.indptr) - 1), np.diff(words.indptr))
+    order = np.lexsort((ids, row))
+    return Words(words.indptr, ids[order], words.counts[order])
+
+
+def _blank(n: int, p: int, q: int) -> Block:
+    return Block(
+        np.zeros((n, p)), np.zeros((n, q), dtype=np.int32), (), np.zeros(n, dtype=np.int32), np.zeros(n)
+    )
+
+
+def _no_words(n: int) -> Words:
+    none: Codes = np.zeros(0, dtype=np.int32)
+    counts: Floats = np.zeros(0)
+    return Words(np.zeros(n + 1, dtype=np.int64), none, counts)
