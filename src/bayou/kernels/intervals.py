@@ -100,18 +100,24 @@ def find_cells(cuts: NDArray[np.float64], x: NDArray[np.float64], cells: NDArray
 
 
 @kernel
-def add_terms(sums: NDArray[np.float64], table: NDArray[np.float64], cells: NDArray[np.uint64]) -> None:
-    """sums[c, i] += table[cell of row i, c]. O(n K).
+def add_terms(
+    sums: NDArray[np.float64],
+    table: NDArray[np.float64],
+    one: NDArray[np.uint64],
+    other: NDArray[np.uint64],
+) -> None:
+    """sums[c, i] += the terms of two columns, one after the other. O(n K).
 
     sums : float64[K, n], in/out
-    table : float64[P, K], in
-    cells : uint64[n], in
+    table : float64[P + 1, K], in
+    one : uint64[n], in; cell of each row in the first column
+    other : uint64[n], in; and in the second
     """
     for c in range(len(sums)):
         lane = sums[c]
         column = table[:, c]
-        for i in range(len(cells)):
-            lane[i] += column[cells[i]]
+        for i in range(len(lane)):
+            lane[i] = (lane[i] + column[one[i]]) + column[other[i]]
 
 
 @kernel
@@ -134,7 +140,7 @@ def add_intervals(
     k = out.shape[1]
     size = min(n, ROWS)
     columns = np.empty((BAND, size))
-    cells = np.empty(size, np.uint64)
+    cells = np.empty((BAND, size), np.uint64)
     lanes = np.empty((4, k, size))
     nothing = np.uint64(len(table) - 1)
     for r in range(0, n, ROWS):
@@ -153,15 +159,21 @@ def add_intervals(
                 for j in range(d):
                     first = offsets[b + j]
                     last = offsets[b + j + 1]
-                    if last - first < 2:
-                        continue
                     x = columns[j, :rows]
-                    here = cells[:rows]
+                    here = cells[j, :rows]
+                    if last - first < 2:
+                        for i in range(len(here)):
+                            here[i] = nothing
+                        continue
                     find_cells(cuts[first : last - 1], x, here)
                     start = np.uint64(first)
                     for i in range(len(here)):
                         here[i] = here[i] + start if x[i] == x[i] else nothing
-                    add_terms(lanes[j % 4, :, :rows], table, here)
+                for j in range(d, BAND):
+                    for i in range(rows):
+                        cells[j, i] = nothing
+                for lane in range(4):
+                    add_terms(lanes[lane, :, :rows], table, cells[lane, :rows], cells[lane + 4, :rows])
             for c in range(k):
                 for i in range(rows):
                     out[r + i, c] += (lanes[0, c, i] + lanes[1, c, i]) + (lanes[2, c, i] + lanes[3, c, i])

@@ -414,6 +414,78 @@ def bound_of(total: float, budget: int, eps: float) -> float:
 
 
 @kernel
+def common_gap(tuples: NDArray[np.float64], x: NDArray[np.float64], size: int) -> int:
+    """The gap in which all of x lies, -1 if there is none. O(log m), O(n) where there is one.
+
+    tuples : float64[m, 4 + K], in
+    x : float64[n], in; NaN = missing
+    """
+    if len(x) == 0:
+        return -1
+    q = 0
+    end = size
+    while q < end:
+        middle = (q + end) // 2
+        if tuples[middle, 0] < x[0]:
+            q = middle + 1
+        else:
+            end = middle
+    low = tuples[q - 1, 0] if q > 0 else -np.inf
+    high = tuples[q, 0] if q < size else np.inf
+    for i in range(len(x)):
+        if not low < x[i] < high:
+            return -1
+    return q
+
+
+@kernel
+def sum_by_spot(
+    sums: NDArray[np.float64],
+    spots: NDArray[np.uint64],
+    labels: NDArray[np.int32],
+    weights: NDArray[np.float64],
+) -> int:
+    """Weight per spot and class; returns how many values stand in gaps, at even spots. O(n).
+
+    sums : float64[2 m + 2, K], in/out
+    spots : uint64[n], in
+    labels : int32[B], in
+    weights : float64[B], in
+    """
+    between = 0
+    for i in range(len(spots)):
+        spot = spots[i]
+        sums[spot, labels[i]] += weights[i]
+        between += int(np.int64(~spot & np.uint64(1)))
+    return between
+
+
+@kernel
+def collect(
+    found: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    x: NDArray[np.float64],
+    spots: NDArray[np.uint64],
+    opened: NDArray[np.bool_],
+) -> int:
+    """The values that stand in opened gaps, and where they come from; returns how many. O(n).
+
+    found : float64[n + 1], out
+    rows : int64[n + 1], out
+    x : float64[n], in
+    spots : uint64[n], in
+    opened : bool[m + 1], in
+    """
+    n = 0
+    for i in range(len(x)):
+        spot = spots[i]
+        found[n] = x[i]  # no branch: it would be guessed wrong too often
+        rows[n] = i
+        n += int((spot & np.uint64(1)) < np.uint64(opened[spot >> np.uint64(1)]))
+    return n
+
+
+@kernel
 def flush_column(
     tuples: NDArray[np.float64],
     work: NDArray[np.float64],
@@ -455,12 +527,14 @@ def flush_column(
     for q in range(trash + 1):
         for c in range(sums.shape[1]):
             sums[q, c] = 0.0
-    locate(keys[:m], x, trash, spots)
-    between = 0
-    for i in range(len(x)):
-        spot = spots[i]
-        sums[spot, labels[i]] += weights[i]
-        between += int(np.int64(~spot & np.uint64(1)))
+    gap = common_gap(tuples, x, size)
+    between = len(x)
+    if gap >= 0:
+        for i in range(len(x)):
+            sums[2 * gap, labels[i]] += weights[i]
+    else:
+        locate(keys[:m], x, trash, spots)
+        between = sum_by_spot(sums, spots, labels, weights)
     for q in range(trash):
         for c in range(sums.shape[1]):
             total += sums[q, c]
@@ -470,12 +544,13 @@ def flush_column(
         return size
     found = np.empty(len(x) + 1)
     rows = np.empty(len(x) + 1, np.int64)
-    n = 0
-    for i in range(len(x)):
-        spot = spots[i]
-        found[n] = x[i]  # no branch: it would be guessed wrong too often
-        rows[n] = i
-        n += int((spot & np.uint64(1)) < np.uint64(opened[spot >> np.uint64(1)]))
+    if gap >= 0:
+        n = len(x)
+        for i in range(n):
+            found[i] = x[i]
+            rows[i] = i
+    else:
+        n = collect(found, rows, x, spots, opened)
     sort_pairs(found[:n], rows[:n])
     distinct = 1
     for i in range(1, n):
