@@ -13,7 +13,7 @@ from bayou.align import canonical_order
 from bayou.block import Block, Codes, Floats, Hashed, Words
 from bayou.encoding.columns import distinct, kind_of, numbers, tokens
 from bayou.encoding.missing import is_missing
-from bayou.encoding.table import Sparse, Table, sparse_of_records, table_of
+from bayou.encoding.table import Sparse, Table, column_names, sparse_of_records, table_of
 from bayou.errors import DataError
 from bayou.hashing import hash_keys
 from bayou.kernels.scrub import HUGE, count_unusable, scrub
@@ -87,8 +87,15 @@ class Encoder:
         self._no_numbers: list[float] = []
         self._no_codes: list[int] = []
         self._plan: list[tuple[int, Vocabulary | None]] = []
+        self._matrix_names = self._names_of_a_matrix()
         self._order: NDArray[np.int64] | None = None
         self._labels: list[Label] = []
+
+    def _names_of_a_matrix(self) -> Sequence[str] | None:
+        """The names of nameless columns, if they are all the columns there are: a matrix is then a block already."""
+        names = column_names(len(self.schema.names(Kind.NUMERIC)))
+        only = len(names) == len(self.schema.place) and names and not self.numbers_are_words
+        return names if only and list(names) == self.schema.names(Kind.NUMERIC) else None
 
     def class_order(self) -> NDArray[np.int64]:
         """Codes of the classes in canonical order."""
@@ -123,6 +130,11 @@ class Encoder:
             w=weights(w, table.n, start),
             start=start,
         )
+        if table.matrix is not None and table.names is self._matrix_names:
+            block.numeric = self._usable(table.matrix)
+            block.codes = np.empty((table.n, 0), dtype=np.int32)
+            block.novel = sorted(set(task.novel))
+            return block, task.growth()
         task.columns(table)
         block.numeric = self._usable(task.numeric(table))
         if self.schema.declared.hash_values:
