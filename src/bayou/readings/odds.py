@@ -174,7 +174,7 @@ class CellOdds:
         """Values per column of the code as smoothing counts them."""
         if self._width is None:
             self._width = np.full(self.sides.sides.shape[2], float(max(self.seen, self.declared)))
-            if self.sides.ternary:
+            if self.sides.ternary and self.declared < self.hi - self.lo:
                 side_width(self._width, self.counts, self.sides.sides, float(self.declared), self.lo, self.hi)
         return self._width
 
