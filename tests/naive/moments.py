@@ -23,6 +23,8 @@ def log_density(x, own, pooled, ddof=0, floor=1e-9):
         return 0.0
     spread = pooled[2] / pooled[0]
     var = m2 / (n - ddof) if n > 1 and n > ddof else spread
-    var = max(float(var), floor * float(spread))
+    if var <= floor * spread:
+        var = max(0.01, floor) * spread
+    var = float(var)
     centre = float(mean if n > 0 else pooled[1])
     return -0.5 * math.log(2 * math.pi * var) - (x - centre) ** 2 / (2 * var)

@@ -1,7 +1,8 @@
 """Normal densities read off moments.
 
 The term of x in class c and column j is  peak - (x - centre)^2 half,  with half = 1 / (2 var) and
-peak = -log(2 pi var) / 2. The variance of a class is floored at a share of the column's pooled variance. A class
+peak = -log(2 pi var) / 2. A class whose variance is at most `floor` times the column's pooled variance counts as
+constant and takes a hundredth of the pooled one: it stays decisive without a veto over everything else. A class
 with at most one row's weight in a column takes the pooled variance (and, with none, the pooled mean). A column
 that is constant over all classes says nothing: its peak and half are 0.
 """
@@ -18,6 +19,7 @@ from bayou.kernels.moments import add_row
 from bayou.kernels.sums import TILE, tile_sum
 
 TINY = 2.2250738585072014e-308
+CONSTANT_SHARE = 0.01  # of the pooled variance, for a class whose values do not vary
 LIMIT = 1e290  # a squared distance beyond this is as far as can be told
 LOG_2PI = 1.8378770664093453
 
@@ -69,7 +71,8 @@ def read_column(
         own = n[c, j] > 1.0 and n[c, j] > ddof
         var = m2[c, j] / (n[c, j] - ddof) if own else spread
         narrowest = min(narrowest, var) if own and var > least else 0.0
-        var = max(var, least)
+        if var <= least:
+            var = max(CONSTANT_SHARE * spread, least)
         centre[c, j] = mean[c, j] if n[c, j] > 0.0 else middle
         peak[c, j] = -0.5 * (LOG_2PI + math.log(var))
         half[c, j] = 0.5 / var

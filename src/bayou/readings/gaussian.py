@@ -31,8 +31,9 @@ class Gaussian(Recipe):
     ddof
         0 for the population variance, 1 for the sample variance.
     floor
-        The variance of a class is at least this share of the column's pooled variance, so that each column is
-        judged on its own scale. A class with one row takes the pooled variance.
+        A class whose variance is at most this share of the column's pooled variance counts as constant, and takes
+        a hundredth of the pooled one: each column is judged on its own scale, and a value never met before does
+        not veto all other evidence. A class with one row takes the pooled variance.
 
     Examples
     --------
