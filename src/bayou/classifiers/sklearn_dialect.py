@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from bayou.classifiers.model import Model
 from bayou.encoding.table import Table, table_of
 from bayou.errors import BayouError, DataError, NotFittedError
 from bayou.kernels.posterior import log_posterior
-from bayou.schema import Declared, Label
+from bayou.schema import Label
 
 
 class SklearnDialect(Model):
@@ -37,16 +38,7 @@ class SklearnDialect(Model):
         first = not self.started
         table, labels = self._checked(X, y, reset=first)
         if first and classes is not None:
-            told = self.declared()
-            self._reset(
-                Declared(
-                    told.columns,
-                    np.asarray(classes).tolist(),
-                    told.max_classes,
-                    told.max_values,
-                    told.max_words,
-                )
-            )
+            self._reset(replace(self.declared(), classes=np.asarray(classes).tolist()))
         self.learn_batch(table, labels, sample_weight)
         return self
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bayou.classifiers.baselines import MajorityClass, NoChange
 from bayou.classifiers.model import Model
 from bayou.errors import SchemaError
-from bayou.schema import Declared
 from bayou.streams.source import Source
 
 Models = Model | Sequence[Model] | Mapping[str, Model]
@@ -70,12 +70,4 @@ def told(model: Model, source: Source) -> None:
         for name, column in source.columns.items()
         if column.kind != "numeric"
     }
-    model._reset(
-        Declared(
-            {**columns, **declared.columns},
-            declared.classes,
-            declared.max_classes,
-            declared.max_values,
-            declared.max_words,
-        )
-    )
+    model._reset(replace(declared, columns={**columns, **declared.columns}))
