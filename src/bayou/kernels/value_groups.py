@@ -1,0 +1,92 @@
+"""Adding up log-probabilities of groups of values over many nominal columns.
+
+The known values of column j are keys[offsets[j]] .. keys[offsets[j+1] - 1], ascending; row_of says which row of the
+table each belongs to. A value that is not among them is read off row rest[j]; a missing one (0) off the last row.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+from bayou.kernels.sums import TILE, tile_sum
+
+
+@kernel
+def find_row(
+    keys: NDArray[np.int64],
+    row_of: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    rest: NDArray[np.int64],
+    j: int,
+    value: int,
+    nothing: int,
+) -> int:
+    """The row of the table a value of column j is read off. O(log V).
+
+    keys : int64[m], in; row_of : int64[m], in; offsets : int64[q + 1], in; rest : int64[q], in
+    """
+    if value == 0:
+        return nothing
+    low = offsets[j]
+    high = offsets[j + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    if low < offsets[j + 1] and keys[low] == value:
+        return int(row_of[low])
+    return int(rest[j])
+
+
+@kernel
+def add_groups(
+    out: NDArray[np.float64],
+    table: NDArray[np.float64],
+    keys: NDArray[np.int64],
+    row_of: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    rest: NDArray[np.int64],
+    values: NDArray[np.int64],
+) -> None:
+    """out[i, c] += sum over columns of the log-probability of the group v_ij belongs to. O(n q (log V + K)).
+
+    out : float64[n, K], in/out; table : float64[G + 1, K], in; keys : int64[m], in; row_of : int64[m], in
+    offsets : int64[q + 1], in; rest : int64[q], in; values : int64[n, q], in, 0 = missing
+    """
+    n, q = values.shape
+    terms = np.zeros((out.shape[1], TILE))
+    for i in range(n):
+        for t in range(0, q, TILE):
+            d = min(TILE, q - t)
+            for j in range(d):
+                row = find_row(keys, row_of, offsets, rest, t + j, values[i, t + j], len(table) - 1)
+                for c in range(out.shape[1]):
+                    terms[c, j] = table[row, c]
+            for c in range(out.shape[1]):
+                out[i, c] += tile_sum(terms[c, :d])
+
+
+@kernel
+def group_terms(
+    out: NDArray[np.float64],
+    table: NDArray[np.float64],
+    keys: NDArray[np.int64],
+    row_of: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    rest: NDArray[np.int64],
+    values: NDArray[np.int64],
+) -> None:
+    """out[i, j, c] = log-probability of the group v_ij belongs to, 0 where it is missing or unknown.
+
+    out : float64[n, q, K], out; table : float64[G + 1, K], in; keys : int64[m], in; row_of : int64[m], in
+    offsets : int64[q + 1], in; rest : int64[q], in; values : int64[n, q], in, 0 = missing
+    """
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            row = find_row(keys, row_of, offsets, rest, j, values[i, j], len(table) - 1)
+            for c in range(out.shape[2]):
+                out[i, j, c] = table[row, c]

@@ -1,0 +1,234 @@
+"""Class-conditional probabilities of groups of values, read off counts of nominal values of either kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+
+from bayou.align import Alignment
+from bayou.block import Block, Floats, Index
+from bayou.kernels.intervals import fill_log_table
+from bayou.kernels.value_groups import add_groups, group_terms
+from bayou.protocols import Arrays
+from bayou.readings.modl_groups import Grouping, MODLGroups
+from bayou.readings.table import MEstimate, Table
+from bayou.summaries.array_summary import move
+from bayou.summaries.heavy_hitters import HeavyHitters
+from bayou.summaries.value_counts import ValueCounts
+from bayou.threads import over_ranges
+
+GRAIN = 100_000  # cells worth a thread of their own
+
+Columns = list[tuple[Index, Floats, Floats]]  # keys, class counts of each, and of all other values
+
+
+@dataclass(frozen=True)
+class Groups:
+    r"""Searches groups of values for every column; $\log P(g \mid c) = \log (N_{gc} + a) - \log (N_c + a G)$.
+
+    With the m-estimate (the default, m = 1) $a = m / G$. A column of one group says exactly nothing. Over
+    `HeavyHitters` the garbage value `*` is one value among the others, and a value that is not kept goes to its
+    group. Over `ValueCounts` a value never seen goes to the group of the rarest ones, if there were so many that
+    these were pooled; otherwise it says nothing.
+
+    Parameters
+    ----------
+    groups
+        The grouping method.
+    smoothing
+        A table's smoothing: alpha per group, or m spread over the groups.
+
+    Examples
+    --------
+    >>> Groups(smoothing=MEstimate(2.0).table()).smoothing
+    Table(alpha=0.0, m=2.0)
+    """
+
+    groups: MODLGroups = MODLGroups()  # noqa: RUF009
+    smoothing: Table = MEstimate(1.0).table()  # noqa: RUF009
+
+    def read(self, summary: ValueCounts | HeavyHitters) -> GroupReading:
+        """Groups of every column, searched over the classes that have weight (or more, if declared)."""
+        columns, k = columns_of(summary)
+        n_classes = classes_of(summary)
+        found = [self._search(*column, n_classes) for column in columns]
+        sizes = [grouping.n_parts for _, grouping, _ in found]
+        parts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        known = [grouping.group_of[: len(keys)] >= 0 for keys, grouping, _ in found]
+        keys = [keys[inside] for (keys, _, _), inside in zip(found, known, strict=True)]
+        rows = [
+            parts[j] + grouping.group_of[: len(inside)][inside]
+            for j, ((_, grouping, _), inside) in enumerate(zip(found, known, strict=True))
+        ]
+        rest = [parts[j] + other if other >= 0 else parts[-1] for j, (_, _, other) in enumerate(found)]
+        return GroupReading(
+            keys=np.concatenate([np.zeros(0, np.int64), *keys]),
+            row_of=np.concatenate([np.zeros(0, np.int64), *rows]).astype(np.int64),
+            offsets=np.concatenate(([0], np.cumsum([len(one) for one in keys]))).astype(np.int64),
+            parts=parts,
+            counts=np.concatenate([np.zeros((0, k)), *(grouping.counts for _, grouping, _ in found)]),
+            rest=np.array(rest, dtype=np.int64),
+            levels=np.array([grouping.level for _, grouping, _ in found]),
+            hashed=isinstance(summary, HeavyHitters),
+            smoothing=self.smoothing,
+        )
+
+    def _search(
+        self, keys: Index, counts: Floats, others: Floats, n_classes: int
+    ) -> tuple[Index, Grouping, int]:
+        """Keys, their groups, and the group of a value that is not among them (-1 if nothing is known of it)."""
+        table = np.concatenate([counts, others[np.newaxis], np.zeros((1, len(others)))])
+        order, classes = by_content(table)
+        found = self.groups.group(table[np.ix_(order, classes)], n_classes=n_classes)
+        group_of = np.empty_like(found.group_of)
+        group_of[order] = found.group_of
+        sums = np.zeros((found.n_parts, len(others)))
+        sums[:, classes] = found.counts
+        other = group_of[-2] if others.any() else group_of[-1]
+        return keys, Grouping(group_of, sums, found.level), int(other)
+
+    def restore(self, arrays: Arrays) -> GroupReading:
+        return GroupReading(
+            **{name: np.array(arrays[name], dtype=np.int64) for name in ("keys", "row_of", "offsets", "parts", "rest")},
+            counts=np.array(arrays["counts"], dtype=np.float64, ndmin=2),
+            levels=np.array(arrays["levels"], dtype=np.float64),
+            hashed=bool(arrays["hashed"][0]),
+            smoothing=self.smoothing,
+        )  # fmt: skip
+
+
+def columns_of(summary: ValueCounts | HeavyHitters) -> tuple[Columns, int]:
+    """The columns of either kind of summary, and the number of classes; keys of plain values are code + 1."""
+    if isinstance(summary, HeavyHitters):
+        return [summary.table(j) for j in range(len(summary.columns))], len(summary.seats)
+    k = summary.counts.shape[1]
+    return [
+        (np.arange(1, size + 1), summary.counts[first : first + size], np.zeros(k))
+        for first, size in zip(summary.offsets.tolist(), summary.sizes.tolist(), strict=False)
+    ], k
+
+
+def classes_of(summary: ValueCounts | HeavyHitters) -> int:
+    """The number of classes that the columns tell apart: those met, or declared."""
+    if isinstance(summary, HeavyHitters):
+        return max(1, len(summary.classes), int(summary.declared_classes[0]))
+    return max(1, int(np.count_nonzero(summary.present.any(axis=0))))
+
+
+def by_content(table: Floats) -> tuple[Index, Index]:
+    """An order of rows and one of the columns with weight that do not depend on the order of arrival.
+
+    >>> a = np.array([[1.0, 5.0], [0.0, 2.0]])
+    >>> rows, columns = by_content(a); again = by_content(a[::-1, ::-1])
+    >>> a[np.ix_(rows, columns)].tolist() == a[::-1, ::-1][np.ix_(*again)].tolist()
+    True
+    """
+    spread = np.sort(table, axis=1)
+    rows = np.lexsort((*spread.T, spread.sum(axis=1)))[::-1]
+    met = np.flatnonzero(table.any(axis=0))
+    if len(met) == 0:
+        return rows, met
+    by_class = table[np.ix_(rows, met)]
+    classes = met[np.lexsort(by_class[::-1])[::-1]]
+    rows = np.lexsort((*table[:, classes[::-1]].T, table.sum(axis=1)))[::-1]
+    return rows, classes
+
+
+@dataclass(frozen=True, eq=False)
+class GroupReading:
+    """The groups of all nominal columns with their class counts, and the log-probabilities they give.
+
+    keys, row_of : int64[m], known values and the group of each, column after column (offsets : int64[q + 1])
+    counts : float64[G, K], weight of every group; parts : int64[q + 1], the groups of each column
+    rest : int64[q], the group of all other values, G if they say nothing; levels : float64[q], relevance
+    """
+
+    keys: Index
+    row_of: Index
+    offsets: Index
+    parts: Index
+    counts: Floats
+    rest: Index
+    levels: Floats
+    hashed: bool
+    smoothing: Table
+    table: Floats = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        table = np.zeros((len(self.counts) + 1, self.counts.shape[1]))
+        fill_log_table(table, self.counts, self.parts, self.smoothing.alpha, self.smoothing.m, 0.0)
+        object.__setattr__(self, "table", table)
+
+    def _values(self, block: Block) -> Index:
+        return HeavyHitters.keys_of(block) if self.hashed else block.codes.astype(np.int64) + 1
+
+    def add_log_prob(self, block: Block, out: Floats) -> None:
+        q = len(self.rest)
+        if q == 0 or block.n == 0:
+            return
+        values = self._values(block)
+
+        def rows(lo: int, hi: int) -> None:
+            add_groups(out[lo:hi], self.table, self.keys, self.row_of, self.offsets, self.rest, values[lo:hi])
+
+        over_ranges(rows, block.n, 1 + GRAIN // q)
+
+    def terms(self, block: Block) -> Floats:
+        """[n, q, K] log P(g_j | c), 0 where the value is missing or the column says nothing."""
+        values = self._values(block)
+        out = np.zeros((*values.shape, self.table.shape[1]))
+        group_terms(out, self.table, self.keys, self.row_of, self.offsets, self.rest, values)
+        return out
+
+    def groups_of(self, column: int) -> list[list[int]]:
+        """Keys by group; for plain values a key is the value's code + 1."""
+        first, last = self.offsets[column], self.offsets[column + 1]
+        listed: list[list[int]] = [[] for _ in range(self.parts[column + 1] - self.parts[column])]
+        for key, row in zip(self.keys[first:last].tolist(), self.row_of[first:last].tolist(), strict=True):
+            listed[row - int(self.parts[column])].append(key)
+        return listed
+
+    def rest_of(self, column: int) -> int | None:
+        """The group of all values that are not listed; None if they say nothing."""
+        row = int(self.rest[column])
+        return row - int(self.parts[column]) if row < len(self.counts) else None
+
+    def realign(self, plan: Alignment) -> Self:
+        """A new column has no groups; a new class has no counts."""
+        home = np.full(plan.nominal.size, -1, dtype=np.int64)
+        home[plan.nominal.to] = np.arange(len(plan.nominal.to))
+        counts = move(self.counts, 1, plan.classes)
+        keys, rows, sums, rest, levels = [], [], [], [], []
+        at = 0
+        for j, old in enumerate(home.tolist()):
+            here = slice(self.offsets[old], self.offsets[old + 1]) if old >= 0 else slice(0, 0)
+            part = slice(self.parts[old], self.parts[old + 1]) if old >= 0 else slice(0, 0)
+            moved = self.keys[here] if self.hashed else plan.values[j].to[self.keys[here] - 1] + 1
+            order = np.argsort(moved)
+            keys.append(moved[order])
+            rows.append(self.row_of[here][order] - part.start + at)
+            sums.append(counts[part])
+            other = self.rest[old] if old >= 0 else len(self.counts)
+            rest.append(other - part.start + at if other < len(self.counts) else -1)
+            levels.append(self.levels[old] if old >= 0 else 0.0)
+            at += part.stop - part.start
+        return type(self)(
+            keys=np.concatenate([np.zeros(0, np.int64), *keys]),
+            row_of=np.concatenate([np.zeros(0, np.int64), *rows]),
+            offsets=np.concatenate(([0], np.cumsum([len(one) for one in keys]))).astype(np.int64),
+            parts=np.concatenate(([0], np.cumsum([len(one) for one in sums]))).astype(np.int64),
+            counts=np.concatenate([np.zeros((0, plan.classes.size)), *sums]),
+            rest=np.array([at if row < 0 else row for row in rest], dtype=np.int64),
+            levels=np.array(levels),
+            hashed=self.hashed,
+            smoothing=self.smoothing,
+        )
+
+    def arrays(self) -> Arrays:
+        return {
+            "keys": self.keys, "row_of": self.row_of, "offsets": self.offsets, "parts": self.parts,
+            "counts": self.counts, "rest": self.rest, "levels": self.levels,
+            "hashed": np.array([int(self.hashed)], dtype=np.int64),
+        }  # fmt: skip
