@@ -7,13 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.naive import gk
 from tests.summaries.columns import ORDERS, block_of, filled, order
 
 from bayou.kernels import quantile_tuples as kernels
-from bayou.kernels.sorting import sort_pairs
 from bayou.summaries.quantile_tuples import BUFFER, QuantileTuples
 
 VECTORS = Path(__file__).parents[1] / "vectors"
@@ -97,26 +94,20 @@ def test_tiny_merge():
     assert work[:, :3].tolist() == known["merged"]
 
 
-@settings(deadline=None, max_examples=50)
-@given(st.lists(st.integers(-20, 20), max_size=700), st.sampled_from([1, 5, 1000]))
-def test_sorting_keeps_pairs_and_ties_in_order(values, scale):
-    x = np.array(values, float) / scale
-    rows = np.arange(len(x))
-    by_value = np.argsort(x, kind="stable")
-    found = x.copy()
-    sort_pairs(found, rows)
-    assert np.array_equal(found, x[by_value])
-    assert np.array_equal(rows, by_value)
-
-
-@pytest.mark.parametrize("name", ORDERS)
-def test_sorting_orders(name):
-    x = order(name, 512, np.random.default_rng(0)).copy()
-    rows = np.arange(512)
-    found = x.copy()
-    sort_pairs(found, rows)
-    assert np.array_equal(found, np.sort(x))
-    assert np.array_equal(x[rows], found)
+def test_common_gap():
+    tuples = np.zeros((3, 5))
+    tuples[:, 0] = [1.0, 2.0, 3.0]
+    for x, gap in (
+        ([0.5], 0),
+        ([1.5, 1.2], 1),
+        ([1.5, 2.0], -1),
+        ([2.0], -1),
+        ([4.0, 9.0], 3),
+        ([1.5, np.nan], -1),
+    ):
+        assert kernels.common_gap(tuples, np.array(x), 3) == gap
+    assert kernels.common_gap(tuples, np.array([7.0, -7.0]), 0) == 0
+    assert kernels.common_gap(tuples, np.empty(0), 3) == -1
 
 
 def test_locate_by_hand():

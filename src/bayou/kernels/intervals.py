@@ -141,6 +141,7 @@ def add_intervals(
     size = min(n, ROWS)
     columns = np.empty((BAND, size))
     cells = np.empty((BAND, size), np.uint64)
+    used = np.empty(BAND, np.bool_)
     lanes = np.empty((4, k, size))
     nothing = np.uint64(len(table) - 1)
     for r in range(0, n, ROWS):
@@ -161,7 +162,8 @@ def add_intervals(
                     last = offsets[b + j + 1]
                     x = columns[j, :rows]
                     here = cells[j, :rows]
-                    if last - first < 2:
+                    used[j] = last - first > 1
+                    if not used[j]:
                         for i in range(len(here)):
                             here[i] = nothing
                         continue
@@ -170,10 +172,12 @@ def add_intervals(
                     for i in range(len(here)):
                         here[i] = here[i] + start if x[i] == x[i] else nothing
                 for j in range(d, BAND):
+                    used[j] = False
                     for i in range(rows):
                         cells[j, i] = nothing
                 for lane in range(4):
-                    add_terms(lanes[lane, :, :rows], table, cells[lane, :rows], cells[lane + 4, :rows])
+                    if used[lane] or used[lane + 4]:
+                        add_terms(lanes[lane, :, :rows], table, cells[lane, :rows], cells[lane + 4, :rows])
             for c in range(k):
                 for i in range(rows):
                     out[r + i, c] += (lanes[0, c, i] + lanes[1, c, i]) + (lanes[2, c, i] + lanes[3, c, i])
