@@ -90,7 +90,7 @@ class GrowingTree(View[Tree]):
         if place >= 0 and (best - second > bound or bound < self.growth.tie):
             split = rule.split(place, merits, s.moments[slot], s.counts[slot], s.offsets)
             self._split(leaf, split, self._room(split, block, at))
-        if self.growth.limit is not None and len(tree.active()) < len(t.leaves()):
+        if self.growth.limit is not None and tree.dormant:
             self._keep_the_promising(self._room(None, block, at) or 1)
 
     def _split(self, leaf: int, split: Split, most: int | None) -> None:

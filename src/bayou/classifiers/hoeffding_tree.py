@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any, Self
 
 import numpy as np
 
 from bayou.align import Alignment, canonical_order
 from bayou.classifiers.engine import BayesClassifier
+from bayou.classifiers.explanation import record_of
 from bayou.classifiers.growing_tree import GrowingTree, Growth
+from bayou.classifiers.planted_tree import plant
+from bayou.classifiers.tree_text import TreeExplanation, TreeText
 from bayou.errors import SchemaError
 from bayou.kernels.tree_rows import ADAPTIVE_LEAF, BAYES_LEAF, MAJORITY_LEAF
 from bayou.readings.splits import SplitRule, split_rule
 from bayou.readings.view import AnyView
-from bayou.schema import Declared, Kind, Schema
+from bayou.schema import Declared, Kind, Label, Schema
 from bayou.summaries.tree import Tree
 
 LEAVES = {"majority": MAJORITY_LEAF, "bayes": BAYES_LEAF, "adaptive": ADAPTIVE_LEAF}
@@ -95,6 +99,13 @@ class HoeffdingTree(BayesClassifier):
         assert isinstance(view, GrowingTree)
         return view
 
+    def _grown(self) -> Tree:
+        """The tree with everything learned that was given to learn."""
+        self._require()
+        if self._waiting:
+            self._settle()
+        return self._tree.summary
+
     def begin(self, schema: Schema) -> None:
         self._known = schema
         super().begin(schema)
@@ -119,17 +130,56 @@ class HoeffdingTree(BayesClassifier):
     @property
     def leaves(self) -> int:
         """Number of leaves."""
-        return len(self._tree.summary.nodes.leaves())
+        return len(self._grown().nodes.leaves())
 
     @property
     def depth(self) -> int:
         """Tests on the longest path."""
-        return self._tree.summary.depth()
+        return self._grown().depth()
 
     @property
     def memory_bytes(self) -> int:
         """Bytes of learned state and of what is read off it."""
-        return self._tree.summary.memory_bytes if self.started else 0
+        return self._grown().memory_bytes if self.started else 0
+
+    @classmethod
+    def from_tree(cls, source: Any, **params: Any) -> Self:
+        """A model that begins with the nodes of another tree: ours, or a fitted scikit-learn DecisionTreeClassifier.
+
+        Leaves begin with the class weights found there and with empty statistics, and go on growing.
+        """
+        model = cls(**params)
+        plant(model, source)
+        return model
+
+    def text(self, depth: int | None = None) -> str:
+        """The tree, indented, with the class shares of its leaves."""
+        return "\n".join(self._words().lines(depth))
+
+    def dot(self) -> str:
+        """The tree as a picture, in Graphviz's language."""
+        return "\n".join(self._words().dot())
+
+    def path(self, row: Any) -> tuple[str, ...]:
+        """The tests that lead one row to its leaf."""
+        return self._words().path(self._leaf_of(row))
+
+    def explain(self, row: Any, label: Label | None = None, against: Label | None = None) -> TreeExplanation:
+        """What each attribute adds to the log-odds, the way to the leaf, and what the leaf holds."""
+        told = super().explain(row, label, against)
+        words, leaf = self._words(), self._leaf_of(row)
+        parts = {field.name: getattr(told, field.name) for field in fields(told)}
+        return TreeExplanation(
+            **parts, path=words.path(leaf), leaf=words.weights(leaf), reading=words.reading(leaf)
+        )  # fmt: skip
+
+    def _leaf_of(self, row: Any) -> int:
+        self._grown()
+        block = self.encode([record_of(row)])
+        return int(self._tree.place(block, np.empty((1, self._k)))[0])
+
+    def _words(self) -> TreeText:
+        return TreeText(self._grown(), self.schema_, self.leaf)
 
     def _nested(self, name: str, value: Any) -> Any:
         return split_rule(value) if name == "split" else value

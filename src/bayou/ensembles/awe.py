@@ -24,7 +24,7 @@ from bayou.schema import Kind, Schema
 class AWE(MetaClassifier):
     r"""One classifier per chunk of the stream, weighted by how much better than chance it does on the latest chunk.
 
-    w_m = MSE_r - MSE_m, with MSE_m = mean of (1 - P_m(y | x))^2 over the latest chunk and MSE_r = \sum_c p_c (1 - p_c)^2;
+    w_m = MSE_r - MSE_m, with MSE_m = mean of (1 - P_m(y | x))^2 over that chunk and MSE_r = \sum_c p_c (1 - p_c)^2:
     members with w_m <= 0 do not vote. The newest is judged by cross-validation within its chunk, errors pooled over
     the folds. While a chunk fills, a classifier of its rows so far votes too, with the mean weight of the others times
     the share of the chunk that is there. Where nobody has w_m > 0, the newest member votes beside it.
@@ -89,7 +89,9 @@ class AWE(MetaClassifier):
         super().begin(schema)
         self._weight = np.zeros(self.members)
         self._birth = np.zeros(self.members, dtype=np.int64)  # number of the chunk, from 1; 0 = not there
-        self._buffer = RowBuffer(*(len(schema.names(kind)) for kind in (Kind.NUMERIC, Kind.NOMINAL, Kind.TEXT)))
+        self._buffer = RowBuffer(
+            *(len(schema.names(kind)) for kind in (Kind.NUMERIC, Kind.NOMINAL, Kind.TEXT))
+        )
 
     def grow(self, plan: Alignment) -> None:
         super().grow(plan)
@@ -98,6 +100,8 @@ class AWE(MetaClassifier):
     @property
     def weights(self) -> Floats:
         """Weights of the members that are there, oldest first."""
+        if self._waiting:
+            self._settle()
         there = np.flatnonzero(self._birth)
         return self._weight[there[np.argsort(self._birth[there])]]
 
@@ -153,7 +157,7 @@ class AWE(MetaClassifier):
         """The chunk is full: weigh everybody on it, take the new classifier in, begin another."""
         chunk = self._buffer.block
         chance = mse_of_chance(chunk, self._k)
-        for m in np.flatnonzero(self._birth):
+        for m in np.flatnonzero(self._birth).tolist():
             error = squared_errors(self._members[m].joint_log_proba(chunk), chunk.y, chunk.w)
             self._weight[m] = chance - error / _sum(chunk.w)
         candidate = chance - self._cross_validated(chunk)
@@ -198,8 +202,8 @@ class AWE(MetaClassifier):
     def scale_state(self, factor: float) -> None:
         raise UnsupportedError("AWE does not decay: it forgets by weighing its members on the latest chunk")
 
-    def empty_like(self, other: AWE) -> None:  # type: ignore[override]
-        super().empty_like(other)  # type: ignore[arg-type]
+    def empty_like(self, other: AWE) -> None:
+        super().empty_like(other)
         self._weight[:], self._birth[:] = 0.0, 0
         self._buffer.clear()
 
@@ -212,7 +216,9 @@ class AWE(MetaClassifier):
         if arrays["weight"].shape != (self.members,) or arrays["birth"].shape != (self.members,):
             raise SchemaError("the weights do not fit the members")
         self._weight, self._birth = np.array(arrays["weight"]), np.array(arrays["birth"])
-        self._buffer.restore({k.removeprefix("buffer."): a for k, a in arrays.items() if k.startswith("buffer.")})
+        self._buffer.restore(
+            {k.removeprefix("buffer."): a for k, a in arrays.items() if k.startswith("buffer.")}
+        )
 
 
 def mse_of_chance(block: Block, classes: int) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -98,6 +99,7 @@ class Bagging(MetaClassifier):
         return out
 
 
+@cache
 def cumulative(rate: float) -> Floats:
     """P(K <= k) of the Poisson distribution, as far as it differs from 1.
 

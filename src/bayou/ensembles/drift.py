@@ -15,6 +15,7 @@ from bayou.kernels.adwin import watch
 from bayou.kernels.votes import losses
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
+from bayou.schema import Schema
 
 SIZES = 48  # bucket sizes 1, 2, 4 ...: more rows than any stream has
 
@@ -123,12 +124,14 @@ class ResetOnDrift(MetaClassifier):
     @property
     def drifts(self) -> int:
         """How often it has started again."""
+        if self._waiting:
+            self._settle()
         return self._drifts
 
     def templates(self) -> Sequence[Shell]:
         return [classifier_or(self.estimator, NaiveBayes)]
 
-    def begin(self, schema) -> None:  # type: ignore[no-untyped-def]
+    def begin(self, schema: Schema) -> None:
         super().begin(schema)
         self._drifts = 0
         self._window = AdaptiveWindow(self.delta, self.clock)
@@ -166,8 +169,8 @@ class ResetOnDrift(MetaClassifier):
     def scale_state(self, factor: float) -> None:
         raise UnsupportedError("ResetOnDrift does not decay: it forgets by starting again")
 
-    def empty_like(self, other: ResetOnDrift) -> None:  # type: ignore[override]
-        super().empty_like(other)  # type: ignore[arg-type]
+    def empty_like(self, other: ResetOnDrift) -> None:
+        super().empty_like(other)
         self._drifts = 0
         self._window.clear()
 

@@ -69,7 +69,9 @@ class RowBuffer:
         ):
             raise SchemaError("the buffered rows do not fit the schema")
         words = tuple(
-            Words(np.array(arrays[f"{j}.indptr"]), np.array(arrays[f"{j}.ids"]), np.array(arrays[f"{j}.counts"]))
+            Words(
+                np.array(arrays[f"{j}.indptr"]), np.array(arrays[f"{j}.ids"]), np.array(arrays[f"{j}.counts"])
+            )
             for j in range(len(old.words))
         )
         self.block = Block(

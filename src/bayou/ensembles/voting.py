@@ -72,7 +72,9 @@ class WeightedVoting(MetaClassifier):
             if self.weights != "accuracy":
                 raise SchemaError(f"weights={self.weights!r}; it is 'accuracy' or a number per member")
         elif len(self.weights) != len(self._members) or min(self.weights) < 0:
-            raise SchemaError(f"weights={self.weights!r}: {len(self._members)} members need as many weights >= 0")
+            raise SchemaError(
+                f"weights={self.weights!r}: {len(self._members)} members need as many weights >= 0"
+            )
 
     def learn(self, block: Block) -> None:
         if self.weights == "accuracy":
@@ -115,12 +117,12 @@ class WeightedVoting(MetaClassifier):
             out[:, second] -= math.log(self.threshold)
         return out
 
-    def merge_state(self, other: WeightedVoting) -> None:  # type: ignore[override]
-        super().merge_state(other)  # type: ignore[arg-type]
+    def merge_state(self, other: WeightedVoting) -> None:
+        super().merge_state(other)
         self._record += other._record
 
-    def empty_like(self, other: WeightedVoting) -> None:  # type: ignore[override]
-        super().empty_like(other)  # type: ignore[arg-type]
+    def empty_like(self, other: WeightedVoting) -> None:
+        super().empty_like(other)
         self._record[:] = 0.0
 
     def arrays(self) -> Arrays:

@@ -59,12 +59,12 @@ def mass_below(moments: NDArray[np.float64], c: int, j: int, cut: float) -> floa
     if n <= 0.0 or cut < moments[LOW, c, j]:
         return 0.0
     if cut >= moments[HIGH, c, j]:
-        return n
+        return float(n)
     var = moments[M2, c, j] / (n - 1.0) if n > 1.0 else 0.0
     d = cut - moments[MEAN, c, j]
     if var <= 0.0:
-        return n if d >= 0.0 else 0.0
-    return 0.5 * n * math.erfc(-d / (math.sqrt(var) * SQRT2))
+        return float(n) if d >= 0.0 else 0.0
+    return float(0.5 * n * math.erfc(-d / (math.sqrt(var) * SQRT2)))
 
 
 @kernel
@@ -105,7 +105,9 @@ def numeric_merits(
                 high = max(high, moments[HIGH, c, j])
         if not low < high:
             continue
-        before = impurity(moments[N, :, j].copy(), class_total(moments[N, :, j].copy()), bits)
+        for c in range(k):
+            left[c] = moments[N, c, j]
+        before = impurity(left, class_total(left), bits)
         step = (high - low) / (candidates + 1.0)
         for i in range(candidates):
             at = low + step * (i + 1.0)
@@ -156,3 +158,22 @@ def nominal_merits(
                 single[j], value[j] = found, cell - offsets[j]
         if large >= 2:
             multiway[j] = (before - after) / max(all_rows, total)
+
+
+@kernel
+def best_two(merit: NDArray[np.float64], order: NDArray[np.int64], two: NDArray[np.float64]) -> int:
+    """The place of the greatest merit above 0, the first of equals in the given order, or -1; and the two greatest.
+
+    merit : float64[d], in; order : int64[d], in; two : float64[2], out
+    """
+    place = -1
+    two[0], two[1] = 0.0, -np.inf
+    for r in range(len(order)):
+        found = merit[order[r]]
+        if found > two[0]:
+            place = order[r]
+            two[1] = two[0]
+            two[0] = found
+        elif found > two[1]:
+            two[1] = found
+    return place

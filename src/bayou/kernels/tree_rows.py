@@ -28,11 +28,11 @@ def best_class(score: NDArray[np.float64], order: NDArray[np.int64]) -> int:
 
     score : float64[K], in; order : int64[K], in
     """
-    best = order[0]
+    best = 0
     for r in range(1, len(order)):
-        if score[order[r]] > score[best]:
-            best = order[r]
-    return best
+        if score[order[r]] > score[order[best]]:
+            best = r
+    return int(order[best])
 
 
 @kernel

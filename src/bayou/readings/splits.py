@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayou.block import Floats, Index
 from bayou.errors import SchemaError
-from bayou.kernels.splits import divide, nominal_merits, numeric_merits
+from bayou.kernels.splits import best_two, divide, nominal_merits, numeric_merits
 from bayou.kernels.tree import AT_MOST, MULTIWAY, ONE_VALUE
 from bayou.recipe import Recipe
 
@@ -42,14 +42,8 @@ class Merits:
 
         Columns of equal merit come in the given order; not splitting comes before all that do not gain.
         """
-        place, best, second = -1, 0.0, -math.inf
-        for at in order:
-            merit = float(self.merit[at])
-            if merit > best:
-                place, best, second = int(at), merit, best
-            elif merit > second:
-                second = merit
-        return place, best, second
+        two = np.empty(2)
+        return best_two(self.merit, order, two), float(two[0]), float(two[1])
 
 
 @dataclass(frozen=True)

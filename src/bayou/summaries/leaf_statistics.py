@@ -93,7 +93,7 @@ class LeafStatistics:
         for old, new in enumerate(plan.nominal.to):
             cells = offsets[new] + plan.values[new].to
             mine = self.counts[:, self.offsets[old] : self.offsets[old] + self.sizes[old]]
-            np.add.at(counts, (slice(None), cells[:, None], plan.classes.to), mine)
+            np.add.at(counts.transpose(1, 2, 0), (cells[:, None], plan.classes.to), mine.transpose(1, 2, 0))
         self.moments, self.present, self.counts = moments, present, counts
         self.declared, self.offsets, self.sizes = declared, offsets, sizes
         self._allocate()

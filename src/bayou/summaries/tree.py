@@ -36,6 +36,7 @@ class Tree:
         self.statistics = LeafStatistics()
         self.nodes.nodes[0, SLOT] = 1
         self.order: Index = np.zeros(0, dtype=np.int64)  # classes in canonical order, given by the owner
+        self._dormant: int | None = 0
 
     def learn(self, block: Block, first: int, kind: int, grace: float, out: Floats) -> tuple[int, int]:
         """Rows from `first` on; returns the next row and the leaf that has become ripe, or -1 at the end."""
@@ -64,8 +65,16 @@ class Tree:
         """Leaves that keep statistics."""
         return np.flatnonzero(self.nodes.nodes[: self.nodes.count, SLOT] > 0)
 
+    @property
+    def dormant(self) -> int:
+        """Number of leaves without statistics."""
+        if self._dormant is None:
+            self._dormant = len(self.nodes.leaves()) - len(self.active())
+        return self._dormant
+
     def activate(self, leaf: int, most: int | None = None) -> bool:
         """Give a leaf an empty slot; False if there is none among the first `most`."""
+        self._dormant = None
         taken = set(self.nodes.nodes[: self.nodes.count, SLOT].tolist())
         slot = next(s for s in range(self.statistics.slots + 1) if s + 1 not in taken)
         if most is not None and slot >= most:
@@ -79,6 +88,7 @@ class Tree:
 
     def deactivate(self, node: int) -> None:
         """Drop the statistics of a leaf; its class weights stay."""
+        self._dormant = None
         slot = self.slot(node)
         if slot >= 0:
             self.statistics.clear(slot, LOGS)
@@ -104,9 +114,9 @@ class Tree:
     @property
     def memory_bytes(self) -> int:
         """Bytes of nodes and slots, with what is read off them."""
-        s, n = self.statistics, self.nodes
+        s = self.statistics
         read = (s.tables, s.bounds, s.above, s.below, s.known, s.seen)
-        return sum(a.nbytes for a in (*self.arrays().values(), *read)) + n.used.nbytes * 0
+        return sum(a.nbytes for a in (*self.arrays().values(), *read))
 
     def merge(self, other: Self) -> None:
         raise MergeError("trees do not merge: they have split on other things at other times")
@@ -132,6 +142,7 @@ class Tree:
 
     def restore(self, arrays: Arrays) -> None:
         self.check(arrays)
+        self._dormant = None
         self.nodes.restore(arrays)
         self.statistics.restore(arrays, LOGS)
 

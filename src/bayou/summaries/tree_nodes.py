@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from bayou.kernels.tree_rows import BORN, TRIED
 from bayou.protocols import Arrays
 from bayou.summaries.array_summary import move
 
+A = TypeVar("A", bound=np.generic)
 ROOM = 8  # nodes and branches allocated at first; doubled when full
 
 
@@ -50,11 +52,11 @@ class TreeNodes:
     names = ("nodes", "cuts", "branches", "weight", "track", "used")
 
     def __init__(self) -> None:
-        self.nodes = np.zeros((ROOM, 8), dtype=np.int64)
-        self.cuts = np.zeros(ROOM)
-        self.branches = np.zeros(ROOM, dtype=np.int64)
-        self.weight = np.zeros((ROOM, 0))
-        self.track = np.zeros((ROOM, 4))
+        self.nodes: Index = np.zeros((ROOM, 8), dtype=np.int64)
+        self.cuts: Floats = np.zeros(ROOM)
+        self.branches: Index = np.zeros(ROOM, dtype=np.int64)
+        self.weight: Floats = np.zeros((ROOM, 0))
+        self.track: Floats = np.zeros((ROOM, 4))
         self.used = np.array([1, 0], dtype=np.int64)  # nodes and branches in use
 
     @property
@@ -82,10 +84,6 @@ class TreeNodes:
                 length *= 2
             lengths.append(length)
         return lengths[0], lengths[1]
-
-    def node_bytes(self, nodes: int, branches: int) -> int:
-        """Bytes of arrays of these lengths."""
-        return nodes * (64 + 8 + 32 + 8 * self.weight.shape[1]) + 8 * branches
 
     def split_at_most(
         self, node: int, column: int, cut: float, left: Sequence[float], right: Sequence[float]
@@ -126,10 +124,10 @@ class TreeNodes:
 
     def _reserve(self, nodes: int, branches: int = 0) -> None:
         length, places = self.room_for(nodes, branches)
-        self.nodes, self.cuts, self.weight, self.track = (
-            _longer(a, length) for a in (self.nodes, self.cuts, self.weight, self.track)
+        self.nodes, self.branches = _longer(self.nodes, length), _longer(self.branches, places)
+        self.cuts, self.weight, self.track = (
+            _longer(a, length) for a in (self.cuts, self.weight, self.track)
         )
-        self.branches = _longer(self.branches, places)
 
     def realign(self, plan: Alignment) -> None:
         """Move classes, columns and values."""
@@ -147,13 +145,15 @@ class TreeNodes:
         moves = [plan.values[self.nodes[node, COLUMN]].to[: self.nodes[node, WIDTH]] for node in multiway]
         if all(np.array_equal(to, np.arange(len(to))) for to in moves):
             return
-        tables = []
+        tables: list[Index] = []
+        begin = 0
         for node, to in zip(multiway, moves, strict=True):
             table = np.zeros(int(to.max()) + 1, dtype=np.int64)
             table[to] = self.branches[self.nodes[node, FIRST] :][: len(to)]
-            self.nodes[node, FIRST], self.nodes[node, WIDTH] = sum(map(len, tables)), len(table)
+            self.nodes[node, FIRST], self.nodes[node, WIDTH] = begin, len(table)
             tables.append(table)
-        self.used[1] = sum(map(len, tables))
+            begin += len(table)
+        self.used[1] = begin
         room = len(self.branches)
         while room < self.used[1]:
             room *= 2
@@ -211,7 +211,7 @@ def _require(holds: object, what: str) -> None:
         raise ModelFileError(f"the tree contradicts itself: {what}")
 
 
-def _longer(array: NDArray[np.generic], length: int) -> NDArray[np.generic]:
+def _longer(array: NDArray[A], length: int) -> NDArray[A]:
     if len(array) == length:
         return array
     out = np.zeros((length, *array.shape[1:]), dtype=array.dtype)

@@ -1,0 +1,86 @@
+"""Starting from a tree that is there already: the structure stays, its leaves go on learning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayou.block import Block
+from bayou.encoding import Encoder
+from bayou.errors import DataError
+from bayou.kernels.class_counts import class_total
+from bayou.kernels.tree import SLOT
+from bayou.kernels.tree_rows import BAYES, BORN, MAJORITY, TRIED
+from bayou.schema import Declared, Schema
+
+if TYPE_CHECKING:
+    from bayou.classifiers.hoeffding_tree import HoeffdingTree
+
+
+def plant(model: HoeffdingTree, source: Any) -> None:
+    """Give an untaught model the nodes and class weights of another tree; statistics begin empty."""
+    if type(source) is type(model):
+        _plant_own(model, source)
+    elif hasattr(source, "tree_") and hasattr(source, "classes_"):
+        _plant_sklearn(model, source)
+    else:
+        raise DataError(
+            f"cannot start from {type(source).__name__}; give a HoeffdingTree or a fitted DecisionTreeClassifier"
+        )
+    _wake(model)
+
+
+def _plant_own(model: HoeffdingTree, source: HoeffdingTree) -> None:
+    schema = source.schema_.copy()
+    model._encoder = Encoder(schema, model.numbers_are_words)
+    model.begin(schema)
+    tree = model._tree.summary
+    tree.nodes.restore(source._grown().nodes.arrays())
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(source, name):
+            setattr(model, name, getattr(source, name))
+
+
+def _plant_sklearn(model: HoeffdingTree, source: Any) -> None:
+    told = source.tree_
+    if told.n_outputs != 1:
+        raise DataError("cannot start from a tree with several outputs")
+    names = [str(name) for name in getattr(source, "feature_names_in_", [])]
+    columns = names or [f"x{j}" for j in range(told.n_features)]
+    schema = Schema(Declared(columns=dict.fromkeys(columns, "numeric")))
+    schema.classes.extend(np.asarray(source.classes_).tolist())
+    model._encoder = Encoder(schema, model.numbers_are_words)
+    model.begin(schema)
+    model.n_features_in_ = int(told.n_features)
+    if names:
+        model.feature_names_in_ = np.array(names, dtype=object)
+    value = told.value[:, 0, :]
+    weight = value / value.sum(axis=1, keepdims=True) * told.weighted_n_node_samples[:, None]
+    nodes = model._tree.summary.nodes
+    nodes.weight[0] = weight[0]
+    todo = [(0, 0)]  # theirs, ours
+    for theirs, ours in todo:
+        left, right = int(told.children_left[theirs]), int(told.children_right[theirs])
+        if left >= 0:
+            cut = float(told.threshold[theirs])
+            children = nodes.split_at_most(ours, int(told.feature[theirs]), cut, weight[left], weight[right])
+            todo += zip((left, right), children, strict=True)
+
+
+def _wake(model: HoeffdingTree) -> None:
+    """Every leaf keeps statistics, as far as memory allows, and waits a full grace period from here."""
+    view = model._tree
+    tree, nodes = view.summary, view.summary.nodes
+    nodes.nodes[:, SLOT] = 0
+    for node in range(nodes.count):
+        nodes.track[node, [TRIED, BORN]] = class_total(nodes.weight[node])
+        nodes.track[node, [MAJORITY, BAYES]] = 0.0
+    nothing = Block(np.empty((0, 0)), np.empty((0, 0), np.int32), (), np.empty(0, np.int32), np.empty(0))
+    most = view._room(None, nothing, 0)
+    tree._dormant = None
+    if most is not None and most < len(nodes.leaves()):
+        view._keep_the_promising(max(1, most))
+        return
+    for leaf in nodes.leaves():
+        tree.activate(int(leaf), most)

@@ -1,0 +1,128 @@
+"""A tree in words: all of it, or the way of one row to its leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+
+from bayou.classifiers.explanation import Explanation
+from bayou.kernels.tree import AT_MOST, COLUMN, FIRST, LEAF, MULTIWAY, SLOT, TEST, VALUE, WIDTH
+from bayou.kernels.tree_rows import BAYES, MAJORITY
+from bayou.schema import Kind, Label, Schema
+from bayou.summaries.tree import Tree
+
+
+@dataclass(frozen=True)
+class TreeExplanation(Explanation):
+    """What attributes add to the log-odds, and the way to the leaf: tests passed, class weights found there.
+
+    `reading` says how the leaf predicts: by its majority, or by naive Bayes over its own rows.
+    """
+
+    path: tuple[str, ...] = ()
+    leaf: Mapping[Label, float] | None = None
+    reading: str = ""
+
+    def __str__(self) -> str:
+        way = "\n".join(f"  {'  ' * depth}{test}" for depth, test in enumerate(self.path or ("(the root)",)))
+        return f"{super().__str__()}\npath\n{way}\nleaf, {self.reading}: {shares(self.leaf or {})}"
+
+    def _repr_html_(self) -> str:
+        tests = "".join(f"<li>{escape(test)}</li>" for test in self.path)
+        leaf = escape(f"leaf, {self.reading}: {shares(self.leaf or {})}")
+        return f"{super()._repr_html_()}<ol>{tests}</ol><p>{leaf}</p>"
+
+
+class TreeText:
+    """The nodes of a tree with the names of a schema."""
+
+    def __init__(self, tree: Tree, schema: Schema, kind: str) -> None:
+        self.tree, self.schema, self.kind = tree, schema, kind
+
+    def branches(self, node: int) -> Iterator[tuple[str, int]]:
+        """The tests of an inner node, each with the child it leads to."""
+        row = self.tree.nodes.nodes[node]
+        first = int(row[FIRST])
+        if row[TEST] == AT_MOST:
+            name = self.schema.names(Kind.NUMERIC)[row[COLUMN]]
+            cut = f"{self.tree.nodes.cuts[node]:.6g}"
+            yield f"{name} <= {cut}", first
+            yield f"{name} > {cut}", first + 1
+            return
+        name = self.schema.names(Kind.NOMINAL)[row[COLUMN]]
+        values = self.schema.vocabularies[name]
+        if row[TEST] == MULTIWAY:
+            for value in range(int(row[WIDTH])):
+                child = int(self.tree.nodes.branches[first + value])
+                if child > 0:
+                    yield f"{name} = {values.name(value)!s}", child
+            return
+        yield f"{name} = {values.name(int(row[VALUE]))!s}", first
+        yield f"{name} != {values.name(int(row[VALUE]))!s}", first + 1
+
+    def weights(self, node: int) -> dict[Label, float]:
+        """Class weights of a node, greatest first."""
+        weight = self.tree.nodes.weight[node].tolist()
+        found = {c: w for c, w in zip(self.schema.classes.values, weight, strict=True) if w > 0}
+        return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+    def reading(self, node: int) -> str:
+        """How a leaf predicts."""
+        right = self.tree.nodes.track[node]
+        if self.tree.nodes.nodes[node, SLOT] == 0:
+            return "majority, without statistics"
+        by_majority = self.kind == "majority" or (
+            self.kind == "adaptive" and right[MAJORITY] > right[BAYES]
+        )  # fmt: skip
+        return "majority" if by_majority else "naive Bayes"
+
+    def path(self, leaf: int) -> tuple[str, ...]:
+        """The tests from the root to a node."""
+        tests: dict[int, tuple[str, ...]] = {0: ()}
+        for node in range(leaf):
+            if node in tests and self.tree.nodes.nodes[node, TEST] != LEAF:
+                tests |= {child: (*tests[node], test) for test, child in self.branches(node)}
+        return tests[leaf]
+
+    def lines(self, depth: int | None) -> Iterator[str]:
+        """The tree, indented; nodes deeper than `depth` are left out."""
+        todo = [(0, 0, "")]
+        while todo:
+            node, level, test = todo.pop()
+            leaf = self.tree.nodes.nodes[node, TEST] == LEAF
+            end = f": {self.reading(node)}, {shares(self.weights(node))}" if leaf else ""
+            cut_off = not leaf and depth is not None and level >= depth
+            yield "  " * level + (test or "root") + (" ..." if cut_off else end)
+            if not leaf and not cut_off:
+                todo += [(child, level + 1, text) for text, child in reversed(list(self.branches(node)))]
+
+    def dot(self) -> Iterator[str]:
+        """The tree in Graphviz's language."""
+        yield "digraph tree {"
+        yield "  node [shape=box, style=rounded, fontname=sans]; edge [fontname=sans];"
+        for node in range(self.tree.nodes.count):
+            if self.tree.nodes.nodes[node, TEST] == LEAF:
+                yield f'  {node} [label="{_quoted(shares(self.weights(node)))}"];'
+                continue
+            yield f'  {node} [label="", shape=point];'
+            for test, child in self.branches(node):
+                yield f'  {node} -> {child} [label="{_quoted(test)}"];'
+        yield "}"
+
+
+def shares(weights: Mapping[Label, float]) -> str:
+    """Class weights as text, the three greatest.
+
+    >>> shares({"a": 3.0, "b": 1.0})
+    'a 75 % b 25 % of 4'
+    """
+    total = sum(weights.values())
+    if not total:
+        return "no rows"
+    shown = [f"{label!s} {100 * weight / total:.0f} %" for label, weight in list(weights.items())[:3]]
+    return f"{' '.join(shown)} of {total:.6g}"
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
