@@ -15,25 +15,25 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-# Name -> module: imported when first asked for, so that `import bayou` and `bayou --help` stay quick.
-_HOMES = {
-    "MajorityClass": "bayou.classifiers",
-    "NoChange": "bayou.classifiers",
-    "NaiveBayes": "bayou.classifiers",
-    "MultinomialNB": "bayou.classifiers",
-    "ComplementNB": "bayou.classifiers",
-    "BernoulliNB": "bayou.classifiers",
-    "Gaussian": "bayou.recipes",
-    "Threshold": "bayou.recipes",
-    "Costs": "bayou.recipes",
-    "MEstimate": "bayou.recipes",
-    "Declared": "bayou.schema",
-    "MergeLaw": "bayou.laws",
-    "BayouError": "bayou.errors",
-    "set_threads": "bayou.threads",
+# Module -> names: imported when first asked for, so that `import bayou` and `bayou --help` stay quick.
+_OFFERED = {
+    "bayou.classifiers": ("MajorityClass NoChange NaiveBayes MultinomialNB ComplementNB BernoulliNB"),
+    "bayou.recipes": (
+        "Gaussian GKClass PiD CPiD MODL MODLGroups EqualWidth EqualFrequency FayyadIrani KMeansBins MEstimate "
+        "Threshold Costs"
+    ),
+    "bayou.readings.discretize": "discretize group",
+    "bayou.evaluate": "prequential holdout cross_validate compare",
+    "bayou.streams": "open_stream generators",
+    "bayou.files": "load save",
+    "bayou.schema": "Declared",
+    "bayou.laws": "MergeLaw",
+    "bayou.errors": "BayouError",
+    "bayou.threads": "set_threads",
 }
+_HOMES = {name: home for home, names in _OFFERED.items() for name in names.split()}
 
-__all__ = sorted(_HOMES)
+__all__ = sorted(_HOMES)  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:

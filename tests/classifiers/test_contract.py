@@ -12,6 +12,9 @@ from bayou.testing import CHECKS
 
 MODELS = {name: getattr(classifiers, name) for name in classifiers.__all__} | {
     "NaiveBayes, m-estimate, Laplace prior": lambda: NaiveBayes(smoothing=MEstimate(2.0), prior="laplace"),
+    "NaiveBayes, quantiles and MODL": lambda: NaiveBayes(numeric="gk"),
+    "NaiveBayes, cPiD and equal frequency": lambda: NaiveBayes(numeric="cpid", bins="equal-frequency"),
+    "NaiveBayes, PiD and Fayyad-Irani": lambda: NaiveBayes(numeric="pid", bins="fayyad-irani"),
     "NaiveBayes, sample variance": lambda: NaiveBayes(numeric=Gaussian(ddof=1, floor=1e-3)),
 }
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from bayou.classifiers.engine import BayesClassifier
-from bayou.classifiers.numeric import numeric_recipe, numeric_view
+from bayou.classifiers.numeric import Numeric, bins_recipe, numeric_recipe, numeric_view
 from bayou.decisions import Decision
-from bayou.readings.gaussian import Gaussian
+from bayou.readings.partition import Discretiser
 from bayou.readings.prior import prior_reader
 from bayou.readings.table import MEstimate, table_reader
 from bayou.readings.view import AnyView, Live
@@ -28,7 +28,11 @@ class NaiveBayes(BayesClassifier):
     Parameters
     ----------
     numeric
-        How numeric columns are read: `"gaussian"` or a recipe such as `Gaussian(ddof=1)`.
+        How numeric columns are summarised: `"gaussian"`, `"gk"` (quantiles with class counts), `"pid"`, `"cpid"`, or
+        a recipe such as `GKClass(tuples=50)`.
+    bins
+        How summaries of cells are cut into intervals: `"modl"`, `"equal-width"`, `"equal-frequency"`,
+        `"fayyad-irani"`, `"k-means"`, or a recipe; Gaussians need none.
     smoothing
         Pseudo-count per value of a nominal column and per word (1 is Laplace's rule), or `MEstimate(m)`.
     prior
@@ -52,13 +56,15 @@ class NaiveBayes(BayesClassifier):
 
     def __init__(
         self,
-        numeric: str | Gaussian = "gaussian",
+        numeric: str | Numeric = "gaussian",
+        bins: str | Discretiser = "modl",
         smoothing: float | MEstimate = 1.0,
         prior: str | Mapping[Label, float] = "empirical",
         decision: Decision | None = None,
         schema: Declared | None = None,
     ) -> None:
         self.numeric = numeric
+        self.bins = bins
         self.smoothing = smoothing
         self.prior = prior
         self.decision = decision
@@ -71,13 +77,14 @@ class NaiveBayes(BayesClassifier):
         table = table_reader(self.smoothing)
         return {
             "classes": Live(ClassCounts(), prior_reader(self.prior)),
-            "numeric": numeric_view(self.numeric),
+            "numeric": numeric_view(self.numeric, self.bins),
             "nominal": Live(ValueCounts(), table),
             "words": Live(WordCounts(), Multinomial(table.alpha or 1.0)),
         }
 
     def _nested(self, name: str, value: Any) -> Any:
-        return numeric_recipe(value) if name == "numeric" else value
+        resolve = {"numeric": numeric_recipe, "bins": bins_recipe}.get(name)
+        return resolve(value) if resolve else value
 
 
 def given_classes(declared: Declared, prior: str | Mapping[Label, float]) -> Declared:

@@ -5,23 +5,51 @@ from __future__ import annotations
 from typing import Any
 
 from bayou.errors import SchemaError
+from bayou.readings.equal import EqualFrequency, EqualWidth
+from bayou.readings.fayyad_irani import FayyadIrani
 from bayou.readings.gaussian import Gaussian
-from bayou.readings.view import AnyView, Live
+from bayou.readings.intervals import Intervals
+from bayou.readings.kmeans_bins import KMeansBins
+from bayou.readings.modl import MODL
+from bayou.readings.partition import Discretiser
+from bayou.readings.view import AnyView, Live, Searched
+from bayou.summaries.grid_counts import CPiD, PiD
+from bayou.summaries.quantile_tuples import GKClass
 
-NUMERIC = {"gaussian": Gaussian}
+Numeric = Gaussian | GKClass | PiD | CPiD
+NUMERIC: dict[str, type[Numeric]] = {"gaussian": Gaussian, "gk": GKClass, "pid": PiD, "cpid": CPiD}
+BINS: dict[str, type[Discretiser]] = {
+    "modl": MODL,
+    "equal-width": EqualWidth,
+    "equal-frequency": EqualFrequency,
+    "fayyad-irani": FayyadIrani,
+    "k-means": KMeansBins,
+}
 
 
-def numeric_recipe(numeric: Any) -> Any:
+def numeric_recipe(numeric: str | Numeric) -> Numeric:
     """The recipe behind a short name; a recipe is returned as it is."""
-    if not isinstance(numeric, str):
-        return numeric
-    if numeric not in NUMERIC:
-        raise SchemaError(
-            f"numeric={numeric!r}; it is one of {sorted(NUMERIC)} or a recipe such as Gaussian(ddof=1)"
-        )
-    return NUMERIC[numeric]()
+    recipe: Numeric = _named("numeric", numeric, NUMERIC)
+    return recipe
 
 
-def numeric_view(numeric: Any) -> AnyView:
+def bins_recipe(bins: str | Discretiser) -> Discretiser:
+    """The discretiser behind a short name; a discretiser is returned as it is."""
+    recipe: Discretiser = _named("bins", bins, BINS)
+    return recipe
+
+
+def numeric_view(numeric: str | Numeric, bins: str | Discretiser) -> AnyView:
+    """Normal densities are read live; whatever has cells is cut into intervals at refresh points."""
     recipe = numeric_recipe(numeric)
-    return Live(recipe.summary(), recipe)
+    if isinstance(recipe, Gaussian):
+        return Live(recipe.summary(), recipe)
+    return Searched(recipe.summary(), Intervals(bins_recipe(bins)))
+
+
+def _named(parameter: str, choice: Any, known: dict[str, Any]) -> Any:
+    if not isinstance(choice, str):
+        return choice
+    if choice not in known:
+        raise SchemaError(f"{parameter}={choice!r}; it is one of {sorted(known)}, or a recipe")
+    return known[choice]()

@@ -1,0 +1,30 @@
+"""Timing: the best of several runs in processor time, ours and the peer's turn by turn in one process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+
+def best(work: Callable[[], object], repeats: int = 5) -> float:
+    """Least processor seconds of several runs."""
+    times = []
+    for _ in range(repeats):
+        begin = time.process_time()
+        work()
+        times.append(time.process_time() - begin)
+    return min(times)
+
+
+def beside(ours: Callable[[], object], peer: Callable[[], object], repeats: int = 5) -> tuple[float, float]:
+    """Least processor seconds of each, run alternately so that both meet the same machine."""
+    a, b = [], []
+    for _ in range(repeats):
+        a.append(best(ours, 1))
+        b.append(best(peer, 1))
+    return min(a), min(b)
+
+
+def row(work: str, ours: str, peer: str, ratio: float, target: float) -> dict[str, object]:
+    """One line of the table: what was done, how fast, beside whom, and the claim."""
+    return {"work": work, "ours": ours, "peer": peer, "ratio": ratio, "target": target}
