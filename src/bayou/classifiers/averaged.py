@@ -15,6 +15,7 @@ from bayou.classifiers.weighted_columns import (
     COLUMN_VIEWS,
     bins_recipe,
     column_edges,
+    column_parameters,
     columns_recipe,
     table_views,
 )
@@ -34,7 +35,8 @@ class AveragedNB(BayesClassifier):
     r"""P(c | x) proportional to P(c) \prod_i P(x_i | c)^{w_i}, the weights in [0, 1] searched at refresh points.
 
     The tables learn from every row; the weights are found on a uniform sample of the rows, which stands for all
-    of them. `fit` on data no larger than the sample is the offline method itself.
+    of them. `fit` on data no larger than the sample is the offline method itself. Where a search asks what it
+    costs to describe a column, it is half the logarithm of the rows for each parameter of its tables.
 
     Parameters
     ----------
@@ -192,7 +194,8 @@ class AveragedView(View[Reservoir]):
             return
         columns = np.ascontiguousarray(terms[:, speaks].transpose(1, 0, 2))
         w = kept.w * (int(self.summary.seen[0]) / kept.n)
-        costs = np.full(len(speaks), np.log(len(speaks) + 1.0))
+        parameters = np.concatenate([column_parameters(views[name]) for name in COLUMN_VIEWS])[speaks]
+        costs = 0.5 * np.log(w.sum()) * possible.sum() * parameters + np.log(len(speaks) + 1.0)
         self.weights[speaks] = self.find(Evidence(columns, prior[0], kept.y, w, costs))
 
     def realign(self, plan: Alignment) -> None:

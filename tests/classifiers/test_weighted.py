@@ -1,0 +1,232 @@
+"""Weighted naive Bayes: the contract, naive Bayes as its start, what the weights are good for."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reproduce.document_000 import holdout, models, prequential
+from reproduce.sets import DATA, load
+
+from bayou import MEstimate, NaiveBayes
+from bayou.classifiers.weighted import WeightedNB
+from bayou.errors import SchemaError, UnsupportedError
+from bayou.laws import MergeLaw
+from bayou.rates import (
+    RATES,
+    AdaGrad,
+    Constant,
+    Decaying,
+    Experts,
+    KunchevaPlumpton,
+    MiniBatch,
+    rate_recipe,
+)
+from bayou.readings.trail_terms import trail_terms
+from bayou.schema import Declared
+from bayou.summaries.quantile_tuples import GKClass
+from bayou.testing import CHECKS, random_data
+
+MODELS = {
+    "experts": WeightedNB,
+    "tied": lambda: WeightedNB(tied=True),
+    "drift": lambda: WeightedNB(rate=Experts(forget=0.99, persistence=True, average=False)),
+    "rule D": lambda: WeightedNB(rate=Experts(temper="evidence"), smoothing=MEstimate(2.0), prior="laplace"),
+    "document": lambda: WeightedNB(rate="document"),
+    "raw AdaGrad": lambda: WeightedNB(rate=AdaGrad(lift=False)),
+    "errors": lambda: WeightedNB(rate=KunchevaPlumpton(window=10)),
+    "tied, decaying": lambda: WeightedNB(rate=Decaying(0.1, horizon=10), tied=True),
+    "mini-batches": lambda: WeightedNB(rate=MiniBatch(rows=7)),
+    "intervals": lambda: WeightedNB(GKClass(tuples=20)),
+    "no smoothing": lambda: WeightedNB(smoothing=0.0),
+}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", MODELS)
+@settings(max_examples=3, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_contract(name, check, seed):
+    check(MODELS[name], seed)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_rate_0_is_naive_bayes_bit_for_bit(seed, tied):
+    data = random_data(seed, 120)
+    notes = ["be go up", "do so", "no be be", ""]
+    records = [{**r, "note": notes[i % 4], "more": notes[i // 2 % 4]} for i, r in enumerate(data.records)]
+    told = Declared(columns={"note": "text", "more": "text"})
+    plain, weighted = NaiveBayes(schema=told), WeightedNB(rate=Constant(0.0), tied=tied, schema=told)
+    for rows in (slice(0, 50), slice(50, 120)):
+        expected = plain.test_then_train_batch(records[rows], data.labels[rows], data.weights[rows])
+        found = weighted.test_then_train_batch(records[rows], data.labels[rows], data.weights[rows])
+        assert found.tolist() == expected.tolist()
+    assert weighted.predict_proba_many(records) == plain.predict_proba_many(records)
+
+
+def test_experts_that_never_learn_are_naive_bayes():
+    data = random_data(3, 120)
+    plain, weighted = NaiveBayes(), WeightedNB(rate=Experts(eta=0.0))
+    for model in (plain, weighted):
+        model.learn_many(data.records, data.labels, data.weights)
+    for p, q in zip(
+        plain.predict_proba_many(data.records), weighted.predict_proba_many(data.records), strict=True
+    ):
+        assert p == pytest.approx(q, abs=1e-12)
+
+
+@pytest.mark.parametrize("view", ["numeric", "nominal", "words"])
+@pytest.mark.parametrize("smoothing", [1.0, MEstimate(2.0)])
+def test_trailing_terms_are_those_of_single_rows(view, smoothing):
+    data = random_data(11, 100)
+    records = [{**r, "note": f"w{i % 7} w{i % 3}"} for i, r in enumerate(data.records)]
+    model = WeightedNB(smoothing=smoothing, schema=Declared(columns={"note": "text"}))
+    block = model.encode(records, data.labels, data.weights, learn=True)
+    slow = copy.deepcopy(model._views[view])
+    units = np.zeros((block.n, block.numeric.shape[1]))
+    found = trail_terms(model._views[view], block, units)
+    for i in range(block.n):
+        row = block.rows(i, i + 1)
+        np.testing.assert_array_equal(found[i : i + 1], slow.column_terms(row))
+        if view == "numeric":
+            n, mean, m2 = slow.summary.n, slow.summary.mean, slow.summary.m2
+            for j in range(units.shape[1]):
+                total = n[:, j].sum()
+                centre = (n[:, j] * mean[:, j]).sum() / max(total, 1.0)
+                spread = (m2[:, j] + n[:, j] * (mean[:, j] - centre) ** 2).sum() / max(total, 1.0)
+                expected = 0.5 * np.log(spread) if spread > 0 else 0.0
+                assert units[i, j] == pytest.approx(expected, abs=1e-9)
+        slow.update(row)
+
+
+@pytest.mark.parametrize("rate", ["document", "experts", AdaGrad(lift=False)], ids=str)
+def test_units_do_not_matter(rate):
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=400)
+    X = rng.normal(size=(400, 3)) + y[:, None] * [1.0, 0.5, 0.0]
+    rate = Constant(0.05) if rate == "document" else rate
+    a, b = WeightedNB(rate=rate), WeightedNB(rate=rate)
+    a.fit(X, y), b.fit(X * [1e-3, 1e4, 7.0], y)
+    np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(X * [1e-3, 1e4, 7.0]), atol=1e-9)
+    assert not np.allclose(a.weights_, 1.0, atol=1e-4)
+
+
+def test_copies_of_a_column_are_seen_through():
+    rng = np.random.default_rng(1)
+    y = rng.integers(2, size=4000)
+    good = np.where(rng.random(4000) < 0.9, y, 1 - y)
+    poor = np.where(rng.random(4000) < 0.7, y, 1 - y)
+    rows = [
+        {"good": str(g), **{f"copy {i}": str(p) for i in range(6)}} for g, p in zip(good, poor, strict=True)
+    ]
+    plain, weighted = NaiveBayes(), WeightedNB()
+    for model in (plain, weighted):
+        model.learn_many(rows[:3000], y[:3000])
+    right = {m: np.mean(np.array(m.predict_many(rows[3000:])) == y[3000:]) for m in (plain, weighted)}
+    assert right[weighted] > 0.88 > 0.75 > right[plain]
+
+
+def test_persistence_follows_labels_that_hang_on():
+    rng = np.random.default_rng(2)
+    y = np.repeat(rng.integers(2, size=100), 20)
+    X = rng.normal(size=(2000, 2)) + 0.5 * y[:, None]
+    right = {}
+    for persistence in (False, True):
+        model = WeightedNB(rate=Experts(persistence=persistence))
+        right[persistence] = np.mean(model.test_then_train_batch(X, y).argmax(axis=1) == y)
+    assert right[True] > right[False] + 0.1
+
+
+def test_new_classes_and_columns_start_as_the_others_stand():
+    rng = np.random.default_rng(3)
+    y = rng.integers(2, size=500)
+    rows = [{"a": str(v), "b": str(v), "c": str(v)} for v in np.where(rng.random(500) < 0.8, y, 1 - y)]
+    model = WeightedNB()
+    model.learn_many(rows, y)
+    before = model.weights_
+    assert before.max() < 1.0
+    model.learn_one({"a": "9", "d": "x"}, 2)
+    after = model.weights_
+    assert after.shape == (4, 3)
+    np.testing.assert_array_equal(after[:3, :2], before)
+    shift = after[3, 0]
+    assert shift < 1.0
+    assert (after[3] == shift).all()
+
+
+def test_merging_averages_by_rows():
+    rng = np.random.default_rng(4)
+    y = rng.integers(2, size=200)
+    X = rng.normal(size=(200, 3)) + 0.5 * y[:, None]
+    a, b = (WeightedNB(schema=Declared(classes=[0, 1])) for _ in range(2))
+    a.learn_many(X[:150], y[:150]), b.learn_many(X[150:], y[150:])
+    mine, theirs = (float(model._weights.scalars[0]) for model in (a, b))
+    expected = (a.weights_ * mine + b.weights_ * theirs) / (mine + theirs)
+    merged = a.merge(b)
+    np.testing.assert_allclose(merged.weights_, expected, rtol=1e-12)
+    assert merged.law is MergeLaw.AVERAGED
+
+
+def test_refusals_give_reasons():
+    model = WeightedNB().fit([[1.0], [2.0], [3.0]], [0, 1, 0])
+    with pytest.raises(UnsupportedError, match="cannot unlearn"):
+        model.unlearn([[1.0]], [0])
+    with pytest.raises(UnsupportedError, match="cannot sample"):
+        model.sample(3)
+    with pytest.raises(SchemaError, match="rate='quick'"):
+        WeightedNB(rate="quick").fit([[1.0]], [0])
+    with pytest.raises(SchemaError, match="numeric='quick'"):
+        WeightedNB("quick").fit([[1.0]], [0])
+    for bad in (
+        lambda: Constant(-1.0), lambda: Decaying(horizon=0.0), lambda: Experts(forget=0.0),
+        lambda: Experts(temper="all"), lambda: KunchevaPlumpton(start=1.0), lambda: MiniBatch(rows=0),
+        lambda: AdaGrad(float("nan")),
+    ):  # fmt: skip
+        with pytest.raises(SchemaError):
+            bad()
+    assert {type(rate_recipe(name)) for name in RATES} == set(RATES.values())
+
+
+def test_nested_parameters():
+    model = WeightedNB(numeric="gkclass").set_params(rate__eta=0.1, numeric__tuples=50, bins__method="greedy")
+    assert model.rate == Experts(eta=0.1)
+    assert model.numeric == GKClass(tuples=50)
+
+
+def test_memory_of_two_thousand_columns():
+    """Weights, tables, summaries and buffers within 24 MB."""
+    model = WeightedNB("gkclass")
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        X = rng.normal(size=(500, 2000))
+        model.learn_many(X, rng.integers(2, size=500))
+    assert model.memory_bytes <= 24e6
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the shared data sets are not beside the project")
+@pytest.mark.parametrize("numeric", ["gaussian", "gkclass"])
+def test_better_than_naive_bayes_on_real_sets(numeric):
+    make = {name: new for name, new in models(numeric).items() if name in ("NB", "WNB")}
+    gains = []
+    for name in ("kr-vs-kp", "segment", "spambase", "nursery", "mushroom"):
+        found = holdout(load(name), make, seed=1)
+        gains.append(found["WNB"]["accuracy"] - found["NB"]["accuracy"])
+        assert gains[-1] >= -0.15, name
+        assert found["WNB"]["log_loss"] <= found["NB"]["log_loss"] + 0.001, name
+        assert found["WNB"]["ece"] <= found["NB"]["ece"] + 0.002, name
+    assert np.mean(gains) >= 1.8
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the shared data sets are not beside the project")
+def test_drift_options_help_on_electricity():
+    make = {
+        "plain": WeightedNB,
+        "forget": lambda: WeightedNB(rate=Experts(forget=0.999)),
+        "both": lambda: WeightedNB(rate=Experts(forget=0.999, persistence=True)),
+    }
+    found = {name: run["accuracy"] for name, run in prequential(load("elec", 20_000), make).items()}
+    assert found["both"] > found["forget"] > found["plain"]
