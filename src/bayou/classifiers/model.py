@@ -7,6 +7,7 @@ what users hold; this file turns that into blocks and applies growth before the 
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, ClassVar, Self, TypeVar, cast
@@ -25,6 +26,8 @@ from bayou.errors import DataError, MergeError, NotFittedError, UnsupportedError
 from bayou.hashing import digest
 from bayou.kernels.posterior import posterior
 from bayou.laws import MergeLaw
+from bayou.persist import model_file
+from bayou.persist.kinds import kinds_of
 from bayou.protocols import Arrays
 from bayou.schema import Declared, Growth, Label, Schema
 
@@ -298,6 +301,10 @@ class Model(Parameterised):
         names = [f"{name} {kind} {schema.vocabularies[name].values if name in schema.vocabularies else ''}"
                  for name, (kind, _) in schema.place.items()]  # fmt: skip
         return digest(twin.arrays(), [repr(schema.classes.values), *names])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a model file, atomically; `bayou.load` reads it, and may be given one from anybody."""
+        model_file.save(self, path, kinds_of(self))
 
     def explain(self, row: Any, label: Label | None = None, against: Label | None = None) -> Explanation:
         """What each attribute of a row adds to the log-odds of a class against another."""

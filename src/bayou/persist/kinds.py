@@ -9,6 +9,7 @@ from typing import Any
 from bayou.errors import ModelFileError
 from bayou.persist.typed import check_types
 from bayou.recipe import Recipe
+from bayou.schema import Declared
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,18 @@ class Kinds:
         names = [field.name for field in fields(cls)] if is_dataclass(cls) else []
         _check_names(kind, params, names)
         return _made(cls, params)
+
+
+def kinds_of(model: Any) -> Kinds:
+    """The classes of a model, of the models inside it and of its recipes, under their own names: enough to save it."""
+    models: dict[str, type[Any]] = {type(model).__name__: type(model)}
+    recipes: dict[str, type[Recipe]] = {"Declared": Declared}
+    for value in model.get_params(deep=True).values():
+        if isinstance(value, Recipe):
+            recipes[type(value).__name__] = type(value)
+        elif hasattr(value, "get_params") and not isinstance(value, type):
+            models[type(value).__name__] = type(value)
+    return Kinds(models, recipes)
 
 
 def _id(table: Mapping[str, type[Any]], value: object, what: str) -> str:
