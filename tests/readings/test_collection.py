@@ -178,11 +178,13 @@ def test_numbers_of_networks():
 def test_products_that_would_underflow_are_taken_apart():
     tiny = np.array([1e-200, 1e-200, 0.5, 1.0, 3.0])
     want = 2 * np.log(1e-200) + np.log(0.5) + np.log(3.0)
-    assert log_product(tiny, np.empty(64)) == pytest.approx(want, rel=1e-14)
-    assert log_product(np.ones(0), np.empty(64)) == 0.0
+    assert log_product(tiny, np.empty(64), 0, 5) == pytest.approx(want, rel=1e-14)
+    assert log_product(np.ones(0), np.empty(64), 0, 0) == 0.0
     long = np.random.default_rng(0).uniform(0.1, 2, 1000)
-    assert log_product(long, np.empty(64)) == pytest.approx(np.log(long).sum(), rel=1e-12)
-    assert log_product(np.append(long, 1.0), np.empty(64)) == log_product(long, np.empty(64))
+    assert log_product(long, np.empty(64), 0, 1000) == pytest.approx(np.log(long).sum(), rel=1e-12)
+    assert log_product(np.append(long, 1.0), np.empty(64), 0, 1001) == log_product(
+        long, np.empty(64), 0, 1000
+    )
 
 
 def test_rows_wait_and_runs_end_at_new_columns():

@@ -194,7 +194,7 @@ class SPCr(JointClassifier):
 
     Parameters
     ----------
-    sample
+    one_in
         After the first thousand rows, one in so many is recorded (by a hash of its number).
     smoothing, prior, order, numeric, max_bytes, schema
         As in `FANC`.
@@ -210,7 +210,7 @@ class SPCr(JointClassifier):
 
     def __init__(
         self,
-        sample: int = 8,
+        one_in: int = 8,
         smoothing: float = 1.0,
         prior: Prior = "empirical",
         order: Order = "name",
@@ -218,7 +218,7 @@ class SPCr(JointClassifier):
         max_bytes: int = MAX_BYTES,
         schema: Declared | None = None,
     ) -> None:
-        self.sample = sample
+        self.one_in = one_in
         self.smoothing = smoothing
         self.prior = prior
         self.order = order
@@ -228,7 +228,7 @@ class SPCr(JointClassifier):
 
     def joint_view(self) -> AnyView:
         laplace = 1.0 if self.prior == "laplace" else 0.0
-        choice = Choice(SuperParents, False, self.smoothing, laplace, self.sample)
+        choice = Choice(SuperParents, False, self.smoothing, laplace, self.one_in)
         return ChosenParent(self.counts(3), choice)
 
     @property

@@ -19,7 +19,7 @@ class FAN(AugmentedNB):
 
     Parameters
     ----------
-    score
+    criterion
         `"loglik"`, `"aic"`, `"mdl"` (log-likelihood less log(N)/2 per parameter), or `"bayes"` (evidence with
         uniform Dirichlet priors, K2's).
     smoothing, prior, order, numeric, max_bytes, schema
@@ -36,7 +36,7 @@ class FAN(AugmentedNB):
 
     def __init__(
         self,
-        score: str = "mdl",
+        criterion: str = "mdl",
         smoothing: float = 1.0,
         prior: Prior = "empirical",
         order: Order = "name",
@@ -44,7 +44,7 @@ class FAN(AugmentedNB):
         max_bytes: int = MAX_BYTES,
         schema: Declared | None = None,
     ) -> None:
-        self.score = score
+        self.criterion = criterion
         self.smoothing = smoothing
         self.prior = prior
         self.order = order
@@ -53,4 +53,4 @@ class FAN(AugmentedNB):
         self.schema = schema
 
     def search(self) -> StructureSearch:
-        return GreedyForest(self.score)
+        return GreedyForest(self.criterion)

@@ -20,7 +20,7 @@ class SuperParent(JointClassifier):
 
     Parameters
     ----------
-    sample
+    one_in
         After the first thousand rows, one in so many is recorded (by a hash of its number).
     smoothing, prior, order, numeric, max_bytes, schema
         As in `TAN`; ties go to none, then to the first column.
@@ -36,7 +36,7 @@ class SuperParent(JointClassifier):
 
     def __init__(
         self,
-        sample: int = 8,
+        one_in: int = 8,
         smoothing: float = 1.0,
         prior: Prior = "empirical",
         order: Order = "name",
@@ -44,7 +44,7 @@ class SuperParent(JointClassifier):
         max_bytes: int = MAX_BYTES,
         schema: Declared | None = None,
     ) -> None:
-        self.sample = sample
+        self.one_in = one_in
         self.smoothing = smoothing
         self.prior = prior
         self.order = order
@@ -54,7 +54,7 @@ class SuperParent(JointClassifier):
 
     def joint_view(self) -> AnyView:
         laplace = 1.0 if self.prior == "laplace" else 0.0
-        return ChosenParent(self.counts(2), Choice(OneParent, True, self.smoothing, laplace, self.sample))
+        return ChosenParent(self.counts(2), Choice(OneParent, True, self.smoothing, laplace, self.one_in))
 
     @property
     def super_parent_(self) -> str | None:

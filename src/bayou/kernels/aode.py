@@ -16,7 +16,7 @@ from bayou.kernels.collection import find_counts, known_values
 from bayou.kernels.jit import kernel
 from bayou.kernels.joint_counts import count_row
 from bayou.kernels.sums import TILE, tile_sum
-from bayou.kernels.value_counts import log_or_floor
+from bayou.kernels.value_counts import cell_seen, log_or_floor
 
 
 @kernel
@@ -71,6 +71,51 @@ def sum_tiles(terms: NDArray[np.float64], split: int) -> float:
     for t in range(0, len(last), TILE):
         total += tile_sum(last[t : t + TILE])
     return total
+
+
+@kernel
+def sum_given(
+    found: NDArray[np.float64], given: NDArray[np.float64], cells: NDArray[np.uint64], split: int
+) -> None:
+    """found[c] = sum over columns of given[cells[j], c], in the order of `sum_tiles`, for two classes.
+
+    found : float64[2], out; given : float64[cells + 1, 2], in; cells : uint64[m], in
+    """
+    zero, one = np.uint64(0), np.uint64(1)
+    x, y = 0.0, 0.0
+    for part in range(2):
+        lo, hi = (0, split) if part == 0 else (split, len(cells))
+        for t in range(lo, hi, TILE):
+            end = min(hi, t + TILE)
+            full = end - (end - t) % 4
+            a, b, c, d = 0.0, 0.0, 0.0, 0.0
+            e, f, g, h = 0.0, 0.0, 0.0, 0.0
+            for j in range(t, full, 4):
+                at = cells[np.uint64(j)]
+                a += given[at, zero]
+                e += given[at, one]
+                at = cells[np.uint64(j + 1)]
+                b += given[at, zero]
+                f += given[at, one]
+                at = cells[np.uint64(j + 2)]
+                c += given[at, zero]
+                g += given[at, one]
+                at = cells[np.uint64(j + 3)]
+                d += given[at, zero]
+                h += given[at, one]
+            if full < end:
+                a += given[cells[full], zero]
+                e += given[cells[full], one]
+            if full + 1 < end:
+                b += given[cells[full + 1], zero]
+                f += given[cells[full + 1], one]
+            if full + 2 < end:
+                c += given[cells[full + 2], zero]
+                g += given[cells[full + 2], one]
+            x += (a + b) + (c + d)
+            y += (e + f) + (g + h)
+    found[0] = x
+    found[1] = y
 
 
 @kernel
@@ -201,10 +246,23 @@ def fill_aode(
 
 
 @kernel
+def mark_parents(state: NDArray[np.int64], singles: NDArray[np.float64], min_count: float) -> None:
+    """state[cell] = 0 for a value never seen, 1 for one seen, 2 for one seen often enough to be a parent.
+
+    state : int64[cells], out; singles : float64[cells, K], in
+    """
+    for cell in range(len(state)):
+        state[cell] = 0
+        if cell_seen(singles, cell):
+            state[cell] = 2 if is_parent(singles, cell, min_count) else 1
+
+
+@kernel
 def add_aode(
     out: NDArray[np.float64],
     table: NDArray[np.float64],
     joint: NDArray[np.float64],
+    state: NDArray[np.int64],
     classes: NDArray[np.float64],
     singles: NDArray[np.float64],
     present: NDArray[np.float64],
@@ -213,32 +271,37 @@ def add_aode(
     width: NDArray[np.int64],
     declared: int,
     alpha: float,
-    min_count: float,
     split: int,
 ) -> None:
     """out[i, c] += log P(c, x), by look-up.
 
     out : float64[n, K], in/out; table : float64[cells + 1, cells + 1, K], in; joint : float64[cells, K], in
-    classes : float64[K], in; singles : float64[cells, K], in; present : float64[m, K], in
-    layout : int64[3, m + 1], in; codes : int32[n, m], in; width : int64[m], in
+    state : int64[cells], in; classes : float64[K], in; singles : float64[cells, K], in
+    present : float64[m, K], in; layout : int64[3, m + 1], in; codes : int32[n, m], in; width : int64[m], in
     """
     k, m = out.shape[1], codes.shape[1]
-    terms, scores = np.zeros((k, m)), np.empty((k, m))
-    row, cells = np.empty(m, dtype=np.int32), np.empty(m, dtype=np.int64)
+    terms, scores, found = np.zeros((k, m)), np.empty((k, m)), np.empty(k)
+    row, cells = np.empty(m, dtype=np.int32), np.empty(m, dtype=np.uint64)
     for i in range(out.shape[0]):
-        known_values(row, codes[i], singles, layout)
         for j in range(m):
-            cells[j] = layout[0, j] + row[j] if row[j] >= 0 else len(joint)
+            cell = layout[0, j] + codes[i, j]
+            row[j] = codes[i, j] if codes[i, j] >= 0 and state[cell] > 0 else -1
+            cells[j] = cell if row[j] >= 0 else len(joint)
         d = 0
         for s in range(m):
-            if row[s] < 0 or not is_parent(singles, cells[s], min_count):
+            if row[s] < 0 or state[cells[s]] < 2:
                 continue
             given = table[cells[s]]
-            for j in range(m):
+            if k == 2:
+                sum_given(found, given, cells, split)
+            else:
+                for j in range(m):
+                    for c in range(k):
+                        terms[c, j] = given[cells[j], c]
                 for c in range(k):
-                    terms[c, j] = given[cells[j], c]
+                    found[c] = sum_tiles(terms[c], split)
             for c in range(k):
-                scores[c, d] = joint[cells[s], c] + sum_tiles(terms[c], split)
+                scores[c, d] = joint[cells[s], c] + found[c]
             d += 1
         if d > 0:
             add_mean(out[i], scores, classes, declared, d)
@@ -273,7 +336,7 @@ def trail_aode(
     w : float64[n], in; declared : int64[m], in
     """
     width = np.empty(codes.shape[1], dtype=np.int64)
-    held = np.empty((2, codes.shape[1]), dtype=np.int64)
+    held = np.empty((2, codes.shape[1]), dtype=np.uint64)
     for i in range(len(y)):
         for j in range(len(width)):
             width[j] = max(seen[j], declared[j])

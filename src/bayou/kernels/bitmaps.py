@@ -15,7 +15,7 @@ WORDS = 64  # words per bitmap and chunk: the bitmaps of a chunk stay in the nea
 
 
 @kernel
-def popcount(x: int) -> int:
+def popcount(x: np.uint64) -> np.uint64:
     """Number of bits set in a 64-bit word (the compiler knows this form and emits its own instruction)."""
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -29,65 +29,88 @@ def rows_by_class(
 ) -> None:
     """Row numbers of the labelled rows with weight, class after class, in order within a class.
 
-    order : int64[n], out; ends : int64[K + 1], out, class c has order[ends[c] : ends[c + 1]]
+    One sweep per class that writes every row and keeps those of the class: no branch to be guessed wrong.
+    order : int64[n + 1], out; ends : int64[K + 1], out, class c has order[ends[c] : ends[c + 1]]
     y : int32[n], in; w : float64[n], in
     """
-    ends[:] = 0
-    for i in range(len(y)):
-        if y[i] >= 0 and w[i] > 0.0:
-            ends[y[i] + 1] += 1
+    at = 0
+    ends[0] = 0
     for c in range(len(ends) - 1):
-        ends[c + 1] += ends[c]
-    at = ends.copy()
-    for i in range(len(y)):
-        if y[i] >= 0 and w[i] > 0.0:
-            order[at[y[i]]] = i
-            at[y[i]] += 1
+        for i in range(len(y)):
+            order[np.uint64(at)] = i
+            at += (y[i] == c) & (w[i] > 0.0)
+        ends[c + 1] = at
 
 
 @kernel
-def find_missing(missing: NDArray[np.bool_], codes: NDArray[np.int32]) -> None:
-    """missing[j] = whether any row lacks column j.
+def find_missing(missing: NDArray[np.int32], codes: NDArray[np.int32]) -> None:
+    """missing[j] < 0 where any row lacks column j: the sign survives in the union of all bits.
 
-    missing : bool[m], out; codes : int32[n, m], in
+    missing : int32[m], out; codes : int32[n, m], in
     """
-    missing[:] = False
+    missing[:] = 0
     for i in range(codes.shape[0]):
         row = codes[i]
         for j in range(len(missing)):
-            missing[j] |= row[j] < 0
+            missing[j] |= row[j]
+
+
+@kernel
+def pack_eight(bits: NDArray[np.int32], codes: NDArray[np.int32], rows: NDArray[np.int64], v: int) -> None:
+    """Bit r of bits[j] = whether row rows[r] has value v in column j, for eight rows.
+
+    bits : int32[m], out; codes : int32[n, m], in; rows : int64[8], in
+    """
+    a, b, c, d = codes[rows[0]], codes[rows[1]], codes[rows[2]], codes[rows[3]]
+    e, f, g, h = codes[rows[4]], codes[rows[5]], codes[rows[6]], codes[rows[7]]
+    x = np.int32(v)
+    for j in range(len(bits)):
+        low = (a[j] == x) + 2 * (b[j] == x) + 4 * (c[j] == x) + 8 * (d[j] == x)
+        high = (e[j] == x) + 2 * (f[j] == x) + 4 * (g[j] == x) + 8 * (h[j] == x)
+        bits[j] = low + 16 * high
+
+
+@kernel
+def pack_few(bits: NDArray[np.int32], codes: NDArray[np.int32], rows: NDArray[np.int64], v: int) -> None:
+    """`pack_eight` for fewer rows.
+
+    bits : int32[m], out; codes : int32[n, m], in; rows : int64[r], in
+    """
+    bits[:] = 0
+    for r in range(len(rows)):
+        row = codes[rows[r]]
+        for j in range(len(bits)):
+            bits[j] += (row[j] == v) << r
 
 
 @kernel
 def pack_rows(
-    maps: NDArray[np.uint64],
-    word: NDArray[np.uint64],
+    maps: NDArray[np.uint8],
+    bits: NDArray[np.int32],
     codes: NDArray[np.int32],
     rows: NDArray[np.int64],
     cells: NDArray[np.int64],
     least: int,
 ) -> None:
-    """maps[cells[j] + v, t] = bit r of word t set where row 64 t + r has value v in column j; v >= least.
+    """Bit r % 8 of maps[cells[j] + v, r // 8] set where row r has value v in column j; values from `least` on.
 
-    maps : uint64[cells, W], out; word : uint64[m], scratch; codes : int32[n, m], in
+    maps : uint8[cells, 8 W], out; bits : int32[m], scratch; codes : int32[n, m], in
     rows : int64[at most 64 W], in; cells : int64[m + 1], in
     """
     m = codes.shape[1]
     most = 0
     for j in range(m):
         most = max(most, cells[j + 1] - cells[j])
-    for t in range((len(rows) + 63) // 64):
-        part = rows[64 * t : 64 * t + 64]
-        for v in range(least, most):
-            word[:] = np.uint64(0)
-            for r in range(len(part)):
-                row = codes[part[r]]
-                bit = np.uint64(1) << np.uint64(r)
-                for j in range(m):
-                    word[j] |= bit if row[j] == v else np.uint64(0)
+    for v in range(least, most):
+        for t in range((len(rows) + 7) // 8):
+            part = rows[8 * t : 8 * t + 8]
+            if len(part) == 8:
+                pack_eight(bits, codes, part, v)
+            else:
+                pack_few(bits, codes, part, v)
             for j in range(m):
                 if v < cells[j + 1] - cells[j]:
-                    maps[cells[j] + v, t] = word[j]
+                    maps[cells[j] + v, t] = bits[j]
 
 
 @kernel
@@ -248,7 +271,8 @@ def count_class(
     singles[:] = 0
     pairs[:] = 0
     triples[:] = 0
-    word = np.empty(len(first), dtype=np.uint64)
+    bits = np.empty(len(first), dtype=np.int32)
+    octets = maps.view(np.uint8)
     both = np.empty(maps.shape[1], dtype=np.uint64)
     least = 1
     for j in range(len(first)):
@@ -258,7 +282,7 @@ def count_class(
         part = rows[start : start + chunk]
         if len(part) < chunk:
             maps[:] = np.uint64(0)
-        pack_rows(maps, word, codes, part, layout[0], least)
+        pack_rows(octets, bits, codes, part, layout[0], least)
         count_maps(singles, pairs, triples, both, maps, layout, first)
     complete_pairs(singles, pairs, layout, first, len(rows))
     if len(triples) > 0:

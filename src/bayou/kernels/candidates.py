@@ -29,7 +29,7 @@ def drawn(row: int, seed: int, sample: int) -> bool:
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     x = x ^ (x >> np.uint64(31))
-    return x % np.uint64(sample) == np.uint64(0)
+    return bool(x % np.uint64(sample) == np.uint64(0))
 
 
 @kernel
@@ -176,7 +176,7 @@ def record_candidates(
     """
     m, k = codes.shape[1], len(classes)
     scores, prior = np.empty((m + 1, k)), np.empty((1, k))
-    row, held = np.empty(m, dtype=np.int32), np.empty((2, m), dtype=np.int64)
+    row, held = np.empty(m, dtype=np.int32), np.empty((2, m), dtype=np.uint64)
     width = np.empty(m, dtype=np.int64)
     for i in range(len(y)):
         if y[i] < 0 or w[i] <= 0.0:

@@ -86,7 +86,9 @@ def usable(row: NDArray[np.int32], term: NDArray[np.int64]) -> bool:
 
     row : int32[m], in; term : int64[3], in
     """
-    return row[term[0]] >= 0 and (term[1] < 0 or row[term[1]] >= 0) and (term[2] < 0 or row[term[2]] >= 0)
+    return bool(
+        row[term[0]] >= 0 and (term[1] < 0 or row[term[1]] >= 0) and (term[2] < 0 or row[term[2]] >= 0)
+    )
 
 
 @kernel
@@ -158,26 +160,25 @@ def read_column(
 
 
 @kernel
-def log_product(factors: NDArray[np.float64], logs: NDArray[np.float64]) -> float:
-    """sum_j log factors[j], in products of four.
+def log_product(factors: NDArray[np.float64], logs: NDArray[np.float64], lo: int, hi: int) -> float:
+    """sum of log factors[j] over lo <= j < hi, in products of four.
 
     factors : float64[m], in; logs : float64[64], scratch
     """
-    m = len(factors)
     total = 0.0
-    for t in range(0, m, 4 * TILE):
+    for t in range(lo, hi, 4 * TILE):
         d = 0
-        for j in range(t, min(m, t + 4 * TILE), 4):
-            few = factors[j : j + 4]
+        for j in range(t, min(hi, t + 4 * TILE), 4):
+            end = min(hi, j + 4)
             product = 1.0
-            for i in range(len(few)):
-                product *= few[i]
+            for i in range(j, end):
+                product *= factors[np.uint64(i)]
             if SMALL < product < LARGE:
                 logs[d] = math.log(product) if product != 1.0 else 0.0
             else:
                 logs[d] = 0.0
-                for i in range(len(few)):
-                    logs[d] += log_or_floor(few[i])
+                for i in range(j, end):
+                    logs[d] += log_or_floor(factors[i])
             d += 1
         total += tile_sum(logs[:d])
     return total
@@ -202,8 +203,8 @@ def add_row(
             out[c] += tile_sum(first[t : t + TILE])
         for t in range(0, len(last), TILE):
             out[c] += tile_sum(last[t : t + TILE])
-        out[c] += log_product(factors[c, :split], logs)
-        out[c] += log_product(factors[c, split:], logs)
+        out[c] += log_product(factors[c], logs, 0, split)
+        out[c] += log_product(factors[c], logs, split, factors.shape[1])
 
 
 @kernel
@@ -271,7 +272,7 @@ def trail_collection(
     declared : int64[m], in
     """
     width = np.empty(codes.shape[1], dtype=np.int64)
-    held = np.empty((2, codes.shape[1]), dtype=np.int64)
+    held = np.empty((2, codes.shape[1]), dtype=np.uint64)
     for i in range(len(y)):
         for j in range(len(width)):
             width[j] = max(seen[j], declared[j])

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.collection import add_row, find_counts, known_values, speaks
+from bayou.kernels.collection import add_row, find_counts, speaks
 from bayou.kernels.jit import kernel
 from bayou.kernels.sums import TILE
-from bayou.kernels.value_counts import log_or_floor
+from bayou.kernels.value_counts import cell_seen, log_or_floor
 
 
 @kernel
@@ -143,64 +143,90 @@ def fill_terms(
 
 
 @kernel
+def mark_known(known: NDArray[np.bool_], singles: NDArray[np.float64]) -> None:
+    """Which values were seen in any class.
+
+    known : bool[cells], out; singles : float64[cells, K], in
+    """
+    for cell in range(len(known)):
+        known[cell] = cell_seen(singles, cell)
+
+
+@kernel
+def fill_slots(
+    slots: NDArray[np.uint64], known: NDArray[np.bool_], layout: NDArray[np.int64], row: NDArray[np.int32]
+) -> None:
+    """The slot of each column's value: the value itself, or the last slot where it is missing or never seen.
+
+    slots : uint64[m], out; known : bool[cells], in; layout : int64[3, m + 1], in; row : int32[m], in
+    """
+    o = layout[0]
+    for j in range(len(slots)):
+        here = row[j] >= 0 and known[o[j] + row[j]]
+        slots[j] = row[j] if here else o[j + 1] - o[j]
+
+
+@kernel
 def look_up(
     found: NDArray[np.float64],
     table: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    slots: NDArray[np.int64],
-    sets: NDArray[np.int64],
-    places: NDArray[np.int64],
+    slots: NDArray[np.uint64],
+    terms: NDArray[np.uint64],
+    ends: NDArray[np.int64],
     size: int,
     v: int,
 ) -> None:
     """found[c] = sum over the terms of one column of their entries for this row.
 
-    found : float64[K], out; table : float64[entries, K], in; sizes : int64[m], in; slots : int64[m], in
-    sets : int64[t, 3], in; places : int64[t], in
+    found : float64[K], out; table : float64[entries, K], in; slots : uint64[m], in
+    terms : uint64[4, t], in, place, parents, and slots of the second parent
+    ends : int64[4], in, where the column's terms without, with one and with two parents start, and their end
     """
+    width, value = np.uint64(size), np.uint64(v)
+    place, first, second, step = terms[0], terms[1], terms[2], terms[3]
     for c in range(len(found)):
         found[c] = 0.0
-    for t in range(len(sets)):
-        p, q = sets[t, 1], sets[t, 2]
-        slot = 0
-        if q >= 0:
-            slot = slots[p] * (sizes[q] + 1) + slots[q]
-        elif p >= 0:
-            slot = slots[p]
-        at = places[t] + slot * size + v
+    for t in range(ends[0], ends[1]):
+        for c in range(len(found)):
+            found[c] += table[place[t] + value, c]
+    for t in range(ends[1], ends[2]):
+        at = place[t] + slots[first[t]] * width + value
+        for c in range(len(found)):
+            found[c] += table[at, c]
+    for t in range(ends[2], ends[3]):
+        at = place[t] + (slots[first[t]] * step[t] + slots[second[t]]) * width + value
         for c in range(len(found)):
             found[c] += table[at, c]
 
 
 @kernel
-def look_up_two(
-    found: NDArray[np.float64],
-    table: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    slots: NDArray[np.int64],
+def pack_terms(
+    terms: NDArray[np.uint64],
+    ends: NDArray[np.int64],
     sets: NDArray[np.int64],
+    starts: NDArray[np.int64],
     places: NDArray[np.int64],
-    size: int,
-    v: int,
+    sizes: NDArray[np.int64],
 ) -> None:
-    """`look_up` for two classes.
+    """Terms as `look_up` wants them; those of a column are sorted by their number of parents.
 
-    found : float64[2], out; table : float64[entries, 2], in; sizes : int64[m], in; slots : int64[m], in
-    sets : int64[t, 3], in; places : int64[t], in
+    terms : uint64[4, t], out; ends : int64[m, 4], out; sets : int64[t, 3], in; starts : int64[m + 1], in
+    places : int64[t], in; sizes : int64[m], in
     """
-    a, b = 0.0, 0.0
+    for j in range(len(ends)):
+        ends[j] = starts[j + 1]
+        ends[j, 0] = starts[j]
+        for t in range(starts[j + 1] - 1, starts[j] - 1, -1):
+            if sets[t, 2] >= 0:
+                ends[j, 2] = t
+            if sets[t, 1] >= 0:
+                ends[j, 1] = t
+        ends[j, 2] = max(ends[j, 1], ends[j, 2])
     for t in range(len(sets)):
-        p, q = sets[t, 1], sets[t, 2]
-        slot = 0
-        if q >= 0:
-            slot = slots[p] * (sizes[q] + 1) + slots[q]
-        elif p >= 0:
-            slot = slots[p]
-        at = places[t] + slot * size + v
-        a += table[at, 0]
-        b += table[at, 1]
-    found[0] = a
-    found[1] = b
+        terms[0, t] = places[t]
+        terms[1, t] = max(sets[t, 1], 0)
+        terms[2, t] = max(sets[t, 2], 0)
+        terms[3, t] = sizes[sets[t, 2]] + 1 if sets[t, 2] >= 0 else 1
 
 
 @kernel
@@ -208,47 +234,96 @@ def add_collection(
     out: NDArray[np.float64],
     table: NDArray[np.float64],
     alone: NDArray[np.float64],
-    singles: NDArray[np.float64],
+    known: NDArray[np.bool_],
     layout: NDArray[np.int64],
     codes: NDArray[np.int32],
-    sets: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    places: NDArray[np.int64],
+    packed: NDArray[np.uint64],
+    ends: NDArray[np.int64],
     split: int,
 ) -> None:
     """out[i, c] += the collection's log-probability, by look-up.
 
     out : float64[n, K], in/out; table : float64[entries, K], in; alone : float64[cells, K], in
-    singles : float64[cells, K], in; layout : int64[3, m + 1], in; codes : int32[n, m], in
-    sets : int64[t, 3], in; starts : int64[m + 1], in; places : int64[t], in
+    known : bool[cells], in; layout : int64[3, m + 1], in; codes : int32[n, m], in; packed : uint64[4, t], in
+    ends : int64[m, 4], in
     """
-    k, m = out.shape[1], codes.shape[1]
+    k, m, o = out.shape[1], codes.shape[1], layout[0]
     terms, factors, logs = np.zeros((k, m)), np.ones((k, m)), np.empty(TILE)
-    found, row = np.empty(k), np.empty(m, dtype=np.int32)
-    slots, sizes = np.empty(m, dtype=np.int64), np.diff(layout[0])
+    found, slots = np.empty(k), np.empty(m, dtype=np.uint64)
     for i in range(out.shape[0]):
-        known_values(row, codes[i], singles, layout)
-        for j in range(m):
-            slots[j] = row[j] if row[j] >= 0 else sizes[j]
+        fill_slots(slots, known, layout, codes[i])
         for j in range(m):
             for c in range(k):
                 terms[c, j] = 0.0
                 factors[c, j] = 1.0
-            a, b = starts[j], starts[j + 1]
-            if row[j] < 0 or a == b:
+            size = o[j + 1] - o[j]
+            v = int(slots[j])
+            several = ends[j, 3] - ends[j, 0]
+            if v == size or several == 0:
                 continue
-            if k == 2:
-                look_up_two(found, table, sizes, slots, sets[a:b], places[a:b], sizes[j], row[j])
-            else:
-                look_up(found, table, sizes, slots, sets[a:b], places[a:b], sizes[j], row[j])
+            look_up(found, table, slots, packed, ends[j], size, v)
             heard = False
             for c in range(k):
                 heard = heard or found[c] > 0.0
             for c in range(k):
-                if b - a == 1:
+                if several == 1:
                     terms[c, j] = found[c]
                 elif heard:
                     factors[c, j] = found[c]
                 else:
-                    terms[c, j] = alone[layout[0, j] + row[j], c]
+                    terms[c, j] = alone[o[j] + v, c]
+        add_row(out[i], terms, factors, logs, split)
+
+
+@kernel
+def add_collection_two(
+    out: NDArray[np.float64],
+    table: NDArray[np.float64],
+    alone: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    layout: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    packed: NDArray[np.uint64],
+    ends: NDArray[np.int64],
+    split: int,
+) -> None:
+    """`add_collection` for two classes, in one piece and without a test per index: the same bits.
+
+    out : float64[n, 2], in/out; table : float64[entries, 2], in; alone : float64[cells, 2], in
+    known : bool[cells], in; layout : int64[3, m + 1], in; codes : int32[n, m], in; packed : uint64[4, t], in
+    ends : int64[m, 4], in
+    """
+    m, o = codes.shape[1], layout[0]
+    terms, factors, logs = np.zeros((2, m)), np.ones((2, m)), np.empty(TILE)
+    slots, zero, one = np.empty(m, dtype=np.uint64), np.uint64(0), np.uint64(1)
+    place, first, second, step = packed[0], packed[1], packed[2], packed[3]
+    for i in range(out.shape[0]):
+        fill_slots(slots, known, layout, codes[i])
+        for j in range(m):
+            terms[0, j], terms[1, j] = 0.0, 0.0
+            factors[0, j], factors[1, j] = 1.0, 1.0
+            value, width = slots[j], np.uint64(o[j + 1] - o[j])
+            if value == width or ends[j, 0] == ends[j, 3]:
+                continue
+            a, b = 0.0, 0.0
+            for t in range(ends[j, 0], ends[j, 1]):
+                at = place[np.uint64(t)] + value
+                a += table[at, zero]
+                b += table[at, one]
+            for t in range(ends[j, 1], ends[j, 2]):
+                x = np.uint64(t)
+                at = place[x] + slots[first[x]] * width + value
+                a += table[at, zero]
+                b += table[at, one]
+            for t in range(ends[j, 2], ends[j, 3]):
+                x = np.uint64(t)
+                at = place[x] + (slots[first[x]] * step[x] + slots[second[x]]) * width + value
+                a += table[at, zero]
+                b += table[at, one]
+            if ends[j, 3] - ends[j, 0] == 1:
+                terms[0, j], terms[1, j] = a, b
+            elif a > 0.0 or b > 0.0:
+                factors[0, j], factors[1, j] = a, b
+            else:
+                terms[0, j], terms[1, j] = alone[o[j] + np.int64(value), 0], alone[o[j] + np.int64(value), 1]
         add_row(out[i], terms, factors, logs, split)

@@ -39,7 +39,7 @@ def count_row(
     seen: NDArray[np.int64],
     pairs: NDArray[np.float64],
     triples: NDArray[np.float64],
-    held: NDArray[np.int64],
+    held: NDArray[np.uint64],
     layout: NDArray[np.int64],
     row: NDArray[np.int32],
     c: int,
@@ -49,9 +49,10 @@ def count_row(
 
     classes : float64[K], in/out; singles : float64[cells, K], in/out; present : float64[m, K], in/out
     seen : int64[m], in/out, values with weight; pairs : float64[P, K], in/out; triples : float64[T, K], in/out
-    held : int64[2, m], scratch; layout : int64[3, m + 1], in; row : int32[m], in
+    held : uint64[2, m], scratch; layout : int64[3, m + 1], in; row : int32[m], in
     """
     classes[c] += step
+    k = np.uint64(c)  # unsigned, so that no index has to be tested for its sign
     d = 0
     for j in range(len(row)):
         if row[j] < 0:
@@ -63,16 +64,18 @@ def count_row(
         present[j, c] += step
         if step < 0.0 and not cell_seen(singles, cell):
             seen[j] -= 1
-        base = layout[1, j] + row[j] * layout[0, j]
-        for i in range(d):
-            pairs[base + held[0, i], c] += step
+        base = np.uint64(layout[1, j] + row[j] * layout[0, j])
+        cells, bases = held[0, :d], held[1, :d]
+        for i in range(len(cells)):
+            pairs[base + cells[i], k] += step
         if len(triples) > 0:
-            far = layout[2, j] + row[j] * layout[1, j]
+            far = np.uint64(layout[2, j] + row[j] * layout[1, j])
             for b in range(d):
-                near = far + held[1, b]
-                for a in range(b):
-                    triples[near + held[0, a], c] += step
-        held[0, d] = cell
+                near = far + bases[b]
+                others = cells[:b]
+                for a in range(len(others)):
+                    triples[near + others[a], k] += step
+        held[0, d] = np.uint64(cell)
         held[1, d] = base
         d += 1
 
@@ -97,7 +100,7 @@ def count_rows(
     seen : int64[m], in/out; pairs : float64[P, K], in/out; triples : float64[T, K], in/out, empty for none
     layout : int64[3, m + 1], in; codes : int32[n, m], in; y : int32[n], in; w : float64[n], in
     """
-    held = np.empty((2, codes.shape[1]), dtype=np.int64)
+    held = np.empty((2, codes.shape[1]), dtype=np.uint64)
     for i in range(len(y)):
         if y[i] >= 0 and w[i] > 0.0:
             count_row(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayou.block import Block, Codes, Floats
-from bayou.kernels.aode import add_aode, add_aode_direct, fill_aode, trail_aode
+from bayou.kernels.aode import add_aode, add_aode_direct, fill_aode, mark_parents, trail_aode
 from bayou.readings.collection import GRAIN, trailing_parts
 from bayou.summaries.joint_counts import JointCounts
 from bayou.threads import over_ranges
@@ -51,14 +51,16 @@ class OneDependence:
                 declared,
                 self.alpha,
             )
-            tables = s.read[self] = (table, joint)
-        table, joint = tables
+            state = np.empty(cells, dtype=np.int64)
+            mark_parents(state, s.singles, self.min_count)
+            tables = s.read[self] = (table, joint, state)
+        table, joint, state = tables
         width = s.width
 
         def rows(lo: int, hi: int) -> None:
             add_aode(
-                out[lo:hi], table, joint, s.classes, s.singles, s.present, s.layout, codes[lo:hi], width,
-                declared, self.alpha, self.min_count, s.nominal,
+                out[lo:hi], table, joint, state, s.classes, s.singles, s.present, s.layout, codes[lo:hi], width,
+                declared, self.alpha, s.nominal,
             )  # fmt: skip
 
         over_ranges(rows, n, 1 + GRAIN // max(1, m * m))

@@ -9,7 +9,14 @@ import numpy as np
 
 from bayou.block import Block, Codes, Floats, Index
 from bayou.kernels.collection import add_collection_direct, trail_collection
-from bayou.kernels.collection_table import add_collection, fill_terms, place_terms
+from bayou.kernels.collection_table import (
+    add_collection,
+    add_collection_two,
+    fill_terms,
+    mark_known,
+    pack_terms,
+    place_terms,
+)
 from bayou.readings.parent_sets import Forests, ParentSets, Terms
 from bayou.summaries.joint_counts import JointCounts
 from bayou.threads import over_ranges
@@ -109,14 +116,17 @@ def add_terms(summary: JointCounts, terms: Terms, alpha: float, codes: Codes, ou
             table, alone, s.singles, s.present, s.pairs, s.triples, s.layout,
             terms.sets, terms.starts, places, terms.u, s.width, alpha,
         )  # fmt: skip
-        tables = s.read[(id(terms), alpha)] = (table, alone, places, terms)
-    table, alone, places, _ = tables
+        known, packed = np.empty(len(alone), dtype=np.bool_), np.empty((4, len(places)), dtype=np.uint64)
+        ends = np.empty((codes.shape[1], 4), dtype=np.int64)
+        mark_known(known, s.singles)
+        pack_terms(packed, ends, terms.sets, terms.starts, places, s.sizes)
+        tables = s.read[(id(terms), alpha)] = (table, alone, known, packed, ends, terms)
+    table, alone, known, packed, ends, _ = tables
+
+    add = add_collection_two if out.shape[1] == 2 else add_collection
 
     def rows(lo: int, hi: int) -> None:
-        add_collection(
-            out[lo:hi], table, alone, s.singles, s.layout, codes[lo:hi],
-            terms.sets, terms.starts, places, s.nominal,
-        )  # fmt: skip
+        add(out[lo:hi], table, alone, known, s.layout, codes[lo:hi], packed, ends, s.nominal)
 
     over_ranges(rows, n, 1 + GRAIN // max(1, len(terms.sets)))
 

@@ -161,11 +161,11 @@ class JointCounts(ArraySummary):
 
     def _count_by_bitmaps(self, codes: Codes, y: Codes, w: Floats, sign: float) -> None:
         n, m = codes.shape
-        order, ends = np.empty(n, dtype=np.int64), np.empty(len(self.classes) + 1, dtype=np.int64)
+        order, ends = np.empty(n + 1, dtype=np.int64), np.empty(len(self.classes) + 1, dtype=np.int64)
         rows_by_class(order, ends, y, w)
-        missing = np.empty(m, dtype=np.bool_)
+        missing = np.empty(m, dtype=np.int32)
         find_missing(missing, codes)
-        first = (~missing).astype(np.int64)
+        first = (missing >= 0).astype(np.int64)
         singles = np.empty(len(self.singles), dtype=np.int64)
         pairs, triples = (np.empty(len(a), dtype=np.int64) for a in (self.pairs, self.triples))
         maps = np.empty((len(singles), min(WORDS, (n + 63) // 64)), dtype=np.uint64)

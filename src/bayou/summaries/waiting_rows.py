@@ -58,7 +58,8 @@ class WaitingRows:
         numeric = np.where(np.isnan(self.numeric), np.nan, self.numeric + 0.0)  # one NaN, one zero
         keys = np.column_stack((self.y, self.codes, np.nan_to_num(numeric), np.isnan(numeric)))
         _, first, same = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-        w = np.bincount(same.ravel(), weights=self.w)
+        w = np.zeros(len(first))
+        np.add.at(w, same.ravel(), self.w)
         return WaitingRows(numeric[first], self.codes[first], self.y[first], w)
 
     def without(self, row: Block) -> WaitingRows:
