@@ -59,7 +59,7 @@ def _probe(classes: int, numeric: int, values: tuple[int, ...], words: tuple[int
 
 def probe_schemas() -> tuple[Schema, Schema]:
     """Two schemas on which no two axes have the same pair of lengths."""
-    return _probe(3, 7, (5, 8), (16, 1, 2, 4)), _probe(5, 9, (4, 3, 4, 6, 6, 6), (10, 21))
+    return _probe(3, 11, (5, 8), (16, 1, 2, 4)), _probe(5, 19, (4, 3, 4, 6, 6, 6), (10, 21))
 
 
 def layout_of(make: Callable[[], Any]) -> Layout | None:
