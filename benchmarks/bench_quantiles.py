@@ -49,13 +49,19 @@ def stream(order: str, rows: int, k: int = 2) -> Iterator[Block]:
         yield Block(np.ascontiguousarray(x), np.empty((BLOCK, 0), np.int32), (), y, np.ones(BLOCK))
 
 
-def learn(order: str, rows: int, make: Callable[[], Any], take: Callable[[Any, Block], float]) -> float:
-    """Processor seconds per value over the whole stream, best of two."""
-    best = float("inf")
+def learn(
+    order: str, rows: int, takers: dict[Callable[[], Any], Callable[[Any, Block], float]]
+) -> list[float]:
+    """Least processor seconds per value over the whole stream, all takers block by block, best of two."""
+    best = [float("inf")] * len(takers)
     for _ in range(2):
-        summary = make()
-        best = min(best, sum(take(summary, block) for block in stream(order, rows)))
-    return best / rows / COLUMNS
+        summaries = [make() for make in takers]
+        seconds = [0.0] * len(takers)
+        for block in stream(order, rows):
+            for i, take in enumerate(takers.values()):
+                seconds[i] += take(summaries[i], block)
+        best = [min(pair) for pair in zip(best, seconds, strict=True)]
+    return [seconds / rows / COLUMNS for seconds in best]
 
 
 def take_ours(summary: Any, block: Block) -> float:
@@ -98,8 +104,7 @@ def updates() -> list[dict[str, Any]]:
         ("reversed", 30_000, 0.5),
         ("outside-in", 30_000, 0.5),
     ):
-        ours = learn(order, rows, lambda: empty(GKClass()), take_ours)
-        peer = learn(order, rows, kll, take_kll)
+        ours, peer = learn(order, rows, {lambda: empty(GKClass()): take_ours, kll: take_kll})
         lines.append(
             {
                 "work": f"GKClass update, 500 columns, 2 classes, {order}, {rows:,} rows (KLL per class)",
@@ -109,7 +114,7 @@ def updates() -> list[dict[str, Any]]:
                 "target": target,
             }
         )
-    grid = learn("random", 30_000, lambda: empty(CPiD()), take_ours)
+    (grid,) = learn("random", 30_000, {lambda: empty(CPiD()): take_ours})
     work = "cPiD update, 500 columns, 2 classes, random"
     lines.append(
         {"work": work, "ours": f"{1e-6 / grid:.1f}M values/s", "peer": "-", "ratio": None, "target": None}
