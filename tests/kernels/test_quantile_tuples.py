@@ -11,6 +11,7 @@ from tests.naive import gk
 from tests.summaries.columns import ORDERS, block_of, filled, order
 
 from bayou.kernels import quantile_tuples as kernels
+from bayou.kernels import tuple_budget, tuple_lists
 from bayou.summaries.quantile_tuples import BUFFER, QuantileTuples
 
 VECTORS = Path(__file__).parents[1] / "vectors"
@@ -90,7 +91,7 @@ def test_tiny_merge():
     known = GK["merge_tiny"]
     a, b = (np.array([[v, g, d, 1.0, 1.0] for v, g, d in known[side]], float) for side in "AB")
     work = np.empty((9, 5))
-    assert kernels.union_column(work, a, b, 5, 4) == 9
+    assert tuple_lists.union_column(work, a, b, 5, 4) == 9
     assert work[:, :3].tolist() == known["merged"]
 
 
@@ -118,7 +119,7 @@ def test_locate_by_hand():
 
 
 def test_first_least_takes_the_leftmost():
-    assert kernels.first_least(np.array([3.0, 1.0, 2.0, 1.0])) == 1
+    assert tuple_budget.first_least(np.array([3.0, 1.0, 2.0, 1.0])) == 1
 
 
 def test_buffer_takes_labelled_rows_with_weight():

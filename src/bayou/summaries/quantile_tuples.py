@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from bayou.align import Alignment
 from bayou.block import Block, Floats, Index
 from bayou.errors import DataError
-from bayou.kernels.quantile_tuples import HEAD, buffer_rows, flush_columns, merge_columns, uncertainty
+from bayou.kernels.quantile_tuples import buffer_rows, flush_columns, uncertainty
+from bayou.kernels.tuple_budget import HEAD
+from bayou.kernels.tuple_lists import merge_columns
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.recipe import Recipe

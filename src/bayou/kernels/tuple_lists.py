@@ -1,0 +1,198 @@
+"""Putting sorted values into a list of quantile tuples, and one list into another.
+
+See `bayou.kernels.quantile_tuples` for what a tuple is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+from bayou.kernels.tuple_budget import HEAD, RISE, bound_of, clear, copy_row, shrink
+
+
+@kernel
+def widest_step(x: NDArray[np.float64]) -> int:
+    """The place after the largest difference between neighbours, the first on ties. O(n).
+
+    x : float64[n], in; increasing
+    """
+    place = 0
+    widest = 0.0
+    for i in range(1, len(x)):
+        if x[i] - x[i - 1] > widest:
+            widest = x[i] - x[i - 1]
+            place = i
+    return place
+
+
+@kernel
+def insert_run(
+    work: NDArray[np.float64],
+    x: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    labels: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    u: float,
+    limit: float,
+    lowest: bool,
+) -> int:
+    """Tuples for the values that fall into one gap; returns how many. O(K n).
+
+    A tuple moves on to the next value while its u stays within `limit`. The value after the widest step is
+    a tuple of its own, because the next values often fall in front of it; so is a minimum (`lowest`).
+
+    work : float64[n, 4 + K], out
+    x : float64[n], in; increasing, n > 0
+    rows : int64[n], in; where each x has its class and weight
+    labels : int32[B], in
+    weights : float64[B], in
+    """
+    at = 0
+    alone = widest_step(x) if limit > 0.0 else 0
+    closed = False
+    g = 0.0
+    e = 0.0
+    clear(work[0])
+    for i in range(len(x)):
+        if i > 0 and x[i] != x[i - 1]:
+            special = i == alone
+            if closed or special or u + g > limit or (lowest and at == 0):
+                row = work[at]
+                row[0] = x[i - 1]
+                row[1] = g
+                row[2] = u
+                row[3] = e
+                at += 1
+                clear(work[at])
+                g = 0.0
+                closed = special
+            e = 0.0
+        w = weights[rows[i]]
+        g += w
+        e += w
+        work[at, HEAD + labels[rows[i]]] += w
+    row = work[at]
+    row[0] = x[len(x) - 1]
+    row[1] = g
+    row[2] = u
+    row[3] = e
+    return at + 1
+
+
+@kernel
+def insert(
+    work: NDArray[np.float64],
+    tuples: NDArray[np.float64],
+    x: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    labels: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    size: int,
+    budget: int,
+    first: float,
+) -> int:
+    """The list with the values of x put in, D = u of the gap they stand in; returns its length. O(K m).
+
+    work : float64[size + n, 4 + K], out
+    tuples : float64[m, 4 + K], in
+    x : float64[n], in; increasing, none equal to a tuple's value
+    rows : int64[n], in; where each x has its class and weight
+    labels : int32[B], in
+    weights : float64[B], in
+    """
+    at = 0
+    i = 0
+    for q in range(size + 1):
+        u = 0.0
+        end = i
+        while end < len(x) and (q == size or x[end] < tuples[q, 0]):
+            end += 1
+        if end > i:
+            if q < size:
+                u = max(0.0, tuples[q, 1] + tuples[q, 2] - tuples[q, 3])
+            limit = 0.0
+            if 4 * (end - i) > budget and first > 0.0:
+                weight = 0.0
+                for r in range(i, end):
+                    weight += weights[rows[r]]
+                limit = first
+                while limit < u + min(2.0 * first, 4.0 * weight / budget):
+                    limit *= RISE
+            at += insert_run(work[at:], x[i:end], rows[i:end], labels, weights, u, limit, q == 0)
+            i = end
+        if q < size:
+            copy_row(work[at], tuples[q])
+            at += 1
+    return at
+
+
+@kernel
+def union_column(
+    work: NDArray[np.float64], a: NDArray[np.float64], b: NDArray[np.float64], m: int, n: int
+) -> int:
+    """The tuples of two columns as one list, u no larger than the two largest together. O(K (m + n)).
+
+    A tuple alone at its value gains, as D, the u of the gap of the other list it stands in.
+
+    work : float64[m + n, 4 + K], out
+    a : float64[.., 4 + K], in; the first m rows
+    b : float64[.., 4 + K], in; the first n rows
+    """
+    i = 0
+    j = 0
+    at = 0
+    while i < m or j < n:
+        row = work[at]
+        first = j >= n or (i < m and a[i, 0] <= b[j, 0])
+        both = i < m and j < n and a[i, 0] == b[j, 0]
+        copy_row(row, a[i] if first else b[j])
+        if both:
+            for c in range(1, len(row)):
+                row[c] += b[j, c]
+        elif first and j < n:
+            row[2] += max(0.0, b[j, 1] + b[j, 2] - b[j, 3])
+        elif not first and i < m:
+            row[2] += max(0.0, a[i, 1] + a[i, 2] - a[i, 3])
+        if first or both:
+            i += 1
+        if not first or both:
+            j += 1
+        at += 1
+    return at
+
+
+@kernel
+def merge_columns(
+    merged: NDArray[np.float64],
+    merged_sizes: NDArray[np.int64],
+    tuples: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    others: NDArray[np.float64],
+    other_sizes: NDArray[np.int64],
+    budget: int,
+    eps: float,
+    lo: int,
+    hi: int,
+) -> None:
+    """Merge columns lo..hi of two summaries, then shrink to the budget. O(K m + m^2) per column.
+
+    merged : float64[p, m, 4 + K], out; with eps > 0, m must hold both lists
+    merged_sizes : int64[p], out
+    tuples : float64[p, a, 4 + K], in
+    sizes : int64[p], in
+    others : float64[p, b, 4 + K], in
+    other_sizes : int64[p], in
+    """
+    work = np.empty((tuples.shape[1] + others.shape[1], tuples.shape[2]))
+    for j in range(lo, hi):
+        size = union_column(work, tuples[j], others[j], sizes[j], other_sizes[j])
+        if sizes[j] > 0 and other_sizes[j] > 0:
+            total = 0.0
+            for q in range(size):
+                total += work[q, 1]
+            size = shrink(work, size, budget, bound_of(total, budget, eps), eps)
+        for q in range(size):
+            copy_row(merged[j, q], work[q])
+        merged_sizes[j] = size
