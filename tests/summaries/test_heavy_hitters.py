@@ -26,7 +26,7 @@ from bayou.summaries.heavy_hitters import HeavyHitters
 from bayou.testing import SUMMARY_CHECKS, laws
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "awe_oza_cms.json").read_text())
-LONG = bool(os.environ.get("BAYOU_LONG_TESTS"))
+LONG = bool(os.environ.get("BAYOU_LONG"))
 
 
 class Roomy(HeavyHitters):

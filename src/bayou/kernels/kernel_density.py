@@ -1,0 +1,259 @@
+"""Kernel densities over rounded values: where the kernels stand, how wide they are, and what they give.
+
+Values are rounded to multiples of a precision; one Gaussian stands at every value met, weighted by its count. The
+probability of x is the mass of [x - precision/2, x + precision/2]. Column K of weights and widths is all classes
+together: it serves a class without weight in the column. Where a cell stands for all values since the one before,
+its kernel has the mean and the variance of that interval, h^2 / 12, on top of its own.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+from bayou.kernels.sums import TILE, tile_sum
+
+TINY = 2.2250738585072014e-308
+DEFAULT = 0.01  # precision where all values are equal
+ROOT_HALF = 0.7071067811865476
+LOG_ROOT_2PI = 0.9189385332046727
+THIN = 1e-5  # an interval of fewer deviations is read off the density
+FAR = 38.0  # beyond so many deviations the mass is no normal number
+LIMIT = 1e144
+
+
+@kernel
+def rounded(x: float, precision: float) -> float:
+    """The nearest multiple of the precision, halves to even; x itself where multiples are finer than x."""
+    steps = x / precision
+    return float(np.rint(steps) * precision) if abs(steps) < 4503599627370496.0 else x
+
+
+@kernel
+def mass(a: float, b: float) -> float:
+    """Standard normal probability of [a, b], with |a| <= b."""
+    if b - a < THIN:
+        middle = 0.5 * (a + b)
+        return (b - a) * math.exp(-0.5 * middle * middle - LOG_ROOT_2PI)
+    if a < 0.0:
+        return 0.5 * (math.erf(b * ROOT_HALF) + math.erf(-a * ROOT_HALF))
+    return 0.5 * (math.erfc(a * ROOT_HALF) - math.erfc(b * ROOT_HALF))
+
+
+@kernel
+def log_far_mass(a: float, b: float) -> float:
+    """log of the standard normal probability of [a, b] for a far out, to first order of 1 / a^2."""
+    a = min(a, LIMIT)
+    width = min(b - a, 6.0) if b > a else 0.0
+    if width < THIN:
+        middle = a + 0.5 * width
+        return -0.5 * middle * middle - LOG_ROOT_2PI + math.log(max(width, TINY))
+    lost = a / (a + width) * math.exp(-width * (a + 0.5 * width))
+    return -0.5 * a * a - LOG_ROOT_2PI - math.log(a) + math.log1p(-lost)
+
+
+@kernel
+def place_kernels(
+    centres: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    extra: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    precision: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    upper: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    exact: NDArray[np.bool_],
+    given: float,
+) -> None:
+    """Rounded values of every column with their weights, from its cells; precision as given, or Weka's rule. O(m K).
+
+    centres : float64[m], out, column j's from offsets[j] on; weights : float64[m, K + 1], out; zeros before
+    extra : float64[m], out, variance on top of the kernel's own; zeros before
+    sizes : int64[p], out, kernels per column; precision : float64[p], out
+    offsets : int64[p + 1], in; upper : float64[m], in, ascending in a column; counts : float64[m, K], in
+    exact : bool[p], in, whether every cell of the column is one value
+    """
+    k = counts.shape[1]
+    for j in range(len(sizes)):
+        first = offsets[j]
+        last = offsets[j + 1]
+        step = given
+        if step <= 0.0:
+            step = (upper[last - 1] - upper[first]) / (last - first - 1) if last - first > 1 else DEFAULT
+        step = max(step, TINY)
+        precision[j] = step
+        at = first - 1
+        for v in range(first, last):
+            gap = 0.0 if exact[j] or v == first else upper[v] - upper[v - 1]
+            centre = rounded(upper[v] - 0.5 * gap, step)
+            if at < first or centre != centres[at]:
+                at += 1
+                centres[at] = centre
+            extra[at] = max(extra[at], min(gap * gap, 1e300) / 12.0)
+            for c in range(k):
+                weights[at, c] += counts[v, c]
+                weights[at, k] += counts[v, c]
+        sizes[j] = at + 1 - first
+
+
+@kernel
+def spread_kernels(
+    widths: NDArray[np.float64],
+    centres: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    precision: NDArray[np.float64],
+) -> None:
+    """widths[j, c] = max(range / sqrt(n), precision / 6), range and n of the class; 0 without weight. O(m K).
+
+    widths : float64[p, K + 1], out; centres : float64[m], in; weights : float64[m, K + 1], in
+    offsets : int64[p + 1], in; precision : float64[p], in
+    """
+    for j in range(len(precision)):
+        for c in range(widths.shape[1]):
+            n = 0.0
+            low = 0.0
+            high = 0.0
+            for v in range(offsets[j], offsets[j + 1]):
+                if weights[v, c] > 0.0:
+                    if n == 0.0:
+                        low = centres[v]
+                    high = centres[v]
+                    n += weights[v, c]
+            widths[j, c] = max((high - low) / math.sqrt(n), precision[j] / 6.0, TINY) if n > 0.0 else 0.0
+
+
+@kernel
+def place_normals(
+    normals: NDArray[np.float64],
+    widths: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    centres: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    precision: NDArray[np.float64],
+) -> None:
+    """Mean and deviation (not below precision / 6) of every class in every column; deviation 0 without weight. O(m K).
+
+    normals : float64[p, K + 1], out; widths : float64[p, K + 1], out; weights : float64[m, K + 1], in
+    centres : float64[m], in; offsets : int64[p + 1], in; precision : float64[p], in
+    """
+    for j in range(len(precision)):
+        for c in range(widths.shape[1]):
+            n = 0.0
+            mean = 0.0
+            squares = 0.0
+            for v in range(offsets[j], offsets[j + 1]):
+                w = weights[v, c]
+                if w > 0.0:
+                    n += w
+                    d = centres[v] - mean
+                    mean += d * (w / n)
+                    squares += w * d * (centres[v] - mean)
+            normals[j, c] = mean
+            widths[j, c] = max(math.sqrt(max(squares, 0.0) / n), precision[j] / 6.0, TINY) if n > 0.0 else 0.0
+
+
+@kernel
+def wider(width: float, extra: float) -> float:
+    """The deviation of a kernel that also stands for the spread of its interval."""
+    return math.sqrt(width * width + extra) if extra > 0.0 else width
+
+
+@kernel
+def log_density(
+    centres: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    extra: NDArray[np.float64],
+    x: float,
+    width: float,
+    half: float,
+) -> float:
+    """log of sum_i w_i mass_i(x) / sum_i w_i; kernels too far to have any mass are compared by their logarithms. O(m).
+
+    centres : float64[m], in; weights : float64[m], in; extra : float64[m], in
+    """
+    total = 0.0
+    found = 0.0
+    for v in range(len(centres)):
+        w = weights[v]
+        if w > 0.0:
+            total += w
+            d = abs(x - centres[v])
+            own = wider(width, extra[v])
+            a = (d - half) / own
+            if a < FAR:
+                found += w * mass(a, (d + half) / own)
+    if found > 1e-290 * total:
+        return math.log(found) - math.log(total)
+    best = -math.inf
+    for v in range(len(centres)):
+        if weights[v] > 0.0:
+            d, own = abs(x - centres[v]), wider(width, extra[v])
+            best = max(best, math.log(weights[v]) + log_far_mass((d - half) / own, (d + half) / own))
+    summed = 0.0
+    for v in range(len(centres)):
+        if weights[v] > 0.0:
+            d, own = abs(x - centres[v]), wider(width, extra[v])
+            one = math.log(weights[v]) + log_far_mass((d - half) / own, (d + half) / own)
+            summed += math.exp(one - best)
+    return best + math.log(summed) - math.log(total)
+
+
+@kernel
+def density_terms(
+    out: NDArray[np.float64],
+    centres: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    extra: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    widths: NDArray[np.float64],
+    precision: NDArray[np.float64],
+    numeric: NDArray[np.float64],
+    rounds: bool,
+) -> None:
+    """out[i, j, c] = log P(x_ij | c); 0 where x is missing or the column has one value at most. O(n m K).
+
+    out : float64[n, p, K], out; centres : float64[m], in; weights : float64[K + 1, m], in; extra : float64[m], in
+    offsets : int64[p + 1], in; widths : float64[p, K + 1], in; precision : float64[p], in; numeric : float64[n, p], in
+    """
+    k = out.shape[2]
+    for i in range(numeric.shape[0]):
+        for j in range(numeric.shape[1]):
+            first = offsets[j]
+            last = offsets[j + 1]
+            x = numeric[i, j]
+            if last - first < 2 or x != x:
+                for c in range(k):
+                    out[i, j, c] = 0.0
+                continue
+            if rounds:
+                x = rounded(x, precision[j])
+            for c in range(k):
+                who = c if widths[j, c] > 0.0 else k
+                out[i, j, c] = log_density(
+                    centres[first:last],
+                    weights[who, first:last],
+                    extra[first:last],
+                    x,
+                    widths[j, who],
+                    0.5 * precision[j],
+                )
+
+
+@kernel
+def add_tiles(out: NDArray[np.float64], terms: NDArray[np.float64]) -> None:
+    """out[i, c] += sum over columns of terms[i, j, c], tile by tile.
+
+    out : float64[n, K], in/out; terms : float64[n, p, K], in
+    """
+    line = np.empty(TILE)
+    for i in range(terms.shape[0]):
+        for t in range(0, terms.shape[1], TILE):
+            d = min(TILE, terms.shape[1] - t)
+            for c in range(terms.shape[2]):
+                for j in range(d):
+                    line[j] = terms[i, t + j, c]
+                out[i, c] += tile_sum(line[:d])

@@ -1,0 +1,224 @@
+"""Densities read off quantile tuples, as Weka reads them off all values: a kernel per value, or one normal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from bayou.align import Alignment
+from bayou.block import Block, Floats, Index
+from bayou.errors import DataError
+from bayou.kernels.kernel_density import (
+    add_tiles,
+    density_terms,
+    place_kernels,
+    place_normals,
+    spread_kernels,
+)
+from bayou.protocols import Arrays
+from bayou.recipe import Recipe
+from bayou.summaries.quantile_tuples import GKClass, QuantileTuples
+from bayou.threads import over_ranges
+
+CHUNK = 1 << 16  # terms held at once
+GRAIN = 200  # cells worth a thread of their own
+
+
+@dataclass(frozen=True)
+class Kernel(Recipe):
+    r"""A Gaussian on every value met: $P(x \mid c) = \sum_i \frac{n_{ic}}{N_c} \int_{x-p/2}^{x+p/2} \varphi_i$.
+
+    Values are rounded to multiples of the precision p = (max - min) / (distinct values - 1); the kernels of a class
+    have the deviation max(range / sqrt(N_c), p / 6) (John and Langley 1995, as Weka has it). While the distinct
+    values of a column fit into its tuples, this is what Weka computes from all the data. Afterwards a tuple stands
+    for the interval since the tuple before: its kernel takes on the mean and variance of the interval, and p is that
+    of as many values as there are tuples. p is read anew with everything else, so models always merge.
+
+    Parameters
+    ----------
+    tuples
+        Kernels per column at most.
+    precision
+        p, if it is known.
+
+    Merge: BOUNDED, as the quantile tuples. Memory: theirs; predicting costs O(tuples K) per value.
+
+    Examples
+    --------
+    >>> kernel = Kernel(); summary = kernel.summary(); len(kernel.read(summary).precision)
+    0
+    """
+
+    tuples: int = 100
+    precision: float | None = None
+
+    def __post_init__(self) -> None:
+        check_precision(self.precision)
+        GKClass(self.tuples)
+
+    def summary(self) -> QuantileTuples:
+        return GKClass(self.tuples).summary()
+
+    def read(self, summary: QuantileTuples) -> DensityReading:
+        centres, weights, extra, offsets, precision = rounded_values(summary, self.precision)
+        widths = np.zeros((len(precision), weights.shape[1]))
+        spread_kernels(widths, centres, weights, offsets, precision)
+        return DensityReading(
+            centres, np.ascontiguousarray(weights.T), extra, offsets, widths, precision, False
+        )
+
+    def restore(self, arrays: Arrays) -> DensityReading:
+        return restored(arrays, False)
+
+
+@dataclass(frozen=True)
+class RoundedNormal(Recipe):
+    r"""One normal per class over rounded values, as Weka has it: $P(x \mid c) = \int_{x-p/2}^{x+p/2} \varphi_c$.
+
+    The precision p is that of `Kernel`; the mean and the (population) deviation are those of the rounded values, the
+    deviation is not below p / 6, and x is rounded too.
+
+    Parameters
+    ----------
+    tuples, precision
+        As in `Kernel`.
+
+    Merge: BOUNDED, as the quantile tuples.
+
+    Examples
+    --------
+    >>> RoundedNormal(tuples=50).get_params()
+    {'tuples': 50, 'precision': None}
+    """
+
+    tuples: int = 100
+    precision: float | None = None
+
+    def __post_init__(self) -> None:
+        check_precision(self.precision)
+        GKClass(self.tuples)
+
+    def summary(self) -> QuantileTuples:
+        return GKClass(self.tuples).summary()
+
+    def read(self, summary: QuantileTuples) -> DensityReading:
+        centres, weights, _, offsets, precision = rounded_values(summary, self.precision)
+        p, k = len(precision), weights.shape[1]
+        normals, widths = np.zeros((p, k)), np.zeros((p, k))
+        place_normals(normals, widths, weights, centres, offsets, precision)
+        several = np.diff(offsets) > 1
+        sizes = np.where(several, k, 0)
+        alone = np.tile(np.eye(k), (1, int(several.sum())))
+        offsets = np.concatenate(([0], np.cumsum(sizes)))
+        return DensityReading(
+            normals[several].ravel(), alone, np.zeros(alone.shape[1]), offsets, widths, precision, True
+        )
+
+    def restore(self, arrays: Arrays) -> DensityReading:
+        return restored(arrays, True)
+
+
+def check_precision(precision: float | None) -> None:
+    if precision is not None and not 1e-300 <= precision <= 1e140:
+        raise DataError("precision must be a positive number", value=precision)
+
+
+def rounded_values(
+    summary: QuantileTuples, precision: float | None
+) -> tuple[Floats, Floats, Floats, Index, Floats]:
+    """Rounded values, their weights by class and in all, variances of what they stand for, offsets, precisions."""
+    offsets, upper, counts = summary.all_cells()
+    p = len(offsets) - 1
+    centres, weights = np.zeros(len(upper)), np.zeros((len(upper), counts.shape[1] + 1))
+    extra, sizes, precisions = np.zeros(len(upper)), np.zeros(p, dtype=np.int64), np.zeros(p)
+    exact = summary.errors() == 0.0
+    place_kernels(centres, weights, extra, sizes, precisions, offsets, upper, counts, exact, precision or 0.0)
+    column = np.repeat(np.arange(p), np.diff(offsets))
+    kept = np.arange(len(upper)) - offsets[column] < sizes[column]
+    starts = np.concatenate(([0], np.cumsum(sizes)))
+    return centres[kept], weights[kept], extra[kept], starts, precisions
+
+
+def restored(arrays: Arrays, rounds: bool) -> DensityReading:
+    return DensityReading(
+        np.array(arrays["centres"], dtype=np.float64),
+        np.array(arrays["weights"], dtype=np.float64, order="C", ndmin=2),
+        np.array(arrays["extra"], dtype=np.float64),
+        np.array(arrays["offsets"], dtype=np.int64),
+        np.array(arrays["widths"], dtype=np.float64, order="C", ndmin=2),
+        np.array(arrays["precision"], dtype=np.float64),
+        rounds,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class DensityReading:
+    """Kernels of all numeric columns.
+
+    centres : float64[m]; weights : float64[K + 1, m], by class, then in all; extra : float64[m], variance of the
+    interval a kernel stands for; offsets : int64[p + 1]
+    widths : float64[p, K + 1], 0 for a class without weight; precision : float64[p]; rounds : whether x is rounded
+    """
+
+    centres: Floats
+    weights: Floats
+    extra: Floats
+    offsets: Index
+    widths: Floats
+    precision: Floats
+    rounds: bool
+
+    def terms(self, block: Block) -> Floats:
+        """[n, p, K] log P(x_j | c), 0 where the value is missing or the column is constant."""
+        out = np.empty((*block.numeric.shape, self.widths.shape[1] - 1))
+        self._fill(out, block.numeric)
+        return out
+
+    def _fill(self, out: Floats, numeric: Floats) -> None:
+        density_terms(
+            out, self.centres, self.weights, self.extra, self.offsets, self.widths, self.precision, numeric,
+            self.rounds,
+        )  # fmt: skip
+
+    def add_log_prob(self, block: Block, out: Floats) -> None:
+        p = len(self.precision)
+        if p == 0 or out.shape[1] == 0:
+            return
+        step = max(1, CHUNK // (p * out.shape[1]))
+
+        def rows(lo: int, hi: int) -> None:
+            for r in range(lo, hi, step):
+                here = slice(r, min(hi, r + step))
+                terms = np.empty((here.stop - r, p, out.shape[1]))
+                self._fill(terms, block.numeric[here])
+                add_tiles(out[here], terms)
+
+        over_ranges(rows, block.n, 1 + GRAIN // p)
+
+    def realign(self, plan: Alignment) -> Self:
+        """A new column has no kernels; a new class is read as all classes together."""
+        k = plan.classes.size
+        home = np.full(plan.numeric.size, -1, dtype=np.int64)
+        home[plan.numeric.to] = np.arange(len(plan.numeric.to))
+        rows = np.append(plan.classes.to, k)
+        parts = [
+            np.arange(self.offsets[old], self.offsets[old + 1]) if old >= 0 else np.arange(0) for old in home
+        ]
+        chosen = np.concatenate([np.arange(0), *parts])
+        weights = np.zeros((k + 1, len(chosen)))
+        weights[rows] = self.weights[:, chosen]
+        widths, precision = np.zeros((plan.numeric.size, k + 1)), np.zeros(plan.numeric.size)
+        widths[np.ix_(plan.numeric.to, rows)] = self.widths
+        precision[plan.numeric.to] = self.precision
+        offsets = np.concatenate(([0], np.cumsum([len(part) for part in parts]))).astype(np.int64)
+        return type(self)(
+            self.centres[chosen], weights, self.extra[chosen], offsets, widths, precision, self.rounds
+        )
+
+    def arrays(self) -> Arrays:
+        return {
+            "centres": self.centres, "weights": self.weights, "extra": self.extra, "offsets": self.offsets,
+            "widths": self.widths, "precision": self.precision,
+        }  # fmt: skip

@@ -1,0 +1,232 @@
+"""Kernel densities: Weka's digits, the slow twin, tails, merges and columns with traps."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.naive.kernel import kernel_probability, normal_probability, precision_of
+
+from bayou.align import align, canonical, whole
+from bayou.block import Block
+from bayou.classifiers.engine import BayesClassifier
+from bayou.errors import DataError
+from bayou.hashing import digest
+from bayou.kernels.kernel_density import log_far_mass, mass
+from bayou.readings.kernel import Kernel, RoundedNormal
+from bayou.readings.prior import CountedPrior
+from bayou.readings.view import Live, Searched
+from bayou.schema import Growth, Kind, Schema
+from bayou.summaries.class_counts import ClassCounts
+from bayou.testing import check_classifier
+
+VECTORS = Path(__file__).parents[1] / "vectors"
+ECOC = json.loads((VECTORS / "ecoc.json").read_text())
+TEMPERATURE = json.loads((VECTORS / "seed_examples.json").read_text())["gaussian_temperature"]
+
+
+def block_of(x, y, w=None):
+    x = np.array(x, dtype=np.float64).reshape(len(y), -1)
+    w = np.ones(len(y)) if w is None else np.array(w, dtype=np.float64)
+    return Block(x, np.empty((len(y), 0), np.int32), (), np.array(y, dtype=np.int32), w)
+
+
+def read(recipe, x, y, w=None, classes=2):
+    block = block_of(x, y, w)
+    schema = Schema()
+    columns = [(f"x{j}", Kind.NUMERIC) for j in range(block.numeric.shape[1])]
+    schema.grow(Growth(classes=[f"c{i}" for i in range(classes)], columns=columns))
+    summary = recipe.summary()
+    summary.realign(whole(schema))
+    summary.update(block)
+    return recipe.read(summary), schema
+
+
+def probabilities(reading, queries):
+    return np.exp(reading.terms(block_of(queries, [-1] * len(queries)))[:, 0, :])
+
+
+def temperature(recipe):
+    yes, no = TEMPERATURE["yes"], TEMPERATURE["no"]
+    return read(recipe, yes + no, [0] * len(yes) + [1] * len(no))[0]
+
+
+def test_weka_kernels():
+    v = ECOC["weka_kde_temperature"]
+    reading = temperature(Kernel())
+    assert reading.precision[0] == pytest.approx(v["precision"], rel=1e-12)
+    for c, name in enumerate(("yes", "no")):
+        here = np.flatnonzero(reading.weights[c])
+        found = np.column_stack([reading.centres[here], reading.weights[c, here]])
+        np.testing.assert_allclose(found, v[name]["kernels"], rtol=1e-12)
+        assert reading.widths[0, c] == pytest.approx(v[name]["sd"], rel=1e-12)
+    together = np.column_stack([reading.centres, reading.weights[2]])
+    np.testing.assert_allclose(together, ECOC["kde_merge"]["kernels"], rtol=1e-12)
+    assert reading.widths[0, 2] == pytest.approx(ECOC["kde_merge"]["sd"], rel=1e-12)
+
+
+def test_weka_kernel_digits():
+    v = ECOC["weka_kde_temperature"]
+    found = probabilities(temperature(Kernel()), [q["x"] for q in v["queries"]])
+    for (yes, no), q in zip(found, v["queries"], strict=True):
+        assert yes == pytest.approx(q["p_yes"], rel=1e-10)
+        assert no == pytest.approx(q["p_no"], rel=1e-10)
+        posterior = 10 * yes / (10 * yes + 6 * no)  # Weka's prior is Laplace's
+        assert posterior == pytest.approx(q["post_yes"], rel=1e-10)
+        assert round(posterior, 3) == v["weka_output_post_yes"][str(q["x"])]
+
+
+def test_weka_normal_digits():
+    v = ECOC["weka_normal_temperature"]
+    reading = temperature(RoundedNormal())
+    for c, name in enumerate(("yes", "no")):
+        assert [reading.centres[c], reading.widths[0, c]] == pytest.approx(v[name], rel=1e-12)
+    found = probabilities(reading, [q["x"] for q in v["queries"]])
+    for (yes, no), q in zip(found, v["queries"], strict=True):
+        posterior = 10 * yes / (10 * yes + 6 * no)
+        assert posterior == pytest.approx(q["post_yes"], rel=1e-10)
+        assert round(posterior, 3) == v["weka_output_post_yes"][str(q["x"])]
+
+
+values = st.lists(st.integers(-50, 50).map(lambda i: i / 8), min_size=2, max_size=40)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    a=values,
+    b=values,
+    queries=st.lists(st.floats(-8, 8), min_size=1, max_size=5),
+    given_p=st.sampled_from([None, 0.3]),
+)
+def test_slow_twin(a, b, queries, given_p):
+    if len(set(a + b)) < 2:
+        return
+    p = given_p or precision_of(a + b)
+    kernel, _ = read(Kernel(precision=given_p), a + b, [0] * len(a) + [1] * len(b))
+    normal, _ = read(RoundedNormal(precision=given_p), a + b, [0] * len(a) + [1] * len(b))
+    if len(kernel.centres) < 2:  # coarse rounding left one value: the column says nothing
+        assert not kernel.terms(block_of(queries, [-1] * len(queries))).any()
+        return
+    for x, by_kernel, by_normal in zip(queries, kernel.terms(block_of(queries, [-1] * len(queries))),
+                                       normal.terms(block_of(queries, [-1] * len(queries))), strict=True):  # fmt: skip
+        for c, sample in enumerate((a, b)):
+            for found, want in (
+                (by_kernel[0, c], kernel_probability(x, sample, p)),
+                (by_normal[0, c], normal_probability(x, sample, p)),
+            ):
+                if want > 1e-280:
+                    assert found == pytest.approx(math.log(want), rel=1e-8, abs=1e-8)
+                else:
+                    assert -np.inf < found < -600
+
+
+def test_weights_are_repetitions():
+    a, _ = read(Kernel(), [1.0, 2.0, 4.0, 3.0], [0, 0, 1, 1], [2, 1, 3, 0])
+    b, _ = read(Kernel(), [1.0, 1.0, 2.0, 4.0, 4.0, 4.0], [0, 0, 0, 1, 1, 1])
+    assert digest(a.arrays()) == digest(b.arrays())
+
+
+def test_far_tails_go_on_where_digits_end():
+    for h in (1e-7, 0.01, 0.5, 3.0):
+        a = np.linspace(30.0, 36.0, 7)
+        direct = np.array([math.log(mass(x, x + 2 * h)) for x in a])
+        far = np.array([log_far_mass(x, x + 2 * h) for x in a])
+        np.testing.assert_allclose(far, direct, atol=1.3e-3)  # 1 / a^2
+    reading, _ = read(Kernel(), [0.0, 1.0, 2.0, 10.0, 11.0, 12.0], [0, 0, 0, 1, 1, 1])
+    found = reading.terms(block_of([-1e3, 1e3, -1e140, 1e140], [-1] * 4))[:, 0]
+    assert np.isfinite(found).all()
+    assert found[0, 0] > found[0, 1]
+    assert found[1, 1] > found[1, 0]
+
+
+@pytest.mark.parametrize("recipe", [Kernel(), RoundedNormal()], ids=["kernel", "normal"])
+@pytest.mark.parametrize(
+    "x",
+    [[5e-324, 0.0, 1e-323], [1e140, -1e140, 1e139], [1e9, 1e9 + 1e-6, 1e9 + 2e-6], [3.0, 3.0, 3.0]],
+    ids=["denormal", "huge", "fine", "constant"],
+)
+def test_odd_columns_stay_finite(recipe, x):
+    reading, _ = read(recipe, x, [0, 1, 1])
+    found = reading.terms(block_of([*x, 0.0, 1e140, np.nan], [-1] * 6))
+    assert np.isfinite(found).all()
+    assert not found[-1].any()
+    if len(set(x)) == 1:
+        assert not found.any()
+
+
+def test_a_class_without_values_is_read_as_all_together():
+    reading, _ = read(Kernel(), [1.0, 2.0, 5.0, np.nan], [0, 1, 0, 2], classes=3)
+    alone, _ = read(Kernel(), [1.0, 2.0, 5.0], [0, 0, 0], classes=1)
+    query = block_of([3.0], [-1])
+    assert reading.terms(query)[0, 0, 2] == alone.terms(query)[0, 0, 0]
+
+
+def test_realigned_reading_is_the_reading_of_the_realigned_summary():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 3)).round(1), rng.integers(0, 3, 60)
+    for recipe in (Kernel(), RoundedNormal()):
+        block = block_of(x, y)
+        schema = Schema()
+        schema.grow(Growth(classes=["q", "b", "a"], columns=[(n, Kind.NUMERIC) for n in ("z", "k", "c")]))
+        summary = recipe.summary()
+        summary.realign(whole(schema))
+        summary.update(block)
+        reading = recipe.read(summary)
+        plan = align(schema, canonical(schema))
+        moved = reading.realign(plan)
+        summary.realign(plan)
+        order = plan.numeric.to
+        there = Block(np.empty_like(block.numeric), block.codes, (), block.y, block.w)
+        there.numeric[:, order] = block.numeric
+        want = recipe.read(summary).terms(there)
+        np.testing.assert_allclose(moved.terms(there), want, rtol=1e-12)
+        back = recipe.restore(dict(moved.arrays()))
+        assert digest(back.arrays()) == digest(moved.arrays())
+        assert np.array_equal(back.terms(there), moved.terms(there))
+
+
+def test_tuples_in_place_of_values_tell_as_much():
+    """With more values than tuples, the log-odds are as close to the truth as those from all values."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 4000)
+    x = rng.normal(2.0 * y, 1.0)
+    thin, _ = read(Kernel(tuples=100), x, y)
+    full, _ = read(Kernel(tuples=4096), x, y)
+    assert len(thin.centres) <= 100 < len(full.centres)
+    assert thin.extra.any()
+    assert not full.extra.any()
+    at = np.linspace(-2, 4, 61)
+    query, truth = block_of(at, [-1] * 61), 2.0 * at - 2.0
+    off = [np.abs(r.terms(query)[:, 0, 1] - r.terms(query)[:, 0, 0] - truth) for r in (thin, full)]
+    middle = np.abs(truth) < 3.0
+    assert off[0].mean() < 1.1 * off[1].mean()
+    assert off[0][middle].mean() < 1.1 * off[1][middle].mean() < 0.25
+
+
+class KernelNB(BayesClassifier):
+    def __init__(self, numeric=None):
+        self.numeric = numeric
+
+    def views(self):
+        recipe = self.numeric or Kernel()
+        return {
+            "classes": Live(ClassCounts(), CountedPrior()),
+            "numeric": Searched(recipe.summary(), recipe),
+        }
+
+
+@pytest.mark.parametrize("recipe", [Kernel(), RoundedNormal(tuples=20)], ids=["kernel", "normal"])
+def test_contract(recipe):
+    check_classifier(lambda: KernelNB(recipe), seeds=range(2))
+
+
+def test_refusals():
+    with pytest.raises(DataError, match="precision"):
+        Kernel(precision=0.0)
+    with pytest.raises(DataError, match="tuples"):
+        RoundedNormal(tuples=1)
