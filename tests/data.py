@@ -1,4 +1,4 @@
-"""Where the real data sets lie, beside the checkout; tests that want them skip, with this reason, where they are not."""
+"""Where the real data sets lie, beside the checkout; tests that want them skip, with a reason, where they are not."""
 
 from __future__ import annotations
 

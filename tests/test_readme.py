@@ -21,8 +21,12 @@ def law_table() -> str:
             law = getattr(home, name)().law
             by_law.setdefault(law.value, []).append(f"`{name}`")
             promises[law.value] = law.promise
-    rows = [f"| {law} | {promises[law]} | {', '.join(sorted(names))} |" for law, names in sorted(by_law.items())]
-    return "\n".join(["| law | promise of `merge` | classifiers, with their defaults |", "|---|---|---|", *rows, ""])
+    rows = [
+        f"| {law} | {promises[law]} | {', '.join(sorted(names))} |" for law, names in sorted(by_law.items())
+    ]
+    return "\n".join(
+        ["| law | promise of `merge` | classifiers, with their defaults |", "|---|---|---|", *rows, ""]
+    )
 
 
 def test_code_runs():

@@ -81,7 +81,9 @@ class EqualFrequencyBins:
         column = summary.counts.sum(axis=0)
         share = np.cumsum(column, axis=1) / np.maximum(column.sum(axis=1, keepdims=True), 1.0)
         bin_of = np.minimum((share * self.bins).astype(int), self.bins - 1)
-        counts = np.stack([np.where(bin_of == b, summary.counts, 0.0).sum(axis=2) for b in range(self.bins)], axis=2)
+        counts = np.stack(
+            [np.where(bin_of == b, summary.counts, 0.0).sum(axis=2) for b in range(self.bins)], axis=2
+        )
         logs = np.log(counts + 1.0) - np.log(counts.sum(axis=2, keepdims=True) + self.bins)
         logs[:, column.sum(axis=1) == 0] = 0.0  # a column without values says nothing
         return Bins(np.take_along_axis(logs, np.broadcast_to(bin_of, summary.counts.shape), axis=2))

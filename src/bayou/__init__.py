@@ -33,7 +33,7 @@ _OFFERED = {
 }
 _HOMES = {name: home for home, names in _OFFERED.items() for name in names.split()}
 
-__all__ = sorted(_HOMES)  # noqa: PLE0605
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -62,9 +62,11 @@ def test_08_prediction_does_not_touch_the_vocabulary():
     model = BernoulliNB()
     model.learn_many([{f"w{i}": 1 for i in range(500)}, {"w0": 1}], ["a", "b"])
     model.predict_one({"w0": 1})
-    tables = list(model._views["words"].summary.memo.values())
+    before = dict(model._views["words"].summary.memo)
     model.predict_one({"w1": 1})
-    assert list(model._views["words"].summary.memo.values())[0] is tables[0]
+    after = model._views["words"].summary.memo
+    assert before
+    assert all(after[reader] is tables for reader, tables in before.items())
 
 
 def test_10_11_each_column_is_judged_on_its_own_scale_whatever_the_batches():
@@ -96,7 +98,7 @@ def test_18_a_stream_that_starts_empty_keeps_its_precision():
     rng = np.random.default_rng(0)
     model = NaiveBayes()
     hits = 0
-    for i in range(600):
+    for _ in range(600):
         y = int(rng.integers(0, 2))
         x = {"tiny": float(rng.normal(1e-5 * y, 3e-6))}
         hits += model.predict_one(x) == y

@@ -45,7 +45,9 @@ def cases():
             for estimator, check in estimator_checks_generator(model):
                 reason = expected.get(check.func.__name__)
                 mark = [pytest.mark.xfail(reason=reason, strict=False)] if reason else []
-                yield pytest.param(estimator, check, id=f"{type(model).__name__}-{check.func.__name__}", marks=mark)
+                yield pytest.param(
+                    estimator, check, id=f"{type(model).__name__}-{check.func.__name__}", marks=mark
+                )
 
 
 @pytest.mark.parametrize(("estimator", "check"), list(cases()))
@@ -91,9 +93,10 @@ def test_classes_given_close_the_set_and_not_given_leave_it_open():
 
 
 def test_neither_import_nor_help_needs_the_heavy_libraries():
-    code = "import sys, bayou; print(sorted({'numba', 'pyarrow', 'sklearn', 'pandas', 'scipy', 'rich'} & set(sys.modules)))"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
-    code = "import sys; from bayou import NaiveBayes; print(sorted({'pyarrow', 'sklearn', 'pandas', 'narwhals'} & set(sys.modules)))"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
+    def loaded(statement, *heavy):
+        code = f"import sys; {statement}; print(sorted(set({heavy!r}) & set(sys.modules)))"
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        return run.stdout.strip()
+
+    assert loaded("import bayou", "numba", "pyarrow", "sklearn", "pandas", "scipy", "rich") == "[]"
+    assert loaded("from bayou import NaiveBayes", "pyarrow", "sklearn", "pandas", "narwhals") == "[]"

@@ -167,6 +167,6 @@ def test_dates_are_refused_with_the_way_out():
 def test_a_closed_class_set_refuses_others():
     model = NaiveBayes(schema=Declared(classes=["a", "b"]))
     model.learn_one({"x": 1.0}, "a")
-    with pytest.raises(DataError, match="'c'.*|.*declared classes"):
+    with pytest.raises(DataError, match="declared classes"):
         model.learn_one({"x": 1.0}, "c")
     assert model.labels() == ["a", "b"]

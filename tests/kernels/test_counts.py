@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.naive import counts as naive
 
 from bayou.align import whole
 from bayou.block import Block
@@ -20,7 +21,6 @@ from bayou.kernels.value_counts import cached_log, fill_logs, log_or_floor
 from bayou.readings.table import Table
 from bayou.schema import Declared, Schema
 from bayou.summaries.value_counts import ValueCounts
-from tests.naive import counts as naive
 
 
 def codes(*rows):
@@ -104,7 +104,9 @@ def test_cached_logs_have_the_bits_of_the_logarithm():
 
 
 ROWS = st.lists(
-    st.tuples(st.integers(-1, 2), st.integers(-1, 3), st.integers(-1, 2), st.integers(0, 2)), min_size=1, max_size=25
+    st.tuples(st.integers(-1, 2), st.integers(-1, 3), st.integers(-1, 2), st.integers(0, 2)),
+    min_size=1,
+    max_size=25,
 )
 
 

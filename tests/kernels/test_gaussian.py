@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.naive import moments as naive
 
 from bayou.align import whole
 from bayou.block import Block
 from bayou.readings.gaussian import Gaussian
 from bayou.schema import Growth, Kind, Schema
 from bayou.summaries.moments import Moments
-from tests.naive import moments as naive
 
 NUMBERS = st.one_of(st.floats(-1e3, 1e3, width=32), st.just(float("nan")), st.sampled_from([0.0, 1.0, 1e6]))
 ROWS = st.lists(st.tuples(NUMBERS, NUMBERS, st.integers(-1, 2), st.integers(0, 3)), min_size=1, max_size=30)

@@ -19,12 +19,16 @@ def kernel_functions():
     """Every kernel, by file and name."""
     for path in KERNELS:
         for node in ast.parse(path.read_text()).body:
-            if isinstance(node, ast.FunctionDef) and any("kernel" in ast.unparse(d) for d in node.decorator_list):
+            if isinstance(node, ast.FunctionDef) and any(
+                "kernel" in ast.unparse(d) for d in node.decorator_list
+            ):
                 yield pytest.param(node, id=f"{path.stem}.{node.name}")
 
 
 def arrays_of(node):
-    return {a.arg for a in node.args.args if a.annotation is not None and "NDArray" in ast.unparse(a.annotation)}
+    return {
+        a.arg for a in node.args.args if a.annotation is not None and "NDArray" in ast.unparse(a.annotation)
+    }
 
 
 @pytest.mark.parametrize("node", list(kernel_functions()))

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from bayou import BernoulliNB, ComplementNB, MultinomialNB
 from tests.naive import counts as naive
 
+from bayou import BernoulliNB, ComplementNB, MultinomialNB
+
 DOCUMENTS = st.lists(
-    st.tuples(st.dictionaries(st.sampled_from("abcde"), st.integers(0, 3), max_size=5), st.sampled_from("xyz")),
+    st.tuples(
+        st.dictionaries(st.sampled_from("abcde"), st.integers(0, 3), max_size=5), st.sampled_from("xyz")
+    ),
     min_size=2,
     max_size=15,
 )

@@ -11,7 +11,7 @@ from river import base
 from bayou.classifiers.shell import Shell
 
 
-class RiverClassifier(base.MiniBatchClassifier):  # type: ignore[misc]
+class RiverClassifier(base.MiniBatchClassifier):
     """River's face of a bayou classifier.
 
     Parameters
@@ -62,7 +62,8 @@ class RiverClassifier(base.MiniBatchClassifier):  # type: ignore[misc]
         columns = {label: [row[label] for row in rows] for label in labels}
         if frame.implementation.is_pandas():
             return type(X)(columns, index=X.index)
-        return nw.from_dict(columns, backend=frame.implementation).to_native()
+        named = {str(label): column for label, column in columns.items()}
+        return nw.from_dict(named, backend=frame.implementation).to_native()
 
     def predict_many(self, X: Any) -> Any:
         frame = nw.from_native(X, eager_only=True)

@@ -31,7 +31,6 @@ from bayou.persist.kinds import kinds_of
 from bayou.protocols import Arrays
 from bayou.schema import Declared, Growth, Label, Schema
 
-
 ROWS_WAITING = 64
 SETTLED = frozenset(
     (

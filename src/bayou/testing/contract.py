@@ -152,7 +152,8 @@ def check_weights(factory: Factory, seed: int) -> None:
     if thin.law not in (MergeLaw.EXACT, MergeLaw.ROUNDING):
         return
     twice = [i for i, w in enumerate(present.weights) for _ in range(int(w))]
-    single = Data(*(getattr(present.take(twice), name) for name in ("records", "labels")), [1.0] * len(twice))
+    repeated = present.take(twice)
+    single = Data(repeated.records, repeated.labels, [1.0] * len(repeated))
     assert_close(
         probabilities(thin, data), probabilities(taught(factory, single).refresh(), data)
     )  # fmt: skip

@@ -154,7 +154,8 @@ def check_subtract(make: Make, seed: int, words: bool) -> None:
     """What is taken out was never there."""
     block, schema = encoded(random_data(seed, 60, words=words, odd=False), words)
     full, kept = filled(make, block, schema), filled(make, block.rows(0, 40), schema)
-    if isinstance(full, Subtracts):
+    can_subtract = isinstance(full, Subtracts)
+    if can_subtract:
         full.subtract(block.rows(40, 60))
         if full.law is MergeLaw.EXACT:
             assert_same(full, kept)
@@ -168,7 +169,8 @@ def check_scale(make: Make, seed: int, words: bool) -> None:
     """Scaling by 1 changes nothing; scaling by 1/2 and adding the same again gives the whole, for exact sums."""
     block, schema = encoded(random_data(seed, 60, words=words), words)
     full, half = filled(make, block, schema), filled(make, block, schema)
-    if isinstance(half, Decays):
+    can_fade = isinstance(half, Decays)
+    if can_fade:
         half.scale(1.0)
         assert_same(half, full)
         half.scale(0.5)

@@ -1,0 +1,1 @@
+"""The documents tables and figures, made again."""
