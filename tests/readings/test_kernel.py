@@ -190,22 +190,25 @@ def test_realigned_reading_is_the_reading_of_the_realigned_summary():
         assert np.array_equal(back.terms(there), moved.terms(there))
 
 
-def test_tuples_in_place_of_values_tell_as_much():
-    """With more values than tuples, the log-odds are as close to the truth as those from all values."""
-    rng = np.random.default_rng(1)
-    y = rng.integers(0, 2, 4000)
-    x = rng.normal(2.0 * y, 1.0)
-    thin, _ = read(Kernel(tuples=100), x, y)
-    full, _ = read(Kernel(tuples=4096), x, y)
-    assert len(thin.centres) <= 100 < len(full.centres)
-    assert thin.extra.any()
-    assert not full.extra.any()
+def test_tuples_in_place_of_values_tell_almost_as_much():
+    """With 40 values per tuple, log-odds are on average a twentieth further from the truth than from all values."""
     at = np.linspace(-2, 4, 61)
     query, truth = block_of(at, [-1] * 61), 2.0 * at - 2.0
-    off = [np.abs(r.terms(query)[:, 0, 1] - r.terms(query)[:, 0, 0] - truth) for r in (thin, full)]
+    off = {100: [], 4096: []}
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 2, 4000)
+        x = rng.normal(2.0 * y, 1.0)
+        for tuples, found in off.items():
+            reading, _ = read(Kernel(tuples=tuples), x, y)
+            assert reading.extra.any() == (tuples == 100)
+            terms = reading.terms(query)[:, 0]
+            found.append(np.abs(terms[:, 1] - terms[:, 0] - truth))
+    thin, full = np.mean(off[100], axis=0), np.mean(off[4096], axis=0)
     middle = np.abs(truth) < 3.0
-    assert off[0].mean() < 1.1 * off[1].mean()
-    assert off[0][middle].mean() < 1.1 * off[1][middle].mean() < 0.25
+    assert thin.mean() < 1.1 * full.mean()
+    assert thin[middle].mean() < 1.1 * full[middle].mean()
+    assert thin[middle].mean() < 0.12
 
 
 class KernelNB(BayesClassifier):
