@@ -113,7 +113,7 @@ def test_the_record_is_what_the_candidates_would_have_said(family, seed):
     record.record = np.zeros((2, m + 1))
     choice = Choice(family, False, 1.0, 1.0, 1)
     score(case.counts, record, choice, case.queries, 0.0, 0.0)
-    want = np.zeros((2, m + 1))
+    want, ties = np.zeros((2, m + 1)), np.zeros(m + 1)
     for row, y, w in zip(case.queries.codes.tolist(), case.queries.y, case.queries.w, strict=True):
         if y < 0 or not w or not case.classes.weight[y]:
             continue
@@ -121,9 +121,11 @@ def test_the_record_is_what_the_candidates_would_have_said(family, seed):
             sets = candidate(case, family, s)
             p = naive.normalised([case.world.closed_form(row, sets, c) for c in range(case.k)])
             want[0, s] += w * p[y]
-            want[1, s] += w * (int(np.argmax(np.round(p, 12))) == y)
+            tied = abs(p[0] - p[1]) < 1e-12  # rounding decides; the hit is one or the other's
+            ties[s] += w * tied
+            want[1, s] += w * (not tied and int(np.argmax(p)) == y)
     np.testing.assert_allclose(record.record[0], want[0], rtol=1e-12)
-    np.testing.assert_allclose(record.record[1], want[1])
+    assert np.all((want[1] <= record.record[1]) & (record.record[1] <= want[1] + ties))
 
 
 def candidate(case, family, s):

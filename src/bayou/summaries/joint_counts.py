@@ -38,7 +38,7 @@ class JointCounts(ArraySummary):
     Examples
     --------
     >>> JointCounts(order=3).bytes_for([2] * 19, 2)
-    136952
+    135904
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.EXACT
