@@ -117,4 +117,5 @@ def rows() -> list[dict[str, object]]:
 
 if __name__ == "__main__":
     for row in rows():
-        print(f"{row['work']:<46} {row['ours']:>10,} rows/s  River {row['peer']:>7,}  x {row['ratio']:>6} ({row['target']})")  # fmt: skip
+        speeds = f"{row['ours']:>10,} rows/s  River {row['peer']:>7,}"
+        print(f"{row['work']:<60} {speeds}  x {row['ratio']:>6} ({row['target']})")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
@@ -10,13 +11,15 @@ import numpy as np
 from bayou.align import Alignment
 from bayou.block import Block, Floats, Index
 from bayou.kernels.tree import AT_MOST, MULTIWAY
-from bayou.kernels.tree_rows import BORN, predict_rows
+from bayou.kernels.tree_rows import OWN, predict_rows
 from bayou.readings.splits import Split, SplitRule, hoeffding_bound
 from bayou.readings.view import View
+from bayou.schema import Vocabulary, label_key
 from bayou.summaries.leaf_statistics import rooms
 from bayou.summaries.tree import Tree
 from bayou.threads import over_ranges
 
+Sizes = tuple[int, int, list[int]]  # classes, numeric columns, values of each nominal column
 GRAIN = 100_000  # cells worth a thread of their own
 LOYALTY = 1.25  # an active leaf gives way only to one that promises this much more
 
@@ -40,7 +43,9 @@ class GrowingTree(View[Tree]):
         super().__init__(summary)
         self.growth = growth
         self.column_order: Index = np.zeros(0, dtype=np.int64)
-        self._before: tuple[int, int, list[int]] | None = None  # sizes before the schema grew
+        self.vocabularies: Callable[[], list[Vocabulary]] = list  # of the nominal columns, given by the owner
+        self._cell_order: Index | None = None
+        self._before: Sizes | None = None  # sizes before the schema grew
 
     def update(self, block: Block) -> None:
         self._learn(block, np.empty((0, self.summary.nodes.weight.shape[1])))
@@ -56,6 +61,7 @@ class GrowingTree(View[Tree]):
                 break
             self._attempt(leaf, block, at)
         self._before = None
+        self.summary.fit(self._room(self._known_sizes()))
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
         self.place(block, out)
@@ -82,16 +88,21 @@ class GrowingTree(View[Tree]):
         t, s, slot = tree.nodes, tree.statistics, tree.slot(leaf)
         total = tree.total(leaf)
         merits = rule.merits(
-            s.moments[slot], s.counts[slot], s.present[slot], s.offsets, total - float(t.track[leaf, BORN])
+            s.moments[slot],
+            s.counts[slot],
+            s.present[slot],
+            s.offsets,
+            self._cells(),
+            float(t.track[leaf, OWN]),
         )
         place, best, second = merits.best_two(self.column_order)
         classes = int(np.count_nonzero(t.weight[leaf] > 0))
         bound = hoeffding_bound(rule.merit_range(classes), self.growth.delta, total)
         if place >= 0 and (best - second > bound or bound < self.growth.tie):
-            split = rule.split(place, merits, s.moments[slot], s.counts[slot], s.offsets)
-            self._split(leaf, split, self._room(split, block, at))
+            split = rule.split(place, merits, s.moments[slot], s.counts[slot], s.offsets, self._cells())
+            self._split(leaf, split, self._room(self._sizes(block, at), split))
         if self.growth.limit is not None and tree.dormant:
-            self._keep_the_promising(self._room(None, block, at) or 1)
+            self._keep_the_promising(self._room(self._sizes(block, at)) or 1)
 
     def _split(self, leaf: int, split: Split, most: int | None) -> None:
         if most is not None and most < 1:
@@ -107,25 +118,41 @@ class GrowingTree(View[Tree]):
         for child in children:
             tree.activate(child, most)
 
+    def _cells(self) -> Index:
+        """The cells of every nominal column in canonical order of their values, by which ties are broken."""
+        if self._cell_order is None:
+            offsets = self.summary.statistics.offsets
+            order = np.arange(offsets[-1])
+            for begin, known in zip(offsets, self.vocabularies(), strict=False):
+                keys = [label_key(known.name(v)) for v in range(known.size)]
+                order[begin : begin + known.size] = begin + np.array(
+                    sorted(range(known.size), key=keys.__getitem__), dtype=np.int64
+                )
+            self._cell_order = order
+        return self._cell_order
+
     # -- memory --
 
-    def _room(self, split: Split | None, block: Block, at: int) -> int | None:
+    def _room(self, sizes: Sizes, split: Split | None = None) -> int | None:
         """Slots that fit beside the nodes, once the split is made; None without a limit."""
         if self.growth.limit is None:
             return None
         t = self.summary.nodes
-        branches = split.values[-1] + 1 if split is not None and split.test == MULTIWAY else 0
+        branches = max(split.values) + 1 if split is not None and split.test == MULTIWAY else 0
         nodes = t.room_for(0 if split is None else len(split.weights), branches)
-        classes, numeric, values = self._sizes(block, at)
+        classes, numeric, values = sizes
         slot = self.summary.statistics.slot_bytes(classes, numeric, int(rooms(values)[-1]), len(values))
         left = self.growth.limit - nodes[0] * (104 + 8 * classes) - 8 * nodes[1]
         return max(0, left) // max(1, slot)
 
-    def _sizes(self, block: Block, at: int) -> tuple[int, int, list[int]]:
-        """Classes, numeric columns and values as the schema would know them, had the block ended at this row."""
+    def _known_sizes(self) -> Sizes:
         s = self.summary.statistics
+        return s.moments.shape[2], s.moments.shape[3], s.sizes
+
+    def _sizes(self, block: Block, at: int) -> Sizes:
+        """Classes, numeric columns and values as the schema would know them, had the block ended at this row."""
         if self._before is None:
-            return s.moments.shape[2], s.moments.shape[3], s.sizes
+            return self._known_sizes()
         classes, numeric, values = self._before
         present = np.flatnonzero(~np.isnan(block.numeric[:at]).all(axis=0))
         codes = block.codes[:at].max(axis=0, initial=-1)
@@ -137,6 +164,13 @@ class GrowingTree(View[Tree]):
             max(numeric, int(present.max(initial=-1)) + 1),
             values,
         )
+
+    def wake(self) -> None:
+        """Give statistics to all leaves, or to as many as memory allows."""
+        leaves = len(self.summary.nodes.leaves())
+        most = self._room(self._known_sizes())
+        self._keep_the_promising(leaves if most is None else max(1, min(most, leaves)))
+        self.summary.fit(most)
 
     def _keep_the_promising(self, most: int) -> None:
         """Let the leaves with the most weight outside their majority class keep statistics, as many as fit."""
@@ -153,11 +187,12 @@ class GrowingTree(View[Tree]):
 
     def realign(self, plan: Alignment) -> None:
         if self._before is None:
-            s = self.summary.statistics
-            self._before = (s.moments.shape[2], s.moments.shape[3], list(s.sizes))
+            self._before = self._known_sizes()
         super().realign(plan)
+        self._cell_order = None
+        self.summary.fit(self._room(self._known_sizes()))
 
     def fresh(self) -> Self:
         twin = type(self)(self.summary.fresh(), self.growth)
-        twin.column_order = self.column_order
+        twin.column_order, twin.vocabularies = self.column_order, self.vocabularies
         return twin

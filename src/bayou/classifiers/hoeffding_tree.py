@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -126,6 +127,7 @@ class HoeffdingTree(BayesClassifier):
         self._tree.summary.order = canonical_order(schema.classes.values)
         names = [*schema.names(Kind.NUMERIC), *schema.names(Kind.NOMINAL)]
         self._tree.column_order = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
+        self._tree.vocabularies = partial(schema.vocabulary_list, Kind.NOMINAL)
 
     @property
     def leaves(self) -> int:

@@ -6,12 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayou.block import Block
 from bayou.encoding import Encoder
 from bayou.errors import DataError
-from bayou.kernels.class_counts import class_total
 from bayou.kernels.tree import SLOT
-from bayou.kernels.tree_rows import BAYES, BORN, MAJORITY, TRIED
 from bayou.schema import Declared, Schema
 
 if TYPE_CHECKING:
@@ -71,16 +68,7 @@ def _plant_sklearn(model: HoeffdingTree, source: Any) -> None:
 def _wake(model: HoeffdingTree) -> None:
     """Every leaf keeps statistics, as far as memory allows, and waits a full grace period from here."""
     view = model._tree
-    tree, nodes = view.summary, view.summary.nodes
+    nodes = view.summary.nodes
     nodes.nodes[:, SLOT] = 0
-    for node in range(nodes.count):
-        nodes.track[node, [TRIED, BORN]] = class_total(nodes.weight[node])
-        nodes.track[node, [MAJORITY, BAYES]] = 0.0
-    nothing = Block(np.empty((0, 0)), np.empty((0, 0), np.int32), (), np.empty(0, np.int32), np.empty(0))
-    most = view._room(None, nothing, 0)
-    tree._dormant = None
-    if most is not None and most < len(nodes.leaves()):
-        view._keep_the_promising(max(1, most))
-        return
-    for leaf in nodes.leaves():
-        tree.activate(int(leaf), most)
+    nodes.track[:] = 0.0
+    view.wake()

@@ -46,7 +46,8 @@ def two_way_merit(
     a, b = class_total(left), class_total(right)
     if a <= least * (a + b) or b <= least * (a + b):
         return -np.inf
-    return (before - impurity(left, a, bits) - impurity(right, b, bits)) / max(all_rows, a + b)
+    after = impurity(left, a, bits) + impurity(right, b, bits)
+    return (before - after) / max(all_rows, a + b)
 
 
 @kernel
@@ -123,6 +124,7 @@ def nominal_merits(
     counts: NDArray[np.float64],
     present: NDArray[np.float64],
     offsets: NDArray[np.int64],
+    order: NDArray[np.int64],
     all_rows: float,
     least: float,
     bits: bool,
@@ -133,6 +135,7 @@ def nominal_merits(
     """Merit of one branch per value, and of the best single value against the rest, for every nominal column.
 
     counts : float64[cells, K], in; present : float64[q, K], in; offsets : int64[q + 1], in
+    order : int64[cells], in, the cells of each column in the order in which equals are preferred
     multiway, single : float64[q], out; value : int64[q], out
     """
     k = counts.shape[1]
@@ -144,7 +147,8 @@ def nominal_merits(
             continue
         before = impurity(present[j], total, bits)
         after, large = 0.0, 0
-        for cell in range(offsets[j], offsets[j + 1]):
+        for r in range(offsets[j], offsets[j + 1]):
+            cell = order[r]
             size = class_total(counts[cell])
             if size <= 0.0:
                 continue

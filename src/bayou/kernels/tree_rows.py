@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.class_counts import class_total
 from bayou.kernels.jit import kernel
 from bayou.kernels.sums import TILE
 from bayou.kernels.tree import (
@@ -18,7 +17,7 @@ from bayou.kernels.tree import (
     route,
 )
 
-TRIED, BORN, MAJORITY, BAYES = 0, 1, 2, 3
+SINCE, OWN, MAJORITY, BAYES = 0, 1, 2, 3
 MAJORITY_LEAF, BAYES_LEAF, ADAPTIVE_LEAF = 0, 1, 2
 
 
@@ -109,8 +108,8 @@ def trail_rows(
     Stops after a row that makes its leaf ripe for a split attempt (`grace` weight since the last one, more than
     one class): ripe[0] is that leaf, else -1. Returns the number of the next row.
 
-    weight : float64[m, K], in/out; track : float64[m, 4], in/out, weight at the last attempt and at birth, weight
-    that the majority and that naive Bayes got right; moments : float64[S, 5, K, p], in/out
+    weight : float64[m, K], in/out; track : float64[m, 4], in/out, weight since the last attempt, weight in the statistics,
+    weight that the majority and that naive Bayes got right; moments : float64[S, 5, K, p], in/out
     counts : float64[S, cells, K], in/out; present : float64[S, q, K], in/out; tables : float64[S, 3, K, p], in/out
     bounds : float64[S, 3, p], in/out; above : float64[S, cells, K], in/out; below : float64[S, q, K], in/out
     known : bool[S, cells], in/out; seen : int64[S, q], in/out; nodes : int64[m, 8], in; cuts : float64[m], in
@@ -158,9 +157,10 @@ def trail_rows(
         learn_nominal(
             counts[s], present[s], above[s], below[s], known[s], seen[s], declared, offsets, logs, codes[i], c, w[i]
         )  # fmt: skip
-        total = class_total(weight[leaf])
-        if total - track[leaf, TRIED] >= grace:
-            track[leaf, TRIED] = total
+        track[leaf, OWN] += w[i]
+        track[leaf, SINCE] += w[i]
+        if track[leaf, SINCE] >= grace:
+            track[leaf, SINCE] = 0.0
             classes = 0
             for r in range(k):
                 if weight[leaf, r] > 0.0:

@@ -87,20 +87,26 @@ class SplitRule(Recipe):
         """R, the range of the merit over this many classes."""
         raise NotImplementedError
 
-    def merits(self, moments: Floats, counts: Floats, present: Floats, offsets: Index, rows: float) -> Merits:
-        """Merits of all columns of a leaf that has seen `rows` weight itself."""
+    def merits(
+        self, moments: Floats, counts: Floats, present: Floats, offsets: Index, order: Index, rows: float
+    ) -> Merits:
+        """Merits of all columns of a leaf that has seen `rows` weight; `order` ranks the cells of each column."""
         p, q = moments.shape[2], len(present)
         numeric, cut = np.empty(p), np.empty(p)
         multiway, single, value = np.empty(q), np.empty(q), np.empty(q, dtype=np.int64)
         numeric_merits(moments, rows, self.candidates, self.min_branch, self.bits, numeric, cut)
         nominal_merits(
-            counts, present, offsets, rows, self.min_branch, self.bits, multiway, single, value
+            counts, present, offsets, order, rows, self.min_branch, self.bits, multiway, single, value
         )  # fmt: skip
         if self.binary:
             multiway[:] = -np.inf
-        return Merits(np.concatenate((numeric, np.maximum(multiway, single))), cut, multiway, single, value)
+        # one branch per value never tells less than one value against the rest, but may be too thin
+        nominal = np.where(np.isfinite(multiway), multiway, single)
+        return Merits(np.concatenate((numeric, nominal)), cut, multiway, single, value)
 
-    def split(self, place: int, merits: Merits, moments: Floats, counts: Floats, offsets: Index) -> Split:
+    def split(
+        self, place: int, merits: Merits, moments: Floats, counts: Floats, offsets: Index, order: Index
+    ) -> Split:
         """The split at a place of the merits."""
         p, k = moments.shape[2], moments.shape[1]
         if place < p:
@@ -110,13 +116,14 @@ class SplitRule(Recipe):
             return Split(AT_MOST, place, cut, (), weights)
         j = place - p
         cells = counts[offsets[j] : offsets[j + 1]]
-        if merits.multiway[j] >= merits.single[j]:
-            values = tuple(int(v) for v in np.flatnonzero(cells.any(axis=1)))
+        codes = order[offsets[j] : offsets[j + 1]] - offsets[j]
+        if np.isfinite(merits.multiway[j]):
+            values = tuple(int(v) for v in codes if cells[v].any())
             return Split(MULTIWAY, j, 0.0, values, cells[list(values)])
         v = int(merits.value[j])
         rest = np.zeros(k)
-        for cell in np.delete(cells, v, axis=0):
-            rest += cell
+        for other in codes[codes != v]:
+            rest += cells[other]
         return Split(ONE_VALUE, j, 0.0, (v,), np.stack((cells[v], rest)))
 
 
@@ -176,6 +183,7 @@ def table_merits(counts: NDArray[np.float64], rule: SplitRule) -> tuple[float, f
         np.ascontiguousarray(counts, dtype=np.float64),
         counts.sum(axis=0, keepdims=True).astype(np.float64),
         np.array([0, len(counts)]),
+        np.arange(len(counts)),
         float(counts.sum()),
     )
     return float(merits.multiway[0]), float(merits.single[0])

@@ -14,7 +14,7 @@ from bayou.errors import ModelFileError
 from bayou.kernels.tree import HIGH, LOW, N, read_slot_nominal, read_slot_numeric
 from bayou.protocols import Arrays
 
-ROOM = 4  # slots allocated at first; doubled when full
+ROOM = 8  # slots allocated at first, if memory allows; doubled when full
 
 
 class LeafStatistics:

@@ -12,7 +12,7 @@ from bayou.block import Block, Floats, Index
 from bayou.errors import MergeError, UnsupportedError
 from bayou.kernels.class_counts import class_total
 from bayou.kernels.tree import SLOT, TEST
-from bayou.kernels.tree_rows import trail_rows
+from bayou.kernels.tree_rows import OWN, SINCE, trail_rows
 from bayou.kernels.value_counts import fill_logs
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
@@ -80,10 +80,11 @@ class Tree:
         if most is not None and slot >= most:
             return False
         if slot == self.statistics.slots:
-            self.statistics.resize(2 * slot if most is None else min(2 * slot, most))
+            self.statistics.resize(2 * slot if most is None else min(max(1, 2 * slot), most))
             for fresh in range(slot, self.statistics.slots):
                 self.statistics.read(LOGS, fresh)
         self.nodes.nodes[leaf, SLOT] = slot + 1
+        self.nodes.track[leaf, [SINCE, OWN]] = 0.0
         return True
 
     def deactivate(self, node: int) -> None:
@@ -110,6 +111,17 @@ class Tree:
                 self.nodes.nodes[leaf, SLOT] = there + 1
                 self.statistics.read(LOGS, there)
         self.statistics.resize(slots)
+
+    def fit(self, most: int | None) -> None:
+        """As many slots as their use implies: a power of two, `most` if that is less. Shapes then tell no history."""
+        taken = int(self.nodes.nodes[: self.nodes.count, SLOT].max())
+        slots = max(ROOM, 1 << max(0, taken - 1).bit_length())
+        slots = slots if most is None else max(taken, min(slots, most), 1)
+        before = self.statistics.slots
+        if slots != before:
+            self.statistics.resize(slots)
+            for fresh in range(before, slots):
+                self.statistics.read(LOGS, fresh)
 
     @property
     def memory_bytes(self) -> int:

@@ -26,12 +26,11 @@ from bayou.kernels.tree import (
     VALUE,
     WIDTH,
 )
-from bayou.kernels.tree_rows import BORN, TRIED
 from bayou.protocols import Arrays
 from bayou.summaries.array_summary import move
 
 A = TypeVar("A", bound=np.generic)
-ROOM = 8  # nodes and branches allocated at first; doubled when full
+ROOM = 16  # nodes and branches allocated at first; doubled when full
 
 
 class TreeNodes:
@@ -42,7 +41,7 @@ class TreeNodes:
     Examples
     --------
     >>> tree = TreeNodes()
-    >>> tree.weight = np.zeros((8, 2))
+    >>> tree.weight = np.zeros((16, 2))
     >>> tree.split_at_most(0, column=3, cut=0.5, left=[2.0, 0.0], right=[0.0, 1.0])
     [1, 2]
     >>> tree.leaves().tolist(), tree.weight[1].tolist()
@@ -97,8 +96,8 @@ class TreeNodes:
         return self._split(node, ONE_VALUE, column, value, weights)
 
     def split_multiway(self, node: int, column: int, values: Sequence[int], weights: Floats) -> list[int]:
-        """One child for each of the given values (ascending codes)."""
-        width = int(values[-1]) + 1
+        """One child for each of the given values, in the given order."""
+        width = max(values) + 1
         self._reserve(len(values), width)
         place = int(self.used[1])
         self.used[1] += width
@@ -118,8 +117,6 @@ class TreeNodes:
         )  # fmt: skip
         self.nodes[children, PARENT] = node
         self.weight[children] = weights
-        self.track[children, TRIED] = totals
-        self.track[children, BORN] = totals
         return children
 
     def _reserve(self, nodes: int, branches: int = 0) -> None:

@@ -1,0 +1,305 @@
+"""Hoeffding trees: MOA's vectors, the plain twin, the contract, memory, words, and where they start from."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayou import NaiveBayes
+from bayou.classifiers.hoeffding_tree import HoeffdingTree
+from bayou.errors import BayouError, ModelFileError, SchemaError
+from bayou.readings.splits import Gini, InformationGain, hoeffding_bound, table_merits
+from bayou.testing import CHECKS
+from tests.naive.tree import NaiveTree, entropy, gini
+
+VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "hoeffding.json").read_text())
+
+MODELS = {
+    "default": HoeffdingTree,
+    "eager, gini": lambda: HoeffdingTree(grace=20, delta=0.1, split="gini", memory=12_000),
+    "eager, binary, little memory": lambda: HoeffdingTree(
+        grace=15, delta=0.2, memory=6000, split=InformationGain(binary=True)
+    ),
+    "naive Bayes leaves": lambda: HoeffdingTree(grace=30, delta=0.1, leaf="bayes", memory=12_000),
+    "majority leaves": lambda: HoeffdingTree(grace=10, delta=0.3, leaf="majority", memory=12_000),
+}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", MODELS)
+@settings(max_examples=3, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_contract(name, check, seed):
+    check(MODELS[name], seed)
+
+
+@pytest.mark.parametrize("case", VECTORS["bounds"], ids=lambda c: f"R={c['R']:.2f},d={c['delta']},n={c['n']}")
+def test_bounds(case):
+    assert hoeffding_bound(case["R"], case["delta"], case["n"]) == pytest.approx(case["eps"], rel=1e-12)
+
+
+def test_merits_of_the_spam_table():
+    """Document 004's table of 6 messages: information gain in bits and Gini reductions."""
+    money = np.array([[2.0, 0.0], [0.0, 2.0], [2.0, 0.0]])
+    assert table_merits(money, InformationGain())[0] == pytest.approx(0.9182958340544896)
+    one = np.array([[2.0, 1.0], [2.0, 1.0]])
+    assert table_merits(one, InformationGain())[0] == pytest.approx(0.0, abs=1e-12)
+    two = np.array([[3.0, 0.0], [1.0, 2.0]])
+    assert table_merits(two, InformationGain())[0] == pytest.approx(0.459148, abs=1e-6)
+    assert table_merits(two, Gini())[0] == pytest.approx(0.222222, abs=1e-6)
+    assert table_merits(np.array([[2.0, 0.0], [2.0, 2.0]]), InformationGain())[0] == pytest.approx(0.251629, abs=1e-6)
+    assert table_merits(np.array([[2.0, 0.0], [2.0, 2.0]]), Gini())[0] == pytest.approx(0.111111, abs=1e-6)
+
+
+def draw(case, n):
+    """The rows of a vector: y, then A, B, C in this order from one generator."""
+    rng = random.Random(case["seed"])
+    for _ in range(n):
+        y = rng.randint(0, 1)
+        a = y if rng.random() < case["pA"] else 1 - y
+        b = y if rng.random() < case["pB"] else 1 - y
+        yield {"A": str(a), "B": str(b), "C": str(rng.randint(0, 1))}, y
+
+
+@pytest.mark.parametrize("case", VECTORS["moa_split_times"], ids=lambda c: f"seed={c['seed']}")
+def test_first_split_is_where_moa_splits(case):
+    model = HoeffdingTree()
+    first = None
+    for i, (x, y) in enumerate(draw(case, 3600), 1):
+        model.learn_one(x, y)
+        if first is None and i % 200 == 0 and model.leaves > 1:
+            first = i
+    assert first == case["moa_first_split_n"] == case["rule_first_split_n"]
+    assert model.path({"A": "0", "B": "0", "C": "0"})[0].startswith(case["gains"][0][1])
+
+
+def mixed_rows(seed, n, missing=0.1):
+    rng = random.Random(seed)
+    for _ in range(n):
+        a, b = rng.gauss(0, 1), rng.random()
+        sky, wind = rng.choice("rgb"), rng.choice(["weak", "strong"])
+        y = "up" if (a > 0.3 if sky == "r" else b > 0.6) else ("down" if wind == "weak" else "level")
+        if rng.random() < 0.1:
+            y = rng.choice(["up", "down", "level"])
+        row = {"a": a, "b": b, "sky": sky, "wind": wind}
+        yield {k: None if rng.random() < missing else v for k, v in row.items()}, y, rng.choice([0.0, 1.0, 1.0, 2.0])
+
+
+@pytest.mark.parametrize("leaf", ["adaptive", "bayes", "majority"])
+@pytest.mark.parametrize(("split", "impurity"), [("gain", entropy), ("gini", gini)])
+@pytest.mark.parametrize("seed", range(3))
+def test_is_the_plain_tree(leaf, split, impurity, seed):
+    rows = list(mixed_rows(seed, 600))
+    plain = NaiveTree(grace=25, delta=0.3, tie=0.2, impurity=impurity, leaf=leaf)
+    model = HoeffdingTree(grace=25, delta=0.3, tie=0.2, split=split, leaf=leaf)
+    proba = model.test_then_train_batch([x for x, _, _ in rows], [y for _, y, _ in rows], [w for *_, w in rows])
+    labels = model.labels()
+    for (x, y, w), mine in zip(rows, proba.tolist(), strict=True):
+        theirs = plain.predict(x)
+        for label, p in zip(labels, mine, strict=True):
+            assert p == pytest.approx(theirs.get(label, 0.0), abs=1e-7)
+        plain.learn(x, y, w)
+    assert model.leaves > 4
+    assert len(plain.splits) > 3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_binary_splits_are_the_plain_ones(seed):
+    rows = list(mixed_rows(seed, 500, missing=0.0))
+    plain = NaiveTree(grace=25, delta=0.3, tie=0.2, leaf="majority", binary=True)
+    model = HoeffdingTree(grace=25, delta=0.3, tie=0.2, leaf="majority", split=InformationGain(binary=True))
+    for x, y, w in rows:
+        plain.learn(x, y, w)
+        model.learn_one(x, y, w)
+    assert model.leaves == 1 + len(plain.splits)
+    for x, _, _ in rows[:50]:
+        assert model.predict_proba_one(x) == pytest.approx(plain.predict(x) | dict.fromkeys(
+            set(model.labels()) - set(plain.predict(x)), 0.0), abs=1e-9)  # fmt: skip
+
+
+def test_before_the_first_split_it_is_naive_bayes():
+    rows = list(mixed_rows(1, 150))
+    tree, bayes = HoeffdingTree(grace=1e9, leaf="bayes"), NaiveBayes()
+    arguments = [x for x, _, _ in rows], [y for _, y, _ in rows], [w for *_, w in rows]
+    mine, theirs = tree.test_then_train_batch(*arguments), bayes.test_then_train_batch(*arguments)
+    assert np.array_equal(mine[30:], theirs[30:])  # earlier, a class of equal values is read differently
+
+
+def test_a_class_of_equal_values_does_not_become_a_spike():
+    """10 rows of a class at exactly 0 say little about a column where the others lie around 0 as well."""
+    model = HoeffdingTree(leaf="bayes")
+    for i in range(100):
+        model.learn_one({"x": [0.0, 0.5, -0.5, 0.0][i % 4]}, "common")
+    for _ in range(10):
+        model.learn_one({"x": 0.0}, "rare")
+    assert model.predict_proba_one({"x": 0.0})["common"] > 0.8
+
+
+def test_column_order_and_the_place_of_the_class_are_irrelevant():
+    rows = list(mixed_rows(3, 800, missing=0.0))
+    trees = []
+    for names in (["a", "b", "sky", "wind"], ["wind", "sky", "b", "a"]):
+        model = HoeffdingTree(grace=50, delta=0.1)
+        for x, y, w in rows:
+            model.learn_one({name: x[name] for name in names}, y, w)
+        trees.append(model.text())
+    assert trees[0] == trees[1]
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_accuracy_stays_below_the_bayes_rate_wherever_the_class_stands(place):
+    """MOA's tree read the class through a nominal split (MOA issue 175); here nothing can exceed 60 %."""
+    rng = random.Random(7)
+    model, right = HoeffdingTree(grace=50), 0
+    for _ in range(6000):
+        y = rng.choice("uv")
+        values = {"n0": y if rng.random() < 0.6 else "uv"["vu".index(y)], "n1": rng.choice("pq")}
+        names = list(values)
+        names.insert(place, "class")
+        x = {name: values[name] for name in names if name != "class"}
+        right += model.predict_one(x) == y
+        model.learn_one(x, y)
+    assert right / 6000 < 0.60 + 3 * 0.0063
+    assert model.leaves > 1
+
+
+def test_new_classes_values_and_columns_after_a_split():
+    model = HoeffdingTree(grace=20, delta=0.1)
+    for i in range(100):
+        model.learn_one({"sky": "ab"[i % 2], "x": i % 5}, "ab"[i % 2])
+    assert model.leaves == 2
+    for i in range(200):
+        model.learn_one({"sky": "c", "x": 9, "wind": "wp"[i % 2], "t": float(i)}, "c")
+    assert model.predict_one({"sky": "c", "x": 9}) == "c"
+    assert model.predict_one({"sky": "b"}) == "b"
+    assert set(model.predict_proba_one({})) == {"a", "b", "c"}
+
+
+def test_missing_values_go_where_most_rows_went():
+    model = HoeffdingTree(grace=20, delta=0.1, leaf="majority")
+    for i in range(120):
+        model.learn_one({"sky": "b" if i % 3 else "a"}, "often" if i % 3 else "seldom")
+    assert model.leaves == 2
+    assert model.predict_one({}) == model.predict_one({"sky": "never seen"}) == "often"
+
+
+def test_memory_limit_is_kept_and_the_promising_leaves_stay_active():
+    limit = 12_000
+    model = HoeffdingTree(grace=30, delta=0.5, tie=0.3, memory=limit)
+    free = HoeffdingTree(grace=30, delta=0.5, tie=0.3, memory=None)
+    for part in range(40):
+        rows = list(mixed_rows(part, 200, missing=0.0))
+        for each in (model, free):
+            each.learn_many([x for x, _, _ in rows], [y for _, y, _ in rows])
+        assert model.memory_bytes <= limit
+    assert free.memory_bytes > 2 * limit
+    tree = model._tree.summary
+    assert 0 < tree.dormant < model.leaves
+    assert model.leaves < free.leaves
+
+
+def test_dormant_leaves_come_back():
+    tree = HoeffdingTree(grace=30, delta=0.5, tie=0.3, memory=9_000)
+    was, back = set(), set()
+    for part in range(30):
+        rows = list(mixed_rows(part, 200, missing=0.0))
+        tree.learn_many([x for x, _, _ in rows], [y for _, y, _ in rows])
+        active = set(tree._tree.summary.active().tolist())
+        leaves = set(tree._tree.summary.nodes.leaves().tolist())
+        back |= active & was
+        was |= leaves - active
+    assert back
+
+
+def test_text_path_explanation_and_picture():
+    model = HoeffdingTree(grace=20, delta=0.1, split=InformationGain(binary=True))
+    for i in range(200):
+        model.learn_one({"sky": "abc"[i % 3], "x": float(i % 7)}, "yes" if i % 3 == 1 else "no")
+    assert model.text().splitlines()[0] == "root"
+    assert "sky = b: naive Bayes, yes 100 %" in model.text()
+    assert model.text(depth=0) == "root ..."
+    assert model.path({"sky": "b", "x": 1.0}) == ("sky = b",)
+    told = model.explain({"sky": "b", "x": 1.0})
+    assert told.label == "yes"
+    assert told.path == ("sky = b",)
+    assert set(told.leaf) == {"yes"}
+    assert told.base + sum(told.terms.values()) + told.together == pytest.approx(told.log_odds)
+    assert "path" in str(told)
+    assert '0 -> 1 [label="sky = b"]' in model.dot()
+
+
+def test_starts_from_a_scikit_learn_tree():
+    tree_module = pytest.importorskip("sklearn.tree")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = np.where(X[:, 0] > 0.2, np.where(X[:, 1] > 0, "a", "b"), "c")
+    theirs = tree_module.DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
+    mine = HoeffdingTree.from_tree(theirs, grace=50)
+    fresh = rng.normal(size=(200, 3))
+    assert mine.predict(fresh).tolist() == theirs.predict(fresh).tolist()
+    assert mine.leaves == theirs.get_n_leaves()
+    flipped = np.where(fresh[:, 2] > 0, "a", "b")
+    for _ in range(20):
+        mine.partial_fit(fresh, flipped)
+    assert mine.leaves > theirs.get_n_leaves()
+    assert mine.score(fresh, flipped) > 0.9
+
+
+def test_starts_from_its_own_kind():
+    grown = MODELS["eager, gini"]()
+    rows = list(mixed_rows(1, 500))
+    grown.learn_many([x for x, _, _ in rows], [y for _, y, _ in rows])
+    again = HoeffdingTree.from_tree(grown, leaf="majority")
+    assert again.leaves == grown.leaves
+    assert again.text(1).split(":")[0] == grown.text(1).split(":")[0]
+    with pytest.raises(BayouError, match="cannot start from"):
+        HoeffdingTree.from_tree(NaiveBayes())
+
+
+def test_wrong_parameters_are_refused():
+    for wrong in ({"leaf": "oracle"}, {"split": "entropy"}, {"grace": 0}, {"delta": 0.0}, {"delta": 1.5}):
+        with pytest.raises(SchemaError):
+            HoeffdingTree(**wrong).learn_one({"x": 1.0}, "a")
+    with pytest.raises(SchemaError):
+        Gini(candidates=0)
+
+
+def spoil(name, place, value):
+    def change(arrays):
+        arrays[name] = arrays[name].copy()
+        arrays[name][place] = value
+        return arrays
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        spoil("tree.nodes", (0, 3), 99),  # children that do not exist
+        spoil("tree.branches", slice(None), 0),  # no children at all
+        spoil("tree.nodes", (0, 1), 77),  # a column that does not exist
+        spoil("tree.nodes", (0, 5), 1000),
+        spoil("tree.nodes", (1, 7), 500),  # a slot that does not exist
+        spoil("tree.used", 0, 1000),
+        spoil("tree.weight", (0, 0), -1.0),
+        spoil("tree.cuts", 0, np.nan),
+        spoil("tree.moments", (0, 0, 0, 0), -3.0),
+    ],
+)
+def test_impossible_states_are_refused(change):
+    model = MODELS["eager, gini"]()
+    rows = list(mixed_rows(1, 300))
+    model.learn_many([x for x, _, _ in rows], [y for _, y, _ in rows])
+    assert model.leaves > 1
+    twin = model.fresh()
+    twin.restore(copy.deepcopy(dict(model.arrays())))
+    with pytest.raises(ModelFileError):
+        model.fresh().restore(change(dict(model.arrays())))
