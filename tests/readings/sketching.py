@@ -1,0 +1,42 @@
+"""Small classifiers made of the views under test."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bayou.classifiers.engine import BayesClassifier
+from bayou.readings.gaussian import Gaussian
+from bayou.readings.groups import Groups
+from bayou.readings.prior import CountedPrior
+from bayou.readings.sketched import Sketch, SketchedTable
+from bayou.readings.table import Table
+from bayou.readings.view import Live, Searched
+from bayou.summaries.class_counts import ClassCounts
+from bayou.summaries.heavy_hitters import HeavyHitters
+from bayou.summaries.value_counts import ValueCounts
+
+
+class Tight(HeavyHitters):
+    """Room for two values only."""
+
+    capacity = property(lambda self: 2)
+
+
+class SketchedNB(BayesClassifier):
+    """Naive Bayes over plain counts, sketches or tight sketches, read as tables or as groups."""
+
+    def __init__(self, nominal="sketch", groups=None, schema=None):
+        self.nominal, self.groups, self.schema = nominal, groups, schema
+
+    def declared(self):
+        return replace(super().declared(), hash_values=self.nominal != "counts")
+
+    def views(self):
+        summary = {"counts": ValueCounts, "sketch": Sketch().summary, "tight": Tight}[self.nominal]()
+        table = Table() if self.nominal == "counts" else SketchedTable.like(Table())
+        view = Live(summary, table) if self.groups is None else Searched(summary, Groups(self.groups))
+        return {
+            "classes": Live(ClassCounts(), CountedPrior()),
+            "numeric": Live(Gaussian().summary(), Gaussian()),
+            "nominal": view,
+        }
