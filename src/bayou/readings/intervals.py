@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayou.align import Alignment
 from bayou.block import Block, Floats, Index
+from bayou.checks import counts, finite, parts, require, rising
 from bayou.errors import SchemaError
 from bayou.kernels.intervals import add_intervals, fill_log_table, interval_terms
 from bayou.protocols import Arrays, Summary
@@ -95,6 +96,16 @@ class Intervals:
         return IntervalReading(Partitions(offsets_of(sizes), cuts, kept, levels), self.added())
 
     def restore(self, arrays: Arrays) -> IntervalReading:
+        offsets, cuts, cells = arrays["offsets"], arrays["cuts"], arrays["counts"]
+        p = len(arrays["levels"])
+        require(offsets.shape == (p + 1,) and cuts.ndim == 1, "every column of a reading has its intervals")
+        require(offsets.min(initial=0) >= 0, "an interval stands before the first")
+        parts("the numbers of intervals", np.diff(offsets), len(cuts))
+        require(cells.ndim == 2 and len(cells) == len(cuts), "every interval has its class counts")
+        counts("the class counts of intervals", cells)
+        finite("the levels of columns", arrays["levels"])
+        for column in np.split(cuts, offsets[1:-1]):
+            rising("the cuts of a column", column)
         return IntervalReading(
             Partitions(
                 np.array(arrays["offsets"], dtype=np.int64),

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from bayou.align import Alignment
 from bayou.block import Block, Codes, Floats, Index
+from bayou.checks import codes, counts, finite, require
 from bayou.errors import MergeError
 from bayou.kernels.grid_counts import warm_up
 from bayou.protocols import Arrays
@@ -137,6 +138,26 @@ class Frames:
 
     def arrays(self) -> Arrays:
         return {name: getattr(self, name) for name in self.state}
+
+    def check(self, arrays: Arrays, k: int) -> None:
+        """Refuse a state whose buffer, classes or ranges are impossible; k classes are known."""
+        p = len(self.filled)
+        kept = arrays["warm_values"].shape[-1]
+        for name in ("warm_values", "warm_labels", "warm_weights"):
+            require(
+                arrays[name].shape == (p, kept) and kept <= self.rows, f"{name} must have a row per column"
+            )
+        require(
+            arrays["filled"].shape == arrays["low"].shape == arrays["high"].shape == (p,),
+            "a range per column",
+        )
+        require(arrays["filled"].min(initial=0) >= 0, "a column has kept a negative number of values")
+        require(arrays["filled"].max(initial=0) <= self.rows, "a column has kept more values than its room")
+        codes("the labels of kept values", arrays["warm_labels"], max(k, 1))
+        finite("the kept values", arrays["warm_values"])
+        counts("the weights of kept values", arrays["warm_weights"])
+        require(np.array_equal(np.isnan(arrays["low"]), np.isnan(arrays["high"])), "half a range is known")
+        require(not (arrays["low"] > arrays["high"]).any(), "a range is upside down")
 
     def restore(self, arrays: Arrays) -> None:
         for name in self.state:

@@ -10,6 +10,7 @@ import numpy as np
 
 from bayou.align import Alignment
 from bayou.block import Block, Codes, Floats, Index
+from bayou.checks import counts, finite, require, rising
 from bayou.errors import DataError
 from bayou.kernels.grid_counts import count_columns, count_values, grid_error, join_cells, refine_column
 from bayou.laws import MergeLaw
@@ -317,6 +318,20 @@ class GridCounts(ArraySummary):
             twin.frames.fix(int(j), self.frames.low[j], self.frames.high[j])
             twin._lay(int(j))
         return twin
+
+    def check(self, arrays: Arrays) -> None:
+        p, room = self.breaks.shape
+        shapes = {name: getattr(self, name).shape for name in self.state}
+        for name, shape in shapes.items():
+            require(arrays[name].shape == shape, f"{name} of the grid must have shape {shape}")
+        require(arrays["sizes"].min(initial=0) >= 0, "a column has a negative number of cells")
+        require(arrays["sizes"].max(initial=0) <= room, "a column has more cells than its room")
+        for name in ("slack", "counts"):
+            counts(f"the {name} of the grid", arrays[name])
+        finite("the sums of the grid", arrays["sums"])
+        for j in range(p):
+            rising("the breaks of a column", arrays["breaks"][j, : max(0, int(arrays["sizes"][j]) - 1)])
+        self.frames.check(arrays, self.counts.shape[2])
 
     def arrays(self) -> Arrays:
         return {**super().arrays(), **self.frames.arrays()}

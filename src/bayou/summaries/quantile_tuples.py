@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayou.align import Alignment
 from bayou.block import Block, Floats, Index
+from bayou.checks import codes, counts, finite, parts, require, rising
 from bayou.errors import DataError
 from bayou.kernels.quantile_tuples import buffer_rows, flush_columns, uncertainty
 from bayou.kernels.tuple_budget import HEAD
@@ -261,6 +262,29 @@ class QuantileTuples(ArraySummary):
         )  # fmt: skip
         self.fill[0] = n
         self.declared = np.array(arrays["declared"], dtype=np.int64)
+
+    def check(self, arrays: Arrays) -> None:
+        p, k = self.rows.shape[0], self.rows.shape[2] - HEAD
+        tuples, sizes, n = arrays["tuples"], arrays["sizes"], len(arrays["values"])
+        require(tuples.shape[1:] == (HEAD + k,), "a tuple must hold a value, three weights and one per class")
+        require(sizes.shape == (p,), "every column has a number of tuples")
+        require(
+            self.eps is not None or sizes.max(initial=0) <= self.budget,
+            "a column holds more tuples than its room",
+        )
+        parts("the numbers of tuples", sizes, len(tuples))
+        require(n < len(self.values), "more rows wait than the buffer holds")
+        require(arrays["values"].shape == (n, p), "the waiting rows are not as wide as the schema")
+        require(
+            arrays["labels"].shape == arrays["weights"].shape == (n,), "waiting labels and weights must agree"
+        )
+        codes("the waiting labels", arrays["labels"], k)
+        counts("the waiting weights", arrays["weights"])
+        counts("the weights of tuples", tuples[:, 1:])
+        require(not np.isinf(arrays["values"]).any(), "an infinite value waits")
+        finite("the values of tuples", tuples[:, 0])
+        for column in np.split(tuples[:, 0], np.cumsum(sizes)[:-1]):
+            rising("the values of a column's tuples", column)
 
     def _packed(self, rows: Floats, sizes: Index) -> tuple[Floats, Index]:
         filled: NDArray[np.bool_] = np.arange(rows.shape[1]) < sizes[:, np.newaxis]

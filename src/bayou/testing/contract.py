@@ -13,6 +13,8 @@ import numpy as np
 from bayou.errors import BayouError, MergeError, UnsupportedError
 from bayou.hashing import digest
 from bayou.laws import MergeLaw
+from bayou.persist import model_file
+from bayou.persist.kinds import kinds_of
 from bayou.testing.data import Data, random_data
 
 Factory = Callable[[], Any]
@@ -260,6 +262,19 @@ def check_restore(factory: Factory, seed: int) -> None:
     assert probabilities(model, data) == probabilities(twin, data)
 
 
+def check_file(factory: Factory, seed: int) -> None:
+    """A model file holds the whole model: loaded, it predicts the same bits, and continues as if never stopped."""
+    data = data_for(factory, seed, 120)
+    model = taught(factory, data[:70])
+    kinds = kinds_of(model)
+    twin = model_file.loads(model_file.dumps(model, kinds), kinds)
+    assert repr(twin) == repr(model)
+    assert probabilities(model, data) == probabilities(twin, data)
+    for each in (model, twin):
+        each.learn_many(data[70:].records, data[70:].labels, data[70:].weights)
+    assert fingerprint(model) == fingerprint(twin)
+
+
 def check_parameters(factory: Factory, seed: int) -> None:
     """Few parameters, stored verbatim, enough to build an equal model; copies are independent."""
     model = factory()
@@ -288,5 +303,6 @@ CHECKS = [
     check_bad_row,
     check_memory,
     check_restore,
+    check_file,
     check_parameters,
 ]
