@@ -23,9 +23,15 @@ from bayou import (
     NoChange,
 )
 from bayou.classifiers.ecoc import EcocNB
+from bayou.classifiers.engine import BayesClassifier
 from bayou.codes import BCH, GivenCode, OneVsAll, OneVsOne, RandomCode, useful_columns
 from bayou.errors import BayouError, SchemaError, UnsupportedError
-from bayou.readings.odds import Sides, view_odds
+from bayou.readings.kernel import Kernel
+from bayou.readings.odds import view_odds
+from bayou.readings.prior import CountedPrior
+from bayou.readings.sides import Sides
+from bayou.readings.view import Live, Searched
+from bayou.summaries.class_counts import ClassCounts
 from bayou.testing import random_data
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "ecoc.json").read_text())
@@ -170,6 +176,56 @@ def test_nominal_tables_have_the_bits_of_columns_trained_from_scratch():
             ]
             expected = [table[cell, plus] - table[cell, minus] for cell in cells]
             assert found.columns[j].whole()[:, 0].tolist() == expected
+
+
+@pytest.mark.parametrize("code", [BCH(15), OneVsOne()], ids=repr)
+@pytest.mark.parametrize("smoothing", [1.0, 0.5])
+def test_binned_columns_share_the_cuts_of_the_classes(code, smoothing):
+    """Naive Bayes on relabelled rows with the cuts found for all classes, counted from the rows."""
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 4, 400)
+    x = np.round(rng.normal(y, 0.7), 1)  # few enough values for the quantile tuples to be exact
+    base = NaiveBayes("gk", smoothing=smoothing).fit(x[:, None], y)
+    (partition,) = base._views["numeric"].reading
+    parts = np.searchsorted(partition.cuts, x)
+    assert partition.n_parts > 2
+    block = base.encode(x[:, None])
+    matrix = code.rows(4)[base.schema_.classes.values]
+    found = np.zeros((len(x), matrix.shape[1]))
+    unfolded(base, matrix)["numeric"].add(block, found)
+    for b, column in enumerate(matrix.T):
+        logs = []
+        for side in (1, -1):
+            counts = np.bincount(parts[column[base_codes(base, y)] == side], minlength=partition.n_parts)
+            logs.append(np.log(counts + 1.0 / partition.n_parts) - np.log(counts.sum() + 1.0))
+        np.testing.assert_allclose(found[:, b], (logs[0] - logs[1])[parts], rtol=1e-12, atol=1e-12)
+
+
+def base_codes(base, y):
+    return np.array([base.schema_.classes.code(int(label)) for label in y])
+
+
+class KernelNB(BayesClassifier):
+    """Kernel densities, which no registered naive Bayes offers yet: the general way through regrouped summaries."""
+
+    def views(self):
+        kernel = Kernel()
+        return {"classes": Live(ClassCounts(), CountedPrior()), "numeric": Searched(kernel.summary(), kernel)}
+
+
+@pytest.mark.parametrize("code", [BCH(7), OneVsOne()], ids=repr)
+def test_kernels_are_those_of_columns_trained_from_scratch(code):
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 3, 80)
+    rows = [
+        {"x": float(v), "z": float(u)}
+        for v, u in zip(np.round(rng.normal(y), 1), rng.integers(0, 5, 80), strict=True)
+    ]
+    model = taught(KernelNB(), code, "soft", rows, y.tolist()).refresh()
+    naive = NaiveEcoc(KernelNB(), code.rows(3), "soft").fit(rows, y.tolist())
+    for _, each in naive.models:
+        each.refresh()
+    np.testing.assert_allclose(model.predict_proba(rows), naive.proba(rows), atol=1e-12)
 
 
 def full_tables(rng, n, k):

@@ -23,6 +23,10 @@ MODELS = {
         GivenCode([[1, 0, 1], [-1, 1, 0], [0, -1, -1]]),
         "slepian",
     ),
+    "quantiles and MODL, BCH, soft": lambda: EcocNB(NaiveBayes("gk"), BCH(15)),
+    "grids and equal width, one-vs-one, hamming": lambda: EcocNB(
+        NaiveBayes("pid", "equal-width"), OneVsOne(), "hamming"
+    ),
     "multinomial, BCH, soft": lambda: EcocNB(MultinomialNB()),
     "multinomial, one-vs-one, hamming": lambda: EcocNB(MultinomialNB(), "one-vs-one", "hamming"),
     "multinomial, random, l1": lambda: EcocNB(MultinomialNB(alpha=0.5), RandomCode(20, seed=3), "l1"),

@@ -16,11 +16,13 @@ from bayou.classifiers.engine import BayesClassifier
 from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.classifiers.shell import Shell
 from bayou.codes import Code, code_recipe, useful_columns
-from bayou.errors import SchemaError, UnsupportedError
+from bayou.decisions import Decision
+from bayou.errors import SchemaError
 from bayou.kernels.ecoc import decode_absolute, decode_soft, decode_votes
 from bayou.laws import MergeLaw
-from bayou.protocols import Arrays, Regroups
-from bayou.readings.odds import Odds, Sides, view_odds
+from bayou.protocols import Arrays
+from bayou.readings.odds import require_regroups, view_odds
+from bayou.readings.sides import Odds, Sides
 from bayou.readings.view import AnyView
 from bayou.schema import Declared, Schema
 from bayou.summaries.class_counts import ClassCounts
@@ -96,6 +98,11 @@ class EcocNB(Shell):
     def law(self) -> MergeLaw:
         return self._estimator().law
 
+    @property
+    def decision(self) -> Decision | None:
+        """How probabilities become a class: as the estimator has it."""
+        return getattr(self._estimator(), "decision", None)
+
     def declared(self) -> Declared:
         return self._estimator().declared()
 
@@ -119,11 +126,8 @@ class EcocNB(Shell):
         code_recipe(self.code)
         self._inner = type(base)(**copy.deepcopy(base.get_params(deep=False)))
         self._inner.begin(schema)
-        for view in self._inner._views.values():
-            if not isinstance(getattr(view, "reading", view.summary), Regroups):
-                raise UnsupportedError(
-                    f"EcocNB cannot read {base!r} for groups of classes: {type(view.summary).__name__} does not regroup"
-                )
+        for view in self._views.values():
+            require_regroups(view)
         self._class_view()
         self._schema = schema
         self._plan: _Plan | None = None

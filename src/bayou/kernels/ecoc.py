@@ -216,7 +216,9 @@ def decode_soft(
     for i in range(len(out)):
         for b in range(len(weight)):
             z = odds[i, b]
-            up, down, left_out = weight[b] * log_sigmoid(z), weight[b] * log_sigmoid(-z), -weight[b] * LOG_2
+            rest = math.log1p(math.exp(-abs(z)))
+            up, down = weight[b] * (min(z, 0.0) - rest), weight[b] * (min(-z, 0.0) - rest)
+            left_out = -weight[b] * LOG_2
             for c in range(out.shape[1]):
                 sign = signs[b, c]
                 out[i, c] += up if sign > 0.0 else (down if sign < 0.0 else left_out)

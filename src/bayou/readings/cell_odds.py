@@ -1,0 +1,158 @@
+"""Log-odds of cells: nominal values, and words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bayou.block import Block, Codes, Floats, Index, Words
+from bayou.kernels.class_counts import add_vector
+from bayou.kernels.ecoc import odds_table, side_width
+from bayou.kernels.value_counts import add_table
+from bayou.kernels.word_counts import add_words
+from bayou.readings.logs import integer_logs
+from bayou.readings.sides import Sides
+from bayou.readings.words import Bernoulli, Complement
+from bayou.summaries.word_counts import TextCounts, WordCounts
+from bayou.threads import over_ranges
+
+GRAIN = 500  # rows or cells worth a thread of their own
+LOGS = 1 << 16
+
+
+@dataclass
+class CellOdds:
+    """Tables of one column of cells: nominal values, or words; whole once many are asked for."""
+
+    counts: Floats
+    total: Floats
+    declared: int
+    seen: int
+    lo: int
+    hi: int
+    sides: Sides
+    alpha: float
+    m: float
+    _width: Floats | None = field(default=None)
+    _whole: Floats | None = field(default=None)
+
+    def width(self) -> Floats:
+        """Values per column of the code as smoothing counts them."""
+        if self._width is None:
+            self._width = np.full(self.sides.columns, float(max(self.seen, self.declared)))
+            if self.sides.ternary and self.declared < self.hi - self.lo:
+                side_width(self._width, self.counts, self.sides.sides, float(self.declared), self.lo, self.hi)
+        return self._width
+
+    def table(self, cells: Index) -> Floats:
+        """Rows for the given cells."""
+        out, width, logs = np.empty((len(cells), self.sides.width)), self.width(), integer_logs(LOGS)
+
+        def rows(lo: int, hi: int) -> None:
+            odds_table(
+                self.counts, cells[lo:hi], self.total, width, self.sides.sides, self.sides.fold, logs,
+                self.alpha, self.m, out[lo:hi],
+            )  # fmt: skip
+
+        over_ranges(rows, len(cells), GRAIN)
+        return out
+
+    def whole(self) -> Floats:
+        if self._whole is None:
+            self._whole = self.table(np.arange(self.lo, self.hi))
+        return self._whole
+
+    def ready(self, asked: int) -> bool:
+        """Whether the whole table is there, or worth making for so many cells."""
+        return self._whole is not None or asked >= self.hi - self.lo
+
+    def lookup(self, codes: Codes) -> tuple[Floats, Codes]:
+        """A table and where in it each code stands; -1 stays."""
+        if self.ready(len(codes)):
+            return self.whole(), codes
+        if len(codes) == 1:
+            cells, places = codes[codes >= 0], np.minimum(codes, 0)
+        else:
+            cells, inverse = np.unique(codes, return_inverse=True)
+            missing = int(len(cells) > 0 and cells[0] < 0)
+            cells, places = cells[missing:], inverse - missing
+        return self.table(cells.astype(np.int64) + self.lo), places.astype(np.int32)
+
+
+@dataclass(frozen=True)
+class ValueOdds:
+    """Nominal columns."""
+
+    columns: list[CellOdds]
+
+    def add(self, block: Block, out: Floats) -> None:
+        if not self.columns:
+            return
+        found = [column.lookup(block.codes[:, j]) for j, column in enumerate(self.columns)]
+        table = np.concatenate([rows for rows, _ in found])
+        offsets = np.cumsum([0] + [len(rows) for rows, _ in found])
+        codes = np.ascontiguousarray(np.stack([places for _, places in found], axis=1))
+
+        def rows(lo: int, hi: int) -> None:
+            add_table(out[lo:hi], table, offsets, codes[lo:hi])
+
+        over_ranges(rows, block.n, GRAIN)
+
+
+@dataclass(frozen=True)
+class WordOdds:
+    """Text columns of which a document needs its own words only."""
+
+    columns: list[CellOdds]
+
+    def add(self, block: Block, out: Floats) -> None:
+        for column, words in zip(self.columns, block.words, strict=True):
+            if column.ready(len(words.ids)):
+                _add_words(out, column.whole(), words, False)
+                continue
+            cells, places = np.unique(words.ids, return_inverse=True)
+            few = Words(words.indptr, places.astype(np.int32), words.counts)
+            _add_words(out, column.table(cells.astype(np.int64)), few, False)
+
+
+def _add_words(out: Floats, table: Floats, words: Words, binary: bool) -> None:
+    def rows(lo: int, hi: int) -> None:
+        add_words(out, table, words.indptr, words.ids, words.counts, binary, lo, hi)
+
+    over_ranges(rows, len(out), GRAIN)
+
+
+@dataclass(frozen=True)
+class DocumentOdds:
+    """Text columns read by tables over all words, and what every document gets."""
+
+    tables: list[tuple[Floats, Floats]]
+    binary: bool
+
+    def add(self, block: Block, out: Floats) -> None:
+        for (table, base), words in zip(self.tables, block.words, strict=True):
+            add_vector(out, base)
+            _add_words(out, table, words, self.binary)
+
+    @staticmethod
+    def of(reader: Bernoulli | Complement, summary: WordCounts, sides: Sides) -> DocumentOdds:
+        """From tables of two groups, column by column."""
+        tables = []
+        for text in summary.texts:
+            margins, bases = np.empty((text.size, sides.columns)), np.empty((1, sides.columns))
+            both, total = sides.sums(text.counts[: text.size]), sides.sums(text.total[np.newaxis])[0]
+            for b in range(sides.columns):
+                pair = slice(2 * b, 2 * b + 2)
+                grouped = TextCounts(
+                    np.ascontiguousarray(both[:, pair]), total[pair].copy(), text.size, text.declared
+                )
+                grouped.count_seen()
+                table, base = reader.table(grouped)
+                margins[:, b] = table[:, 0] - table[:, 1]
+                bases[0, b] = base[0] - base[1]
+            rows, every = np.zeros((text.size, sides.width)), np.zeros((1, sides.width))
+            sides.put(rows, margins)
+            sides.put(every, bases)
+            tables.append((rows, every[0]))
+        return DocumentOdds(tables, reader.binary)

@@ -1,0 +1,112 @@
+"""The columns of a code, each with its two sides, and what is read for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from bayou.block import Block, Floats
+from bayou.kernels.class_counts import add_vector
+from bayou.kernels.ecoc import add_difference, add_folded, prior_odds
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The columns of a code as kernels want them.
+
+    sides : float64[2, K, m], 1 where a class is on the side + (first) or - (second) of a column
+    fold : float64[m, K], what the log-odds of a column add to the score of a class, where that is all the decoding
+    does; else float64[0, 0], and readings give the log-odds themselves
+    ternary : whether columns leave out possible classes, so that sizes must be counted column by column
+    """
+
+    sides: Floats
+    fold: Floats
+    ternary: bool
+
+    @property
+    def columns(self) -> int:
+        return int(self.sides.shape[2])
+
+    @property
+    def width(self) -> int:
+        """Numbers per row that readings give: one per class if folded, one per column if not."""
+        return int(self.fold.shape[1] if len(self.fold) else self.columns)
+
+    def groups(self) -> list[Floats]:
+        """float64[2, K] per column, as `regroup` takes them."""
+        return [np.ascontiguousarray(self.sides[:, :, b]) for b in range(self.columns)]
+
+    def pairs(self) -> Floats:
+        """float64[2 m, K], both sides of all columns: + of column b in row 2 b, - below it."""
+        return np.ascontiguousarray(self.sides.transpose(2, 0, 1).reshape(2 * self.columns, -1))
+
+    def sums(self, counts: Floats) -> Floats:
+        """float64[cells, 2 m], the counts [cells, K] of both sides of all columns, classes added in storage order."""
+        out = np.zeros((len(counts), 2 * self.columns))
+        add_folded(out, counts, np.ascontiguousarray(self.pairs().T))
+        return out
+
+    def put(self, out: Floats, odds: Floats) -> None:
+        """Add log-odds [n, m] to what readings give."""
+        if len(self.fold):
+            add_folded(out, odds, self.fold)
+        else:
+            out += odds
+
+
+class Odds(Protocol):
+    """Good for one state of a summary."""
+
+    def add(self, block: Block, out: Floats) -> None:
+        """out[n, width] += log p(x | +) - log p(x | -), column by column or folded."""
+
+
+@dataclass(frozen=True)
+class VectorOdds:
+    """The same for every row."""
+
+    vector: Floats
+
+    def add(self, block: Block, out: Floats) -> None:
+        add_vector(out, self.vector)
+
+
+def prior_of_sides(weight: Floats, alpha: float, sides: Sides) -> VectorOdds:
+    margins, vector = np.zeros((1, sides.columns)), np.zeros((1, sides.width))
+    prior_odds(margins[0], weight, sides.sides, alpha)
+    sides.put(vector, margins)
+    return VectorOdds(vector[0])
+
+
+@dataclass(frozen=True)
+class ColumnOdds:
+    """One reading of two groups per column: the plain way, for whatever regroups."""
+
+    columns: list[Any]
+    sides: Sides
+
+    def add(self, block: Block, out: Floats) -> None:
+        margins = np.zeros((block.n, len(self.columns)))
+        for b, reading in enumerate(self.columns):
+            both = np.zeros((block.n, 2))
+            reading.add_log_prob(block, both)
+            margins[:, b] = both[:, 0] - both[:, 1]
+        self.sides.put(out, margins)
+
+
+@dataclass(frozen=True)
+class PairedOdds:
+    """One reading with both sides of every column for its classes: + of column b in place 2 b, - beside it."""
+
+    reading: Any
+    sides: Sides
+
+    def add(self, block: Block, out: Floats) -> None:
+        both = np.zeros((block.n, 2 * self.sides.columns))
+        margins = np.zeros((block.n, self.sides.columns))
+        self.reading.add_log_prob(block, both)
+        add_difference(margins, both)
+        self.sides.put(out, margins)
