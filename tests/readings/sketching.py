@@ -8,7 +8,7 @@ from bayou.classifiers.engine import BayesClassifier
 from bayou.readings.gaussian import Gaussian
 from bayou.readings.groups import Groups
 from bayou.readings.prior import CountedPrior
-from bayou.readings.sketched import Sketch, SketchedTable
+from bayou.readings.sketched import CountMinSketch, Sketch, SketchedTable
 from bayou.readings.table import Table
 from bayou.readings.view import Live, Searched
 from bayou.summaries.class_counts import ClassCounts
@@ -32,7 +32,13 @@ class SketchedNB(BayesClassifier):
         return replace(super().declared(), hash_values=self.nominal != "counts")
 
     def views(self):
-        summary = {"counts": ValueCounts, "sketch": Sketch().summary, "tight": Tight}[self.nominal]()
+        summaries = {
+            "counts": ValueCounts,
+            "sketch": Sketch().summary,
+            "tight": Tight,
+            "count-min": CountMinSketch(0.01).summary,
+        }
+        summary = summaries[self.nominal]()
         table = Table() if self.nominal == "counts" else SketchedTable.like(Table())
         view = Live(summary, table) if self.groups is None else Searched(summary, Groups(self.groups))
         return {

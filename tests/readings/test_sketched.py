@@ -17,7 +17,7 @@ from bayou.testing import check_classifier
 from bayou.testing.data import random_data
 
 
-@pytest.mark.parametrize("nominal", ["sketch", "tight"])
+@pytest.mark.parametrize("nominal", ["sketch", "tight", "count-min"])
 def test_contract(nominal):
     check_classifier(lambda: SketchedNB(nominal), seeds=range(3))
 

@@ -102,7 +102,7 @@ class Groups:
 def columns_of(summary: ValueCounts | HeavyHitters) -> tuple[Columns, int]:
     """The columns of either kind of summary, and the number of classes; keys of plain values are code + 1."""
     if isinstance(summary, HeavyHitters):
-        return [summary.table(j) for j in range(len(summary.columns))], len(summary.seats)
+        return [summary.table(j) for j in range(len(summary.columns))], summary.shape[1]
     k = summary.counts.shape[1]
     return [
         (np.arange(1, size + 1), summary.counts[first : first + size], np.zeros(k))

@@ -13,6 +13,7 @@ from bayou.kernels.heavy_hitters import add_terms
 from bayou.kernels.sums import TILE
 from bayou.readings.table import Table
 from bayou.recipe import Recipe
+from bayou.summaries.count_min import CountMin
 from bayou.summaries.heavy_hitters import LEAST, HeavyHitters
 
 CHUNK = 1 << 18  # terms held at once
@@ -44,12 +45,43 @@ class Sketch(Recipe):
 
 
 @dataclass(frozen=True)
-class SketchedTable:
-    r"""$\log P(v \mid c) = \log (n + \alpha + m/V) - \log (N + \alpha V + m)$ over the values kept, and `*`.
+class CountMinSketch(Recipe):
+    """Nominal columns as estimated class counts of every value: each too large by chance, none forgotten.
 
-    A value that is not kept is read as the garbage value `*`; while nothing was evicted there is no `*`, and a
-    value never seen says nothing. V counts the values kept and `*`, or is the declared number if larger.
-    While all values fit, the terms are those of `Table` over `ValueCounts`, bit for bit.
+    For columns where no value is frequent and each still tells something; `Sketch` is the better choice elsewhere.
+
+    Parameters
+    ----------
+    eps, delta
+        An estimate exceeds the truth by more than eps N_c with probability delta.
+    conservative
+        Smaller errors, at the price of exact merging and unlearning.
+
+    Examples
+    --------
+    >>> CountMinSketch(eps=0.01).summary().width
+    272
+    """
+
+    eps: float = 0.001
+    delta: float = 0.01
+    conservative: bool = False
+
+    def __post_init__(self) -> None:
+        self.summary()
+
+    def summary(self) -> CountMin:
+        return CountMin(self.eps, self.delta, self.conservative)
+
+
+@dataclass(frozen=True)
+class SketchedTable:
+    r"""$\log P(v \mid c) = \log (n + \alpha + m/V) - \log (N + \alpha V + m)$ over values without end.
+
+    Over `HeavyHitters` n is exact for the values kept, and a value that is not kept is read as the garbage value
+    `*`; V counts the values kept and `*`. While nothing was evicted there is no `*`, and the terms are those of
+    `Table` over `ValueCounts`, bit for bit. Over `CountMin` n is the estimate and V the estimated number of values.
+    A value never seen says nothing; V is the declared number of values if that is larger.
     """
 
     alpha: float = 1.0
@@ -60,28 +92,29 @@ class SketchedTable:
         """The same smoothing as a table over plain counts."""
         return cls(table.alpha, table.m)
 
-    def add_log_prob(self, summary: HeavyHitters, block: Block, out: Floats) -> None:
-        for rows, part in self._chunks(summary, block):
-            terms = np.empty((len(summary.columns), part.n, out.shape[1]))
+    def add_log_prob(self, summary: HeavyHitters | CountMin, block: Block, out: Floats) -> None:
+        for rows, part in _chunks(summary.shape, block):
+            terms = np.empty((summary.shape[0], part.n, out.shape[1]))
             summary.read(part, terms, (self.alpha, self.m))
             _add(out[rows], terms)
 
-    def trail(self, summary: HeavyHitters, block: Block, out: Floats) -> None:
-        for rows, part in self._chunks(summary, block):
-            terms = np.empty((len(summary.columns), part.n, out.shape[1]))
+    def trail(self, summary: HeavyHitters | CountMin, block: Block, out: Floats) -> None:
+        for rows, part in _chunks(summary.shape, block):
+            terms = np.empty((summary.shape[0], part.n, out.shape[1]))
             summary.sweep(part, terms, (self.alpha, self.m))
             _add(out[rows], terms)
 
-    def terms(self, summary: HeavyHitters, block: Block) -> Floats:
+    def terms(self, summary: HeavyHitters | CountMin, block: Block) -> Floats:
         """[n, q, K] log P(v_j | c), 0 where missing or never seen."""
-        terms = np.empty((len(summary.columns), block.n, len(summary.seats)))
+        q, k = summary.shape
+        terms = np.empty((q, block.n, k))
         summary.read(block, terms, (self.alpha, self.m))
         return np.ascontiguousarray(terms.transpose(1, 0, 2))
 
-    @staticmethod
-    def _chunks(summary: HeavyHitters, block: Block) -> Iterator[tuple[slice, Block]]:
-        cells = len(summary.columns) * len(summary.seats)
-        return block.cut(range(0, block.n, max(1, CHUNK // max(1, cells)))) if cells else iter(())
+
+def _chunks(shape: tuple[int, int], block: Block) -> Iterator[tuple[slice, Block]]:
+    cells = shape[0] * shape[1]
+    return block.cut(range(0, block.n, max(1, CHUNK // max(1, cells)))) if cells else iter(())
 
 
 def _add(out: Floats, terms: Floats) -> None:

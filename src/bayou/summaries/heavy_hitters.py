@@ -84,6 +84,11 @@ class HeavyHitters(ArraySummary):
         return max(1, self.max_bytes // (SLOT + 8 * classes))
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """Columns and classes."""
+        return len(self.columns), len(self.seats)
+
+    @property
     def nbytes(self) -> int:
         """Bytes in use."""
         return sum(column.nbytes for column in self.columns)

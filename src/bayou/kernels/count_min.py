@@ -1,0 +1,137 @@
+"""Count-min with class counts: every value has one cell in each row of a table, shared with others by chance.
+
+Row r of a column's table is hashed by h_r(x) = ((a_0 x_0 + a_1 x_1 + a_2 x_2 + b) mod P) mod W, where the x_i are
+limbs of 22, 21 and 21 bits of the key: pairwise independent for a prime P above 2^22. The estimate of n(x, c) is the
+least of its cells, class by class.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+from bayou.kernels.value_counts import log_or_floor
+
+
+@kernel
+def cell_of(hashes: NDArray[np.int64], r: int, key: int, prime: int, width: int) -> int:
+    """The cell of a key in row r.
+
+    hashes : int64[D, 4], in
+    """
+    bits = np.uint64(key)
+    low = np.int64(bits & np.uint64(0x3FFFFF))
+    middle = np.int64((bits >> np.uint64(22)) & np.uint64(0x1FFFFF))
+    high = np.int64(bits >> np.uint64(43))
+    mixed = hashes[r, 0] * low + hashes[r, 1] * middle + hashes[r, 2] * high + hashes[r, 3]
+    return int(mixed % prime % width)
+
+
+@kernel
+def find_cells(cells: NDArray[np.int64], hashes: NDArray[np.int64], key: int, prime: int, width: int) -> None:
+    """The cells of a key in every row.
+
+    cells : int64[D], out; hashes : int64[D, 4], in
+    """
+    for r in range(len(cells)):
+        cells[r] = cell_of(hashes, r, key, prime, width)
+
+
+@kernel
+def least(table: NDArray[np.float64], cells: NDArray[np.int64], c: int) -> float:
+    """The estimate of a class.
+
+    table : float64[D, W, K], in; cells : int64[D], in
+    """
+    n = table[0, cells[0], c]
+    for r in range(1, len(cells)):
+        n = min(n, table[r, cells[r], c])
+    return float(n)
+
+
+@kernel
+def sketch_rows(
+    table: NDArray[np.float64],
+    present: NDArray[np.float64],
+    free: NDArray[np.int64],
+    column: NDArray[np.int64],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    hashes: NDArray[np.int64],
+    prime: int,
+    sign: float,
+    conservative: bool,
+    values: NDArray[np.float64],
+    smoothing: NDArray[np.float64],
+    terms: NDArray[np.float64],
+) -> None:
+    """Row by row: log P(x | c) as it stands (if `terms` has rows), then add the row `sign` times (0: not at all).
+
+    P = (n + alpha + m/V) / (N_c + alpha V + m), with V as told by the cells of the first row that are still free.
+    A conservative row raises only those cells of its value that are below the new estimate. O(n D K).
+
+    table : float64[D, W, K], in/out; present : float64[K], in/out; free : int64[1], in/out, free cells of row 0
+    column : int64[n], in, 0 = missing; y : int32[n], in; w : float64[n], in; hashes : int64[D, 4], in
+    values : float64[W + 1], in, number of values by the number of free cells; smoothing : float64[3], in, alpha, m
+    and the declared number of values; terms : float64[n, K], out, or float64[0, K]
+    """
+    k = table.shape[2]
+    cells = np.empty(table.shape[0], np.int64)
+    for i in range(len(column)):
+        taught = sign != 0.0 and y[i] >= 0 and w[i] > 0.0 and column[i] != 0
+        if column[i] != 0:
+            find_cells(cells, hashes, column[i], prime, table.shape[1])
+        if i < len(terms):
+            known = False
+            for c in range(k):
+                terms[i, c] = least(table, cells, c) if column[i] != 0 else 0.0
+                known = known or terms[i, c] > 0.0
+            several = max(values[free[0]], smoothing[2], 1.0)
+            for c in range(k):
+                above = terms[i, c] + smoothing[0] + smoothing[1] / several
+                below = present[c] + smoothing[0] * several + smoothing[1]
+                terms[i, c] = log_or_floor(above) - log_or_floor(below) if known else 0.0
+        if taught:
+            c = y[i]
+            step = sign * w[i]
+            was_free = is_free(table[0, cells[0]])
+            estimate = least(table, cells, c) + step
+            for r in range(len(cells)):
+                if conservative:
+                    table[r, cells[r], c] = max(table[r, cells[r], c], estimate)
+                else:
+                    table[r, cells[r], c] += step
+            present[c] += step
+            free[0] += np.int64(is_free(table[0, cells[0]])) - np.int64(was_free)
+
+
+@kernel
+def is_free(cell: NDArray[np.float64]) -> bool:
+    """Whether no class has weight here.
+
+    cell : float64[K], in
+    """
+    for c in range(len(cell)):
+        if cell[c] > 0.0:
+            return False
+    return True
+
+
+@kernel
+def estimate_rows(
+    table: NDArray[np.float64],
+    column: NDArray[np.int64],
+    hashes: NDArray[np.int64],
+    prime: int,
+    out: NDArray[np.float64],
+) -> None:
+    """out[i, c] = the estimate of n(x_i, c).
+
+    table : float64[D, W, K], in; column : int64[n], in; hashes : int64[D, 4], in; out : float64[n, K], out
+    """
+    cells = np.empty(table.shape[0], np.int64)
+    for i in range(len(column)):
+        find_cells(cells, hashes, column[i], prime, table.shape[1])
+        for c in range(table.shape[2]):
+            out[i, c] = least(table, cells, c)
