@@ -92,7 +92,7 @@ def test_evaluate_reads_standard_input_and_stops_at_rows(folder: Path) -> None:
 
 def test_evaluate_writes_curves_and_a_report(folder: Path, tmp_path: Path) -> None:
     curve, page = tmp_path / "curve.csv", tmp_path / "report.html"
-    bayou("evaluate", folder / "mixed.csv", "-t", "class", "--curve", curve, "--html", page, "--confusion")
+    bayou("evaluate", folder / "mixed.csv", "-t", "class", "--curve", curve, "--report", page, "--confusion")
     lines = curve.read_text().splitlines()
     assert lines[0].startswith("model,rows,running_accuracy")
     assert [line.split(",")[:2] for line in lines[1:3]] == [["nb", "1000"], ["nb", "2000"]]

@@ -14,6 +14,7 @@ from bayou.cli.inspect import explain, inspect, merge
 from bayou.cli.learn import learn
 from bayou.cli.models import models, warm
 from bayou.cli.predict import predict
+from bayou.cli.report import report
 
 EPILOG = (
     "Exit codes: 0 done; 1 an error in the data or the model; 2 an error in the command; 130 interrupted.  "
@@ -57,6 +58,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     predict: "Score new rows with a saved model.",
     explain: "Why a model says what it says about one row.",
     inspect: "What a model file holds.",
+    report: "A page with pictures of what a model has learned.",
     merge: "Add up models that learned different rows.",
     models: "Every classifier with its options.",
     generate: "Write a synthetic stream.",

@@ -11,7 +11,9 @@ import typer
 from bayou.cli import options
 from bayou.cli.compiling import announce_compiling
 from bayou.cli.console import INTERRUPTED, guarded, is_terminal, note, out, out_json, out_table, prose
+from bayou.cli.files import check_writable
 from bayou.cli.meter import Meter, time_text
+from bayou.cli.report import Drifts, write_page
 
 if TYPE_CHECKING:
     from bayou.evaluate.evaluation import Evaluation
@@ -37,7 +39,12 @@ def evaluate(
         str | None,
         typer.Option(metavar="FILE", help="Write the learning curves as CSV (- for standard output)."),
     ] = None,
-    html: Annotated[str | None, typer.Option(metavar="FILE", help="Write a report with curves.")] = None,
+    report: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Write a page with pictures (HTML): scores, curves, what models learned."
+        ),
+    ] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -45,9 +52,12 @@ def evaluate(
     from bayou.cli import specs
 
     chosen = specs.models(model)
+    if report is not None:
+        check_writable(report)
     announce_compiling(quiet)
+    drifts = Drifts(chosen)
     with options.opened(file, target, nominal, numeric, text, ignore, policy, dead_letters, format) as stream:
-        found, stopped = run(chosen, stream, rows, window, Meter("evaluate", quiet))
+        found, stopped = run(chosen, stream, rows, window, Meter("evaluate", quiet), drifts)
         about = options.described(file, stream, found.rows)
         rejects = dict(stream.rejects.counts)
     if json:
@@ -60,15 +70,22 @@ def evaluate(
         note(f"rejected: {times:,} x {reason}")
     if curve is not None:
         _write_curves(found, curve)
-    if html is not None:
-        _write_html(found, about, html)
+    if report is not None:
+        write_page(report, found, chosen, about, stream.target, rejects, drifts.rows)
+        if not quiet:
+            note(f"report written to {report}")
     if stopped:
         note(f"interrupted after {found.rows:,} rows; the numbers are those so far")
         raise typer.Exit(INTERRUPTED)
 
 
 def run(
-    models: dict[str, Any], stream: Source, rows: int | None, window: int, meter: Meter
+    models: dict[str, Any],
+    stream: Source,
+    rows: int | None,
+    window: int,
+    meter: Meter,
+    drifts: Drifts | None = None,
 ) -> tuple[Evaluation, bool]:
     """The evaluation, and whether somebody stopped it; what was found until then counts."""
     from bayou.evaluate.batches import batches
@@ -80,6 +97,8 @@ def run(
     with Interrupts() as interrupts:
         for batch in batches(stream, None, rows):
             work.step(batch)
+            if drifts is not None:
+                drifts.look(work.rows)
             now = work.progress(stream)
             share = max(now.share or 0.0, now.rows / rows) if rows else now.share
             meter.update(now.rows, share, now.accuracy, now.rejected)
@@ -130,18 +149,3 @@ def _write_curves(found: Evaluation, path: str) -> None:
     finally:
         if path != "-":
             file.close()
-
-
-def _write_html(found: Evaluation, about: str, path: str) -> None:
-    from html import escape
-
-    style = (
-        "body{font:15px sans-serif;margin:2em}td,th{padding:.2em .8em;text-align:right}"
-        "td:first-child,th:first-child{text-align:left}"
-    )
-    page = (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(about)}</title>'
-        f"<style>{style}</style><h1>{escape(about)}</h1>{found._repr_html_()}</html>\n"
-    )
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(page)

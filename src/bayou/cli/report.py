@@ -1,0 +1,78 @@
+"""`bayou report`: a page with pictures of what a model has learned; and the page of an evaluation."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayou.cli import options
+from bayou.cli.console import guarded, note
+
+if TYPE_CHECKING:
+    from bayou.evaluate.evaluation import Evaluation
+
+
+@guarded
+def report(
+    model_file: options.ModelFile,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Where the page goes; MODEL.html unless given."),
+    ] = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """A page with pictures of what a model has learned: one file, for any browser, without a network."""
+    from pathlib import Path
+
+    from bayou.cli.files import check_writable, load_model
+    from bayou.report import Background, write_report
+
+    path = out or str(Path(model_file).with_suffix(".html"))
+    check_writable(path)
+    model = load_model(model_file)
+    name = Path(model_file).stem
+    about = f"What {type(model).__name__} has learned"
+    write_report(path, None, {name: model}, Background(name, about, command()))
+    if not quiet:
+        note(f"report written to {path}")
+
+
+class Drifts:
+    """Rows by which models that watch for drift had noticed one, looked at batch by batch."""
+
+    def __init__(self, models: Mapping[str, Any]) -> None:
+        self._watching = {name: model for name, model in models.items() if hasattr(type(model), "drifts")}
+        self._seen = dict.fromkeys(self._watching, 0)
+        self.rows: dict[str, list[int]] = {name: [] for name in self._watching}
+
+    def look(self, row: int) -> None:
+        """Remember the row if a model has noticed something since the last look."""
+        for name, model in self._watching.items():
+            if model.drifts > self._seen[name]:
+                self._seen[name] = model.drifts
+                self.rows[name].append(row)
+
+
+def write_page(
+    path: str,
+    found: Evaluation,
+    models: Mapping[str, Any],
+    about: str,
+    target: str | None,
+    rejects: Mapping[str, int],
+    drifts: Mapping[str, list[int]],
+) -> None:
+    """The page of an evaluation."""
+    from bayou.report import Background, write_report
+
+    title, _, rest = about.partition(": ")
+    write_report(path, found, models, Background(title, rest, command(), target, rejects, drifts))
+
+
+def command() -> str:
+    """What was typed, as it can be typed again."""
+    return shlex.join(["bayou", *sys.argv[1:]])

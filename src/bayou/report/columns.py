@@ -1,0 +1,164 @@
+"""What each attribute says: a picture for every column, the most informative first."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bayou.block import Floats
+from bayou.plain_text import shortened
+from bayou.report.attributes import Attribute, described
+from bayou.report.drawing import bars, colour, figure, legend
+from bayou.report.markup import Safe, fold, join, tag
+from bayou.report.mosaic import density, mosaic
+from bayou.report.numbers import number, share
+from bayou.report.tables import Cell, table
+from bayou.schema import Label
+
+SHOWN = 50  # attributes to begin with; the others are a search or a click away
+PICTURED = 200  # attributes with a picture
+_CLASSES = 8
+
+
+def attribute_cards(found: list[Attribute], labels: list[Label], key: str, pictured: int = PICTURED) -> Safe:
+    """A ranking, and a card for every attribute, with search and order."""
+    if not found:
+        return Safe("")
+    keep = shown_classes(found, len(labels))
+    names = [shortened(labels[c], 30) for c in keep]
+    rest = len(labels) - len(keep)
+    entries: list[tuple[str, object]] = [(colour(i), name) for i, name in enumerate(names)]
+    if rest:
+        entries.append(("c-rest", f"{rest} other classes"))
+    top = [(a.name, a.information, share(a.information)) for a in found[:20]]
+    ranking = figure(
+        "Information about the class that each attribute holds by itself, as a share of the class's entropy"
+        + (f"; the first {len(top)} of {len(found):,}" if len(found) > len(top) else ""),
+        bars("Attributes by information", top),
+    )
+    cards = [
+        attribute_card(a, keep, names, bool(rest), pictured=i < pictured, hidden=i >= SHOWN)
+        for i, a in enumerate(found)
+    ]
+    return join(
+        (
+            ranking,
+            legend(entries),
+            _controls(found, key),
+            tag("div", *cards, class_="cards", id=f"cards-{key}"),
+        )
+    )
+
+
+def shown_classes(found: list[Attribute], classes: int) -> list[int]:
+    """Classes that get a colour: all, or the heaviest seven."""
+    if classes <= _CLASSES:
+        return list(range(classes))
+    weight = np.max([a.weight for a in found], axis=0)
+    return sorted(np.argsort(-weight, kind="stable")[: _CLASSES - 1].tolist())
+
+
+def _controls(found: list[Attribute], key: str) -> Safe:
+    target = f"cards-{key}"
+    options = [("information", "information"), ("name", "name"), ("kind", "kind")]
+    if any(a.level is not None for a in found):
+        options.insert(1, ("level", "level"))
+    return tag(
+        "div",
+        tag("label", "Search ", tag("input", type="search", class_="find", autocomplete="off")),
+        tag(
+            "label", "Order by ",
+            tag("select", *(tag("option", text, value=value) for value, text in options), class_="order"),
+        ),
+        tag("span", _count(min(SHOWN, len(found)), len(found)), class_="count", role="status"),
+        tag("button", "Show all", type="button", class_="all", hidden=len(found) <= SHOWN),
+        class_="controls",
+        data_for=target,
+        data_most=SHOWN,
+    )  # fmt: skip
+
+
+def _count(shown: int, total: int) -> str:
+    return f"{shown:,} of {total:,} attributes"
+
+
+def attribute_card(
+    a: Attribute, keep: list[int], names: list[str], rest: bool, pictured: bool = True, hidden: bool = False
+) -> Safe:
+    """One attribute: how much it tells, a picture, and the numbers folded."""
+    facts = [tag("span", a.kind, class_="chip"), f"information {share(a.information)}"]
+    if a.level is not None:
+        facts.append(f"level {a.level:.4f}")
+    if a.shape != "gaussian":
+        one = {"intervals": "interval", "groups": "group", "values": "value"}[a.shape]
+        facts.append(f"{len(a.parts):,} {one if len(a.parts) == 1 else a.shape}")
+    content: list[object] = [tag("h4", a.name, title=a.name), tag("p", join(facts, " · "), class_="facts")]
+    if pictured:
+        content += [_drawn(a, keep, names, rest), _numbers(a, keep, names, rest)]
+    else:
+        content.append(tag("p", described(a), class_="remark"))
+    return tag(
+        "article", *content, class_="card", hidden=hidden, data_name=a.name.lower(), data_kind=a.kind,
+        data_information=f"{a.information:.6g}", data_level=f"{a.level or 0.0:.6g}",
+    )  # fmt: skip
+
+
+def _drawn(a: Attribute, keep: list[int], names: list[str], rest: bool) -> Safe:
+    if a.shape == "gaussian":
+        assert a.centre is not None
+        assert a.spread is not None
+        return density(a.name, a.weight[keep], a.centre[keep], a.spread[keep], names)
+    assert a.counts is not None
+    return mosaic(
+        a.name, a.parts, a.cuts, folded(a.counts, keep, rest), [*names, "others"][: len(keep) + rest]
+    )
+
+
+def folded(counts: Floats, keep: list[int], rest: bool) -> Floats:
+    """The columns of the classes that are shown, then the sum of all others."""
+    kept = counts[:, keep]
+    if not rest:
+        return kept
+    others = np.delete(counts, keep, axis=1).sum(axis=1, keepdims=True)
+    return np.concatenate((kept, others), axis=1)
+
+
+def _numbers(a: Attribute, keep: list[int], names: list[str], rest: bool) -> Safe:
+    if a.shape == "gaussian":
+        assert a.centre is not None
+        assert a.spread is not None
+        lines: list[list[object]] = [
+            [
+                name,
+                Cell(number(float(a.weight[c])), float(a.weight[c])),
+                Cell(number(float(a.centre[c])), float(a.centre[c])),
+                Cell(number(float(a.spread[c])), float(a.spread[c])),
+            ]
+            for c, name in zip(keep, names, strict=True)
+            if a.weight[c] > 0
+        ]
+        made = table(f"{shortened(a.name, 40)} by class", ["Class", "Rows", "Mean", "Deviation"], lines)
+        return fold("Numbers", made)
+    assert a.counts is not None
+    counts = folded(a.counts, keep, rest)
+    heads = [*names, "others"][: counts.shape[1]]
+    lines = []
+    for part, row in list(zip(a.parts, counts, strict=True))[:100]:
+        total = float(row.sum())
+        cells: list[object] = [shortened(part, 60)]
+        cells += [
+            Cell(number(float(v)), float(v), float(v) / total if total else 0.0) for v in row
+        ]  # fmt: skip
+        lines.append(cells)
+    more = len(a.parts) - len(lines)
+    made = table(f"{shortened(a.name, 40)}: rows by class", [a.shape.capitalize(), *heads], lines)
+    remark = tag("p", f"{more:,} more are not listed.", class_="remark") if more > 0 else ""
+    return fold("Numbers", made, remark)
+
+
+def entropy_note(found: list[Attribute]) -> str:
+    """How many attributes tell anything."""
+    telling = sum(a.information > 0.001 for a in found)
+    mean = math.fsum(a.information for a in found) / max(1, len(found))
+    return f"{telling:,} of {len(found):,} attributes tell more than 0.1 % each; the mean is {share(mean)}"

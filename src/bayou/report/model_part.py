@@ -1,0 +1,62 @@
+"""Sections on what each model has learned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from bayou.report.attributes import Attribute, attributes_of, class_labels
+from bayou.report.columns import PICTURED, SHOWN, attribute_cards, entropy_note
+from bayou.report.insides import Insides
+from bayou.report.markup import Safe, join, tag
+from bayou.report.probabilities import Part, by_model
+from bayou.report.structure import dependence, parents_of
+from bayou.report.trees import tree_of, tree_picture
+from bayou.report.weights import weight_picture, weights_of
+from bayou.report.words import word_pictures, word_tables
+from bayou.schema import Label
+
+
+def attributes_and_labels(inside: Insides) -> tuple[list[Attribute], list[Label]]:
+    """What the tables of a model say, and the classes in canonical order."""
+    return attributes_of(inside), class_labels(inside)
+
+
+def model_parts(shown: Mapping[str, Insides]) -> Iterator[Part]:
+    """Attributes, words, structure, trees and weights of the models that have them."""
+    attributes: dict[str, Safe] = {}
+    words: dict[str, Safe] = {}
+    graphs: dict[str, Safe] = {}
+    trees: dict[str, Safe] = {}
+    weights: dict[str, Safe] = {}
+    for i, (name, inside) in enumerate(shown.items()):
+        found, labels = attributes_and_labels(inside)
+        note = tag("p", f"Shown: {inside.note}.", class_="remark") if inside.note else ""
+        if found:
+            cards = attribute_cards(found, labels, str(i), PICTURED if i == 0 else SHOWN)
+            attributes[name] = join((note, tag("p", f"{entropy_note(found)}.", class_="remark"), cards))
+        pictured = [
+            (table.column, word_pictures(table, labels, f"{i}-{j}"))
+            for j, table in enumerate(word_tables(inside))
+        ]
+        if pictured:
+            words[name] = join(
+                (note, *(part for column, made in pictured for part in (tag("h4", column), made)))
+            )
+        parents = parents_of(inside)
+        if parents is not None:
+            graphs[name] = join((note, dependence(parents)))
+        tree = tree_of(inside)
+        if tree is not None:
+            trees[name] = join((note, tree_picture(tree)))
+        weighed = weights_of(inside)
+        if weighed is not None:
+            weights[name] = join((note, weight_picture(*weighed, [str(label) for label in labels])))
+    for key, title, made in (
+        ("attributes", "What each attribute says", attributes),
+        ("words", "Words", words),
+        ("structure", "Dependences between attributes", graphs),
+        ("trees", "Trees", trees),
+        ("weights", "Weights", weights),
+    ):
+        if made:
+            yield key, title, by_model(made)

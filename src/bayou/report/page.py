@@ -1,0 +1,156 @@
+"""The page: one file that needs nothing else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from bayou.report import overview
+from bayou.report.curves import learning_curves
+from bayou.report.data import class_weights, data_summary, rejects
+from bayou.report.found import Background, Finding, Findings, own
+from bayou.report.insides import insides
+from bayou.report.markup import Safe, fold, join, tag
+from bayou.report.model_part import attributes_and_labels, model_parts
+from bayou.report.probabilities import probability_parts
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands below it; without content it is left out."""
+
+    key: str
+    title: str
+    content: Safe
+
+    def html(self) -> Safe:
+        heading = f"{self.key}-title"
+        return tag(
+            "section", tag("h2", self.title, id=heading), self.content, id=self.key, aria_labelledby=heading
+        )
+
+
+def report_html(
+    found: Findings | None = None,
+    models: Mapping[str, Any] | None = None,
+    background: Background | None = None,
+) -> str:
+    """A page on an evaluation, on models, or on both.
+
+    Parameters
+    ----------
+    found
+        An evaluation, as `prequential`, `holdout` and others give it.
+    models
+        The models themselves, by the names the evaluation knows them by: what they have learned is shown.
+    background
+        Title, data, command, rejects, drifts.
+
+    Examples
+    --------
+    >>> from bayou.classifiers import NaiveBayes
+    >>> model = NaiveBayes()
+    >>> model.learn_many([{"sky": "blue"}, {"sky": "grey"}] * 9, ["dry", "wet"] * 9)
+    >>> page = report_html(models={"nb": model})
+    >>> page.startswith("<!doctype html>"), "What each attribute says" in page
+    (True, True)
+    """
+    known, told = dict(models or {}), background or Background()
+    sections = [s for s in _sections(found, known, told) if s.content]
+    links = [tag("li", tag("a", s.title, href=f"#{s.key}")) for s in sections]
+    head = join(
+        (
+            tag("meta", charset="utf-8"),
+            tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            tag("meta", name="color-scheme", content="light dark"),
+            tag("title", told.title),
+            Safe(f"<style>{_resource('page.css')}</style>"),
+        )
+    )
+    body = join(
+        (
+            tag("a", "Skip to the report", href="#main", class_="skip"),
+            tag("header", tag("p", "bayou", class_="brand"), tag("h1", told.title), tag("p", told.about)),
+            tag("nav", tag("ul", *links), aria_label="Sections"),
+            tag("main", *(s.html() for s in sections), id="main", tabindex="-1"),
+            Safe(f"<script>{_resource('page.js')}</script>"),
+        )
+    )
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{body}</body></html>\n'
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    found: Findings | None = None,
+    models: Mapping[str, Any] | None = None,
+    background: Background | None = None,
+) -> None:
+    """Write the page to a file; see `report_html`."""
+    page = report_html(found, models, background)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(page)
+
+
+def _sections(found: Findings | None, models: Mapping[str, Any], told: Background) -> Iterator[Section]:
+    inner = {name: insides(model) for name, model in models.items()}
+    if found is not None and found.results:
+        chosen = own(found)
+        yield Section(
+            "overview", "Overview", join((overview.headline_tiles(found), overview.models_table(found)))
+        )
+        yield Section("curves", "Learning curves", learning_curves(found, told))
+        yield from (Section(key, title, content) for key, title, content in probability_parts(chosen))
+        shown = {
+            name: inner[name]
+            for name in models
+            if name not in found.results or not found.results[name].baseline
+        }
+    else:
+        shown = dict(inner)
+        facts = [_facts(name, model) for name, model in models.items()]
+        yield Section("overview", "Overview", join(facts))
+    known = {name: inside for name, inside in shown.items() if inside is not None}
+    yield from (Section(key, title, content) for key, title, content in model_parts(known))
+    if found is not None and found.results:
+        yield Section("cost", "Speed and memory", overview.cost(found))
+    yield Section("data", "Data", _data(found, known, told))
+    if found is not None:
+        yield Section("rejects", "Rejects", rejects(told, found.rejected))
+    yield Section("repeat", "How to repeat it", overview.repeat(told))
+
+
+def _data(found: Findings | None, shown: Mapping[str, Any], told: Background) -> Safe:
+    inside = next(iter(shown.values()), None)
+    support: dict[Any, float] = {}
+    if found is not None and found.results:
+        first: Finding = next(iter(found.results.values()))
+        support = dict(zip(first.labels, first.scores.per_class.support.tolist(), strict=True))
+    elif inside is not None:
+        support = class_weights(inside)
+    attributes = attributes_and_labels(inside)[0] if inside is not None else []
+    return data_summary(inside, attributes, support, told)
+
+
+def _facts(name: str, model: Any) -> Safe:
+    from bayou.report.numbers import size
+
+    entries: list[tuple[str, str, str]] = [("Model", type(model).__name__, "merges: " + model.law.value)]
+    if model.started:
+        rows = model.arrays().get("rows", model.arrays().get("learned", [0]))
+        entries += [
+            ("Rows learned", f"{int(rows[0]):,}", "labelled, with weight"),
+            ("Classes", f"{len(model.labels()):,}", ""),
+            ("Columns", f"{len(model.schema_.place):,}", ""),
+            ("Memory", size(model.memory_bytes), "of learned state"),
+        ]
+    return join((overview.tiles(entries), fold("The model in full", tag("p", tag("code", repr(model))))))
+
+
+def _resource(name: str) -> str:
+    return (files("bayou.report") / name).read_text(encoding="utf-8")
+
+
+__all__: Sequence[str] = ["Section", "report_html", "write_report"]

@@ -1,0 +1,113 @@
+"""Words by log-odds: which of them speak for a class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayou.align import canonical_order
+from bayou.block import Floats
+from bayou.plain_text import shortened
+from bayou.report.drawing import bars, figure
+from bayou.report.insides import Insides
+from bayou.report.markup import Safe, fold, join, tag
+from bayou.report.numbers import number
+from bayou.report.tables import Cell, table
+from bayou.schema import Kind, Label
+from bayou.summaries.word_counts import WordCounts
+
+_DRAWN, _LISTED, _CLASSES = 15, 200, 12
+
+
+@dataclass(frozen=True, eq=False)
+class WordTable:
+    """The words of a text column: counts float64[V, K] and log-odds float64[V, K], classes in canonical order.
+
+    log-odds(w, c) = log p(w | c) - log p(w | other classes), each with one pseudo-count per word; `sure` divides it
+    by its standard error, so that a word met twice does not lead the list.
+    """
+
+    column: str
+    words: tuple[str, ...]
+    counts: Floats
+    log_odds: Floats
+    sure: Floats
+
+    def leading(self, c: int, most: int) -> list[int]:
+        """Words that speak for a class, the surest first."""
+        order = np.argsort(-self.sure[:, c], kind="stable")[:most]
+        return [int(w) for w in order if self.log_odds[w, c] > 0]
+
+
+def word_tables(inside: Insides) -> Iterator[WordTable]:
+    """A table per text column."""
+    order = canonical_order(inside.schema.classes.values)
+    for view in inside.views.values():
+        if not isinstance(view.summary, WordCounts):
+            continue
+        for name, text in zip(inside.schema.names(Kind.TEXT), view.summary.texts, strict=False):
+            counts = text.counts[: text.size][:, order]
+            if counts.size == 0 or counts.shape[1] < 2:
+                continue
+            vocabulary = inside.schema.vocabularies[name]
+            met = np.flatnonzero(counts.sum(axis=1) > 0)
+            counts = counts[met]
+            others = counts.sum(axis=1, keepdims=True) - counts
+            total, rest = counts.sum(axis=0) + len(met), others.sum(axis=0) + len(met)
+            odds = np.log((counts + 1) / total) - np.log((others + 1) / rest)
+            sure = odds / np.sqrt(1 / (counts + 1) + 1 / (others + 1))
+            yield WordTable(name, tuple(str(vocabulary.name(int(w))) for w in met), counts, odds, sure)
+
+
+def word_pictures(found: WordTable, labels: list[Label], key: str) -> Safe:
+    """For every class the words that speak for it most surely, and a searchable table."""
+    weight = found.counts.sum(axis=0)
+    classes = [c for c in np.argsort(-weight, kind="stable").tolist() if weight[c] > 0][:_CLASSES]
+    pictures = []
+    for place, c in enumerate(sorted(classes)):
+        leading = found.leading(c, _DRAWN)
+        entries = [_entry(found, w, c) for w in leading]
+        if entries:
+            name = shortened(labels[c], 40)
+            picture = bars(f"Words for {name}", entries, f"c{place % 8}")
+            pictures.append(figure(join(("Words that speak for ", tag("b", name))), picture))
+    return join(
+        (
+            tag("p", f"{len(found.words):,} words. Bars are log-odds of a word under the class against all others; "
+                "the surest words come first.", class_="remark"),
+            tag("div", *pictures, class_="beside"),
+            fold(f"The {min(_LISTED, len(found.words)):,} words that say most", _listing(found, labels, classes, key)),
+        )
+    )  # fmt: skip
+
+
+def _entry(found: WordTable, w: int, c: int) -> tuple[str, float, str]:
+    odds = float(found.log_odds[w, c])
+    return found.words[w], odds, f"{odds:+.2f}  ({number(float(found.counts[w, c]))}×)"
+
+
+def _listing(found: WordTable, labels: list[Label], classes: list[int], key: str) -> Safe:
+    strongest = np.argsort(-np.abs(found.sure[:, classes]).max(axis=1), kind="stable")[:_LISTED]
+    lines: list[list[object]] = []
+    for w in strongest.tolist():
+        c = classes[int(np.argmax(found.sure[w, classes]))]
+        lines.append(
+            [
+                found.words[w],
+                shortened(labels[c], 30),
+                Cell(f"{found.log_odds[w, c]:+.3f}", float(found.log_odds[w, c])),
+                Cell(number(found.counts[w, c]), float(found.counts[w, c])),
+                Cell(number(float(found.counts[w].sum())), float(found.counts[w].sum())),
+            ]
+        )
+    made = table(
+        "Words", ["Word", "Speaks for", "Log-odds", "Times there", "Times in all"], lines, class_="found"
+    )
+    return tag(
+        "div",
+        tag("label", "Search ", tag("input", type="search", class_="find-rows", autocomplete="off")),
+        made,
+        id=f"words-{key}",
+    )
