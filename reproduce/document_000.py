@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from reproduce.sets import DATA, SETS, Rows, load
 
 from bayou.classifiers.averaged import AveragedNB
 from bayou.classifiers.baselines import NoChange
 from bayou.classifiers.weighted import WeightedNB
 from bayou.rates import Constant, Experts
 from bayou.streams.generators import ManyGaussians
+from reproduce.sets import DATA, SETS, Rows, load
 
 Make = Callable[[], Any]
 Floats = NDArray[np.float64]

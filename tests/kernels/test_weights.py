@@ -35,7 +35,8 @@ def feed(weights, terms, prior, label=None, w=1.0, lift=None):
     lift = prior if lift is None else np.array(lift, dtype=float)[None]
     y = np.array([-1 if label is None else label], dtype=np.int32)
     edges = np.array([0, 0, terms.shape[1]], dtype=np.int64)
-    return weights.learn(terms, np.zeros((1, 0)), prior, lift, edges, y, np.array([w]))[0]
+    index = np.arange(terms.shape[1])
+    return weights.learn(terms, np.zeros((1, 0)), prior, lift, edges, y, np.array([w]), index, 0)[0]
 
 
 def terms_of(x):

@@ -19,12 +19,12 @@ from bayou.classifiers.weighted_columns import (
     columns_recipe,
     table_views,
 )
-from bayou.errors import SchemaError, UnsupportedError
+from bayou.errors import DataError, SchemaError, UnsupportedError
 from bayou.kernels.averaging import add_weighted_rows
 from bayou.protocols import Arrays
 from bayou.readings.averaging import Evidence, search_named
 from bayou.readings.table import MEstimate
-from bayou.readings.trail_terms import chunk_rows, stacked, trail_terms
+from bayou.readings.trail_terms import chunk_rows, current_terms, stacked, trail_terms
 from bayou.readings.view import AnyView, View
 from bayou.schema import Declared, Label
 from bayou.summaries.reservoir import Reservoir
@@ -162,8 +162,8 @@ class AveragedNB(BayesClassifier):
                 terms = [trail_terms(view, part, no_units) for view in views]
             else:
                 classes.add_log_prob(part, out[where])
-                terms = [view.column_terms(part) for view in views]
-            add_weighted_rows(out[where], stacked(terms, edges), self._averaged.weights, edges)
+                terms = [current_terms(view, part) for view in views]
+            add_weighted_rows(out[where], stacked(terms), self._averaged.weights, edges)
 
 
 class AveragedView(View[Reservoir]):
@@ -187,7 +187,7 @@ class AveragedView(View[Reservoir]):
             return
         prior = np.zeros((1, len(views["classes"].summary.weight)))
         views["classes"].add_log_prob(kept.rows(0, 1), prior)
-        terms = stacked([views[name].column_terms(kept) for name in COLUMN_VIEWS], column_edges(kept))
+        terms = stacked([views[name].column_terms(kept) for name in COLUMN_VIEWS])
         possible = np.isfinite(prior[0])
         speaks = np.flatnonzero((terms[:, :, possible] != 0.0).any(axis=(0, 2)))
         if len(speaks) == 0:
@@ -221,5 +221,8 @@ class AveragedView(View[Reservoir]):
 
     def restore(self, arrays: Arrays) -> None:
         self.summary.restore({k: a for k, a in arrays.items() if not k.startswith("reading.")})
-        self.weights = np.array(arrays["reading.weights"])
+        weights = np.array(arrays["reading.weights"])
+        if weights.shape != self.weights.shape or not ((weights >= 0.0) & (weights <= 1.0)).all():
+            raise DataError("the weights are not one number in [0, 1] per column")
+        self.weights = weights
         self.due = False

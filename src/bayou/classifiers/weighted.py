@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,9 +19,17 @@ from bayou.classifiers.weighted_columns import (
     table_views,
 )
 from bayou.errors import UnsupportedError
-from bayou.rates import Rate, rate_recipe
+from bayou.rates import Experts, Rate, rate_recipe
 from bayou.readings.table import MEstimate
-from bayou.readings.trail_terms import chunk_rows, fill_units, stacked, trail_terms
+from bayou.readings.trail_terms import (
+    chunk_rows,
+    current_terms,
+    fill_units,
+    has_intervals,
+    speaking_columns,
+    stacked,
+    trail_terms,
+)
 from bayou.readings.view import AnyView, View
 from bayou.schema import Declared, Label
 from bayou.summaries.moments import Moments
@@ -125,6 +134,9 @@ class WeightedNB(BayesClassifier):
 
     def test_then_train(self, block: Block) -> Floats:
         out = np.zeros((block.n, self._k))
+        # What a step does depends on when tables were read: at row counts only, or else a row of weight 0 that
+        # brings a new column would leave its mark.
+        block = replace(block, novel=())
         for where, part in block.cut(self._points(block)):
             self._read_due()
             self._in_chunks(part, out[where], learn=True)
@@ -140,24 +152,38 @@ class WeightedNB(BayesClassifier):
     def _in_chunks(self, block: Block, out: Floats, learn: bool) -> None:
         """Scores into `out`, few enough rows at a time for their terms to stay in the cache."""
         edges = column_edges(block)
-        rows = chunk_rows(int(edges[-1]), self._k)
+        index, lifted = self._index(edges)
+        rows = chunk_rows(len(index), self._k)
         for where, part in block.cut(range(rows, block.n, rows)):
-            out[where] = self._scores(part, edges, learn)
+            out[where] = self._scores(part, edges, index, lifted, learn)
 
-    def _scores(self, block: Block, edges: Index, learn: bool) -> Floats:
+    def _index(self, edges: Index) -> tuple[Index, int]:
+        """Columns that have terms: of searched intervals only those with more than one, which come lift-centred."""
+        if not self._lifts():
+            return np.arange(edges[-1]), 0
+        speaking = speaking_columns(self._views["numeric"])
+        return np.concatenate([speaking, np.arange(edges[1], edges[-1])]), len(speaking)
+
+    def _lifts(self) -> bool:
+        return isinstance(self._weights.rate, Experts) and has_intervals(self._views["numeric"])
+
+    def _scores(self, block: Block, edges: Index, index: Index, lifted: int, learn: bool) -> Floats:
         prior = np.zeros((block.n, self._k))
+        lifts = self._lifts()
         units = np.zeros((block.n, block.numeric.shape[1] if self._needs_units() else 0))
         views = [self._views[name] for name in COLUMN_VIEWS]
         if learn:
             self._views["classes"].trail(block, prior)
-            terms = [trail_terms(view, block, units) for view in views]
+            terms = [trail_terms(view, block, units, lifts) for view in views]
             y = block.y
         else:
             self._views["classes"].add_log_prob(block, prior)
-            terms = [view.column_terms(block) for view in views]
+            terms = [current_terms(view, block, lifts) for view in views]
             fill_units(views[0], units)
             y = np.full(block.n, -1, dtype=np.int32)
-        return self._weights.learn(stacked(terms, edges), units, prior, prior, edges, y, block.w)
+        return self._weights.learn(
+            stacked(terms), units, prior, prior, edges, y, block.w, index, lifted
+        )  # fmt: skip
 
     def _needs_units(self) -> bool:
         """Densities are measured in units of their column only where the inputs would depend on them."""

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.kernels.jit import kernel
-from bayou.kernels.sums import TILE
 from bayou.kernels.weights import (
     HEAVIEST,
     RHO,
@@ -23,9 +22,6 @@ from bayou.kernels.weights import (
     SHIFT_SQUARES,
     TAU,
     WEIGHT,
-    add_terms,
-    add_weighted,
-    clip_tied,
     lift_terms,
     log_softmax,
     residuals,
@@ -58,21 +54,61 @@ def last_label_lift(
 
 
 @kernel
-def add_shared(
+def sum_up(
     scores: NDArray[np.float64],
+    evidence: NDArray[np.float64],
     weights: NDArray[np.float64],
+    mean: NDArray[np.float64],
     columns: NDArray[np.float64],
-    part: int,
     inputs: NDArray[np.float64],
+    index: NDArray[np.int64],
 ) -> None:
-    """scores[c] += sum_j (u_j + v_jc) Z_jc, in order.
+    """evidence = sum_j Z_j; the scores of the weights and of their mean grow by sum_j (u_j + v_j) Z_j, in order.
 
-    scores : float64[K], in/out; weights : float64[d, K], in; columns : float64[d, 3], in, u in column `part`
-    inputs : float64[d, K], in
+    scores : float64[5, K], in/out; evidence : float64[K], out; weights, mean : float64[d, K], in
+    columns : float64[d, 3], in; inputs : float64[active, K], in; index : int64[active], in, their columns
     """
-    for j in range(inputs.shape[0]):
-        for c in range(len(scores)):
-            scores[c] += (columns[j, part] + weights[j, c]) * inputs[j, c]
+    last, average = scores[LAST], scores[MEAN]
+    for c in range(len(evidence)):
+        evidence[c] = 0.0
+    for a in range(len(index)):
+        j = index[a]
+        z, v, m = inputs[a], weights[j], mean[j]
+        u, um = columns[j, 0], columns[j, 1]
+        for c in range(len(z)):
+            evidence[c] += z[c]
+            last[c] += (u + v[c]) * z[c]
+            average[c] += (um + m[c]) * z[c]
+
+
+@kernel
+def sum_up_tied(
+    scores: NDArray[np.float64],
+    evidence: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    columns: NDArray[np.float64],
+    inputs: NDArray[np.float64],
+    index: NDArray[np.int64],
+) -> None:
+    """The same for tied weights, and where the mean is not kept.
+
+    scores : float64[5, K], in/out; evidence : float64[K], out; weights : float64[d, K or 1], in
+    mean : like weights or [0, 0], in; columns : float64[d, 3] or [0, 3], in; inputs : float64[active, K], in
+    index : int64[active], in
+    """
+    for c in range(len(evidence)):
+        evidence[c] = 0.0
+    free = 1 if weights.shape[1] > 1 else 0
+    for a in range(len(index)):
+        j = index[a]
+        shared = columns[j, 0] if columns.shape[0] > 0 else 0.0
+        for c in range(len(evidence)):
+            z = inputs[a, c]
+            evidence[c] += z
+            scores[LAST, c] += (shared + weights[j, c * free]) * z
+            if mean.shape[0] > 0:
+                scores[MEAN, c] += mean[j, c * free] * z
 
 
 @kernel
@@ -83,40 +119,36 @@ def score_experts(
     bias: NDArray[np.float64],
     scalars: NDArray[np.float64],
     inputs: NDArray[np.float64],
+    index: NDArray[np.int64],
+    prior: NDArray[np.float64],
     pull: NDArray[np.float64],
-    base: NDArray[np.float64],
+    whole: bool,
     evidence: NDArray[np.float64],
     heat: NDArray[np.float64],
     scores: NDArray[np.float64],
 ) -> None:
-    """Log-probabilities of every expert; scores[0] comes as naive Bayes' joint log-probability.
+    """Log-probabilities of every expert.
 
     weights : float64[d, K or 1], in; mean : like weights or [0, 0], in; columns : float64[d, 3], in, [0, 3] if tied
-    bias : float64[3, K], in; scalars : float64[11], in; inputs : float64[d, K], in
-    pull : float64[K], in, of the last label; base : float64[K], in, tempered beside the
-    evidence; evidence, heat : float64[K], out, sum of the inputs, and all that is tempered
-    scores : float64[5, K], in/out
+    bias : float64[3, K], in; scalars : float64[11], in; inputs : float64[active, K], in; index : int64[active], in
+    prior : float64[K], in, log
+    pull : float64[K], in, of the last label; `whole`: the prior is tempered too; evidence : float64[K], out, sum
+    of the inputs; heat : float64[K], out, what is tempered; scores : float64[5, K], out
     """
-    for c in range(len(evidence)):
-        evidence[c] = 0.0
-    for j in range(inputs.shape[0]):
-        for c in range(len(evidence)):
-            evidence[c] += inputs[j, c]
-    for c in range(len(evidence)):
-        joint = scores[NAIVE, c]
-        heat[c] = evidence[c] + base[c]
-        scores[TEMPERED, c] = joint + scalars[TAU] * heat[c]
-        scores[LAST, c] = joint + bias[0, c] + scalars[SHIFT] * evidence[c]
-        scores[MEAN, c] = joint + bias[1, c] + scalars[SHIFT_MEAN] * evidence[c]
-    if columns.shape[0] > 0:
-        add_shared(scores[LAST], weights, columns, 0, inputs)
-        if mean.shape[0] > 0:
-            add_shared(scores[MEAN], mean, columns, 1, inputs)
+    for c in range(len(prior)):
+        scores[LAST, c] = 0.0
+        scores[MEAN, c] = 0.0
+    if columns.shape[0] > 0 and mean.shape[0] > 0:
+        sum_up(scores, evidence, weights, mean, columns, inputs, index)
     else:
-        add_weighted(scores[LAST], weights, inputs)
-        if mean.shape[0] > 0:
-            add_weighted(scores[MEAN], mean, inputs)
-    for c in range(len(evidence)):
+        sum_up_tied(scores, evidence, weights, mean, columns, inputs, index)
+    for c in range(len(prior)):
+        joint = prior[c] + evidence[c]
+        heat[c] = evidence[c] + (prior[c] if whole and prior[c] > -np.inf else 0.0)
+        scores[NAIVE, c] = joint
+        scores[TEMPERED, c] = joint + scalars[TAU] * heat[c]
+        scores[LAST, c] += joint + bias[0, c] + scalars[SHIFT] * evidence[c]
+        scores[MEAN, c] += joint + bias[1, c] + scalars[SHIFT_MEAN] * evidence[c]
         scores[PERSISTENT, c] = scores[LAST, c] + (1.0 + scalars[RHO]) * pull[c]
     for a in range(EXPERTS):
         log_softmax(scores[a])
@@ -202,6 +234,7 @@ def find_free_direction(
     change: NDArray[np.float64],
     residual: NDArray[np.float64],
     inputs: NDArray[np.float64],
+    index: NDArray[np.int64],
     evidence: NDArray[np.float64],
     weight: float,
     eta: float,
@@ -209,26 +242,28 @@ def find_free_direction(
 ) -> float:
     """Steps of cells and columns into the deltas, of the shift as result; what all of them do to H.
 
-    delta : float64[d, K], out; column_delta : float64[d], out; squares : float64[d, K], in/out
+    delta : float64[active, K], out; column_delta : float64[active], out; squares : float64[d, K], in/out
     columns : float64[d, 3], in/out; scalars : float64[11], in/out; change : float64[K], in/out
-    residual, evidence : float64[K], in; inputs : float64[d, K], in
+    residual, evidence : float64[K], in; inputs : float64[active, K], in; index : int64[active], in
     """
     k = len(change)
     whole = 0.0
-    for j in range(inputs.shape[0]):
+    for a in range(len(index)):
+        j = index[a]
+        z, g_row, d_row = inputs[a], squares[j], delta[a]
         g_column = 0.0
         for c in range(k):
-            g_column += residual[c] * inputs[j, c]
+            g_column += residual[c] * z[c]
         g_column *= weight
         whole += g_column
-        columns[j, 2] = forget * columns[j, 2] + g_column * g_column
+        columns[j, 2] += g_column * g_column
         shared = -eta * g_column / math.sqrt(1.0 + columns[j, 2])
-        column_delta[j] = shared
+        column_delta[a] = shared
         for c in range(k):
-            g = weight * residual[c] * inputs[j, c]
-            squares[j, c] = forget * squares[j, c] + g * g
-            delta[j, c] = -eta * g / math.sqrt(1.0 + squares[j, c])
-            change[c] += inputs[j, c] * (delta[j, c] + shared)
+            g = weight * residual[c] * z[c]
+            g_row[c] += g * g
+            d_row[c] = -eta * g / math.sqrt(1.0 + g_row[c])
+            change[c] += z[c] * (d_row[c] + shared)
     scalars[SHIFT_SQUARES] = forget * scalars[SHIFT_SQUARES] + whole * whole
     step = -eta * whole / math.sqrt(1.0 + scalars[SHIFT_SQUARES])
     for c in range(k):
@@ -243,56 +278,72 @@ def find_tied_direction(
     change: NDArray[np.float64],
     residual: NDArray[np.float64],
     inputs: NDArray[np.float64],
+    index: NDArray[np.int64],
     weight: float,
     eta: float,
-    forget: float,
 ) -> None:
     """Steps of one weight per column, and what they do to H.
 
-    delta : float64[d, 1], out; squares : float64[d, 1], in/out; change : float64[K], in/out
-    residual : float64[K], in; inputs : float64[d, K], in
+    delta : float64[active, 1], out; squares : float64[d, 1], in/out; change : float64[K], in/out
+    residual : float64[K], in; inputs : float64[active, K], in; index : int64[active], in
     """
-    for j in range(inputs.shape[0]):
-        g = weight * tied_gradient(residual, inputs[j])
-        squares[j, 0] = forget * squares[j, 0] + g * g
-        delta[j, 0] = -eta * g / math.sqrt(1.0 + squares[j, 0])
+    for a in range(len(index)):
+        g = weight * tied_gradient(residual, inputs[a])
+        squares[index[a], 0] += g * g
+        delta[a, 0] = -eta * g / math.sqrt(1.0 + squares[index[a], 0])
         for c in range(len(change)):
-            change[c] += inputs[j, c] * delta[j, 0]
+            change[c] += inputs[a, c] * delta[a, 0]
+
+
+@kernel
+def fade_squares(squares: NDArray[np.float64], columns: NDArray[np.float64], forget: float) -> None:
+    """What remains of the squared gradients before a row.
+
+    squares : float64[d, K or 1], in/out; columns : float64[d, 3] or [0, 3], in/out
+    """
+    for j in range(squares.shape[0]):
+        for c in range(squares.shape[1]):
+            squares[j, c] *= forget
+    for j in range(columns.shape[0]):
+        columns[j, 2] *= forget
 
 
 @kernel
 def move_weights(
     weights: NDArray[np.float64],
-    mean: NDArray[np.float64],
+    columns: NDArray[np.float64],
     delta: NDArray[np.float64],
+    column_delta: NDArray[np.float64],
+    index: NDArray[np.int64],
     share: float,
-    fresh: float,
-    tied: bool,
 ) -> None:
-    """weights += share * delta; the mean follows by a part `fresh`.
+    """Take a share of the steps; tied weights stay in [0, 1].
 
-    weights : float64[d, K or 1], in/out; mean : like weights or [0, 0], in/out; delta : like weights, in
+    weights : float64[d, K or 1], in/out; columns : float64[d, 3] or [0, 3], in/out
+    delta : float64[active, K or 1], in; column_delta : float64[active], in; index : int64[active], in
     """
-    for j in range(delta.shape[0]):
-        for c in range(delta.shape[1]):
-            weights[j, c] += share * delta[j, c]
-    if tied:
-        clip_tied(weights)
-    for j in range(mean.shape[0]):
-        for c in range(mean.shape[1]):
-            mean[j, c] += (weights[j, c] - mean[j, c]) * fresh
+    for a in range(len(index)):
+        row, step = weights[index[a]], delta[a]
+        for c in range(len(row)):
+            row[c] += share * step[c]
+        if columns.shape[0] > 0:
+            columns[index[a], 0] += share * column_delta[a]
+        else:
+            row[0] = min(max(row[0], -1.0), 0.0)
 
 
 @kernel
-def move_columns(
-    columns: NDArray[np.float64], delta: NDArray[np.float64], share: float, fresh: float
+def move_means(
+    mean: NDArray[np.float64], columns: NDArray[np.float64], weights: NDArray[np.float64], fresh: float
 ) -> None:
-    """u += share * delta; its mean follows by a part `fresh`.
+    """The means follow all weights by a part `fresh`.
 
-    columns : float64[d, 3], in/out; delta : float64[d], in
+    mean : float64[d, K or 1] or [0, 0], in/out; columns : float64[d, 3] or [0, 3], in/out; weights : like mean, in
     """
+    into, of = mean.reshape(-1), weights.reshape(-1)
+    for i in range(len(into)):
+        into[i] += (of[i] - into[i]) * fresh
     for j in range(columns.shape[0]):
-        columns[j, 0] += share * delta[j]
         columns[j, 1] += (columns[j, 0] - columns[j, 1]) * fresh
 
 
@@ -310,7 +361,8 @@ def learn_experts(
     terms: NDArray[np.float64],
     prior: NDArray[np.float64],
     lift: NDArray[np.float64],
-    edges: NDArray[np.int64],
+    index: NDArray[np.int64],
+    lifted: int,
     y: NDArray[np.int32],
     w: NDArray[np.float64],
     rule: NDArray[np.float64],
@@ -322,33 +374,41 @@ def learn_experts(
     columns : float64[d, 3], in/out, u, its mean, its squared gradients, [0, 3] if tied
     bias : float64[3, K], in/out, b, its mean, its squared gradients
     scalars : float64[11], in/out; credit : float64[5], in/out; follows : float64[K, K], in/out
-    last : int64[1], in/out; terms : float64[n, d, K], in/out, become inputs; prior, lift : float64[n, K], in, log
-    edges : int64[views + 1], in; y : int32[n], in; w : float64[n], in; rule : float64[4], in, eta, forget, share,
-    whether the prior is tempered too; out : float64[n, K], out
+    last : int64[1], in/out; terms : float64[n, active, K], in/out, become inputs; prior, lift : float64[n, K],
+    in, log; index : int64[active], in, the columns that have terms; the first `lifted` come lift-centred already
+    y : int32[n], in; w : float64[n], in; rule : float64[4], in, eta, forget, share, whether the prior is
+    tempered too; out : float64[n, K], out
     """
     k = out.shape[1]
     eta, forget, share = rule[0], rule[1], rule[2]
-    tile = np.empty(TILE)
     scores = np.empty((EXPERTS, k))
     whole = rule[3] > 0.0
     evidence, pull, residual = np.empty(k), np.empty(k), np.empty(k)
-    base, heat = np.empty(k), np.empty(k)
+    heat = np.empty(k)
     change, bias_step = np.empty(k), np.empty(k)
-    delta, column_delta = np.empty_like(weights), np.empty(columns.shape[0])
+    delta, column_delta = np.empty((len(index), weights.shape[1])), np.empty(len(index))
     persistent = credit[PERSISTENT] > 0.0
     pull[:] = 0.0
     for i in range(len(y)):
         inputs = terms[i]
-        scores[NAIVE] = prior[i]
-        add_terms(scores[NAIVE], inputs, edges, tile)
-        lift_terms(inputs, lift[i])
+        lift_terms(inputs[lifted:], lift[i])
         if persistent:
             last_label_lift(follows, last[0], prior[i], pull)
-        for c in range(k):
-            base[c] = prior[i, c] if whole and prior[i, c] > -np.inf else 0.0
         score_experts(
-            weights, mean, columns, bias, scalars, inputs, pull, base, evidence, heat, scores
-        )  # fmt: skip
+            weights,
+            mean,
+            columns,
+            bias,
+            scalars,
+            inputs,
+            index,
+            prior[i],
+            pull,
+            whole,
+            evidence,
+            heat,
+            scores,
+        )
         mix(credit, scores, out[i])
         label = y[i]
         if label < 0 or w[i] == 0.0:
@@ -376,14 +436,16 @@ def learn_experts(
             bias[2, c] = forget * bias[2, c] + g * g
             bias_step[c] = -eta * g / math.sqrt(1.0 + bias[2, c])
             change[c] = bias_step[c]
+        if forget < 1.0:
+            fade_squares(squares, columns, forget)
         shift = 0.0
         if columns.shape[0] > 0:
             shift = find_free_direction(
-                delta, column_delta, squares, columns, scalars, change, residual, inputs, evidence,
+                delta, column_delta, squares, columns, scalars, change, residual, inputs, index, evidence,
                 weight, eta, forget,
             )  # fmt: skip
         else:
-            find_tied_direction(delta, squares, change, residual, inputs, weight, eta, forget)
+            find_tied_direction(delta, squares, change, residual, inputs, index, weight, eta)
         part = safe_share(residual, change, prior[i])
         fresh = 2.0 * weight / (scalars[WEIGHT] + 2.0 * weight)
         scalars[SHIFT] += part * shift
@@ -391,6 +453,6 @@ def learn_experts(
         for c in range(k):
             bias[0, c] += part * bias_step[c]
             bias[1, c] += (bias[0, c] - bias[1, c]) * fresh
-        move_weights(weights, mean, delta, part, fresh, columns.shape[0] == 0)
-        move_columns(columns, column_delta, part, fresh)
+        move_weights(weights, columns, delta, column_delta, index, part)
+        move_means(mean, columns, weights, fresh)
         scalars[WEIGHT] += weight

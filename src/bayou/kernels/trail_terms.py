@@ -11,9 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.kernels.gaussian import LOG_2PI, TINY, fill_terms, pooled, read_column
+from bayou.kernels.intervals import find_cells
 from bayou.kernels.jit import kernel
 from bayou.kernels.moments import add_row
 from bayou.kernels.value_counts import cached_log, cell_seen
+
+ROWS = 64  # rows whose values stay in the cache while columns are taken one by one
 
 
 @kernel
@@ -142,3 +145,35 @@ def trail_table_terms(
                 present[j, label] += w[i]
                 if not known:
                     seen[j] += 1
+
+
+@kernel
+def gather_intervals(
+    out: NDArray[np.float64],
+    table: NDArray[np.float64],
+    cuts: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    index: NDArray[np.int64],
+    x: NDArray[np.float64],
+) -> None:
+    """out[i, a, c] = table[interval of x_ij, c] of the columns j = index[a], 0 where missing.
+
+    out : float64[n, len(index), K], out; table : float64[P or more, K], in; cuts : float64[P], in
+    offsets : int64[p + 1], in; index : int64[active], in; x : float64[n, p], in
+    """
+    values = np.empty(ROWS)
+    cells = np.empty(ROWS, dtype=np.uint64)
+    for r in range(0, x.shape[0], ROWS):
+        rows = min(ROWS, x.shape[0] - r)
+        here = cells[:rows]
+        for a in range(len(index)):
+            j = index[a]
+            first = np.uint64(offsets[j])
+            for i in range(rows):
+                values[i] = x[r + i, j]
+            find_cells(cuts[offsets[j] : offsets[j + 1] - 1], values[:rows], here)
+            for i in range(rows):
+                cell = first + here[i] if values[i] == values[i] else first
+                there = values[i] == values[i]
+                for c in range(out.shape[2]):
+                    out[r + i, a, c] = table[cell, c] if there else 0.0

@@ -57,6 +57,25 @@ def speaks(row: NDArray[np.float64], prior: NDArray[np.float64]) -> bool:
 
 
 @kernel
+def lift_row(row: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
+    """The same for one column that says something.
+
+    row : float64[K], in/out; prior : float64[K], in, log
+    """
+    top, best = -np.inf, 0
+    for c in range(len(prior)):
+        if prior[c] + row[c] > top:
+            top, best = prior[c] + row[c], c
+    total = 1.0
+    for c in range(len(prior)):
+        if c != best:
+            total += math.exp(prior[c] + row[c] - top)
+    whole = top + math.log(total)
+    for c in range(len(prior)):
+        row[c] = max(row[c] - whole, LEAST)
+
+
+@kernel
 def lift_terms(terms: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
     """ln p(x | c) becomes ln p(x | c) - ln sum_b P(b) p(x | b): 0 where a column says nothing.
 
@@ -69,15 +88,27 @@ def lift_terms(terms: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
             for c in range(k):
                 row[c] = 0.0
             continue
-        top = -np.inf
-        for c in range(k):
-            top = max(top, prior[c] + row[c])
+        lift_row(row, prior)
+
+
+@kernel
+def lift_table(table: NDArray[np.float64], counts: NDArray[np.float64], offsets: NDArray[np.int64]) -> None:
+    """Lift-centre a table of log-probabilities, each column by the class counts it was read from.
+
+    table : float64[cells or more, K], in/out; counts : float64[cells, K], in; offsets : int64[d + 1], in
+    """
+    k = counts.shape[1]
+    prior = np.empty(k)
+    for j in range(len(offsets) - 1):
         total = 0.0
+        prior[:] = 0.0
+        for cell in range(offsets[j], offsets[j + 1]):
+            for c in range(k):
+                prior[c] += counts[cell, c]
+                total += counts[cell, c]
         for c in range(k):
-            total += math.exp(prior[c] + row[c] - top)
-        whole = top + math.log(total)
-        for c in range(k):
-            row[c] = max(row[c] - whole, LEAST)
+            prior[c] = math.log(prior[c] / total) if prior[c] > 0.0 else -np.inf
+        lift_terms(table[offsets[j] : offsets[j + 1]], prior)
 
 
 @kernel

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from bayou.block import Block, Floats, Index
-from bayou.kernels.trail_terms import read_units, trail_gaussian_terms, trail_table_terms
+from bayou.kernels.trail_terms import (
+    gather_intervals,
+    read_units,
+    trail_gaussian_terms,
+    trail_table_terms,
+)
+from bayou.kernels.weights import lift_table
+from bayou.kernels.word_counts import add_multinomial, trail_multinomial
 from bayou.readings.gaussian import Gaussian
+from bayou.readings.intervals import IntervalReading
 from bayou.readings.logs import integer_logs
 from bayou.readings.table import Table
-from bayou.readings.view import AnyView, Live
+from bayou.readings.view import AnyView, Live, Searched
+from bayou.readings.words import Multinomial
 from bayou.summaries.moments import Moments
 from bayou.summaries.value_counts import ValueCounts
+from bayou.summaries.word_counts import WordCounts
 
 CHUNK = 1 << 17  # terms held at a time, 1 MB
 
@@ -23,26 +35,54 @@ def chunk_rows(columns: int, classes: int) -> int:
     return max(1, CHUNK // max(1, columns * classes))
 
 
-def trail_terms(view: AnyView, block: Block, units: Floats) -> Floats:
+def trail_terms(view: AnyView, block: Block, units: Floats, lifted: bool = False) -> Floats:
     """[n, d, K] what each column adds, as it stood before each row; the rows are then learned.
+
+    With `lifted`, searched intervals give the terms of their speaking columns only, lift-centred by the class
+    counts they were read from.
 
     `units`, [n, p] or [n, 0], takes the logarithms of the columns' pooled standard deviations where the view
     reads normal densities; the others are probabilities already.
     """
+    if view.idle:
+        return view.column_terms(block)
     if view.searched:
-        terms = view.column_terms(block)
+        terms = current_terms(view, block, lifted)
         view.update(block)
         return terms
     if isinstance(view, Live) and isinstance(view.reader, Gaussian):
         return _trail_gaussian(view.reader, view.summary, block, units)
     if isinstance(view, Live) and isinstance(view.reader, Table):
         return _trail_table(view.reader, view.summary, block)
+    if isinstance(view, Live) and isinstance(view.reader, Multinomial):
+        return _trail_words(view.reader, view.summary, block)
     rows = []
     for i in range(block.n):
         row = block.rows(i, i + 1)
         rows.append(view.column_terms(row))
         view.update(row)
     return np.concatenate(rows) if rows else view.column_terms(block)
+
+
+def current_terms(view: AnyView, block: Block, lifted: bool = False) -> Floats:
+    """[n, d, K] what each column adds as the view stands; for few documents without a table of all words."""
+    if lifted and has_intervals(view):
+        reading = cast(Searched[Any], view).reading
+        return _lifted_terms(cast(IntervalReading, reading), block)
+    if isinstance(view, Live) and isinstance(view.reader, Multinomial) and not view.idle:
+        summary, reader = view.summary, view.reader
+        few = sum(len(words.ids) for words in block.words) < sum(text.size for text in summary.texts)
+        if few and reader not in summary.memo:
+            terms = np.zeros((block.n, len(summary.texts), len(summary.texts[0].total)))
+            for j, (text, words) in enumerate(zip(summary.texts, block.words, strict=True)):
+                out = np.zeros((block.n, terms.shape[2]))
+                add_multinomial(
+                    out, text.counts, text.total, words.indptr, words.ids, words.counts, integer_logs(1),
+                    float(text.width), reader.alpha,
+                )  # fmt: skip
+                terms[:, j] = out
+            return terms
+    return view.column_terms(block)
 
 
 def fill_units(view: AnyView, units: Floats) -> None:
@@ -52,17 +92,48 @@ def fill_units(view: AnyView, units: Floats) -> None:
         read_units(s.n, s.mean, s.m2, units)
 
 
-def stacked(terms: Sequence[Floats], edges: Index) -> Floats:
+def stacked(terms: Sequence[Floats]) -> Floats:
     """The terms of several views as columns of one array."""
     several = [t for t in terms if t.shape[1]]
     if len(several) == 1:
         return np.ascontiguousarray(several[0])
-    out = np.empty((len(terms[0]), int(edges[-1]), terms[0].shape[2]))
+    out = np.empty((len(terms[0]), sum(t.shape[1] for t in several), terms[0].shape[2]))
     at = 0
     for t in several:
         out[:, at : at + t.shape[1]] = t
         at += t.shape[1]
     return out
+
+
+_lifted: WeakKeyDictionary[IntervalReading, Floats] = WeakKeyDictionary()
+
+
+def has_intervals(view: AnyView) -> bool:
+    """Whether the view reads searched intervals."""
+    return isinstance(view, Searched) and isinstance(view.reading, IntervalReading)
+
+
+def speaking_columns(view: AnyView) -> Index:
+    """Columns of more than one interval; the others say nothing until the next search."""
+    reading = cast(IntervalReading, cast(Searched[Any], view).reading)
+    return np.flatnonzero(np.diff(reading.partitions.offsets) > 1)
+
+
+def _lifted_terms(reading: IntervalReading, block: Block) -> Floats:
+    parts, table = reading.partitions, _lifted_table(reading)
+    index = np.flatnonzero(np.diff(parts.offsets) > 1)
+    out = np.empty((block.n, len(index), table.shape[1]))
+    gather_intervals(out, table, parts.cuts, parts.offsets, index, block.numeric)
+    return out
+
+
+def _lifted_table(reading: IntervalReading) -> Floats:
+    """Lift-centred log-probabilities of a reading's intervals, made once."""
+    if reading not in _lifted:
+        table = reading.table.copy()
+        lift_table(table, reading.partitions.counts, reading.partitions.offsets)
+        _lifted[reading] = table
+    return _lifted[reading]
 
 
 def _trail_gaussian(reader: Gaussian, s: Moments, block: Block, units: Floats) -> Floats:
@@ -82,4 +153,18 @@ def _trail_table(reader: Table, s: ValueCounts, block: Block) -> Floats:
             s.counts, s.present, s.seen, terms, s.declared, s.offsets, block.codes, block.y, block.w, logs,
             reader.alpha, reader.m,
         )  # fmt: skip
+    return terms
+
+
+def _trail_words(reader: Multinomial, s: WordCounts, block: Block) -> Floats:
+    s.memo.clear()
+    terms = np.zeros((block.n, len(s.texts), len(s.texts[0].total)))
+    for j, (text, words) in enumerate(zip(s.texts, block.words, strict=True)):
+        out = np.zeros((block.n, terms.shape[2]))
+        logs = integer_logs(int(text.total.max(initial=0.0)) + int(words.counts.sum()) + text.size + 2)
+        trail_multinomial(
+            text.counts, text.total, text.seen, out, words.indptr, words.ids, words.counts, block.y, block.w,
+            logs, float(text.declared), reader.alpha,
+        )  # fmt: skip
+        terms[:, j] = out
     return terms

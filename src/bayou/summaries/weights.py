@@ -121,12 +121,23 @@ class Weights(ArraySummary):
         raise UnsupportedError("Weights learn from terms, not from rows: use learn(terms, ...)")
 
     def learn(
-        self, terms: Floats, units: Floats, prior: Floats, lift: Floats, edges: Index, y: Codes, w: Floats
+        self,
+        terms: Floats,
+        units: Floats,
+        prior: Floats,
+        lift: Floats,
+        edges: Index,
+        y: Codes,
+        w: Floats,
+        index: Index,
+        lifted: int,
     ) -> Floats:
         """[n, K] scores of the rows as they stood before each; rows with label and weight are learned.
 
-        terms : float64[n, d, K], overwritten; units : float64[n, p or 0]; prior, lift : float64[n, K];
+        terms : float64[n, active, K], overwritten; units : float64[n, p or 0]; prior, lift : float64[n, K];
         edges : int64[views + 1], where the columns of each view end. `y` of -1 only predicts.
+        index : int64[active], the columns that have terms (all of them, but for `Experts`); the first `lifted`
+        of these come lift-centred.
         """
         out = np.empty_like(prior)
         if isinstance(self.rate, Experts):
@@ -134,7 +145,7 @@ class Weights(ArraySummary):
             rule = np.array([self.rate.eta, self.rate.forget, self.rate.share, joint])
             learn_experts(
                 self.weights, self.mean, self.squares, self.columns, self.bias, self.scalars, self.credit,
-                self.follows, self.last, terms, prior, lift, edges, y, w, rule, out,
+                self.follows, self.last, terms, prior, lift, index, lifted, y, w, rule, out,
             )  # fmt: skip
         elif isinstance(self.rate, MiniBatch):
             self._learn_batches(self.rate, terms, units, prior, lift, edges, y, w, out)
