@@ -12,6 +12,7 @@ from tests.readings.sketching import SketchedNB
 
 from bayou.align import align, canonical, whole
 from bayou.encoding import Encoder
+from bayou.errors import ModelFileError
 from bayou.hashing import digest
 from bayou.readings.groups import Groups, by_content
 from bayou.readings.modl_groups import MODLGroups
@@ -144,6 +145,27 @@ def test_arrays_are_the_whole_reading():
     out = np.zeros((block.n, 2))
     reading.add_log_prob(block, out)
     assert np.array_equal(out, reading.terms(block)[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("offsets", lambda a: a + 1),
+        ("parts", lambda a: a[:-1]),
+        ("row_of", lambda a: a + 100),
+        ("row_of", lambda a: -1 - a),
+        ("rest", lambda a: a + 100),
+        ("counts", lambda a: a * np.nan),
+        ("keys", lambda a: a[1:]),
+        ("levels", lambda a: np.append(a, 0.5)),
+        ("hashed", lambda a: a[:0]),
+    ],
+)
+def test_damaged_readings_are_refused(name, damage):
+    summary, _, _ = summary_of(rows_of([[30, 2], [1, 40], [20, 1], [6, 6]]), True)
+    arrays = dict(Groups().read(summary).arrays())
+    with pytest.raises(ModelFileError):
+        Groups().restore({**arrays, name: damage(arrays[name])})
 
 
 @pytest.mark.parametrize("nominal", ["counts", "sketch", "tight"])

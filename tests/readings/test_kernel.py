@@ -15,7 +15,7 @@ from tests.naive.kernel import kernel_probability, normal_probability, precision
 from bayou.align import align, canonical, whole
 from bayou.block import Block
 from bayou.classifiers.engine import BayesClassifier
-from bayou.errors import DataError
+from bayou.errors import DataError, ModelFileError
 from bayou.hashing import digest
 from bayou.kernels.kernel_density import log_far_mass, mass
 from bayou.readings.kernel import Kernel, RoundedNormal
@@ -188,6 +188,26 @@ def test_realigned_reading_is_the_reading_of_the_realigned_summary():
         back = recipe.restore(dict(moved.arrays()))
         assert digest(back.arrays()) == digest(moved.arrays())
         assert np.array_equal(back.terms(there), moved.terms(there))
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("offsets", lambda a: a + 1),
+        ("centres", lambda a: a * np.inf),
+        ("centres", lambda a: a[1:]),
+        ("weights", lambda a: a[:, 1:]),
+        ("weights", lambda a: -a),
+        ("widths", lambda a: a[:, 1:]),
+        ("precision", lambda a: np.append(a, 1.0)),
+        ("extra", lambda a: a * np.nan),
+    ],
+)
+def test_damaged_readings_are_refused(name, damage):
+    reading, _ = read(Kernel(), [1.0, 2.0, 5.0, 7.0], [0, 1, 0, 1])
+    arrays = dict(reading.arrays())
+    with pytest.raises(ModelFileError), np.errstate(invalid="ignore"):
+        Kernel().restore({**arrays, name: damage(arrays[name])})
 
 
 def test_tuples_in_place_of_values_tell_almost_as_much():

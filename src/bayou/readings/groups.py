@@ -9,6 +9,7 @@ import numpy as np
 
 from bayou.align import Alignment
 from bayou.block import Block, Floats, Index
+from bayou.checks import counts, finite, parts, require
 from bayou.kernels.intervals import fill_log_table
 from bayou.kernels.value_groups import add_groups, group_terms
 from bayou.protocols import Arrays
@@ -90,6 +91,7 @@ class Groups:
         return keys, Grouping(group_of, sums, found.level), int(other)
 
     def restore(self, arrays: Arrays) -> GroupReading:
+        check_groups(arrays)
         return GroupReading(
             **{name: np.array(arrays[name], dtype=np.int64) for name in ("keys", "row_of", "offsets", "parts", "rest")},
             counts=np.array(arrays["counts"], dtype=np.float64, ndmin=2),
@@ -97,6 +99,23 @@ class Groups:
             hashed=bool(arrays["hashed"][0]),
             smoothing=self.smoothing,
         )  # fmt: skip
+
+
+def check_groups(arrays: Arrays) -> None:
+    """Refuse arrays that are no reading: whatever the kernels use as an index must be in range."""
+    q, known, groups = len(arrays["levels"]), len(arrays["keys"]), len(arrays["counts"])
+    shapes = {"offsets": (q + 1,), "parts": (q + 1,), "rest": (q,), "row_of": (known,), "hashed": (1,)}
+    for name, shape in shapes.items():
+        require(arrays[name].shape == shape, f"{name} of a reading of groups must have shape {shape}")
+    require(arrays["counts"].ndim == 2 and arrays["keys"].ndim == 1, "every group has its class counts")
+    for name, total in (("offsets", known), ("parts", groups)):
+        require(arrays[name][0] == 0, f"{name} of a reading of groups do not begin with 0")
+        parts(f"{name} of a reading of groups", np.diff(arrays[name]), total)
+    for name in ("row_of", "rest"):
+        finite(f"{name} of a reading of groups", arrays[name])
+        require(arrays[name].max(initial=0) <= groups, f"{name} of a reading of groups names no group")
+    counts("the class counts of groups", arrays["counts"])
+    finite("the levels of columns", arrays["levels"])
 
 
 def columns_of(summary: ValueCounts | HeavyHitters) -> tuple[Columns, int]:
@@ -162,13 +181,16 @@ class GroupReading:
         object.__setattr__(self, "table", table)
 
     def _values(self, block: Block) -> Index:
-        return HeavyHitters.keys_of(block) if self.hashed else block.codes.astype(np.int64) + 1
+        values = HeavyHitters.keys_of(block) if self.hashed else block.codes.astype(np.int64) + 1
+        require(values.shape[1] == len(self.rest), "the groups read belong to other columns")
+        return values
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
         q = len(self.rest)
         if q == 0 or block.n == 0:
             return
         values = self._values(block)
+        require(out.shape[1] == self.table.shape[1], "the groups read belong to other classes")
 
         def rows(lo: int, hi: int) -> None:
             add_groups(out[lo:hi], self.table, self.keys, self.row_of, self.offsets, self.rest, values[lo:hi])

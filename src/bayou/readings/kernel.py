@@ -9,6 +9,7 @@ import numpy as np
 
 from bayou.align import Alignment
 from bayou.block import Block, Floats, Index
+from bayou.checks import counts, finite, parts, require
 from bayou.errors import DataError
 from bayou.kernels.kernel_density import (
     add_tiles,
@@ -142,6 +143,20 @@ def rounded_values(
 
 
 def restored(arrays: Arrays, rounds: bool) -> DensityReading:
+    """The reading whose arrays these are, if they are one."""
+    p, m = len(arrays["precision"]), len(arrays["centres"])
+    require(arrays["offsets"].shape == (p + 1,), "every column of a reading has its kernels")
+    require(arrays["offsets"][0] == 0, "the first kernel belongs to nobody")
+    parts("the numbers of kernels", np.diff(arrays["offsets"]), m)
+    k = len(arrays["weights"])
+    shapes = {"weights": (k, m), "extra": (m,), "widths": (p, k), "precision": (p,), "centres": (m,)}
+    for name, shape in shapes.items():
+        require(
+            k > 0 and arrays[name].shape == shape, f"{name} of a reading of kernels must have shape {shape}"
+        )
+        finite(f"{name} of a reading of kernels", arrays[name])
+    for name in ("weights", "extra", "widths", "precision"):
+        counts(f"{name} of a reading of kernels", arrays[name])
     return DensityReading(
         np.array(arrays["centres"], dtype=np.float64),
         np.array(arrays["weights"], dtype=np.float64, order="C", ndmin=2),
@@ -186,6 +201,8 @@ class DensityReading:
         p = len(self.precision)
         if p == 0 or out.shape[1] == 0:
             return
+        require(block.numeric.shape[1] == p, "the kernels read belong to other columns")
+        require(out.shape[1] == self.widths.shape[1] - 1, "the kernels read belong to other classes")
         step = max(1, CHUNK // (p * out.shape[1]))
 
         def rows(lo: int, hi: int) -> None:
