@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.naive.tree import NaiveTree, entropy, gini
 
 from bayou import NaiveBayes
 from bayou.classifiers.hoeffding_tree import HoeffdingTree
 from bayou.errors import BayouError, ModelFileError, SchemaError
 from bayou.readings.splits import Gini, InformationGain, hoeffding_bound, table_merits
 from bayou.testing import CHECKS
-from tests.naive.tree import NaiveTree, entropy, gini
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "hoeffding.json").read_text())
 
@@ -54,7 +54,9 @@ def test_merits_of_the_spam_table():
     two = np.array([[3.0, 0.0], [1.0, 2.0]])
     assert table_merits(two, InformationGain())[0] == pytest.approx(0.459148, abs=1e-6)
     assert table_merits(two, Gini())[0] == pytest.approx(0.222222, abs=1e-6)
-    assert table_merits(np.array([[2.0, 0.0], [2.0, 2.0]]), InformationGain())[0] == pytest.approx(0.251629, abs=1e-6)
+    assert table_merits(np.array([[2.0, 0.0], [2.0, 2.0]]), InformationGain())[0] == pytest.approx(
+        0.251629, abs=1e-6
+    )
     assert table_merits(np.array([[2.0, 0.0], [2.0, 2.0]]), Gini())[0] == pytest.approx(0.111111, abs=1e-6)
 
 
@@ -89,7 +91,11 @@ def mixed_rows(seed, n, missing=0.1):
         if rng.random() < 0.1:
             y = rng.choice(["up", "down", "level"])
         row = {"a": a, "b": b, "sky": sky, "wind": wind}
-        yield {k: None if rng.random() < missing else v for k, v in row.items()}, y, rng.choice([0.0, 1.0, 1.0, 2.0])
+        yield (
+            {k: None if rng.random() < missing else v for k, v in row.items()},
+            y,
+            rng.choice([0.0, 1.0, 1.0, 2.0]),
+        )
 
 
 @pytest.mark.parametrize("leaf", ["adaptive", "bayes", "majority"])
@@ -99,7 +105,9 @@ def test_is_the_plain_tree(leaf, split, impurity, seed):
     rows = list(mixed_rows(seed, 600))
     plain = NaiveTree(grace=25, delta=0.3, tie=0.2, impurity=impurity, leaf=leaf)
     model = HoeffdingTree(grace=25, delta=0.3, tie=0.2, split=split, leaf=leaf)
-    proba = model.test_then_train_batch([x for x, _, _ in rows], [y for _, y, _ in rows], [w for *_, w in rows])
+    proba = model.test_then_train_batch(
+        [x for x, _, _ in rows], [y for _, y, _ in rows], [w for *_, w in rows]
+    )
     labels = model.labels()
     for (x, y, w), mine in zip(rows, proba.tolist(), strict=True):
         theirs = plain.predict(x)

@@ -119,7 +119,9 @@ class NaiveTree:
         found.sort(key=lambda item: -item[0])
         if len(found) < 2:
             found.append((-math.inf, "", None))
-        reach = math.log2(max(2, sum(v > 0 for v in node["weights"].values()))) if self.impurity is entropy else 1
+        reach = (
+            math.log2(max(2, sum(v > 0 for v in node["weights"].values()))) if self.impurity is entropy else 1
+        )
         bound = math.sqrt(reach**2 * math.log(1 / self.delta) / (2 * total))
         merit, name, split = found[0]
         if split is not None and (merit - found[1][0] > bound or bound < self.tie):

@@ -56,7 +56,7 @@ class RowBuffer:
         b = self.block
         out: dict[str, NDArray[np.generic]] = {"numeric": b.numeric, "codes": b.codes + 1, "y": b.y, "w": b.w}
         for j, words in enumerate(b.words):
-            out |= {f"{j}.indptr": words.indptr, f"{j}.ids": words.ids, f"{j}.counts": words.counts}
+            out |= {f"{j}.lengths": np.diff(words.indptr), f"{j}.ids": words.ids, f"{j}.counts": words.counts}
         return {k: _no_nan(a) for k, a in out.items()} | {"missing": np.isnan(b.numeric)}
 
     def restore(self, arrays: Arrays) -> None:
@@ -68,16 +68,21 @@ class RowBuffer:
             or len(arrays["w"]) != n
         ):
             raise SchemaError("the buffered rows do not fit the schema")
-        words = tuple(
-            Words(
-                np.array(arrays[f"{j}.indptr"]), np.array(arrays[f"{j}.ids"]), np.array(arrays[f"{j}.counts"])
-            )
-            for j in range(len(old.words))
-        )
+        words = []
+        for j in range(len(old.words)):
+            lengths, ids, counts = (arrays[f"{j}.{name}"] for name in ("lengths", "ids", "counts"))
+            if (
+                len(lengths) != n
+                or lengths.min(initial=0) < 0
+                or not lengths.sum() == len(ids) == len(counts)
+            ):
+                raise SchemaError("the buffered words do not add up")
+            indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+            words.append(Words(indptr, np.array(ids), np.array(counts)))
         self.block = Block(
             np.where(arrays["missing"], np.nan, arrays["numeric"]),
             (arrays["codes"] - 1).astype(np.int32),
-            words,
+            tuple(words),
             np.array(arrays["y"]),
             np.array(arrays["w"]),
         )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from bayou.align import canonical_order
-from bayou.block import Block, Floats
+from bayou.align import Alignment
+from bayou.block import Block, Floats, Index
 from bayou.classifiers.hoeffding_tree import HoeffdingTree
 from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.classifiers.shell import Shell
@@ -17,6 +18,7 @@ from bayou.errors import SchemaError
 from bayou.kernels.votes import log_votes, running_weights
 from bayou.protocols import Arrays
 from bayou.schema import Schema
+from bayou.summaries.array_summary import move
 
 
 class WeightedVoting(MetaClassifier):
@@ -65,9 +67,21 @@ class WeightedVoting(MetaClassifier):
             raise SchemaError("estimators is empty; give at least one classifier")
         return [classifier_or(each, NaiveBayes) for each in self.estimators]
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; `deep` adds those of the members as ``estimators__0__...``."""
+        params = super().get_params(deep)
+        for i, member in enumerate(self.estimators or ()) if deep else ():
+            params[f"estimators__{i}"] = member
+            params |= {f"estimators__{i}__{name}": value for name, value in member.get_params().items()}
+        return params
+
+    def _nested(self, name: str, value: Any) -> Any:
+        return _Numbered(value) if name == "estimators" else value
+
     def begin(self, schema: Schema) -> None:
         super().begin(schema)
         self._record = np.zeros(len(self._members) + 1)
+        self._seen = np.zeros(self._k, dtype=np.int64)  # 1: the class has been learned
         if isinstance(self.weights, str):
             if self.weights != "accuracy":
                 raise SchemaError(f"weights={self.weights!r}; it is 'accuracy' or a number per member")
@@ -76,6 +90,10 @@ class WeightedVoting(MetaClassifier):
                 f"weights={self.weights!r}: {len(self._members)} members need as many weights >= 0"
             )
 
+    def grow(self, plan: Alignment) -> None:
+        super().grow(plan)
+        self._seen = move(self._seen, 0, plan.classes)
+
     def learn(self, block: Block) -> None:
         if self.weights == "accuracy":
             self.test_then_train(block)
@@ -83,6 +101,7 @@ class WeightedVoting(MetaClassifier):
         for member in self._members:
             member.learn(block)
         self._learned += block.learned()
+        self._seen[block.y[(block.y >= 0) & (block.w > 0)]] = 1
 
     def test_then_train(self, block: Block) -> Floats:
         joint = stacked(
@@ -92,13 +111,17 @@ class WeightedVoting(MetaClassifier):
         weights = self._now(block.n)
         if self.weights == "accuracy":
             running_weights(self._record, joint, block.y, block.w, self.class_order(), weights)
-        return self._votes(joint, weights)
+        out = self._votes(joint, weights)
+        self._tilt_learned(out, block)
+        return out
 
     def joint_log_proba(self, block: Block) -> Floats:
         joint = stacked(
             self._members, block.n, self._k, lambda m: self._members[m].joint_log_proba(block)
         )  # fmt: skip
-        return self._votes(joint, self._now(block.n))
+        out = self._votes(joint, self._now(block.n))
+        self._tilt(out, np.flatnonzero(self._seen))
+        return out
 
     def _now(self, rows: int) -> Floats:
         """[n, M] the weights as they are."""
@@ -111,25 +134,52 @@ class WeightedVoting(MetaClassifier):
     def _votes(self, joint: Floats, weights: Floats) -> Floats:
         out = np.empty(joint.shape[1:])
         log_votes(joint, weights, self.class_order(), self.vote == "hard", out)
-        if self.threshold != 0.5 and self._known is not None and self._known.classes.size == 2:
-            first, second = canonical_order(self._known.classes.values)
+        return out
+
+    def _tilt(self, out: Floats, classes: Index) -> None:
+        """Divide the votes of two classes by what each must reach; with more classes, or fewer, nothing."""
+        if self.threshold != 0.5 and len(classes) == 2:
+            first, second = (c for c in self.class_order() if c in classes)
             out[:, first] -= math.log(1.0 - self.threshold)
             out[:, second] -= math.log(self.threshold)
-        return out
+
+    def _tilt_learned(self, out: Floats, block: Block) -> None:
+        """The same row by row, as classes are met; and the classes of the block are met."""
+        place = np.where(self._seen > 0, -1, block.n)
+        for i in np.flatnonzero((block.y >= 0) & (block.w > 0))[::-1]:
+            place[block.y[i]] = min(i, place[block.y[i]])
+        met = np.argsort(place, kind="stable")
+        ends = [*place[met].tolist(), block.n, block.n, block.n]
+        self._tilt(out[max(0, ends[1] + 1) : ends[2] + 1], met[:2])
+        self._seen[place < block.n] = 1
 
     def merge_state(self, other: WeightedVoting) -> None:
         super().merge_state(other)
         self._record += other._record
+        self._seen |= other._seen
 
     def empty_like(self, other: WeightedVoting) -> None:
         super().empty_like(other)
         self._record[:] = 0.0
+        self._seen[:] = 0
 
     def arrays(self) -> Arrays:
-        return {**super().arrays(), "record": self._record}
+        return {**super().arrays(), "record": self._record, "seen": self._seen}
 
     def restore(self, arrays: Arrays) -> None:
         super().restore(arrays)
-        if arrays["record"].shape != self._record.shape:
-            raise SchemaError("the record of the votes does not fit the members")
-        self._record = np.array(arrays["record"])
+        if arrays["record"].shape != self._record.shape or arrays["seen"].shape != self._seen.shape:
+            raise SchemaError("the record of the votes does not fit the members and classes")
+        self._record, self._seen = np.array(arrays["record"]), np.array(arrays["seen"])
+
+
+class _Numbered:
+    """Members that take parameters by their number: ``0__smoothing``."""
+
+    def __init__(self, members: Sequence[Shell]) -> None:
+        self.members = members
+
+    def set_params(self, **params: Any) -> None:
+        for key, value in params.items():
+            number, _, name = key.partition("__")
+            self.members[int(number)].set_params(**{name: value})

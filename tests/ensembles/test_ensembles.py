@@ -1,0 +1,88 @@
+"""The contract on every ensemble, and on ensembles of other things."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bayou.ensembles as ensembles
+from bayou import MajorityClass, MultinomialNB, NaiveBayes
+from bayou.classifiers.hoeffding_tree import HoeffdingTree
+from bayou.ensembles import AWE, Bagging, Fading, ResetOnDrift, WeightedVoting, Window
+from bayou.errors import MergeError, SchemaError, UnsupportedError
+from bayou.testing import CHECKS, random_data
+
+MODELS = {name: getattr(ensembles, name) for name in ensembles.__all__} | {
+    "AWE, small chunks": lambda: AWE(chunk=20, members=3, folds=3),
+    "AWE of words, oldest goes": lambda: AWE(MultinomialNB(), chunk=20, members=3, folds=3, replace="oldest"),
+    "Bagging of naive Bayes, hard votes": lambda: Bagging(NaiveBayes(), n_estimators=3, vote="hard"),
+    "Bagging of windows": lambda: Bagging(Window(rows=30, panes=3), n_estimators=2),
+    "Fading, quick": lambda: Fading(half_life=10),
+    "ResetOnDrift, nervous, of trees": lambda: ResetOnDrift(
+        HoeffdingTree(grace=20, memory=12_000), delta=0.9, clock=4
+    ),
+    "WeightedVoting, fixed, soft": lambda: WeightedVoting(
+        [NaiveBayes(), MajorityClass()], weights=[2, 1], vote="soft", threshold=0.3
+    ),
+    "Window, small": lambda: Window(rows=30, panes=3),
+}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", MODELS)
+@settings(max_examples=2, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_contract(name, check, seed):
+    check(MODELS[name], seed)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: Bagging(n_estimators=0),
+        lambda: Bagging(vote="loud"),
+        lambda: Bagging(estimator="tree"),
+        lambda: AWE(folds=1),
+        lambda: AWE(replace="none"),
+        lambda: AWE(estimator=3),
+        lambda: Fading(half_life=0),
+        lambda: Window(rows=10, panes=3),
+        lambda: ResetOnDrift(delta=2.0),
+        lambda: WeightedVoting([]),
+        lambda: WeightedVoting([NaiveBayes()], weights=[1, 2]),
+        lambda: WeightedVoting(weights="fame"),
+        lambda: WeightedVoting(threshold=1.0),
+    ],
+)
+def test_wrong_parameters_are_refused(wrong):
+    with pytest.raises(SchemaError):
+        wrong().learn_one({"x": 1.0}, "a")
+
+
+def test_what_cannot_fade_or_add_up_says_so_at_once():
+    with pytest.raises(UnsupportedError, match="decay"):
+        Fading(HoeffdingTree()).learn_one({"x": 1.0}, "a")
+    with pytest.raises(UnsupportedError, match="merge"):
+        Window(HoeffdingTree()).learn_one({"x": 1.0}, "a")
+    with pytest.raises(MergeError):
+        Bagging().merge(Bagging())
+
+
+def test_merged_bagging_adds_up_member_by_member():
+    a, b = random_data(1, 40), random_data(2, 40)
+    one, two = (Bagging(NaiveBayes(), n_estimators=3) for _ in range(2))
+    one.learn_many(a.records, a.labels, a.weights)
+    two.learn_many(b.records, b.labels, b.weights)
+    total = one.memory_bytes
+    one.merge(two)
+    assert one.memory_bytes >= total
+    assert set(one.labels()) == {"a", "b", "c"}
+
+
+def test_members_share_nothing_with_the_template():
+    template = NaiveBayes()
+    model = Bagging(template, n_estimators=2)
+    model.learn_one({"x": 1.0}, "a")
+    assert not template.started
+    assert model.get_params()["estimator"] is template
