@@ -51,8 +51,8 @@ def label_text(label: Label) -> str:
         return label.decode(errors="replace")
     if label_key(label)[0] != 1:
         return str(label)
-    number = float(label)
-    return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else repr(number)
+    number = _number(label)
+    return f"{number:.0f}" if abs(number) < 1e15 and number == int(number) else str(number)
 
 
 def _bytes(label: Label) -> bytes:
@@ -60,12 +60,17 @@ def _bytes(label: Label) -> bytes:
     if type(label) is str:
         return b"\x02" + label.encode("utf-8", "surrogatepass")
     rank, _ = label_key(label)
-    body = (
-        label
-        if isinstance(label, bytes)
-        else str(float(label) if rank == 1 else label).encode("utf-8", "surrogatepass")
-    )
-    return bytes([rank]) + body
+    if isinstance(label, bytes):
+        return b"\x03" + label
+    return bytes([rank]) + str(_number(label) if rank == 1 else label).encode("utf-8", "surrogatepass")
+
+
+def _number(label: Label) -> float | int:
+    """The number as a float; as it is if it is too large for one."""
+    try:
+        return float(label)
+    except OverflowError:
+        return int(label)
 
 
 @cache

@@ -14,7 +14,7 @@ from bayou.align import align, canonical, whole
 from bayou.encoding import Encoder
 from bayou.errors import ModelFileError
 from bayou.hashing import digest
-from bayou.readings.groups import Groups, by_content
+from bayou.readings.groups import Groups, by_content, named_groups
 from bayou.readings.modl_groups import MODLGroups
 from bayou.readings.sketched import Sketch
 from bayou.readings.table import MEstimate
@@ -85,6 +85,22 @@ def test_unseen_values_go_to_the_group_of_the_garbage_value():
     yes, no = (schema.classes.code(c) for c in ("yes", "no"))
     assert terms[3, 0, yes] > terms[3, 0, no]  # nine in ten of the rare ones said yes
     assert sum(len(group) for group in kept) == 3
+
+
+@pytest.mark.parametrize("nominal", ["counts", "sketch", "tight"])
+def test_groups_have_names(nominal):
+    rows = [("red", "hot")] * 40 + [("blue", "cold")] * 40 + [("rose", "hot")] * 40
+    model = SketchedNB(nominal, MODLGroups())
+    model.learn_many([{"colour": v} for v, _ in rows], [y for _, y in rows])
+    model.refresh()
+    view = model._views["nominal"]
+    level, groups = named_groups(view.reading, view.summary, model.schema_)["colour"]
+    assert level > 0.5
+    assert len(groups) == 2
+    if nominal == "tight":
+        assert sum(group.count("*") for group in groups) == 1
+    else:
+        assert sorted(map(sorted, groups)) == [["blue"], ["red", "rose"]]
 
 
 def test_with_more_values_than_are_told_apart_unseen_ones_are_as_the_rarest():

@@ -9,6 +9,9 @@ from tests.readings.sketching import SketchedNB
 from bayou.align import whole
 from bayou.encoding import Encoder
 from bayou.errors import DataError
+from bayou.persist.kinds import Kinds
+from bayou.persist.model_file import dumps, loads
+from bayou.readings.modl_groups import MODLGroups
 from bayou.readings.sketched import Sketch, SketchedTable
 from bayou.readings.table import MEstimate, Table
 from bayou.schema import Declared, Schema
@@ -20,6 +23,29 @@ from bayou.testing.data import random_data
 @pytest.mark.parametrize("nominal", ["sketch", "tight", "count-min"])
 def test_contract(nominal):
     check_classifier(lambda: SketchedNB(nominal), seeds=range(3))
+
+
+@pytest.mark.parametrize(
+    ("nominal", "groups"),
+    [
+        ("sketch", None),
+        ("tight", None),
+        ("count-min", None),
+        ("sketch", MODLGroups()),
+        ("tight", MODLGroups()),
+    ],
+    ids=["sketch", "tight", "count-min", "sketched groups", "tight groups"],
+)
+def test_files(nominal, groups):
+    kinds = Kinds({"SketchedNB": SketchedNB}, {"Declared": Declared, "MODLGroups": MODLGroups})
+    data = random_data(7, 100)
+    model = SketchedNB(nominal, groups)
+    model.learn_many(data.records[:70], data.labels[:70], data.weights[:70])
+    again = loads(dumps(model, kinds), kinds)
+    for one in (model, again):
+        one.learn_many(data.records[70:], data.labels[70:], data.weights[70:])
+    assert again.predict_proba_many(data.records) == model.predict_proba_many(data.records)
+    assert again.digest() == model.digest()
 
 
 def encoded(data, hashed):

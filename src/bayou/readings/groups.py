@@ -15,6 +15,7 @@ from bayou.kernels.value_groups import add_groups, group_terms
 from bayou.protocols import Arrays
 from bayou.readings.modl_groups import Grouping, MODLGroups
 from bayou.readings.table import MEstimate, Table
+from bayou.schema import Kind, Schema
 from bayou.summaries.array_summary import move
 from bayou.summaries.heavy_hitters import HeavyHitters
 from bayou.summaries.value_counts import ValueCounts
@@ -134,6 +135,24 @@ def classes_of(summary: ValueCounts | HeavyHitters) -> int:
     if isinstance(summary, HeavyHitters):
         return max(1, len(summary.classes), int(summary.declared_classes[0]))
     return max(1, int(np.count_nonzero(summary.present.any(axis=0))))
+
+
+def named_groups(
+    reading: GroupReading, summary: ValueCounts | HeavyHitters, schema: Schema
+) -> dict[str, tuple[float, list[list[str]]]]:
+    """Level and groups of values by column, as people know them; `*` stands for all values that are not listed."""
+    found = {}
+    for j, name in enumerate(schema.names(Kind.NOMINAL)):
+        if isinstance(summary, HeavyHitters):
+            texts = summary.texts(j)
+        else:
+            texts = {code + 1: str(schema.vocabularies[name].name(code)) for code in range(summary.sizes[j])}
+        groups = [[texts.get(key, "(not kept any more)") for key in group] for group in reading.groups_of(j)]
+        rest = reading.rest_of(j)
+        if rest is not None:
+            groups[rest].append("*")
+        found[name] = (float(reading.levels[j]), groups)
+    return found
 
 
 def by_content(table: Floats) -> tuple[Index, Index]:

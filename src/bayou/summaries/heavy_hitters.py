@@ -191,6 +191,11 @@ class HeavyHitters(ArraySummary):
             found.append(("*", float(c.rest.sum()), 0.0, self._by_class(c.rest).tolist()))
         return found
 
+    def texts(self, column: int) -> dict[int, str]:
+        """The values kept, by key, as people know them."""
+        keys, _, texts = self.columns[column].held()
+        return {key: bytes(text).decode().rstrip() for key, text in zip(keys.tolist(), texts, strict=True)}
+
     def table(self, column: int) -> tuple[Index, Floats, Floats]:
         """Keys int64[V], class counts float64[V, K], and those of `*`, float64[K]."""
         keys, cells, _ = self.columns[column].held()
