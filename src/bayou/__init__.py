@@ -17,7 +17,10 @@ __version__ = "0.1.0"
 
 # Module -> names: imported when first asked for, so that `import bayou` and `bayou --help` stay quick.
 _OFFERED = {
-    "bayou.classifiers": ("MajorityClass NoChange NaiveBayes MultinomialNB ComplementNB BernoulliNB"),
+    "bayou.classifiers": (
+        "MajorityClass NoChange NaiveBayes MultinomialNB ComplementNB BernoulliNB TAN FAN SuperParent AODE FANC SPC SPCr "
+        "TC Collection"
+    ),
     "bayou.recipes": (
         "Gaussian GKClass PiD CPiD MODL MODLGroups EqualWidth EqualFrequency FayyadIrani KMeansBins MEstimate "
         "Threshold Costs"

@@ -10,6 +10,7 @@ import numpy as np
 
 from bayou.align import Alignment
 from bayou.block import Block, Floats, Index
+from bayou.checks import codes, require
 from bayou.errors import UnsupportedError
 from bayou.kernels.candidates import record_candidates
 from bayou.laws import MergeLaw
@@ -138,6 +139,8 @@ class ChosenParent(View[JointCounts]):
     def restore(self, arrays: Arrays) -> None:
         self.summary.restore(arrays)
         self.record.restore(arrays)
+        require(arrays["reading.column"].shape == self.column.shape, "one super parent is chosen")
+        codes("the chosen super parent", arrays["reading.column"], len(self.summary.sizes))
         self.column = np.array(arrays["reading.column"], dtype=np.int64)
         self.due = False
 

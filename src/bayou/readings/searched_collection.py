@@ -8,6 +8,7 @@ import numpy as np
 
 from bayou.align import Alignment
 from bayou.block import Block, Floats
+from bayou.checks import codes, finite, require
 from bayou.protocols import Arrays
 from bayou.readings.collection import add_terms, trail_terms, trailing_parts
 from bayou.readings.parent_sets import Terms
@@ -72,6 +73,13 @@ class SearchedCollection(View[JointCounts]):
     def restore(self, arrays: Arrays) -> None:
         self.summary.restore({k: a for k, a in arrays.items() if not k.startswith("reading.")})
         sets, u = arrays["reading.sets"], arrays["reading.u"]
+        require(
+            sets.shape == (len(u), 3) and u.ndim == 1,
+            "every term of a structure names a column and two parents",
+        )
+        codes("the columns of a structure", sets, len(self.summary.sizes))
+        require(sets[:, :1].min(initial=0) >= 0, "a term of a structure belongs to a column")
+        finite("the weights of a structure", u)
         terms = [(int(i), int(p), int(q), float(x)) for (i, p, q), x in zip(sets, u, strict=True)]
         self.terms = Terms.of(terms, len(self.summary.sizes))
         self.due = False

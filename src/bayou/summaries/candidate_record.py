@@ -7,7 +7,9 @@ from typing import ClassVar, Self
 import numpy as np
 
 from bayou.align import Alignment
+from bayou.checks import counts, require
 from bayou.laws import MergeLaw
+from bayou.protocols import Arrays
 from bayou.summaries.array_summary import ArraySummary
 
 
@@ -35,6 +37,10 @@ class CandidateRecord(ArraySummary):
 
     def scale(self, factor: float) -> None:
         self.record = self.record * factor
+
+    def check(self, arrays: Arrays) -> None:
+        require(arrays["record"].shape == self.record.shape, "every column has a record as super parent")
+        counts("the records of super parents", arrays["record"])
 
     def realign(self, plan: Alignment) -> None:
         """A column that comes late starts with the record of "none": where it was missing, it changed nothing."""

@@ -17,6 +17,7 @@ from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.summaries.array_summary import ArraySummary, move
 from bayou.summaries.grid import Grid
+from bayou.summaries.joint_checks import check_joint
 from bayou.summaries.waiting_rows import WaitingRows
 
 MAX_BYTES = 1 << 29
@@ -292,6 +293,9 @@ class JointCounts(ArraySummary):
         super().restore(arrays)
         self.waiting = WaitingRows(*(np.array(arrays[name], order="C") for name in _WAITING))
         self._index()
+
+    def check(self, arrays: Arrays) -> None:
+        check_joint(self, arrays)
 
     def regroup(self, groups: Floats) -> Self:
         """Classes added up by groups; waiting rows go with their class's first group."""
