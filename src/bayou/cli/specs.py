@@ -32,6 +32,11 @@ _SHORT = {
     "ManyGaussians": "many",
     "BagOfWords": "words",
 }
+_NICKNAMES = {  # for pairings people ask for often
+    "nb-modl": "nb(numeric='gk', bins='modl')",
+    "nb-fayyad-irani": "nb(numeric='gk', bins='fayyad-irani')",
+    "wnb-modl": "wnb(numeric='gk', bins='modl')",
+}
 _SPEC = re.compile(r"\s*([A-Za-z][\w-]*)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
@@ -107,6 +112,7 @@ def models(texts: list[str]) -> dict[str, Any]:
 
 def build(spec: str, known: Mapping[str, type[Any]], what: str, lister: str) -> Any:
     """The object a spec describes."""
+    spec = _NICKNAMES.get(spec.strip(), spec)
     match = _SPEC.fullmatch(spec)
     if match is None:
         raise UsageError(f"cannot read {what} {spec!r}; write it as name or name(option=value)")
