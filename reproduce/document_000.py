@@ -1,8 +1,8 @@
 """Document 000: accuracy of weighted naive Bayes against naive Bayes, after one pass and prequentially.
 
-python reproduce/document_000.py holdout            real sets, hold-out after one pass
-python reproduce/document_000.py prequential        real sets, predict then learn, in their own order
-python reproduce/document_000.py synthetic          the shape of the document's tables 1 and 2
+python -m reproduce.document_000 holdout            real sets, hold-out after one pass
+python -m reproduce.document_000 prequential        real sets, predict then learn, in their own order
+python -m reproduce.document_000 synthetic          the shape of the document's tables 1 and 2
 """
 
 from __future__ import annotations

@@ -1,0 +1,133 @@
+"""Weighted naive Bayes beside Vowpal Wabbit and Khiops: 500 numeric attributes, two classes.
+
+Vowpal Wabbit learns a logistic regression from its cache; it learns no densities. Khiops trains its selective naive
+Bayes. A peer that is not installed (`vowpalwabbit`; the program `khiops`) is left out, and its line says so.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from bayou.classifiers.weighted import WeightedNB
+from bayou.streams.generators import ManyGaussians
+from bayou.threads import set_threads
+from benchmarks.measure import best, row
+
+ROWS, ATTRIBUTES, BLOCK = 380_000, 500, 2000
+PEER_ROWS = 20_000
+
+
+def run(rows: int = int(os.environ.get("BAYOU_BENCH_ROWS", ROWS))) -> list[dict[str, object]]:
+    lines = []
+    for threads, target in ((1, 0.15), (2, 0.3)):
+        seconds, wall = _learn(rows, threads)
+        ours = rows / (seconds if threads == 1 else wall)
+        peer = _vowpal()
+        lines.append(
+            row(
+                f"WeightedNB('gkclass'), 500 attributes, {rows:,} rows, exact order, {threads} thread(s)",
+                f"{ours:,.0f} rows/s",
+                f"Vowpal Wabbit {peer:,.0f}" if peer else "Vowpal Wabbit: not installed",
+                ours / peer if peer else None,
+                target,
+            )
+        )
+    lines.append(_khiops(ours))
+    lines.append(_memory())
+    set_threads(1)
+    return lines
+
+
+def _learn(rows: int, threads: int) -> tuple[float, float]:
+    """Processor and wall seconds of learning, without drawing and encoding the rows."""
+    set_threads(threads)
+    stream = ManyGaussians(ATTRIBUTES, structure="blocks", seed=1)
+    model, seconds, wall = WeightedNB("gkclass"), 0.0, 0.0
+    for _ in range(0, rows, BLOCK):
+        part = stream.read(BLOCK)
+        block = model.encode(part, part.labels, learn=True)
+        begin, start = time.process_time(), time.perf_counter()
+        model.learn(block)
+        if model._rows > BLOCK:  # the first block compiles
+            seconds += time.process_time() - begin
+            wall += time.perf_counter() - start
+    return seconds, wall
+
+
+def _sample(rows: int = PEER_ROWS) -> tuple[np.ndarray, list[str]]:
+    part = ManyGaussians(ATTRIBUTES, structure="blocks", seed=1).read(rows)
+    return np.column_stack([c.to_numpy() for c in part.columns.values()]), part.labels.to_pylist()
+
+
+def _vowpal() -> float | None:
+    """Rows per processor second of a logistic regression from the cache."""
+    if importlib.util.find_spec("vowpalwabbit") is None:
+        return None
+    from vowpalwabbit import Workspace
+
+    X, labels = _sample()
+    with tempfile.TemporaryDirectory() as folder:
+        data, cache = Path(folder) / "rows.txt", Path(folder) / "rows.cache"
+        with data.open("w") as file:
+            for x, y in zip(X, labels, strict=True):
+                cells = " ".join(f"{j}:{v:.5g}" for j, v in enumerate(x))
+                file.write(f"{1 if y == 'a' else -1} | {cells}\n")
+        told = f"-d {data} --cache_file {cache} --loss_function logistic --quiet"
+        Workspace(f"{told} -k").finish()
+        return PEER_ROWS / best(lambda: Workspace(told).finish(), 5)
+
+
+def _khiops(ours: float) -> dict[str, object]:
+    """Training a selective naive Bayes on the same rows, one process."""
+    work = f"rows/s beside Khiops' selective naive Bayes, {PEER_ROWS:,} rows"
+    program = shutil.which("khiops")
+    if program is None:
+        return row(work, f"{ours:,.0f} rows/s", "Khiops: not installed", None, 20)
+    X, labels = _sample()
+    with tempfile.TemporaryDirectory() as folder:
+        base = Path(folder)
+        names = [f"x{j}" for j in range(ATTRIBUTES)]
+        with (base / "rows.txt").open("w") as file:
+            file.write("\t".join([*names, "y"]) + "\n")
+            for x, y in zip(X, labels, strict=True):
+                file.write("\t".join([*(f"{v:.6g}" for v in x), y]) + "\n")
+        kinds = "".join(f"\tNumerical\t{name};\n" for name in names)
+        (base / "rows.kdic").write_text(f"Dictionary\trows\n{{\n{kinds}\tCategorical\ty;\n}};\n")
+        (base / "train._kh").write_text(_SCENARIO.format(folder=folder))
+        begin = time.perf_counter()
+        subprocess.run([program, "-b", "-i", str(base / "train._kh")], check=True, capture_output=True)
+        peer = PEER_ROWS / (time.perf_counter() - begin)
+    return row(work, f"{ours:,.0f} rows/s", f"Khiops {peer:,.0f}", ours / peer, 20)
+
+
+def _memory() -> dict[str, object]:
+    rng, model = np.random.default_rng(0), WeightedNB("gkclass")
+    for _ in range(3):
+        model.learn_many(rng.normal(size=(500, 2000)), rng.integers(2, size=500))
+    size = model.memory_bytes / 1e6
+    return row("state of 2,000 attributes, two classes", f"{size:.1f} MB", "24 MB at most", 24 / size, 1)
+
+
+_SCENARIO = """ClassManagement.OpenFile
+ClassFileName {folder}/rows.kdic
+OK
+TrainDatabase.ClassName rows
+TrainDatabase.DatabaseSpec.Data.DatabaseFiles.List.Key
+TrainDatabase.DatabaseSpec.Data.DatabaseFiles.DataTableName {folder}/rows.txt
+TrainDatabase.DatabaseSpec.Data.HeaderLineUsed true
+TrainDatabase.DatabaseSpec.Data.FieldSeparator
+TrainDatabase.DatabaseSpec.Sampling.SampleNumberPercentage 100
+AnalysisSpec.TargetAttributeName y
+AnalysisResults.ReportFileName {folder}/report.khj
+ComputeStats
+ClassManagement.Quit
+OK
+"""
