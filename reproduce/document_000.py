@@ -150,7 +150,7 @@ def run_synthetic(attributes: int = 500, sizes: Sequence[int] = (40_000, 100_000
     make: dict[str, Make] = {
         "Gaussian NB": lambda: WeightedNB("gaussian", rate=Constant(0.0)),
         "GKClass NB": lambda: WeightedNB("gkclass", rate=Constant(0.0)),
-        "offline ANB": lambda: AveragedNB("gkclass", weights="fractional"),
+        "offline ANB": lambda: AveragedNB("fractional", numeric="gkclass"),
         "document": lambda: WeightedNB("gkclass", rate="document"),
         "WNB": lambda: WeightedNB("gkclass"),
     }
