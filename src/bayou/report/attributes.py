@@ -16,6 +16,7 @@ from bayou.plain_text import shortened
 from bayou.readings.gaussian import Gaussian
 from bayou.readings.groups import GroupReading
 from bayou.readings.intervals import IntervalReading
+from bayou.readings.view import Searched
 from bayou.report.information import count_information, normal_information
 from bayou.report.insides import Insides
 from bayou.report.numbers import number
@@ -59,7 +60,10 @@ def class_labels(inside: Insides) -> list[Label]:
 
 
 def attributes_of(inside: Insides) -> list[Attribute]:
-    """Every numeric and nominal column the model has tables of, the most informative first."""
+    """Every numeric and nominal column the model has tables of, the most informative first.
+
+    Intervals and groups are read as of the last row, as `refresh` would; the model stays as it is.
+    """
     found = list(_all(inside))
     return sorted(found, key=lambda a: (-a.information, -(a.level or 0.0), a.name))
 
@@ -67,7 +71,8 @@ def attributes_of(inside: Insides) -> list[Attribute]:
 def _all(inside: Insides) -> Iterator[Attribute]:
     order = canonical_order(inside.schema.classes.values)
     for view in inside.views.values():
-        summary, reading = view.summary, getattr(view, "reading", None)
+        summary = view.summary
+        reading = view.reader.read(summary) if isinstance(view, Searched) else None
         if isinstance(reading, IntervalReading):
             yield from _intervals(inside, reading, order)
         elif isinstance(reading, GroupReading):

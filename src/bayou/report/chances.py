@@ -79,8 +79,8 @@ def _charts(tables: dict[Label, ThresholdTable]) -> tuple[Safe, Safe]:
         if len(tables) == 1:
             best = best_threshold(found)
             name = f"best F1 at threshold {best['threshold']:.3f}"
-            roc.dot(best["false_positive_rate"], best["recall"], 5, "mark", name)
-            curve.dot(best["recall"], best["precision"], 5, "mark", name)
+            roc.dot(best["false_positive_rate"], best["recall"], 5, "mark on-roc", name)
+            curve.dot(best["recall"], best["precision"], 5, "mark on-recall", name)
     return roc.svg(), curve.svg()
 
 
@@ -102,6 +102,7 @@ def _slider(found: ThresholdTable, label: str, key: str) -> Safe:
         data_lines=json.dumps(numbers, separators=(",", ":")),
         data_positives=found.positives,
         data_negatives=found.negatives,
+        data_frame=f"{Chart.left + 14},{Chart.right},{Chart.top},{Chart.bottom}",
     )
 
 

@@ -87,13 +87,16 @@ def attribute_card(
     a: Attribute, keep: list[int], names: list[str], rest: bool, pictured: bool = True, hidden: bool = False
 ) -> Safe:
     """One attribute: how much it tells, a picture, and the numbers folded."""
-    facts = [tag("span", a.kind, class_="chip"), f"information {share(a.information)}"]
+    facts = [f"information {share(a.information)}"]
     if a.level is not None:
-        facts.append(f"level {a.level:.4f}")
+        facts.append(f"level {a.level:.3f}")
     if a.shape != "gaussian":
         one = {"intervals": "interval", "groups": "group", "values": "value"}[a.shape]
         facts.append(f"{len(a.parts):,} {one if len(a.parts) == 1 else a.shape}")
-    content: list[object] = [tag("h4", a.name, title=a.name), tag("p", join(facts, " · "), class_="facts")]
+    content: list[object] = [
+        tag("h4", tag("span", a.name), tag("span", a.kind, class_="chip")),
+        tag("p", join(facts, " · "), class_="facts"),
+    ]
     if pictured:
         content += [_drawn(a, keep, names, rest), _numbers(a, keep, names, rest)]
     else:
@@ -110,9 +113,8 @@ def _drawn(a: Attribute, keep: list[int], names: list[str], rest: bool) -> Safe:
         assert a.spread is not None
         return density(a.name, a.weight[keep], a.centre[keep], a.spread[keep], names)
     assert a.counts is not None
-    return mosaic(
-        a.name, a.parts, a.cuts, folded(a.counts, keep, rest), [*names, "others"][: len(keep) + rest]
-    )
+    labels = [*names, "others"][: len(keep) + rest]
+    return mosaic(a.name, a.parts, a.cuts, folded(a.counts, keep, rest), labels, rest)
 
 
 def folded(counts: Floats, keep: list[int], rest: bool) -> Floats:

@@ -32,6 +32,8 @@ class Chart:
         Ranges of the axes.
     x_label, y_label
         What the axes show.
+    bare
+        Only the horizontal axis, for small pictures.
     """
 
     title: str
@@ -44,9 +46,14 @@ class Chart:
     height: int = 300
     x_text: Callable[[float], str] = compact
     y_text: Callable[[float], str] = compact
+    bare: bool = False
     _parts: list[Safe] = field(default_factory=list)
 
-    left, right, top, bottom = 52, 14, 12, 42
+    left, right, top, bottom = 54, 24, 12, 42
+
+    def __post_init__(self) -> None:
+        if self.y_label:
+            self.left = 68
 
     def px(self, x: float) -> float:
         """Place of a value on the horizontal axis, in pixels."""
@@ -111,12 +118,14 @@ class Chart:
     def _axes(self) -> list[Safe]:
         out = []
         floor, end = self.height - self.bottom, self.width - self.right
-        for value in ticks(*self.y, 5):
+        for value in [] if self.bare else ticks(*self.y, 5):
             at = self.py(value)
             out.append(tag("line", x1=self.left, x2=end, y1=f"{at:.1f}", y2=f"{at:.1f}", class_="grid"))
             out.append(tag("text", self.y_text(value), x=self.left - 7, y=f"{at + 4:.1f}", class_="end"))
         for value in ticks(*self.x, 6):
             at = self.px(value)
+            if self.bare and not 14 <= at <= self.width - 14:
+                continue
             out.append(tag("line", x1=f"{at:.1f}", x2=f"{at:.1f}", y1=floor, y2=floor + 4, class_="axis"))
             out.append(tag("text", self.x_text(value), x=f"{at:.1f}", y=floor + 17, class_="mid"))
         out.append(tag("line", x1=self.left, x2=end, y1=floor, y2=floor, class_="axis"))
@@ -172,29 +181,32 @@ def figure(caption: object, *content: object, class_: str | None = None) -> Safe
     return tag("figure", *content, tag("figcaption", caption), class_=class_)
 
 
-def beside(*content: object) -> Safe:
+def beside(*content: object, narrow: bool = False) -> Safe:
     """Parts side by side where there is room."""
-    return tag("div", *content, class_="beside")
+    return tag("div", *content, class_="beside narrow" if narrow else "beside")
 
 
 def bars(
     title: str, entries: Sequence[tuple[str, float, str]], style: str = "c0", top: float | None = None
 ) -> Safe:
     """Horizontal bars: name, length, and what to write beside it."""
-    longest = top or max([abs(value) for _, value, _ in entries] + [1e-12])
-    label_width, room, height = 190, 250, 22
+    low = min([0.0, *(value for _, value, _ in entries)])
+    span = (top or max([value for _, value, _ in entries] + [1e-12])) - low
+    label_width = 14 + 7 * min(27, max([4, *(len(name) for name, _, _ in entries)]))
+    room, height = 440 - label_width, 22
     parts = []
     for i, (name, value, text) in enumerate(entries):
         y = 4 + i * height
-        length = room * max(0.0, value) / longest
+        length = room * abs(value) / span
+        start = label_width + room * (min(value, 0.0) - low) / span
         shown = name if len(name) <= 27 else name[:26] + "…"
         parts += [
             tag("text", tag("title", name), shown, x=label_width - 8, y=y + 14, class_="end"),
             tag(
-                "g", tag("rect", x=label_width, y=y + 2, width=f"{length:.1f}", height=height - 6, rx=2),
+                "g", tag("rect", x=f"{start:.1f}", y=y + 2, width=f"{length:.1f}", height=height - 6, rx=2),
                 class_=f"fill {style}",
             ),
-            tag("text", text, x=f"{label_width + length + 6:.1f}", y=y + 14),
+            tag("text", text, x=f"{start + length + 6:.1f}", y=y + 14),
         ]  # fmt: skip
     told = "; ".join(f"{name}: {text}" for name, _, text in entries)
     return picture(title, told, 540, 8 + height * len(entries), parts)

@@ -38,9 +38,7 @@ def _matrix(counts: np.ndarray, labels: list[str]) -> Safe:
             cells.append(Cell(shown, value, heat=part, good=i == j))
         lines.append(cells)
     headers = ["True \\ predicted", *labels]
-    return table(
-        "Confusion matrix: rows are true, columns predicted", headers, lines, sortable=False, class_="matrix"
-    )
+    return table("Rows are true, columns predicted", headers, lines, sortable=False, class_="matrix")
 
 
 def _commonest(counts: np.ndarray, labels: list[str]) -> Safe:

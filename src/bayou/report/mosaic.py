@@ -11,24 +11,30 @@ from bayou.block import Floats
 from bayou.plain_text import shortened
 from bayou.report.drawing import Chart, colour, picture
 from bayou.report.markup import Safe, tag
-from bayou.report.numbers import compact, share
+from bayou.report.numbers import compact, number, share
 
 _WIDTH, _HEIGHT, _FLOOR = 330, 150, 122
 _MOST = 24  # values drawn one by one; the rarer ones are drawn as one
 
 
 def mosaic(
-    name: str, parts: Sequence[str], cuts: Sequence[float], counts: Floats, labels: Sequence[str]
+    name: str,
+    parts: Sequence[str],
+    cuts: Sequence[float],
+    counts: Floats,
+    labels: Sequence[str],
+    rest: bool = False,
 ) -> Safe:
-    """Parts from left to right, as wide as their share of the rows, split by class from the bottom."""
+    """Parts from left to right, as wide as their share of the rows, split by class; with `rest`, the last is grey."""
     if not cuts and len(parts) > _MOST:
-        rest = counts[_MOST - 1 :].sum(axis=0, keepdims=True)
+        rare = counts[_MOST - 1 :].sum(axis=0, keepdims=True)
         others = len(parts) - _MOST + 1
         parts = [*parts[: _MOST - 1], f"{others:,} others"]
-        counts = np.concatenate((counts[: _MOST - 1], rest))
+        counts = np.concatenate((counts[: _MOST - 1], rare))
     total = float(counts.sum()) or 1.0
     widths = _WIDTH * counts.sum(axis=1) / total
     overall = counts.sum(axis=0) / total
+    styles = [colour(c) for c in range(len(labels) - rest)] + ["c-rest"] * rest
     shapes: list[object] = []
     written: list[object] = []
     at, taken = 0.0, -1e9
@@ -36,11 +42,11 @@ def mosaic(
         row, width = counts[i], float(widths[i])
         weight = float(row.sum())
         if weight > 0:
-            shapes.append(_column(part, at, width, row / weight, labels, weight / total))
+            shapes.append(_column(part, at, width, row / weight, labels, weight / total, styles))
         at += width
         if cuts:
             if i < len(cuts):
-                taken = _label(written, compact(cuts[i]), at, taken, "mid")
+                taken = _label(written, number(cuts[i]), at, taken, "mid")
         elif width > 24:
             room = int(width / 6.4)
             taken = _label(written, shortened(part, max(2, room)), at - width / 2, taken, "mid")
@@ -55,14 +61,20 @@ def mosaic(
                 class_="prior",
             )
         )
-    told = "; ".join(
-        f"{shortened(p, 30)}: {share(float(c.sum()) / total)} of rows"
-        for p, c in list(zip(parts, counts, strict=True))[:12]
-    )
+    first = list(zip(parts, counts, strict=True))[:12]
+    told = "; ".join(f"{shortened(p, 30)}: {share(float(c.sum()) / total)} of rows" for p, c in first)
     return picture(f"{name}: classes by part", told, _WIDTH, _HEIGHT - 6, [*shapes, *written])
 
 
-def _column(part: str, at: float, width: float, shares: Floats, labels: Sequence[str], weight: float) -> Safe:
+def _column(
+    part: str,
+    at: float,
+    width: float,
+    shares: Floats,
+    labels: Sequence[str],
+    weight: float,
+    styles: Sequence[str],
+) -> Safe:
     rects, below = [], 0.0
     gap = 1.0 if width > 4 else 0.0
     for c, one in enumerate(shares.tolist()):
@@ -72,7 +84,7 @@ def _column(part: str, at: float, width: float, shares: Floats, labels: Sequence
             rects.append(
                 tag(
                     "rect", x=f"{at:.1f}", y=f"{top:.1f}", width=f"{max(0.4, width - gap):.1f}",
-                    height=f"{height:.1f}", class_=colour(c),
+                    height=f"{height:.1f}", class_=styles[c],
                 )
             )  # fmt: skip
         below += one
@@ -121,7 +133,7 @@ def density(name: str, weight: Floats, centre: Floats, spread: Floats, labels: S
         height=_HEIGHT,
     )
     chart.left, chart.right, chart.top, chart.bottom = 4, 4, 4, 28
-    chart.y_text = lambda _: ""
+    chart.bare = True
     for c in met:
         chart.area(xs.tolist(), np.minimum(curves[c], top * 1.05).tolist(), colour(c))
     return chart.svg()

@@ -15,7 +15,7 @@ def number(value: float) -> str:
     """
     if value == int(value) if math.isfinite(value) else False:
         return f"{int(value):,}" if abs(value) < 1e15 else f"{value:.4g}"
-    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:,.4g}"
 
 
 def share(value: float, digits: int = 1) -> str:

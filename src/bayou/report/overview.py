@@ -39,7 +39,7 @@ def headline_tiles(found: Findings) -> Safe:
     chosen = own(found)
     best = max(chosen.values(), key=lambda r: r.scores.accuracy)
     entries = [
-        ("Rows", f"{found.rows:,}", "each predicted, then learned" if found.window else found.protocol),
+        ("Rows", f"{found.rows:,}", "predicted, then learned" if found.window else found.protocol),
         ("Best accuracy", share(best.scores.accuracy, 2), best.name),
     ]
     rivals = [r for r in found.results.values() if r.baseline]

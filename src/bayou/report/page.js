@@ -70,10 +70,20 @@ for (const chooser of all(document, ".chooser")) {
   const lines = JSON.parse(chooser.dataset.lines), positives = Number(chooser.dataset.positives);
   const slider = chooser.querySelector("input"), told = chooser.querySelector("output");
   const share = value => `${(100 * value).toFixed(1)} %`, count = value => value.toLocaleString("en");
+  const negatives = Number(chooser.dataset.negatives), [left, right_, top, bottom] = chooser.dataset.frame.split(",").map(Number);
+  const move = (what, x, y) => {
+    for (const dot of all(chooser.parentElement, `${what} circle`)) {
+      const box = dot.ownerSVGElement.viewBox.baseVal;
+      dot.setAttribute("cx", left + (box.width - left - right_) * x);
+      dot.setAttribute("cy", top + (box.height - top - bottom) * (1 - y));
+    }
+  };
   slider.addEventListener("input", () => {
     const [threshold, right, wrong] = lines[slider.value];
     const precision = right + wrong ? right / (right + wrong) : 1, recall = positives ? right / positives : 0;
     const f1 = positives + right + wrong ? 2 * right / (positives + right + wrong) : 0;
+    move(".on-roc", negatives ? wrong / negatives : 0, recall);
+    move(".on-recall", recall, precision);
     told.textContent = `${threshold.toFixed(3)}: precision ${share(precision)}, recall ${share(recall)}, F1 ${share(f1)}; ` +
       `${count(right)} found, ${count(positives - right)} missed, ${count(wrong)} false alarms`;
   });

@@ -17,6 +17,17 @@ from bayou.report.markup import Safe, fold, join, tag
 from bayou.report.model_part import attributes_and_labels, model_parts
 from bayou.report.probabilities import probability_parts
 
+_SHORT = {
+    "curves": "Curves",
+    "confusion": "Confusion",
+    "classes": "Classes",
+    "thresholds": "Thresholds",
+    "attributes": "Attributes",
+    "structure": "Dependences",
+    "cost": "Speed",
+    "repeat": "Repeat",
+}
+
 
 @dataclass(frozen=True)
 class Section:
@@ -25,6 +36,11 @@ class Section:
     key: str
     title: str
     content: Safe
+
+    @property
+    def short(self) -> str:
+        """The title as it stands in the list of sections."""
+        return _SHORT.get(self.key, self.title)
 
     def html(self) -> Safe:
         heading = f"{self.key}-title"
@@ -60,7 +76,7 @@ def report_html(
     """
     known, told = dict(models or {}), background or Background()
     sections = [s for s in _sections(found, known, told) if s.content]
-    links = [tag("li", tag("a", s.title, href=f"#{s.key}")) for s in sections]
+    links = [tag("li", tag("a", s.short, href=f"#{s.key}")) for s in sections]
     head = join(
         (
             tag("meta", charset="utf-8"),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from bayou.plain_text import shortened
 from bayou.report.chances import reliability, thresholds
+from bayou.report.drawing import beside
 from bayou.report.found import Finding
 from bayou.report.markup import Safe, join, tag
 from bayou.report.mistakes import confusion, per_class
@@ -29,11 +30,8 @@ def _each(results: Mapping[str, Finding], make: Callable[[Finding, str], Safe], 
         return join(made.values())
     if wide:
         return by_model(made)
-    return tag(
-        "div",
-        *(tag("div", tag("h3", shortened(name, 60)), content) for name, content in made.items()),
-        class_="beside",
-    )
+    parts = [tag("div", tag("h3", shortened(name, 60)), content) for name, content in made.items()]
+    return beside(*parts, narrow=True)
 
 
 def by_model(made: Mapping[str, Safe]) -> Safe:

@@ -45,8 +45,8 @@ def weight_picture(names: list[str], values: Floats, labels: list[str]) -> Safe:
         (
             tag(
                 "p",
-                "A weight of 1 is what naive Bayes gives every attribute; lower ones are trusted less, since "
-                "others say the same.",
+                "A weight of 1 is what naive Bayes gives every attribute; those with lower ones are trusted less, "
+                "since others say the same.",
                 class_="remark",
             ),
             figure(f"Mean weight over the classes{more}", bars("Weights", entries, "c3", top)),

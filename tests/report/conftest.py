@@ -1,0 +1,109 @@
+"""A real browser, and pages for it to open."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bayou.classifiers import MultinomialNB, NaiveBayes
+from bayou.classifiers.hoeffding_tree import HoeffdingTree
+from bayou.classifiers.model import Model
+from bayou.classifiers.tan import TAN
+from bayou.classifiers.weighted import WeightedNB
+from bayou.ensembles import ResetOnDrift
+from bayou.evaluate import Evaluation, prequential
+from bayou.report import Background, write_report
+from bayou.streams import open_stream
+from bayou.streams.generators import ManyGaussians
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+
+
+def chromium() -> str:
+    """Where the browser is; as root it is installed if it is not there."""
+    found = shutil.which("chromium")
+    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
+        subprocess.run(["apt-get", "update", "-qq"], check=False, capture_output=True, timeout=300)
+        subprocess.run(
+            ["apt-get", "install", "-y", "-qq", "chromium"], check=False, capture_output=True, timeout=600
+        )
+        found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("NO BROWSER: pages are not opened; install chromium (Debian: apt-get install chromium)")
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="NO BROWSER DRIVER: pip install playwright")
+    with sync_api.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=chromium(), args=FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The source of axe-core, which finds what keeps people out of a page."""
+    folder = tmp_path_factory.mktemp("axe")
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("NO AXE-CORE: accessibility is not checked; install npm")
+    packed = subprocess.run(
+        [npm, "pack", "axe-core@4", "--silent"], cwd=folder, check=False, capture_output=True, timeout=300
+    )
+    found = sorted(folder.glob("axe-core-*.tgz"))
+    if packed.returncode or not found:
+        pytest.skip("NO AXE-CORE: accessibility is not checked; `npm pack axe-core` failed")
+    with tarfile.open(found[0]) as archive:
+        source = archive.extractfile("package/axe.min.js")
+        assert source is not None
+        return source.read().decode()
+
+
+def stream_and_models(name: str) -> tuple[Any, dict[str, Model]]:
+    if name == "many":
+        return ManyGaussians(rows=3000, seed=3), {"nb": NaiveBayes(numeric="gk"), "gaussian": NaiveBayes()}
+    if not DATA.is_dir():
+        pytest.skip("the real data sets are not beside the project (../shared/data)")
+    if name == "electricity":
+        models: dict[str, Model] = {
+            "gk": NaiveBayes(numeric="gk"), "reset": ResetOnDrift(), "tree": HoeffdingTree(), "wnb": WeightedNB(),
+        }  # fmt: skip
+        return open_stream(str(DATA / "streams" / "elecNormNew.arff.gz")), models
+    if name == "adult":
+        stream = open_stream(str(DATA / "tabular" / "adult-train.csv.gz"), target="class")
+        return stream, {"gk": NaiveBayes(numeric="gk"), "tan": TAN()}
+    stream = open_stream(str(DATA / "text" / "SMSSpamCollection.tsv.gz"), format="text")
+    return stream, {"mnb": MultinomialNB()}
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Pages by name: the evaluation behind each, its models, and the file."""
+    folder = tmp_path_factory.mktemp("pages")
+    known: dict[str, tuple[Evaluation, dict[str, Model], Path]] = {}
+
+    def make(name: str) -> tuple[Evaluation, dict[str, Model], Path]:
+        if name not in known:
+            stream, models = stream_and_models(name)
+            found = prequential(models, stream)
+            path = folder / f"{name}.html"
+            drifts = {"reset": [9000, 20000]} if name == "electricity" else {}
+            told = Background(name, f"{found.rows:,} rows", f"bayou evaluate {name}", "class", {}, drifts)
+            write_report(path, found, models, told)
+            known[name] = (found, models, path)
+        return known[name]
+
+    return make
