@@ -124,7 +124,7 @@ def per_column(X: csr_matrix, y: np.ndarray) -> Iterator[Row]:
             def train_and_tabulate() -> None:
                 model.fit(some, labels)  # noqa: B023
                 model._read()  # noqa: B023
-                model._odds[1].columns[0].whole()  # type: ignore[index, attr-defined] # noqa: B023
+                model._read_off.odds[1].columns[0].whole()  # type: ignore[index, attr-defined] # noqa: B023
 
             ours, peer = best(train_and_tabulate, 3), best(lambda: slow.fit(some, labels), 1)  # noqa: B023
             yield row(f"train and make tables, {documents} rows, {bits} bits, per column", ours, peer, "")

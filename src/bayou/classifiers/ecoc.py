@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -95,6 +95,10 @@ class EcocNB(Shell):
         return self._estimator().numbers_are_words
 
     @property
+    def poor_score(self) -> bool:  # type: ignore[override]
+        return self._estimator().poor_score
+
+    @property
     def law(self) -> MergeLaw:
         return self._estimator().law
 
@@ -130,20 +134,18 @@ class EcocNB(Shell):
             require_regroups(view)
         self._class_view()
         self._schema = schema
-        self._plan: _Plan | None = None
-        self._odds: list[Odds] | None = None
+        self._read_off = _ReadOff()
 
     @property
     def _views(self) -> Mapping[str, AnyView]:
         return self._inner._views
 
     def _changed(self) -> None:
-        self._odds = None
+        self._read_off.odds = None
 
     def grow(self, plan: Alignment) -> None:
         self._inner.grow(plan)
-        self._plan = None
-        self._changed()
+        self._read_off = _ReadOff()
 
     def learn(self, block: Block) -> None:
         self._inner.learn(block)
@@ -193,7 +195,7 @@ class EcocNB(Shell):
         if plan is None:
             return out
         scores = np.zeros((block.n, plan.sides.width))
-        for reading in self._odds or ():
+        for reading in self._read_off.odds or ():
             reading.add(block, scores)
         if not len(plan.sides.fold):
             scores = self._decoded(plan, scores)
@@ -214,22 +216,22 @@ class EcocNB(Shell):
 
     def _read(self) -> _Plan | None:
         """What the state as it is says; None if no class is possible."""
-        if self._odds is not None:
-            return self._plan
+        known = self._read_off
+        if known.odds is not None:
+            return known.plan
         for view in self._views.values():
             view.read_if_due()
         prior = np.zeros((1, self._inner._k))
         self._class_view().add_log_prob(_ANY_ROW, prior)
         possible = prior[0] > -np.inf
         if not possible.any():
-            self._plan = None
-        elif self._plan is None or not np.array_equal(possible, self._plan.possible):
-            self._plan = self._planned(possible)
-        if self._plan is not None:
-            self._plan = self._plan.with_prior(prior[0])
-            sides = self._plan.sides
-            self._odds = [view_odds(view, sides) for view in self._views.values()] if sides.width else []
-        return self._plan
+            return None
+        if known.plan is None or not np.array_equal(possible, known.plan.possible):
+            known.plan = self._planned(possible)
+        known.plan = replace(known.plan, prior=prior[0])
+        sides = known.plan.sides
+        known.odds = [view_odds(view, sides) for view in self._views.values()] if sides.width else []
+        return known.plan
 
     def _class_view(self) -> AnyView:
         for view in self._views.values():
@@ -271,5 +273,13 @@ class _Plan:
     scale: float
     prior: Floats
 
-    def with_prior(self, prior: Floats) -> _Plan:
-        return _Plan(self.possible, self.sides, self.signs, self.weight, self.scale, prior)
+
+@dataclass
+class _ReadOff:
+    """What was read off the state as it is; a copy of the model reads for itself."""
+
+    plan: _Plan | None = None
+    odds: list[Odds] | None = None
+
+    def __deepcopy__(self, memo: Any) -> _ReadOff:
+        return _ReadOff(self.plan)
