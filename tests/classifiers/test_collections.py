@@ -27,16 +27,7 @@ VECTORS = vectors("bouckaert_playtennis.json")
 TOLD = {"prior": "laplace", "order": COLUMNS}
 EXACT = 1e-13
 
-MODELS = {
-    "AODE": AODE,
-    "FANC": FANC,
-    "TC": TC,
-    "SPC": SPC,
-    "SPCr": SPCr,
-    "Collection": Collection,
-    "TAN": TAN,
-    "FAN": FAN,
-    "SuperParent": SuperParent,
+MODELS = {  # beside the defaults, on which the contract runs in test_contract.py
     "FANC by information": lambda: FANC(order="information"),
     "FANC of three parents, given order, frequencies": lambda: FANC(parents=3, numeric="frequency"),
 }
@@ -44,7 +35,7 @@ MODELS = {
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", MODELS)
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_contract(name, check, seed):
     check(MODELS[name], seed)
@@ -52,7 +43,7 @@ def test_contract(name, check, seed):
 
 @pytest.mark.parametrize("check", [check_blocks, check_test_then_train, check_restore])
 @pytest.mark.parametrize("model", [AODE, FANC, TC, SPC, SPCr, TAN, FAN, SuperParent])
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_contract_across_the_freezing_of_grids(model, check, seed):
     check(lambda: model(numeric=Grid(warm_up=10)), seed)
