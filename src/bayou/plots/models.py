@@ -1,0 +1,148 @@
+"""Pictures of what a model has learned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayou.errors import UnsupportedError
+from bayou.plots.canvas import axes, colour, plain, tidy
+from bayou.report.attributes import Attribute, attributes_of, class_labels
+from bayou.report.insides import Insides, insides
+from bayou.report.structure import parents_of
+from bayou.report.weights import weights_of
+from bayou.report.words import word_tables
+from bayou.schema import Label
+
+
+def information(model: Any, most: int = 20, ax: Any = None) -> Any:
+    """The attributes that tell most about the class by themselves, as a share of its entropy.
+
+    >>> from bayou import NaiveBayes
+    >>> model = NaiveBayes()
+    >>> model.learn_many([{"sky": "blue", "x": 1.0}, {"sky": "grey", "x": 1.1}] * 9, ["dry", "wet"] * 9)
+    >>> ax = information(model)
+    >>> len(ax.patches)
+    2
+    """
+    found = attributes_of(_inside(model))[:most]
+    ax = axes(ax, 6.4, 1.0 + 0.28 * len(found))
+    ax.barh([plain(a.name) for a in found], [a.information for a in found], color=colour(0))
+    ax.invert_yaxis()
+    return tidy(ax, "what each attribute tells", "share of the class's entropy")
+
+
+def attribute(model: Any, name: str, ax: Any = None) -> Any:
+    """One attribute: its parts as wide as they are frequent and split by class, or a density per class."""
+    inside = _inside(model)
+    found = {a.name: a for a in attributes_of(inside)}
+    if name not in found:
+        raise KeyError(f"the model has no table of {name!r}; it has them of {sorted(found)}")
+    ax, labels = axes(ax, 6.4, 3.2), class_labels(inside)
+    one = found[name]
+    if one.counts is None:
+        _densities(ax, one, labels)
+    else:
+        _mosaic(ax, one, labels)
+    ax.legend(frameon=False, fontsize="small")
+    level = "" if one.level is None else f", level {one.level:.4f}"
+    return tidy(ax, f"{plain(name)}: information {100 * one.information:.1f} %{level}")
+
+
+def _mosaic(ax: Any, one: Attribute, labels: list[Label]) -> None:
+    assert one.counts is not None
+    weight = one.counts.sum(axis=1)
+    total = float(weight.sum()) or 1.0
+    left = np.concatenate(([0.0], np.cumsum(weight)[:-1])) / total
+    share = one.counts / np.maximum(weight, 1e-300)[:, np.newaxis]
+    below = np.zeros(len(weight))
+    for c, label in enumerate(labels):
+        ax.bar(left, share[:, c], weight / total, below, align="edge", color=colour(c), edgecolor="white",
+               linewidth=0.6, label=plain(label))  # fmt: skip
+        below += share[:, c]
+    wide = [i for i in range(len(weight)) if weight[i] / total > 0.05]
+    ax.set_xticks(
+        [left[i] + weight[i] / total / 2 for i in wide],
+        [plain(one.parts[i], 14) for i in wide],
+        fontsize="small",
+    )
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, 1)
+
+
+def _densities(ax: Any, one: Attribute, labels: list[Label]) -> None:
+    assert one.centre is not None
+    assert one.spread is not None
+    met = [c for c in range(len(labels)) if one.weight[c] > 0]
+    low = min((one.centre[c] - 3 * one.spread[c] for c in met), default=0.0)
+    high = max((one.centre[c] + 3 * one.spread[c] for c in met), default=1.0)
+    x = np.linspace(low, high, 300)
+    for c in met:
+        y = np.exp(-0.5 * ((x - one.centre[c]) / one.spread[c]) ** 2) / (one.spread[c] * np.sqrt(2 * np.pi))
+        ax.plot(x, y, color=colour(c), label=plain(labels[c]))
+        ax.fill_between(x, y, color=colour(c), alpha=0.18)
+
+
+def words(model: Any, label: Label, most: int = 20, column: str | None = None, ax: Any = None) -> Any:
+    """The words that speak most surely for a class, by log-odds against all others."""
+    inside = _inside(model)
+    tables = {t.column: t for t in word_tables(inside)}
+    if not tables:
+        raise UnsupportedError("the model has no words to show")
+    found = tables[column] if column is not None else next(iter(tables.values()))
+    c = class_labels(inside).index(label)
+    leading = found.leading(c, most)
+    ax = axes(ax, 6.4, 1.0 + 0.28 * len(leading))
+    ax.barh(
+        [plain(found.words[w]) for w in leading], [found.log_odds[w, c] for w in leading], color=colour(c)
+    )
+    ax.invert_yaxis()
+    return tidy(ax, f"words that speak for {plain(label)}", "log-odds")
+
+
+def weights(model: Any, ax: Any = None) -> Any:
+    """The mean weight of every attribute of a weighted naive Bayes."""
+    found = weights_of(_inside(model))
+    if found is None:
+        raise UnsupportedError(f"{type(model).__name__} gives its attributes no weights")
+    names, values = found
+    mean = values.mean(axis=1)
+    order = np.argsort(-mean, kind="stable")
+    ax = axes(ax, 6.4, 1.0 + 0.28 * len(names))
+    ax.barh([plain(names[j]) for j in order], mean[order], color=colour(3))
+    ax.axvline(1.0, color="black", linewidth=0.8, linestyle="--")
+    ax.invert_yaxis()
+    return tidy(ax, "mean weight over the classes")
+
+
+def structure(model: Any, ax: Any = None) -> Any:
+    """Which attribute depends on which, from left to right."""
+    parents = parents_of(_inside(model))
+    if parents is None:
+        raise UnsupportedError(f"{type(model).__name__} has no parents of attributes to draw")
+    ax = axes(ax, 8.0, 1.0 + 0.3 * len(parents))
+    place: dict[str, tuple[int, int]] = {}
+    todo = [(name, 0) for name in sorted((n for n, p in parents.items() if p is None), reverse=True)]
+    while todo:
+        name, depth = todo.pop()
+        place[name] = (depth, -len(place))
+        todo += [
+            (child, depth + 1) for child in sorted((n for n, p in parents.items() if p == name), reverse=True)
+        ]
+    for name, (x, y) in place.items():
+        parent = parents[name]
+        if parent is not None:
+            ax.annotate("", (x - 0.05, y), place[parent], arrowprops={"arrowstyle": "->", "color": "#566073"})
+        ax.plot(x, y, "o", color=colour(0))
+        ax.text(x + 0.08, y, plain(name), va="center")
+    ax.set_xlim(-0.2, max(x for x, _ in place.values()) + 1.5)
+    ax.set_axis_off()
+    return ax
+
+
+def _inside(model: Any) -> Insides:
+    found = insides(model)
+    if found is None:
+        raise UnsupportedError(f"{type(model).__name__} has learned nothing that could be shown")
+    return found
