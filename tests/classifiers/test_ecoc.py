@@ -25,6 +25,7 @@ from bayou import (
 from bayou.classifiers.ecoc import EcocNB
 from bayou.classifiers.engine import BayesClassifier
 from bayou.codes import BCH, GivenCode, OneVsAll, OneVsOne, RandomCode, useful_columns
+from bayou.ensembles.bagging import Bagging
 from bayou.errors import BayouError, SchemaError, UnsupportedError
 from bayou.readings.kernel import Kernel
 from bayou.readings.odds import view_odds
@@ -309,6 +310,19 @@ def test_a_new_class_extends_the_code_and_declared_classes_fix_it():
         assert fixed._read_off.plan.signs.shape[1] == 4
         assert not fixed._read_off.plan.signs[:, known:].any()
     assert np.array_equal(model.predict_proba(rows), fixed.predict_proba(rows))
+
+
+def test_inside_an_ensemble_that_merged_every_class_has_a_row():
+    shards = [Bagging(EcocNB(code=BCH(15)), n_estimators=2) for _ in range(2)]
+    for shard, labels in zip(shards, ("uv", "wz"), strict=True):
+        for i in range(20):
+            shard.learn_one({"x": float(i % 2)}, labels[i % 2])
+    merged = shards[0].merge(shards[1])
+    merged.predict_one({"x": 0.0})
+    for member in merged._members:
+        signs = member._read_off.plan.signs
+        assert signs.shape[1] == 4
+        assert signs.all()
 
 
 def test_a_given_code_refuses_more_classes_than_rows_only_when_predicting():

@@ -243,7 +243,11 @@ class EcocNB(Shell):
         """The code over the classes that can occur, in storage order."""
         schema = self._encoder.schema if self._encoder is not None else self._schema
         known = possible | schema.closed
-        order = [c for c in canonical_order(schema.classes.values) if known[c]]
+        listed = canonical_order(schema.classes.values).tolist()
+        listed += range(
+            len(listed), len(known)
+        )  # inside an ensemble that merged: labels this model was never told
+        order = [c for c in listed if known[c]]
         rows = code_recipe(self.code).rows(len(order))
         matrix = np.zeros((len(possible), rows.shape[1]), dtype=np.int8)
         matrix[order] = rows
