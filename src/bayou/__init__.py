@@ -23,7 +23,7 @@ _OFFERED = {
     ),
     "bayou.recipes": (
         "Gaussian GKClass PiD CPiD MODL MODLGroups EqualWidth EqualFrequency FayyadIrani KMeansBins MEstimate "
-        "Threshold Costs"
+        "Kernel RoundedNormal Sketch CountMinSketch Threshold Costs"
     ),
     "bayou.readings.discretize": "discretize group",
     "bayou.evaluate": "prequential holdout cross_validate compare",

@@ -15,6 +15,8 @@ MODELS = {name: getattr(classifiers, name) for name in classifiers.__all__} | {
     "NaiveBayes, quantiles and MODL": lambda: NaiveBayes(numeric="gk"),
     "NaiveBayes, cPiD and equal frequency": lambda: NaiveBayes(numeric="cpid", bins="equal-frequency"),
     "NaiveBayes, PiD and Fayyad-Irani": lambda: NaiveBayes(numeric="pid", bins="fayyad-irani"),
+    "NaiveBayes, sketches": lambda: NaiveBayes(nominal="sketch"),
+    "NaiveBayes, groups of values and kernels": lambda: NaiveBayes(groups="modl", numeric="kernel"),
     "NaiveBayes, sample variance": lambda: NaiveBayes(numeric=Gaussian(ddof=1, floor=1e-3)),
 }
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from bayou.classifiers.engine import BayesClassifier
+from bayou.classifiers.nominal import Nominal, groups_recipe, nominal_recipe, nominal_view
 from bayou.classifiers.numeric import Numeric, bins_recipe, numeric_recipe, numeric_view
 from bayou.decisions import Decision
+from bayou.readings.modl_groups import MODLGroups
 from bayou.readings.partition import Discretiser
 from bayou.readings.prior import prior_reader
 from bayou.readings.table import MEstimate, table_reader
@@ -15,7 +18,6 @@ from bayou.readings.view import AnyView, Live
 from bayou.readings.words import Multinomial
 from bayou.schema import Declared, Label
 from bayou.summaries.class_counts import ClassCounts
-from bayou.summaries.value_counts import ValueCounts
 from bayou.summaries.word_counts import WordCounts
 
 
@@ -32,7 +34,12 @@ class NaiveBayes(BayesClassifier):
         a recipe such as `GKClass(tuples=50)`.
     bins
         How summaries of cells are cut into intervals: `"modl"`, `"equal-width"`, `"equal-frequency"`,
-        `"fayyad-irani"`, `"k-means"`, or a recipe; Gaussians need none.
+        `"fayyad-irani"`, `"k-means"`, or a recipe; Gaussians and kernels need none.
+    nominal
+        How nominal columns are counted: `"counts"`, or a sketch of bounded size for values without end, `"sketch"`,
+        `"count-min"`, or a recipe such as `Sketch(max_bytes=1 << 20)`.
+    groups
+        None, or how nominal values are grouped before they are read: `"modl"` or `MODLGroups()`.
     smoothing
         Pseudo-count per value of a nominal column and per word (1 is Laplace's rule), or `MEstimate(m)`.
     prior
@@ -58,6 +65,8 @@ class NaiveBayes(BayesClassifier):
         self,
         numeric: str | Numeric = "gaussian",
         bins: str | Discretiser = "modl",
+        nominal: str | Nominal = "counts",
+        groups: str | MODLGroups | None = None,
         smoothing: float | MEstimate = 1.0,
         prior: str | Mapping[Label, float] = "empirical",
         decision: Decision | None = None,
@@ -65,25 +74,33 @@ class NaiveBayes(BayesClassifier):
     ) -> None:
         self.numeric = numeric
         self.bins = bins
+        self.nominal = nominal
+        self.groups = groups
         self.smoothing = smoothing
         self.prior = prior
         self.decision = decision
         self.schema = schema
 
     def declared(self) -> Declared:
-        return given_classes(super().declared(), self.prior)
+        told = given_classes(super().declared(), self.prior)
+        return told if nominal_recipe(self.nominal) is None else replace(told, hash_values=True)
 
     def views(self) -> Mapping[str, AnyView]:
         table = table_reader(self.smoothing)
         return {
             "classes": Live(ClassCounts(), prior_reader(self.prior)),
             "numeric": numeric_view(self.numeric, self.bins),
-            "nominal": Live(ValueCounts(), table),
+            "nominal": nominal_view(self.nominal, self.groups, table),
             "words": Live(WordCounts(), Multinomial(table.alpha or 1.0)),
         }
 
     def _nested(self, name: str, value: Any) -> Any:
-        resolve = {"numeric": numeric_recipe, "bins": bins_recipe}.get(name)
+        resolve = {
+            "numeric": numeric_recipe,
+            "bins": bins_recipe,
+            "nominal": nominal_recipe,
+            "groups": groups_recipe,
+        }.get(name)
         return resolve(value) if resolve else value
 
 

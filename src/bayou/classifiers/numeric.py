@@ -9,6 +9,7 @@ from bayou.readings.equal import EqualFrequency, EqualWidth
 from bayou.readings.fayyad_irani import FayyadIrani
 from bayou.readings.gaussian import Gaussian
 from bayou.readings.intervals import Intervals
+from bayou.readings.kernel import Kernel, RoundedNormal
 from bayou.readings.kmeans_bins import KMeansBins
 from bayou.readings.modl import MODL
 from bayou.readings.partition import Discretiser
@@ -16,8 +17,15 @@ from bayou.readings.view import AnyView, Live, Searched
 from bayou.summaries.grid_counts import CPiD, PiD
 from bayou.summaries.quantile_tuples import GKClass
 
-Numeric = Gaussian | GKClass | PiD | CPiD
-NUMERIC: dict[str, type[Numeric]] = {"gaussian": Gaussian, "gk": GKClass, "pid": PiD, "cpid": CPiD}
+Numeric = Gaussian | GKClass | PiD | CPiD | Kernel | RoundedNormal
+NUMERIC: dict[str, type[Numeric]] = {
+    "gaussian": Gaussian,
+    "gk": GKClass,
+    "pid": PiD,
+    "cpid": CPiD,
+    "kernel": Kernel,
+    "rounded-normal": RoundedNormal,
+}
 BINS: dict[str, type[Discretiser]] = {
     "modl": MODL,
     "equal-width": EqualWidth,
@@ -40,10 +48,12 @@ def bins_recipe(bins: str | Discretiser) -> Discretiser:
 
 
 def numeric_view(numeric: str | Numeric, bins: str | Discretiser) -> AnyView:
-    """Normal densities are read live; whatever has cells is cut into intervals at refresh points."""
+    """Normal densities are read live; whatever has cells is cut into intervals, or smoothed, at refresh points."""
     recipe = numeric_recipe(numeric)
     if isinstance(recipe, Gaussian):
         return Live(recipe.summary(), recipe)
+    if isinstance(recipe, Kernel | RoundedNormal):
+        return Searched(recipe.summary(), recipe)
     return Searched(recipe.summary(), Intervals(bins_recipe(bins)))
 
 

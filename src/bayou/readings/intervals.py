@@ -99,7 +99,7 @@ class Intervals:
         offsets, cuts, cells = arrays["offsets"], arrays["cuts"], arrays["counts"]
         p = len(arrays["levels"])
         require(offsets.shape == (p + 1,) and cuts.ndim == 1, "every column of a reading has its intervals")
-        require(offsets.min(initial=0) >= 0, "an interval stands before the first")
+        require(offsets[0] == 0, "the first interval is not the first")
         parts("the numbers of intervals", np.diff(offsets), len(cuts))
         require(cells.ndim == 2 and len(cells) == len(cuts), "every interval has its class counts")
         counts("the class counts of intervals", cells)
@@ -141,6 +141,11 @@ class IntervalReading:
 
     def __iter__(self) -> Iterator[Partition]:
         return (self.partitions[j] for j in range(len(self.partitions)))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Columns and classes."""
+        return len(self.partitions), self.partitions.counts.shape[1]
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
         parts, p = self.partitions, block.numeric.shape[1]

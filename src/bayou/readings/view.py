@@ -13,6 +13,7 @@ import numpy as np
 
 from bayou.align import Alignment
 from bayou.block import Block, Floats
+from bayou.checks import require
 from bayou.errors import UnsupportedError
 from bayou.laws import MergeLaw
 from bayou.protocols import (
@@ -189,8 +190,13 @@ class Searched(View[S]):
     def restore(self, arrays: Arrays) -> None:
         kept = {k: a for k, a in arrays.items() if not k.startswith("reading.")}
         self.summary.restore(kept)
+        shape = getattr(self.reading, "shape", None)
         self.reading = self.reader.restore(
             {k.removeprefix("reading."): a for k, a in arrays.items() if k.startswith("reading.")}
+        )
+        require(
+            getattr(self.reading, "shape", None) == shape,
+            "a reading has other columns or classes than its summary",
         )
         self.due = False
 

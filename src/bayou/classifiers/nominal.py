@@ -1,0 +1,47 @@
+"""How nominal columns are summarised and read: recipes and their short names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayou.errors import SchemaError
+from bayou.readings.groups import Groups
+from bayou.readings.modl_groups import MODLGroups
+from bayou.readings.sketched import CountMinSketch, Sketch, SketchedTable
+from bayou.readings.table import Table
+from bayou.readings.view import AnyView, Live, Searched
+from bayou.summaries.value_counts import ValueCounts
+
+Nominal = Sketch | CountMinSketch
+NOMINAL: dict[str, type[Nominal]] = {"sketch": Sketch, "count-min": CountMinSketch}
+
+
+def nominal_recipe(nominal: str | Nominal) -> Nominal | None:
+    """The sketch behind a short name; None for plain counts."""
+    if not isinstance(nominal, str):
+        return nominal
+    if nominal != "counts" and nominal not in NOMINAL:
+        raise SchemaError(f"nominal={nominal!r}; it is 'counts', one of {sorted(NOMINAL)}, or a recipe")
+    return None if nominal == "counts" else NOMINAL[nominal]()
+
+
+def nominal_view(nominal: str | Nominal, groups: str | MODLGroups | None, table: Table) -> AnyView:
+    """Values as they are, or in groups that are searched at refresh points; counted exactly, or sketched."""
+    sketch = nominal_recipe(nominal)
+    summary: Any = ValueCounts() if sketch is None else sketch.summary()
+    grouping = groups_recipe(groups)
+    if grouping is not None:
+        if isinstance(sketch, CountMinSketch):
+            raise SchemaError(
+                "a count-min sketch keeps no values that could be grouped; use nominal='sketch'"
+            )
+        return Searched(summary, Groups(grouping))
+    return Live(summary, table) if sketch is None else Live(summary, SketchedTable.like(table))
+
+
+def groups_recipe(groups: str | MODLGroups | None) -> MODLGroups | None:
+    if isinstance(groups, str):
+        if groups != "modl":
+            raise SchemaError(f"groups={groups!r}; it is 'modl', a recipe such as MODLGroups(), or None")
+        return MODLGroups()
+    return groups
