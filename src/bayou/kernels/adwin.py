@@ -40,21 +40,22 @@ def insert(
         if filled[r] <= MOST or r == len(filled) - 1:
             return
         total, square = totals[r, 0] + totals[r, 1], squares[r, 0] + squares[r, 1]
-        drop(totals, squares, filled, r, 2)
+        drop(totals, squares, filled, r)
+        drop(totals, squares, filled, r)
 
 
 @kernel
 def drop(
-    totals: NDArray[np.float64], squares: NDArray[np.float64], filled: NDArray[np.int64], r: int, n: int
+    totals: NDArray[np.float64], squares: NDArray[np.float64], filled: NDArray[np.int64], r: int
 ) -> None:
-    """Take the n oldest buckets out of row r.
+    """Take the oldest bucket out of row r.
 
     totals, squares : float64[R, 6], in/out; filled : int64[R], in/out
     """
-    filled[r] -= n
+    filled[r] -= 1
     for b in range(MOST + 1):
-        totals[r, b] = totals[r, b + n] if b < filled[r] else 0.0
-        squares[r, b] = squares[r, b + n] if b < filled[r] else 0.0
+        totals[r, b] = totals[r, b + 1] if b < filled[r] else 0.0
+        squares[r, b] = squares[r, b + 1] if b < filled[r] else 0.0
 
 
 @kernel
@@ -124,7 +125,7 @@ def watch(
             window[WIDTH] -= 2.0**r
             window[TOTAL] -= totals[r, 0]
             window[SQUARES] -= squares[r, 0]
-            drop(totals, squares, filled, r, 1)
+            drop(totals, squares, filled, r)
         if rose:
             return i
     return -1
