@@ -18,12 +18,14 @@ __version__ = "0.1.0"
 # Module -> names: imported when first asked for, so that `import bayou` and `bayou --help` stay quick.
 _OFFERED = {
     "bayou.classifiers": (
-        "MajorityClass NoChange NaiveBayes MultinomialNB ComplementNB BernoulliNB TAN FAN SuperParent AODE FANC SPC SPCr "
-        "TC Collection"
+        "MajorityClass NoChange NaiveBayes MultinomialNB ComplementNB BernoulliNB TAN FAN SuperParent AODE FANC SPC "
+        "SPCr TC Collection WeightedNB AveragedNB EcocNB HoeffdingTree"
     ),
+    "bayou.ensembles": "Bagging AWE WeightedVoting ResetOnDrift Fading Window",
     "bayou.recipes": (
         "Gaussian GKClass PiD CPiD MODL MODLGroups EqualWidth EqualFrequency FayyadIrani KMeansBins MEstimate "
-        "Kernel RoundedNormal Sketch CountMinSketch Threshold Costs"
+        "Kernel RoundedNormal Sketch CountMinSketch Threshold Costs Grid InformationGain Gini OneVsAll OneVsOne BCH "
+        "RandomCode GivenCode Constant Document Decaying AdaGrad KunchevaPlumpton MiniBatch Experts"
     ),
     "bayou.readings.discretize": "discretize group",
     "bayou.evaluate": "prequential holdout cross_validate compare",

@@ -1,6 +1,8 @@
 """Frozen choices users pass to classifiers, gathered here; each is defined beside what it builds."""
 
+from bayou.codes import BCH, GivenCode, OneVsAll, OneVsOne, RandomCode
 from bayou.decisions import Costs, Threshold
+from bayou.rates import AdaGrad, Constant, Decaying, Document, Experts, KunchevaPlumpton, MiniBatch
 from bayou.readings.equal import EqualFrequency, EqualWidth
 from bayou.readings.fayyad_irani import FayyadIrani
 from bayou.readings.gaussian import Gaussian
@@ -9,26 +11,43 @@ from bayou.readings.kmeans_bins import KMeansBins
 from bayou.readings.modl import MODL
 from bayou.readings.modl_groups import MODLGroups
 from bayou.readings.sketched import CountMinSketch, Sketch
+from bayou.readings.splits import Gini, InformationGain
 from bayou.readings.table import MEstimate
 from bayou.recipe import Recipe
+from bayou.summaries.grid import Grid
 from bayou.summaries.grid_counts import CPiD, PiD
 from bayou.summaries.quantile_tuples import GKClass
 
 __all__ = [
+    "BCH",
     "MODL",
+    "AdaGrad",
     "CPiD",
+    "Constant",
     "Costs",
     "CountMinSketch",
+    "Decaying",
+    "Document",
     "EqualFrequency",
     "EqualWidth",
+    "Experts",
     "FayyadIrani",
     "GKClass",
     "Gaussian",
+    "Gini",
+    "GivenCode",
+    "Grid",
+    "InformationGain",
     "KMeansBins",
     "Kernel",
+    "KunchevaPlumpton",
     "MEstimate",
     "MODLGroups",
+    "MiniBatch",
+    "OneVsAll",
+    "OneVsOne",
     "PiD",
+    "RandomCode",
     "Recipe",
     "RoundedNormal",
     "Sketch",

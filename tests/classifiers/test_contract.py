@@ -7,10 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayou.classifiers as classifiers
+import bayou.ensembles as ensembles
 from bayou import Gaussian, MEstimate, NaiveBayes
 from bayou.testing import CHECKS
 
-MODELS = {name: getattr(classifiers, name) for name in classifiers.__all__} | {
+EXPORTED = {name: getattr(home, name) for home in (classifiers, ensembles) for name in home.__all__}
+MODELS = EXPORTED | {
     "NaiveBayes, m-estimate, Laplace prior": lambda: NaiveBayes(smoothing=MEstimate(2.0), prior="laplace"),
     "NaiveBayes, quantiles and MODL": lambda: NaiveBayes(numeric="gk"),
     "NaiveBayes, cPiD and equal frequency": lambda: NaiveBayes(numeric="cpid", bins="equal-frequency"),

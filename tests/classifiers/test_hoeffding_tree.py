@@ -22,7 +22,6 @@ from bayou.testing import CHECKS
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "hoeffding.json").read_text())
 
 MODELS = {
-    "default": HoeffdingTree,
     "eager, gini": lambda: HoeffdingTree(grace=20, delta=0.1, split="gini", memory=12_000),
     "eager, binary, little memory": lambda: HoeffdingTree(
         grace=15, delta=0.2, memory=6000, split=InformationGain(binary=True)

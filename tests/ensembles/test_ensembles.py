@@ -6,14 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import bayou.ensembles as ensembles
 from bayou import MajorityClass, MultinomialNB, NaiveBayes
 from bayou.classifiers.hoeffding_tree import HoeffdingTree
 from bayou.ensembles import AWE, Bagging, Fading, ResetOnDrift, WeightedVoting, Window
 from bayou.errors import MergeError, SchemaError, UnsupportedError
 from bayou.testing import CHECKS, random_data
 
-MODELS = {name: getattr(ensembles, name) for name in ensembles.__all__} | {
+MODELS = {  # beside the defaults, on which the contract runs in tests/classifiers/test_contract.py
     "AWE, small chunks": lambda: AWE(chunk=20, members=3, folds=3),
     "AWE of words, oldest goes": lambda: AWE(MultinomialNB(), chunk=20, members=3, folds=3, replace="oldest"),
     "Bagging of naive Bayes, hard votes": lambda: Bagging(NaiveBayes(), n_estimators=3, vote="hard"),

@@ -76,6 +76,19 @@ class Model(Parameterised):
         for name in SETTLED & cls.__dict__.keys():
             setattr(cls, name, settled(cls.__dict__[name]))
 
+    def __getstate__(self) -> dict[str, Any]:
+        if self._waiting:
+            self._settle()
+        return self.__dict__.copy()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take a pickled state; arrays that came back read-only (from a memory map) are made our own."""
+        self.__dict__.update(state)
+        if self.started:
+            arrays = self.arrays()
+            if not all(a.flags.writeable for a in arrays.values()):
+                self.restore({name: np.array(a) for name, a in arrays.items()})
+
     # -- the engine, given by subclasses --
 
     @property
