@@ -192,8 +192,8 @@ def bars(
     """Horizontal bars: name, length, and what to write beside it."""
     low = min([0.0, *(value for _, value, _ in entries)])
     span = (top or max([value for _, value, _ in entries] + [1e-12])) - low
-    label_width = 14 + 7 * min(27, max([4, *(len(name) for name, _, _ in entries)]))
-    room, height = 440 - label_width, 22
+    label_width = 14 + 8 * min(27, max([4, *(len(name) for name, _, _ in entries)]))
+    room, height = 450 - label_width, 22
     parts = []
     for i, (name, value, text) in enumerate(entries):
         y = 4 + i * height

@@ -58,7 +58,7 @@ def headline_tiles(found: Findings) -> Safe:
 def models_table(found: Findings) -> Safe:
     """All scores of all models."""
     results = list(found.results.values())
-    headers = ["Model", *(name for _, name, _, _ in _SCORES), "Calibration error"]
+    headers = ["Model", *(name for _, name, _, _ in _SCORES), "Calibration"]
     hints = [
         "",
         *(hint for *_, hint in _SCORES),
@@ -77,7 +77,7 @@ def models_table(found: Findings) -> Safe:
         cells: list[object] = [_name(result)]
         for column, up, header in zip(columns, rising, headers[1:], strict=False):
             value = column[i]
-            shown = f"{value:.4f}" if header in ("Log-loss", "Brier", "Calibration error") else percent(value)
+            shown = f"{value:.4f}" if header in ("Log-loss", "Brier", "Calibration") else percent(value)
             best = max(column) if up else min(column)
             cells.append(Cell(shown, value, best=value == best and len(results) > 1))
         lines.append(cells)

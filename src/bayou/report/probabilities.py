@@ -16,13 +16,19 @@ Part = tuple[str, str, Safe]
 
 def probability_parts(results: Mapping[str, Finding]) -> Iterator[Part]:
     """Confusion, classes, thresholds and reliability, each with all models below one heading."""
-    yield "confusion", "Confusion matrix", _each(results, lambda r, _: confusion(r), wide=False)
-    yield "classes", "Precision, recall and F1", _each(results, lambda r, _: per_class(r), wide=False)
+    yield "confusion", "Confusion matrix", _each(results, lambda r, _: confusion(r))
+    yield "classes", "Precision, recall and F1", _each(results, lambda r, _: per_class(r))
     yield "thresholds", "ROC, precision–recall and thresholds", _each(results, thresholds, wide=True)
-    yield "reliability", "Reliability", _each(results, lambda r, _: reliability(r), wide=False)
+    yield "reliability", "Reliability", _each(results, lambda r, _: reliability(r), narrow=True)
 
 
-def _each(results: Mapping[str, Finding], make: Callable[[Finding, str], Safe], wide: bool) -> Safe:
+def _each(
+    results: Mapping[str, Finding],
+    make: Callable[[Finding, str], Safe],
+    *,
+    wide: bool = False,
+    narrow: bool = False,
+) -> Safe:
     """What is made of every model; side by side where it is narrow, folded after the first where it is wide."""
     made = {name: make(result, str(i)) for i, (name, result) in enumerate(results.items())}
     made = {name: content for name, content in made.items() if content}
@@ -31,7 +37,7 @@ def _each(results: Mapping[str, Finding], make: Callable[[Finding, str], Safe], 
     if wide:
         return by_model(made)
     parts = [tag("div", tag("h3", shortened(name, 60)), content) for name, content in made.items()]
-    return beside(*parts, narrow=True)
+    return beside(*parts, narrow=narrow)
 
 
 def by_model(made: Mapping[str, Safe]) -> Safe:
