@@ -126,6 +126,8 @@ TrainDatabase.DatabaseSpec.Data.HeaderLineUsed true
 TrainDatabase.DatabaseSpec.Data.FieldSeparator
 TrainDatabase.DatabaseSpec.Sampling.SampleNumberPercentage 100
 AnalysisSpec.TargetAttributeName y
+AnalysisSpec.PredictorsSpec.ConstructionSpec.MaxTreeNumber 0
+AnalysisSpec.PredictorsSpec.ConstructionSpec.MaxConstructedAttributeNumber 0
 AnalysisResults.ReportFileName {folder}/report.khj
 ComputeStats
 ClassManagement.Quit

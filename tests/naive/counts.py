@@ -16,7 +16,8 @@ def prior(labels, weights, k, alpha=0, declared=0):
     size = max(sum(v > 0 for v in counted.values()), declared)
     total = sum(counted.values()) + alpha * size
     return [
-        (counted[c] + alpha) / total if counted[c] > 0 or (declared and alpha) else Fraction(0) for c in range(k)
+        (counted[c] + alpha) / total if counted[c] > 0 or (declared and alpha) else Fraction(0)
+        for c in range(k)
     ]
 
 
@@ -37,7 +38,8 @@ def value_probability(column, labels, weights, value, c, alpha=1, m=0, declared=
 def table_log_prob(codes, labels, weights, row, c, **smoothing):
     """Sum of the logarithms of a row's value probabilities in one class."""
     terms = [
-        value_probability([r[j] for r in codes], labels, weights, row[j], c, **smoothing) for j in range(len(row))
+        value_probability([r[j] for r in codes], labels, weights, row[j], c, **smoothing)
+        for j in range(len(row))
     ]
     return sum(math.log(p) for p in terms if p is not None)
 

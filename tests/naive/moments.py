@@ -8,7 +8,11 @@ from fractions import Fraction
 
 def moments(values, weights):
     """Weight, mean and sum of squared deviations of the values that are not missing, exactly."""
-    pairs = [(Fraction(x), Fraction(w)) for x, w in zip(values, weights, strict=True) if not math.isnan(x) and w > 0]
+    pairs = [
+        (Fraction(x), Fraction(w))
+        for x, w in zip(values, weights, strict=True)
+        if not math.isnan(x) and w > 0
+    ]
     n = sum(w for _, w in pairs)
     if n == 0:
         return Fraction(0), Fraction(0), Fraction(0)

@@ -76,6 +76,9 @@ def test_a_telephone_and_paper_show_it_too(browser: Any, made: Any, name: str) -
         opened.page.set_viewport_size({"width": 390, "height": 800})
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
         opened.page.emulate_media(media="print")
+        opened.page.set_viewport_size({"width": 700, "height": 1000})
+        opened.page.evaluate("document.querySelectorAll('details.model').forEach(d => d.open = true)")
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= 700
         assert not opened.page.locator("nav").is_visible()
         assert len(opened.page.pdf()) > 20_000
 

@@ -85,7 +85,9 @@ class Multinomial(_Documents):
         for text in summary.texts:
             met = np.any(text.counts[: text.size] > 0, axis=1, keepdims=True)
             weight = np.exp(self.table(text)[0][: text.size]) * met
-            rows = [rng.multinomial(20 * bool(met.any()), w / max(w.sum(), 1e-300)) for w in weight.T[block.y]]
+            rows = [
+                rng.multinomial(20 * bool(met.any()), w / max(w.sum(), 1e-300)) for w in weight.T[block.y]
+            ]
             ids = [np.flatnonzero(row).astype(np.int32) for row in rows]
             indptr = np.concatenate(([0], np.cumsum([len(i) for i in ids]))).astype(np.int64)
             counts = np.concatenate([row[i] for row, i in zip(rows, ids, strict=True)]).astype(np.float64)
