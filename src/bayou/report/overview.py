@@ -77,7 +77,11 @@ def models_table(found: Findings) -> Safe:
         cells: list[object] = [_name(result)]
         for column, up, header in zip(columns, rising, headers[1:], strict=False):
             value = column[i]
-            shown = f"{value:.4f}" if header in ("Log-loss", "Brier", "Calibration") else percent(value)
+            shown = (
+                f"{value:.4f}"
+                if header in ("Log-loss", "Brier", "Calibration")
+                else percent(value).replace("-0.00", "0.00")
+            )
             best = max(column) if up else min(column)
             cells.append(Cell(shown, value, best=value == best and len(results) > 1))
         lines.append(cells)
