@@ -108,7 +108,7 @@ def trail_rows(
     Stops after a row that makes its leaf ripe for a split attempt (`grace` weight since the last one, more than
     one class): ripe[0] is that leaf, else -1. Returns the number of the next row.
 
-    weight : float64[m, K], in/out; track : float64[m, 4], in/out, weight since the last attempt, weight in the statistics,
+    weight : float64[m, K], in/out; track : float64[m, 4], in/out, weight since the last attempt, in the statistics,
     weight that the majority and that naive Bayes got right; moments : float64[S, 5, K, p], in/out
     counts : float64[S, cells, K], in/out; present : float64[S, q, K], in/out; tables : float64[S, 3, K, p], in/out
     bounds : float64[S, 3, p], in/out; above : float64[S, cells, K], in/out; below : float64[S, q, K], in/out
