@@ -33,7 +33,7 @@ def run(rows: int = int(os.environ.get("BAYOU_BENCH_ROWS", ROWS))) -> list[dict[
         peer = _vowpal()
         lines.append(
             row(
-                f"WeightedNB('gkclass'), 500 attributes, {rows:,} rows, exact order, {threads} thread(s)",
+                f"WeightedNB('gk'), 500 attributes, {rows:,} rows, exact order, {threads} thread(s)",
                 f"{ours:,.0f} rows/s",
                 f"Vowpal Wabbit {peer:,.0f}" if peer else "Vowpal Wabbit: not installed",
                 ours / peer if peer else None,
@@ -50,7 +50,7 @@ def _learn(rows: int, threads: int) -> tuple[float, float]:
     """Processor and wall seconds of learning, without drawing and encoding the rows."""
     set_threads(threads)
     stream = ManyGaussians(ATTRIBUTES, structure="blocks", seed=1)
-    model, seconds, wall = WeightedNB("gkclass"), 0.0, 0.0
+    model, seconds, wall = WeightedNB("gk"), 0.0, 0.0
     for _ in range(0, rows, BLOCK):
         part = stream.read(BLOCK)
         block = model.encode(part, part.labels, learn=True)
@@ -109,7 +109,7 @@ def _khiops(ours: float) -> dict[str, object]:
 
 
 def _memory() -> dict[str, object]:
-    rng, model = np.random.default_rng(0), WeightedNB("gkclass")
+    rng, model = np.random.default_rng(0), WeightedNB("gk")
     for _ in range(3):
         model.learn_many(rng.normal(size=(500, 2000)), rng.integers(2, size=500))
     size = model.memory_bytes / 1e6

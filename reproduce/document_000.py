@@ -149,10 +149,10 @@ def run_synthetic(attributes: int = 500, sizes: Sequence[int] = (40_000, 100_000
     """Accuracy after so many rows, tested on 20,000 others, for several ways in which columns hang together."""
     make: dict[str, Make] = {
         "Gaussian NB": lambda: WeightedNB("gaussian", rate=Constant(0.0)),
-        "GKClass NB": lambda: WeightedNB("gkclass", rate=Constant(0.0)),
-        "offline ANB": lambda: AveragedNB("fractional", numeric="gkclass"),
-        "document": lambda: WeightedNB("gkclass", rate="document"),
-        "WNB": lambda: WeightedNB("gkclass"),
+        "GKClass NB": lambda: WeightedNB("gk", rate=Constant(0.0)),
+        "offline ANB": lambda: AveragedNB("fractional", numeric="gk"),
+        "document": lambda: WeightedNB("gk", rate="document"),
+        "WNB": lambda: WeightedNB("gk"),
     }
     for structure in ("independent", "blocks", "chain", "factor"):
         stream = ManyGaussians(attributes, structure=structure, seed=1)
@@ -182,7 +182,7 @@ def main(arguments: Sequence[str]) -> None:
         return
     if not DATA.exists():
         raise SystemExit(f"the data sets are not at {DATA.name}; see the project's README")
-    numeric = arguments[1] if len(arguments) > 1 else "gkclass"
+    numeric = arguments[1] if len(arguments) > 1 else "gk"
     names = arguments[2].split(",") if len(arguments) > 2 else list(SETS)
     (run_holdout if what == "holdout" else run_prequential)(numeric, names)
 

@@ -45,7 +45,7 @@ Overcast Hot Normal Weak Yes|Rain Mild High Strong No"""
 ROWS = [row.split() for row in TENNIS.replace("\n", "|").split("|")]
 
 MODELS = {kind: lambda kind=kind: AveragedNB(kind, rows=40) for kind in SEARCHES} | {
-    "intervals": lambda: AveragedNB("fractional", rows=500, numeric="gkclass", bins="equal-frequency")
+    "intervals": lambda: AveragedNB("fractional", rows=500, numeric="gk", bins="equal-frequency")
 }
 
 

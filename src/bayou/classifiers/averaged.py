@@ -11,14 +11,8 @@ from bayou.align import Alignment
 from bayou.block import Block, Floats
 from bayou.classifiers.engine import BayesClassifier
 from bayou.classifiers.naive_bayes import given_classes
-from bayou.classifiers.weighted_columns import (
-    COLUMN_VIEWS,
-    bins_recipe,
-    column_edges,
-    column_parameters,
-    columns_recipe,
-    table_views,
-)
+from bayou.classifiers.numeric import bins_recipe, numeric_recipe
+from bayou.classifiers.weighted_columns import COLUMN_VIEWS, column_edges, column_parameters, table_views
 from bayou.errors import DataError, SchemaError, UnsupportedError
 from bayou.kernels.averaging import add_weighted_rows
 from bayou.protocols import Arrays
@@ -101,7 +95,7 @@ class AveragedNB(BayesClassifier):
     def _nested(self, name: str, value: Any) -> Any:
         if name == "bins":
             return bins_recipe(value)
-        return columns_recipe(value) if name == "numeric" else value
+        return numeric_recipe(value) if name == "numeric" else value
 
     @property
     def weights_(self) -> Floats:

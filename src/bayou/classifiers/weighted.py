@@ -11,13 +11,8 @@ import numpy as np
 from bayou.block import Block, Floats, Index
 from bayou.classifiers.engine import BayesClassifier
 from bayou.classifiers.naive_bayes import given_classes
-from bayou.classifiers.weighted_columns import (
-    COLUMN_VIEWS,
-    bins_recipe,
-    column_edges,
-    columns_recipe,
-    table_views,
-)
+from bayou.classifiers.numeric import bins_recipe, numeric_recipe
+from bayou.classifiers.weighted_columns import COLUMN_VIEWS, column_edges, table_views
 from bayou.errors import UnsupportedError
 from bayou.rates import Experts, Rate, rate_recipe
 from bayou.readings.table import MEstimate
@@ -46,7 +41,7 @@ class WeightedNB(BayesClassifier):
     Parameters
     ----------
     numeric
-        How numeric columns are summarised: `"gaussian"`, `"gkclass"`, or a recipe such as `GKClass(tuples=50)`.
+        How numeric columns are summarised: `"gaussian"`, `"gk"`, or a recipe such as `GKClass(tuples=50)`.
     bins
         How summaries of quantiles are cut into intervals: `"modl"` or a discretiser; Gaussians need none.
     rate
@@ -122,7 +117,7 @@ class WeightedNB(BayesClassifier):
             return rate_recipe(value)
         if name == "bins":
             return bins_recipe(value)
-        return columns_recipe(value) if name == "numeric" else value
+        return numeric_recipe(value) if name == "numeric" else value
 
     @property
     def _weights(self) -> Weights:

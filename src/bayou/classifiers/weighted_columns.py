@@ -1,62 +1,33 @@
-"""The tables under weighted and averaged naive Bayes: views column by column, numeric ones cut as wished."""
+"""The tables under weighted and averaged naive Bayes: views column by column."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from bayou.block import Block, Floats, Index
 from bayou.classifiers.naive_bayes import NaiveBayes
-from bayou.errors import SchemaError
-from bayou.readings.equal import EqualFrequency, EqualWidth
-from bayou.readings.fayyad_irani import FayyadIrani
-from bayou.readings.gaussian import Gaussian
-from bayou.readings.intervals import IntervalReading, Intervals
-from bayou.readings.modl import MODL
+from bayou.classifiers.numeric import Numeric
+from bayou.readings.intervals import IntervalReading
 from bayou.readings.partition import Discretiser
 from bayou.readings.table import MEstimate
-from bayou.readings.view import AnyView, Live, Searched
+from bayou.readings.view import AnyView, Searched
 from bayou.schema import Label
-from bayou.summaries.quantile_tuples import GKClass
 from bayou.summaries.value_counts import ValueCounts
 from bayou.summaries.word_counts import WordCounts
 
 COLUMN_VIEWS = ("numeric", "nominal", "words")  # views whose terms are weighted, in the order of the weights
-COLUMNS: dict[str, Any] = {"gaussian": Gaussian, "gkclass": GKClass}
-BINS: dict[str, type[Discretiser]] = {
-    "modl": MODL,
-    "equal-width": EqualWidth,
-    "equal-frequency": EqualFrequency,
-    "fayyad-irani": FayyadIrani,
-}
-
-
-def columns_recipe(numeric: Any) -> Any:
-    """The recipe behind a short name; a recipe is returned as it is."""
-    return _recipe("numeric", numeric, COLUMNS)
-
-
-def bins_recipe(bins: Any) -> Any:
-    """The discretiser behind a short name; a discretiser is returned as it is."""
-    return _recipe("bins", bins, BINS)
-
-
-def column_view(numeric: Any, bins: Any) -> AnyView:
-    """Normal densities are read live; whatever has cells is cut into intervals at refresh points."""
-    recipe = columns_recipe(numeric)
-    if isinstance(recipe, Gaussian):
-        return Live(recipe.summary(), recipe)
-    return Searched(recipe.summary(), Intervals(bins_recipe(bins)))
 
 
 def table_views(
-    numeric: Any, bins: Any, smoothing: float | MEstimate, prior: str | Mapping[Label, float]
+    numeric: str | Numeric,
+    bins: str | Discretiser,
+    smoothing: float | MEstimate,
+    prior: str | Mapping[Label, float],
 ) -> dict[str, AnyView]:
-    """The views of naive Bayes, with numeric columns as wished."""
-    tables = NaiveBayes(smoothing=smoothing, prior=prior).views()
-    return {**tables, "numeric": column_view(numeric, bins)}
+    """The views of naive Bayes."""
+    return dict(NaiveBayes(numeric=numeric, bins=bins, smoothing=smoothing, prior=prior).views())
 
 
 def column_edges(block: Block) -> Index:
@@ -75,11 +46,3 @@ def column_parameters(view: AnyView) -> Floats:
     if isinstance(view, Searched) and isinstance(view.reading, IntervalReading):
         return np.diff(view.reading.partitions.offsets) - 1.0
     return np.full(summary.n.shape[1], 2.0)
-
-
-def _recipe(name: str, choice: Any, known: dict[str, Any]) -> Any:
-    if not isinstance(choice, str):
-        return choice
-    if choice not in known:
-        raise SchemaError(f"{name}={choice!r}; it is one of {sorted(known)} or a recipe")
-    return known[choice]()
