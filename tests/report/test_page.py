@@ -211,3 +211,14 @@ def test_drifts_and_rejects_are_told() -> None:
     page = report_html(found, {"nb": model}, Background(rejects={"not a number": 7}, drifts={"nb": [1500]}))
     assert "nb noticed a drift by row 1,500" in page
     assert re.search(r"not a number</th><td[^>]*>7<", page)
+
+
+def test_an_evaluation_writes_its_own_report(tmp_path):
+    from bayou import NaiveBayes, prequential
+
+    rows = [{"x": float(i % 7), "c": "ab"[i % 2]} for i in range(300)]
+    found = prequential({"mine": NaiveBayes()}, (rows, ["ab"[i % 3 == 0] for i in range(300)]))
+    found.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "mine" in page
+    assert "<svg" in page

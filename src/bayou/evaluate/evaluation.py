@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
@@ -11,6 +12,7 @@ from bayou.evaluate.curve import Curve
 from bayou.evaluate.result import HEADERS, Result
 from bayou.evaluate.svg import curve_svg
 from bayou.plain_text import shortened, table_text
+from bayou.report import write_report
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +35,11 @@ class Evaluation:
     window: int | None = None
     seconds: float = 0.0
     rejected: int = 0
+    models: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write one self-contained page to look at: curves, mistakes, thresholds, and what the models learned."""
+        write_report(path, self, self.models)
 
     def __getitem__(self, name: str) -> Result:
         try:

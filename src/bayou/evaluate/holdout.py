@@ -69,7 +69,7 @@ def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tupl
         for name, model in contest.items()
     }
     protocol = f"hold-out, {learned:,} rows learned"
-    return Evaluation(protocol, results, rows, None, time.perf_counter() - start)
+    return Evaluation(protocol, results, rows, None, time.perf_counter() - start, models=contest)
 
 
 def tested(

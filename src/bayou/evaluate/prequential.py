@@ -169,7 +169,7 @@ class Prequential:
             for name, model in self.models.items()
         }
         seconds = time.perf_counter() - self._start
-        return Evaluation("prequential", results, self.rows, self._window, seconds, rejected)
+        return Evaluation("prequential", results, self.rows, self._window, seconds, rejected, self.models)
 
 
 def rejected(stream: Any) -> int:
