@@ -1,36 +1,33 @@
 """Classifiers: each a choice of summaries and readers. `__all__` is the registry the contract suite runs on."""
 
-from bayou.classifiers.aode import AODE
-from bayou.classifiers.averaged import AveragedNB
-from bayou.classifiers.baselines import MajorityClass, NoChange
-from bayou.classifiers.collections import FANC, SPC, TC, Collection, SPCr
-from bayou.classifiers.ecoc import EcocNB
-from bayou.classifiers.fan import FAN
-from bayou.classifiers.hoeffding_tree import HoeffdingTree
-from bayou.classifiers.naive_bayes import NaiveBayes
-from bayou.classifiers.super_parent import SuperParent
-from bayou.classifiers.tan import TAN
-from bayou.classifiers.weighted import WeightedNB
-from bayou.classifiers.words import BernoulliNB, ComplementNB, MultinomialNB
+from __future__ import annotations
 
-__all__ = [
-    "AODE",
-    "FAN",
-    "FANC",
-    "SPC",
-    "TAN",
-    "TC",
-    "AveragedNB",
-    "BernoulliNB",
-    "Collection",
-    "ComplementNB",
-    "EcocNB",
-    "HoeffdingTree",
-    "MajorityClass",
-    "MultinomialNB",
-    "NaiveBayes",
-    "NoChange",
-    "SPCr",
-    "SuperParent",
-    "WeightedNB",
-]
+import importlib
+from typing import Any
+
+# Module -> names, imported when first asked for: nobody waits for the kernels of classifiers they do not use.
+_OFFERED = {
+    "aode": "AODE",
+    "averaged": "AveragedNB",
+    "baselines": "MajorityClass NoChange",
+    "collections": "FANC SPC SPCr TC Collection",
+    "ecoc": "EcocNB",
+    "fan": "FAN",
+    "hoeffding_tree": "HoeffdingTree",
+    "naive_bayes": "NaiveBayes",
+    "super_parent": "SuperParent",
+    "tan": "TAN",
+    "weighted": "WeightedNB",
+    "words": "BernoulliNB ComplementNB MultinomialNB",
+}
+_HOMES = {name: f"bayou.classifiers.{home}" for home, names in _OFFERED.items() for name in names.split()}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'bayou.classifiers' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

@@ -26,8 +26,6 @@ from bayou.errors import DataError, MergeError, NotFittedError, UnsupportedError
 from bayou.hashing import digest
 from bayou.kernels.posterior import posterior
 from bayou.laws import MergeLaw
-from bayou.persist import model_file
-from bayou.persist.kinds import kinds_of
 from bayou.protocols import Arrays
 from bayou.schema import Declared, Growth, Label, Schema
 
@@ -316,6 +314,9 @@ class Model(Parameterised):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file, atomically; `bayou.load` reads it, and may be given one from anybody."""
+        from bayou.persist import model_file
+        from bayou.persist.kinds import kinds_of
+
         model_file.save(self, path, kinds_of(self))
 
     def explain(self, row: Any, label: Label | None = None, against: Label | None = None) -> Explanation:
