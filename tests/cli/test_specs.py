@@ -51,7 +51,7 @@ def test_what_can_be_written(spec: str, model: NaiveBayes) -> None:
         ("nb(smoothing=1", "cannot read"),
         ("nb(smoothing=1); import os", "cannot read"),
         ("nb).__class__(x", "cannot read"),
-        ("nb(1, 2, 3, 4, 5, 6, 7, 8)", "cannot make"),
+        ("nb(1, 2, 3, 4, 5, 6, 7, 8, 9)", "cannot make"),
         ("nb(**{'smoothing': 1})", "no option 'None'"),
         ("", "no model"),
         ("nb,nb", "given twice"),

@@ -37,7 +37,7 @@ def batch_gradient(
 
     weights : float64[d, K or 1], in; bias : float64[2, K], in; inputs : float64[rows, d, K], in
     joint : float64[rows, K], in; labels : int32[rows], in; amounts : float64[rows], in
-    slopes : like weights, out; bias_slopes : float64[K], out
+    slopes : float64[d, K or 1], out; bias_slopes : float64[K], out
     """
     k = len(bias_slopes)
     scores, residual = np.empty(k), np.empty(k)

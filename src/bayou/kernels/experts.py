@@ -94,7 +94,7 @@ def sum_up_tied(
     """The same for tied weights, and where the mean is not kept.
 
     scores : float64[5, K], in/out; evidence : float64[K], out; weights : float64[d, K or 1], in
-    mean : like weights or [0, 0], in; columns : float64[d, 3] or [0, 3], in; inputs : float64[active, K], in
+    mean : float64[d, K or 1] or [0, 0], in; columns : float64[d, 3] or [0, 3], in; inputs : float64[active, K], in
     index : int64[active], in
     """
     for c in range(len(evidence)):
@@ -129,7 +129,8 @@ def score_experts(
 ) -> None:
     """Log-probabilities of every expert.
 
-    weights : float64[d, K or 1], in; mean : like weights or [0, 0], in; columns : float64[d, 3], in, [0, 3] if tied
+    weights : float64[d, K or 1], in; mean : float64[d, K or 1] or [0, 0], in
+    columns : float64[d, 3], in, [0, 3] if tied
     bias : float64[3, K], in; scalars : float64[11], in; inputs : float64[active, K], in; index : int64[active], in
     prior : float64[K], in, log
     pull : float64[K], in, of the last label; `whole`: the prior is tempered too; evidence : float64[K], out, sum
@@ -338,7 +339,8 @@ def move_means(
 ) -> None:
     """The means follow all weights by a part `fresh`.
 
-    mean : float64[d, K or 1] or [0, 0], in/out; columns : float64[d, 3] or [0, 3], in/out; weights : like mean, in
+    mean : float64[d, K or 1] or [0, 0], in/out; columns : float64[d, 3] or [0, 3], in/out
+    weights : float64[d, K or 1], in
     """
     into, of = mean.reshape(-1), weights.reshape(-1)
     for i in range(len(into)):
@@ -370,12 +372,13 @@ def learn_experts(
 ) -> None:
     """Row by row: out = log of the mixed probabilities; then, if the label is known, credit and weights learn.
 
-    weights : float64[d, K or 1], in/out; mean, squares : like weights (mean may be [0, 0]), in/out
+    weights : float64[d, K or 1], in/out; mean, squares : float64[d, K or 1], in/out
     columns : float64[d, 3], in/out, u, its mean, its squared gradients, [0, 3] if tied
     bias : float64[3, K], in/out, b, its mean, its squared gradients
     scalars : float64[11], in/out; credit : float64[5], in/out; follows : float64[K, K], in/out
-    last : int64[1], in/out; terms : float64[n, active, K], in/out, become inputs; prior, lift : float64[n, K],
-    in, log; index : int64[active], in, the columns that have terms; the first `lifted` come lift-centred already
+    last : int64[1], in/out; terms : float64[n, active, K], in/out, become inputs;
+    prior, lift : float64[n, K], in, log; index : int64[active], in, the columns that have terms
+    the first `lifted` come lift-centred already
     y : int32[n], in; w : float64[n], in; rule : float64[4], in, eta, forget, share, whether the prior is
     tempered too; out : float64[n, K], out
     """

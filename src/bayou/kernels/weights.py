@@ -294,7 +294,7 @@ def learn_weights(
 ) -> None:
     """Row by row: out = H, then one step on -log P(y) (equations 2 to 4) if the label is known.
 
-    weights : float64[d, K or 1], in/out; squares : like weights or [0, 0], in/out; bias : float64[2, K], in/out,
+    weights : float64[d, K or 1], in/out; squares : float64[d, K or 1] or [0, 0], in/out; bias : float64[2, K], in/out,
     b and its squared gradients; scalars : float64[11], in/out; ring : float64[2, M], in/out, M = 0 unless the
     rate follows errors; terms : float64[n, d, K], in/out, become inputs; units : float64[n, p], in
     prior, lift : float64[n, K], in, log; edges : int64[views + 1], in; y : int32[n], in; w : float64[n], in

@@ -20,8 +20,9 @@ class ClassCounts(ArraySummary):
 
     Examples
     --------
-    >>> from bayou.testing.blocks import tiny_block
-    >>> c = ClassCounts(); c.realign(tiny_block.plan); c.update(tiny_block.block); c.weight
+    >>> from bayou import MajorityClass
+    >>> model = MajorityClass().fit([[0], [0], [0]], ["a", "b", "a"])
+    >>> model._views["classes"].summary.weight
     array([2., 1.])
     """
 

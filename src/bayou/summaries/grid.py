@@ -36,7 +36,7 @@ class Grid(Recipe):
 
     bins: int = 3
     rule: str = "width"
-    warm_up: int = 1000
+    warm_up: int = 500
 
     def __post_init__(self) -> None:
         if self.rule not in ("width", "frequency"):
@@ -67,6 +67,6 @@ def grid_of(numeric: str | Grid) -> Grid:
     """A grid by its short name.
 
     >>> grid_of("frequency")
-    Grid(bins=3, rule='frequency', warm_up=1000)
+    Grid(bins=3, rule='frequency', warm_up=500)
     """
     return Grid(rule=numeric) if isinstance(numeric, str) else numeric

@@ -50,7 +50,7 @@ class JointCounts(ArraySummary):
         order: int = 2,
         bins: int = 3,
         rule: str = "width",
-        warm_up: int = 1000,
+        warm_up: int = 500,
         max_bytes: int = MAX_BYTES,
     ) -> None:
         if order not in (2, 3):
