@@ -18,16 +18,15 @@ def main(names: list[str]) -> None:
     for name in names or found:
         for line in importlib.import_module(f"benchmarks.bench_{name}").run():
             ratio, target = line["ratio"], line["target"]
-            met = ratio is None or target is None or ratio >= target
+            short = isinstance(target, int | float) and ratio is not None and ratio < target
             shown = "-" if ratio is None else f"{ratio:,.2f}" if ratio < 100 else f"{ratio:,.0f}"
-            table.add_row(
-                str(line["work"]),
-                str(line["ours"]),
-                str(line["peer"]),
-                shown if met else f"[red]{shown}[/red]",
-                str(target),
-            )
+            style = f"[red]{shown}[/red]" if short else shown
+            table.add_row(str(line["work"]), _plain(line["ours"]), _plain(line["peer"]), style, str(target))
     Console(width=160).print(table)
+
+
+def _plain(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """EcocNB against scikit-learn's OutputCodeClassifier, against plain naive Bayes, and against training per column.
 
-Run `python benchmarks/bench_ecoc.py`; `rows()` gives the same as data. Times are the best of several runs, in seconds.
+Run `python benchmarks/bench_ecoc.py`; `run()` gives the same as data. Times are the best of several runs, in seconds.
 """
 
 from __future__ import annotations
@@ -130,13 +130,13 @@ def per_column(X: csr_matrix, y: np.ndarray) -> Iterator[Row]:
             yield row(f"train and make tables, {documents} rows, {bits} bits, per column", ours, peer, "")
 
 
-def rows() -> list[Row]:
+def run() -> list[Row]:
     (X, y), (test, _) = corpus(2), corpus(3)
     return [*against_scikit_learn(X, y, test), *against_plain(X, y, test), *per_column(X, y)]
 
 
 if __name__ == "__main__":
-    for found in rows():
+    for found in run():
         print(
             f"{found['work']:60s} {found['ours']:9.4f} {found['peer']:9.4f} {found['ratio']:8.2f}  {found['target']}"
         )

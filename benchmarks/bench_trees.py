@@ -90,7 +90,7 @@ def river(model: Callable[[], Any], columns: Columns, y: np.ndarray, rows: int, 
     return best / rows
 
 
-def rows() -> list[dict[str, object]]:
+def run() -> list[dict[str, object]]:
     """The table: rows per second of both, their ratio, and what it should be."""
     from river import ensemble, naive_bayes, tree
 
@@ -131,6 +131,6 @@ def rows() -> list[dict[str, object]]:
 
 
 if __name__ == "__main__":
-    for row in rows():
+    for row in run():
         speeds = f"{row['ours']:>10,} rows/s  River {row['peer']:>7,}"
         print(f"{row['work']:<60} {speeds}  x {row['ratio']:>6} ({row['target']})")
