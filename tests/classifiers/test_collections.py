@@ -35,7 +35,7 @@ MODELS = {  # beside the defaults, on which the contract runs in test_contract.p
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", MODELS)
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=1, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_contract(name, check, seed):
     check(MODELS[name], seed)
@@ -43,7 +43,7 @@ def test_contract(name, check, seed):
 
 @pytest.mark.parametrize("check", [check_blocks, check_test_then_train, check_restore])
 @pytest.mark.parametrize("model", [AODE, FANC, TC, SPC, SPCr, TAN, FAN, SuperParent])
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=1, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_contract_across_the_freezing_of_grids(model, check, seed):
     check(lambda: model(numeric=Grid(warm_up=10)), seed)
@@ -110,7 +110,7 @@ def test_spcr_reads_as_spc_with_its_choice():
         model.unlearn(RECORDS[:1], LABELS[:1])
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10_000), weighted=st.booleans())
 def test_the_collection_without_parents_is_naive_bayes_bit_for_bit(seed, weighted):
     rng = np.random.default_rng(seed)

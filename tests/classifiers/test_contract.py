@@ -25,7 +25,7 @@ MODELS = EXPORTED | {
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", MODELS)
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_contract(name, check, seed):
     check(MODELS[name], seed)
