@@ -1,0 +1,130 @@
+"""Document 003, further: where the claims of docs/ecoc.md about codes come from.
+
+python reproduce/document_003_why.py peers          scikit-learn's random codes on the same folds as ours
+python reproduce/document_003_why.py draws          BCH rows drawn freely, without complements, and random rows, by seed
+python reproduce/document_003_why.py loudness       log-loss by the constant that turns bits into log-odds
+python reproduce/document_003_why.py synthetic      text drawn from one multinomial per class, by size of the sample
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.multiclass import OutputCodeClassifier
+from sklearn.naive_bayes import MultinomialNB as PeerNB
+
+from bayou import ComplementNB, MultinomialNB
+from bayou.classifiers import ecoc
+from bayou.classifiers.ecoc import EcocNB
+from bayou.codes import BCH, GivenCode, OneVsAll, OneVsOne, RandomCode
+from bayou.codes.bch import words
+from bayou.evaluate.crossval import splits
+from bayou.streams.generators import BagOfWords
+from reproduce.document_003 import Floats, load, scores
+from reproduce.sets import DATA
+
+SEEDS = range(5)
+
+
+def texts() -> Iterator[tuple[str, Floats, NDArray[Any]]]:
+    for path in sorted((DATA / "text").glob("*.wc.arff*")):
+        X, y = load(path)
+        yield path.name.split(".")[0], X, np.unique(y, return_inverse=True)[1]
+
+
+def folded(X: Floats, y: NDArray[Any], models: Mapping[str, Any], repeats: int = 1) -> dict[str, Floats]:
+    """Accuracy, log-loss and calibration error over all predictions of a 10-fold cross-validation."""
+    given: dict[str, list[Floats]] = {name: [] for name in models}
+    right = []
+    for train, test in splits(y, 10, repeats, True, 0):
+        right.append(y[test])
+        for name, model in models.items():
+            model.fit(X[train], y[train])
+            if hasattr(model, "predict_proba"):
+                given[name].append(model.predict_proba(X[test]))
+            else:
+                given[name].append(np.eye(y.max() + 1)[model.predict(X[test])])
+    return {name: np.array(scores(np.concatenate(p), np.concatenate(right))) for name, p in given.items()}
+
+
+def spread(found: Mapping[str, Floats]) -> str:
+    accuracies = [accuracy for accuracy, _, _ in found.values()]
+    return f"mean {np.mean(accuracies):.2f}, {min(accuracies):.2f} to {max(accuracies):.2f}"
+
+
+def peers() -> None:
+    for name, X, y in texts():
+        k = y.max() + 1
+        for bits in (15, 31, 63):
+            size = (bits + 0.5) / k
+            theirs = {f"{s}": OutputCodeClassifier(PeerNB(), code_size=size, random_state=s) for s in SEEDS}
+            ours = {f"{s}": EcocNB(MultinomialNB(), BCH(bits, seed=s)) for s in SEEDS}
+            print(
+                f"{name}, {bits} bits: scikit-learn {spread(folded(X, y, theirs))}; BCH {spread(folded(X, y, ours))}"
+            )
+
+
+def freely(k: int, bits: int, seed: int) -> GivenCode:
+    book = words((bits + 1).bit_length() - 1)
+    return GivenCode((2 * book[np.random.default_rng(seed).permutation(len(book))[:k]] - 1).tolist())
+
+
+def draws() -> None:
+    for name, X, y in texts():
+        k = int(y.max()) + 1
+        for bits in (15, 31, 63):
+            kinds = {
+                "freely": [freely(k, bits, s) for s in SEEDS],
+                "without complements": [BCH(bits, seed=s) for s in SEEDS],
+                "random": [RandomCode(bits, seed=s) for s in SEEDS],
+            }
+            for kind, codes in kinds.items():
+                found = folded(X, y, {f"{i}": EcocNB(MultinomialNB(), code) for i, code in enumerate(codes)})
+                print(f"{name}, {bits} bits, {kind}: {spread(found)}")
+
+
+def loudness() -> None:
+    for name, X, y in texts():
+        for ecoc.LOUDNESS in (2.0, 4.0, 8.0, 16.0):
+            models = {f"{d}": EcocNB(MultinomialNB(), BCH(63), d) for d in ("l1", "hamming")}
+            found = folded(X, y, models)
+            print(name, ecoc.LOUDNESS, {d: [round(v, 3) for v in row.tolist()] for d, row in found.items()})
+
+
+def drawn_texts(seed: int, rows: int) -> tuple[Floats, NDArray[Any]]:
+    part = BagOfWords(words=5_000, classes=20, length=100.0, contrast=0.3, seed=seed, rows=rows + 2_000).read(
+        rows + 2_000
+    )
+    assert part is not None
+    assert part.words is not None
+    X = np.zeros((len(part), 5_000))
+    X[np.repeat(np.arange(len(part)), np.diff(part.words.indptr)), part.words.ids] = part.words.counts
+    return X, np.array([int(label[1:]) for label in part.labels.to_pylist()])
+
+
+def synthetic() -> None:
+    models: dict[str, Any] = {"multinomial": MultinomialNB(), "complement": ComplementNB()}
+    for code in (BCH(63), RandomCode(63), OneVsAll(), OneVsOne()):
+        for decode in ("soft", "l1", "hamming"):
+            models[f"{code}, {decode}"] = EcocNB(MultinomialNB(), code, decode)
+    models[f"{RandomCode(2000)}, soft"] = EcocNB(MultinomialNB(), RandomCode(2000))
+    for rows in (200, 1_000, 8_000):
+        print(f"\n{rows} documents of 20 classes: accuracy, log-loss, calibration error; mean of 3 seeds")
+        sums = dict.fromkeys(models, np.zeros(3))
+        for seed in range(3):
+            X, y = drawn_texts(seed, rows)
+            for name, model in models.items():
+                model.fit(X[:rows], y[:rows])
+                sums[name] = sums[name] + np.array(scores(model.predict_proba(X[rows:]), y[rows:])) / 3
+        for name, (accuracy, loss, gap) in sums.items():
+            print(f"{name:40s} {accuracy:8.2f} {loss:8.3f} {gap:8.1f}")
+
+
+if __name__ == "__main__":
+    parts = {"peers": peers, "draws": draws, "loudness": loudness, "synthetic": synthetic}
+    for part in sys.argv[1:] or parts:
+        parts[part]()
