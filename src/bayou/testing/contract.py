@@ -190,12 +190,13 @@ def check_decay(factory: Factory, seed: int) -> None:
 
 
 def check_column_order(factory: Factory, seed: int) -> None:
-    """The order of columns is irrelevant up to rounding."""
+    """The order of columns is irrelevant to 1e-12; to 1e-9 where predictions are learned from (errors feed back)."""
     data, rng = data_for(factory, seed), np.random.default_rng(seed)
     records = [{k: r[k] for k in rng.permutation(sorted(r)).tolist()} for r in data.records]
     shuffled = Data(records, data.labels, data.weights)
     a, b = taught(factory, data).refresh(), taught(factory, shuffled).refresh()
-    assert_close(probabilities(a, data), probabilities(b, shuffled))
+    plain = a.law in (MergeLaw.EXACT, MergeLaw.ROUNDING, MergeLaw.ORDERED)
+    assert_close(probabilities(a, data), probabilities(b, shuffled), 1e-12 if plain else ROUNDING)
 
 
 def assert_sound(model: Any, data: Data) -> None:
