@@ -60,6 +60,10 @@ class Bins:
 
     table: np.ndarray
 
+    @property
+    def shape(self):
+        return self.table.shape
+
     def add_log_prob(self, block, out):
         cells = cell_of(block.numeric)
         for j in range(cells.shape[1]):

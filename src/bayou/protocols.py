@@ -79,6 +79,10 @@ class Checks(Protocol):
 class Reading(Protocol):
     """Level 2: a frozen value."""
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """What must be as in a reading of the same summary, or a file does not fit: columns, classes."""
+
     def add_log_prob(self, block: Block, out: Floats) -> None:
         """out[n, K] += log p(x | c)."""
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bayou.block import Block
-from bayou.errors import MergeError
+from bayou.errors import MergeError, ModelFileError
 from bayou.laws import MergeLaw
 from bayou.readings.metrics import faded_scores, recent_scores
 from bayou.summaries.fading import FadedOutcomes
@@ -211,3 +211,54 @@ def test_what_does_not_fit_is_refused() -> None:
         RecentOutcomes(0)
     with pytest.raises(ValueError, match="between 0 and 1"):
         FadedOutcomes(1.0)
+
+
+@every_summary
+@pytest.mark.parametrize("rows", [0, 1, 5, 60])
+def test_a_summary_accepts_what_rows_left_in_it(make: Any, rows: int) -> None:
+    summary = empty(make)
+    summary.update(random_rows(3, rows, integer=False))
+    empty(make).check(summary.arrays())
+    summary.realign(class_plan(LABELS, ["0", *LABELS]))
+    summary.check(summary.arrays())
+
+
+IMPOSSIBLE = [
+    ("confusion", "counts", (0, 1), -5.0),
+    ("confusion", "counts", (0, 1), np.nan),
+    ("confusion", "unanswered", 2, np.inf),
+    ("losses", "sums", 0, 1e9),
+    ("losses", "sums", 1, 1e9),
+    ("losses", "calibration", (3, 2), 1e9),
+    ("losses", "calibration", (3, 0), 1e9),
+    ("losses", "scores", (1, 7, 0), 1e9),
+    ("no change", "ends", 0, 3),
+    ("no change", "ends", 1, -1),
+    ("no change", "sums", 1, 1e9),
+    ("majority", "weight", 0, 1e9),
+    ("majority", "sums", 1, 1e9),
+    ("recent", "true", 2, 3),
+    ("recent", "true", 2, -1),
+    ("recent", "predicted", 2, -2),
+    ("recent", "rows", 0, -1),
+    ("recent", "classes", 0, 2),
+    ("recent", "values", (0, 0), -1.0),
+    ("faded", "true", 0, 1e9),
+    ("faded", "predicted", 0, 1e9),
+    ("faded", "right", 1, 1e9),
+    ("faded", "sums", 2, 1e9),
+    ("faded", "ends", 1, 7),
+    ("faded", "ends", 2, -2),
+]
+
+
+@pytest.mark.parametrize(("which", "name", "place", "value"), IMPOSSIBLE)
+def test_a_summary_refuses_what_no_rows_can_leave(which: str, name: str, place: Any, value: float) -> None:
+    summary = empty(MAKERS[NAMES.index(which)])
+    summary.update(random_rows(3))
+    arrays = {key: array.copy() for key, array in summary.arrays().items()}
+    arrays[name][place] = value
+    with pytest.raises(ModelFileError, match="the state contradicts itself"):
+        summary.check(arrays)
+    with pytest.raises(ModelFileError, match="must be"):
+        summary.check({**summary.arrays(), name: arrays[name][:-1]})

@@ -112,9 +112,12 @@ def check_groups(arrays: Arrays) -> None:
     for name, total in (("offsets", known), ("parts", groups)):
         require(arrays[name][0] == 0, f"{name} of a reading of groups do not begin with 0")
         parts(f"{name} of a reading of groups", np.diff(arrays[name]), total)
-    for name in ("row_of", "rest"):
-        finite(f"{name} of a reading of groups", arrays[name])
-        require(arrays[name].max(initial=0) <= groups, f"{name} of a reading of groups names no group")
+    first, last = arrays["parts"][:-1], arrays["parts"][1:]
+    column, rest = np.repeat(np.arange(q), np.diff(arrays["offsets"])), arrays["rest"]
+    own = (first[column] <= arrays["row_of"]) & (arrays["row_of"] < last[column])
+    require(own.all(), "a value belongs to a group of another column")
+    own = (first <= rest) & (rest < last)
+    require((own | (rest == groups)).all(), "the other values of a column belong to a group of another one")
     counts("the class counts of groups", arrays["counts"])
     finite("the levels of columns", arrays["levels"])
 
@@ -198,6 +201,11 @@ class GroupReading:
         table = np.zeros((len(self.counts) + 1, self.counts.shape[1]))
         fill_log_table(table, self.counts, self.parts, self.smoothing.alpha, self.smoothing.m, 0.0)
         object.__setattr__(self, "table", table)
+
+    @property
+    def shape(self) -> tuple[int, int, bool]:
+        """Columns, classes, and whether values are known by their hash."""
+        return len(self.levels), self.counts.shape[1], self.hashed
 
     def _values(self, block: Block) -> Index:
         values = HeavyHitters.keys_of(block) if self.hashed else block.codes.astype(np.int64) + 1

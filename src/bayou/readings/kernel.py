@@ -185,6 +185,11 @@ class DensityReading:
     precision: Floats
     rounds: bool
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Columns and classes."""
+        return len(self.precision), self.widths.shape[1] - 1
+
     def terms(self, block: Block) -> Floats:
         """[n, p, K] log P(x_j | c), 0 where the value is missing or the column is constant."""
         out = np.empty((*block.numeric.shape, self.widths.shape[1] - 1))

@@ -190,12 +190,12 @@ class Searched(View[S]):
     def restore(self, arrays: Arrays) -> None:
         kept = {k: a for k, a in arrays.items() if not k.startswith("reading.")}
         self.summary.restore(kept)
-        shape = getattr(self.reading, "shape", None)
+        shape = self.reading.shape
         self.reading = self.reader.restore(
             {k.removeprefix("reading."): a for k, a in arrays.items() if k.startswith("reading.")}
         )
         require(
-            getattr(self.reading, "shape", None) == shape,
+            self.reading.shape == shape,
             "a reading has other columns or classes than its summary",
         )
         self.due = False

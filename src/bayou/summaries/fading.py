@@ -9,12 +9,13 @@ import numpy as np
 
 from bayou.align import Alignment
 from bayou.block import Block
+from bayou.checks import SLACK, counts, require
 from bayou.kernels.recent_outcomes import fade_outcomes
 from bayou.laws import MergeLaw
-from bayou.protocols import Scalar
+from bayou.protocols import Arrays, Scalar
 from bayou.summaries.array_summary import ArraySummary, move
-from bayou.summaries.outcomes import judged
-from bayou.summaries.rivals import moved_codes
+from bayou.summaries.outcomes import judged, same_shapes
+from bayou.summaries.rivals import check_ends, moved_codes
 
 
 class FadedOutcomes(ArraySummary):
@@ -87,3 +88,17 @@ class FadedOutcomes(ArraySummary):
         self.predicted = move(self.predicted, 0, plan.classes)
         self.right = move(self.right, 0, plan.classes)
         self.ends = np.append(moved_codes(self.ends[:2], plan), self.ends[2:])
+
+    def check(self, arrays: Arrays) -> None:
+        same_shapes(self, arrays)
+        for name in ("true", "predicted", "right", "sums"):
+            counts("the faded outcomes", arrays[name])
+        true, predicted, right, sums = (arrays[name] for name in ("true", "predicted", "right", "sums"))
+        slack = SLACK * (1.0 + sums[0])
+        require(abs(true.sum() - sums[0]) <= slack, "the faded class weights do not add up")
+        require(abs(predicted.sum() - sums[6]) <= slack, "the faded predictions do not add up")
+        require((right <= np.minimum(true, predicted) + slack).all(), "more is right than was predicted")
+        require((sums[[1, 2, 3, 6, 7]] <= sums[0] + slack).all(), "more is right than there are rows")
+        rows = int(arrays["ends"][2])
+        require(rows >= 0, "a negative number of rows")
+        check_ends(arrays["ends"][:2], len(self.true), rows > 0)

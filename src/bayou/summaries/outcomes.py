@@ -15,8 +15,10 @@ import numpy as np
 
 from bayou.align import Alignment, Axis
 from bayou.block import Block, Codes, Floats
-from bayou.kernels.outcomes import judge
+from bayou.checks import SLACK, counts, require
+from bayou.kernels.outcomes import SMALLEST, judge
 from bayou.laws import MergeLaw
+from bayou.protocols import Arrays
 from bayou.schema import Label, identity_key
 from bayou.summaries.array_summary import ArraySummary, move
 
@@ -47,6 +49,15 @@ def judged(block: Block) -> Judged:
     predicted, losses = np.empty(len(y), np.int32), np.empty((len(y), 2))
     judge(y, proba, predicted, losses)
     return Judged(y, w, proba, predicted, losses)
+
+
+def same_shapes(summary: ArraySummary, arrays: Arrays) -> None:
+    """Refuse arrays of other names, types or shapes than those of a summary over the same classes."""
+    mine = summary.arrays()
+    require(set(mine) == set(arrays), f"{type(summary).__name__} has other arrays")
+    for name, array in mine.items():
+        same = (arrays[name].dtype, arrays[name].shape) == (array.dtype, array.shape)
+        require(same, f"{name} of {type(summary).__name__} must be {array.dtype}{list(array.shape)}")
 
 
 def add_in_order(total: float, values: Floats) -> float:
@@ -92,6 +103,11 @@ class Confusion(ArraySummary):
     def realign(self, plan: Alignment) -> None:
         self.counts = move(move(self.counts, 0, plan.classes), 1, plan.classes)
         self.unanswered = move(self.unanswered, 0, plan.classes)
+
+    def check(self, arrays: Arrays) -> None:
+        same_shapes(self, arrays)
+        counts("the confusion matrix", arrays["counts"])
+        counts("the rows without a prediction", arrays["unanswered"])
 
 
 class Losses(ArraySummary):
@@ -146,6 +162,21 @@ class Losses(ArraySummary):
 
     def realign(self, plan: Alignment) -> None:
         self.scores = move(self.scores, 0, plan.classes)
+
+    def check(self, arrays: Arrays) -> None:
+        same_shapes(self, arrays)
+        for name in self.state:
+            counts("the losses", arrays[name])
+        loss, brier, weight = arrays["sums"].tolist()
+        bins, scores = arrays["calibration"], arrays["scores"]
+        slack = SLACK * (1.0 + weight)
+        most = -math.log(SMALLEST)
+        require(loss <= most * weight + slack and brier <= 2.0 * weight + slack, "losses beyond their range")
+        require(abs(bins[:, 0].sum() - weight) <= slack, "the bins of confidence do not add up")
+        require((bins[:, 1:] <= bins[:, :1] + slack).all(), "a bin of confidence holds more than its rows")
+        require(
+            (scores.sum(axis=(1, 2)) <= weight + slack).all(), "more scores than rows"
+        )  # a class may come late
 
 
 def scored_rows(y: Any, proba: Any, w: Any = None) -> Block:

@@ -9,10 +9,11 @@ import numpy as np
 
 from bayou.align import Alignment
 from bayou.block import Block, Codes, Floats
+from bayou.checks import codes, counts, require
 from bayou.laws import MergeLaw
-from bayou.protocols import Scalar
+from bayou.protocols import Arrays, Scalar
 from bayou.summaries.array_summary import ArraySummary
-from bayou.summaries.outcomes import judged
+from bayou.summaries.outcomes import judged, same_shapes
 
 
 class RecentOutcomes(ArraySummary):
@@ -77,3 +78,13 @@ class RecentOutcomes(ArraySummary):
         to = np.append(plan.classes.to, -1).astype(np.int32)
         self.true, self.predicted = to[self.true], to[self.predicted]
         self.classes = np.array([plan.classes.size], dtype=np.int64)
+
+    def check(self, arrays: Arrays) -> None:
+        same_shapes(self, arrays)
+        k, rows = int(self.classes[0]), int(arrays["rows"][0])
+        require(arrays["classes"][0] == k, "the recent outcomes are of other classes")
+        require(0 <= rows < 1 << 62, "an impossible number of rows")
+        codes("the recent labels", arrays["true"], k)
+        codes("the recent predictions", arrays["predicted"], k)
+        require(arrays["true"][:rows].min(initial=0) >= 0, "a recent row without a label")
+        counts("weights and losses of recent rows", arrays["values"])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayou.align import Alignment
 from bayou.block import Block
+from bayou.checks import SLACK, codes, counts, require
 from bayou.kernels.outcomes import count_majority
 from bayou.laws import MergeLaw
+from bayou.protocols import Arrays
 from bayou.summaries.array_summary import ArraySummary, move
-from bayou.summaries.outcomes import add_in_order
+from bayou.summaries.outcomes import add_in_order, same_shapes
 
 
 class NoChangeHits(ArraySummary):
@@ -34,6 +37,7 @@ class NoChangeHits(ArraySummary):
     def __init__(self) -> None:
         self.sums = np.zeros(3)
         self.ends = np.full(2, -1, dtype=np.int64)
+        self.classes = 0  # of the schema; no part of the state
 
     def update(self, block: Block) -> None:
         counts = (block.y >= 0) & (block.w > 0)
@@ -60,10 +64,19 @@ class NoChangeHits(ArraySummary):
         self.ends[1] = other.ends[1]
 
     def fresh(self) -> Self:
-        return type(self)()
+        twin = type(self)()
+        twin.classes = self.classes
+        return twin
 
     def realign(self, plan: Alignment) -> None:
-        self.ends = moved_codes(self.ends, plan)
+        self.ends, self.classes = moved_codes(self.ends, plan), plan.classes.size
+
+    def check(self, arrays: Arrays) -> None:
+        same_shapes(self, arrays)
+        counts("the hits of no-change", arrays["sums"])
+        weight, right, first = arrays["sums"].tolist()
+        require(right + first <= weight + SLACK * (1.0 + weight), "no-change is right too often")
+        check_ends(arrays["ends"], self.classes, weight > 0.0)
 
 
 class MajorityHits(ArraySummary):
@@ -92,6 +105,21 @@ class MajorityHits(ArraySummary):
 
     def realign(self, plan: Alignment) -> None:
         self.weight = move(self.weight, 0, plan.classes)
+
+    def check(self, arrays: Arrays) -> None:
+        same_shapes(self, arrays)
+        counts("the class weights", arrays["weight"])
+        counts("the hits of the majority class", arrays["sums"])
+        weight, before, after = arrays["sums"].tolist()
+        slack = SLACK * (1.0 + weight)
+        require(max(before, after) <= weight + slack, "the majority is right more often than there are rows")
+        require(abs(arrays["weight"].sum() - weight) <= slack, "the class weights do not add up")
+
+
+def check_ends(ends: NDArray[Any], classes: int, begun: bool) -> None:
+    """The first and the last label are classes once there are rows, and none before."""
+    codes("the first and the last label", ends, classes)
+    require(((ends >= 0) == begun).all(), "rows without labels, or labels without rows")
 
 
 def moved_codes(
