@@ -37,7 +37,8 @@ class AWE(MetaClassifier):
     chunk
         Rows per chunk.
     members
-        Most members kept.
+        Most members kept. Their votes average out what is chance in single chunks, but `members` chunks back is also as
+        far as a concept that is over goes on voting: many members want small chunks, or learners that vary much.
     folds
         Folds of the cross-validation.
     replace
@@ -57,7 +58,7 @@ class AWE(MetaClassifier):
         self,
         estimator: Any = None,
         chunk: int = 500,
-        members: int = 10,
+        members: int = 5,
         folds: int = 10,
         replace: str = "worst",
     ) -> None:
