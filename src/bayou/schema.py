@@ -227,6 +227,12 @@ class Schema:
             tuple(v.size for v in self.vocabulary_list(Kind.TEXT)),
         )
 
+    def become(self, other: Schema) -> None:
+        """Take the content of another schema, for all who hold this one."""
+        twin = other.copy()
+        self.declared, self.closed, self.classes = twin.declared, twin.closed, twin.classes
+        self.place, self.vocabularies, self._names = twin.place, twin.vocabularies, twin._names
+
     def copy(self) -> Schema:
         twin = Schema.__new__(Schema)
         twin.declared, twin.closed = self.declared, self.closed

@@ -79,6 +79,30 @@ def test_merged_bagging_adds_up_member_by_member():
     assert set(one.labels()) == {"a", "b", "c"}
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Bagging(NaiveBayes(), n_estimators=2, vote="hard"),
+        lambda: Bagging(Fading(), n_estimators=2),
+        lambda: WeightedVoting([NaiveBayes(), NaiveBayes()]),
+        Fading,
+    ],
+)
+def test_members_follow_the_schema_through_a_merge_and_beyond(make):
+    """Workers that met other classes and columns: whoever votes must know them all, and those that come later."""
+    here, there = make(), make()
+    for i in range(40):
+        here.learn_one({"x": i % 5 + 20 * (i % 2)}, "mp"[i % 2])
+        there.learn_one({"x": 50 + i % 5, "sky": "blue"}, "a")
+    here.merge(there)
+    assert here.predict_one({"x": 52, "sky": "blue"}) == "a"
+    for i in range(40):
+        here.learn_one({"x": i % 5 - 60, "wind": "weak"}, "later")
+    assert here.predict_one({"x": -58, "wind": "weak"}) == "later"
+    assert here.predict_one({"x": 52}) == "a"
+    assert here.predict_one({"x": 22}) == "p"
+
+
 def test_members_share_nothing_with_the_template():
     template = NaiveBayes()
     model = Bagging(template, n_estimators=2)

@@ -276,9 +276,11 @@ class Model(Parameterised):
         for model in (self, twin):
             if model._waiting:
                 model._settle()
-        twin.grow(align(theirs, schema))
-        self.grow(align(mine, schema))
-        self._encoder = Encoder(schema, self.numbers_are_words)
+        plans = align(mine, schema), align(theirs, schema)
+        for model, plan in zip((self, twin), plans, strict=True):
+            model.schema_.become(schema)  # in place: members and readers hold on to it
+            model.grow(plan)
+        self._encoder = Encoder(mine, self.numbers_are_words)
         self.merge_state(twin)
         self._position += twin._position
         return self
