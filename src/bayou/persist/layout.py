@@ -36,7 +36,10 @@ class Slot:
     per: str | None = None
 
     def shape(self, sizes: Mapping[str, int], fixed: bool) -> tuple[int | None, ...]:
-        return tuple(sizes[a] if isinstance(a, str) else a if fixed else None for a in self.axes)
+        """Lengths as implied; unless `fixed`, a summary may have values of its own, as grids of numeric columns."""
+        own = () if fixed else ("values",)
+        known = {**sizes, **dict.fromkeys(own)}
+        return tuple(known[a] if isinstance(a, str) else a if fixed else None for a in self.axes)
 
 
 @dataclass(frozen=True)

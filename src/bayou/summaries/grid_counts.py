@@ -328,7 +328,9 @@ class GridCounts(ArraySummary):
         require(arrays["sizes"].max(initial=0) <= room, "a column has more cells than its room")
         for name in ("slack", "counts"):
             counts(f"the {name} of the grid", arrays[name])
-        finite("the sums of the grid", arrays["sums"])
+        weight, largest = arrays["sums"].T
+        counts("the weights of the grid", weight)
+        finite("the largest values of the grid", largest[(weight > 0) | (largest != -np.inf)])
         for j in range(p):
             rising("the breaks of a column", arrays["breaks"][j, : max(0, int(arrays["sizes"][j]) - 1)])
         self.frames.check(arrays, self.counts.shape[2])
