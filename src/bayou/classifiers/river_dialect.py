@@ -24,8 +24,8 @@ class RiverDialect(Model):
         encoder = self._encoder
         if encoder is None:
             return {}
-        proba = self._posterior(self.joint_log_proba(self.encode_record(x)), blank=0.0)[0].tolist()
-        return dict(zip(encoder.labels(), proba, strict=True)) if any(proba) else {}
+        (proba,) = self._posterior(self.joint_log_proba(self.encode_record(x)), blank=0.0).tolist()
+        return dict(zip(encoder.labels(), proba)) if sum(proba) else {}  # noqa: B905 - one per class
 
     def predict_one(self, x: Mapping[str, Any]) -> Label | None:
         """The most probable class of one record; None before anything is learned."""

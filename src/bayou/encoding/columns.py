@@ -16,6 +16,7 @@ from bayou.errors import DataError, SchemaError
 from bayou.schema import Kind, Label, identity_key
 
 WORD = re.compile(r"\b\w\w+\b")
+SPAN = 1 << 12  # integers that lie this close together are told apart by a table
 
 
 def kind_of(values: Any, name: str) -> tuple[Kind | None, int]:
@@ -70,6 +71,10 @@ def numbers(values: Any, name: str, start: int) -> NDArray[np.float64]:
 def distinct(values: Any, name: str | None, start: int) -> tuple[list[Label], NDArray[np.int64], list[int]]:
     """Distinct values in order of first appearance, each row's position among them (-1 missing), first rows."""
     dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "iub" and len(values) > 1:
+        low, high = int(values.min()), int(values.max())
+        if high - low <= SPAN:
+            return _distinct_integers(values, low, high)
     if isinstance(dtype, np.dtype) and dtype.kind in "iufbUS" and len(values) > 1:
         found, first, inverse = np.unique(values, return_index=True, return_inverse=True)
         if dtype.kind == "f" and len(found) and found[-1] != found[-1]:
@@ -105,6 +110,21 @@ def distinct(values: Any, name: str | None, start: int) -> tuple[list[Label], ND
             rows.append(i)
         inverse[i] = position[key]
     return uniques, inverse, rows
+
+
+def _distinct_integers(
+    values: NDArray[Any], low: int, high: int
+) -> tuple[list[Label], NDArray[np.int64], list[int]]:
+    """The same for integers that lie close together, without sorting."""
+    cells = values.astype(np.int64) - low
+    first = np.full(high - low + 1, -1, dtype=np.int64)
+    first[cells[::-1]] = np.arange(len(cells) - 1, -1, -1)  # the last to write is the first row
+    met = np.flatnonzero(first >= 0)
+    order = met[np.argsort(first[met])]
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    rows = first[order]
+    return values[rows].tolist(), rank[cells], rows.tolist()
 
 
 def tokens(values: Any, name: str, start: int) -> list[Counter[str]]:

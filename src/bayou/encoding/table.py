@@ -145,8 +145,9 @@ def sparse_of_records(records: Sequence[Mapping[Any, Any]], start: int) -> Table
 
 def _from_sparse(X: Any) -> Table:
     csr = X if getattr(X, "format", "csr") == "csr" else X.tocsr()
-    if not csr.has_sorted_indices:
-        csr = csr.sorted_indices()
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
     if csr.dtype.kind == "c":
         raise DataError("Complex data not supported")
     sparse = Sparse(

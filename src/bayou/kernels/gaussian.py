@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayou.kernels.jit import kernel
 from bayou.kernels.moments import add_row
-from bayou.kernels.sums import TILE, tile_sum
+from bayou.kernels.sums import row_sum
 
 TINY = 2.2250738585072014e-308
 CONSTANT_SHARE = 0.01  # of the pooled variance, for a class whose values do not vary
@@ -112,7 +112,8 @@ def fill_terms(
     """
     for j in range(len(x)):
         d = x[j] - centre[j]
-        term = peak[j] - min(d * d * half[j], LIMIT)
+        away = d * d * half[j]
+        term = peak[j] - (away if away < LIMIT else LIMIT)
         terms[j] = term if x[j] == x[j] else 0.0
 
 
@@ -128,16 +129,11 @@ def add_gaussian(
 
     out : float64[rows, K], in/out; x : float64[rows, p], in; peak, centre, half : float64[K, p], in
     """
-    p = x.shape[1]
-    terms = np.empty(TILE)
+    terms = np.empty(x.shape[1])
     for i in range(x.shape[0]):
-        for t in range(0, p, TILE):
-            d = min(TILE, p - t)
-            for c in range(out.shape[1]):
-                fill_terms(
-                    terms[:d], x[i, t : t + d], peak[c, t : t + d], centre[c, t : t + d], half[c, t : t + d]
-                )
-                out[i, c] += tile_sum(terms[:d])
+        for c in range(out.shape[1]):
+            fill_terms(terms, x[i], peak[c], centre[c], half[c])
+            out[i, c] = row_sum(out[i, c], terms)
 
 
 @kernel
@@ -209,15 +205,11 @@ def trail_gaussian(
         narrowest[j] = read_column(peak, centre, half, n, mean, m2, j, ddof, floor)
         origin[j], spread = pooled(n, mean, m2, j)
         widest[j] = 2.0 * spread
-    terms = np.empty(TILE)
+    terms = np.empty(p)
     for i in range(len(y)):
-        for t in range(0, p, TILE):
-            d = min(TILE, p - t)
-            for c in range(k):
-                fill_terms(
-                    terms[:d], x[i, t : t + d], peak[c, t : t + d], centre[c, t : t + d], half[c, t : t + d]
-                )
-                out[i, c] += tile_sum(terms[:d])
+        for c in range(k):
+            fill_terms(terms, x[i], peak[c], centre[c], half[c])
+            out[i, c] = row_sum(out[i, c], terms)
         c = y[i]
         if c < 0 or w[i] == 0.0:
             continue

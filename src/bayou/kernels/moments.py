@@ -21,11 +21,68 @@ def add_rows(
 ) -> None:
     """Welford's step for columns lo..hi of every labelled row with weight.
 
+    While no value was missing, all columns of a class have one weight, and one division serves a whole row.
     n, mean, m2 : float64[K, p], in/out; x : float64[rows, p], in; y : int32[rows], in; w : float64[rows], in
     """
+    total = n[:, lo].copy()
+    even = np.empty(len(n), np.bool_)
+    for c in range(len(n)):
+        even[c] = all_equal(n[c, lo:hi])
     for i in range(len(y)):
-        if y[i] >= 0 and w[i] > 0.0:
-            add_row(n[y[i], lo:hi], mean[y[i], lo:hi], m2[y[i], lo:hi], x[i, lo:hi], w[i])
+        c = y[i]
+        if c < 0 or w[i] == 0.0:
+            continue
+        row = x[i, lo:hi]
+        if even[c] and all_present(row):
+            total[c] += w[i]
+            add_whole_row(mean[c, lo:hi], m2[c, lo:hi], row, w[i], w[i] / total[c])
+            continue
+        if even[c]:
+            even[c] = False
+            n[c, lo:hi] = total[c]
+        add_row(n[c, lo:hi], mean[c, lo:hi], m2[c, lo:hi], row, w[i])
+    for c in range(len(n)):
+        if even[c]:
+            n[c, lo:hi] = total[c]
+
+
+@kernel
+def all_equal(values: NDArray[np.float64]) -> bool:
+    """Whether all values are the same.
+
+    values : float64[p], in
+    """
+    different = 0
+    for j in range(len(values)):
+        different += values[j] != values[0]
+    return different == 0
+
+
+@kernel
+def all_present(x: NDArray[np.float64]) -> bool:
+    """Whether no value is missing.
+
+    x : float64[p], in, NaN = missing
+    """
+    missing = 0
+    for j in range(len(x)):
+        missing += x[j] != x[j]
+    return missing == 0
+
+
+@kernel
+def add_whole_row(
+    mean: NDArray[np.float64], m2: NDArray[np.float64], x: NDArray[np.float64], w: float, share: float
+) -> None:
+    """`add_row` where nothing is missing and every column weighs the same: share = w / new weight.
+
+    mean, m2 : float64[p], in/out; x : float64[p], in
+    """
+    for j in range(len(x)):
+        d = x[j] - mean[j]
+        shift = d * share
+        mean[j] += shift
+        m2[j] += w * d * (d - shift)
 
 
 @kernel

@@ -20,21 +20,39 @@ def tile_sum(terms: NDArray[np.float64]) -> float:
 
     terms : float64[m], in
     """
-    a = 0.0
-    b = 0.0
-    c = 0.0
-    d = 0.0
-    m = len(terms)
-    whole = m - m % 4
-    for j in range(0, whole, 4):
-        a += terms[j]
-        b += terms[j + 1]
-        c += terms[j + 2]
-        d += terms[j + 3]
-    if whole < m:
-        a += terms[whole]
-    if whole + 1 < m:
-        b += terms[whole + 1]
-    if whole + 2 < m:
-        c += terms[whole + 2]
-    return (a + b) + (c + d)
+    return row_sum(0.0, terms)
+
+
+@kernel
+def row_sum(total: float, terms: NDArray[np.float64]) -> float:
+    """`total` and the sums of all tiles of a row, added one after the other.
+
+    Unsigned positions: signed ones cost a test for negative indices at every access.
+    terms : float64[m], in
+    """
+    m = np.uint64(len(terms))
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    begin = np.uint64(0)
+    while begin < m:
+        end = min(begin + np.uint64(TILE), m)
+        whole = end - ((end - begin) & three)
+        a = 0.0
+        b = 0.0
+        c = 0.0
+        d = 0.0
+        j = begin
+        while j < whole:
+            a += terms[j]
+            b += terms[j + one]
+            c += terms[j + two]
+            d += terms[j + three]
+            j += four
+        if whole < end:
+            a += terms[whole]
+        if whole + one < end:
+            b += terms[whole + one]
+        if whole + two < end:
+            c += terms[whole + two]
+        total += (a + b) + (c + d)
+        begin = end
+    return total

@@ -1,0 +1,201 @@
+"""A batch on its way into a block; what is new is noted, and nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.block import Codes, Floats, Hashed, Words
+from bayou.encoding.columns import distinct, kind_of, numbers, tokens
+from bayou.encoding.table import Sparse, Table
+from bayou.encoding.words import WORDS, checked_counts, renumbered, sparse_of_tokens
+from bayou.errors import DataError
+from bayou.hashing import hash_keys
+from bayou.schema import Growth, Kind, Label, Schema, Vocabulary, identity_key
+
+
+class Batch:
+    """One batch on its way into a block: what it brings that is new, and its columns as arrays."""
+
+    def __init__(self, schema: Schema, numbers_are_words: bool, start: int, learn: bool) -> None:
+        self.schema, self.numbers_are_words, self.start, self.learn = schema, numbers_are_words, start, learn
+        self.novel: list[int] = []
+        self.new_classes: list[Label] = []
+        self.new_columns: list[tuple[str, Kind]] = []
+        self.new_values: dict[str, list[Label]] = {}
+        self.declared: dict[str, int] = {}
+        self.place: dict[str, tuple[Kind, int]] = {}
+        self.counts = {kind: len(self.schema.names(kind)) for kind in Kind}
+
+    def growth(self) -> Growth:
+        return Growth(self.new_classes, self.new_columns, self.new_values, self.declared)
+
+    def labels(self, y: Any, n: int) -> Codes:
+        if y is None:
+            return np.full(n, -1, dtype=np.int32)
+        if len(y) != n:
+            raise DataError(f"{n} rows but {len(y)} labels")
+        classes = self.schema.classes
+        found, inverse, rows = distinct(y, "the labels", self.start)
+        codes = np.full(len(found) + 1, -1, dtype=np.int32)
+        for i, label in enumerate(found):
+            code = classes.codes.get(identity_key(label), -1)
+            if code < 0 and self.learn:
+                self._admit_class(label, rows[i])
+                code = len(classes.values) + len(self.new_classes) - 1
+            codes[i] = code
+        return codes[inverse]
+
+    def _admit_class(self, label: Label, row: int) -> None:
+        known = self.schema.classes.values
+        place = {"row": self.start + row, "value": label}
+        if self.schema.closed:
+            raise DataError(
+                f"not one of the declared classes {known!r}",
+                **place,  # type: ignore[arg-type]
+                remedy="declare it in classes=, or leave classes= out to keep the class set open",
+            )
+        if len(known) + len(self.new_classes) >= self.schema.classes.limit:
+            raise DataError(
+                f"one class more than max_classes={self.schema.classes.limit}",
+                **place,  # type: ignore[arg-type]
+                remedy="raise it with schema=Declared(max_classes=...)",
+            )
+        self.new_classes.append(label)
+        self.novel.append(row)
+
+    def columns(self, table: Table) -> None:
+        """Give every column of the table its kind and place; new ones in order of their first value."""
+        fresh: list[tuple[int, int, str, Kind]] = []
+        for j, name in enumerate(table.names):
+            place = self.schema.place.get(name)
+            if place is not None:
+                self.place[name] = place
+            elif self.learn:
+                kind, row = (Kind.NUMERIC, 0) if table.matrix is not None else kind_of(table.columns[j], name)
+                if kind is Kind.NOMINAL and self.numbers_are_words:
+                    kind = Kind.TEXT
+                if kind is not None:
+                    fresh.append((row, j, name, kind))
+        if table.sparse is not None and WORDS in self.schema.place:
+            self.place[WORDS] = self.schema.place[WORDS]
+        elif table.sparse is not None and self.learn:
+            fresh.append((0, len(table.names), WORDS, Kind.TEXT))
+        for row, _, name, kind in sorted(fresh, key=lambda f: f[:2]) if table.n else []:
+            self.place[name] = (kind, self.counts[kind])
+            self.counts[kind] += 1
+            self.new_columns.append((name, kind))
+            self.novel.append(row)
+
+    def of_kind(self, table: Table, kind: Kind) -> list[tuple[int, str, Any]]:
+        return [
+            (self.place[name][1], name, None if table.matrix is not None else table.columns[j])
+            for j, name in enumerate(table.names)
+            if name in self.place and self.place[name][0] is kind
+        ]
+
+    def numeric(self, table: Table) -> Floats:
+        p = self.counts[Kind.NUMERIC]
+        columns = self.of_kind(table, Kind.NUMERIC)
+        places = [j for j, _, _ in columns]
+        if (
+            table.matrix is not None
+            and len(places) == p == table.matrix.shape[1]
+            and places == list(range(p))
+        ):
+            return table.matrix
+        out = np.full((table.n, p), np.nan)
+        position = {name: i for i, name in enumerate(table.names)}
+        for j, name, values in columns:
+            matrix = table.matrix
+            out[:, j] = matrix[:, position[name]] if matrix is not None else numbers(values, name, self.start)
+        return out
+
+    def nominal(self, table: Table) -> Codes:
+        out = np.full((table.n, self.counts[Kind.NOMINAL]), -1, dtype=np.int32)
+        position = {name: i for i, name in enumerate(table.names)}
+        for j, name, values in self.of_kind(table, Kind.NOMINAL):
+            if table.matrix is not None:
+                values = table.matrix[:, position[name]]
+            found, inverse, _ = distinct(values, name, self.start)
+            out[:, j] = np.append(self.codes(name, found), -1)[inverse]
+        return out
+
+    def hashed(self, table: Table) -> Hashed:
+        """Keys of the nominal values; nothing is added to a vocabulary."""
+        keys = np.zeros((table.n, self.counts[Kind.NOMINAL]), dtype=np.int64)
+        values: dict[int, Label] = {}
+        position = {name: i for i, name in enumerate(table.names)}
+        for j, name, cells in self.of_kind(table, Kind.NOMINAL):
+            if table.matrix is not None:
+                cells = table.matrix[:, position[name]]
+            found, inverse, _ = distinct(cells, name, self.start)
+            hashes = hash_keys(found)
+            keys[:, j] = np.append(hashes, 0)[inverse]
+            values.update(zip(hashes.tolist(), found, strict=True))
+        return Hashed(keys, values)
+
+    def codes(self, name: str, found: Sequence[Label]) -> NDArray[np.int32]:
+        """Codes of distinct values; unknown ones are new, or -1 while predicting."""
+        vocabulary = self.schema.vocabularies.get(name) or Vocabulary(limit=self._limit(name))
+        if self.learn and not vocabulary.size and len(found) <= vocabulary.limit:
+            self.new_values[name] = list(found)
+            return np.arange(len(found), dtype=np.int32)
+        new: list[Label] = []
+        codes = np.empty(len(found), dtype=np.int32)
+        for i, value in enumerate(found):
+            code = vocabulary.code(value)
+            if code < 0 and self.learn:
+                code = min(len(vocabulary.values) + len(new), vocabulary.limit)
+                new.append(value)
+            codes[i] = code
+        if new:
+            self.new_values[name] = new
+        return codes
+
+    def _limit(self, name: str) -> int:
+        declared = self.schema.declared
+        return declared.max_values if self.place[name][0] is Kind.NOMINAL else declared.max_words
+
+    def words(self, table: Table) -> tuple[Words, ...]:
+        nothing = Words(np.zeros(table.n + 1, np.int64), np.empty(0, np.int32), np.empty(0))
+        out = [nothing] * self.counts[Kind.TEXT]
+        for j, name, values in self.of_kind(table, Kind.TEXT):
+            out[j] = self._text(name, values)
+        if table.sparse is not None and WORDS in self.place:
+            out[self.place[WORDS][1]] = self._sparse(table.sparse)
+        return tuple(out)
+
+    def _text(self, name: str, values: Any) -> Words:
+        sparse = sparse_of_tokens(tokens(values, name, self.start))
+        return renumbered(sparse, self.codes(name, sparse.names))
+
+    def _sparse(self, sparse: Sparse) -> Words:
+        sparse = checked_counts(sparse, self.start)
+        vocabulary = self.schema.vocabularies.get(WORDS)
+        known = vocabulary.declared if vocabulary is not None else 0
+        if self.learn and sparse.complete and len(sparse.names) > known:
+            self.declared[WORDS] = len(sparse.names)
+        if sparse.complete and vocabulary is not None and vocabulary.begins_with(sparse.names):
+            return Words(sparse.indptr, sparse.ids, sparse.counts)
+        return renumbered(sparse, self.codes(WORDS, sparse.names))
+
+
+def weights(w: Any, n: int, start: int = 0) -> Floats:
+    """Row weights, finite and not negative; ones if none are given."""
+    if w is None:
+        return np.ones(n)
+    out = np.array(w, dtype=np.float64)
+    if out.ndim == 0:
+        out = np.full(n, float(out))
+    if out.shape != (n,):
+        raise DataError(f"{n} rows but sample_weight of shape {out.shape}")
+    bad = np.flatnonzero(~((out >= 0) & (out < np.inf)))
+    if len(bad):
+        raise DataError(
+            "a weight must be a finite number >= 0", row=start + int(bad[0]), value=float(out[bad[0]])
+        )
+    return out

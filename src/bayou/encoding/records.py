@@ -1,0 +1,141 @@
+"""One plain record at a time: known columns, values and label, nothing new to report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayou.block import Block, Codes, Hashed
+from bayou.encoding.missing import is_missing
+from bayou.hashing import hash_keys
+from bayou.kernels.scrub import HUGE
+from bayou.schema import Kind, Label, Schema, Vocabulary, identity_key
+
+# numbers, codes, label and weight of one plain record; hashed values by key, which then stand in for codes
+Row = tuple[list[float], list[int], int, float, dict[int, Label] | None]
+
+_PLAIN = frozenset((float, int))
+_VALUES = (str, bytes, bool, int, float, np.generic)
+_UNLABELLED, _ONE, _NO_CODES = np.full(1, -1, dtype=np.int32), np.ones(1), np.empty((1, 0), dtype=np.int32)
+
+
+def block_of(rows: Sequence[Row], start: int) -> Block:
+    """Plain records as a block."""
+    numeric, codes, y, w, values = zip(*rows, strict=True)
+    block = Block(
+        np.array(numeric, np.float64),
+        np.empty((0, 0), np.int32),
+        (),
+        np.array(y, np.int32),
+        np.array(w),
+        start,
+    )
+    if values[0] is None:
+        block.codes = np.array(codes, dtype=np.int32)
+    else:
+        block.hashed = Hashed(
+            np.array(codes, dtype=np.int64), {k: v for row in values for k, v in row.items()}
+        )
+        block.codes = present(block.hashed)
+    return block
+
+
+def block_to_predict(row: Row, start: int) -> Block:
+    """One plain record, its label left out, as a block."""
+    numeric, codes, _, _, values = row
+    if values is not None:
+        return block_of([row], start)
+    cells = np.array([codes], dtype=np.int32) if codes else _NO_CODES
+    return Block(np.array([numeric], np.float64), cells, (), _UNLABELLED, _ONE, start)
+
+
+def present(hashed: Hashed) -> Codes:
+    """Codes of hashed values: all share one cell."""
+    return np.where(hashed.keys == 0, np.int32(-1), np.int32(0))
+
+
+class PlainRecords:
+    """Which cell each key of a record fills, remembered from one record to the next.
+
+    Parameters
+    ----------
+    schema
+        The model's schema; when it has grown, make a new one of these.
+    numbers_are_words
+        Numbers are counts of words: no record is plain then.
+
+    Examples
+    --------
+    >>> from bayou.schema import Declared
+    >>> records = PlainRecords(Schema(Declared(columns={"day": ["mon", "tue"], "price": "numeric"})))
+    >>> records.row({"price": 3.5, "day": "tue"}, None, 1.0)
+    ([3.5], [1], -1, 1.0, None)
+    >>> records.row({"price": 3.5, "day": "wed"}, None, 1.0)  # a new value: not plain
+    """
+
+    def __init__(self, schema: Schema, numbers_are_words: bool = False) -> None:
+        self._schema = schema
+        self._words = numbers_are_words or bool(schema.names(Kind.TEXT))
+        self._hashes = schema.declared.hash_values
+        self._keys: tuple[str, ...] | None = None
+        self._in_order = False  # the record is the numeric row as it stands
+        self._cells: list[tuple[int, Vocabulary | None]] = []
+        self._no_numbers = [np.nan] * len(schema.names(Kind.NUMERIC))
+        self._no_codes = [0 if self._hashes else -1] * len(schema.names(Kind.NOMINAL))
+
+    def row(self, x: Mapping[str, Any], y: Any, w: float) -> Row | None:
+        """The record's cells, label and weight; None unless all of it is known and of its kind."""
+        keys = tuple(x)
+        if keys != self._keys and not self._learn_keys(keys):
+            return None
+        label = -1 if y is None else self._schema.classes.code(y)
+        if (label < 0 and y is not None) or not 0.0 <= w < np.inf:
+            return None
+        if self._in_order:
+            numbers = [*x.values()]
+            if _PLAIN.issuperset(map(type, numbers)) and -HUGE <= min(numbers) and max(numbers) <= HUGE:
+                return numbers, self._no_codes, label, float(w), None
+        values: dict[int, Label] | None = {} if self._hashes else None
+        cells = self._filled(x, values)
+        return None if cells is None else (*cells, label, float(w), values)
+
+    def _filled(
+        self, x: Mapping[str, Any], values: dict[int, Label] | None
+    ) -> tuple[list[float], list[int]] | None:
+        numeric, codes = self._no_numbers.copy(), self._no_codes.copy()
+        for (j, vocabulary), value in zip(self._cells, x.values()):  # noqa: B905 - one cell per key
+            if vocabulary is None:
+                if (
+                    type(value) in _PLAIN or isinstance(value, np.floating | np.integer)
+                ) and -HUGE <= value <= HUGE:
+                    numeric[j] = value
+                elif not is_missing(value):
+                    return None
+            elif values is not None:
+                if type(value) is str:
+                    codes[j] = int(hash_keys([value])[0])
+                    values[codes[j]] = value
+                elif not is_missing(value):
+                    return None
+            else:
+                found = vocabulary.codes.get(identity_key(value)) if isinstance(value, _VALUES) else None
+                if found is not None:
+                    codes[j] = found
+                elif not is_missing(value):
+                    return None
+        return numeric, codes
+
+    def _learn_keys(self, keys: tuple[str, ...]) -> bool:
+        places = [self._schema.place.get(key) for key in keys]
+        if self._words or None in places:
+            return False
+        self._keys = keys
+        self._cells = [
+            (place[1], self._schema.vocabularies.get(key))
+            for key, place in zip(keys, places, strict=True)
+            if place is not None
+        ]
+        self._in_order = list(keys) == self._schema.names(Kind.NUMERIC) and bool(keys)
+        return True
