@@ -54,13 +54,14 @@ class Vocabulary:
     ([0, 1, 2, 2], 3)
     """
 
-    __slots__ = ("codes", "declared", "limit", "overflowed", "values")
+    __slots__ = ("_beginning", "codes", "declared", "limit", "overflowed", "values")
 
     def __init__(self, values: Iterable[Label] = (), limit: int = 1 << 31) -> None:
         self.values: list[Label] = []
         self.codes: dict[Hashable, int] = {}
         self.limit = limit
         self.overflowed = False
+        self._beginning: Sequence[Label] | None = None
         self.extend(values)
         self.declared = len(self.values)
 
@@ -76,7 +77,20 @@ class Vocabulary:
             return found
         return self.limit if self.overflowed else -1
 
+    def begins_with(self, names: Sequence[Label]) -> bool:
+        """Whether the first values are just these, so that positions are codes already."""
+        if names is not self._beginning:
+            if list(names) != self.values[: len(names)]:
+                return False
+            self._beginning = names
+        return True
+
     def extend(self, values: Iterable[Label]) -> None:
+        values = list(values)
+        if not self.size and len(values) <= self.limit and set(map(type, values)) == {str}:
+            self.values = list(dict.fromkeys(values))
+            self.codes = dict(zip(self.values, range(len(self.values)), strict=True))
+            return
         for value in values:
             key = identity_key(value)
             if key in self.codes:

@@ -21,7 +21,7 @@ from bayou.classifiers.explanation import Explanation, explain
 from bayou.classifiers.html import model_html
 from bayou.classifiers.params import Parameterised
 from bayou.decisions import Decision
-from bayou.encoding import Encoder, Row, block_of
+from bayou.encoding import Encoder, Row, block_of, block_to_predict
 from bayou.errors import DataError, MergeError, NotFittedError, UnsupportedError
 from bayou.hashing import digest
 from bayou.kernels.posterior import posterior
@@ -188,7 +188,7 @@ class Model(Parameterised):
         """One record; a plain one waits with others, unseen, until somebody looks (`settled`)."""
         if self._encoder is None:
             self._reset()
-        row = self._require().row(x, y, w)
+        row = self._require().records.row(x, y, w)
         if row is None:
             self.learn_batch([x], None if y is None else [y], [w])
             return
@@ -201,8 +201,8 @@ class Model(Parameterised):
     def encode_record(self, x: Mapping[str, Any]) -> Block:
         """One record to predict."""
         encoder = self._require()
-        row = encoder.row(x, None, 1.0)
-        return block_of([row], self._position) if row is not None else self.encode([x])
+        row = encoder.records.row(x, None, 1.0)
+        return block_to_predict(row, self._position) if row is not None else self.encode([x])
 
     def _settle(self) -> None:
         rows, self._waiting = self._waiting, []

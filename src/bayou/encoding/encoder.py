@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayou.align import canonical_order
 from bayou.block import Block, Floats
 from bayou.encoding.batch import Batch, weights
+from bayou.encoding.labels import IntegerClasses
 from bayou.encoding.records import PlainRecords, present
 from bayou.encoding.table import Table, column_names, sparse_of_records, table_of
 from bayou.encoding.words import as_words
@@ -45,6 +46,7 @@ class Encoder:
     def forget(self) -> None:
         """The schema has grown: what was derived from it is void."""
         self.records = PlainRecords(self.schema, self.numbers_are_words)
+        self._integer_classes = IntegerClasses(self.schema.classes)
         self._matrix_names = self._names_of_a_matrix()
         self._order: NDArray[np.int64] | None = None
         self._labels: list[Label] = []
@@ -80,11 +82,12 @@ class Encoder:
         if self.numbers_are_words:
             table = as_words(table, start)
         batch = Batch(self.schema, self.numbers_are_words, start, learn)
+        known = self._integer_classes.codes(y)
         block = Block(
             numeric=np.empty((0, 0)),
             codes=np.empty((table.n, 0), dtype=np.int32),
             words=(),
-            y=batch.labels(y, table.n),
+            y=known if known is not None and len(known) == table.n else batch.labels(y, table.n),
             w=weights(w, table.n, start),
             start=start,
         )

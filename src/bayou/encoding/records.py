@@ -95,7 +95,7 @@ class PlainRecords:
             return None
         if self._in_order:
             numbers = [*x.values()]
-            if _PLAIN.issuperset(map(type, numbers)) and -HUGE <= min(numbers) and max(numbers) <= HUGE:
+            if _PLAIN.issuperset(map(type, numbers)) and sum(map(abs, numbers)) <= HUGE:
                 return numbers, self._no_codes, label, float(w), None
         values: dict[int, Label] | None = {} if self._hashes else None
         cells = self._filled(x, values)
