@@ -1,0 +1,112 @@
+"""Short ways through the encoder give what the long ways give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayou import BernoulliNB, NaiveBayes
+from bayou.encoding import Encoder, block_of, block_to_predict
+from bayou.encoding.columns import SPAN, distinct
+from bayou.schema import Declared, Schema, Vocabulary
+
+CELLS = st.sampled_from([0.0, -2.5, 7, True, np.float64(3), np.nan, None, np.inf, 1e200, -1e200, 1e139])
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    values=st.lists(st.integers(-4, 9), min_size=1, max_size=30),
+    far=st.booleans(),
+    kind=st.sampled_from("bhq"),
+)
+def test_distinct_integers_by_table_are_those_of_a_list(values, far, kind):
+    column = np.array([*values, *([100] if far else [])], dtype=kind)
+    wide = column.astype(np.int64) * (SPAN if far else 1)
+    for array in (column, wide, column > 3):
+        found, inverse, rows = distinct(array, "x", 0)
+        assert (found, inverse.tolist(), rows) == tuple(
+            part if isinstance(part, list) else part.tolist() for part in distinct(array.tolist(), "x", 0)
+        )
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    labels=st.lists(st.integers(-3, 5), min_size=1, max_size=8),
+    more=st.lists(st.integers(-5, 7), min_size=1, max_size=8),
+    dtype=st.sampled_from(["i1", "i8", "u1", "u8"]),
+)
+def test_integer_classes_by_table_are_those_of_a_list(labels, more, dtype):
+    encoder = Encoder(Schema(Declared(classes=list(dict.fromkeys(labels)))))
+    y = np.abs(more).astype(dtype) if dtype[0] == "u" else np.array(more, dtype)
+    X = [{}] * len(y)
+    assert encoder.encode(X, y)[0].y.tolist() == encoder.encode(X, y.tolist())[0].y.tolist()
+
+
+@settings(max_examples=100, deadline=None)
+@given(cells=st.lists(CELLS, min_size=3, max_size=3), order=st.permutations("abc"))
+def test_a_plain_record_is_encoded_as_a_batch_of_one(cells, order):
+    encoder = Encoder(Schema(Declared(columns=dict.fromkeys("abc", "numeric"), classes=["u", "v"])))
+    record = dict(zip(order, cells, strict=True))
+    row = encoder.records.row(record, "v", 2.0)
+    if row is None:  # handed over to the batch
+        return
+    slow = encoder.encode([record], ["v"], [2.0])[0]
+    for block in (block_of([row], 0), block_to_predict(row, 0)):
+        assert block.numeric.dtype == np.float64
+        np.testing.assert_array_equal(block.numeric, slow.numeric)
+        assert block.codes.shape == slow.codes.shape
+    assert (row[2], row[3]) == (slow.y[0], slow.w[0])
+
+
+def test_plain_numbers_take_the_short_way():
+    encoder = Encoder(Schema(Declared(columns=dict.fromkeys("abc", "numeric"))))
+    assert encoder.records.row({"a": 1, "b": 2.0, "c": 3}, None, 1.0) is not None
+    assert encoder.records.row({"c": 1, "a": 2.0}, None, 1.0) == (
+        [2.0, pytest.approx(np.nan, nan_ok=True), 1],
+        [],
+        -1,
+        1.0,
+        None,
+    )
+
+
+def test_records_of_whole_numbers_are_numbers():
+    model = NaiveBayes()
+    for i in range(200):
+        model.learn_one({"a": i % 7, "b": i % 3}, i % 2)
+    assert model.predict_proba_one({"a": 3, "b": 1}) == pytest.approx(
+        model.predict_proba_one({"a": 3.0, "b": 1.0})
+    )
+
+
+def test_a_matrix_that_begins_the_vocabulary_and_one_that_does_not():
+    vocabulary = Vocabulary(["x0", "x1"])
+    assert vocabulary.begins_with(("x0",))
+    assert not vocabulary.begins_with(("x1",))
+    assert not vocabulary.begins_with(("x0", "x1", "x2"))
+    vocabulary.extend(["x2"])
+    assert vocabulary.begins_with(("x0", "x1", "x2"))
+
+
+@pytest.mark.parametrize("values", [["a", "b", "a"], ["a", 1, True, 1.0], list("abcdef")])
+def test_vocabularies_filled_at_once_and_one_by_one(values):
+    at_once, one_by_one = Vocabulary(values, limit=4), Vocabulary(limit=4)
+    for value in values:
+        one_by_one.extend([value])
+    assert (at_once.values, at_once.codes, at_once.size) == (
+        one_by_one.values,
+        one_by_one.codes,
+        one_by_one.size,
+    )
+
+
+def test_repeated_entries_of_a_sparse_matrix_are_one_word():
+    """A word given twice in a row counts once for a Bernoulli model, in the first batch and in later ones."""
+    twice = sp.csr_matrix((np.ones(3), np.array([1, 0, 1]), np.array([0, 3])), shape=(1, 2))
+    once = sp.csr_matrix(np.array([[1.0, 2.0]]))
+    models = [BernoulliNB().partial_fit(X, [0]).partial_fit(X, [0]) for X in (twice, once)]
+    assert models[0].digest() == models[1].digest()
+    assert twice.nnz == 3
