@@ -67,7 +67,7 @@ class NaiveTree:
             own_mean, own = moments(cells.get(c, []))
             size = sum(w for _, w in cells.get(c, []))
             mean = own_mean if size > 0 else mean
-            var = max(own, 1e-9 * var) if size > 1 and own > 0 else var
+            var = own if size > 1 and own > 1e-9 * var else var
             return -0.5 * math.log(2 * math.pi * var) - (value - mean) ** 2 / (2 * var)
         table = node["values"][name]
         values = {v for v, _ in table}

@@ -14,16 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.kernels.class_counts import class_total
-from bayou.kernels.gaussian import LOG_2PI, TINY, fill_terms, pooled
+from bayou.kernels.gaussian import fill_terms
 from bayou.kernels.jit import kernel
 from bayou.kernels.moments import add_row
+from bayou.kernels.normal import read_columns, read_row
 from bayou.kernels.sums import TILE, tile_sum
 from bayou.kernels.value_counts import cached_log, cell_seen
 
 LEAF, AT_MOST, ONE_VALUE, MULTIWAY = 0, 1, 2, 3
 TEST, COLUMN, VALUE, FIRST, WIDTH, USUAL, PARENT, SLOT = 0, 1, 2, 3, 4, 5, 6, 7
 N, MEAN, M2, LOW, HIGH = 0, 1, 2, 3, 4
-FLOOR = 1e-9  # least variance of a class, as a share of the pooled one
+FLOOR = 1e-9  # a class with less of the pooled variance counts as constant
+CONSTANT_SHARE = (
+    1.0  # of the pooled variance, for a constant class: the few rows of a leaf are often equal by chance
+)
 
 
 @kernel
@@ -133,33 +137,6 @@ def add_nominal_terms(
 
 
 @kernel
-def read_leaf_column(tables: NDArray[np.float64], moments: NDArray[np.float64], j: int) -> float:
-    """The tables of one column; returns the least variance, 0 if a class leans on the pooled one.
-
-    As naive Bayes reads them, but for a class whose values are all equal: few rows at a leaf often are, where the
-    column has few values, so it takes the pooled variance instead of a spike.
-    tables : float64[3, K, p], out; moments : float64[5, K, p], in
-    """
-    n, mean, m2 = moments[N], moments[MEAN], moments[M2]
-    middle, spread = pooled(n, mean, m2, j)
-    narrowest = np.inf
-    for c in range(n.shape[0]):
-        if spread <= 0.0:
-            tables[0, c, j], tables[1, c, j], tables[2, c, j] = 0.0, 0.0, 0.0
-            narrowest = 0.0
-            continue
-        own = n[c, j] > 1.0 and m2[c, j] > 0.0
-        var = m2[c, j] / n[c, j] if own else spread
-        least = FLOOR * spread + TINY
-        narrowest = min(narrowest, var) if own and var > least else 0.0
-        var = max(var, least)
-        tables[0, c, j] = -0.5 * (LOG_2PI + math.log(var))
-        tables[1, c, j] = mean[c, j] if n[c, j] > 0.0 else middle
-        tables[2, c, j] = 0.5 / var
-    return narrowest
-
-
-@kernel
 def learn_numeric(
     moments: NDArray[np.float64],
     tables: NDArray[np.float64],
@@ -170,12 +147,10 @@ def learn_numeric(
 ) -> None:
     """One row into the moments and ranges of class c, and into the tables read off them.
 
-    Only the row's own class changes its tables, unless a variance may lie below the floor (see `trail_gaussian`).
     moments : float64[5, K, p], in/out, n, mean, m2, low, high; tables : float64[3, K, p], in/out
-    bounds : float64[3, p], in/out, at most the least variance, at least the pooled one, an origin; x : float64[p], in
+    bounds : float64[3, p], in/out, see `read_columns`; x : float64[p], in
     """
     n, mean, m2 = moments[N], moments[MEAN], moments[M2]
-    peak, centre, half = tables[0], tables[1], tables[2]
     low, high = moments[LOW, c], moments[HIGH, c]
     for j in range(len(x)):
         if x[j] == x[j]:
@@ -183,20 +158,7 @@ def learn_numeric(
             low[j] = x[j] if fresh else min(low[j], x[j])
             high[j] = x[j] if fresh else max(high[j], x[j])
     add_row(n[c], mean[c], m2[c], x, w)
-    for j in range(len(x)):
-        if x[j] != x[j]:
-            continue
-        away = x[j] - bounds[2, j]
-        bounds[1, j] = max(bounds[1, j], 4.0 * away * away)
-        size = n[c, j]
-        var = m2[c, j] / size if size > 1.0 else 0.0
-        bounds[0, j] = min(bounds[0, j], var)
-        if bounds[0, j] <= FLOOR * bounds[1, j] + TINY:
-            bounds[0, j] = read_leaf_column(tables, moments, j)
-        else:
-            centre[c, j] = mean[c, j]
-            peak[c, j] = -0.5 * (LOG_2PI + math.log(var))
-            half[c, j] = 0.5 / var
+    read_row(tables[0], tables[1], tables[2], bounds, n, mean, m2, x, c, 0.0, FLOOR, CONSTANT_SHARE)
 
 
 @kernel
@@ -246,10 +208,7 @@ def read_slot_numeric(
     tables : float64[3, K, p], out; bounds : float64[3, p], out; moments : float64[5, K, p], in
     """
     n, mean, m2 = moments[N], moments[MEAN], moments[M2]
-    for j in range(n.shape[1]):
-        bounds[0, j] = read_leaf_column(tables, moments, j)
-        bounds[2, j], spread = pooled(n, mean, m2, j)
-        bounds[1, j] = 2.0 * spread
+    read_columns(tables[0], tables[1], tables[2], bounds, n, mean, m2, 0.0, FLOOR, CONSTANT_SHARE)
 
 
 @kernel

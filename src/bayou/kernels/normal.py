@@ -1,0 +1,137 @@
+"""Normal densities off moments, column by column, and kept current row by row.
+
+The term of x in class c and column j is  peak - (x - centre)^2 half,  with half = 1 / (2 var) and
+peak = -log(2 pi var) / 2. A class whose variance is at most `floor` times the column's pooled variance counts as
+constant and takes `share` of the pooled one: it stays decisive without a veto over everything else. A class with at
+most one row's weight in a column takes the pooled variance (and, with none, the pooled mean). A column that is
+constant over all classes says nothing: its peak and half are 0.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+
+TINY = 2.2250738585072014e-308
+LOG_2PI = 1.8378770664093453
+
+
+@kernel
+def pooled(
+    n: NDArray[np.float64], mean: NDArray[np.float64], m2: NDArray[np.float64], j: int
+) -> tuple[float, float]:
+    """Mean and population variance of column j over all classes; variance 0 if the column is constant or empty.
+
+    n, mean, m2 : float64[K, p], in
+    """
+    total, centre, squares = 0.0, 0.0, 0.0
+    for c in range(n.shape[0]):
+        if n[c, j] > 0.0:
+            d = mean[c, j] - centre
+            joint = total + n[c, j]
+            share = n[c, j] / joint
+            squares += m2[c, j] + d * d * total * share
+            centre += d * share
+            total = joint
+    return centre, (squares / total if total > 0.0 else 0.0)
+
+
+@kernel
+def read_column(
+    peak: NDArray[np.float64],
+    centre: NDArray[np.float64],
+    half: NDArray[np.float64],
+    n: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    m2: NDArray[np.float64],
+    j: int,
+    ddof: float,
+    floor: float,
+    share: float,
+) -> float:
+    """The three tables of one column; returns the least variance, 0 if a class leans on the pooled one.
+
+    peak, centre, half : float64[K, p], out; n, mean, m2 : float64[K, p], in
+    """
+    middle, spread = pooled(n, mean, m2, j)
+    narrowest = np.inf
+    for c in range(n.shape[0]):
+        if spread <= 0.0:
+            peak[c, j], centre[c, j], half[c, j] = 0.0, 0.0, 0.0
+            narrowest = 0.0
+            continue
+        least = floor * spread + TINY
+        own = n[c, j] > 1.0 and n[c, j] > ddof
+        var = m2[c, j] / (n[c, j] - ddof) if own else spread
+        narrowest = min(narrowest, var) if own and var > least else 0.0
+        if var <= least:
+            var = max(share * spread, least)
+        centre[c, j] = mean[c, j] if n[c, j] > 0.0 else middle
+        peak[c, j] = -0.5 * (LOG_2PI + math.log(var))
+        half[c, j] = 0.5 / var
+    return narrowest
+
+
+@kernel
+def read_columns(
+    peak: NDArray[np.float64],
+    centre: NDArray[np.float64],
+    half: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+    n: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    m2: NDArray[np.float64],
+    ddof: float,
+    floor: float,
+    share: float,
+) -> None:
+    """The tables of all columns, and what `read_row` needs to keep them current.
+
+    peak, centre, half : float64[K, p], out; n, mean, m2 : float64[K, p], in
+    bounds : float64[3, p], out, at most the least variance of a class, at least the pooled one, an origin
+    """
+    for j in range(n.shape[1]):
+        bounds[0, j] = read_column(peak, centre, half, n, mean, m2, j, ddof, floor, share)
+        bounds[2, j], spread = pooled(n, mean, m2, j)
+        bounds[1, j] = 2.0 * spread
+
+
+@kernel
+def read_row(
+    peak: NDArray[np.float64],
+    centre: NDArray[np.float64],
+    half: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+    n: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    m2: NDArray[np.float64],
+    x: NDArray[np.float64],
+    c: int,
+    ddof: float,
+    floor: float,
+    share: float,
+) -> None:
+    """The tables after row x was added to the moments of class c, as `read_columns` would read them.
+
+    Only the row's own class changes its tables, unless a variance may lie below the floor: then all of the column.
+    peak, centre, half : float64[K, p], in/out; bounds : float64[3, p], in/out, see `read_columns`
+    n, mean, m2 : float64[K, p], in; x : float64[p], in, NaN = missing
+    """
+    for j in range(len(x)):
+        if x[j] != x[j]:
+            continue
+        away = x[j] - bounds[2, j]
+        bounds[1, j] = max(bounds[1, j], 4.0 * away * away)
+        size = n[c, j]
+        var = m2[c, j] / (size - ddof) if size > 1.0 and size > ddof else 0.0
+        bounds[0, j] = min(bounds[0, j], var)
+        if bounds[0, j] <= floor * bounds[1, j] + TINY:
+            bounds[0, j] = read_column(peak, centre, half, n, mean, m2, j, ddof, floor, share)
+        else:
+            centre[c, j] = mean[c, j]
+            peak[c, j] = -0.5 * (LOG_2PI + math.log(var))
+            half[c, j] = 0.5 / var
