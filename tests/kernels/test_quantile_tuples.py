@@ -51,40 +51,40 @@ def test_the_production_budget_keeps_up_with_the_textbook(name):
 
 
 @pytest.mark.parametrize("name", ORDERS)
-@pytest.mark.parametrize(("budget", "eps"), [(5, 0.0), (20, 0.0), (20, 0.05)])
+@pytest.mark.parametrize(("budget", "eps", "exact"), [(5, 0.0, 0), (20, 0.0, 60), (20, 0.05, 60)])
 @pytest.mark.parametrize("k", [1, 3])
-def test_flush_is_its_twin(name, budget, eps, k):
+def test_flush_is_its_twin(name, budget, eps, exact, k):
     rng = np.random.default_rng(1)
     n = 5 * BUFFER
     x = order(name, n, rng).copy()
     x[rng.random(n) < 0.1] = np.nan
     y, w = rng.integers(0, k, n), rng.integers(1, 4, n).astype(float)
-    s = filled(QuantileTuples(budget, eps or None), x, y, w, k=k)
-    twin = gk.Tuples(k, s.budget, eps)
+    s = filled(QuantileTuples(budget, eps or None, exact), x, y, w, k=k)
+    twin = gk.Tuples(k, s.budget, eps, exact)
     items = list(zip(x.tolist(), y.tolist(), w.tolist(), strict=True))
     for lo in range(0, n, BUFFER):
         twin.flush(items[lo : lo + BUFFER])
-    assert s.rows[0, : s.sizes[0]].tolist() == [t.row() for t in twin.tuples]
+    assert s.arrays()["tuples"].tolist() == [t.row() for t in twin.tuples]
 
 
 @pytest.mark.parametrize("name", ORDERS)
-@pytest.mark.parametrize("eps", [0.0, 0.05])
-def test_merge_is_its_twin(name, eps):
+@pytest.mark.parametrize(("eps", "exact"), [(0.0, 0), (0.0, 200), (0.05, 0)])
+def test_merge_is_its_twin(name, eps, exact):
     rng = np.random.default_rng(2)
     n = 4 * BUFFER
     x, y = order(name, n, rng), rng.integers(0, 2, n)
     halves = []
     twins = []
     for part in (slice(0, n // 4), slice(n // 4, n)):
-        halves.append(filled(QuantileTuples(20, eps or None), x[part], y[part], k=2))
-        twin = gk.Tuples(2, 20, eps)
+        halves.append(filled(QuantileTuples(20, eps or None, exact), x[part], y[part], k=2))
+        twin = gk.Tuples(2, 20, eps, exact)
         items = [(v, c, 1.0) for v, c in zip(x[part].tolist(), y[part].tolist(), strict=True)]
         for lo in range(0, len(items), BUFFER):
             twin.flush(items[lo : lo + BUFFER])
         twins.append(twin)
     halves[0].merge(halves[1])
     twins[0].merge(twins[1])
-    assert halves[0].rows[0, : halves[0].sizes[0]].tolist() == [t.row() for t in twins[0].tuples]
+    assert halves[0].arrays()["tuples"].tolist() == [t.row() for t in twins[0].tuples]
 
 
 def test_tiny_merge():

@@ -98,7 +98,12 @@ class Tuples:
     classes: int
     budget: int = 100
     eps: float = 0.0
+    exact: int = 0
     tuples: list[Tuple] = field(default_factory=list)
+
+    def stays(self, distinct, total):
+        """Whether an exact list of so many values may be longer than the budget."""
+        return distinct <= self.exact and 8 * distinct <= 7 * total
 
     def limit(self, total):
         return 2.0 * self.eps * total if self.eps else 1.5 * total / self.budget
@@ -106,7 +111,8 @@ class Tuples:
     def flush(self, items):
         """items: (value, class, weight), NaN = missing."""
         items = [item for item in items if item[0] == item[0]]
-        limit = self.limit(sum(t.g for t in self.tuples) + sum(w for _, _, w in items))
+        total = sum(t.g for t in self.tuples) + sum(w for _, _, w in items)
+        limit = self.limit(total)
         exact, size = all(t.u <= 0 for t in self.tuples), len(self.tuples)
         values = [t.v for t in self.tuples]
         gaps = {}
@@ -118,7 +124,8 @@ class Tuples:
                 t.classes[item[1]] += item[2]
             else:
                 gaps.setdefault(q, []).append(item)
-        open_all = size + sum(map(len, gaps.values())) <= self.budget or (exact and size < self.budget)
+        room = max(self.budget, self.exact)
+        open_all = size + sum(map(len, gaps.values())) <= self.budget or (exact and size < room)
         opened = {}
         for q, inside in gaps.items():
             weight = sum(w for _, _, w in inside)
@@ -130,9 +137,11 @@ class Tuples:
                     self.tuples[q].classes[c] += w
         if opened:
             distinct = len({item[0] for inside in opened.values() for item in inside})
-            crowded = not self.eps and 2 * (size + distinct) > 3 * self.budget
+            stays = exact and self.stays(size + distinct, total)
+            crowded = not self.eps and not stays and 2 * (size + distinct) > 3 * self.budget
             self.insert(opened, limit / 3 if crowded else 0.0)
-            self.shrink(limit)
+            if not stays:
+                self.shrink(limit)
 
     def insert(self, opened, first):
         result = []
@@ -211,5 +220,6 @@ class Tuples:
                 t, others = (a, other.tuples) if a else (b, self.tuples)
                 result.append(Tuple(v, t.g, t.delta + u_after(others, v), t.e, list(t.classes)))
         self.tuples = result
-        if both:
-            self.shrink(self.limit(sum(t.g for t in result)))
+        total = sum(t.g for t in result)
+        if both and not (all(t.u <= 0 for t in result) and self.stays(len(result), total)):
+            self.shrink(self.limit(total))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -20,8 +21,8 @@ LONG = bool(os.environ.get("BAYOU_LONG"))
 
 def lists(summary, column=0):
     """The column's tuples as they would be read now."""
-    rows, sizes = summary._flushed(copied=True)
-    return rows[column, : sizes[column]]
+    rows, starts, sizes = summary._flushed(copied=True)
+    return rows[starts[column] : starts[column] + sizes[column]]
 
 
 def check_ranks(summary, x, y, w, k, column=0, slack=0.0):
@@ -168,7 +169,7 @@ def test_exact_while_the_distinct_values_fit(recipe):
     late = rng.random(n) < 0.001
     x[late] = 40 + rng.integers(0, 10, late.sum())  # ten more values, rare and scattered
     y, w = rng.integers(0, 3, n), rng.integers(1, 4, n).astype(float)
-    s = filled(recipe.summary(), x, y, w)
+    s = filled(replace(recipe, exact=0).summary(), x, y, w)
     assert s.error() == 0.0
     upper, counts = s.cells(0)
     assert upper.tolist() == np.unique(x).tolist()
@@ -180,14 +181,39 @@ def test_exact_while_the_distinct_values_fit(recipe):
     assert s.error() > 0.0
 
 
+def test_values_that_come_again_are_kept_exactly_beyond_the_budget():
+    rng = np.random.default_rng(3)
+    n = 20_000
+    x = np.column_stack([rng.integers(0, 900, n), rng.normal(size=n), rng.integers(0, 1500, n), np.ones(n)])
+    y = rng.integers(0, 2, n)
+    s = filled(GKClass().summary(), x, y)
+    exact, *others = s.errors().tolist()
+    assert exact == 0.0
+    assert others[-1] == 0.0
+    assert all(0.0 < error < 0.012 for error in others[:-1])
+    assert s.sizes.tolist() == [900, 100, 100, 1]
+    upper, counts = s.cells(0)
+    assert upper.tolist() == list(range(900))
+    assert counts.tolist() == [[np.sum((x[:, 0] == v) & (y == c)) for c in (0, 1)] for v in range(900)]
+    assert s.rows.nbytes <= 8 * (4 + 2) * (1.25 * 900 + 3 * 100)
+    half = [filled(GKClass().summary(), x[part], y[part]) for part in (slice(0, n // 2), slice(n // 2, n))]
+    half[0].merge(half[1])
+    assert half[0].cells(0)[1].tolist() == counts.tolist()
+    s.update(block_of(np.tile(np.arange(901, 1200)[:, None], 4), np.zeros(299)))
+    assert s.cells(0)[1].sum() == n + 299
+    assert 0.0 < s.errors()[0] < 0.012  # too many values now
+    assert s.cells(0)[0].size == 100
+
+
 @pytest.mark.parametrize("step", [1, 7, 999])
 def test_blocks_do_not_show(step):
     rng = np.random.default_rng(4)
     n = 3000
     x, y, w = rng.normal(size=(n, 9)), rng.integers(-1, 3, n), rng.choice([0.0, 1.0, 0.3], n)
+    x[:, :4] = np.round(50 * x[:, :4])
     x[rng.random(x.shape) < 0.1] = np.nan
-    at_once = filled(QuantileTuples(30), x, y, w)
-    s = QuantileTuples(30)
+    at_once = filled(QuantileTuples(30, None, 300), x, y, w)
+    s = QuantileTuples(30, None, 300)
     s.realign(plan(9, 3))
     for lo in range(0, n, step):
         s.update(block_of(x[lo : lo + step], y[lo : lo + step], w[lo : lo + step]))
@@ -285,7 +311,7 @@ def test_other_configurations_do_not_merge():
         QuantileTuples(100).merge(QuantileTuples(50))
 
 
-@pytest.mark.parametrize("wrong", [{"tuples": 3}, {"eps": 0.0}, {"eps": 0.5}])
+@pytest.mark.parametrize("wrong", [{"tuples": 3}, {"eps": 0.0}, {"eps": 0.5}, {"exact": -1}])
 def test_recipe_refuses(wrong):
     with pytest.raises(DataError):
         GKClass(**wrong)

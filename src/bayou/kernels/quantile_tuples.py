@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bayou.kernels.jit import kernel
 from bayou.kernels.sorting import sort_pairs
-from bayou.kernels.tuple_budget import HEAD, bound_of, copy_row, shrink
+from bayou.kernels.tuple_budget import HEAD, bound_of, copy_row, is_exact, may_stay, shrink
 from bayou.kernels.tuple_lists import insert
 
 TILE = 8  # columns transposed at a time
@@ -206,6 +206,7 @@ def collect(
 @kernel
 def flush_column(
     tuples: NDArray[np.float64],
+    spare: NDArray[np.float64],
     work: NDArray[np.float64],
     sums: NDArray[np.float64],
     keys: NDArray[np.float64],
@@ -216,11 +217,15 @@ def flush_column(
     weights: NDArray[np.float64],
     size: int,
     budget: int,
+    most: int,
     eps: float,
 ) -> int:
     """Take a buffer of values into one column; returns its number of tuples. O(n log m + K m).
 
+    If they need more than the m rows there are, minus that number is returned and the column stays as it was.
+
     tuples : float64[m, 4 + K], in/out
+    spare : float64[m, 4 + K], out; scratch
     work : float64[m + n, 4 + K], out; scratch
     sums : float64[2 m + 2, K], out; scratch
     keys : float64[at least m + 1, a power of two], out; scratch
@@ -231,11 +236,10 @@ def flush_column(
     weights : float64[B], in
     """
     total = 0.0
-    exact = True
     for q in range(size):
         keys[q] = tuples[q, 0]
         total += tuples[q, 1]
-        exact = exact and tuples[q, 1] + tuples[q, 2] - tuples[q, 3] <= 0.0
+    exact = is_exact(tuples, size)
     m = 1
     while m <= size:
         m *= 2
@@ -257,8 +261,16 @@ def flush_column(
         for c in range(sums.shape[1]):
             total += sums[q, c]
     limit = bound_of(total, budget, eps)
-    open_all = size + between <= budget or (exact and size < budget)
-    if not absorb(tuples, opened, sums, size, limit, open_all):
+    open_all = size + between <= budget or (exact and size < max(budget, most))
+    aside = eps > 0.0 or exact  # the list may outgrow its room, and then nothing must have happened
+    into = spare if aside else tuples
+    if aside:
+        for q in range(size):
+            copy_row(spare[q], tuples[q])
+    if not absorb(into, opened, sums, size, limit, open_all):
+        if aside:
+            for q in range(size):
+                copy_row(tuples[q], spare[q])
         return size
     found = np.empty(len(x) + 1)
     rows = np.empty(len(x) + 1, np.int64)
@@ -270,12 +282,16 @@ def flush_column(
     else:
         n = collect(found, rows, x, spots, opened)
     sort_pairs(found[:n], rows[:n])
-    distinct = 1
+    distinct = size + 1
     for i in range(1, n):
         distinct += int(found[i] != found[i - 1])
-    first = limit / 3.0 if eps == 0.0 and 2 * (size + distinct) > 3 * budget else 0.0
-    size = insert(work, tuples, found[:n], rows[:n], labels, weights, size, budget, first)
-    size = shrink(work, size, budget, limit, eps)
+    kept = exact and may_stay(distinct, most, total)
+    first = limit / 3.0 if eps == 0.0 and not kept and 2 * distinct > 3 * budget else 0.0
+    size = insert(work, into, found[:n], rows[:n], labels, weights, size, budget, first)
+    if not kept:
+        size = shrink(work, size, budget, limit, eps)
+    if size > len(tuples):
+        return -size
     for q in range(size):
         copy_row(tuples[q], work[q])
     return size
@@ -285,27 +301,35 @@ def flush_column(
 def flush_columns(
     tuples: NDArray[np.float64],
     sizes: NDArray[np.int64],
+    wanted: NDArray[np.int64],
+    starts: NDArray[np.int64],
     values: NDArray[np.float64],
     labels: NDArray[np.int32],
     weights: NDArray[np.float64],
     budget: int,
+    most: int,
     eps: float,
     lo: int,
     hi: int,
 ) -> None:
-    """Take the buffered rows into columns lo..hi. O(B log m) per column, see `flush_column`.
+    """Take the buffered rows into those of columns lo..hi that want them. O(B log m) per column.
 
-    tuples : float64[p, m, 4 + K], in/out; with eps > 0, m must leave room for B more
+    tuples : float64[m, 4 + K], in/out; column j has room from starts[j] to starts[j + 1]
     sizes : int64[p], in/out
+    wanted : int64[p], in/out; 0 once the column has taken the rows in, else the room it needs for that
+    starts : int64[p + 1], in
     values : float64[B, p], in
     labels : int32[B], in
     weights : float64[B], in
     """
     n = len(labels)
-    room = tuples.shape[1]
+    room = 0
+    for j in range(lo, hi):
+        room = max(room, starts[j + 1] - starts[j])
     tile = np.empty((TILE, n))
-    work = np.empty((room + n, tuples.shape[2]))
-    sums = np.empty((2 * room + 2, tuples.shape[2] - HEAD))
+    spare = np.empty((room, tuples.shape[1]))
+    work = np.empty((room + n, tuples.shape[1]))
+    sums = np.empty((2 * room + 2, tuples.shape[1] - HEAD))
     keys = np.empty(2 * room + 2)
     opened = np.empty(room + 1, np.bool_)
     spots = np.empty(n, np.uint64)
@@ -315,25 +339,37 @@ def flush_columns(
             row = values[i, t : t + d]
             for j in range(len(row)):
                 tile[j, i] = row[j]
-        for j in range(d):
-            sizes[t + j] = flush_column(
-                tuples[t + j], work, sums, keys, opened, spots, tile[j], labels, weights, sizes[t + j], budget, eps
+        for j in range(t, t + d):
+            if wanted[j] == 0:
+                continue
+            size = flush_column(
+                tuples[starts[j] : starts[j + 1]], spare, work, sums, keys, opened, spots, tile[j - t], labels,
+                weights, sizes[j], budget, most, eps,
             )  # fmt: skip
+            wanted[j] = max(0, -size)
+            if size >= 0:
+                sizes[j] = size
 
 
 @kernel
-def uncertainty(tuples: NDArray[np.float64], sizes: NDArray[np.int64], out: NDArray[np.float64]) -> None:
+def uncertainty(
+    tuples: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None:
     """out[j] = max u / (2 N): how far a rank read half-way up a gap can be off, relative to N. O(p m).
 
-    tuples : float64[p, m, 4 + K], in
+    tuples : float64[m, 4 + K], in
+    starts : int64[p + 1], in
     sizes : int64[p], in
     out : float64[p], out
     """
     for j in range(len(sizes)):
         total = 0.0
         worst = 0.0
-        for q in range(sizes[j]):
-            row = tuples[j, q]
+        for q in range(starts[j], starts[j] + sizes[j]):
+            row = tuples[q]
             total += row[1]
             worst = max(worst, row[1] + row[2] - row[3])
         out[j] = worst / (2.0 * total) if total > 0.0 else 0.0

@@ -178,3 +178,21 @@ def shrink(work: NDArray[np.float64], size: int, budget: int, limit: float, eps:
 def bound_of(total: float, budget: int, eps: float) -> float:
     """The u up to which a gap takes values in: 2 eps N where eps > 0, else 1.5 N / budget."""
     return 2.0 * eps * total if eps > 0.0 else 1.5 * total / budget
+
+
+@kernel
+def is_exact(tuples: NDArray[np.float64], size: int) -> bool:
+    """Whether all weight is known to lie at the values of the tuples. O(m).
+
+    tuples : float64[m, 4 + K], in; the first `size` rows
+    """
+    for q in range(size):
+        if tuples[q, 1] + tuples[q, 2] - tuples[q, 3] > 0.0:
+            return False
+    return True
+
+
+@kernel
+def may_stay(distinct: int, most: int, total: float) -> bool:
+    """Whether a list without any uncertainty may outgrow its budget: values come again, and are not too many."""
+    return distinct <= most and 8.0 * distinct <= 7.0 * total

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.kernels.jit import kernel
-from bayou.kernels.tuple_budget import HEAD, RISE, bound_of, clear, copy_row, shrink
+from bayou.kernels.tuple_budget import HEAD, RISE, bound_of, clear, copy_row, is_exact, may_stay, shrink
 
 
 @kernel
@@ -167,32 +167,38 @@ def union_column(
 def merge_columns(
     merged: NDArray[np.float64],
     merged_sizes: NDArray[np.int64],
+    merged_starts: NDArray[np.int64],
     tuples: NDArray[np.float64],
+    starts: NDArray[np.int64],
     sizes: NDArray[np.int64],
     others: NDArray[np.float64],
+    other_starts: NDArray[np.int64],
     other_sizes: NDArray[np.int64],
     budget: int,
+    most: int,
     eps: float,
     lo: int,
     hi: int,
 ) -> None:
     """Merge columns lo..hi of two summaries, then shrink to the budget. O(K m + m^2) per column.
 
-    merged : float64[p, m, 4 + K], out; with eps > 0, m must hold both lists
+    merged : float64[m, 4 + K], out; from merged_starts[j] on, room for both lists of column j
     merged_sizes : int64[p], out
-    tuples : float64[p, a, 4 + K], in
+    merged_starts : int64[p + 1], in
+    tuples : float64[a, 4 + K], in
+    starts : int64[p + 1], in
     sizes : int64[p], in
-    others : float64[p, b, 4 + K], in
+    others : float64[b, 4 + K], in
+    other_starts : int64[p + 1], in
     other_sizes : int64[p], in
     """
-    work = np.empty((tuples.shape[1] + others.shape[1], tuples.shape[2]))
     for j in range(lo, hi):
-        size = union_column(work, tuples[j], others[j], sizes[j], other_sizes[j])
+        work = merged[merged_starts[j] : merged_starts[j + 1]]
+        size = union_column(work, tuples[starts[j] :], others[other_starts[j] :], sizes[j], other_sizes[j])
         if sizes[j] > 0 and other_sizes[j] > 0:
             total = 0.0
             for q in range(size):
                 total += work[q, 1]
-            size = shrink(work, size, budget, bound_of(total, budget, eps), eps)
-        for q in range(size):
-            copy_row(merged[j, q], work[q])
+            if not (is_exact(work, size) and may_stay(size, most, total)):
+                size = shrink(work, size, budget, bound_of(total, budget, eps), eps)
         merged_sizes[j] = size

@@ -60,7 +60,7 @@ class Kernel(Recipe):
         GKClass(self.tuples)
 
     def summary(self) -> QuantileTuples:
-        return GKClass(self.tuples).summary()
+        return QuantileTuples(self.tuples)
 
     def read(self, summary: QuantileTuples) -> DensityReading:
         centres, weights, extra, offsets, precision = rounded_values(summary, self.precision)
@@ -102,7 +102,7 @@ class RoundedNormal(Recipe):
         GKClass(self.tuples)
 
     def summary(self) -> QuantileTuples:
-        return GKClass(self.tuples).summary()
+        return QuantileTuples(self.tuples)
 
     def read(self, summary: QuantileTuples) -> DensityReading:
         centres, weights, _, offsets, precision = rounded_values(summary, self.precision)

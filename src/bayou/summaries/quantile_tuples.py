@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayou.align import Alignment
+from bayou.align import Alignment, Axis
 from bayou.block import Block, Floats, Index
 from bayou.checks import codes, counts, finite, parts, require, rising
 from bayou.errors import DataError
@@ -25,6 +24,7 @@ from bayou.threads import over_ranges
 
 BUFFER = 512  # rows between two flushes
 GRAIN = 32  # columns worth a thread of their own
+MOST_EXACT = 1_000_000  # values of a column that can be told apart
 
 
 @dataclass(frozen=True)
@@ -38,24 +38,30 @@ class GKClass(Recipe):
     eps
         If given, ranks are never off by more than eps N, and the number of tuples follows (about 1.3 / eps
         on data in random order, and 1 / eps before anything is given up).
+    exact
+        A column whose values come again keeps up to this many of them, each exactly. Dates, counts and rounded
+        measurements may need an interval per value, which no summary of their ranks can tell.
 
     Examples
     --------
     >>> GKClass(tuples=50).summary().config()
-    {'tuples': 50, 'eps': None}
+    {'tuples': 50, 'eps': None, 'exact': 1000}
     """
 
     tuples: int = 100
     eps: float | None = None
+    exact: int = 1000
 
     def __post_init__(self) -> None:
         if self.tuples < 4:
             raise DataError("a column needs at least 4 tuples", value=self.tuples)
         if self.eps is not None and not 1e-6 <= self.eps < 0.5:
             raise DataError("eps must lie between 1e-6 and 0.5", value=self.eps)
+        if not 0 <= self.exact <= MOST_EXACT:
+            raise DataError(f"exact must lie between 0 and {MOST_EXACT:,}", value=self.exact)
 
     def summary(self) -> QuantileTuples:
-        return QuantileTuples(self.tuples, self.eps)
+        return QuantileTuples(self.tuples, self.eps, self.exact)
 
 
 class QuantileTuples(ArraySummary):
@@ -63,17 +69,19 @@ class QuantileTuples(ArraySummary):
 
     The weight at or below v is between $\sum g$ up to here and that plus $\Delta$, for each class likewise;
     e of it lies exactly at v. Between two tuples, ranks are known up to $u = g + \Delta - e$ of the right one,
-    so a column with no more distinct values than tuples is exact. Rows wait in a buffer that empties at every
-    512th row; readings see what is in it.
+    so a column with no more distinct values than tuples is exact; it stays so up to `exact` distinct values if
+    these come again (at most 7/8 as many as the weight met). Rows wait in a buffer that empties at every 512th
+    row; readings see what is in it.
 
     Parameters
     ----------
-    tuples, eps
-        As in `GKClass`.
+    tuples, eps, exact
+        As in `GKClass`, but `exact` is 0 unless given.
 
     Merge: BOUNDED; u of the result is at most the sum of both, then the list is shortened, and `error()` tells
-    all of it. Memory: 8 p (4 + K) m bytes for the tuples, m = `tuples` (with eps: up to twice the longest list
-    plus 1,024), and 512 (8 p + 12) bytes for the buffer: independent of the number of rows.
+    all of it. Memory: 8 (4 + K) bytes for each of m tuples per column, m = `tuples`, or 5/4 of the list where
+    that is longer (values kept exactly, at most `exact`; lists with eps), and 512 (8 p + 12) bytes for the
+    buffer: independent of the number of rows.
 
     Examples
     --------
@@ -92,17 +100,18 @@ class QuantileTuples(ArraySummary):
 
     law: ClassVar[MergeLaw] = MergeLaw.BOUNDED
 
-    def __init__(self, tuples: int = 100, eps: float | None = None) -> None:
+    def __init__(self, tuples: int = 100, eps: float | None = None, exact: int = 0) -> None:
         self.budget = tuples if eps is None else max(4, math.ceil(1 / eps))
         self.eps = eps
+        self.exact = exact
         self._tuples = tuples
         self.declared = np.zeros(1, dtype=np.int64)
         self._empty(0, 0)
 
     def _empty(self, p: int, k: int) -> None:
         """No rows, p columns, k classes."""
-        self.rows = np.zeros((p, self.budget, HEAD + k))
         self.sizes = np.zeros(p, dtype=np.int64)
+        self.rows, self.starts = self._spread(np.zeros((0, HEAD + k)), self.sizes)
         self.values = np.empty((BUFFER, p))
         self.labels = np.empty(BUFFER, dtype=np.int32)
         self.weights = np.empty(BUFFER)
@@ -114,10 +123,10 @@ class QuantileTuples(ArraySummary):
 
     @property
     def n_classes(self) -> int:
-        return self.rows.shape[2] - HEAD
+        return int(self.rows.shape[1]) - HEAD
 
     def config(self) -> Mapping[str, Scalar]:
-        return {"tuples": self._tuples, "eps": self.eps}
+        return {"tuples": self._tuples, "eps": self.eps, "exact": self.exact}
 
     def update(self, block: Block) -> None:
         start = 0
@@ -126,40 +135,38 @@ class QuantileTuples(ArraySummary):
                 self.values, self.labels, self.weights, self.fill, block.numeric, block.y, block.w, start
             )
             if self.fill[0] == BUFFER:
-                self.rows, self.sizes = self._flushed()
+                self._keep(*self._flushed())
                 self.fill[0] = 0
 
-    def _flushed(self, copied: bool = False) -> tuple[Floats, Index]:
-        """Tuples and sizes with the buffer taken in; in place unless `copied`."""
-        n = int(self.fill[0])
-        if n == 0:
-            return self.rows, self.sizes
-        rows = self._with_room(self.rows, int(self.sizes.max(initial=0)) + n)
-        sizes = self.sizes
-        if copied:
-            rows = rows.copy() if rows is self.rows else rows
-            sizes = sizes.copy()
+    def _flushed(self, copied: bool = False) -> tuple[Floats, Index, Index]:
+        """Tuples, where columns start and their sizes with the buffer taken in; in place unless `copied`."""
+        rows, starts, sizes, n = self.rows, self.starts, self.sizes, int(self.fill[0])
+        if copied and n:
+            rows, sizes = rows.copy(), sizes.copy()
+        wanted = np.full(len(sizes), min(n, 1))
 
         def columns(lo: int, hi: int) -> None:
             flush_columns(
-                rows, sizes, self.values[:n], self.labels[:n], self.weights[:n],
-                self.budget, self.eps or 0.0, lo, hi,
+                rows, sizes, wanted, starts, self.values[:n], self.labels[:n], self.weights[:n],
+                self.budget, self.exact, self.eps or 0.0, lo, hi,
             )  # fmt: skip
 
-        over_ranges(columns, len(sizes), GRAIN)
-        return rows, sizes
+        while wanted.any():
+            over_ranges(columns, len(sizes), GRAIN)
+            if wanted.any():
+                rows, starts = self._spread(self._packed(rows, starts, sizes), sizes, wanted + wanted // 4)
+        return rows, starts, sizes
 
-    def _with_room(self, rows: Floats, needed: int) -> Floats:
-        """With eps the lists have no fixed length: the same tuples, with room for `needed`."""
-        if self.eps is None or needed <= rows.shape[1]:
-            return rows
-        wider = np.zeros((len(rows), 2 * needed, rows.shape[2]))
-        wider[:, : rows.shape[1]] = rows
-        return wider
+    def _keep(self, rows: Floats, starts: Index, sizes: Index) -> None:
+        """Make these the tuples, in less room where most of it has become empty."""
+        if len(rows) > 2 * int(np.maximum(sizes, self.budget).sum()):
+            rows, starts = self._spread(self._packed(rows, starts, sizes), sizes)
+        self.rows, self.starts, self.sizes = rows, starts, sizes
 
     def all_cells(self) -> tuple[Index, Floats, Floats]:
         """Cells of all columns end to end: offsets int64[p + 1], upper float64[m], counts float64[m, K]."""
-        packed, sizes = self._packed(*self._flushed(copied=True))
+        rows, starts, sizes = self._flushed(copied=True)
+        packed = self._packed(rows, starts, sizes)
         offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
         np.cumsum(sizes, out=offsets[1:])
         return offsets, np.ascontiguousarray(packed[:, 0]), np.ascontiguousarray(packed[:, HEAD:])
@@ -172,9 +179,9 @@ class QuantileTuples(ArraySummary):
 
     def errors(self) -> Floats:
         """max u / (2 N) of every column: how far ranks and class ranks can be off, relative to its weight."""
-        rows, sizes = self._flushed(copied=True)
+        rows, starts, sizes = self._flushed(copied=True)
         out = np.zeros(len(sizes))
-        uncertainty(rows, sizes, out)
+        uncertainty(rows, starts, sizes, out)
         return out
 
     def error(self) -> float:
@@ -183,38 +190,41 @@ class QuantileTuples(ArraySummary):
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
-        longest = int((self.sizes + other.sizes).max(initial=0))
-        merged = np.zeros_like(self._with_room(self.rows, longest))
-        sizes = np.zeros_like(self.sizes)
+        both = self.sizes + other.sizes
+        starts = np.zeros(len(both) + 1, dtype=np.int64)
+        np.cumsum(both, out=starts[1:])
+        merged, sizes = np.empty((int(starts[-1]), self.rows.shape[1])), np.zeros_like(both)
 
         def columns(lo: int, hi: int) -> None:
             merge_columns(
-                merged, sizes, self.rows, self.sizes, other.rows, other.sizes,
-                self.budget, self.eps or 0.0, lo, hi,
+                merged, sizes, starts, self.rows, self.starts, self.sizes, other.rows, other.starts, other.sizes,
+                self.budget, self.exact, self.eps or 0.0, lo, hi,
             )  # fmt: skip
 
-        if longest:
+        if len(merged):
             over_ranges(columns, len(sizes), GRAIN)
-            self.rows, self.sizes = merged, sizes
+            self.rows, self.starts = self._spread(self._packed(merged, starts, sizes), sizes)
+            self.sizes = sizes
         self.declared = np.maximum(self.declared, other.declared)
         n = int(other.fill[0])
         codes = np.empty((n, 0), dtype=np.int32)
         self.update(Block(other.values[:n], codes, (), other.labels[:n], other.weights[:n]))
 
     def scale(self, factor: float) -> None:
-        self.rows[:, :, 1:] *= factor
+        self.rows[:, 1:] *= factor
         self.weights[: self.fill[0]] *= factor
 
     def regroup(self, groups: Floats) -> Self:
         """Classes summed by groups; a class in no group is left out, and e gives up what it may have held."""
-        packed, sizes = self._packed(*self._flushed(copied=True))
+        rows, starts, sizes = self._flushed(copied=True)
+        packed = self._packed(rows, starts, sizes)
         most = float(groups.sum(axis=0).max(initial=0.0))
         counts = packed[:, HEAD:] @ groups.T
         g = counts.sum(axis=1)
         e = np.maximum(0.0, most * packed[:, 3] - np.maximum(0.0, most * packed[:, 1] - g))
         kept = g > 0
         column = np.repeat(np.arange(len(sizes)), sizes)
-        twin = type(self)(self._tuples, self.eps)
+        twin = type(self)(self._tuples, self.eps, self.exact)
         twin._empty(len(sizes), len(groups))
         twin.declared = np.minimum(self.declared, len(groups))
         regrouped = np.column_stack([packed[:, 0], g, most * packed[:, 2], e, counts])[kept]
@@ -222,20 +232,22 @@ class QuantileTuples(ArraySummary):
         return twin
 
     def realign(self, plan: Alignment) -> None:
-        old_values, labels, n = self.values, self.labels, int(self.fill[0])
+        n, columns = int(self.fill[0]), plan.numeric
         self.declared = np.array([plan.classes.declared], dtype=np.int64)
-        self.sizes = move(self.sizes, 0, plan.numeric)
-        counts = move(move(self.rows[:, :, HEAD:], 0, plan.numeric), 2, plan.classes)
-        head = move(self.rows[:, :, :HEAD], 0, plan.numeric)
-        self.rows = np.concatenate([head, counts], axis=2)
-        if old_values.shape[1] != plan.numeric.size or len(plan.numeric.to):
-            self.values = np.full((BUFFER, plan.numeric.size), np.nan)
-            self.values[:, plan.numeric.to] = old_values
         if n:
-            labels[:n] = plan.classes.to[labels[:n]]
+            self.labels[:n] = plan.classes.to[self.labels[:n]]
+        if stays(columns, self.n_columns) and stays(plan.classes, self.n_classes):
+            return
+        packed = self._packed(self.rows, self.starts, self.sizes)
+        lists = np.split(packed, np.cumsum(self.sizes)[:-1]) if len(self.sizes) else []
+        packed = np.concatenate([packed[:0], *(lists[j] for j in np.argsort(columns.to))])
+        counts = move(packed[:, HEAD:], 1, plan.classes)
+        self._unpack(np.concatenate([packed[:, :HEAD], counts], axis=1), move(self.sizes, 0, columns))
+        old, self.values = self.values, np.full((BUFFER, columns.size), np.nan)
+        self.values[:, columns.to] = old
 
     def fresh(self) -> Self:
-        twin = type(self)(self._tuples, self.eps)
+        twin = type(self)(self._tuples, self.eps, self.exact)
         twin._empty(self.n_columns, self.n_classes)
         twin.declared = self.declared.copy()
         return twin
@@ -243,10 +255,9 @@ class QuantileTuples(ArraySummary):
     def arrays(self) -> Arrays:
         """Lists end to end and the filled part of the buffer, so that equal content gives equal arrays."""
         n = int(self.fill[0])
-        packed, sizes = self._packed(self.rows, self.sizes)
         return {
-            "tuples": packed,
-            "sizes": sizes,
+            "tuples": self._packed(self.rows, self.starts, self.sizes),
+            "sizes": self.sizes,
             "values": self.values[:n],
             "labels": self.labels[:n],
             "weights": self.weights[:n],
@@ -264,12 +275,12 @@ class QuantileTuples(ArraySummary):
         self.declared = np.array(arrays["declared"], dtype=np.int64)
 
     def check(self, arrays: Arrays) -> None:
-        p, k = self.rows.shape[0], self.rows.shape[2] - HEAD
+        p, k = self.n_columns, self.n_classes
         tuples, sizes, n = arrays["tuples"], arrays["sizes"], len(arrays["values"])
         require(tuples.shape[1:] == (HEAD + k,), "a tuple must hold a value, three weights and one per class")
         require(sizes.shape == (p,), "every column has a number of tuples")
         require(
-            self.eps is not None or sizes.max(initial=0) <= self.budget,
+            self.eps is not None or sizes.max(initial=0) <= max(self.budget, self.exact),
             "a column holds more tuples than its room",
         )
         parts("the numbers of tuples", sizes, len(tuples))
@@ -286,12 +297,30 @@ class QuantileTuples(ArraySummary):
         for column in np.split(tuples[:, 0], np.cumsum(sizes)[:-1]):
             rising("the values of a column's tuples", column)
 
-    def _packed(self, rows: Floats, sizes: Index) -> tuple[Floats, Index]:
-        filled: NDArray[np.bool_] = np.arange(rows.shape[1]) < sizes[:, np.newaxis]
-        return rows[filled], sizes.copy()
+    def _packed(self, rows: Floats, starts: Index, sizes: Index) -> Floats:
+        """The lists end to end."""
+        return rows[_places(starts, sizes)]
+
+    def _spread(self, packed: Floats, sizes: Index, least: Index | int = 0) -> tuple[Floats, Index]:
+        """The lists with room for the budget, and `least`; and where each starts."""
+        starts = np.zeros(len(sizes) + 1, dtype=np.int64)
+        np.cumsum(np.maximum(np.maximum(sizes, self.budget), least), out=starts[1:])
+        rows = np.zeros((int(starts[-1]), packed.shape[1]))
+        rows[_places(starts, sizes)] = packed
+        return rows, starts
 
     def _unpack(self, packed: Floats, sizes: Index) -> None:
-        self.rows = self._with_room(self.rows, int(sizes.max(initial=0)))
         self.sizes = sizes.astype(np.int64)
-        filled: NDArray[np.bool_] = np.arange(self.rows.shape[1]) < self.sizes[:, np.newaxis]
-        self.rows[filled] = packed
+        self.rows, self.starts = self._spread(packed, self.sizes)
+
+
+def stays(axis: Axis, size: int) -> bool:
+    """Whether an axis of this size remains as it is."""
+    return axis.size == size and bool(np.array_equal(axis.to, np.arange(size)))
+
+
+def _places(starts: Index, sizes: Index) -> Index:
+    """Where the tuples of all lists stand, list after list."""
+    shift: Index = starts[:-1] - (np.cumsum(sizes) - sizes)
+    places: Index = np.arange(int(sizes.sum())) + np.repeat(shift, sizes)
+    return places
