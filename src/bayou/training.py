@@ -1,7 +1,7 @@
 """Training that can be killed at any moment: every row of the source is learned exactly once.
 
-A checkpoint holds the model together with the place in the source, so what was learned after it is learned again
-from the same model, and gives the same bits. What a `step` sends elsewhere (predictions, logs) is not undone: it may
+A checkpoint holds the models together with the place in the source, so what was learned after it is learned again
+from the same models, and gives the same bits. What a step sends elsewhere (predictions, logs) is not undone: it may
 happen again after a crash.
 """
 
@@ -17,59 +17,103 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from bayou import files
+from bayou.classifiers.model import Model
 from bayou.errors import DataError
+from bayou.evaluate.batches import Batch, Pace, labels_of
+from bayou.evaluate.contest import told
 from bayou.persist.checkpoint import Checkpoint, Snapshot, SourceChangedError, check_same_source
 from bayou.persist.errors import CheckpointError
 from bayou.persist.interrupts import Interrupts
 from bayou.protocols import Arrays
-from bayou.streams import Rows, Source, open_stream
+from bayou.streams import Source, open_stream
 
 Folder = str | os.PathLike[str]
-Step = Callable[[Any, Rows], None]
 Progress = Callable[[int, float | None], None]
 
 
-class Evaluator(Protocol):
-    """What a checkpoint asks of an evaluator: its whole state as arrays."""
+class Work(Protocol):
+    """What is done with the rows of a source, and all that a checkpoint keeps of it: models, and other arrays."""
 
-    def arrays(self) -> Arrays: ...
+    @property
+    def models(self) -> Mapping[str, Any]: ...
 
-    def restore(self, arrays: Arrays) -> None: ...
+    def tell(self, source: Source) -> object:
+        """Take in what the source declares about its columns, before the first row."""
+
+    def step(self, batch: Batch) -> None:
+        """Work on the rows, in order."""
+
+    def arrays(self) -> Arrays:
+        """The whole state besides the models."""
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take a state given by `arrays`, which belongs to the models."""
+
+
+class Learning:
+    """The usual work: a model learns the rows."""
+
+    def __init__(self, model: Any) -> None:
+        self.models = {"model": model}
+
+    def tell(self, source: Source) -> None:
+        told(self.models["model"], source)
+
+    def step(self, batch: Batch) -> None:
+        self.models["model"].learn_batch(batch.rows, batch.labels)
+
+    def arrays(self) -> Arrays:
+        return {}
+
+    def restore(self, arrays: Arrays) -> None:
+        if arrays:
+            raise CheckpointError(
+                "this checkpoint belongs to more than learning; resume it with the work it was made by"
+            )
 
 
 @dataclass(frozen=True)
-class Pace:
-    """When to write a checkpoint: after so many rows, after so many seconds, whichever comes first.
-
-    `block_rows` rows are learned at a time; it changes neither the model nor any file.
-    """
+class Every:
+    """When to write a checkpoint: after so many rows, after so many seconds, whichever comes first."""
 
     rows: int | None = None
-    seconds: float | None = 10.0
-    block_rows: int = 4_096
+    seconds: float | None = None
+
+    def due(self, rows: int, seconds: float) -> bool:
+        """
+        >>> Every(rows=100).due(100, 0.0), Every(seconds=5.0).due(100, 0.0)
+        (True, False)
+        """
+        return (self.rows is not None and rows >= self.rows) or (
+            self.seconds is not None and seconds >= self.seconds
+        )
 
 
 @dataclass(frozen=True)
 class Trained:
     """How training ended: with the source (`finished`), or earlier because of a signal (`stopped_by`)."""
 
-    model: Any
+    work: Work
     rows: int
     finished: bool
-    stopped_by: str | None
-    checkpoints: int
-    notes: Mapping[str, Any]
+    stopped_by: str | None = None
+    checkpoints: int = 0
+
+    @property
+    def model(self) -> Any:
+        """The one model there is."""
+        (model,) = self.work.models.values()
+        return model
 
 
 def train(
-    model: Any,
+    work: Work | Model,
     source: Source | Mapping[str, Any],
     folder: Folder,
     *,
-    pace: Pace | None = None,
-    step: Step | None = None,
-    evaluator: Evaluator | None = None,
-    notes: Mapping[str, Any] | None = None,
+    rows: int | None = None,
+    every: Every = Every(seconds=10.0),  # noqa: B008 - frozen
+    block: int | None = None,
     on_progress: Progress | None = None,
     keep_going: bool = False,
 ) -> Trained:
@@ -77,21 +121,19 @@ def train(
 
     Parameters
     ----------
-    model
-        A classifier, usually new.
+    work
+        A classifier, usually new; or what else is to be done with the rows, such as `Prequential`.
     source
         An open source, or the arguments of `open_stream` as a mapping (`{"path": ..., "target": ...}`), which are
         kept so that `resume` can open it again.
     folder
         Where the checkpoints go; it must hold none.
-    pace
-        When to write checkpoints; every ten seconds by default.
-    step
-        What to do with the model and some rows; it learns them by default.
-    evaluator
-        Saved and restored with the model, for a `step` that also evaluates.
-    notes
-        JSON values kept in every checkpoint for whoever resumes.
+    rows
+        Stop after so many rows.
+    every
+        When to write checkpoints.
+    block
+        Rows that are handled at once; as many as are quick if left out. It changes neither the model nor any file.
     on_progress
         Called with the rows learned and the share of the source done (None if unknown) after every block.
     keep_going
@@ -109,20 +151,21 @@ def train(
     >>> done.rows, done.finished, resume(home / "ck").rows
     (2, True, 2)
     """
+    notes: dict[str, Any] = {"limit": rows}
+    if isinstance(source, Mapping):
+        notes["stream"] = source = portable(source)
     with Checkpoint(folder, files.kinds()) as checkpoint:
         found = checkpoint.latest()
         if found is not None:
             raise CheckpointError(
                 f"{os.fspath(folder)} holds a checkpoint at row {found.rows:,}; resume it, or give an empty folder"
             )
-        kept = dict(notes or {})
-        if isinstance(source, Mapping):
-            kept["stream"] = _portable(source)
-            source = dict(kept["stream"])
-        start = Snapshot(model, 0, {}, {}, notes=kept)
         with _opened(source) as opened:
-            run = _Run(opened, checkpoint, start, pace or Pace(), step or learn_rows, evaluator, keep_going)
-            run.write()  # so that from now on there is something to resume
+            run = Run(
+                Learning(work) if isinstance(work, Model) else work, opened, checkpoint, notes=notes,
+                limit=rows, every=every, block=block, keep_going=keep_going,
+            )  # fmt: skip
+            run.start()
             return run.to_the_end(on_progress)
 
 
@@ -130,105 +173,142 @@ def resume(
     folder: Folder,
     source: Source | Mapping[str, Any] | None = None,
     *,
-    pace: Pace | None = None,
-    step: Step | None = None,
-    evaluator: Evaluator | None = None,
+    work: Callable[[Mapping[str, Any]], Work] | None = None,
+    every: Every = Every(seconds=10.0),  # noqa: B008 - frozen
+    block: int | None = None,
     on_progress: Progress | None = None,
     keep_going: bool = False,
 ) -> Trained:
     """Go on where the newest checkpoint was written: the result is that of a run never stopped, bit for bit.
 
-    `source` is needed only if the source was not given by the arguments of `open_stream`; `step` and `evaluator`
-    must be those of the first run. A source that has changed is refused.
+    `source` is needed only if the source was not given by the arguments of `open_stream`; `work` only if more was
+    done than learning: it makes the work from the models of the checkpoint. A source that has changed is refused.
     """
     with Checkpoint(folder, files.kinds()) as checkpoint:
         found = checkpoint.latest()
         if found is None:
             raise CheckpointError(f"{os.fspath(folder)} holds no checkpoint")
-        if (found.evaluator is None) != (evaluator is None):
-            made = "without" if found.evaluator is None else "with"
-            raise CheckpointError(
-                f"this checkpoint was made {made} an evaluator; resume it by the same command"
-            )
-        if evaluator is not None and found.evaluator is not None:
-            evaluator.restore(found.evaluator)
+        doing = restored(Learning(found.model) if work is None else work(found.models), found)
         if found.finished:
-            return Trained(found.model, found.rows, True, None, 0, found.notes)
+            return Trained(doing, found.rows, True)
         told = found.notes.get("stream") if source is None else source
         if told is None:
             raise CheckpointError(
                 f"{os.fspath(folder)} does not say how its source is opened; give the source"
             )
         with _opened(told) as opened:
-            check_same_source(found.source, opened.identity)
-            opened.seek(found.position)
-            run = _Run(opened, checkpoint, found, pace or Pace(), step or learn_rows, evaluator, keep_going)
+            run = Run(
+                doing, opened, checkpoint, notes=found.notes, limit=found.notes.get("limit"), every=every,
+                block=block, keep_going=keep_going,
+            )  # fmt: skip
+            run.go_on_from(found)
             return run.to_the_end(on_progress)
 
 
-def learn_rows(model: Any, rows: Rows) -> None:
-    """The usual step: learn the rows."""
-    model.learn_batch(rows, rows.labels)
+def restored(work: Work, found: Snapshot) -> Work:
+    """The work with the state of a checkpoint, whose models it has already."""
+    try:
+        work.restore(found.evaluator)
+    except KeyError as missing:
+        raise CheckpointError(
+            f"this checkpoint lacks {missing}; resume it with the work it was made by"
+        ) from missing
+    return work
 
 
-class _Run:
-    """One process's share of a training."""
+class Run:
+    """One process's share of a training: reads, works, and writes checkpoints when they are due.
+
+    Parameters
+    ----------
+    work, source
+        What is done, and with what.
+    checkpoint
+        The folder, open for writing; None: nothing is written.
+    notes
+        JSON values kept in every checkpoint for whoever resumes.
+    limit, every, block, keep_going
+        As in `train`.
+    """
 
     def __init__(
         self,
+        work: Work,
         source: Source,
-        checkpoint: Checkpoint,
-        start: Snapshot,
-        pace: Pace,
-        step: Step,
-        evaluator: Evaluator | None,
-        keep_going: bool,
+        checkpoint: Checkpoint | None,
+        *,
+        notes: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        every: Every = Every(seconds=10.0),  # noqa: B008 - frozen
+        block: int | None = None,
+        keep_going: bool = False,
     ) -> None:
         if source.target is None:
             raise DataError("the source has no target to learn", remedy="open it with target=")
-        self.source, self.checkpoint, self.start, self.pace = source, checkpoint, start, pace
-        self.step, self.evaluator, self.keep_going = step, evaluator, keep_going
-        self.rows, self.written = start.rows, 0
+        self.work, self.source, self.checkpoint = work, source, checkpoint
+        self.notes, self.limit, self.every, self.keep_going = dict(notes or {}), limit, every, keep_going
+        self.rows, self.written = 0, 0
+        self._size = Pace(block)
         self._file = _fingerprint(source)
+        self._last = 0, time.monotonic()  # rows and time of the last checkpoint
 
-    def to_the_end(self, on_progress: Progress | None) -> Trained:
-        rows_then, time_then = self.rows, time.monotonic()
+    def start(self) -> None:
+        """From the first row. The checkpoint written now is there to be resumed whatever happens next."""
+        self.work.tell(self.source)
+        self._write()
+
+    def go_on_from(self, found: Snapshot) -> None:
+        """From where a checkpoint was written; the work has its state already."""
+        check_same_source(found.source, self.source.identity)
+        self.source.seek(found.position)
+        self.rows = found.rows
+        self._last = self.rows, time.monotonic()
+
+    def to_the_end(self, on_progress: Progress | None = None) -> Trained:
+        """Work until the source ends, the limit is reached, or a signal comes."""
         with Interrupts() as interrupts:
             while interrupts.caught is None:
-                part = self.source.read(self.pace.block_rows)
+                size = self._next()
+                part = self.source.read(size) if size > 0 else None
                 if part is None:
-                    self.write(finished=True)
-                    return self._trained(True, None)
-                self.step(self.start.model, part)
+                    self._write(finished=True)
+                    return self._trained(finished=True)
+                self.work.step(Batch(part, labels_of(part), self.rows, len(part)))
                 self.rows += len(part)
                 if on_progress is not None:
-                    on_progress(self.rows, self.source.progress())
-                if self._due(self.rows - rows_then, time.monotonic() - time_then):
-                    self.write()
-                    rows_then, time_then = self.rows, time.monotonic()
-            self.write()
-            return self._trained(False, interrupts.caught)
+                    on_progress(self.rows, self._share())
+                if self.every.due(self.rows - self._last[0], time.monotonic() - self._last[1]):
+                    self._write()
+            self._write()
+            return self._trained(finished=False, stopped_by=interrupts.caught)
 
-    def _due(self, rows: int, seconds: float) -> bool:
-        pace = self.pace
-        return (pace.rows is not None and rows >= pace.rows) or (
-            pace.seconds is not None and seconds >= pace.seconds
-        )
+    def _next(self) -> int:
+        """How many rows to read: none behind the next checkpoint that is due by rows, none behind the limit."""
+        size = self._size.next()
+        if self.every.rows is not None and self.checkpoint is not None:
+            size = min(size, self._last[0] + self.every.rows - self.rows)
+        return size if self.limit is None else min(size, self.limit - self.rows)
 
-    def write(self, finished: bool = False) -> None:
+    def _share(self) -> float | None:
+        share = self.source.progress()
+        return share if not self.limit else max(share or 0.0, self.rows / self.limit)
+
+    def _write(self, finished: bool = False) -> None:
+        if self.checkpoint is None:
+            return
         if _fingerprint(self.source) != self._file:
             raise SourceChangedError(
                 f"{self.source.identity.get('path')} changed while it was read; the last checkpoint was made before "
                 "that was noticed: train on a copy that nobody writes to"
             )
         snapshot = Snapshot(
-            self.start.model,
+            self.work.models,
             self.rows,
             self.source.identity,
             self.source.position(),
-            None if self.evaluator is None else self.evaluator.arrays(),
+            self.work.arrays(),
             finished,
-            self.start.notes,
+            self.notes,
         )
         try:
             self.checkpoint.write(snapshot)
@@ -237,9 +317,10 @@ class _Run:
             if not self.keep_going:
                 raise
             warnings.warn(f"training goes on without a checkpoint: {problem}", stacklevel=3)
+        self._last = self.rows, time.monotonic()
 
-    def _trained(self, finished: bool, stopped_by: str | None) -> Trained:
-        return Trained(self.start.model, self.rows, finished, stopped_by, self.written, self.start.notes)
+    def _trained(self, finished: bool, stopped_by: str | None = None) -> Trained:
+        return Trained(self.work, self.rows, finished, stopped_by, self.written)
 
 
 @contextmanager
@@ -252,7 +333,7 @@ def _opened(source: Source | Mapping[str, Any]) -> Iterator[Source]:
         yield source
 
 
-def _portable(options: Mapping[str, Any]) -> dict[str, Any]:
+def portable(options: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of `open_stream` as JSON values, with paths that hold in every working folder."""
     out: dict[str, Any] = {}
     for name, value in options.items():

@@ -64,18 +64,18 @@ def train(command: dict[str, Any]) -> None:
     """Train, or go on; write the final model beside the checkpoints."""
     from bayou import files
     from bayou.persist.checkpoint import Checkpoint
-    from bayou.training import Pace, resume
+    from bayou.training import Every, resume
     from bayou.training import train as begin
 
-    pace = Pace(rows=command["every"], seconds=None, block_rows=command["block"])
+    pace: dict[str, Any] = {"every": Every(rows=command["every"]), "block": command["block"]}
     folder = Path(command["folder"])
     if command.get("wait"):  # until somebody has attached to this process
         while not Path(command["wait"]).exists():
             select.select([], [], [], 0.002)
     if Checkpoint(folder, files.kinds()).latest() is None:
-        done = begin(model(command["model"]), command["stream"], folder, pace=pace)
+        done = begin(model(command["model"]), command["stream"], folder, **pace)
     else:
-        done = resume(folder, pace=pace)
+        done = resume(folder, **pace)
     if done.finished:
         files.save(done.model, command["out"])
     else:

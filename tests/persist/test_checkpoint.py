@@ -21,14 +21,14 @@ from bayou.errors import ModelFileError
 from bayou.persist.checkpoint import Checkpoint, Snapshot, SourceChangedError
 from bayou.persist.container import pack
 from bayou.persist.errors import CheckpointError, DamagedCheckpointWarning
-from bayou.training import Pace, resume, train
+from bayou.training import Every, resume, train
 
 ROOT = Path(__file__).parents[2]
 
 
 def _snapshot(rows: int, **more: Any) -> Snapshot:
     return Snapshot(
-        trained("NaiveBayes", max(1, rows)), rows, {"path": "x", "size": 9}, {"row": rows}, **more
+        {"nb": trained("NaiveBayes", max(1, rows))}, rows, {"path": "x", "size": 9}, {"row": rows}, **more
     )
 
 
@@ -46,7 +46,6 @@ def test_everything_comes_back(tmp_path: Path) -> None:
     assert (found.rows, found.finished, found.notes) == (20, True, {"out": "m.bayou", "n": [1, None]})
     assert (found.source, found.position) == ({"path": "x", "size": 9}, {"row": 20})
     assert files.dumps(found.model) == files.dumps(written.model)
-    assert found.evaluator is not None
     assert {name: a.tolist() for name, a in found.evaluator.items()} == {"right": [1.5, 2.0], "last": [3]}
     found.evaluator["right"][0] = 7.0  # its own memory, and writeable
 
@@ -142,8 +141,8 @@ def _stop_after(rows: int) -> Any:
 def test_a_source_that_changed_between_runs_is_refused(tmp_path: Path) -> None:
     source = write_csv(tmp_path / "moves.csv", 500, 1)
     stream = {"path": source, "target": "move"}
-    pace = Pace(rows=100, block_rows=50)
-    stopped = train(NaiveBayes(), stream, tmp_path / "ck", pace=pace, on_progress=_stop_after(200))
+    pace: dict[str, Any] = {"every": Every(rows=100), "block": 50}
+    stopped = train(NaiveBayes(), stream, tmp_path / "ck", **pace, on_progress=_stop_after(200))
     assert (stopped.rows, stopped.finished, stopped.stopped_by) == (200, False, "SIGTERM")
     text = source.read_text()
     for changed in (text + "1.0,1.0,mon,s1,UP\n", text[:-30], text.replace("mon", "tue", 1)):
@@ -167,11 +166,9 @@ def test_a_source_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> No
             with source.open("a") as file:
                 file.write("1.0,1.0,mon,s1,UP\n")
 
-    pace = Pace(rows=100, block_rows=50)
+    pace: dict[str, Any] = {"every": Every(rows=100), "block": 50}
     with pytest.raises(SourceChangedError, match="changed while it was read"):
-        train(
-            NaiveBayes(), {"path": source, "target": "move"}, tmp_path / "ck", pace=pace, on_progress=meddle
-        )
+        train(NaiveBayes(), {"path": source, "target": "move"}, tmp_path / "ck", **pace, on_progress=meddle)
     found = _folder(tmp_path / "ck").latest()
     assert found is not None
     assert found.rows == 200
@@ -179,12 +176,12 @@ def test_a_source_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> No
 
 def test_a_folder_in_use_is_not_started_again_and_a_finished_one_only_answers(tmp_path: Path) -> None:
     stream = {"path": write_csv(tmp_path / "moves.csv", 100, 1), "target": "move"}
-    done = train(NaiveBayes(), stream, tmp_path / "ck", notes={"out": "m"})
+    done = train(NaiveBayes(), stream, tmp_path / "ck")
     with pytest.raises(CheckpointError, match="holds a checkpoint at row 100; resume it"):
         train(NaiveBayes(), stream, tmp_path / "ck")
     (tmp_path / "moves.csv").unlink()
     again = resume(tmp_path / "ck")
-    assert (again.rows, again.finished, again.checkpoints, again.notes["out"]) == (100, True, 0, "m")
+    assert (again.rows, again.finished, again.checkpoints) == (100, True, 0)
     assert files.dumps(again.model) == files.dumps(done.model)
 
 
@@ -195,14 +192,12 @@ def test_rejects_and_dead_letters_are_counted_once(tmp_path: Path) -> None:
         lines[i] = "not a number,1.0,mon,s1,UP"
     source.write_text("\n".join(lines) + "\n")
     stream = {"path": source, "target": "move", "policy": "skip", "numeric": ["price"]}
-    pace = Pace(rows=60, block_rows=30)
-    alone = train(
-        NaiveBayes(), {**stream, "dead_letters": tmp_path / "alone.jsonl"}, tmp_path / "a", pace=pace
-    )
+    pace: dict[str, Any] = {"every": Every(rows=60), "block": 30}
+    alone = train(NaiveBayes(), {**stream, "dead_letters": tmp_path / "alone.jsonl"}, tmp_path / "a", **pace)
     options = {**stream, "dead_letters": tmp_path / "stopped.jsonl"}
-    done = train(NaiveBayes(), options, tmp_path / "b", pace=pace, on_progress=_stop_after(90))
+    done = train(NaiveBayes(), options, tmp_path / "b", **pace, on_progress=_stop_after(90))
     while not done.finished:
-        done = resume(tmp_path / "b", pace=pace, on_progress=_stop_after(done.rows + 90))
+        done = resume(tmp_path / "b", **pace, on_progress=_stop_after(done.rows + 90))
     assert alone.rows == done.rows == 600 - 79
     assert files.dumps(done.model) == files.dumps(alone.model)
     assert (tmp_path / "stopped.jsonl").read_bytes() == (tmp_path / "alone.jsonl").read_bytes()
@@ -212,10 +207,21 @@ def test_rejects_and_dead_letters_are_counted_once(tmp_path: Path) -> None:
 
 
 class _Tally:
-    """An evaluator as small as can be."""
+    """A work as small as can be: a model, and how often it was right."""
 
-    def __init__(self) -> None:
+    def __init__(self, models: Any) -> None:
+        self.models = models
         self.right = np.zeros(2)
+
+    def tell(self, source: Any) -> None:
+        pass
+
+    def step(self, batch: Any) -> None:
+        (model,) = self.models.values()
+        proba = model.test_then_train_batch(batch.rows, batch.labels)
+        labels = model.labels()
+        for row, label in zip(proba, batch.labels.to_pylist(), strict=True):
+            self.right += (labels[int(np.argmax(row))] == label, 1.0)
 
     def arrays(self) -> dict[str, Any]:
         return {"right": self.right}
@@ -224,37 +230,40 @@ class _Tally:
         self.right = np.array(arrays["right"])
 
 
-def test_an_evaluator_goes_on_with_the_model(tmp_path: Path) -> None:
+def test_other_work_than_learning_goes_on_with_its_models(tmp_path: Path) -> None:
     stream = {"path": write_csv(tmp_path / "moves.csv", 500, 1), "target": "move"}
 
-    def run(folder: Path, stop: int | None) -> tuple[_Tally, bytes]:
-        tally, done = _Tally(), None
-        while done is None or not done.finished:
-            tally = _Tally()
-
-            def step(model: Any, rows: Any, tally: _Tally = tally) -> None:
-                proba = model.test_then_train_batch(rows, rows.labels)
-                labels = model.labels()
-                for row, label in zip(proba, rows.labels.to_pylist(), strict=True):
-                    tally.right += (labels[int(np.argmax(row))] == label, 1.0)
-
-            stopping = None if stop is None else _stop_after((0 if done is None else done.rows) + stop)
-            pace = Pace(rows=100, block_rows=40)
-            if done is None:
-                done = train(
-                    NaiveBayes(), stream, folder, pace=pace, step=step, evaluator=tally, on_progress=stopping
-                )
-            else:
-                done = resume(folder, pace=pace, step=step, evaluator=tally, on_progress=stopping)
-        return tally, files.dumps(done.model)
+    def run(folder: Path, stop: int | None) -> tuple[Any, bytes]:
+        pace: dict[str, Any] = {"every": Every(rows=100), "block": 40}
+        stopping = None if stop is None else _stop_after(stop)
+        done = train(_Tally({"nb": NaiveBayes()}), stream, folder, on_progress=stopping, **pace)
+        while not done.finished:
+            assert stop is not None
+            done = resume(folder, work=_Tally, on_progress=_stop_after(done.rows + stop), **pace)
+        return done.work, files.dumps(done.model)
 
     alone, model = run(tmp_path / "alone", None)
     stopped, again = run(tmp_path / "stopped", 130)
     assert alone.right.tolist() == stopped.right.tolist()
     assert alone.right[1] == 500
     assert model == again
-    with pytest.raises(CheckpointError, match="made with an evaluator"):
+    with pytest.raises(CheckpointError, match="belongs to more than learning"):
         resume(tmp_path / "alone")
+    train(NaiveBayes(), stream, tmp_path / "learned")
+    with pytest.raises(CheckpointError, match="lacks 'right'"):
+        resume(tmp_path / "learned", work=_Tally)
+
+
+def test_a_limit_of_rows_is_the_end_and_checkpoints_by_rows_come_exactly(tmp_path: Path) -> None:
+    stream = {"path": write_csv(tmp_path / "moves.csv", 500, 1), "target": "move"}
+    seen = []
+    done = train(
+        NaiveBayes(), stream, tmp_path / "ck", rows=250, every=Every(rows=70),
+        on_progress=lambda rows, share: seen.append(rows),
+    )  # fmt: skip
+    assert (done.rows, done.finished, done.checkpoints) == (250, True, 5)  # at 0, 70, 140, 210 and the end
+    assert seen == [70, 140, 210, 250]
+    assert resume(tmp_path / "ck").rows == 250
 
 
 FULL = """
@@ -262,7 +271,7 @@ import sys
 from bayou import NaiveBayes, files
 from bayou.persist.checkpoint import Checkpoint
 from bayou.persist.errors import CheckpointError
-from bayou.training import Pace, train
+from bayou.training import Every, train
 import os, pathlib
 csv, home, keep_going = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3] == "go on"
 assert os.statvfs(home).f_blocks * os.statvfs(home).f_frsize <= 128 << 10, "not the small disk"
@@ -276,7 +285,7 @@ def fill(rows, share):
                 while file.write(b"x" * 4096) == 4096: pass
         except OSError: pass
 try:
-    done = train(NaiveBayes(), {"path": csv, "target": "move"}, home / "ck", pace=Pace(rows=100, block_rows=100),
+    done = train(NaiveBayes(), {"path": csv, "target": "move"}, home / "ck", every=Every(rows=100), block=100,
                  on_progress=fill, keep_going=keep_going)
     print("rows", done.rows, done.finished)
 except CheckpointError as problem:

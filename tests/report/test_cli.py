@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from bayou.cli.app import app
-from bayou.cli.report import Drifts
 from bayou.ensembles import ResetOnDrift
+from bayou.evaluate.drifts import Drifts
 
 
 def bayou(*args: object, code: int = 0) -> Any:

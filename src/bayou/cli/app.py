@@ -15,9 +15,11 @@ from bayou.cli.learn import learn
 from bayou.cli.models import models, warm
 from bayou.cli.predict import predict
 from bayou.cli.report import report
+from bayou.cli.resume import resume
 
 EPILOG = (
-    "Exit codes: 0 done; 1 an error in the data or the model; 2 an error in the command; 130 interrupted.  "
+    "Exit codes: 0 done; 1 an error in the data or the model; 2 an error in the command; 130 interrupted (Ctrl-C or "
+    "SIGTERM).  "
     "Results go to standard output, progress and remarks to standard error; - is standard input or output."
 )
 
@@ -55,6 +57,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     evaluate: "Test-then-train on a stream: models side by side.",
     compare: "Cross-validate models, with significance.",
     learn: "Learn a model from a stream and save it.",
+    resume: "Go on with a learn or evaluate that was stopped.",
     predict: "Score new rows with a saved model.",
     explain: "Why a model says what it says about one row.",
     inspect: "What a model file holds.",

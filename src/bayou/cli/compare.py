@@ -36,8 +36,10 @@ def compare(
     announce_compiling(quiet)
     meter = Meter("compare", quiet)
     from bayou.evaluate import compare as compare_models
+    from bayou.streams import open_stream
 
-    with options.opened(file, target, nominal, numeric, text, ignore, policy, None, format) as stream:
+    wanted = options.stream(file, target, nominal, numeric, text, ignore, policy, None, format)
+    with open_stream(**wanted) as stream:
         found = compare_models(
             chosen,
             stream,
@@ -46,7 +48,7 @@ def compare(
             seed=seed,
             progress=lambda done, parts: meter.update(done, done / parts, of=f"of {parts} parts"),
         )
-        about = options.described(file, stream, found.rows)
+        about = options.described(options.title(file), stream, found.rows)
     meter.clear()
     if json:
         out_json({"file": file, **found.to_dict()})

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from bayou.cli import options
 from bayou.cli.compiling import announce_compiling
 from bayou.cli.console import INTERRUPTED, guarded, is_terminal, note, out, out_json, out_table, prose
-from bayou.cli.files import check_writable
-from bayou.cli.meter import Meter, time_text
-from bayou.cli.report import Drifts, write_page
+from bayou.cli.files import check_writable, shown_path
+from bayou.cli.jobs import Done, Job, carry_out, checkpoints, how_often, tell_rejects
+from bayou.cli.meter import time_text
+from bayou.cli.report import write_page
+from bayou.errors import DataError
 
 if TYPE_CHECKING:
     from bayou.evaluate.evaluation import Evaluation
-    from bayou.streams.source import Source
+    from bayou.evaluate.prequential import Prequential
+    from bayou.persist.checkpoint import Snapshot
 
 
 @guarded
@@ -45,67 +49,70 @@ def evaluate(
             metavar="FILE", help="Write a page with pictures (HTML): scores, curves, what models learned."
         ),
     ] = None,
+    checkpoint: options.Checkpoint = None,
+    every: options.Every = "30s",
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Test-then-train: predict every row, then learn it. No-change and majority class always run along."""
     from bayou.cli import specs
+    from bayou.evaluate.prequential import Prequential
 
     chosen = specs.models(model)
-    if report is not None:
-        check_writable(report)
+    when = how_often(every)
+    for path in (curve, report):
+        if path not in (None, "-"):
+            check_writable(path)
     announce_compiling(quiet)
-    drifts = Drifts(chosen)
-    with options.opened(file, target, nominal, numeric, text, ignore, policy, dead_letters, format) as stream:
-        found, stopped = run(chosen, stream, rows, window, Meter("evaluate", quiet), drifts)
-        about = options.described(file, stream, found.rows)
-        rejects = dict(stream.rejects.counts)
+    stream = options.stream(file, target, nominal, numeric, text, ignore, policy, dead_letters, format)
+    results = {"curve": _absolute(curve), "report": _absolute(report), "confusion": confusion}
+    job = Job.asked("evaluate", stream, rows, {"model": list(chosen), "window": window}, results)
+    with checkpoints(checkpoint) as (place, found):
+        if found is not None and checkpoint is not None:
+            job.check_same(Job.of(found), checkpoint)
+            work = again(found, job)
+        else:
+            work = Prequential(chosen, window=window)
+        done = carry_out(job, work, place, found, when, quiet, work.accuracy)
+        finish(done, job, checkpoint, json, quiet)
+
+
+def again(found: Snapshot, job: Job) -> Prequential:
+    """The evaluation as it was when a checkpoint was written."""
+    from bayou.evaluate.prequential import Prequential
+    from bayou.training import restored
+
+    window = job.wishes.get("window")
+    if type(window) is not int or window < 1:
+        raise DataError("the checkpoint does not tell its window", remedy="start again in an empty folder")
+    return cast(Prequential, restored(Prequential(found.models, window=window), found))
+
+
+def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) -> None:
+    """Show the table, or write what else was asked for; a run that was stopped shows what it found so far."""
+    work = cast("Prequential", done.work)
+    found = work.evaluation(sum(done.rejects.values()))
     if json:
-        out_json(
-            {"file": file, "target": stream.target, "rejects": rejects, **_without_curves(found.to_dict())}
-        )
+        told = {"file": job.title, "target": done.target, "rejects": dict(done.rejects)}
+        out_json({**told, **_without_curves(found.to_dict())})
     else:
-        show(found, about, confusion, quiet)
-    for reason, times in rejects.items():
-        note(f"rejected: {times:,} x {reason}")
+        show(found, done.about, bool(job.results.get("confusion")), quiet)
+    tell_rejects(done.rejects)
+    curve, page = job.results.get("curve"), job.results.get("report")
     if curve is not None:
         _write_curves(found, curve)
-    if report is not None:
-        write_page(report, found, chosen, about, stream.target, rejects, drifts.rows)
+    if page is not None:
+        write_page(page, found, work.models, done.about, done.target, done.rejects, work.drifts.rows)
         if not quiet:
-            note(f"report written to {report}")
-    if stopped:
-        note(f"interrupted after {found.rows:,} rows; the numbers are those so far")
+            note(f"report written to {shown_path(page)}")
+    if done.stopped:
+        rest = f"; `bayou resume {folder}` goes on" if folder else ""
+        note(f"interrupted after {found.rows:,} rows; the numbers are those so far{rest}")
         raise typer.Exit(INTERRUPTED)
 
 
-def run(
-    models: dict[str, Any],
-    stream: Source,
-    rows: int | None,
-    window: int,
-    meter: Meter,
-    drifts: Drifts | None = None,
-) -> tuple[Evaluation, bool]:
-    """The evaluation, and whether somebody stopped it; what was found until then counts."""
-    from bayou.evaluate.batches import batches
-    from bayou.evaluate.prequential import Prequential, rejected
-    from bayou.persist.interrupts import Interrupts
-
-    work = Prequential(models, window=window)
-    work.tell(stream)
-    with Interrupts() as interrupts:
-        for batch in batches(stream, None, rows):
-            work.step(batch)
-            if drifts is not None:
-                drifts.look(work.rows)
-            now = work.progress(stream)
-            share = max(now.share or 0.0, now.rows / rows) if rows else now.share
-            meter.update(now.rows, share, now.accuracy, now.rejected)
-            if interrupts.caught:
-                break
-    meter.clear()
-    return work.evaluation(rejected(stream)), interrupts.caught is not None
+def _absolute(path: str | None) -> str | None:
+    return path if path in (None, "-") else os.path.abspath(path)
 
 
 def show(found: Evaluation, about: str, confusion: bool = False, quiet: bool = False) -> None:

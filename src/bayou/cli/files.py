@@ -32,3 +32,9 @@ def check_writable(path: str) -> None:
         raise DataError(f"there is no folder {folder}", remedy="make it first, or write elsewhere")
     if not os.access(place if place.exists() else folder, os.W_OK):
         raise DataError(f"cannot write to {path}", remedy="check its permissions, or write elsewhere")
+
+
+def shown_path(path: str) -> str:
+    """A path as short as it can be told from here."""
+    near = os.path.relpath(path)
+    return path if near.startswith("..") else near

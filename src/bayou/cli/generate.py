@@ -88,8 +88,11 @@ def demo(
 ) -> None:
     """The main job on a stream made up on the spot: every classifier, one table, a few seconds."""
     from bayou.cli import specs
-    from bayou.cli.evaluate import run, show
+    from bayou.cli.evaluate import show
+    from bayou.cli.jobs import watched
+    from bayou.evaluate.prequential import Prequential
     from bayou.streams.generators import MixedGaussian
+    from bayou.training import Run
 
     count = rows or 10_000
     stream = MixedGaussian(seed=seed, rows=count)
@@ -106,7 +109,12 @@ def demo(
             f"{count:,} rows of 5 numeric and 3 nominal columns, as `bayou generate mixed --seed {seed}` makes them"
         )
     meter = Meter("demo", quiet)
-    found, _ = run(chosen, stream, None, 1000, meter)
+    work = Prequential(chosen)
+    run = Run(work, stream, None)
+    run.start()
+    run.to_the_end(watched(meter, stream, work.accuracy))
+    meter.clear()
+    found = work.evaluation()
     show(found, options.described("a made-up stream", stream, found.rows), quiet=quiet)
     if not quiet and stream.bayes_accuracy is not None:
         out(f"The best possible accuracy on this stream is {100 * stream.bayes_accuracy:.2f}.")

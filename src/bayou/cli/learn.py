@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+import os
+from typing import Annotated, Any
 
 import typer
 
 from bayou.cli import options
 from bayou.cli.compiling import announce_compiling
 from bayou.cli.console import INTERRUPTED, UsageError, guarded, note, out_json
-from bayou.cli.meter import Meter, time_text
-
-if TYPE_CHECKING:
-    from bayou.cli.checkpoints import Checkpoints
-    from bayou.streams.source import Source
+from bayou.cli.files import shown_path
+from bayou.cli.jobs import Done, Job, carry_out, checkpoints, how_often, tell_rejects
+from bayou.cli.meter import time_text
 
 
 @guarded
@@ -30,78 +29,59 @@ def learn(
     policy: options.Policy = "strict",
     dead_letters: options.DeadLetters = None,
     format: options.Format = None,
-    checkpoint: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FOLDER", help="Save the state now and then; the same command goes on from there."
-        ),
-    ] = None,
-    every: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", help="Seconds between two checkpoints.")
-    ] = 30.0,
+    checkpoint: options.Checkpoint = None,
+    every: options.Every = "30s",
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Learn a model from a stream and save it. Ctrl-C saves what is learned so far."""
     from bayou.cli import specs
-    from bayou.cli.checkpoints import Checkpoints
-    from bayou.cli.files import check_writable, save_model
+    from bayou.cli.files import check_writable
+    from bayou.training import Learning
 
-    (learner,) = _only_one(specs.models([model]))
+    learner = _only_one(specs.models([model]))
+    when = how_often(every)
     check_writable(out)
     announce_compiling(quiet)
-    meter = Meter("learn", quiet)
-    with (
-        options.opened(file, target, nominal, numeric, text, ignore, policy, dead_letters, format) as stream,
-        Checkpoints(checkpoint, every, quiet) as saved,
-    ):
-        learner, before = saved.resumed(learner, stream)
-        done, stopped = _learned(learner, stream, rows, meter, saved, before)
-        rejects = dict(stream.rejects.counts)
-        about = options.described(file, stream, done)
-    learner.refresh()
-    save_model(learner, out)
-    rate = (done - before) / meter.seconds
-    if json:
-        out_json(
-            {"model": repr(learner), "out": out, "rows": done, "rejects": rejects, "rows_per_second": rate}
-        )
-    elif not quiet:
+    stream = options.stream(file, target, nominal, numeric, text, ignore, policy, dead_letters, format)
+    job = Job.asked("learn", stream, rows, {"model": model}, {"out": os.path.abspath(out)})
+    with checkpoints(checkpoint) as (place, found):
+        if found is not None and checkpoint is not None:
+            job.check_same(Job.of(found), checkpoint)
+            learner = found.model
+        finish(carry_out(job, Learning(learner), place, found, when, quiet), job, checkpoint, json, quiet)
+
+
+def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) -> None:
+    """Save the model and tell about it; a run that can go on from a checkpoint says how instead."""
+    from bayou.cli.files import save_model
+
+    (learner,) = done.work.models.values()
+    out = str(job.results["out"])
+    shown = shown_path(out)
+    if not done.stopped or folder is None:
+        learner.refresh()
+        save_model(learner, out)
+        told = {"model": repr(learner), "out": out, "rows": done.rows, "rejects": done.rejects}
+        if json:
+            rate = (done.rows - done.before) / done.seconds if done.seconds > 0 else 0.0
+            out_json({**told, "rows_per_second": rate})
+        elif not quiet:
+            note(
+                f"{done.about}, {time_text(done.seconds)}; {learner!r} saved as {shown} "
+                f"({learner.memory_bytes:,} bytes of state)"
+            )
+    tell_rejects(done.rejects)
+    if done.stopped:
+        rest = f"what was learned until then is in {shown}"
         note(
-            f"{about}, {time_text(meter.seconds)}; {learner!r} saved as {out} ({learner.memory_bytes:,} bytes of state)"
+            f"interrupted after {done.rows:,} rows; "
+            + (f"`bayou resume {folder}` goes on" if folder else rest)
         )
-    for reason, times in rejects.items():
-        note(f"rejected: {times:,} x {reason}")
-    if stopped:
-        note(f"interrupted after {done:,} rows; what was learned until then is in {out}")
         raise typer.Exit(INTERRUPTED)
 
 
-def _only_one(models: dict[str, Any]) -> tuple[Any]:
+def _only_one(models: dict[str, Any]) -> Any:
     if len(models) > 1:
         raise UsageError(f"learn takes one model, not {', '.join(models)}; evaluate and compare take several")
-    return (next(iter(models.values())),)
-
-
-def _learned(
-    model: Any, stream: Source, rows: int | None, meter: Meter, saved: Checkpoints, done: int
-) -> tuple[int, bool]:
-    from bayou.evaluate.batches import batches
-    from bayou.evaluate.contest import told
-    from bayou.evaluate.prequential import rejected
-    from bayou.persist.interrupts import Interrupts
-
-    told(model, stream)
-    with Interrupts() as interrupts:
-        for batch in batches(stream, None, None if rows is None else max(0, rows - done)):
-            model.learn_batch(batch.rows, batch.labels)
-            done += batch.size
-            share = stream.progress()
-            meter.update(done, max(share or 0.0, done / rows) if rows else share, None, rejected(stream))
-            saved.write(model, done, stream, now=interrupts.caught is not None)
-            if interrupts.caught:
-                break
-        else:
-            saved.write(model, done, stream, finished=True)
-    meter.clear()
-    return done, interrupts.caught is not None
+    return next(iter(models.values()))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bayou.streams.source import Source
 
 
@@ -68,6 +65,15 @@ RowCount = Annotated[
     int | None,
     typer.Option("--rows", "-n", parser=count, metavar="N", help="Stop after N rows (1e6 is fine)."),
 ]
+Checkpoint = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FOLDER", help="Save the state now and then; `bayou resume FOLDER` goes on from there."
+    ),
+]
+Every = Annotated[
+    str, typer.Option(metavar="N", help="How often to save: a number of rows (10000) or a time (30s, 2min).")
+]
 Json = Annotated[bool, typer.Option("--json", help="The result as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A model file (.bayou).")]
@@ -78,8 +84,7 @@ def names(given: list[str]) -> list[str]:
     return [name for part in given for name in part.split(",") if name]
 
 
-@contextmanager
-def opened(
+def stream(
     file: str,
     target: str | None,
     nominal: list[str],
@@ -89,28 +94,29 @@ def opened(
     policy: PolicyName = "strict",
     dead_letters: str | None = None,
     format: str | None = None,
-) -> Iterator[Source]:
-    """The stream a command works on."""
-    from bayou.streams import open_stream
-
-    stream = open_stream(
-        file,
-        target=target,
-        nominal=names(nominal),
-        numeric=names(numeric),
-        text=names(text),
-        ignore=names(ignore),
-        policy=policy,
-        dead_letters=dead_letters,
-        format=format,
-    )
-    try:
-        yield stream
-    finally:
-        stream.close()
+) -> dict[str, Any]:
+    """The stream a command works on, as the arguments of `open_stream`."""
+    return {
+        "path": file,
+        "target": target,
+        "nominal": names(nominal),
+        "numeric": names(numeric),
+        "text": names(text),
+        "ignore": names(ignore),
+        "policy": policy,
+        "dead_letters": dead_letters,
+        "format": format,
+    }
 
 
-def described(file: str, stream: Any, rows: int) -> str:
+def title(file: str) -> str:
+    """What a stream is called."""
+    from bayou.plain_text import clean
+
+    return clean("standard input" if file == "-" else file.rsplit("/", 1)[-1])
+
+
+def described(title: str, stream: Source, rows: int) -> str:
     """What the stream is, in one line."""
     from bayou.plain_text import clean
 
@@ -118,7 +124,6 @@ def described(file: str, stream: Any, rows: int) -> str:
     parts = [f"{kinds.count(kind):,} {kind}" for kind in ("numeric", "nominal", "text") if kind in kinds]
     if stream.vocabulary is not None:
         parts.append(f"{len(stream.vocabulary):,} words")
-    what = clean("standard input" if file == "-" else file.rsplit("/", 1)[-1])
     target = f", target {clean(stream.target)}" if stream.target else ""
     columns = "column" if len(kinds) == 1 and stream.vocabulary is None else "columns"
-    return f"{what}: {rows:,} rows, {' + '.join(parts) or 'no'} {columns}{target}"
+    return f"{title}: {rows:,} rows, {' + '.join(parts) or 'no'} {columns}{target}"

@@ -41,22 +41,6 @@ def report(
         note(f"report written to {path}")
 
 
-class Drifts:
-    """Rows by which models that watch for drift had noticed one, looked at batch by batch."""
-
-    def __init__(self, models: Mapping[str, Any]) -> None:
-        self._watching = {name: model for name, model in models.items() if hasattr(type(model), "drifts")}
-        self._seen = dict.fromkeys(self._watching, 0)
-        self.rows: dict[str, list[int]] = {name: [] for name in self._watching}
-
-    def look(self, row: int) -> None:
-        """Remember the row if a model has noticed something since the last look."""
-        for name, model in self._watching.items():
-            if model.drifts > self._seen[name]:
-                self._seen[name] = model.drifts
-                self.rows[name].append(row)
-
-
 def write_page(
     path: str,
     found: Evaluation,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayou.errors import DataError
 from bayou.evaluate.batches import Sample, is_source
+from bayou.evaluate.cohort import cohorts
 from bayou.evaluate.contest import Models, blank, named, told, with_baselines
 from bayou.evaluate.holdout import tested
 from bayou.evaluate.significance import Verdict, corrected_t_test
@@ -171,11 +172,14 @@ def cross_validate(
     for train, test in splits(sample.labels, folds, repeats, stratified, seed):
         fresh = {name: blank(model) for name, model in contest.items()}
         learning, testing = sample.take(train), sample.take(test)
-        for model in fresh.values():
-            if is_source(data):
+        if is_source(data):
+            for model in fresh.values():
                 told(model, data)
-            model.learn_batch(learning.table, learning.labels)
-            model.refresh()
+        for cohort in cohorts(fresh):
+            block = cohort.encode(learning.table, learning.labels, learn=True)
+            for name, model in cohort.models.items():
+                cohort.learn(name, block)
+                model.refresh()
         records, _, _ = tested(fresh, (testing.table, testing.labels))
         for name, record in records.items():
             for metric, value in record.running.headlines().items():

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
+
+from bayou.block import Floats
+from bayou.checks import require
 from bayou.readings.metrics import HEADLINES, Scores
+
+Point = tuple[dict[str, float], dict[str, float], dict[str, float]]  # running, windowed, faded
 
 MOST = 400  # points kept of a curve whose spacing nobody gave: beyond, every other one goes
 
@@ -70,13 +76,27 @@ class CurveBuilder:
 
     def __init__(self) -> None:
         self.rows: list[int] = []
-        self.points: list[tuple[dict[str, float], dict[str, float], dict[str, float]]] = []
+        self.points: list[Point] = []
 
     def add(self, row: int, running: Scores, windowed: Scores, faded: Scores) -> None:
         if self.rows and self.rows[-1] == row:
             return
         self.rows.append(row)
         self.points.append((running.headlines(), windowed.headlines(), faded.headlines()))
+
+    def array(self) -> Floats:
+        """[points, 3, metrics] the points without their row numbers."""
+        values = [[list(form.values()) for form in point] for point in self.points]
+        return np.array(values).reshape(-1, 3, len(HEADLINES))
+
+    def restore(self, rows: list[int], values: Floats) -> None:
+        """Take points given by `array`."""
+        require(values.shape == (len(rows), 3, len(HEADLINES)), "every point of a curve has its metrics")
+        self.rows = rows
+        self.points = [
+            cast(Point, tuple(dict(zip(HEADLINES, form, strict=True)) for form in point))
+            for point in values.tolist()
+        ]
 
     def thin(self, every: int) -> None:
         """Keep the points at multiples of `every`."""

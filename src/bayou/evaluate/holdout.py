@@ -9,12 +9,13 @@ from typing import Any
 from bayou.classifiers.model import Model
 from bayou.evaluate.batches import batches, is_source
 from bayou.evaluate.classes import ClassBook, met
+from bayou.evaluate.clock import Clock
+from bayou.evaluate.cohort import cohorts
 from bayou.evaluate.contest import Models, named, told, with_baselines
 from bayou.evaluate.curve import CurveBuilder
 from bayou.evaluate.evaluation import Evaluation
 from bayou.evaluate.record import Record
 from bayou.evaluate.result import Result
-from bayou.kernels.compiling import compile_seconds
 from bayou.readings.metrics import Scores
 from bayou.streams.source import Source
 from bayou.summaries.outcomes import scored_rows
@@ -40,12 +41,16 @@ def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tupl
         for model in contest.values():
             told(model, train)
     learned = 0
+    together = cohorts(contest)
     for batch in batches(train):
         learned += batch.size
-        for name, model in contest.items():
-            begin = time.perf_counter() - compile_seconds()
-            model.learn_batch(batch.rows, batch.labels)
-            seconds[name] += max(0.0, time.perf_counter() - compile_seconds() - begin)
+        for cohort in together:
+            clock = Clock()
+            block = cohort.encode(batch.rows, batch.labels, learn=True)
+            reading = clock.lap()
+            for name in cohort.models:
+                cohort.learn(name, block)
+                seconds[name] += reading + clock.lap()
     for model in contest.values():
         model.refresh()
     records, labels, rows = tested(contest, test)
@@ -79,14 +84,17 @@ def tested(
     book = ClassBook()
     records = {name: Record() for name in models}
     rows = 0
+    together = cohorts(models)
     for batch in batches(test):
         plan = book.admit([*met(batch.labels), *(c for model in models.values() for c in model.labels())])
         codes_of = book.codes(batch.labels)
-        for name, model in models.items():
-            if plan is not None:
-                records[name].realign(plan)
-            proba = model.proba(model.encode(batch.rows))
-            records[name].update(scored_rows(codes_of, book.spread(proba, model.labels())))
+        for cohort in together:
+            block = cohort.encode(batch.rows)
+            for name, model in cohort.models.items():
+                if plan is not None:
+                    records[name].realign(plan)
+                proba = book.spread(model.proba(block), model.labels())
+                records[name].update(scored_rows(codes_of, proba))
         rows += batch.size
     return records, tuple(book.labels), rows
 

@@ -7,16 +7,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from bayou.checks import require, rising
 from bayou.classifiers.baselines import MajorityClass, NoChange
 from bayou.encoding.table import Table
 from bayou.evaluate.batches import Batch, batches, is_source
 from bayou.evaluate.classes import ClassBook, met
+from bayou.evaluate.clock import Clock
+from bayou.evaluate.cohort import Cohort, cohorts
 from bayou.evaluate.contest import Models, named, told, with_baselines
 from bayou.evaluate.curve import CurveBuilder, Spacing
+from bayou.evaluate.drifts import Drifts
 from bayou.evaluate.evaluation import Evaluation
 from bayou.evaluate.record import Record
 from bayou.evaluate.result import Result
-from bayou.kernels.compiling import compile_seconds
+from bayou.protocols import Arrays
 from bayou.streams.source import Source
 from bayou.summaries.outcomes import scored_rows
 
@@ -82,7 +88,10 @@ def prequential(
 
 
 class Prequential:
-    """The same, one batch at a time, for who wants to hold the loop."""
+    """The same, one batch at a time, for who wants to hold the loop; it can be saved and go on in another process.
+
+    Models that read rows alike (equal schemas) share every encoded batch.
+    """
 
     def __init__(self, models: Models, *, window: int = 1000, every: int | None = None) -> None:
         self.models, self._added = with_baselines(named(models))
@@ -92,6 +101,8 @@ class Prequential:
         self._seconds = dict.fromkeys(self.models, 0.0)
         self._window, self._spacing = window, Spacing(every, window)
         self._start = time.perf_counter()
+        self._cohorts: list[Cohort] = []
+        self.drifts = Drifts(self.models)
         self.rows = 0
 
     def tell(self, stream: Source | tuple[Any, Any]) -> Source | tuple[Any, Any]:
@@ -105,11 +116,14 @@ class Prequential:
     def step(self, batch: Batch) -> None:
         """Predict and learn the rows of a batch, in order."""
         proba = {}
-        for name, model in self.models.items():
-            start = time.perf_counter() - compile_seconds()
-            rows = Table(batch.size) if isinstance(model, _BLIND) else batch.rows
-            proba[name] = model.test_then_train_batch(rows, batch.labels)
-            self._seconds[name] += max(0.0, time.perf_counter() - compile_seconds() - start)
+        for cohort in self._cohorts or self._meet():
+            clock = Clock()
+            blind = isinstance(next(iter(cohort.models.values())), _BLIND)
+            block = cohort.encode(Table(batch.size) if blind else batch.rows, batch.labels, learn=True)
+            reading = clock.lap()
+            for name in cohort.models:
+                proba[name] = cohort.test_then_train(name, block)
+                self._seconds[name] += reading + clock.lap()
         plan = self._book.admit(
             [*met(batch.labels), *(c for model in self.models.values() for c in model.labels())]
         )
@@ -128,6 +142,14 @@ class Prequential:
             if self._spacing.due(self.rows + where.stop):
                 self._add_point(self.rows + where.stop)
         self.rows += batch.size
+        self.drifts.look(self.rows)
+
+    def _meet(self) -> list[Cohort]:
+        """Who shares encoded batches with whom: those who never look at a column, and the others by their schemas."""
+        blind = {name: model for name, model in self.models.items() if isinstance(model, _BLIND)}
+        others = {name: model for name, model in self.models.items() if name not in blind}
+        self._cohorts = [*cohorts(others), *cohorts(blind)]
+        return self._cohorts
 
     def _add_point(self, row: int) -> None:
         for name, record in self._records.items():
@@ -136,15 +158,63 @@ class Prequential:
             for curve in self._curves.values():
                 curve.thin(self._spacing.every)
 
+    def accuracy(self) -> dict[str, float]:
+        """Running accuracy by name."""
+        return {name: record.running.accuracy for name, record in self._records.items()}
+
     def progress(self, stream: Any = None) -> Progress:
         share = stream.progress() if is_source(stream) else self.rows / max(1, len(stream[1]))
         return Progress(
             self.rows,
             time.perf_counter() - self._start,
             share,
-            {name: record.running.accuracy for name, record in self._records.items()},
+            self.accuracy(),
             rejected(stream),
         )
+
+    def arrays(self) -> Arrays:
+        """All that was found so far; with the models, all there is to go on from."""
+        curves = list(self._curves.values())
+        out: dict[str, Any] = {
+            "numbers": np.array([self.rows, self._window, self._spacing.every], np.int64),
+            "baselines": np.array([name in self._added for name in self.models]),
+            "seconds": np.array([time.perf_counter() - self._start, *self._seconds.values()]),
+            "points": np.array(curves[0].rows, np.int64),
+            **self.drifts.arrays(),
+        }
+        for i, (curve, record) in enumerate(zip(curves, self._records.values(), strict=True)):
+            out[f"{i}.curve"] = curve.array()
+            out |= {f"{i}.{name}": array for name, array in record.arrays().items()}
+        return out
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take a state given by `arrays` that belongs to the models; refuses an impossible one."""
+        numbers, flags, seconds, points = (
+            arrays[name] for name in ("numbers", "baselines", "seconds", "points")
+        )
+        require(numbers.dtype == np.int64 and numbers.shape == (3,), "an evaluation has three numbers")
+        rows, window, every = numbers.tolist()
+        require(rows >= 0 and window == self._window and every >= 1, "the evaluation has another window")
+        require(
+            flags.dtype == np.bool_ and len(flags) == len(self.models), "every model is a baseline or not"
+        )
+        require(seconds.shape == (len(self.models) + 1,), "every model has its time")
+        require(points.dtype == np.int64 and points.ndim == 1, "points of a curve are row numbers")
+        rising("the points of a curve", points)
+        self.rows, self._spacing.every = rows, every
+        self._added = {name for name, added in zip(self.models, flags.tolist(), strict=True) if added}
+        self._start = time.perf_counter() - float(seconds[0])
+        self._seconds = dict(zip(self.models, seconds[1:].tolist(), strict=True))
+        self.drifts.restore(arrays)
+        plan = self._book.admit(
+            label for model in self.models.values() if model.started for label in model.labels()
+        )
+        for i, name in enumerate(self.models):
+            if plan is not None:
+                self._records[name].realign(plan)
+            own = {k.removeprefix(f"{i}."): a for k, a in arrays.items() if k.startswith(f"{i}.")}
+            self._curves[name].restore(points.tolist(), own.pop("curve"))
+            self._records[name].restore(own)
 
     def evaluation(self, rejected: int = 0) -> Evaluation:
         """What was found so far."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 from bayou.align import Alignment
 from bayou.block import Block
+from bayou.protocols import Arrays
 from bayou.readings.metrics import Scores, faded_scores, recent_scores, running_scores
 from bayou.summaries.fading import FadedOutcomes
 from bayou.summaries.outcomes import Confusion, Losses
@@ -29,28 +31,34 @@ class Record:
         self.recent, self.faded = RecentOutcomes(window), FadedOutcomes(alpha)
         self.no_change, self.majority = NoChangeHits(), MajorityHits()
 
-    def _parts(
-        self,
-    ) -> tuple[Confusion, Losses, RecentOutcomes, FadedOutcomes, NoChangeHits, MajorityHits]:
-        return self.confusion, self.losses, self.recent, self.faded, self.no_change, self.majority
+    def _parts(self) -> dict[str, Any]:
+        names = ("confusion", "losses", "recent", "faded", "no_change", "majority")
+        return {name: getattr(self, name) for name in names}
 
     def update(self, block: Block) -> None:
         """Take in predicted rows."""
-        for part in self._parts():
+        for part in self._parts().values():
             part.update(block)
 
     def realign(self, plan: Alignment) -> None:
-        for part in self._parts():
+        for part in self._parts().values():
             part.realign(plan)
 
     def merge(self, other: Record) -> None:
         """Add the record of the rows that come next; classes must agree."""
-        self.confusion.merge(other.confusion)
-        self.losses.merge(other.losses)
-        self.recent.merge(other.recent)
-        self.faded.merge(other.faded)
-        self.no_change.merge(other.no_change)
-        self.majority.merge(other.majority)
+        for name, part in self._parts().items():
+            part.merge(getattr(other, name))
+
+    def arrays(self) -> Arrays:
+        """The whole state under stable names."""
+        return {f"{name}.{k}": a for name, part in self._parts().items() for k, a in part.arrays().items()}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take a state given by `arrays`, over the classes this is realigned to; refuses an impossible one."""
+        for name, part in self._parts().items():
+            own = {k.removeprefix(f"{name}."): a for k, a in arrays.items() if k.startswith(f"{name}.")}
+            part.check(own)
+            part.restore(own)
 
     def copy(self) -> Record:
         return copy.deepcopy(self)

@@ -1,4 +1,4 @@
-"""Checkpoints: model, source position, evaluator and counts in one atomic file; two generations of them."""
+"""Checkpoints: models, source position, evaluator and counts in one atomic file; two generations of them."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 from bayou.errors import BayouError, ModelFileError
 from bayou.persist import model_file
 from bayou.persist.atomic import SUFFIX, write_atomic
-from bayou.persist.container import Buffer, TooNewError, pack, unpack
+from bayou.persist.container import Arrays, Buffer, TooNewError, pack, unpack
 from bayou.persist.errors import CheckpointError, DamagedCheckpointWarning
 from bayou.persist.kinds import Kinds
 from bayou.persist.lock import FolderLock
 
 FORMAT = "bayou checkpoint"
 GENERATIONS = 2
-MODEL, EVALUATOR = "model", "evaluator."
+MODEL, EVALUATOR = "model.", "evaluator."
 _NAME = re.compile(r"checkpoint-([0-9]{8,18})\.bayou\Z")
-_KEYS = {"rows", "source", "position", "evaluator", "finished", "notes"}
+_KEYS = {"models", "rows", "source", "position", "finished", "notes"}
 
 
 @dataclass(frozen=True)
@@ -35,25 +35,34 @@ class Snapshot:
 
     Parameters
     ----------
-    model
-        The model after `rows` rows.
+    models
+        The models after `rows` rows, by name.
     source, position
         What identifies the source, and where its next row comes from (counts of rejects included).
     evaluator
-        The evaluator's arrays, if there is one.
+        What else there is, as arrays: all that was found about the models so far.
     finished
         Whether the source has ended.
     notes
         Whatever the caller wants back: how to open the source, where the model goes. JSON values only.
     """
 
-    model: Any
+    models: Mapping[str, Any]
     rows: int
     source: Mapping[str, str | int]
     position: Mapping[str, int]
-    evaluator: Mapping[str, NDArray[Any]] | None = None
+    evaluator: Arrays = field(default_factory=dict)
     finished: bool = False
     notes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def model(self) -> Any:
+        """The one model there is."""
+        if len(self.models) != 1:
+            raise CheckpointError(
+                f"this checkpoint holds {len(self.models)} models: {', '.join(self.models)}"
+            )
+        return next(iter(self.models.values()))
 
 
 class Checkpoint:
@@ -69,7 +78,7 @@ class Checkpoint:
     >>> model = NaiveBayes()
     >>> model.learn_one({"sky": "blue"}, "dry")
     >>> with Checkpoint(tempfile.mkdtemp(), files.kinds()) as folder:
-    ...     _ = folder.write(Snapshot(model, 1, {"path": "sky.csv"}, {"row": 1}))
+    ...     _ = folder.write(Snapshot({"nb": model}, 1, {"path": "sky.csv"}, {"row": 1}))
     ...     folder.latest().rows
     1
     """
@@ -178,16 +187,14 @@ class Checkpoint:
 
 def snapshot_buffers(snapshot: Snapshot, kinds: Kinds) -> list[Buffer]:
     """The checkpoint file as buffers to be written one after the other."""
-    arrays: dict[str, NDArray[Any]] = {
-        MODEL: np.frombuffer(model_file.dumps(snapshot.model, kinds), np.uint8)
-    }
-    if snapshot.evaluator is not None:
-        arrays |= {f"{EVALUATOR}{name}": array for name, array in snapshot.evaluator.items()}
+    arrays: dict[str, NDArray[Any]] = {f"{EVALUATOR}{name}": a for name, a in snapshot.evaluator.items()}
+    for i, model in enumerate(snapshot.models.values()):
+        arrays[f"{MODEL}{i}"] = np.frombuffer(model_file.dumps(model, kinds), np.uint8)
     document = {
+        "models": list(snapshot.models),
         "rows": snapshot.rows,
         "source": dict(snapshot.source),
         "position": dict(snapshot.position),
-        "evaluator": snapshot.evaluator is not None,
         "finished": snapshot.finished,
         "notes": dict(snapshot.notes),
     }
@@ -198,33 +205,33 @@ def read_snapshot(path: Path, kinds: Kinds) -> Snapshot:
     """The checkpoint in a file. Raises ModelFileError if it is not in order."""
     content = unpack(model_file.read_file(path), FORMAT)
     document, arrays = content.document, dict(content.arrays)
-    if set(document) != _KEYS or MODEL not in arrays:
-        raise ModelFileError(f"a checkpoint must have exactly: {MODEL}, {', '.join(sorted(_KEYS))}")
-    rows, source, position, notes = (document[key] for key in ("rows", "source", "position", "notes"))
-    flags = (document["finished"], document["evaluator"])
-    whole = type(rows) is int and rows >= 0 and all(type(flag) is bool for flag in flags)
-    if (
-        not whole
-        or not isinstance(notes, dict)
-        or not isinstance(source, dict)
-        or not isinstance(position, dict)
-    ):
-        raise ModelFileError("rows, source, position, finished or notes are of the wrong type")
-    if not all(type(n) is int for n in position.values()):
+    if set(document) != _KEYS:
+        raise ModelFileError(f"a checkpoint must have exactly: {', '.join(sorted(_KEYS))}")
+    names, rows, finished = (document[key] for key in ("models", "rows", "finished"))
+    if type(rows) is not int or rows < 0 or type(finished) is not bool:
+        raise ModelFileError("rows or finished are of the wrong type")
+    for key in ("source", "position", "notes"):
+        if not isinstance(document[key], dict):
+            raise ModelFileError(f"{key} must be an object")
+    if not all(type(n) is int for n in document["position"].values()):
         raise ModelFileError("a position is made of numbers")
-    model = arrays.pop(MODEL)
-    if model.dtype != np.uint8 or model.ndim != 1 or any(not name.startswith(EVALUATOR) for name in arrays):
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ModelFileError("models must be a list of names")
+    if not names or len(set(names)) != len(names):
+        raise ModelFileError("a checkpoint needs a model, and models need names of their own")
+    models = {name: _model(arrays.pop(f"{MODEL}{i}", None), kinds) for i, name in enumerate(names)}
+    if any(not name.startswith(EVALUATOR) for name in arrays):
         raise ModelFileError("arrays that do not belong into a checkpoint")
     evaluator = {name.removeprefix(EVALUATOR): array.copy() for name, array in arrays.items()}
     return Snapshot(
-        model_file.loads(model.data, kinds),
-        rows,
-        source,
-        position,
-        evaluator if document["evaluator"] else None,
-        document["finished"],
-        notes,
+        models, rows, document["source"], document["position"], evaluator, finished, document["notes"]
     )
+
+
+def _model(array: NDArray[Any] | None, kinds: Kinds) -> Any:
+    if array is None or array.dtype != np.uint8 or array.ndim != 1:
+        raise ModelFileError("a model of the checkpoint is missing")
+    return model_file.loads(array.data, kinds)
 
 
 def check_same_source(known: Mapping[str, str | int], found: Mapping[str, str | int]) -> None:

@@ -1,0 +1,204 @@
+"""A run of `learn` or `evaluate`: what was asked for, as its checkpoints keep it, and the one loop that does it."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from bayou.cli import options
+from bayou.cli.console import UsageError, note
+from bayou.cli.meter import Meter
+from bayou.errors import DataError
+
+if TYPE_CHECKING:
+    from bayou.persist.checkpoint import Checkpoint, Snapshot
+    from bayou.streams.source import Source
+    from bayou.training import Every, Trained, Work
+
+_UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+
+
+@dataclass(frozen=True)
+class Job:
+    """What was asked for.
+
+    `stream` are the arguments of `open_stream`, `title` what people call it; `wishes` are the options that the
+    result depends on, `results` those that say where it goes. All of it JSON values, and paths are absolute.
+    """
+
+    command: str
+    title: str
+    stream: Mapping[str, Any]
+    limit: int | None
+    wishes: Mapping[str, Any]
+    results: Mapping[str, Any]
+
+    @staticmethod
+    def asked(
+        command: str,
+        stream: Mapping[str, Any],
+        rows: int | None,
+        wishes: Mapping[str, Any],
+        results: Mapping[str, Any],
+    ) -> Job:
+        """What somebody has typed."""
+        from bayou.training import portable
+
+        return Job(command, options.title(stream["path"]), portable(stream), rows, wishes, results)
+
+    def notes(self) -> dict[str, Any]:
+        """What a checkpoint keeps."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @staticmethod
+    def of(found: Snapshot) -> Job:
+        """The job of a checkpoint."""
+        notes = found.notes
+        whole = all(isinstance(notes.get(key), dict) for key in ("stream", "wishes", "results"))
+        if not whole or notes.get("command") not in ("learn", "evaluate"):
+            raise DataError(
+                "this checkpoint was not made by `bayou learn` or `bayou evaluate`",
+                remedy="go on from Python: bayou.training.resume",
+            )
+        return Job(**{field.name: notes.get(field.name) for field in fields(Job)})  # type: ignore[arg-type]
+
+    def check_same(self, other: Job, folder: str) -> None:
+        """Refuse to go on with another job than a folder belongs to; the stream may have moved."""
+        if self.command != other.command:
+            raise UsageError(
+                f"{folder} belongs to `bayou {other.command}`; give another folder, or go on with "
+                f"`bayou resume {folder}`"
+            )
+        mine, theirs = ({**job.stream, "path": "", "rows": job.limit, **job.wishes} for job in (self, other))
+        differ = [name for name in mine if mine[name] != theirs.get(name)]
+        if differ:
+            raise UsageError(
+                f"the checkpoint in {folder} was made with {_option(differ[0], theirs)}, not with "
+                f"{_option(differ[0], mine)}; give the same options or another folder, or go on with "
+                f"`bayou resume {folder}`"
+            )
+
+
+def _option(name: str, values: Mapping[str, Any]) -> str:
+    value = values.get(name)
+    shown = ",".join(map(str, value)) if isinstance(value, list) else value
+    return f"--{name.replace('_', '-')} {shown}" if shown else f"no --{name.replace('_', '-')}"
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a job ended; `about` says in one line what it worked on, `before` how many rows were done already."""
+
+    work: Work
+    rows: int
+    before: int
+    seconds: float
+    stopped: bool
+    about: str
+    target: str | None
+    rejects: Mapping[str, int]
+
+
+def how_often(text: str) -> Every:
+    """When to write checkpoints: a number of rows, or a time.
+
+    >>> how_often("10_000"), how_often("5s"), how_often("2min")
+    (Every(rows=10000, seconds=None), Every(rows=None, seconds=5.0), Every(rows=None, seconds=120.0))
+    """
+    from bayou.training import Every
+
+    found = re.fullmatch(r"\s*([0-9.]+)\s*(s|min|h)\s*", text)
+    try:
+        if found is not None and (seconds := float(found[1]) * _UNITS[found[2]]) > 0:
+            return Every(seconds=seconds)
+        if (rows := options.count(text)) > 0:
+            return Every(rows=rows)
+    except (ValueError, typer.BadParameter):
+        pass
+    raise UsageError(f"--every {text}: give a number of rows (10000) or a time (5s, 2min)")
+
+
+@contextmanager
+def checkpoints(folder: str | None, new: bool = True) -> Iterator[tuple[Checkpoint | None, Snapshot | None]]:
+    """The folder, open for writing, and the newest checkpoint in it; damage is told to the person.
+
+    A folder that does not exist is made only if it may be `new`.
+    """
+    from bayou.files import kinds
+    from bayou.persist.checkpoint import Checkpoint
+
+    if folder is None or not (new or os.path.isdir(folder)):
+        yield None, None
+        return
+    with Checkpoint(folder, kinds()) as place:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = place.latest()
+        for warning in caught:
+            note(str(warning.message))
+        yield place, found
+
+
+def carry_out(
+    job: Job,
+    work: Work,
+    place: Checkpoint | None,
+    found: Snapshot | None,
+    when: Every,
+    quiet: bool,
+    accuracy: Callable[[], Mapping[str, float]] | None = None,
+) -> Done:
+    """Do the job, from its beginning or from a checkpoint, to its end or to a signal."""
+    from bayou.streams import open_stream
+    from bayou.streams.rejects import Rejects
+    from bayou.training import Run
+
+    meter = Meter(job.command, quiet)
+    before = 0 if found is None else found.rows
+    if found is not None and not quiet:
+        state = "finished" if found.finished else "going on"
+        note(f"{state} after {found.rows:,} rows, from the checkpoint in {place and place.folder}")
+    if found is not None and found.finished:
+        rejects = Rejects()
+        rejects.seek(found.position)
+        about = f"{job.title}: {found.rows:,} rows"
+        return Done(work, found.rows, before, 0.0, False, about, job.stream.get("target"), rejects.counts)
+    with open_stream(**job.stream) as stream:
+        run = Run(work, stream, place, notes=job.notes(), limit=job.limit, every=when)
+        if found is None:
+            run.start()
+        else:
+            run.go_on_from(found)
+        ended = run.to_the_end(watched(meter, stream, accuracy))
+        meter.clear()
+        return _done(job, ended, before, stream, meter.seconds)
+
+
+def watched(
+    meter: Meter, stream: Source, accuracy: Callable[[], Mapping[str, float]] | None
+) -> Callable[[int, float | None], None]:
+    """What a loop calls to show how far it is."""
+
+    def show(rows: int, share: float | None) -> None:
+        rejected = stream.rejects.rows + stream.rejects.cells
+        meter.update(rows, share, None if accuracy is None else accuracy(), rejected)
+
+    return show
+
+
+def _done(job: Job, ended: Trained, before: int, stream: Source, seconds: float) -> Done:
+    about = options.described(job.title, stream, ended.rows)
+    rejects = dict(stream.rejects.counts)
+    return Done(ended.work, ended.rows, before, seconds, not ended.finished, about, stream.target, rejects)
+
+
+def tell_rejects(rejects: Mapping[str, int]) -> None:
+    for reason, times in rejects.items():
+        note(f"rejected: {times:,} x {reason}")

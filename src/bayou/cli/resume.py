@@ -1,0 +1,42 @@
+"""`bayou resume`: go on from a checkpoint."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bayou.cli import evaluate, learn, options
+from bayou.cli.compiling import announce_compiling
+from bayou.cli.console import guarded
+from bayou.cli.jobs import Job, carry_out, checkpoints, how_often
+from bayou.errors import DataError
+
+
+@guarded
+def resume(
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="The folder given as --checkpoint.")],
+    every: options.Every = "30s",
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Go on with a learn or evaluate that was stopped or killed: the result is that of a run never interrupted.
+
+    The folder knows the file, the model and all options. It also says where the result goes, so resume only what
+    you have started yourself.
+    """
+    from bayou.training import Learning
+
+    when = how_often(every)
+    announce_compiling(quiet)
+    with checkpoints(folder, new=False) as (place, found):
+        if found is None:
+            raise DataError(f"{folder} holds no checkpoint", remedy="give the folder that --checkpoint had")
+        job = Job.of(found)
+        if job.command == "learn":
+            done = carry_out(job, Learning(found.model), place, found, when, quiet)
+            learn.finish(done, job, folder, json, quiet)
+        else:
+            work = evaluate.again(found, job)
+            done = carry_out(job, work, place, found, when, quiet, work.accuracy)
+            evaluate.finish(done, job, folder, json, quiet)

@@ -1,0 +1,18 @@
+"""How long models take, without the compiler."""
+
+from __future__ import annotations
+
+import time
+
+from bayou.kernels.compiling import compile_seconds
+
+
+class Clock:
+    """Seconds since the last lap, without those spent on compiling."""
+
+    def __init__(self) -> None:
+        self._last = time.perf_counter() - compile_seconds()
+
+    def lap(self) -> float:
+        last, self._last = self._last, time.perf_counter() - compile_seconds()
+        return max(0.0, self._last - last)

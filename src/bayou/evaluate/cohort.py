@@ -1,0 +1,103 @@
+"""Models that read rows alike: a batch is encoded once for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bayou.block import Block, Floats
+from bayou.classifiers.model import Model
+from bayou.schema import Schema, Vocabulary
+
+
+class Cohort:
+    """Models with equal schemas that are given the same rows, so that their schemas stay equal.
+
+    Each keeps a schema of its own and learns on its own afterwards; what they share is a block and nothing else,
+    as the members of an ensemble do. The bits are those of a model that encodes for itself.
+
+    Examples
+    --------
+    >>> from bayou.classifiers import NaiveBayes
+    >>> (cohort,) = cohorts({"nb": NaiveBayes(), "plain": NaiveBayes(smoothing=2.0)})
+    >>> block = cohort.encode([{"sky": "blue"}, {"sky": "grey"}], ["dry", "wet"], learn=True)
+    >>> for name in cohort.models: cohort.learn(name, block)
+    >>> [model.predict_one({"sky": "grey"}) for model in cohort.models.values()]
+    ['wet', 'wet']
+    """
+
+    def __init__(self, models: Mapping[str, Model]) -> None:
+        self.models = models
+
+    def encode(self, X: Any, y: Any = None, *, learn: bool = False) -> Block:
+        """The batch as a block of everybody's schema; with `learn`, what is new is added to each of them first."""
+        first, *others = self.models.values()
+        encoder = first._require()
+        unusable = encoder.unusable
+        block, growth = encoder.encode(X, y, None, start=first._position, learn=learn)
+        for model in others:
+            model._require().unusable += encoder.unusable - unusable
+        if learn:
+            for model in self.models.values():
+                model._apply(growth)
+        return block
+
+    def learn(self, name: str, block: Block) -> None:
+        """One model learns rows that `encode` gave with `learn`."""
+        self.models[name].learn(block)
+        self.models[name]._position += block.n
+
+    def test_then_train(self, name: str, block: Block) -> Floats:
+        """What one model's `test_then_train_batch` gives, for rows that `encode` gave with `learn`."""
+        model = self.models[name]
+        joint = model.test_then_train(block)
+        model._position += block.n
+        return model._posterior(joint, blank=0.0)
+
+
+def cohorts(models: Mapping[str, Model]) -> list[Cohort]:
+    """The models, those together that read rows alike; who has not begun begins now."""
+    found: list[dict[str, Model]] = []
+    for name, model in models.items():
+        if not model.started:
+            model._reset()
+        if model._waiting:
+            model._settle()
+        for members in found:
+            if _alike(model, next(iter(members.values()))):
+                members[name] = model
+                break
+        else:
+            found.append({name: model})
+    return [Cohort(members) for members in found]
+
+
+def _alike(one: Model, other: Model) -> bool:
+    return (
+        one._position == other._position
+        and one.numbers_are_words == other.numbers_are_words
+        and _equal(one.schema_, other.schema_)
+    )
+
+
+def _equal(one: Schema, other: Schema) -> bool:
+    """Whether two schemas are the same and will grow alike."""
+    return (
+        all(
+            getattr(one.declared, name) == getattr(other.declared, name)
+            for name in ("max_classes", "max_values", "max_words", "hash_values")
+        )
+        and one.closed == other.closed
+        and list(one.place.items()) == list(other.place.items())
+        and _same(one.classes, other.classes)
+        and all(_same(words, other.vocabularies[name]) for name, words in one.vocabularies.items())
+    )
+
+
+def _same(one: Vocabulary, other: Vocabulary) -> bool:
+    return (one.codes, one.limit, one.overflowed, one.declared) == (
+        other.codes,
+        other.limit,
+        other.overflowed,
+        other.declared,
+    )

@@ -1,0 +1,37 @@
+"""Where models noticed a drift."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bayou.checks import require, rising
+from bayou.protocols import Arrays
+
+
+class Drifts:
+    """Rows by which models that watch for drift had noticed one, looked at batch by batch."""
+
+    def __init__(self, models: Mapping[str, Any]) -> None:
+        self._watching = {name: model for name, model in models.items() if hasattr(type(model), "drifts")}
+        self._seen = {name: model.drifts if model.started else 0 for name, model in self._watching.items()}
+        self.rows: dict[str, list[int]] = {name: [] for name in self._watching}
+
+    def look(self, row: int) -> None:
+        """Remember the row if a model has noticed something since the last look."""
+        for name, model in self._watching.items():
+            if model.drifts > self._seen[name]:
+                self._seen[name] = model.drifts
+                self.rows[name].append(row)
+
+    def arrays(self) -> Arrays:
+        return {f"drifts.{i}": np.array(rows, np.int64) for i, rows in enumerate(self.rows.values())}
+
+    def restore(self, arrays: Arrays) -> None:
+        for i, name in enumerate(self.rows):
+            rows = arrays[f"drifts.{i}"]
+            require(rows.dtype == np.int64 and rows.ndim == 1, "drifts are row numbers")
+            rising("the rows of drifts", rows)
+            self.rows[name] = rows.tolist()
