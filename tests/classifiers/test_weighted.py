@@ -33,7 +33,7 @@ from bayou.testing import CHECKS, random_data
 MODELS = {  # beside the default, on which the contract runs in test_contract.py
     "tied": lambda: WeightedNB(tied=True),
     "drift": lambda: WeightedNB(rate=Experts(forget=0.99, persistence=True, average=False)),
-    "rule D": lambda: WeightedNB(rate=Experts(temper="evidence"), smoothing=MEstimate(2.0), prior="laplace"),
+    "rule D": lambda: WeightedNB(rate=Experts(published=True), smoothing=MEstimate(2.0), prior="laplace"),
     "document": lambda: WeightedNB(rate="document"),
     "raw AdaGrad": lambda: WeightedNB(rate=AdaGrad(lift=False)),
     "errors": lambda: WeightedNB(rate=KunchevaPlumpton(window=10)),
@@ -182,7 +182,7 @@ def test_refusals_give_reasons():
         WeightedNB("quick").fit([[1.0]], [0])
     for bad in (
         lambda: Constant(-1.0), lambda: Decaying(horizon=0.0), lambda: Experts(forget=0.0),
-        lambda: Experts(temper="all"), lambda: KunchevaPlumpton(start=1.0), lambda: MiniBatch(rows=0),
+        lambda: KunchevaPlumpton(start=1.0), lambda: MiniBatch(rows=0),
         lambda: AdaGrad(float("nan")),
     ):  # fmt: skip
         with pytest.raises(SchemaError):

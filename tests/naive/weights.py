@@ -43,18 +43,17 @@ def safe_share(residual: Vector, change: Vector) -> float:
 
 
 class Experts:
-    """Rule D for d columns and K classes that are all known from the start."""
+    """Rule D for d columns and K classes that are all known from the start, or the default that came of it."""
 
-    def __init__(
-        self, d: int, k: int, eta: float = 0.2, forget: float = 1.0, temper: str = "evidence"
-    ) -> None:
-        self.eta, self.forget, self.temper = eta, forget, temper
+    def __init__(self, d: int, k: int, eta: float = 0.2, forget: float = 1.0, published: bool = True) -> None:
+        self.eta, self.forget, self.published = eta, forget, published
         self.W = [[1.0] * k for _ in range(d)]
         self.WA = [[1.0] * k for _ in range(d)]
         self.B, self.BA = [0.0] * k, [0.0] * k
         self.Gv = [[0.0] * k for _ in range(d)]
         self.Gu, self.Gs, self.Gb, self.Gt = [0.0] * d, 0.0, [0.0] * k, 0.0
-        self.tau, self.q, self.t = 0.0, [0.25] * 4, 0.0
+        n = 4 if published else 6
+        self.tau, self.q, self.t = 0.0, [1 / n] * n, 0.0
 
     def step(
         self, terms: Matrix, prior: Vector, lift_prior: Vector, label: int | None, w: float = 1.0
@@ -63,7 +62,9 @@ class Experts:
         d, k = len(self.W), len(prior)
         Z = lift(terms, lift_prior)
         HN = [sum(Z[i][c] for i in range(d)) for c in range(k)]
-        heat = [h + (p if self.temper == "joint" else 0.0) for h, p in zip(HN, prior, strict=True)]
+        heat = [h + (0.0 if self.published else p) for h, p in zip(HN, prior, strict=True)]
+        if not self.published:
+            Z = [[max(z, -5.0) for z in row] for row in Z]
         H = [prior[c] + self.B[c] + sum(self.W[i][c] * Z[i][c] for i in range(d)) for c in range(k)]
         HA = [prior[c] + self.BA[c] + sum(self.WA[i][c] * Z[i][c] for i in range(d)) for c in range(k)]
         P = [
@@ -72,12 +73,14 @@ class Experts:
             softmax(H),
             softmax(HA),
         ]
+        if not self.published:
+            P += [softmax([part * h for h in heat]) for part in (0.5, 0.25)]
         mixed = [sum(q * p[c] for q, p in zip(self.q, P, strict=True)) for c in range(k)]
         if label is None:
             return mixed
         T = [float(c == label) for c in range(k)]
         credit = [q * max(p[label], 1e-9) ** w for q, p in zip(self.q, P, strict=True)]
-        self.q = [0.999 * q / sum(credit) + 0.001 / 4 for q in credit]
+        self.q = [0.999 * q / sum(credit) + 0.001 / len(credit) for q in credit]
         e = [P[1][c] - T[c] for c in range(k)]
         g = w * sum(e[c] * heat[c] for c in range(k))
         self.Gt = self.forget * self.Gt + g * g

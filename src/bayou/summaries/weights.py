@@ -12,7 +12,8 @@ from bayou.align import Alignment, Axis
 from bayou.block import Block, Codes, Floats, Index
 from bayou.errors import DataError, UnsupportedError
 from bayou.kernels.batch_weights import learn_batches
-from bayou.kernels.experts import EXPERTS, MEAN, PERSISTENT, learn_experts
+from bayou.kernels.expert_scores import EXPERTS, HALF, MEAN, NAIVE, PERSISTENT
+from bayou.kernels.experts import learn_experts
 from bayou.kernels.weights import SCALARS, SHIFT, SHIFT_MEAN, WEIGHT, learn_weights
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
@@ -87,10 +88,13 @@ class Weights(ArraySummary):
         self.amounts = np.zeros(0)
 
     def _first_credit(self) -> Floats:
+        """Even among the experts that take part; where nothing is learned, that is naive Bayes alone."""
         credit = np.zeros(EXPERTS)
         if isinstance(self.rate, Experts):
-            credit[:] = 1.0
-            credit[MEAN], credit[PERSISTENT] = self.averages, self.persists
+            credit[: NAIVE + 1 if self.rate.eta == 0 else EXPERTS] = 1.0
+            credit[MEAN] *= self.averages
+            credit[PERSISTENT] *= self.persists
+            credit[HALF:] *= not self.rate.published
             credit /= np.count_nonzero(credit)
         return credit
 
@@ -141,8 +145,8 @@ class Weights(ArraySummary):
         """
         out = np.empty_like(prior)
         if isinstance(self.rate, Experts):
-            joint = float(self.rate.temper == "joint")
-            rule = np.array([self.rate.eta, self.rate.forget, self.rate.share, joint])
+            rate = self.rate
+            rule = np.array([rate.eta, rate.forget, rate.share, float(rate.published)])
             learn_experts(
                 self.weights, self.mean, self.squares, self.columns, self.bias, self.scalars, self.credit,
                 self.follows, self.last, terms, prior, lift, index, lifted, y, w, rule, out,

@@ -1,0 +1,154 @@
+"""What each expert on the terms of naive Bayes says about a row.
+
+Naive Bayes; naive Bayes tempered by a learned factor; the weights as they are; the average of the weights so far; the
+weights and how the last label changes the odds of the next; naive Bayes tempered by a half and by a quarter.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel
+from bayou.kernels.weights import RHO, SHIFT, SHIFT_MEAN, TAU, log_softmax
+
+NAIVE, TEMPERED, LAST, MEAN, PERSISTENT, HALF, QUARTER = range(7)
+EXPERTS = 7
+
+
+@kernel
+def last_label_lift(
+    follows: NDArray[np.float64], last: int, prior: NDArray[np.float64], out: NDArray[np.float64]
+) -> None:
+    """out[c] = ln P(c | last label) - ln P(c), the first estimated with one imaginary row spread as the prior.
+
+    follows : float64[K, K], in, weight of label c after label b; prior : float64[K], in, log; out : float64[K], out
+    """
+    total = 0.0
+    for c in range(len(out)):
+        out[c] = 0.0
+        if last >= 0:
+            total += follows[last, c]
+    for c in range(len(out)):
+        if last >= 0 and prior[c] > -np.inf:
+            chance = math.exp(prior[c])
+            out[c] = math.log((follows[last, c] + chance) / (total + 1.0)) - prior[c]
+
+
+@kernel
+def sum_up(
+    scores: NDArray[np.float64],
+    evidence: NDArray[np.float64],
+    inputs: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    columns: NDArray[np.float64],
+    index: NDArray[np.int64],
+    least: float,
+) -> None:
+    """Sums of the inputs as they come and of those raised to `least`; the weights see the latter, in order.
+
+    The scores of the weights and of their mean grow by sum_j (u_j + v_j) Z_j.
+    scores : float64[7, K], in/out; evidence : float64[2, K], out; inputs : float64[active, K], in/out, are raised
+    weights, mean : float64[d, K], in; columns : float64[d, 3], in; index : int64[active], in, the inputs' columns
+    """
+    last, average = scores[LAST], scores[MEAN]
+    free, bounded = evidence[0], evidence[1]
+    for c in range(len(free)):
+        free[c] = 0.0
+        bounded[c] = 0.0
+    for a in range(len(index)):
+        j = index[a]
+        z, v, m = inputs[a], weights[j], mean[j]
+        u, um = columns[j, 0], columns[j, 1]
+        for c in range(len(z)):
+            free[c] += z[c]
+            raised = max(z[c], least)
+            z[c] = raised
+            bounded[c] += raised
+            last[c] += (u + v[c]) * raised
+            average[c] += (um + m[c]) * raised
+
+
+@kernel
+def sum_up_tied(
+    scores: NDArray[np.float64],
+    evidence: NDArray[np.float64],
+    inputs: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    columns: NDArray[np.float64],
+    index: NDArray[np.int64],
+    least: float,
+) -> None:
+    """The same for tied weights, and where the mean is not kept.
+
+    scores : float64[7, K], in/out; evidence : float64[2, K], out; inputs : float64[active, K], in/out
+    weights : float64[d, K or 1], in; mean : float64[d, K or 1] or [0, 0], in; columns : float64[d, 3] or [0, 3], in
+    index : int64[active], in
+    """
+    for c in range(evidence.shape[1]):
+        evidence[0, c] = 0.0
+        evidence[1, c] = 0.0
+    free = 1 if weights.shape[1] > 1 else 0
+    for a in range(len(index)):
+        j = index[a]
+        shared = columns[j, 0] if columns.shape[0] > 0 else 0.0
+        for c in range(evidence.shape[1]):
+            evidence[0, c] += inputs[a, c]
+            raised = max(inputs[a, c], least)
+            inputs[a, c] = raised
+            evidence[1, c] += raised
+            scores[LAST, c] += (shared + weights[j, c * free]) * raised
+            if mean.shape[0] > 0:
+                scores[MEAN, c] += mean[j, c * free] * raised
+
+
+@kernel
+def score_experts(
+    scores: NDArray[np.float64],
+    evidence: NDArray[np.float64],
+    heat: NDArray[np.float64],
+    inputs: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    columns: NDArray[np.float64],
+    bias: NDArray[np.float64],
+    scalars: NDArray[np.float64],
+    index: NDArray[np.int64],
+    prior: NDArray[np.float64],
+    pull: NDArray[np.float64],
+    whole: bool,
+    least: float,
+) -> None:
+    """Log-probabilities of every expert.
+
+    scores : float64[7, K], out; evidence : float64[2, K], out, sums of the inputs, as they come and bounded
+    heat : float64[K], out, what is tempered; inputs : float64[active, K], in/out, are raised to `least`
+    weights : float64[d, K or 1], in; mean : float64[d, K or 1] or [0, 0], in
+    columns : float64[d, 3], in, [0, 3] if tied; bias : float64[3, K], in; scalars : float64[11], in
+    index : int64[active], in; prior : float64[K], in, log; pull : float64[K], in, of the last label
+    `whole`: the prior is tempered too
+    """
+    for c in range(len(prior)):
+        scores[LAST, c] = 0.0
+        scores[MEAN, c] = 0.0
+    if columns.shape[0] > 0 and mean.shape[0] > 0:
+        sum_up(scores, evidence, inputs, weights, mean, columns, index, least)
+    else:
+        sum_up_tied(scores, evidence, inputs, weights, mean, columns, index, least)
+    for c in range(len(prior)):
+        joint = prior[c] + evidence[0, c]
+        bounded = prior[c] + evidence[1, c]
+        heat[c] = evidence[0, c] + (prior[c] if whole and prior[c] > -np.inf else 0.0)
+        scores[NAIVE, c] = joint
+        scores[TEMPERED, c] = joint + scalars[TAU] * heat[c]
+        scores[LAST, c] += bounded + bias[0, c] + scalars[SHIFT] * evidence[1, c]
+        scores[MEAN, c] += bounded + bias[1, c] + scalars[SHIFT_MEAN] * evidence[1, c]
+        scores[PERSISTENT, c] = scores[LAST, c] + (1.0 + scalars[RHO]) * pull[c]
+        scores[HALF, c] = joint - 0.5 * heat[c]
+        scores[QUARTER, c] = joint - 0.75 * heat[c]
+    for a in range(EXPERTS):
+        log_softmax(scores[a])
