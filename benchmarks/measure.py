@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+from bayou.threads import set_threads
 
 
 def best(work: Callable[[], object], repeats: int = 5) -> float:
@@ -25,6 +29,14 @@ def beside(ours: Callable[[], object], peer: Callable[[], object], repeats: int 
     return min(a), min(b)
 
 
-def row(work: str, ours: str, peer: str, ratio: float, target: float) -> dict[str, object]:
+def alone(work: Callable[[], list[dict[str, object]]], threads: int = 1) -> list[dict[str, object]]:
+    """The rows of one comparison, in a process of its own: nothing before it has warmed caches or grown the heap."""
+    with ProcessPoolExecutor(
+        1, get_context("spawn"), initializer=set_threads, initargs=(threads,)
+    ) as process:
+        return process.submit(work).result()
+
+
+def row(work: str, ours: str, peer: str, ratio: float, target: object) -> dict[str, object]:
     """One line of the table: what was done, how fast, beside whom, and the claim."""
     return {"work": work, "ours": ours, "peer": peer, "ratio": ratio, "target": target}

@@ -59,19 +59,19 @@ class Gaussian(Recipe):
         return peak, centre, half
 
     def add_log_prob(self, summary: Moments, block: Block, out: Floats) -> None:
-        p = block.numeric.shape[1]
-        if p == 0:
+        x, s = block.numeric, summary
+        n, p = x.shape
+        if n == 1:
+            add_gaussian_direct(out, x, s.n, s.mean, s.m2, float(self.ddof), self.floor)
             return
-        if block.n == 1:
-            s = summary
-            add_gaussian_direct(out, block.numeric, s.n, s.mean, s.m2, float(self.ddof), self.floor)
+        if p == 0:
             return
         tables = self.tables(summary)
 
         def rows(lo: int, hi: int) -> None:
-            add_gaussian(out[lo:hi], block.numeric[lo:hi], *tables)
+            add_gaussian(out[lo:hi], x[lo:hi], *tables)
 
-        over_ranges(rows, block.n, 1 + GRAIN // p)
+        over_ranges(rows, n, 1 + GRAIN // p)
 
     def terms(self, summary: Moments, block: Block) -> Floats:
         """[n, p, K] log p(x_j | c), 0 where missing."""
