@@ -31,6 +31,7 @@ _OFFERED = {
     "bayou.evaluate": "prequential holdout cross_validate compare",
     "bayou.streams": "open_stream generators",
     "bayou.files": "load save",
+    "bayou.backends.pool": "fit_files",
     "bayou.report": "write_report",
     "bayou.schema": "Declared",
     "bayou.laws": "MergeLaw",

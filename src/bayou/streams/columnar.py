@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Protocol
 
 import numpy as np
@@ -14,23 +15,33 @@ import pyarrow.parquet
 from bayou.errors import DataError
 from bayou.streams import cells, limits
 from bayou.streams.cells import Label
-from bayou.streams.chunked import ChunkedSource, Outline
+from bayou.streams.chunked import ChunkedSource, Feed, Outline
 from bayou.streams.policy import Chunk, Draft, settle
 from bayou.streams.source import ColumnType
 from bayou.streams.tap import Tap
 from bayou.streams.wishes import Wishes
 
-_STRIDE = 1 << 32  # a place is the number of a row group or record batch, times this, plus a batch within it
+STRIDE = 1 << 32  # a place is the number of a row group or record batch, times this, plus a batch within it
 _TROUBLE = (pa.ArrowException, OSError, ValueError, TypeError, KeyError, IndexError, OverflowError)
 
 
-class ColumnarSource(ChunkedSource):
-    """Rows of a Parquet or Arrow IPC file; kinds come from its types. A packed one is unpacked aside."""
+class BatchFeed(Feed, Protocol):
+    """Record batches of one schema, one after the other; only the columns `names` are needed."""
 
-    def __init__(self, tap: Tap, wishes: Wishes, format: str) -> None:
+    schema: pa.Schema
+    names: list[str]
+
+    def take(self) -> pa.RecordBatch | None:
+        """The next batch, or None at the end."""
+
+
+class ColumnarSource(ChunkedSource):
+    """Rows of record batches: kinds come from their types."""
+
+    def __init__(self, batches: BatchFeed, wishes: Wishes) -> None:
         self._wishes = wishes
-        self._batches = Batches(tap, format)
-        schema = self._batches.schema
+        self._batches = batches
+        schema = batches.schema
         wishes.check(schema.names)
         target = wishes.choose_target(schema.names)
         found = {name: _kind(schema.field(name)) for name in wishes.kept(schema.names, target)}
@@ -57,13 +68,46 @@ class ColumnarSource(ChunkedSource):
         return settle(draft, self._wishes.policy, record)
 
 
+class HandedBatches:
+    """Record batches that come from elsewhere, once: a partition of a distributed table."""
+
+    def __init__(self, schema: pa.Schema, batches: Iterable[pa.RecordBatch], name: str) -> None:
+        self.schema, self.names, self.place = schema, list(schema.names), 0
+        self._batches, self._name = iter(batches), name
+
+    def take(self) -> pa.RecordBatch | None:
+        """The next batch, or None at the end."""
+        batch = next(self._batches, None)
+        if batch is not None:
+            self.place += 1
+            batch = batch.select(self.names)
+        return batch
+
+    def seek(self, place: int) -> None:
+        """Batches are handed over once."""
+        raise DataError(f"{self._name} cannot be read from another place", remedy="read it from the start")
+
+    confine = seek
+
+    def identity(self) -> dict[str, str | int]:
+        """What the batches are called."""
+        return {"path": self._name, "size": -1}
+
+    def share(self) -> float | None:
+        """Nobody knows how many will come."""
+        return None
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
 class Batches:
-    """Record batches of a file by number, of at most a fixed number of rows each."""
+    """Record batches of a Parquet or Arrow IPC file by number; a packed file is unpacked aside."""
 
     def __init__(self, tap: Tap, format: str) -> None:
         self.tap, self._format = tap, format
         self._file = tap.aside()
-        self.place = 0
+        self.place, self.limit = 0, sys.maxsize
         self.names: list[str] = []
         self._iterator: Iterator[tuple[int, pa.RecordBatch]] | None = None
         try:
@@ -76,7 +120,7 @@ class Batches:
         """The next batch, or None at the end."""
         try:
             if self._iterator is None:
-                self._iterator = self._reader.batches(self.place, self.names)
+                self._iterator = self._reader.batches(self.place, self.names, self.limit)
             found = next(self._iterator, None)
             if found is None:
                 return None
@@ -89,6 +133,10 @@ class Batches:
     def seek(self, place: int) -> None:
         """Go to a batch."""
         self.place, self._iterator = place, None
+
+    def confine(self, limit: int) -> None:
+        """End before the row group or record batch with this place."""
+        self.limit = limit
 
     def identity(self) -> dict[str, str | int]:
         """What a checkpoint stores to recognise the stream."""
@@ -111,8 +159,8 @@ class Batches:
 class _Reader(Protocol):
     schema: pa.Schema
 
-    def batches(self, place: int, names: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Batches from a place on, each with the place behind it."""
+    def batches(self, place: int, names: list[str], limit: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Batches from a place on, each with the place behind it, up to the group at `limit`."""
 
     def share(self, place: int) -> float | None: ...
 
@@ -122,16 +170,16 @@ class _Parquet:
         self._file = pa.parquet.ParquetFile(file, pre_buffer=False)
         self.schema = self._file.schema_arrow
 
-    def batches(self, place: int, names: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
-        first, done = divmod(place, _STRIDE)
-        for group in range(first, self._file.metadata.num_row_groups):
+    def batches(self, place: int, names: list[str], limit: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+        first, done = divmod(place, STRIDE)
+        for group in range(first, min(limit // STRIDE, self._file.metadata.num_row_groups)):
             found = self._file.iter_batches(limits.BATCH, [group], columns=names, use_threads=False)
             for number, batch in enumerate(found, 1):
                 if group > first or number > done:
-                    yield group * _STRIDE + number, batch
+                    yield group * STRIDE + number, batch
 
     def share(self, place: int) -> float | None:
-        meta, (group, done) = self._file.metadata, divmod(place, _STRIDE)
+        meta, (group, done) = self._file.metadata, divmod(place, STRIDE)
         sizes = [meta.row_group(i).num_rows for i in range(min(group + 1, meta.num_row_groups))]
         rows = sum(sizes[:group]) + min(done * limits.BATCH, sum(sizes[group:]))
         return rows / meta.num_rows if meta.num_rows > 0 else None
@@ -149,20 +197,20 @@ class _Arrow:
         self._file.seek(0)
         return pa.ipc.open_file(self._file) if self._random else pa.ipc.open_stream(self._file)
 
-    def batches(self, place: int, names: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    def batches(self, place: int, names: list[str], limit: int) -> Iterator[tuple[int, pa.RecordBatch]]:
         reader = self._open()
-        first, done = divmod(place, _STRIDE)
+        first, done = divmod(place, STRIDE)
         if self._random:
-            whole = ((i, reader.get_batch(i)) for i in range(first, self._count))
+            whole = ((i, reader.get_batch(i)) for i in range(first, min(limit // STRIDE, self._count)))
         else:
-            whole = ((i, batch) for i, batch in enumerate(reader) if i >= first)
+            whole = ((i, batch) for i, batch in enumerate(reader) if first <= i < limit // STRIDE)
         for i, batch in whole:
             for number, start in enumerate(range(0, batch.num_rows, limits.BATCH), 1):
                 if i > first or number > done:
-                    yield i * _STRIDE + number, batch.select(names).slice(start, limits.BATCH)
+                    yield i * STRIDE + number, batch.select(names).slice(start, limits.BATCH)
 
     def share(self, place: int) -> float | None:
-        return min(1.0, (place // _STRIDE + 1) / self._count) if self._count and place else None
+        return min(1.0, (place // STRIDE + 1) / self._count) if self._count and place else None
 
 
 def _reader(file: BinaryIO, format: str) -> _Reader:

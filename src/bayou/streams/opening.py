@@ -84,7 +84,7 @@ def open_stream(
     left_out = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     wishes = Wishes(target, kinds, left_out, policy, letters)
     name = os.fspath(path)
-    chosen = format or _format(name)
+    chosen = format or format_of(name)
     tap = Tap(name)
     try:
         if letters is not None and _same(letters, Path(name)):
@@ -102,7 +102,8 @@ def _same(one: Path, other: Path) -> bool:
         return False
 
 
-def _format(path: str) -> str:
+def format_of(path: str) -> str:
+    """The format a file's name tells."""
     if path == "-":
         return "csv"
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
@@ -127,9 +128,9 @@ def _opened(format: str, tap: Tap, wishes: Wishes) -> Source:
 
         return ArffSource(tap, wishes)
     if format in ("parquet", "arrow"):
-        from bayou.streams.columnar import ColumnarSource
+        from bayou.streams.columnar import Batches, ColumnarSource
 
-        return ColumnarSource(tap, wishes, format)
+        return ColumnarSource(Batches(tap, format), wishes)
     if format == "jsonl":
         from bayou.streams.jsonl import JsonLinesSource
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,14 @@ from numpy.typing import NDArray
 from bayou.errors import DataError
 from bayou.streams import limits
 from bayou.streams.tap import Tap
+
+
+class QuotedError(DataError):
+    """A part of a file has quotes, so that the place where the file was cut may lie inside a cell."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} has quotes, so it cannot be read in parts", remedy="read it as a whole")
+        self.path = path
 
 
 class Records:
@@ -24,6 +33,7 @@ class Records:
     def __init__(self, tap: Tap, delimiter: bytes | None = None) -> None:
         self.tap, self.delimiter = tap, delimiter
         self.place = 0
+        self.limit = sys.maxsize
         self._buffer = b""
         self._end = False
 
@@ -31,9 +41,11 @@ class Records:
         """The chunk at this place; empty at the end."""
         if len(self._buffer) < limits.CHUNK and not self._end:
             missing = limits.CHUNK - len(self._buffer)
-            data = self.tap.read(missing)
+            data = self.tap.read(max(0, min(missing, self.limit - self.place - len(self._buffer))))
             self._end = len(data) < missing
             self._buffer = self._buffer + data if self._buffer else data
+            if self.limit < sys.maxsize and self.delimiter is not None and b'"' in data:
+                raise QuotedError(self.tap.path)
         if self._end:
             return self._buffer
         whole = self._buffer.rfind(b"\n") + 1
@@ -66,6 +78,18 @@ class Records:
             return
         self.tap.seek(place)
         self.place, self._buffer, self._end = place, b"", False
+
+    def confine(self, limit: int) -> None:
+        """End before this byte, which must be the first of a record: where the file was cut at a line end.
+
+        In a file with quotes a line end may stand inside a cell, so a part with a quote is refused.
+        """
+        self.limit = limit
+        room = max(0, limit - self.place)
+        if room <= len(self._buffer):
+            self._buffer, self._end = self._buffer[:room], True
+        if self.delimiter is not None and b'"' in self._buffer:
+            raise QuotedError(self.tap.path)
 
     def identity(self) -> dict[str, str | int]:
         """What a checkpoint stores to recognise the stream."""

@@ -1,0 +1,197 @@
+"""What an engine is asked for: `partial(rows) -> bytes` and `merge(bytes, bytes) -> bytes`, both pure.
+
+Training is a fold of partial models, so this is all a process pool or a cluster has to carry out. A shard may be
+computed as often as the engine likes, in any process; what counts is only what is merged in the end, once each.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from bayou import files
+from bayou.errors import BayouError, DataError, MergeError, UnsupportedError
+from bayou.laws import MergeLaw
+from bayou.streams.records import QuotedError
+from bayou.streams.source import Source
+
+BLOCK = 8_192  # rows learned at a time
+
+
+class AveragedWarning(UserWarning):
+    """Shards of this model are averaged, which is a heuristic: the result is not that of one pass."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What came of a shard, or of several: a model file, the rows in it, what was rejected; or an error.
+
+    Examples
+    --------
+    >>> part = Part(b"model", 3, {"not a number": 1})
+    >>> Part.of(part.to_bytes()) == part
+    True
+    """
+
+    model: bytes
+    rows: int = 0
+    rejects: Mapping[str, int] = field(default_factory=dict)
+    error: Mapping[str, Any] | None = None
+
+    def to_bytes(self) -> bytes:
+        head = json.dumps({"rows": self.rows, "rejects": dict(self.rejects), "error": self.error}).encode()
+        return len(head).to_bytes(4, "big") + head + self.model
+
+    @staticmethod
+    def of(data: bytes) -> Part:
+        size = int.from_bytes(data[:4], "big")
+        head = json.loads(data[4 : 4 + size])
+        return Part(data[4 + size :], head["rows"], head["rejects"], head["error"])
+
+
+def partial(
+    blank: bytes, source: Source, place: str = "", heard: Callable[[int], None] | None = None
+) -> bytes:
+    """Learn the rows of a source, starting from an empty model; the bytes of a `Part`.
+
+    Parameters
+    ----------
+    blank
+        The model file of what `prepared` gives: no rows, but the frames that all shards share.
+    source
+        The rows.
+    place
+        What the source is called in an error.
+    heard
+        Called with the number of rows after every block.
+    """
+    model = files.loads(blank)
+    rows = 0
+    try:
+        while (got := source.read(BLOCK)) is not None:
+            model.learn_batch(got, got.labels)
+            rows += len(got)
+            if heard is not None:
+                heard(rows)
+    except BayouError as error:
+        return Part(b"", error=told(error, place)).to_bytes()
+    return Part(files.dumps(model), rows, source.rejects.counts).to_bytes()
+
+
+def merge(one: bytes, other: bytes) -> bytes:
+    """Two parts as one, the first being earlier in the stream."""
+    return merged((one, other)).to_bytes()
+
+
+def merged(parts: Iterable[bytes]) -> Part:
+    """All parts as one, merged from left to right; the first error, if there is one."""
+    total = Total()
+    for data in parts:
+        total.add(Part.of(data))
+    return total.part()
+
+
+class Total:
+    """Parts added up, the model kept open between two of them."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.rejects: dict[str, int] = {}
+        self.error: Mapping[str, Any] | None = None
+        self._first: bytes | None = None
+        self._model: Any = None
+
+    def add(self, part: Part) -> None:
+        self.error = self.error or part.error
+        if self.error is not None:
+            return
+        self.rows += part.rows
+        for reason, n in part.rejects.items():
+            self.rejects[reason] = self.rejects.get(reason, 0) + n
+        if self._first is None:
+            self._first = part.model
+            return
+        try:
+            self.model.merge(files.loads(part.model))
+            check_families(self.model)
+        except BayouError as error:
+            self.error = told(error, "")
+
+    @property
+    def model(self) -> Any:
+        if self._model is None and self._first is not None:
+            self._model = files.loads(self._first)
+        return self._model
+
+    def part(self) -> Part:
+        if self.error is not None:
+            return Part(b"", error=self.error)
+        model = (self._first or b"") if self._model is None else files.dumps(self._model)
+        return Part(model, self.rows, self.rejects)
+
+    def check(self) -> None:
+        """Raise the error of the first part that has one."""
+        if self.error is not None:
+            raise _error(self.error)
+
+
+def check_law(model: Any, ordered: bool) -> None:
+    """Refuse a model whose shards do not add up; say so where they are averaged.
+
+    `ordered`: the engine merges shards in the order of the stream.
+    """
+    law, name = model.law, type(model).__name__
+    if law is MergeLaw.NONE:
+        raise UnsupportedError(
+            f"{name} cannot be learned in shards: its law is none ({law.promise}); learn it in one pass"
+        )
+    if law is MergeLaw.ORDERED and not ordered:
+        raise UnsupportedError(
+            f"{name} cannot be learned from a table without order: its law is ordered ({law.promise}); "
+            "learn it from files, whose rows have an order"
+        )
+    if law is MergeLaw.AVERAGED:
+        warnings.warn(
+            f"{name} learned in shards is not what one pass gives: its law is averaged ({law.promise})",
+            AveragedWarning,
+            stacklevel=3,
+        )
+
+
+def check_families(model: Any) -> None:
+    """Refuse classes that are numbers in one shard and strings in another: 1 and "1" are two classes."""
+    families = {str if isinstance(label, str) else bytes if isinstance(label, bytes) else float
+                for label in (model.labels() if model.started else ())}  # fmt: skip
+    if len(families) > 1:
+        raise DataError(
+            f"labels are numbers in some files and strings in others: {model.labels()[:10]!r}",
+            remedy="read the target as strings everywhere, nominal=[...]",
+        )
+
+
+def told(error: BayouError, place: str) -> dict[str, Any]:
+    """An error as JSON values, so that it can leave the process where it happened."""
+    if isinstance(error, QuotedError):
+        return {"kind": "quoted", "path": error.path}
+    if isinstance(error, DataError):
+        value = error.value if isinstance(error.value, str | int | float | bool | None) else str(error.value)
+        column = None if error.column is None else str(error.column)
+        return {
+            "kind": "data", "problem": f"{place}: {error.problem}" if place else error.problem,
+            "row": error.row, "column": column, "value": value, "remedy": error.remedy,
+        }  # fmt: skip
+    kind = "merge" if isinstance(error, MergeError) else "other"
+    return {"kind": kind, "problem": f"{place}: {error}" if place else str(error)}
+
+
+def _error(told: Mapping[str, Any]) -> BayouError:
+    what = dict(told)
+    kind = what.pop("kind")
+    if kind == "quoted":
+        return QuotedError(what["path"])
+    if kind == "data":
+        return DataError(what.pop("problem"), **what)
+    return MergeError(what["problem"]) if kind == "merge" else BayouError(what["problem"])

@@ -1,0 +1,52 @@
+"""A first light pass: what must be fixed before shards start is fixed once, from the first rows of the stream."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from bayou.evaluate.contest import told
+from bayou.streams.source import Source
+
+STEP = 1_000  # rows read at a time
+MOST = 20_000  # rows of one source, after which a column without values is given up
+
+
+def prepared(model: Any, sources: Iterable[Source]) -> Any:
+    """The empty model from which all shards start: the kinds of the first source, and frames frozen.
+
+    Grids and ranges of numeric columns freeze at a fixed number of values. So many rows are read from the first
+    source, as one pass would; then, if a column has had no values so far, from the others.
+    """
+    twin = copy.deepcopy(model)
+    known = False
+    for source in sources:
+        told(twin, source)
+        done = 0
+        while not known and done < MOST and (rows := source.read(STEP)) is not None:
+            twin.learn_batch(rows, rows.labels)
+            done += len(rows)
+            known = not loose(twin)
+        if known:
+            break
+    return twin.fresh()
+
+
+def loose(model: Any) -> bool:
+    """Whether a numeric column still waits for its grid or its range.
+
+    >>> from bayou import AODE, NaiveBayes
+    >>> rows, labels = [{"x": float(i)} for i in range(600)], [i % 2 for i in range(600)]
+    >>> few, many, none = AODE(), AODE(), NaiveBayes()
+    >>> few.learn_batch(rows[:99], labels[:99]); many.learn_batch(rows, labels); none.learn_batch(rows, labels)
+    >>> loose(few), loose(many), loose(none)
+    (True, False, False)
+    """
+    for view in getattr(model, "_views", {}).values():
+        holder = getattr(view.summary, "frames", view.summary)
+        if not np.all(getattr(holder, "frozen", True)):
+            return True
+    return any(loose(member) for member in getattr(model, "_members", ()))

@@ -1,0 +1,178 @@
+"""Learning from files on all cores: shards in processes, merged in the order of the stream."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from bayou import files
+from bayou.backends.crew import Crew
+from bayou.backends.fold import Part, Total, check_law
+from bayou.backends.frames import prepared
+from bayou.backends.shards import Opening, Shard, cut, found
+from bayou.backends.worker import Job
+from bayou.streams.records import QuotedError
+from bayou.streams.source import Policy, Source
+
+M = TypeVar("M")
+Paths = Path | str | Iterable[Path | str]
+Progress = Callable[[int, float], None]
+FRAME_FILES = 8  # files whose first rows may be looked at for frames
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A model, the rows it was learned from, what was rejected, and how many workers were lost on the way."""
+
+    model: Any
+    rows: int
+    rejects: Mapping[str, int]
+    shards: int
+    deaths: int = 0
+
+
+def fit_files(
+    paths: Paths,
+    estimator: M,
+    *,
+    target: str | None = None,
+    jobs: int | None = None,
+    nominal: Collection[str] = (),
+    numeric: Collection[str] = (),
+    text: Collection[str] = (),
+    ignore: Collection[str] = (),
+    policy: Policy = "strict",
+    format: str | None = None,
+    shard_bytes: int | None = None,
+    on_progress: Progress | None = None,
+) -> M:
+    """A new model of the estimator's parameters, learned from files in several processes.
+
+    What one pass over the files in order would give, as exactly as the law of the model promises; the result
+    does not depend on `jobs`. A worker that is killed is replaced, and nothing is counted twice. A model whose
+    shards do not add up is refused.
+
+    Parameters
+    ----------
+    paths
+        A file, a folder, a pattern, or several of these, of any format that `open_stream` reads.
+    estimator
+        A classifier; it stays as it is.
+    jobs
+        Number of processes, by default one per core; 1 learns in this process.
+    target, nominal, numeric, text, ignore, policy, format
+        As in `open_stream`, for every file; kinds of columns not given are those of the first file.
+    shard_bytes
+        Size of the shards; by default a 64th of all bytes, but at least 4 MiB and at most 128 MiB. Parquet is
+        cut between row groups, lines (CSV without quotes, ARFF, JSON lines, text) at line ends; packed files and
+        CSV with quotes are not cut.
+    on_progress
+        Called with the number of rows learned and the share of the bytes done.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from bayou import NaiveBayes
+    >>> home = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (home / "a.csv").write_text("sky,move\\nblue,UP\\ngrey,DOWN\\n")
+    >>> _ = (home / "b.csv").write_text("sky,move\\npink,UP\\n")
+    >>> model = fit_files(home, NaiveBayes(), target="move", jobs=1)
+    >>> model.predict_one({"sky": "pink"})
+    'UP'
+    """
+    options = {
+        "target": target, "nominal": nominal, "numeric": numeric, "text": text, "ignore": ignore,
+        "policy": policy, "format": format,
+    }  # fmt: skip
+    model: M = learn_files(paths, estimator, options, jobs, shard_bytes, on_progress).model
+    return model
+
+
+def learn_files(
+    paths: Paths,
+    estimator: Any,
+    options: Mapping[str, Any],
+    jobs: int | None = None,
+    shard_bytes: int | None = None,
+    on_progress: Progress | None = None,
+) -> Learned:
+    """The same as `fit_files`, with what is known besides the model."""
+    check_law(estimator, ordered=True)
+    plan = Plan.of(paths, estimator, options, shard_bytes)
+    size = jobs or len(os.sched_getaffinity(0))
+    while True:
+        try:
+            return _folded(plan, size, on_progress)
+        except QuotedError as quoted:
+            plan = plan.without_cutting(quoted.path)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The files, the shards they are cut into, and what all shards have in common."""
+
+    paths: list[str]
+    job: Job
+    shards: list[Shard]
+    shard_bytes: int | None
+    whole: frozenset[str] = frozenset()
+
+    @staticmethod
+    def of(paths: Paths, estimator: Any, options: Mapping[str, Any], shard_bytes: int | None) -> Plan:
+        """Look at the first rows, freeze what must be frozen, and cut."""
+        names = found(paths)
+        given = {
+            name: [value] if isinstance(value, str) else list(value)
+            for name in ("nominal", "numeric", "text", "ignore")
+            if (value := options.get(name))
+        }
+        opening = Opening.like(names[0], {**options, **given})
+        blank = prepared(estimator.fresh() if estimator.started else estimator, _opened(names, opening))
+        job = Job(files.dumps(blank), opening)
+        return Plan(names, job, cut(names, opening, shard_bytes), shard_bytes)
+
+    def without_cutting(self, path: str) -> Plan:
+        """The same, with one more file that is not cut."""
+        whole = self.whole | {path}
+        shards = cut(self.paths, self.job.opening, self.shard_bytes, whole)
+        return Plan(self.paths, self.job, shards, self.shard_bytes, whole)
+
+
+def _opened(names: list[str], opening: Opening) -> Iterator[Source]:
+    for name in names[:FRAME_FILES]:
+        with opening.open(Shard(name)) as source:
+            yield source
+
+
+def _folded(plan: Plan, jobs: int, on_progress: Progress | None) -> Learned:
+    total, bytes_done = Total(), 0
+    all_bytes = max(1, sum(shard.size for shard in plan.shards))
+    waiting: dict[int, bytes] = {}
+    merged = 0
+
+    def heard(rows: int) -> None:
+        if on_progress is not None:
+            on_progress(total.rows + rows_waiting + rows, bytes_done / all_bytes)
+
+    rows_waiting = 0
+    crew = Crew(plan.job, min(jobs, len(plan.shards)))
+    with crew:
+        parts = (
+            ((i, plan.job.partial(shard, heard)) for i, shard in enumerate(plan.shards))
+            if jobs == 1
+            else crew.work(plan.shards, lambda: heard(crew.rows))
+        )
+        for number, data in parts:
+            waiting[number] = data
+            bytes_done += plan.shards[number].size
+            while merged in waiting:
+                total.add(Part.of(waiting.pop(merged)))
+                merged += 1
+                total.check()
+            rows_waiting = sum(Part.of(data).rows for data in waiting.values())
+        heard(0)
+    model = total.model.refresh()
+    return Learned(model, total.rows, total.rejects, len(plan.shards), crew.deaths)

@@ -1,0 +1,167 @@
+"""Files cut into shards: Parquet by row groups, formats of lines at line ends, others as a whole."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, cast
+
+import pyarrow as pa
+
+from bayou.errors import DataError
+from bayou.streams import limits, open_stream
+from bayou.streams.chunked import ChunkedSource
+from bayou.streams.columnar import STRIDE
+from bayou.streams.opening import format_of
+from bayou.streams.records import QuotedError
+from bayou.streams.source import Source
+from bayou.streams.tap import Tap
+
+LEAST, MOST, WISHED = 4 << 20, 128 << 20, 64  # bytes of a shard, and the number of shards in between
+LINES = ("csv", "tsv", "txt", "text", "arff", "jsonl", "libsvm")
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Rows of one file from one place to another (see `ChunkedSource.part`); `row` is the number of the first."""
+
+    path: str
+    start: int = 0
+    end: int | None = None
+    row: int = 0
+    size: int = 0
+
+    @property
+    def place(self) -> str:
+        """What the shard is called in an error; row numbers count from the start of it where `row` is unknown."""
+        if not self.start or self.row:
+            return self.path
+        return f"{self.path}, in the part from byte {self.start:,} on"
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How files are opened: the options of `open_stream`, and the kinds that the columns of the first file have.
+
+    A file whose own first rows suggest other kinds is read with those of the first one.
+    """
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
+
+    @staticmethod
+    def like(path: str, options: Mapping[str, Any]) -> Opening:
+        """Open everything as this file is opened."""
+        with open_stream(path, **options) as source:
+            if source.target is None:
+                raise DataError(f"{path} has no target to learn", remedy="say which column it is: target=")
+            return Opening(options, {name: column.kind for name, column in source.columns.items()})
+
+    def open(self, shard: Shard) -> Source:
+        """The rows of a shard."""
+        source = open_stream(shard.path, **self.options)
+        other = {n: self.kinds[n] for n, c in source.columns.items() if self.kinds.get(n, c.kind) != c.kind}
+        if other:
+            source.close()
+            wishes = {kind: [*self.options.get(kind, ())] for kind in ("nominal", "numeric", "text")}
+            for name, kind in other.items():
+                wishes[kind].append(name)
+            source = open_stream(shard.path, **{**self.options, **wishes})
+        if shard.start or shard.end is not None:
+            cast(ChunkedSource, source).part(shard.start, shard.end, shard.row)
+        return source
+
+
+def found(paths: Path | str | Iterable[Path | str]) -> list[str]:
+    """The files meant: a path, a pattern, a folder (all its files but hidden ones), or several of these.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for name in ("b.csv", "a.csv", "_SUCCESS", ".hidden"): (folder / name).touch()
+    >>> [Path(p).name for p in found(folder)], [Path(p).name for p in found(f"{folder}/b.*")]
+    (['a.csv', 'b.csv'], ['b.csv'])
+    """
+    out: list[str] = []
+    for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
+        name = os.fspath(path)
+        if os.path.isdir(name):
+            files = sorted(os.path.join(home, file) for home, _, some in os.walk(name) for file in some)
+            out += [file for file in files if not os.path.basename(file).startswith((".", "_"))]
+        elif not os.path.exists(name) and glob.has_magic(name):
+            out += sorted(glob.glob(name, recursive=True))
+        else:
+            out.append(name)
+    if not out:
+        raise DataError("there is no file to learn from", value=str(paths), remedy="check the path")
+    return out
+
+
+def cut(
+    paths: Sequence[str], opening: Opening, shard_bytes: int | None = None, whole: Collection[str] = ()
+) -> list[Shard]:
+    """The files as shards of about `shard_bytes`, in order; those in `whole` are not cut.
+
+    How files are cut depends on the files alone, so that the result does not depend on the number of workers.
+    """
+    sizes = [os.path.getsize(path) for path in paths]
+    wished = shard_bytes or min(MOST, max(LEAST, sum(sizes) // WISHED))
+    out: list[Shard] = []
+    for path, size in zip(paths, sizes, strict=True):
+        if size <= wished or path in whole:
+            out.append(Shard(path, size=size))
+        else:
+            out += _parts(path, size, wished, opening)
+    return out
+
+
+def _parts(path: str, size: int, wished: int, opening: Opening) -> list[Shard]:
+    format = opening.options.get("format") or format_of(path)
+    tap = Tap(path)
+    plain = tap.plain
+    tap.close()
+    if plain and format == "parquet":
+        return _row_groups(path, wished)
+    if plain and format in LINES:
+        return _lines(path, size, wished, opening)
+    return [Shard(path, size=size)]
+
+
+def _row_groups(path: str, wished: int) -> list[Shard]:
+    import pyarrow.parquet
+
+    try:
+        meta = pyarrow.parquet.read_metadata(path)
+    except (pa.ArrowException, OSError):  # whoever reads it says so
+        return [Shard(path)]
+    out: list[Shard] = []
+    start = row = rows = size = 0
+    for i in range(meta.num_row_groups):
+        group = meta.row_group(i)
+        size += sum(group.column(j).total_compressed_size for j in range(group.num_columns))
+        rows += group.num_rows
+        if size >= wished or i + 1 == meta.num_row_groups:
+            out.append(Shard(path, start * STRIDE, (i + 1) * STRIDE, row, size))
+            start, row, rows, size = i + 1, row + rows, 0, 0
+    return out or [Shard(path)]
+
+
+def _lines(path: str, size: int, wished: int, opening: Opening) -> list[Shard]:
+    """Cut behind the first line end after every so many bytes; a file with quotes may not be cut so."""
+    with opening.open(Shard(path)) as source:
+        first = source.position()["place"]
+        try:
+            cast(ChunkedSource, source).part(0, min(size, first + limits.CHUNK))
+        except QuotedError:
+            return [Shard(path, size=size)]
+    edges = [0]
+    with open(path, "rb") as file:
+        for wish in range(first + wished, size, wished):
+            file.seek(max(wish, edges[-1]))
+            file.readline(limits.LINE)
+            if edges[-1] < file.tell() < size:
+                edges.append(file.tell())
+    return [Shard(path, lo, hi, 0, hi - lo) for lo, hi in pairwise([*edges, size])]

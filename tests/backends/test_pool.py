@@ -1,0 +1,221 @@
+"""Files in shards, in one process or several: what one pass gives, by the law of each model."""
+
+from __future__ import annotations
+
+import os
+import signal
+import warnings
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.backends.tables import WRITERS, one_pass, table, write_csv, write_parquet
+
+import bayou
+from bayou import AODE, NaiveBayes, NoChange, fit_files
+from bayou.backends.crew import WorkerError
+from bayou.backends.fold import AveragedWarning, merge, merged
+from bayou.backends.pool import Plan, learn_files
+from bayou.backends.shards import Opening, Shard, cut
+from bayou.errors import DataError, UnsupportedError
+from bayou.laws import MergeLaw
+
+MOVE = {"target": "move"}
+SMALL = 10_000  # bytes of a shard
+
+
+def alike(a: Any, b: Any, rows: Any) -> None:
+    """What the law promises about two models that learned the same rows, differently cut."""
+    assert a.labels() == b.labels()
+    if a.law is MergeLaw.EXACT:
+        assert a.digest() == b.digest()
+    else:
+        assert a.law is MergeLaw.ROUNDING
+        np.testing.assert_allclose(a.proba(a.encode(rows)), b.proba(b.encode(rows)), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("format", WRITERS)
+def test_shards_hand_out_every_row_once_and_in_order(tmp_path: Path, format: str) -> None:
+    whole = table()
+    path = WRITERS[format](whole, tmp_path / f"moves.{format}")
+    opening = Opening.like(str(path), MOVE)
+    shards = cut([str(path)], opening, SMALL)
+    assert len(shards) > 3 or format == "arrow"  # which is not cut
+    days: list[str] = []
+    for shard in shards:
+        with opening.open(shard) as source:
+            while (rows := source.read(777)) is not None:
+                days += rows.columns["day"].to_pylist()
+    assert days == whole["day"].to_pylist()
+
+
+@pytest.mark.parametrize("format", WRITERS)
+def test_shards_add_up_to_one_pass(tmp_path: Path, format: str) -> None:
+    whole = table()
+    path = WRITERS[format](whole, tmp_path / f"moves.{format}")
+    for model in (NaiveBayes(), AODE()):
+        found = fit_files(path, model, jobs=1, shard_bytes=SMALL, **MOVE)
+        alike(found, one_pass(type(model)(), path, **MOVE), whole.drop(["move"]))
+        assert not model.started
+
+
+SHARDABLE = [
+    name
+    for name in sorted(bayou.classifiers.__all__)
+    if getattr(bayou, name)().law in (MergeLaw.EXACT, MergeLaw.ROUNDING)
+]
+
+
+@pytest.mark.parametrize("name", SHARDABLE)
+def test_every_classifier_that_adds_up(tmp_path: Path, name: str) -> None:
+    path = write_parquet(table(1_500), tmp_path / "moves.parquet")
+    kind = getattr(bayou, name)
+    words = {"text": ["day"], "ignore": ["x", "z"]} if kind.numbers_are_words else {}
+    found = fit_files(path, kind(), jobs=1, shard_bytes=4_000, **MOVE, **words)
+    rows = table(1_500).drop(["move"])
+    alike(found, one_pass(kind(), path, **MOVE, **words), rows)
+
+
+def workers() -> list[int]:
+    """Worker processes of this one."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            parent = (entry / "stat").read_text().rpartition(")")[2].split()[1]
+            if int(parent) == os.getpid() and b"bayou.backends.worker" in (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
+        except (OSError, ValueError, IndexError):
+            continue
+    return found
+
+
+def test_two_processes_one_of_which_is_killed(tmp_path: Path) -> None:
+    paths = [write_csv(table(30_000, seed), tmp_path / f"{seed}.csv") for seed in range(2)]
+    heard: list[tuple[int, float]] = []
+    killed: list[int] = []
+
+    def kill_one(rows: int, share: float) -> None:
+        heard.append((rows, share))
+        if rows and not killed:
+            killed.append(workers()[0])
+            os.kill(killed[-1], signal.SIGKILL)
+
+    found = learn_files(tmp_path, NaiveBayes(), MOVE, 2, 800_000, kill_one)
+    assert found.deaths == len(killed) == 1
+    assert workers() == []
+    assert found.rows == 60_000
+    assert heard[-1] == (60_000, 1.0)
+    assert all(a[1] <= b[1] for a, b in pairwise(heard))
+    alone = fit_files(paths, NaiveBayes(), jobs=1, shard_bytes=800_000, **MOVE)
+    assert found.model.digest() == alone.digest()  # the bits do not depend on the number of processes
+    alike(alone, one_pass(NaiveBayes(), *paths, **MOVE), table(500).drop(["move"]))
+
+
+def test_a_shard_on_which_every_worker_dies_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_csv(table(300), tmp_path / "moves.csv")
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    with pytest.raises(
+        WorkerError, match=r"moves\.csv: 3 workers died on it, the last one ended with exit code 1"
+    ):
+        learn_files(path, NaiveBayes(), MOVE, 2)
+
+
+def test_a_bad_row_is_named_or_left_out(tmp_path: Path) -> None:
+    lines = write_csv(table(), tmp_path / "moves.csv").read_text().splitlines()
+    good = one_pass(NaiveBayes(), tmp_path / "moves.csv", **MOVE)
+    cells = lines[2_500].split(",")
+    broken = [*lines[:2_500], ",".join(["abc", *cells[1:]]), *lines[2_500:]]
+    path = tmp_path / "broken.csv"
+    path.write_text("\n".join(broken) + "\n")
+    for jobs in (1, 2):
+        with pytest.raises(
+            DataError, match=r"column 'x': .*broken.csv, in the part from byte .*: 'abc'"
+        ) as error:
+            learn_files(path, NaiveBayes(), MOVE, jobs, SMALL)
+    assert error.value.row is not None
+    found = learn_files(path, NaiveBayes(), {**MOVE, "policy": "skip"}, 1, SMALL)
+    assert found.rejects == {"not a number": 1}
+    alike(found.model, good, table().drop(["move"]))
+
+
+def test_csv_with_quotes_is_not_cut_inside_a_cell(tmp_path: Path) -> None:
+    lines = ["x,say,move"]
+    for i in range(4_000):
+        said = '"one,\nc1,two\n"' if i > 3_000 and i % 7 == 0 else "plain"
+        lines.append(f"{i / 7},{said},c{i % 2}")
+    path = tmp_path / "quoted.csv"
+    path.write_text("\n".join(lines) + "\n")
+    found = learn_files(path, NaiveBayes(), MOVE, 1, 5_000)
+    assert (found.rows, found.shards) == (4_000, 1)
+    assert found.model.digest() == one_pass(NaiveBayes(), path, **MOVE).digest()
+
+
+def test_kinds_are_those_of_the_first_file(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("code,move\nx1,c0\n7,c1\n")
+    (tmp_path / "b.csv").write_text("code,move\n7,c0\n8,c1\n")
+    model = fit_files(tmp_path, NaiveBayes(), jobs=1, **MOVE)
+    assert sorted(model.schema_.vocabularies["code"].values) == ["7", "8", "x1"]
+
+
+def test_labels_of_two_families_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,move\n0.5,1\n0.7,2\n")
+    (tmp_path / "b.csv").write_text("x,move\n0.5,one\n0.7,two\n")
+    with pytest.raises(DataError, match="numbers in some files and strings in others"):
+        fit_files(tmp_path, NaiveBayes(), jobs=1, **MOVE)
+    model = fit_files(tmp_path, NaiveBayes(), jobs=1, nominal=["move"], **MOVE)
+    assert model.labels() == ["1", "2", "one", "two"]
+
+
+def test_a_column_that_comes_late_gets_its_grid_before_the_shards_start(tmp_path: Path) -> None:
+    early, late = table(4_000, 1), table(4_000, 2)
+    early = early.set_column(0, "x", pa.nulls(4_000, pa.float64()))
+    paths = [write_parquet(found, tmp_path / f"{i}.parquet") for i, found in enumerate((early, late))]
+    found = fit_files(paths, AODE(), jobs=1, shard_bytes=SMALL, **MOVE)
+    assert found.digest() == one_pass(AODE(), *paths, **MOVE).digest()
+
+
+def test_without_the_first_pass_grids_would_not_agree(tmp_path: Path) -> None:
+    path = write_parquet(table(), tmp_path / "moves.parquet")
+    plan = Plan.of(path, NaiveBayes(), MOVE, SMALL)
+    blind = type(plan.job)(bayou.files.dumps(AODE()), plan.job.opening)
+    total = merged(blind.partial(shard) for shard in plan.shards)
+    assert total.error is not None
+    assert "make shards with model.fresh() after the grid is frozen" in total.error["problem"]
+
+
+def test_merge_is_associative_over_bytes(tmp_path: Path) -> None:
+    path = write_parquet(table(), tmp_path / "moves.parquet")
+    plan = Plan.of(path, AODE(), MOVE, SMALL)
+    a, b, c, *_ = [plan.job.partial(shard) for shard in plan.shards]
+    left, right = merged([merge(merge(a, b), c)]), merged([merge(a, merge(b, c))])
+    digests = {bayou.files.loads(part.model).digest() for part in (left, right, merged([a, b, c]))}
+    assert len(digests) == 1
+    assert left.rows == right.rows > 0
+
+
+def test_laws_decide_what_may_be_sharded(tmp_path: Path) -> None:
+    path = write_parquet(table(), tmp_path / "moves.parquet")
+    with pytest.raises(UnsupportedError, match=r"HoeffdingTree cannot be learned in shards: its law is none"):
+        fit_files(path, bayou.HoeffdingTree(), jobs=1, **MOVE)
+    with pytest.warns(AveragedWarning, match=r"WeightedNB learned in shards is not what one pass gives"):
+        model = fit_files(path, bayou.WeightedNB(), jobs=1, shard_bytes=SMALL, **MOVE)
+    assert model.predict_one({"x": 5.0}) == "c2"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        last = fit_files(path, NoChange(), jobs=1, shard_bytes=SMALL, **MOVE)  # files have an order
+    assert last.predict_one({}) == table()["move"][-1].as_py()
+
+
+def test_empty_and_missing_files_are_told(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="there is no file to learn from"):
+        fit_files(tmp_path, NaiveBayes(), **MOVE)
+    path = tmp_path / "none.parquet"
+    WRITERS["parquet"](table().slice(0, 0), path)
+    other = write_parquet(table(), tmp_path / "some.parquet")
+    found = learn_files([path, other], AODE(), MOVE, 1, SMALL)
+    assert found.rows == 3_000
+    assert found.model.digest() == one_pass(AODE(), other, **MOVE).digest()
+    assert Shard(str(path)).place == str(path)
