@@ -10,10 +10,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.gaussian import LOG_2PI, TINY, fill_terms, pooled, read_column
+from bayou.kernels.gaussian import CONSTANT_SHARE, fill_terms
 from bayou.kernels.intervals import find_cells
 from bayou.kernels.jit import kernel
 from bayou.kernels.moments import add_row
+from bayou.kernels.normal import pooled, read_columns, read_row
 from bayou.kernels.value_counts import cached_log, cell_seen
 
 ROWS = 64  # rows whose values stay in the cache while columns are taken one by one
@@ -67,13 +68,8 @@ def trail_gaussian_terms(
     peak = np.empty((k, p))
     centre = np.empty((k, p))
     half = np.empty((k, p))
-    narrowest = np.empty(p)  # at most the least variance of a class
-    widest = np.empty(p)  # at least the pooled variance
-    origin = np.empty(p)
-    for j in range(p):
-        narrowest[j] = read_column(peak, centre, half, n, mean, m2, j, ddof, floor)
-        origin[j], spread = pooled(n, mean, m2, j)
-        widest[j] = 2.0 * spread
+    bounds = np.empty((3, p))
+    read_columns(peak, centre, half, bounds, n, mean, m2, ddof, floor, CONSTANT_SHARE)
     terms = np.empty(p)
     for i in range(len(y)):
         for c in range(k):
@@ -86,20 +82,7 @@ def trail_gaussian_terms(
         if c < 0 or w[i] == 0.0:
             continue
         add_row(n[c], mean[c], m2[c], x[i], w[i])
-        for j in range(p):
-            if x[i, j] != x[i, j]:
-                continue
-            away = x[i, j] - origin[j]
-            widest[j] = max(widest[j], 4.0 * away * away)
-            size = n[c, j]
-            var = m2[c, j] / (size - ddof) if size > 1.0 and size > ddof else 0.0
-            narrowest[j] = min(narrowest[j], var)
-            if narrowest[j] <= floor * widest[j] + TINY:
-                narrowest[j] = read_column(peak, centre, half, n, mean, m2, j, ddof, floor)
-            else:
-                centre[c, j] = mean[c, j]
-                peak[c, j] = -0.5 * (LOG_2PI + math.log(var))
-                half[c, j] = 0.5 / var
+        read_row(peak, centre, half, bounds, n, mean, m2, x[i], c, ddof, floor, CONSTANT_SHARE)
 
 
 @kernel
