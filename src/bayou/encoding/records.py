@@ -96,7 +96,7 @@ class PlainRecords:
         if self._in_order:
             numbers = [*x.values()]
             if _PLAIN.issuperset(map(type, numbers)) and sum(map(abs, numbers)) <= HUGE:
-                return numbers, self._no_codes, label, float(w), None
+                return numbers, self._no_codes, label, float(w), {} if self._hashes else None
         values: dict[int, Label] | None = {} if self._hashes else None
         cells = self._filled(x, values)
         return None if cells is None else (*cells, label, float(w), values)
