@@ -141,7 +141,8 @@ class NaiveTree:
             for c, w in branch.items():
                 joint[c] += w
         after = sum(s * self.impurity(b) for s, b in zip(sizes, branches, strict=True) if s > 0)
-        return (total * self.impurity(joint) - after) / max(total, rows)
+        gain = total * self.impurity(joint) - after
+        return gain / max(total, rows) if gain > 1e-12 * total else 0.0
 
     def candidates(self, node, name, rows):
         cells = {c: v for (n, c), v in node["numbers"].items() if n == name}

@@ -10,9 +10,10 @@ import numpy as np
 
 from bayou.align import Alignment
 from bayou.block import Block, Floats, Index
+from bayou.kernels.splits import worth_splitting
 from bayou.kernels.tree import AT_MOST, MULTIWAY
 from bayou.kernels.tree_rows import OWN, predict_rows
-from bayou.readings.splits import Split, SplitRule, hoeffding_bound
+from bayou.readings.splits import Split, SplitRule, merits_of
 from bayou.readings.view import View
 from bayou.schema import Vocabulary, label_key
 from bayou.summaries.leaf_statistics import rooms
@@ -42,9 +43,9 @@ class GrowingTree(View[Tree]):
     def __init__(self, summary: Tree, growth: Growth) -> None:
         super().__init__(summary)
         self.growth = growth
-        self.column_order: Index = np.zeros(0, dtype=np.int64)
+        self.rules = growth.rule.rules(growth.delta, growth.tie)
         self.vocabularies: Callable[[], list[Vocabulary]] = list  # of the nominal columns, given by the owner
-        self._cell_order: Index | None = None
+        self._ordered = False  # whether the cells of the nominal columns are in canonical order
         self._before: Sizes | None = None  # sizes before the schema grew
 
     def update(self, block: Block) -> None:
@@ -55,8 +56,10 @@ class GrowingTree(View[Tree]):
 
     def _learn(self, block: Block, out: Floats) -> None:
         at, g = 0, self.growth
+        self._order_cells()
         while True:
-            at, leaf = self.summary.learn(block, at, g.kind, g.grace, out)
+            watched = g.limit is not None and self.summary.dormant > 0
+            at, leaf = self.summary.learn(block, at, g.kind, g.grace, self.rules, watched, out)
             if leaf < 0:
                 break
             self._attempt(leaf, block, at)
@@ -86,20 +89,13 @@ class GrowingTree(View[Tree]):
         """Split the leaf if its best column is ahead by more than the bound, or if waiting decides nothing."""
         tree, rule = self.summary, self.growth.rule
         t, s, slot = tree.nodes, tree.statistics, tree.slot(leaf)
-        total = tree.total(leaf)
-        merits = rule.merits(
-            s.moments[slot],
-            s.counts[slot],
-            s.present[slot],
-            s.offsets,
-            self._cells(),
-            float(t.track[leaf, OWN]),
+        moments, counts = s.moments[slot], s.counts[slot]
+        merits = merits_of(
+            moments, counts, s.present[slot], s.offsets, tree.cells, float(t.track[leaf, OWN]), self.rules
         )
-        place, best, second = merits.best_two(self.column_order)
-        classes = int(np.count_nonzero(t.weight[leaf] > 0))
-        bound = hoeffding_bound(rule.merit_range(classes), self.growth.delta, total)
-        if place >= 0 and (best - second > bound or bound < self.growth.tie):
-            split = rule.split(place, merits, s.moments[slot], s.counts[slot], s.offsets, self._cells())
+        place = worth_splitting(merits.merit, tree.columns, t.weight[leaf], self.rules)
+        if place >= 0:
+            split = rule.split(place, merits, moments, counts, s.offsets, tree.cells)
             self._split(leaf, split, self._room(self._sizes(block, at), split))
         if self.growth.limit is not None and tree.dormant:
             self._keep_the_promising(self._room(self._sizes(block, at)) or 1)
@@ -118,18 +114,18 @@ class GrowingTree(View[Tree]):
         for child in children:
             tree.activate(child, most)
 
-    def _cells(self) -> Index:
-        """The cells of every nominal column in canonical order of their values, by which ties are broken."""
-        if self._cell_order is None:
-            offsets = self.summary.statistics.offsets
-            order = np.arange(offsets[-1])
-            for begin, known in zip(offsets, self.vocabularies(), strict=False):
-                keys = [label_key(known.name(v)) for v in range(known.size)]
-                order[begin : begin + known.size] = begin + np.array(
-                    sorted(range(known.size), key=keys.__getitem__), dtype=np.int64
-                )
-            self._cell_order = order
-        return self._cell_order
+    def _order_cells(self) -> None:
+        """Put the cells of every nominal column in the canonical order of their values, by which ties are broken."""
+        if self._ordered:
+            return
+        offsets = self.summary.statistics.offsets
+        order = np.arange(offsets[-1])
+        for begin, known in zip(offsets, self.vocabularies(), strict=False):
+            keys = [label_key(known.name(v)) for v in range(known.size)]
+            order[begin : begin + known.size] = begin + np.array(
+                sorted(range(known.size), key=keys.__getitem__), dtype=np.int64
+            )
+        self.summary.cells, self._ordered = order, True
 
     # -- memory --
 
@@ -189,10 +185,10 @@ class GrowingTree(View[Tree]):
         if self._before is None:
             self._before = self._known_sizes()
         super().realign(plan)
-        self._cell_order = None
+        self._ordered = False
         self.summary.fit(self._room(self._known_sizes()))
 
     def fresh(self) -> Self:
         twin = type(self)(self.summary.fresh(), self.growth)
-        twin.column_order, twin.vocabularies = self.column_order, self.vocabularies
+        twin.vocabularies = self.vocabularies
         return twin

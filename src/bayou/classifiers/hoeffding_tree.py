@@ -126,7 +126,9 @@ class HoeffdingTree(BayesClassifier):
         assert schema is not None
         self._tree.summary.order = canonical_order(schema.classes.values)
         names = [*schema.names(Kind.NUMERIC), *schema.names(Kind.NOMINAL)]
-        self._tree.column_order = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
+        self._tree.summary.columns = np.array(
+            sorted(range(len(names)), key=names.__getitem__), dtype=np.int64
+        )
         self._tree.vocabularies = partial(schema.vocabulary_list, Kind.NOMINAL)
 
     @property

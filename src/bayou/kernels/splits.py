@@ -17,22 +17,34 @@ from bayou.kernels.jit import kernel
 from bayou.kernels.tree import HIGH, LOW, M2, MEAN, N
 
 SQRT2 = 1.4142135623730951
+ROUNDING = 1e-12
+DELTA, TIE, LEAST, CANDIDATES, BITS, BINARY = 0, 1, 2, 3, 4, 5  # places in `rules`
+MULTIWAY_VALUE = -1  # instead of a value: one branch per value
 
 
 @kernel
 def impurity(weight: NDArray[np.float64], total: float, bits: bool) -> float:
-    """Weight times impurity of a class distribution.
+    """Weight times impurity of a class distribution: N log2 N - sum n log2 n, or sum n (N - n) / N.
 
     weight : float64[K], in
     """
     if total <= 0.0:
         return 0.0
     spread = 0.0
+    if bits:
+        for c in range(len(weight)):
+            if weight[c] > 0.0:
+                spread += weight[c] * math.log2(weight[c])
+        return total * math.log2(total) - spread
     for c in range(len(weight)):
-        if weight[c] > 0.0:
-            share = weight[c] / total
-            spread += share * (-math.log2(share) if bits else 1.0 - share)
-    return total * spread
+        spread += weight[c] * (total - weight[c])
+    return spread / total
+
+
+@kernel
+def merit_of(before: float, after: float, size: float, all_rows: float) -> float:
+    """What a split gains per row of the leaf; a gain that could be rounding is none."""
+    return (before - after) / max(all_rows, size) if before - after > ROUNDING * size else 0.0
 
 
 @kernel
@@ -46,39 +58,44 @@ def two_way_merit(
     a, b = class_total(left), class_total(right)
     if a <= least * (a + b) or b <= least * (a + b):
         return -np.inf
-    after = impurity(left, a, bits) + impurity(right, b, bits)
-    return (before - after) / max(all_rows, a + b)
+    return merit_of(before, impurity(left, a, bits) + impurity(right, b, bits), a + b, all_rows)
 
 
 @kernel
-def mass_below(moments: NDArray[np.float64], c: int, j: int, cut: float) -> float:
-    """Weight of class c with x_j <= cut: all or none outside its range, else by the normal distribution.
+def read_scales(scale: NDArray[np.float64], moments: NDArray[np.float64], j: int) -> None:
+    """1 / (sd sqrt 2) of every class in column j; 0 where the values do not vary.
 
-    moments : float64[5, K, p], in
+    scale : float64[K], out; moments : float64[5, K, p], in
     """
-    n = moments[N, c, j]
-    if n <= 0.0 or cut < moments[LOW, c, j]:
-        return 0.0
-    if cut >= moments[HIGH, c, j]:
-        return float(n)
-    var = moments[M2, c, j] / (n - 1.0) if n > 1.0 else 0.0
-    d = cut - moments[MEAN, c, j]
-    if var <= 0.0:
-        return float(n) if d >= 0.0 else 0.0
-    return float(0.5 * n * math.erfc(-d / (math.sqrt(var) * SQRT2)))
+    for c in range(len(scale)):
+        n, m2 = moments[N, c, j], moments[M2, c, j]
+        scale[c] = 1.0 / (math.sqrt(m2 / (n - 1.0)) * SQRT2) if n > 1.0 and m2 > 0.0 else 0.0
 
 
 @kernel
 def divide(
-    left: NDArray[np.float64], right: NDArray[np.float64], moments: NDArray[np.float64], j: int, cut: float
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    moments: NDArray[np.float64],
+    scale: NDArray[np.float64],
+    j: int,
+    cut: float,
 ) -> None:
-    """The class weights on both sides of a cut.
+    """The class weights with x_j <= cut and above: by the normal distribution, all or none outside a class's range.
 
-    left, right : float64[K], out; moments : float64[5, K, p], in
+    left, right : float64[K], out; moments : float64[5, K, p], in; scale : float64[K], in
     """
     for c in range(len(left)):
-        left[c] = mass_below(moments, c, j, cut)
-        right[c] = max(0.0, moments[N, c, j] - left[c])
+        n = moments[N, c, j]
+        if n <= 0.0 or cut < moments[LOW, c, j]:
+            left[c] = 0.0
+        elif cut >= moments[HIGH, c, j]:
+            left[c] = n
+        elif scale[c] > 0.0:
+            left[c] = 0.5 * n * math.erfc((moments[MEAN, c, j] - cut) * scale[c])
+        else:
+            left[c] = n if cut >= moments[MEAN, c, j] else 0.0
+        right[c] = max(0.0, n - left[c])
 
 
 @kernel
@@ -96,8 +113,8 @@ def numeric_merits(
     moments : float64[5, K, p], in; merit, cut : float64[p], out
     """
     k = moments.shape[1]
-    left, right = np.empty(k), np.empty(k)
-    for j in range(len(merit)):
+    left, right, scale = np.empty(k), np.empty(k), np.empty(k)
+    for j in range(moments.shape[2]):
         merit[j], cut[j] = -np.inf, 0.0
         low, high = np.inf, -np.inf
         for c in range(k):
@@ -109,11 +126,12 @@ def numeric_merits(
         for c in range(k):
             left[c] = moments[N, c, j]
         before = impurity(left, class_total(left), bits)
+        read_scales(scale, moments, j)
         step = (high - low) / (candidates + 1.0)
         for i in range(candidates):
             at = low + step * (i + 1.0)
             if low < at < high:
-                divide(left, right, moments, j, at)
+                divide(left, right, moments, scale, j, at)
                 found = two_way_merit(left, right, before, all_rows, least, bits)
                 if found > merit[j]:
                     merit[j], cut[j] = found, at
@@ -128,40 +146,41 @@ def nominal_merits(
     all_rows: float,
     least: float,
     bits: bool,
-    multiway: NDArray[np.float64],
-    single: NDArray[np.float64],
+    binary: bool,
+    merit: NDArray[np.float64],
     value: NDArray[np.int64],
 ) -> None:
-    """Merit of one branch per value, and of the best single value against the rest, for every nominal column.
+    """Merit of one branch per value (`value` -1), or of the best single value against the rest, for nominal columns.
 
+    One branch per value never tells less, but may be too thin, or unwanted (`binary`).
     counts : float64[cells, K], in; present : float64[q, K], in; offsets : int64[q + 1], in
     order : int64[cells], in, the cells of each column in the order in which equals are preferred
-    multiway, single : float64[q], out; value : int64[q], out
+    merit : float64[q], out; value : int64[q], out
     """
     k = counts.shape[1]
     rest = np.empty(k)
-    for j in range(len(multiway)):
-        multiway[j], single[j], value[j] = -np.inf, -np.inf, 0
+    for j in range(len(present)):
+        merit[j], value[j] = -np.inf, 0
         total = class_total(present[j])
         if total <= 0.0:
             continue
         before = impurity(present[j], total, bits)
         after, large = 0.0, 0
         for r in range(offsets[j], offsets[j + 1]):
-            cell = order[r]
-            size = class_total(counts[cell])
-            if size <= 0.0:
-                continue
-            after += impurity(counts[cell], size, bits)
+            size = class_total(counts[order[r]])
+            after += impurity(counts[order[r]], size, bits)
             if size > least * total:
                 large += 1
+        if large >= 2 and not binary:
+            merit[j], value[j] = merit_of(before, after, total, all_rows), MULTIWAY_VALUE
+            continue
+        for r in range(offsets[j], offsets[j + 1]):
+            cell = order[r]
             for c in range(k):
                 rest[c] = max(0.0, present[j, c] - counts[cell, c])
             found = two_way_merit(counts[cell], rest, before, all_rows, least, bits)
-            if found > single[j]:
-                single[j], value[j] = found, cell - offsets[j]
-        if large >= 2:
-            multiway[j] = (before - after) / max(all_rows, total)
+            if found > merit[j]:
+                merit[j], value[j] = found, cell - offsets[j]
 
 
 @kernel
@@ -181,3 +200,55 @@ def best_two(merit: NDArray[np.float64], order: NDArray[np.int64], two: NDArray[
         elif found > two[1]:
             two[1] = found
     return place
+
+
+@kernel
+def worth_splitting(
+    merit: NDArray[np.float64], columns: NDArray[np.int64], weight: NDArray[np.float64], rules: NDArray[np.float64]
+) -> int:  # fmt: skip
+    """The column that is ahead by more than Hoeffding's bound, or by anything once the bound is below the tie; or -1.
+
+    merit : float64[d], in; columns : int64[d], in, in canonical order; weight : float64[K], in; rules : float64[6], in
+    """
+    two = np.empty(2)
+    place = best_two(merit, columns, two)
+    if place < 0:
+        return -1
+    classes = 0
+    for c in range(len(weight)):
+        if weight[c] > 0.0:
+            classes += 1
+    reach = math.log2(max(2.0, float(classes))) if rules[BITS] > 0.0 else 1.0
+    bound = hoeffding(reach, rules[DELTA], class_total(weight))
+    return place if two[0] - two[1] > bound or bound < rules[TIE] else -1
+
+
+@kernel
+def hoeffding(reach: float, delta: float, n: float) -> float:
+    """sqrt(R^2 ln(1/delta) / (2n)); infinite where there are no rows."""
+    return math.sqrt(reach * reach * math.log(1.0 / delta) / (2.0 * n)) if n > 0.0 else np.inf
+
+
+@kernel
+def leaf_merits(
+    moments: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    present: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    cells: NDArray[np.int64],
+    all_rows: float,
+    rules: NDArray[np.float64],
+    merit: NDArray[np.float64],
+    cut: NDArray[np.float64],
+    value: NDArray[np.int64],
+) -> None:
+    """The merits of all columns of a leaf: numeric ones, then nominal ones.
+
+    moments : float64[5, K, p], in; counts : float64[cells, K], in; present : float64[q, K], in
+    offsets : int64[q + 1], in; cells : int64[cells], in, in canonical order; rules : float64[6], in
+    merit : float64[p + q], out; cut : float64[p], out; value : int64[q], out
+    """
+    p = moments.shape[2]
+    least, bits, binary = rules[LEAST], rules[BITS] > 0.0, rules[BINARY] > 0.0
+    numeric_merits(moments, all_rows, int(rules[CANDIDATES]), least, bits, merit[:p], cut)
+    nominal_merits(counts, present, offsets, cells, all_rows, least, bits, binary, merit[p:], value)

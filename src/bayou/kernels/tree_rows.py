@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.kernels.jit import kernel
+from bayou.kernels.splits import leaf_merits, worth_splitting
 from bayou.kernels.sums import TILE
 from bayou.kernels.tree import (
     SLOT,
@@ -92,6 +93,9 @@ def trail_rows(
     declared: NDArray[np.int64],
     offsets: NDArray[np.int64],
     order: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    cells: NDArray[np.int64],
+    rules: NDArray[np.float64],
     logs: NDArray[np.float64],
     x: NDArray[np.float64],
     codes: NDArray[np.int32],
@@ -99,14 +103,16 @@ def trail_rows(
     w: NDArray[np.float64],
     kind: int,
     grace: float,
+    watched: bool,
     first: int,
     ripe: NDArray[np.int64],
     out: NDArray[np.float64],
 ) -> int:
     """Row by row from `first`: predict as `predict_rows` would, then learn; with `out` empty, only learn.
 
-    Stops after a row that makes its leaf ripe for a split attempt (`grace` weight since the last one, more than
-    one class): ripe[0] is that leaf, else -1. Returns the number of the next row.
+    A leaf is ripe for a look at its merits after `grace` weight since the last one, if it has more than one class.
+    Stops after a row that makes it split (if `watched`, that makes it ripe): ripe[0] is that leaf, else -1. Returns the
+    number of the next row.
 
     weight : float64[m, K], in/out; track : float64[m, 4], in/out, weight since the last attempt, in the statistics,
     weight that the majority and that naive Bayes got right; moments : float64[S, 5, K, p], in/out
@@ -114,6 +120,7 @@ def trail_rows(
     bounds : float64[S, 3, p], in/out; above : float64[S, cells, K], in/out; below : float64[S, q, K], in/out
     known : bool[S, cells], in/out; seen : int64[S, q], in/out; nodes : int64[m, 8], in; cuts : float64[m], in
     branches : int64[b], in; declared : int64[q], in; offsets : int64[q + 1], in; order : int64[K], in
+    columns : int64[p + q], in; cells : int64[cells], in, like `order` canonical; rules : float64[6], in
     logs : float64[l], in; x : float64[n, p], in; codes : int32[n, q], in; y : int32[n], in; w : float64[n], in
     ripe : int64[1], out; out : float64[n, K] or float64[0, K], out
     """
@@ -121,6 +128,7 @@ def trail_rows(
     terms = np.empty((k, TILE))
     prior = np.empty(k)
     score = np.empty(k)
+    merit, cut, value = np.empty(len(columns)), np.empty(x.shape[1]), np.empty(codes.shape[1], np.int64)
     ripe[0] = -1
     for i in range(first, len(y)):
         c = y[i]
@@ -165,6 +173,11 @@ def trail_rows(
             for r in range(k):
                 if weight[leaf, r] > 0.0:
                     classes += 1
+            if classes > 1 and not watched:
+                leaf_merits(
+                    moments[s], counts[s], present[s], offsets, cells, track[leaf, OWN], rules, merit, cut, value
+                )  # fmt: skip
+                classes = 2 if worth_splitting(merit, columns, weight[leaf], rules) >= 0 else 0
             if classes > 1:
                 ripe[0] = leaf
                 return i + 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayou.block import Floats, Index
 from bayou.errors import SchemaError
-from bayou.kernels.splits import best_two, divide, nominal_merits, numeric_merits
+from bayou.kernels.splits import MULTIWAY_VALUE, divide, hoeffding, leaf_merits, read_scales
 from bayou.kernels.tree import AT_MOST, MULTIWAY, ONE_VALUE
 from bayou.recipe import Recipe
 
@@ -21,29 +20,19 @@ def hoeffding_bound(merit_range: float, delta: float, n: float) -> float:
     >>> round(hoeffding_bound(1.0, 1e-7, 200), 6)
     0.200737
     """
-    return math.sqrt(merit_range * merit_range * math.log(1.0 / delta) / (2.0 * n)) if n > 0 else math.inf
+    return hoeffding(float(merit_range), float(delta), float(n))
 
 
 @dataclass(frozen=True)
 class Merits:
     """The best split of every column of a leaf: numeric columns first, then nominal ones.
 
-    merit : float64[p + q]; cut : float64[p]; multiway, single : float64[q]; value : int64[q]
+    merit : float64[p + q]; cut : float64[p]; value : int64[q], -1 for one branch per value
     """
 
     merit: Floats
     cut: Floats
-    multiway: Floats
-    single: Floats
     value: Index
-
-    def best_two(self, order: Index) -> tuple[int, float, float]:
-        """Place of the best column (-1: not splitting, merit 0), its merit, and the second merit.
-
-        Columns of equal merit come in the given order; not splitting comes before all that do not gain.
-        """
-        two = np.empty(2)
-        return best_two(self.merit, order, two), float(two[0]), float(two[1])
 
 
 @dataclass(frozen=True)
@@ -83,26 +72,9 @@ class SplitRule(Recipe):
     def bits(self) -> bool:
         raise NotImplementedError
 
-    def merit_range(self, classes: int) -> float:
-        """R, the range of the merit over this many classes."""
-        raise NotImplementedError
-
-    def merits(
-        self, moments: Floats, counts: Floats, present: Floats, offsets: Index, order: Index, rows: float
-    ) -> Merits:
-        """Merits of all columns of a leaf that has seen `rows` weight; `order` ranks the cells of each column."""
-        p, q = moments.shape[2], len(present)
-        numeric, cut = np.empty(p), np.empty(p)
-        multiway, single, value = np.empty(q), np.empty(q), np.empty(q, dtype=np.int64)
-        numeric_merits(moments, rows, self.candidates, self.min_branch, self.bits, numeric, cut)
-        nominal_merits(
-            counts, present, offsets, order, rows, self.min_branch, self.bits, multiway, single, value
-        )  # fmt: skip
-        if self.binary:
-            multiway[:] = -np.inf
-        # one branch per value never tells less than one value against the rest, but may be too thin
-        nominal = np.where(np.isfinite(multiway), multiway, single)
-        return Merits(np.concatenate((numeric, nominal)), cut, multiway, single, value)
+    def rules(self, delta: float, tie: float) -> Floats:
+        """What kernels need to know, in their order."""
+        return np.array([delta, tie, self.min_branch, self.candidates, self.bits, self.binary])
 
     def split(
         self, place: int, merits: Merits, moments: Floats, counts: Floats, offsets: Index, order: Index
@@ -111,16 +83,17 @@ class SplitRule(Recipe):
         p, k = moments.shape[2], moments.shape[1]
         if place < p:
             cut = float(merits.cut[place])
-            weights = np.empty((2, k))
-            divide(weights[0], weights[1], moments, place, cut)
+            weights, scale = np.empty((2, k)), np.empty(k)
+            read_scales(scale, moments, place)
+            divide(weights[0], weights[1], moments, scale, place, cut)
             return Split(AT_MOST, place, cut, (), weights)
         j = place - p
         cells = counts[offsets[j] : offsets[j + 1]]
         codes = order[offsets[j] : offsets[j + 1]] - offsets[j]
-        if np.isfinite(merits.multiway[j]):
+        v = int(merits.value[j])
+        if v == MULTIWAY_VALUE:
             values = tuple(int(v) for v in codes if cells[v].any())
             return Split(MULTIWAY, j, 0.0, values, cells[list(values)])
-        v = int(merits.value[j])
         rest = np.zeros(k)
         for other in codes[codes != v]:
             rest += cells[other]
@@ -129,18 +102,11 @@ class SplitRule(Recipe):
 
 @dataclass(frozen=True)
 class InformationGain(SplitRule):
-    """Entropy before the split minus entropy after it, in bits; ranges up to log2 of the number of classes.
-
-    >>> InformationGain().merit_range(4)
-    2.0
-    """
+    """Entropy before the split minus entropy after it, in bits; ranges up to log2 of the number of classes."""
 
     @property
     def bits(self) -> bool:
         return True
-
-    def merit_range(self, classes: int) -> float:
-        return math.log2(max(2, classes))
 
 
 @dataclass(frozen=True)
@@ -155,9 +121,6 @@ class Gini(SplitRule):
     def bits(self) -> bool:
         return False
 
-    def merit_range(self, classes: int) -> float:
-        return 1.0
-
 
 RULES: dict[str, type[SplitRule]] = {"gain": InformationGain, "gini": Gini}
 
@@ -171,19 +134,31 @@ def split_rule(split: str | SplitRule) -> SplitRule:
     return RULES[split]()
 
 
-def table_merits(counts: NDArray[np.float64], rule: SplitRule) -> tuple[float, float]:
-    """Merit of one branch per value, and of the best value against the rest, for one table [values, K].
+def merits_of(
+    moments: Floats, counts: Floats, present: Floats, offsets: Index, order: Index, rows: float, rules: Floats
+) -> Merits:
+    """Merits of all columns of a leaf that has seen `rows` weight; `order` ranks the cells of each column."""
+    p, q = moments.shape[2], len(present)
+    merits = Merits(np.empty(p + q), np.empty(p), np.empty(q, dtype=np.int64))
+    leaf_merits(
+        moments, counts, present, offsets, order, rows, rules, merits.merit, merits.cut, merits.value
+    )  # fmt: skip
+    return merits
 
-    >>> multiway, single = table_merits(np.array([[2.0, 0.0], [0.0, 2.0]]), InformationGain())
-    >>> multiway, single
-    (1.0, 1.0)
+
+def table_merit(counts: NDArray[np.float64], rule: SplitRule) -> float:
+    """Merit of the best split by one table [values, K].
+
+    >>> table_merit(np.array([[2.0, 0.0], [0.0, 2.0]]), InformationGain())
+    1.0
     """
-    merits = rule.merits(
+    merits = merits_of(
         np.zeros((5, counts.shape[1], 0)),
         np.ascontiguousarray(counts, dtype=np.float64),
         counts.sum(axis=0, keepdims=True).astype(np.float64),
         np.array([0, len(counts)]),
         np.arange(len(counts)),
         float(counts.sum()),
+        rule.rules(1e-7, 0.05),
     )
-    return float(merits.multiway[0]), float(merits.single[0])
+    return float(merits.merit[0])

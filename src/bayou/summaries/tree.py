@@ -36,17 +36,21 @@ class Tree:
         self.statistics = LeafStatistics()
         self.nodes.nodes[0, SLOT] = 1
         self.order: Index = np.zeros(0, dtype=np.int64)  # classes in canonical order, given by the owner
+        self.columns: Index = np.zeros(0, dtype=np.int64)  # so are columns, numeric ones counted first
+        self.cells: Index = np.zeros(0, dtype=np.int64)  # and the cells of each nominal column
         self._dormant: int | None = 0
 
-    def learn(self, block: Block, first: int, kind: int, grace: float, out: Floats) -> tuple[int, int]:
-        """Rows from `first` on; returns the next row and the leaf that has become ripe, or -1 at the end."""
+    def learn(
+        self, block: Block, first: int, kind: int, grace: float, rules: Floats, watched: bool, out: Floats
+    ) -> tuple[int, int]:
+        """Rows from `first` on; returns the next row, and the leaf to split (if watched, to look at) or -1."""
         t, s = self.nodes, self.statistics
         ripe = np.empty(1, dtype=np.int64)
         after = trail_rows(
             t.weight, t.track, s.moments, s.counts, s.present,
             s.tables, s.bounds, s.above, s.below, s.known, s.seen,
-            t.nodes, t.cuts, t.branches, s.declared, s.offsets, self.order, LOGS,
-            block.numeric, block.codes, block.y, block.w, kind, grace, first, ripe, out,
+            t.nodes, t.cuts, t.branches, s.declared, s.offsets, self.order, self.columns, self.cells, rules, LOGS,
+            block.numeric, block.codes, block.y, block.w, kind, grace, watched, first, ripe, out,
         )  # fmt: skip
         return after, int(ripe[0])
 
@@ -139,7 +143,7 @@ class Tree:
         mine, theirs = self.statistics, twin.statistics
         theirs.declared, theirs.offsets, theirs.sizes = mine.declared, mine.offsets, list(mine.sizes)
         theirs.restore({k: np.zeros((ROOM, *a.shape[1:])) for k, a in mine.arrays().items()}, LOGS)
-        twin.order = self.order
+        twin.order, twin.columns, twin.cells = self.order, self.columns, self.cells
         return twin
 
     def realign(self, plan: Alignment) -> None:
