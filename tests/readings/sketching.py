@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bayou.classifiers.engine import BayesClassifier
+from bayou.readings.following import Following
 from bayou.readings.gaussian import Gaussian
 from bayou.readings.groups import Groups
 from bayou.readings.prior import CountedPrior
 from bayou.readings.sketched import CountMinSketch, Sketch, SketchedTable
 from bayou.readings.table import Table
-from bayou.readings.view import Live, Searched
+from bayou.readings.view import Live
 from bayou.summaries.class_counts import ClassCounts
 from bayou.summaries.heavy_hitters import HeavyHitters
 from bayou.summaries.value_counts import ValueCounts
@@ -40,7 +41,8 @@ class SketchedNB(BayesClassifier):
         }
         summary = summaries[self.nominal]()
         table = Table() if self.nominal == "counts" else SketchedTable.like(Table())
-        view = Live(summary, table) if self.groups is None else Searched(summary, Groups(self.groups))
+        reader = Groups(self.groups) if self.groups else None
+        view = Following(summary, reader, reader.smoothing) if reader else Live(summary, table)
         return {
             "classes": Live(ClassCounts(), CountedPrior()),
             "numeric": Live(Gaussian().summary(), Gaussian()),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from bayou.errors import SchemaError
+from bayou.readings.following import Following
 from bayou.readings.groups import Groups
 from bayou.readings.modl_groups import MODLGroups
 from bayou.readings.sketched import CountMinSketch, Sketch, SketchedTable
 from bayou.readings.table import Table
-from bayou.readings.view import AnyView, Live, Searched
+from bayou.readings.view import AnyView, Live
 from bayou.summaries.value_counts import ValueCounts
 
 Nominal = Sketch | CountMinSketch
@@ -35,7 +36,8 @@ def nominal_view(nominal: str | Nominal, groups: str | MODLGroups | None, table:
             raise SchemaError(
                 "a count-min sketch keeps no values that could be grouped; use nominal='sketch'"
             )
-        return Searched(summary, Groups(grouping))
+        reader = Groups(grouping)
+        return Following(summary, reader, reader.smoothing)
     return Live(summary, table) if sketch is None else Live(summary, SketchedTable.like(table))
 
 

@@ -7,12 +7,14 @@ from typing import Any
 from bayou.errors import SchemaError
 from bayou.readings.equal import EqualFrequency, EqualWidth
 from bayou.readings.fayyad_irani import FayyadIrani
+from bayou.readings.following import Following
 from bayou.readings.gaussian import Gaussian
 from bayou.readings.intervals import Intervals
 from bayou.readings.kernel import Kernel, RoundedNormal
 from bayou.readings.kmeans_bins import KMeansBins
 from bayou.readings.modl import MODL
 from bayou.readings.partition import Discretiser
+from bayou.readings.table import Table
 from bayou.readings.view import AnyView, Live, Searched
 from bayou.summaries.grid_counts import CPiD, PiD
 from bayou.summaries.quantile_tuples import GKClass
@@ -48,13 +50,15 @@ def bins_recipe(bins: str | Discretiser) -> Discretiser:
 
 
 def numeric_view(numeric: str | Numeric, bins: str | Discretiser) -> AnyView:
-    """Normal densities are read live; whatever has cells is cut into intervals, or smoothed, at refresh points."""
+    """Normal densities are read live; cells are cut into intervals at refresh points and counted live, or smoothed."""
     recipe = numeric_recipe(numeric)
     if isinstance(recipe, Gaussian):
         return Live(recipe.summary(), recipe)
     if isinstance(recipe, Kernel | RoundedNormal):
         return Searched(recipe.summary(), recipe)
-    return Searched(recipe.summary(), Intervals(bins_recipe(bins)))
+    intervals = Intervals(bins_recipe(bins))
+    alpha, m, _ = intervals.added()
+    return Following(recipe.summary(), intervals, Table(alpha, m))
 
 
 def _named(parameter: str, choice: Any, known: dict[str, Any]) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from bayou.block import Block, Floats, Index
 from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.classifiers.numeric import Numeric
+from bayou.readings.following import frozen
 from bayou.readings.intervals import IntervalReading
 from bayou.readings.partition import Discretiser
 from bayou.readings.table import MEstimate
@@ -26,8 +27,9 @@ def table_views(
     smoothing: float | MEstimate,
     prior: str | Mapping[Label, float],
 ) -> dict[str, AnyView]:
-    """The views of naive Bayes."""
-    return dict(NaiveBayes(numeric=numeric, bins=bins, smoothing=smoothing, prior=prior).views())
+    """The views of naive Bayes, their searched cells as they were found."""
+    views = NaiveBayes(numeric=numeric, bins=bins, smoothing=smoothing, prior=prior).views()
+    return {name: frozen(view) for name, view in views.items()}
 
 
 def column_edges(block: Block) -> Index:

@@ -184,6 +184,40 @@ def add_intervals(
 
 
 @kernel
+def interval_codes(
+    codes: NDArray[np.int32],
+    cuts: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    numeric: NDArray[np.float64],
+) -> None:
+    """codes[i, j] = number of the interval x_ij lies in, -1 where it is missing. O(n p I).
+
+    codes : int32[n, p], out
+    cuts : float64[P], in
+    offsets : int64[p + 1], in
+    numeric : float64[n, p], in; NaN = missing
+    """
+    n, p = numeric.shape
+    columns = np.empty((BAND, ROWS))
+    cells = np.empty((BAND, ROWS), np.uint64)
+    for r in range(0, n, ROWS):
+        rows = min(ROWS, n - r)
+        for b in range(0, p, BAND):
+            d = min(BAND, p - b)
+            for i in range(rows):
+                row = numeric[r + i, b : b + d]
+                for j in range(len(row)):
+                    columns[j, i] = row[j]
+            for j in range(d):
+                find_cells(cuts[offsets[b + j] : offsets[b + j + 1] - 1], columns[j, :rows], cells[j, :rows])
+            for i in range(rows):
+                row = numeric[r + i, b : b + d]
+                here = codes[r + i, b : b + d]
+                for j in range(len(row)):
+                    here[j] = np.int32(cells[j, i]) if row[j] == row[j] else np.int32(-1)
+
+
+@kernel
 def interval_terms(
     out: NDArray[np.float64],
     table: NDArray[np.float64],

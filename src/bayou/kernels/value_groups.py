@@ -71,6 +71,28 @@ def add_groups(
 
 
 @kernel
+def group_codes(
+    codes: NDArray[np.int32],
+    keys: NDArray[np.int64],
+    row_of: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    rest: NDArray[np.int64],
+    parts: NDArray[np.int64],
+    values: NDArray[np.int64],
+) -> None:
+    """codes[i, j] = number of the group v_ij belongs to within its column, -1 where there is none. O(n q log V).
+
+    codes : int32[n, q], out; keys : int64[m], in; row_of : int64[m], in; offsets : int64[q + 1], in
+    rest : int64[q], in; parts : int64[q + 1], in; values : int64[n, q], in, 0 = missing
+    """
+    q = values.shape[1]
+    for i in range(values.shape[0]):
+        for j in range(q):
+            row = find_row(keys, row_of, offsets, rest, j, values[i, j], int(parts[q]))
+            codes[i, j] = np.int32(row - parts[j]) if row < parts[q] else np.int32(-1)
+
+
+@kernel
 def group_terms(
     out: NDArray[np.float64],
     table: NDArray[np.float64],

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 
-from bayou.align import Alignment
-from bayou.block import Block, Floats, Index
+from bayou.align import Alignment, Axis
+from bayou.block import Block, Codes, Floats, Index
 from bayou.checks import counts, finite, parts, require
 from bayou.kernels.intervals import fill_log_table
-from bayou.kernels.value_groups import add_groups, group_terms
+from bayou.kernels.value_groups import add_groups, group_codes, group_terms
 from bayou.protocols import Arrays
 from bayou.readings.modl_groups import Grouping, MODLGroups
 from bayou.readings.table import MEstimate, Table
@@ -195,12 +196,27 @@ class GroupReading:
     levels: Floats
     hashed: bool
     smoothing: Table
-    table: Floats = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def table(self) -> Floats:
+        """float64[G + 1, K] log P(g | c); the last row is 0."""
         table = np.zeros((len(self.counts) + 1, self.counts.shape[1]))
         fill_log_table(table, self.counts, self.parts, self.smoothing.alpha, self.smoothing.m, 0.0)
-        object.__setattr__(self, "table", table)
+        return table
+
+    def counted(self, counts: Floats) -> Self:
+        return replace(self, counts=counts)
+
+    def columns(self, plan: Alignment) -> Axis:
+        return plan.nominal
+
+    def cells_of(self, block: Block) -> Codes:
+        codes = np.empty((block.n, len(self.rest)), dtype=np.int32)
+        if codes.size == 0:
+            return codes
+        values = self._values(block)
+        group_codes(codes, self.keys, self.row_of, self.offsets, self.rest, self.parts, values)
+        return codes
 
     @property
     def shape(self) -> tuple[int, int, bool]:
@@ -213,14 +229,20 @@ class GroupReading:
         return values
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
+        self._add(self.table, block, out)
+
+    def add_table(self, table: Floats, block: Block, out: Floats) -> None:
+        self._add(np.concatenate([table, np.zeros((1, table.shape[1]))]), block, out)
+
+    def _add(self, table: Floats, block: Block, out: Floats) -> None:
         q = len(self.rest)
         if q == 0 or block.n == 0:
             return
         values = self._values(block)
-        require(out.shape[1] == self.table.shape[1], "the groups read belong to other classes")
+        require(out.shape[1] == table.shape[1], "the groups read belong to other classes")
 
         def rows(lo: int, hi: int) -> None:
-            add_groups(out[lo:hi], self.table, self.keys, self.row_of, self.offsets, self.rest, values[lo:hi])
+            add_groups(out[lo:hi], table, self.keys, self.row_of, self.offsets, self.rest, values[lo:hi])
 
         over_ranges(rows, block.n, 1 + GRAIN // q)
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.align import Alignment
-from bayou.block import Block, Floats, Index
+from bayou.align import Alignment, Axis
+from bayou.block import Block, Codes, Floats, Index
 from bayou.checks import counts, finite, parts, require, rising
 from bayou.errors import SchemaError
-from bayou.kernels.intervals import add_intervals, fill_log_table, interval_terms
+from bayou.kernels.intervals import add_intervals, fill_log_table, interval_codes, interval_terms
 from bayou.protocols import Arrays, Summary
 from bayou.readings.modl import MODL
 from bayou.readings.partition import Discretiser, Partition, Partitions, offsets_of
@@ -131,13 +132,13 @@ class IntervalReading:
 
     partitions: Partitions
     added: tuple[float, float, float] = (0.0, 1.0, 0.0)
-    table: Floats = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        parts = self.partitions
-        table = np.zeros((len(parts.counts) + 1, parts.counts.shape[1]))
-        fill_log_table(table, parts.counts, parts.offsets, *self.added)
-        object.__setattr__(self, "table", table)
+    @cached_property
+    def table(self) -> Floats:
+        """float64[P + 1, K] log P(i | c); the last row is 0."""
+        table = np.zeros((len(self.counts) + 1, self.counts.shape[1]))
+        fill_log_table(table, self.counts, self.parts, *self.added)
+        return table
 
     def __iter__(self) -> Iterator[Partition]:
         return (self.partitions[j] for j in range(len(self.partitions)))
@@ -147,13 +148,38 @@ class IntervalReading:
         """Columns and classes."""
         return len(self.partitions), self.partitions.counts.shape[1]
 
+    @property
+    def parts(self) -> Index:
+        return self.partitions.offsets
+
+    @property
+    def counts(self) -> Floats:
+        return self.partitions.counts
+
+    def counted(self, counts: Floats) -> Self:
+        return replace(self, partitions=replace(self.partitions, counts=counts))
+
+    def columns(self, plan: Alignment) -> Axis:
+        return plan.numeric
+
+    def cells_of(self, block: Block) -> Codes:
+        codes = np.empty(block.numeric.shape, dtype=np.int32)
+        interval_codes(codes, self.partitions.cuts, self.parts, block.numeric)
+        return codes
+
     def add_log_prob(self, block: Block, out: Floats) -> None:
-        parts, p = self.partitions, block.numeric.shape[1]
+        self._add(self.table, block, out)
+
+    def add_table(self, table: Floats, block: Block, out: Floats) -> None:
+        self._add(np.concatenate([table, np.zeros((1, table.shape[1]))]), block, out)
+
+    def _add(self, table: Floats, block: Block, out: Floats) -> None:
+        cuts, p = self.partitions.cuts, block.numeric.shape[1]
         if p == 0 or block.n == 0:
             return
 
         def rows(lo: int, hi: int) -> None:
-            add_intervals(out[lo:hi], self.table, parts.cuts, parts.offsets, block.numeric[lo:hi])
+            add_intervals(out[lo:hi], table, cuts, self.parts, block.numeric[lo:hi])
 
         over_ranges(rows, block.n, 1 + GRAIN // p)
 

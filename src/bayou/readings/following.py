@@ -1,0 +1,178 @@
+"""A view whose cells are searched for and kept, while the weight in them is always current."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Protocol, Self, TypeVar, cast
+
+import numpy as np
+
+from bayou.align import Alignment, Axis
+from bayou.block import Block, Codes, Floats, Index
+from bayou.checks import counts, require
+from bayou.protocols import Arrays, Reading, SearchedReader, Summary
+from bayou.readings.table import Table
+from bayou.readings.view import AnyView, Searched
+from bayou.summaries.array_summary import move
+from bayou.summaries.value_counts import ValueCounts
+
+S = TypeVar("S", bound=Summary)
+CHUNK = 1 << 20  # cell numbers held at once
+
+
+class CellReading(Reading, Protocol):
+    """A reading that puts every value of a column into one of the column's cells: an interval, a group."""
+
+    @property
+    def parts(self) -> Index:
+        """int64[d + 1] the cells of column j are parts[j] .. parts[j + 1] - 1."""
+
+    @property
+    def counts(self) -> Floats:
+        """float64[P, K] weight of every cell."""
+
+    def counted(self, counts: Floats) -> Self:
+        """The same cells with other weights."""
+
+    def cells_of(self, block: Block) -> Codes:
+        """int32[n, d] the cell of every value within its column, -1 where it is missing or has none."""
+
+    def add_table(self, table: Floats, block: Block, out: Floats) -> None:
+        """out[n, K] += what a table float64[P, K] says of the cells."""
+
+    def columns(self, plan: Alignment) -> Axis:
+        """Where the columns of this kind go."""
+
+
+class Following(Searched[S]):
+    r"""Cells that change at refresh points only; $\log P(i \mid c)$ from their weights as they stand.
+
+    A search leaves cells and their weights; every row since then is counted in its cells. So what a row says is never
+    older than the row before it, and only the division into cells waits for the next refresh point. A nominal value
+    that has no cell yet is a cell of its own until then.
+
+    Parameters
+    ----------
+    summary, reader
+        As in `Searched`; the reader's readings have cells.
+    smoothing
+        The table's smoothing over the cells of a column.
+    """
+
+    def __init__(self, summary: S, reader: SearchedReader[S], smoothing: Table) -> None:
+        super().__init__(summary, reader)
+        self.smoothing = smoothing
+        self.cells = ValueCounts()
+        self._count_anew()
+
+    @property
+    def _found(self) -> CellReading:
+        return cast(CellReading, self.reading)
+
+    def _own(self) -> Index:
+        """Values that may need a cell of their own, by column."""
+        if isinstance(self.summary, ValueCounts):
+            return self.summary.sizes
+        return np.zeros(len(self._found.parts) - 1, dtype=np.int64)
+
+    def _searched_cells(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """bool[cells]: which cells come from the search, rather than being values of their own."""
+        sizes = np.column_stack([np.diff(self._found.parts), self._own()]).ravel()
+        return np.repeat(np.arange(len(sizes)) % 2 == 0, sizes)
+
+    def _count_anew(self, present: Floats | None = None, own: Floats | None = None) -> None:
+        """Cells as the reading has them; `present` and `own` if rows were counted since."""
+        found, sizes = self._found, np.diff(self._found.parts)
+        if present is None:
+            present = np.zeros((len(sizes), found.counts.shape[1]))
+            np.add.at(present, np.repeat(np.arange(len(sizes)), sizes), found.counts)
+        searched = self._searched_cells()
+        weights = np.zeros((len(searched), found.counts.shape[1]))
+        weights[searched] = found.counts
+        if own is not None:
+            weights[~searched] = own
+        self.cells.restore(
+            {"counts": weights, "present": present, "sizes": sizes + self._own(), "declared": sizes}
+        )
+
+    def _coded(self, block: Block) -> Block:
+        """The rows with their cells for codes."""
+        codes = self._found.cells_of(block)
+        if isinstance(self.summary, ValueCounts):
+            own = np.diff(self._found.parts) + block.codes
+            codes = np.where((codes < 0) & (block.codes >= 0), own, codes).astype(np.int32)
+        return replace(block, codes=codes)
+
+    def _chunks(self, block: Block) -> Iterator[tuple[slice, Block]]:
+        return block.cut(range(0, block.n, max(1, CHUNK // max(1, len(self.cells.sizes)))))
+
+    def refresh(self) -> None:
+        super().refresh()
+        self._count_anew()
+
+    def update(self, block: Block) -> None:
+        if not self.due:
+            for _, part in self._chunks(block):
+                self.cells.update(self._coded(part))
+        self.summary.update(block)
+
+    def add_log_prob(self, block: Block, out: Floats) -> None:
+        if block.n * len(self.cells.sizes) >= len(self.cells.counts) and not self._own().any():
+            self._found.add_table(self.smoothing.table(self.cells), block, out)
+            return
+        for where, part in self._chunks(block):
+            self.smoothing.add_log_prob(self.cells, self._coded(part), out[where])
+
+    def trail(self, block: Block, out: Floats) -> None:
+        for where, part in self._chunks(block):
+            self.smoothing.trail(self.cells, self._coded(part), out[where])
+        self.summary.update(block)
+
+    def column_terms(self, block: Block) -> Floats:
+        return self.smoothing.terms(self.cells, self._coded(block))
+
+    def scale(self, factor: float) -> None:
+        super().scale(factor)
+        self.cells.scale(factor)
+
+    def realign(self, plan: Alignment) -> None:
+        columns, searched = self._found.columns(plan), self._searched_cells()
+        own = np.split(self.cells.counts[~searched], np.cumsum(self._own())[:-1])
+        present = move(move(self.cells.present, 0, columns), 1, plan.classes)
+        self.reading = self._found.counted(self.cells.counts[searched])
+        super().realign(plan)
+        moved = np.zeros((int(self._own().sum()), present.shape[1]))
+        starts = np.cumsum(self._own()) - self._own()
+        for old, new in enumerate(columns.to.tolist()):
+            if len(own[old]):
+                moved[starts[new] + plan.values[new].to] = move(own[old], 1, plan.classes)
+        self._count_anew(present, moved)
+
+    def fresh(self) -> Self:
+        return type(self)(self.summary.fresh(), self.reader, self.smoothing)
+
+    def arrays(self) -> Arrays:
+        self.read_if_due()
+        searched = self._searched_cells()
+        reading = self._found.counted(self.cells.counts[searched]).arrays()
+        return {
+            **self.summary.arrays(),
+            **{f"reading.{name}": a for name, a in reading.items()},
+            "reading.present": self.cells.present,
+            "reading.own": self.cells.counts[~searched],
+        }
+
+    def restore(self, arrays: Arrays) -> None:
+        super().restore(arrays)
+        shape = (len(self._found.parts) - 1, self._found.counts.shape[1])
+        for name, rows in (("present", shape[0]), ("own", int(self._own().sum()))):
+            given = arrays[f"reading.{name}"]
+            require(given.shape == (rows, shape[1]), f"{name} of a reading of cells must have {rows} rows")
+            counts(f"{name} of a reading of cells", given)
+        self._count_anew(np.array(arrays["reading.present"]), np.array(arrays["reading.own"]))
+
+
+def frozen(view: AnyView) -> AnyView:
+    """The view with the weights of its cells as they were searched, for those who keep terms of their own."""
+    return Searched(view.summary, cast(Any, view).reader) if isinstance(view, Following) else view
