@@ -61,8 +61,9 @@ class Forge:
 
 
 def train(command: dict[str, Any]) -> None:
-    """Train, or go on; write the final model beside the checkpoints."""
+    """Train, or go on; write the final model, or what was found about several, beside the checkpoints."""
     from bayou import files
+    from bayou.evaluate import Prequential
     from bayou.persist.checkpoint import Checkpoint
     from bayou.training import Every, resume
     from bayou.training import train as begin
@@ -72,14 +73,21 @@ def train(command: dict[str, Any]) -> None:
     if command.get("wait"):  # until somebody has attached to this process
         while not Path(command["wait"]).exists():
             select.select([], [], [], 0.002)
+    models = made(command["model"])
     if Checkpoint(folder, files.kinds()).latest() is None:
-        done = begin(model(command["model"]), command["stream"], folder, **pace)
+        work = next(iter(models.values())) if len(models) == 1 else Prequential(models, window=100)
+        done = begin(work, command["stream"], folder, **pace)
     else:
-        done = resume(folder, **pace)
-    if done.finished:
-        files.save(done.model, command["out"])
-    else:
+        done = resume(folder, work=None if len(models) == 1 else lambda m: Prequential(m, window=100), **pace)
+    if not done.finished:
         sys.exit(3)
+    if isinstance(done.work, Prequential):
+        found = done.work.evaluation().to_dict()
+        for each in (found, *found["models"]):
+            each["seconds"] = each["rows_per_second"] = None
+        Path(command["out"]).write_text(json.dumps(found))
+    else:
+        files.save(done.model, command["out"])
 
 
 def read(command: dict[str, Any]) -> None:
@@ -98,10 +106,21 @@ def read(command: dict[str, Any]) -> None:
     Path(command["out"]).write_text(json.dumps({"seen": sorted(seen), "count": count}))
 
 
-def model(name: str) -> Any:
-    from bayou import files
+def made(text: str) -> dict[str, Any]:
+    from bayou.cli import specs
 
-    return files.kinds().models[name]()
+    return specs.models([text])
+
+
+def warm(text: str) -> None:
+    """Load or compile, here, all that models need, so that no child has to."""
+    from bayou import files, prequential
+
+    rows = [{"a": "x", "b": 1.0}, {"a": "y", "b": 2.0}] * 40, ["p", "q"] * 40
+    prequential(made(text), rows)
+    for learner in made(text).values():
+        learner.learn_many(*rows)
+        files.loads(files.dumps(learner))
 
 
 def _warm() -> None:
@@ -111,13 +130,10 @@ def _warm() -> None:
     import bayou.streams.arff
     import bayou.streams.columnar
     import bayou.streams.delimited
-    from bayou import files, set_threads, training
+    from bayou import set_threads, training
 
     set_threads(1)
-    for name in ("NaiveBayes", "NoChange"):
-        learner = model(name)
-        learner.learn_many([{"a": "x", "b": 1.0}, {"a": "y", "b": 2.0}] * 4, ["p", "q"] * 4)
-        files.loads(files.dumps(learner))
+    warm("nb")
     assert training.train
     assert bayou.streams
     pyarrow.compute.fill_null(
@@ -130,6 +146,8 @@ def main() -> None:
     print("ready", flush=True)
     for line in sys.stdin:
         command = json.loads(line)
+        if command["do"] == "warm":
+            warm(command["model"])
         child = os.fork()
         if child == 0:
             code = 1
@@ -137,7 +155,7 @@ def main() -> None:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
                 log = os.open(command.get("log", os.devnull), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
                 os.dup2(log, 2)
-                {"train": train, "read": read}[command["do"]](command)
+                {"train": train, "read": read, "warm": bool}[command["do"]](command)
                 code = 0
             except SystemExit as leaving:
                 code = int(leaving.code or 0)

@@ -107,7 +107,7 @@ def test_a_second_writer_is_refused_and_the_lock_of_a_killed_one_is_free(
 ) -> None:
     source = write_csv(tmp_path / "moves.csv", 30_000, 1)
     pid = forge.start(
-        do="train", stream={"path": str(source), "target": "move"}, model="NaiveBayes", folder=tmp_path / "ck",
+        do="train", stream={"path": str(source), "target": "move"}, model="nb", folder=tmp_path / "ck",
         out=tmp_path / "m", every=50, block=50,
     )  # fmt: skip
     folder = _folder(tmp_path / "ck")

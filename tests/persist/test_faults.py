@@ -47,7 +47,7 @@ def strace() -> str:
 
 def _command(home: Path, name: str) -> dict[str, Any]:
     return {
-        "do": "train", "stream": {"path": str(home / "moves.csv"), "target": "move"}, "model": "NaiveBayes",
+        "do": "train", "stream": {"path": str(home / "moves.csv"), "target": "move"}, "model": "nb",
         "folder": home / name, "out": home / f"{name}.bayou", "every": EVERY, "block": EVERY,
         "log": home / f"{name}.log",
     }  # fmt: skip
