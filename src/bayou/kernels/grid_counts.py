@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from bayou.kernels.jit import kernel
 
 TILE = 8  # columns transposed at a time
+LEAST_AHEAD = 8  # values looked up together after a division
+MOST_AHEAD = 128  # and when there was none for long
 
 
 @kernel
@@ -58,18 +60,22 @@ def warm_up(
 
 
 @kernel
-def cell_of(breaks: NDArray[np.float64], x: float) -> int:
-    """Number of breaks below x. O(log m).
+def find_cells(breaks: NDArray[np.float64], x: NDArray[np.float64], spots: NDArray[np.uint64]) -> None:
+    """spots[i] = number of breaks below x_i (0 for NaN), all values side by side. O(n log m).
 
     breaks : float64[m], in; increasing, then infinite; m a power of two
+    x : float64[n], in
+    spots : uint64[n], out
     """
     one = np.uint64(1)
-    spot = np.uint64(0)
+    for i in range(len(spots)):
+        spots[i] = np.uint64(0)
     half = np.uint64(len(breaks) // 2)
     while half > np.uint64(0):
-        spot += half * np.uint64(breaks[spot + half - one] < x)
+        for i in range(len(spots)):
+            spot = spots[i]
+            spots[i] = spot + half * np.uint64(breaks[spot + half - one] < x[i])
         half >>= one
-    return int(np.int64(spot))
 
 
 @kernel
@@ -197,20 +203,39 @@ def count_values(
     y : int32[n], in
     w : float64[n], in
     """
-    for i in range(len(x)):
-        if not (x[i] == x[i] and y[i] >= 0 and w[i] > 0.0):
-            continue
-        v = cell_of(breaks, x[i])
-        counts[v, y[i]] += w[i]
-        sums[0] += w[i]
-        sums[1] = max(sums[1], x[i])
-        if sums[0] < wait or 1.0 + _weight(counts[v]) <= alpha * (sums[0] + 2.0):
-            continue
-        if (joins or size[0] < cells) and divide_cell(breaks, slack, counts, size[0], v, step):
-            size[0] += 1
-            if joins:
-                join_cells(breaks, slack, counts, size[0], v)
-                size[0] -= 1
+    spots = np.empty(MOST_AHEAD, np.uint64)
+    total = sums[0]
+    top = sums[1]
+    i = 0
+    ahead = LEAST_AHEAD  # values whose cells are looked up at once; a division makes the rest of them void
+    while i < len(x):
+        end = min(i + ahead, len(x))
+        here = spots[: end - i]
+        find_cells(breaks, x[i:end], here)
+        ahead = min(2 * ahead, len(spots))
+        for r in range(len(here)):
+            value = x[i]
+            c = y[i]
+            weight = w[i]
+            i += 1
+            if not (value == value and c >= 0 and weight > 0.0):
+                continue
+            row = counts[here[r]]
+            row[np.uint64(c)] += weight
+            total += weight
+            top = max(top, value)
+            if total < wait or 1.0 + _weight(row) <= alpha * (total + 2.0):
+                continue
+            v = int(np.int64(here[r]))
+            if (joins or size[0] < cells) and divide_cell(breaks, slack, counts, size[0], v, step):
+                size[0] += 1
+                if joins:
+                    join_cells(breaks, slack, counts, size[0], v)
+                    size[0] -= 1
+                ahead = LEAST_AHEAD
+                break
+    sums[0] = total
+    sums[1] = top
 
 
 @kernel
