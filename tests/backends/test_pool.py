@@ -7,11 +7,10 @@ import signal
 import warnings
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
+from tests.backends.agreement import alike
 from tests.backends.tables import WRITERS, one_pass, table, write_csv, write_parquet
 
 import bayou
@@ -25,16 +24,6 @@ from bayou.laws import MergeLaw
 
 MOVE = {"target": "move"}
 SMALL = 10_000  # bytes of a shard
-
-
-def alike(a: Any, b: Any, rows: Any) -> None:
-    """What the law promises about two models that learned the same rows, differently cut."""
-    assert a.labels() == b.labels()
-    if a.law is MergeLaw.EXACT:
-        assert a.digest() == b.digest()
-    else:
-        assert a.law is MergeLaw.ROUNDING
-        np.testing.assert_allclose(a.proba(a.encode(rows)), b.proba(b.encode(rows)), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("format", WRITERS)

@@ -1,0 +1,171 @@
+"""Training on a cluster: a part per partition or shard, merged in a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from bayou import files
+from bayou.backends.fold import Part, Total, check_law, merged, partial, told
+from bayou.backends.frames import loose, prepared
+from bayou.backends.pool import Learned, Paths, Plan
+from bayou.backends.shards import Shard
+from bayou.backends.spark.rows import heads, mapped, partition, source, wishes
+from bayou.backends.worker import Job, alone
+from bayou.errors import BayouError, DataError
+from bayou.streams.records import QuotedError
+from bayou.streams.source import Policy, Source
+
+M = TypeVar("M")
+FAN_IN = 32
+
+
+def fit(
+    df: Any,
+    estimator: M,
+    *,
+    target: str,
+    nominal: Collection[str] = (),
+    numeric: Collection[str] = (),
+    text: Collection[str] = (),
+    ignore: Collection[str] = (),
+    policy: Policy = "strict",
+    fan_in: int = FAN_IN,
+) -> M:
+    """A new model of the estimator's parameters, learned from a Spark DataFrame.
+
+    What one pass over the partitions in order would give, as exactly as the law of the model promises. Models whose
+    shards do not add up are refused; those that are averaged (`WeightedNB`) say so by a warning.
+
+    Parameters
+    ----------
+    df
+        A DataFrame of numbers, strings and booleans; where the rows come from files, `fit_files` is quicker.
+    estimator
+        A classifier, which stays as it is. One that has learned already gives the frames of its numeric columns;
+        else they come from the first rows of the first partitions.
+    target, nominal, numeric, text, ignore, policy
+        As in `bayou.open_stream`.
+    fan_in
+        How many partial models are merged in one place: 32 of them are as much as any process, the driver
+        included, ever holds.
+    """
+    options = {
+        "target": target, "nominal": nominal, "numeric": numeric, "text": text, "ignore": ignore, "policy": policy
+    }  # fmt: skip
+    check_law(estimator, ordered=False)
+    model: Any = estimator
+    model = learned(df, model.fresh() if model.started else model, options, fan_in).model
+    return model  # type: ignore[no-any-return]
+
+
+def fit_files(
+    spark: Any,
+    paths: Paths,
+    estimator: M,
+    *,
+    fan_in: int = FAN_IN,
+    shard_bytes: int | None = None,
+    **options: Any,
+) -> M:
+    """The same, from files that the driver and all executors see: paths are shipped, not rows.
+
+    The options are those of `bayou.fit_files`, and the shards are the same.
+    """
+    model: M = learn_files(spark, paths, estimator, options, fan_in, shard_bytes).model
+    return model
+
+
+def learn_files(
+    spark: Any,
+    paths: Paths,
+    estimator: Any,
+    options: Mapping[str, Any],
+    fan_in: int = FAN_IN,
+    shard_bytes: int | None = None,
+) -> Learned:
+    """The same as `fit_files`, with what is known besides the model."""
+    check_law(estimator, ordered=True)
+    plan = Plan.of(paths, estimator, options, shard_bytes)
+    while True:
+        numbered = spark.sparkContext.parallelize(list(enumerate(plan.shards)), len(plan.shards))
+        try:
+            return _taken(_tree(numbered.map(_shard_learner(plan.job)), fan_in), plan.job.blank)
+        except QuotedError as quoted:
+            plan = plan.without_cutting(quoted.path)
+
+
+def learned(df: Any, model: Any, options: Mapping[str, Any], fan_in: int) -> Learned:
+    """Rows of a DataFrame learned from an empty model, or one whose schema and frames are known."""
+    given = {
+        k: [v] if isinstance(v, str) and k not in ("target", "policy") else v for k, v in options.items()
+    }
+    if given["target"] not in df.columns:
+        raise DataError(f"there is no column {given['target']!r}; the columns are {df.columns}")
+    blank = model
+    if not model.started or loose(model):
+        blank = prepared(model, _head_sources(df, given))
+    job = files.dumps(blank.fresh())
+    parts = mapped(df, _row_learner(job, given), "number long, part binary").rdd
+    return _taken(_tree(parts.map(tuple), fan_in), job)
+
+
+def _head_sources(df: Any, options: Mapping[str, Any]) -> Iterator[Source]:
+    for table in heads(df):
+        found = source(table.to_batches(), wishes(options), "the first rows")
+        if found is not None:
+            yield found
+
+
+def _shard_learner(job: Job) -> Callable[[tuple[int, Shard]], tuple[int, bytes]]:
+    blank, opening = job.blank, job.opening
+
+    def learn(numbered: tuple[int, Shard]) -> tuple[int, bytes]:
+        alone()
+        return numbered[0], Job(blank, opening).partial(numbered[1])
+
+    return learn
+
+
+def _row_learner(
+    blank: bytes, options: Mapping[str, Any]
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def learn(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        alone()
+        number = partition()
+        place = f"partition {number}"
+        try:
+            found = source(batches, wishes(options), place)
+            part = None if found is None else partial(blank, found, place)
+        except BayouError as error:
+            part = Part(b"", error=told(error, place)).to_bytes()
+        if part is not None:
+            yield pa.record_batch(
+                {"number": pa.array([number], pa.int64()), "part": pa.array([part], pa.binary())}
+            )
+
+    return learn
+
+
+def _tree(parts: Any, fan_in: int) -> Part:
+    """Numbered parts merged `fan_in` at a time, neighbours with neighbours: always the same tree."""
+    count = parts.getNumPartitions()
+    while count > fan_in:
+        count = -(-count // fan_in)
+        keyed = parts.map(lambda part: (part[0] // fan_in, part)).groupByKey(count)
+        parts = keyed.map(lambda group: (group[0], _in_order(group[1]).to_bytes()))
+    return _in_order(parts.collect())
+
+
+def _in_order(numbered: Iterable[tuple[int, bytes]]) -> Part:
+    return merged(part for _, part in sorted(numbered, key=lambda pair: pair[0]))
+
+
+def _taken(part: Part, blank: bytes) -> Learned:
+    total = Total()
+    total.add(part)
+    total.check()
+    model = files.loads(part.model or blank)
+    return Learned(model.refresh(), part.rows, part.rejects, 0)

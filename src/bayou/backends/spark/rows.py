@@ -1,0 +1,77 @@
+"""Partitions of a table as sources of rows: read as Parquet files are, by the same rules and policies."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from bayou.streams.columnar import ColumnarSource, HandedBatches
+from bayou.streams.source import Source
+from bayou.streams.wishes import Wishes
+
+HEAD = 20_000  # rows at the start of a partition that may be looked at for frames
+HEADS = 8  # partitions that may be
+
+
+def wishes(options: Mapping[str, Any]) -> Wishes:
+    """The options of `open_stream` that make sense for a table."""
+    kinds: dict[str, Any] = {
+        name: kind for kind in ("nominal", "numeric", "text") for name in options.get(kind, ())
+    }
+    return Wishes(
+        options.get("target"), kinds, tuple(options.get("ignore", ())), options.get("policy", "strict")
+    )
+
+
+def source(batches: Iterable[pa.RecordBatch], wished: Wishes, name: str) -> Source | None:
+    """The rows of record batches; None if there are no batches."""
+    found = iter(batches)
+    first = next(found, None)
+    if first is None:
+        return None
+
+    def all_of_them() -> Iterator[pa.RecordBatch]:
+        yield first
+        yield from found
+
+    return ColumnarSource(HandedBatches(first.schema, all_of_them(), name), wished)
+
+
+def mapped(df: Any, function: Callable[[Any], Iterator[pa.RecordBatch]], schema: Any) -> Any:
+    """`df.mapInArrow`, without Spark's remark about the version of pandas: no frame of pandas is made."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        return df.mapInArrow(function, schema)
+
+
+def partition() -> int:
+    """The number of the partition this task is at."""
+    from pyspark import TaskContext
+
+    task = TaskContext.get()
+    return 0 if task is None else int(task.partitionId())
+
+
+def heads(df: Any) -> Iterator[pa.Table]:
+    """The first rows of the first partitions, in order: the same ones each time, which `limit` does not promise."""
+    rdd = mapped(df, _head, "rows binary").rdd
+    for number in range(min(HEADS, rdd.getNumPartitions())):
+        for row in rdd.context.runJob(rdd, list, [number]):
+            with pa.ipc.open_stream(row.rows) as reader:
+                yield reader.read_all()
+
+
+def _head(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    sink, writer, room = pa.BufferOutputStream(), None, HEAD
+    for batch in batches:
+        writer = writer or pa.ipc.new_stream(sink, batch.schema)
+        writer.write_batch(batch.slice(0, room))
+        room -= batch.num_rows
+        if room <= 0:
+            break
+    if writer is not None:
+        writer.close()
+        yield pa.record_batch({"rows": pa.array([sink.getvalue().to_pybytes()], pa.binary())})

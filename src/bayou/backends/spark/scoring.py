@@ -1,0 +1,201 @@
+"""Scoring and evaluating tables and streams: the model goes to the rows."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from bayou import files
+from bayou.backends.spark.rows import mapped, source
+from bayou.backends.worker import alone
+from bayou.errors import DataError
+from bayou.evaluate.classes import ClassBook, met
+from bayou.readings.metrics import Scores, running_scores
+from bayou.schema import Label
+from bayou.streams.source import Policy
+from bayou.streams.wishes import Wishes
+from bayou.summaries.outcomes import Confusion, Losses, scored_rows
+from bayou.summaries.rivals import MajorityHits, NoChangeHits
+
+Batches = Iterable[pa.RecordBatch]
+
+
+def predict(df: Any, model: Any, *, probabilities: bool = False, policy: Policy = "strict") -> Any:
+    """The DataFrame with two more columns: `prediction`, and its `probability`. Works on streams as well.
+
+    Parameters
+    ----------
+    df
+        A DataFrame, also of a stream. Columns the model does not know are passed on; those it lacks are missing.
+    model
+        A fitted classifier.
+    probabilities
+        Also the probabilities of all classes, in the order of `model.labels()`.
+    policy
+        "strict", or "missing": a cell that does not fit its column counts as missing.
+
+    A name that is taken gets an underscore.
+    """
+    from pyspark.sql.types import ArrayType, DoubleType, StructType
+
+    if policy == "skip":
+        raise DataError("a row to be scored is not left out", value=policy, remedy='policy="missing"')
+    names = ["prediction", "probability", *(["probabilities"] if probabilities else [])]
+    kinds = [_spark_type(model.labels()), DoubleType(), ArrayType(DoubleType())]
+    schema = StructType(list(df.schema.fields))
+    taken = set(df.columns)
+    for name, kind in zip(names, kinds, strict=False):
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        schema = schema.add(name, kind)
+    return mapped(df, _scorer(files.dumps(model), list(schema.names), policy), schema)
+
+
+@dataclass(frozen=True)
+class TableScores:
+    """How well a model predicts a table: rows have no order, so there is no window and no kappa-temporal.
+
+    `scores.kappa_batch_majority` compares with the most frequent class.
+    """
+
+    labels: tuple[Label, ...]
+    rows: int
+    confusion: Confusion
+    losses: Losses
+
+    @property
+    def scores(self) -> Scores:
+        return running_scores(self.confusion, self.losses, NoChangeHits(), MajorityHits())
+
+    @property
+    def accuracy(self) -> float:
+        return self.scores.accuracy
+
+
+def evaluate(df: Any, model: Any, *, target: str, policy: Policy = "strict") -> TableScores:
+    """Predict every row of a DataFrame and compare with its label: track records are merged, rows stay."""
+    found = mapped(df, _judge(files.dumps(model), target, policy), "record binary").collect()
+    book, confusion, losses, rows = ClassBook(), Confusion(), Losses(), 0
+    records = [_unpacked(row.record) for row in found]
+    plan = book.admit([label for labels, *_ in records for label in labels] + model.labels())
+    if plan is not None:
+        confusion.realign(plan)
+        losses.realign(plan)
+    for labels, n, one, two in records:
+        own = ClassBook()
+        own.admit(labels)
+        if (wider := own.admit(book.labels)) is not None:
+            one.realign(wider)
+            two.realign(wider)
+        confusion.merge(one)
+        losses.merge(two)
+        rows += n
+    return TableScores(tuple(book.labels), rows, confusion, losses)
+
+
+@lru_cache(maxsize=2)
+def _loaded(data: bytes) -> Any:
+    alone()
+    return files.loads(data)
+
+
+def _kinds(model: Any, schema: pa.Schema) -> dict[str, Any]:
+    known = {name: kind.value for name, (kind, _) in model.schema_.place.items() if name in schema.names}
+    if not known:
+        raise DataError(f"none of the columns {schema.names} is known to the model")
+    return known
+
+
+def _scorer(data: bytes, names: list[str], policy: Policy) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    def score(batches: Batches) -> Iterator[pa.RecordBatch]:
+        model = _loaded(data)
+        kind = _arrow_type(model.labels())
+        for batch in batches:
+            known = _kinds(model, batch.schema)
+            wished = Wishes("", known, [n for n in batch.schema.names if n not in known], policy)
+            found = source([batch], wished, "the rows to be scored")
+            rows = None if found is None else found.read(max(1, batch.num_rows))
+            if rows is None:
+                continue
+            proba = model.proba(model.encode(rows))
+            best = model.decide(proba)
+            labels = model.labels()
+            flat = pa.array(proba.ravel())
+            each = pa.array(np.arange(len(proba) + 1, dtype=np.int32) * len(labels))
+            columns = [
+                *batch.columns,
+                pa.array([labels[i] for i in best], kind),
+                pa.array(proba[np.arange(len(best)), best]),
+                pa.ListArray.from_arrays(each, flat),
+            ]
+            yield pa.RecordBatch.from_arrays(columns[: len(names)], names=names)
+
+    return score
+
+
+def _judge(data: bytes, target: str, policy: Policy) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    def judge(batches: Batches) -> Iterator[pa.RecordBatch]:
+        model = _loaded(data)
+        book, confusion, losses, done = ClassBook(), Confusion(), Losses(), 0
+        for batch in batches:
+            known = {name: kind for name, kind in _kinds(model, batch.schema).items() if name != target}
+            left = [n for n in batch.schema.names if n not in known and n != target]
+            found = source([batch], Wishes(target, known, left, policy), "the rows to be judged")
+            while found is not None and (rows := found.read(8_192)) is not None:
+                plan = book.admit([*met(rows.labels), *model.labels()])
+                if plan is not None:
+                    confusion.realign(plan)
+                    losses.realign(plan)
+                proba = book.spread(model.proba(model.encode(rows)), model.labels())
+                block = scored_rows(book.codes(rows.labels), proba)
+                confusion.update(block)
+                losses.update(block)
+                done += len(rows)
+        if done:
+            record = _packed(book.labels, done, confusion, losses)
+            yield pa.record_batch({"record": pa.array([record], pa.binary())})
+
+    return judge
+
+
+def _packed(labels: list[Label], rows: int, confusion: Confusion, losses: Losses) -> bytes:
+    file = io.BytesIO()
+    arrays: Mapping[str, Any] = {**confusion.arrays(), **losses.arrays()}
+    np.savez(file, allow_pickle=False, head=np.array(json.dumps([labels, rows])), **arrays)
+    return file.getvalue()
+
+
+def _unpacked(data: bytes) -> tuple[list[Label], int, Confusion, Losses]:
+    with np.load(io.BytesIO(data), allow_pickle=False) as found:
+        labels, rows = json.loads(str(found["head"]))
+        confusion, losses = Confusion(), Losses()
+        confusion.restore({name: found[name] for name in confusion.arrays()})
+        losses.restore({name: found[name] for name in losses.arrays()})
+    return labels, rows, confusion, losses
+
+
+def _family(labels: list[Label]) -> type:
+    kinds = {type(label) for label in labels}
+    for kind in (bool, int, float):
+        if kinds <= {kind} or (kind is float and kinds <= {int, float}):
+            return kind
+    return str
+
+
+def _spark_type(labels: list[Label]) -> Any:
+    from pyspark.sql import types
+
+    found = {bool: types.BooleanType, int: types.LongType, float: types.DoubleType, str: types.StringType}
+    return found[_family(labels)]()
+
+
+def _arrow_type(labels: list[Label]) -> pa.DataType:
+    return {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}[_family(labels)]
