@@ -30,6 +30,8 @@ from bayou.streams import Source, open_stream
 Folder = str | os.PathLike[str]
 Progress = Callable[[int, float | None], None]
 
+SHARE = 50  # of the time, one part at most goes into checkpoints by the clock
+
 
 class Work(Protocol):
     """What is done with the rows of a source, and all that a checkpoint keeps of it: models, and other arrays."""
@@ -74,19 +76,24 @@ class Learning:
 
 @dataclass(frozen=True)
 class Every:
-    """When to write a checkpoint: after so many rows, after so many seconds, whichever comes first."""
+    """When to write a checkpoint: after so many rows, after so many seconds, whichever comes first.
+
+    By the clock, checkpoints never take more than a fiftieth of the time: where one is dear (a large model, a slow
+    disk), the next comes later.
+    """
 
     rows: int | None = None
     seconds: float | None = None
 
-    def due(self, rows: int, seconds: float) -> bool:
+    def due(self, rows: int, seconds: float, cost: float = 0.0) -> bool:
+        """Whether it is time, so many rows and seconds after a checkpoint that took `cost` seconds.
+
+        >>> Every(rows=100).due(100, 0.0), Every(seconds=5.0).due(100, 6.0), Every(seconds=5.0).due(100, 6.0, 0.2)
+        (True, True, False)
         """
-        >>> Every(rows=100).due(100, 0.0), Every(seconds=5.0).due(100, 0.0)
-        (True, False)
-        """
-        return (self.rows is not None and rows >= self.rows) or (
-            self.seconds is not None and seconds >= self.seconds
-        )
+        if self.rows is not None and rows >= self.rows:
+            return True
+        return self.seconds is not None and seconds >= max(self.seconds, SHARE * cost)
 
 
 @dataclass(frozen=True)
@@ -250,7 +257,7 @@ class Run:
         self.rows, self.written = 0, 0
         self._size = Pace(block)
         self._file = _fingerprint(source)
-        self._last = 0, time.monotonic()  # rows and time of the last checkpoint
+        self._last = 0, time.monotonic(), 0.0  # rows and time of the last checkpoint, and the seconds it took
 
     def start(self) -> None:
         """From the first row. The checkpoint written now is there to be resumed whatever happens next."""
@@ -262,7 +269,7 @@ class Run:
         check_same_source(found.source, self.source.identity)
         self.source.seek(found.position)
         self.rows = found.rows
-        self._last = self.rows, time.monotonic()
+        self._last = self.rows, time.monotonic(), 0.0
 
     def to_the_end(self, on_progress: Progress | None = None) -> Trained:
         """Work until the source ends, the limit is reached, or a signal comes."""
@@ -277,7 +284,8 @@ class Run:
                 self.rows += len(part)
                 if on_progress is not None:
                     on_progress(self.rows, self._share())
-                if self.every.due(self.rows - self._last[0], time.monotonic() - self._last[1]):
+                rows, then, cost = self._last
+                if self.every.due(self.rows - rows, time.monotonic() - then, cost):
                     self._write()
             self._write()
             return self._trained(finished=False, stopped_by=interrupts.caught)
@@ -301,6 +309,7 @@ class Run:
                 f"{self.source.identity.get('path')} changed while it was read; the last checkpoint was made before "
                 "that was noticed: train on a copy that nobody writes to"
             )
+        begin = time.monotonic()
         snapshot = Snapshot(
             self.work.models,
             self.rows,
@@ -317,7 +326,8 @@ class Run:
             if not self.keep_going:
                 raise
             warnings.warn(f"training goes on without a checkpoint: {problem}", stacklevel=3)
-        self._last = self.rows, time.monotonic()
+        now = time.monotonic()
+        self._last = self.rows, now, now - begin
 
     def _trained(self, finished: bool, stopped_by: str | None = None) -> Trained:
         return Trained(self.work, self.rows, finished, stopped_by, self.written)

@@ -21,6 +21,7 @@ from bayou.schema import Label
 NAMES = ("labels.bytes", "labels.ends", "labels.types", "labels.lists")
 STR, BYTES, INT, FLOAT, BOOL = range(5)
 _INT = re.compile(rb"-?(0|[1-9][0-9]{0,399})\Z")
+CHUNK = 4_096
 
 
 class LabelWriter:
@@ -36,23 +37,29 @@ class LabelWriter:
     """
 
     def __init__(self) -> None:
-        self._blob: list[bytes] = []
+        self._blobs: list[bytes] = []
+        self._lengths: list[NDArray[np.int64]] = []
         self._types = bytearray()
         self._lists: list[int] = []
 
     def add(self, labels: Iterable[Label]) -> int:
-        for label in labels:
-            kind, data = _encoded(label)
-            self._blob.append(data)
-            self._types.append(kind)
-        self._lists.append(len(self._blob))
+        values = list(labels)
+        if set(map(type, values)) == {str} and (text := "".join(values)).isascii():  # type: ignore[arg-type]
+            self._blobs.append(text.encode())
+            self._lengths.append(np.fromiter(map(len, values), np.int64, len(values)))  # type: ignore[arg-type]
+            self._types += bytes([STR]) * len(values)
+        else:
+            encoded = [_encoded(label) for label in values]
+            self._blobs += [data for _, data in encoded]
+            self._lengths.append(np.array([len(data) for _, data in encoded], np.int64))
+            self._types += bytes(kind for kind, _ in encoded)
+        self._lists.append(len(self._types))
         return len(self._lists) - 1
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        ends = np.cumsum([len(data) for data in self._blob], dtype=np.int64)
         return {
-            "labels.bytes": np.frombuffer(b"".join(self._blob), dtype=np.uint8),
-            "labels.ends": ends,
+            "labels.bytes": np.frombuffer(b"".join(self._blobs), dtype=np.uint8),
+            "labels.ends": np.cumsum(np.concatenate([np.zeros(0, np.int64), *self._lengths])),
             "labels.types": np.frombuffer(bytes(self._types), dtype=np.uint8),
             "labels.lists": np.array(self._lists, dtype=np.int64),
         }
@@ -70,7 +77,7 @@ class LabelReader:
         _check_ends("labels.lists", self._lists, len(self._ends))
         if len(self._types) != len(self._ends) or (len(self._types) and self._types.max() > BOOL):
             raise ModelFileError("labels.types does not give one known type per label")
-        self._blob = blob.tobytes()
+        self._blob = blob.data
 
     def __len__(self) -> int:
         return len(self._lists)
@@ -82,9 +89,13 @@ class LabelReader:
         high = int(self._lists[number])
         begin = int(self._ends[low - 1]) if low else 0
         out: list[Label] = []
-        for end, kind in zip(self._ends[low:high].tolist(), self._types[low:high].tolist(), strict=True):
-            out.append(_decoded(self._blob[begin:end], kind))
-            begin = end
+        for first in range(
+            low, high, CHUNK
+        ):  # the numbers of a long list would take more room than its labels
+            here = slice(first, min(first + CHUNK, high))
+            for end, kind in zip(self._ends[here].tolist(), self._types[here].tolist(), strict=True):
+                out.append(_decoded(bytes(self._blob[begin:end]), kind))
+                begin = end
         return out
 
     def names(self, number: object) -> list[str]:
