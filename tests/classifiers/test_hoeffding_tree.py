@@ -16,7 +16,10 @@ from tests.naive.tree import NaiveTree, entropy, gini
 from bayou import NaiveBayes
 from bayou.classifiers.hoeffding_tree import HoeffdingTree
 from bayou.errors import BayouError, ModelFileError, SchemaError
+from bayou.readings.equal import EqualFrequency, EqualWidth
+from bayou.readings.fayyad_irani import FayyadIrani
 from bayou.readings.splits import Gini, InformationGain, hoeffding_bound, table_merit
+from bayou.summaries.quantile_tuples import GKClass
 from bayou.testing import CHECKS
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "hoeffding.json").read_text())
@@ -27,6 +30,13 @@ MODELS = {
         grace=15, delta=0.2, memory=6000, split=InformationGain(binary=True)
     ),
     "naive Bayes leaves": lambda: HoeffdingTree(grace=30, delta=0.1, leaf="bayes", memory=12_000),
+    "quantiles, Fayyad-Irani": lambda: HoeffdingTree(
+        grace=20,
+        delta=0.1,
+        numeric=GKClass(tuples=8),
+        split=InformationGain(cuts=FayyadIrani()),
+        memory=150_000,
+    ),
     "majority leaves": lambda: HoeffdingTree(grace=10, delta=0.3, leaf="majority", memory=12_000),
 }
 
@@ -115,6 +125,39 @@ def test_is_the_plain_tree(leaf, split, impurity, seed):
         plain.learn(x, y, w)
     assert model.leaves > 4
     assert len(plain.splits) > 3
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_cuts_of_quantiles_are_the_plain_ones_where_every_value_has_a_tuple(seed):
+    rows = [({**x, "a": x["a"] and round(x["a"], 1)}, y, w) for x, y, w in mixed_rows(seed, 500)]
+    plain = NaiveTree(grace=25, delta=0.3, tie=0.2, counted=True)
+    model = HoeffdingTree(grace=25, delta=0.3, tie=0.2, numeric=GKClass(tuples=500))
+    proba = model.test_then_train_batch(
+        [x for x, _, _ in rows], [y for _, y, _ in rows], [w for *_, w in rows]
+    )
+    for (x, y, w), mine in zip(rows, proba.tolist(), strict=True):
+        theirs = plain.predict(x)
+        assert mine == pytest.approx([theirs.get(label, 0.0) for label in model.labels()], abs=1e-7)
+        plain.learn(x, y, w)
+    assert model.leaves > 4
+
+
+@pytest.mark.parametrize("cuts", [None, EqualWidth(bins=30), EqualFrequency(bins=30), FayyadIrani()])
+def test_quantiles_see_stripes(cuts):
+    """Both classes have the same mean, spread and range: to the moments they look alike."""
+    x = np.random.default_rng(1).random((5000, 2))
+    y = np.where(np.floor(8 * np.abs(x[:, 0] - 0.5)) % 2 == 0, "even", "odd")
+    counted = HoeffdingTree(numeric="gk", split=InformationGain(cuts=cuts), tie=0.1, leaf="majority").fit(
+        x, y
+    )
+    moments = HoeffdingTree(tie=0.1, leaf="majority").fit(x, y)
+    assert counted.score(x, y) > 0.95 > 0.9 > moments.score(x, y)
+
+
+def test_what_leaves_cannot_keep_is_refused():
+    for wrong in ("pid", "histogram", GKClass(eps=0.1)):
+        with pytest.raises(SchemaError):
+            HoeffdingTree(numeric=wrong).learn_one({"x": 1.0}, "a")
 
 
 @pytest.mark.parametrize("seed", range(3))

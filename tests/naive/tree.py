@@ -22,9 +22,11 @@ def gini(weights: dict[Any, float]) -> float:
 class NaiveTree:
     """Records of numbers and strings; attributes in a fixed order, numeric ones first."""
 
-    def __init__(self, grace=200, delta=1e-7, tie=0.05, impurity=entropy, leaf="adaptive", binary=False):
+    def __init__(
+        self, grace=200, delta=1e-7, tie=0.05, impurity=entropy, leaf="adaptive", binary=False, counted=False
+    ):
         self.grace, self.delta, self.tie, self.leaf = grace, delta, tie, leaf
-        self.impurity, self.binary = impurity, binary
+        self.impurity, self.binary, self.counted = impurity, binary, counted
         self.root = self.new_leaf({}, None)
         self.splits: list[tuple[float, str]] = []
         self.seen = 0
@@ -146,7 +148,12 @@ class NaiveTree:
 
     def candidates(self, node, name, rows):
         cells = {c: v for (n, c), v in node["numbers"].items() if n == name}
-        if cells:
+        if cells and self.counted:
+            for cut in sorted({v for pairs in cells.values() for v, _ in pairs})[:-1]:
+                left = {c: sum(w for v, w in pairs if v <= cut) for c, pairs in cells.items()}
+                right = {c: sum(w for v, w in pairs if v > cut) for c, pairs in cells.items()}
+                yield self.merit([left, right], rows), at_most(name, cut), {True: left, False: right}
+        elif cells:
             low = min(v for pairs in cells.values() for v, _ in pairs)
             high = max(v for pairs in cells.values() for v, _ in pairs)
             for i in range(10):

@@ -58,7 +58,8 @@ class GrowingTree(View[Tree]):
         at, g = 0, self.growth
         self._order_cells()
         while True:
-            watched = g.limit is not None and self.summary.dormant > 0
+            quantiles = self.summary.statistics.quantiles is not None
+            watched = quantiles or (g.limit is not None and self.summary.dormant > 0)
             at, leaf = self.summary.learn(block, at, g.kind, g.grace, self.rules, watched, out)
             if leaf < 0:
                 break
@@ -90,12 +91,14 @@ class GrowingTree(View[Tree]):
         tree, rule = self.summary, self.growth.rule
         t, s, slot = tree.nodes, tree.statistics, tree.slot(leaf)
         moments, counts = s.moments[slot], s.counts[slot]
-        merits = merits_of(
-            moments, counts, s.present[slot], s.offsets, tree.cells, float(t.track[leaf, OWN]), self.rules
-        )
+        rows = float(t.track[leaf, OWN])
+        merits = merits_of(moments, counts, s.present[slot], s.offsets, tree.cells, rows, self.rules)
+        cells = s.quantiles.cells(slot) if s.quantiles else None
+        if cells is not None:
+            rule.read_cells(cells, rows, merits)
         place = worth_splitting(merits.merit, tree.columns, t.weight[leaf], self.rules)
         if place >= 0:
-            split = rule.split(place, merits, moments, counts, s.offsets, tree.cells)
+            split = rule.split(place, merits, moments, counts, s.offsets, tree.cells, cells)
             self._split(leaf, split, self._room(self._sizes(block, at), split))
         if self.growth.limit is not None and tree.dormant:
             self._keep_the_promising(self._room(self._sizes(block, at)) or 1)

@@ -13,13 +13,16 @@ from bayou.align import Alignment, canonical_order
 from bayou.classifiers.engine import BayesClassifier
 from bayou.classifiers.explanation import record_of
 from bayou.classifiers.growing_tree import GrowingTree, Growth
+from bayou.classifiers.numeric import numeric_recipe
 from bayou.classifiers.planted_tree import plant
 from bayou.classifiers.tree_text import TreeExplanation, TreeText
 from bayou.errors import SchemaError
 from bayou.kernels.tree_rows import ADAPTIVE_LEAF, BAYES_LEAF, MAJORITY_LEAF
+from bayou.readings.gaussian import Gaussian
 from bayou.readings.splits import SplitRule, split_rule
 from bayou.readings.view import AnyView
 from bayou.schema import Declared, Kind, Label, Schema
+from bayou.summaries.quantile_tuples import GKClass
 from bayou.summaries.tree import Tree
 
 LEAVES = {"majority": MAJORITY_LEAF, "bayes": BAYES_LEAF, "adaptive": ADAPTIVE_LEAF}
@@ -44,6 +47,10 @@ class HoeffdingTree(BayesClassifier):
     leaf
         How leaves predict: `"majority"`, `"bayes"` (naive Bayes over the leaf's own rows), or `"adaptive"`, the one
         of the two that has been right more often at that leaf.
+    numeric
+        What leaves keep of numeric columns to find cuts: `"gaussian"`, moments and ranges; or `"gk"`,
+        `GKClass(tuples=50)`, quantiles with class counts, which tell the merit of any cut (`split` says which to try).
+        Naive Bayes at leaves uses the moments either way.
     memory
         Limit in bytes, or None. When it is reached, the leaves that promise least (weight outside their majority
         class) stop keeping statistics, and come back when they promise more.
@@ -54,7 +61,7 @@ class HoeffdingTree(BayesClassifier):
     was made; statistics leave missing values out. Text columns play no part.
 
     Merge: none; train one tree per shard and let them vote. Memory: per leaf 64 bytes per class and numeric column,
-    16 per class and nominal value.
+    16 per class and nominal value; with quantiles also 8 (4 + K) per tuple and column and 512 (8 p + 12).
 
     Examples
     --------
@@ -71,6 +78,7 @@ class HoeffdingTree(BayesClassifier):
         tie: float = 0.05,
         split: str | SplitRule = "gain",
         leaf: str = "adaptive",
+        numeric: str | GKClass = "gaussian",
         memory: int | None = 1 << 25,
         schema: Declared | None = None,
     ) -> None:
@@ -79,6 +87,7 @@ class HoeffdingTree(BayesClassifier):
         self.tie = tie
         self.split = split
         self.leaf = leaf
+        self.numeric = numeric
         self.memory = memory
         self.schema = schema
 
@@ -92,7 +101,7 @@ class HoeffdingTree(BayesClassifier):
         growth = Growth(
             float(self.grace), self.delta, self.tie, split_rule(self.split), LEAVES[self.leaf], self.memory
         )
-        return {"tree": GrowingTree(Tree(), growth)}
+        return {"tree": GrowingTree(Tree(leaf_tuples(self.numeric)), growth)}
 
     @property
     def _tree(self) -> GrowingTree:
@@ -186,4 +195,17 @@ class HoeffdingTree(BayesClassifier):
         return TreeText(self._grown(), self.schema_, self.leaf)
 
     def _nested(self, name: str, value: Any) -> Any:
-        return split_rule(value) if name == "split" else value
+        resolve = {"split": split_rule, "numeric": numeric_recipe}.get(name)
+        return resolve(value) if resolve else value
+
+
+def leaf_tuples(numeric: str | GKClass) -> int:
+    """Tuples per numeric column and leaf; 0 where leaves keep moments only."""
+    recipe = numeric_recipe(numeric)
+    if isinstance(recipe, Gaussian):
+        return 0
+    if not isinstance(recipe, GKClass) or recipe.eps is not None:
+        raise SchemaError(
+            f"numeric={numeric!r}; leaves keep 'gaussian', 'gk' or GKClass(tuples=...), without eps"
+        )
+    return recipe.tuples

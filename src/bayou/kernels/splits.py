@@ -138,6 +138,58 @@ def numeric_merits(
 
 
 @kernel
+def divide_cells(
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    cut: float,
+) -> None:
+    """The class weights of the cells that end at or below the cut, and of the others.
+
+    left, right : float64[K], out; upper : float64[m], in, the largest value of each cell; counts : float64[m, K], in
+    """
+    left[:], right[:] = 0.0, 0.0
+    for cell in range(len(upper)):
+        for c in range(len(left)):
+            if upper[cell] <= cut:
+                left[c] += counts[cell, c]
+            else:
+                right[c] += counts[cell, c]
+
+
+@kernel
+def cell_merits(
+    offsets: NDArray[np.int64],
+    upper: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    all_rows: float,
+    least: float,
+    bits: bool,
+    merit: NDArray[np.float64],
+    cut: NDArray[np.float64],
+) -> None:
+    """The best cut between two cells, for every numeric column that is given as cells.
+
+    offsets : int64[p + 1], in; upper : float64[m], in; counts : float64[m, K], in; merit, cut : float64[p], out
+    """
+    k = counts.shape[1]
+    left, right = np.empty(k), np.empty(k)
+    for j in range(len(merit)):
+        merit[j], cut[j] = -np.inf, 0.0
+        begin, end = offsets[j], offsets[j + 1]
+        divide_cells(left, right, upper[begin:end], counts[begin:end], -np.inf)
+        before = impurity(right, class_total(right), bits)
+        for cell in range(begin, end - 1):
+            for c in range(k):
+                left[c] += counts[cell, c]
+                right[c] = max(0.0, right[c] - counts[cell, c])
+            found = two_way_merit(left, right, before, all_rows, least, bits)
+            if found > merit[j]:
+                merit[j], cut[j] = found, upper[cell]
+
+
+@kernel
 def nominal_merits(
     counts: NDArray[np.float64],
     present: NDArray[np.float64],

@@ -36,6 +36,27 @@ def best_class(score: NDArray[np.float64], order: NDArray[np.int64]) -> int:
 
 
 @kernel
+def slots_of_rows(
+    nodes: NDArray[np.int64],
+    cuts: NDArray[np.float64],
+    branches: NDArray[np.int64],
+    x: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    slots: NDArray[np.int64],
+) -> None:
+    """slots[i] = where the leaf of row i keeps its statistics; -1 if nowhere, or if the row teaches nothing.
+
+    nodes : int64[m, 8], in; cuts : float64[m], in; branches : int64[b], in; x : float64[n, p], in
+    codes : int32[n, q], in; y : int32[n], in; w : float64[n], in; slots : int64[n], out
+    """
+    for i in range(len(slots)):
+        teaches = y[i] >= 0 and w[i] > 0.0
+        slots[i] = nodes[route(nodes, cuts, branches, x[i], codes[i]), SLOT] - 1 if teaches else -1
+
+
+@kernel
 def predict_rows(
     nodes: NDArray[np.int64],
     cuts: NDArray[np.float64],

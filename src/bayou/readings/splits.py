@@ -9,9 +9,20 @@ from numpy.typing import NDArray
 
 from bayou.block import Floats, Index
 from bayou.errors import SchemaError
-from bayou.kernels.splits import MULTIWAY_VALUE, divide, hoeffding, leaf_merits, read_scales
+from bayou.kernels.splits import (
+    MULTIWAY_VALUE,
+    cell_merits,
+    divide,
+    divide_cells,
+    hoeffding,
+    leaf_merits,
+    read_scales,
+)
 from bayou.kernels.tree import AT_MOST, MULTIWAY, ONE_VALUE
+from bayou.readings.partition import Discretiser
 from bayou.recipe import Recipe
+
+Cells = tuple[Index, Floats, Floats]  # of numeric columns, end to end: offsets, largest values, class counts
 
 
 def hoeffding_bound(merit_range: float, delta: float, n: float) -> float:
@@ -58,11 +69,16 @@ class SplitRule(Recipe):
         At least two branches must each get more than this share of the weight.
     binary
         Only two-way splits of nominal columns (one value against the rest).
+    cuts
+        Where leaves keep quantiles of numeric columns: the intervals between which cuts are tried, such as
+        `EqualFrequency(bins=10)`, `EqualWidth()` or `FayyadIrani()`, which also says whether a column is worth any cut;
+        None tries all that the quantiles can tell apart.
     """
 
     candidates: int = 10
     min_branch: float = 0.01
     binary: bool = False
+    cuts: Discretiser | None = None
 
     def __post_init__(self) -> None:
         if self.candidates < 1 or not 0 <= self.min_branch < 0.5:
@@ -76,28 +92,48 @@ class SplitRule(Recipe):
         """What kernels need to know, in their order."""
         return np.array([delta, tie, self.min_branch, self.candidates, self.bits, self.binary])
 
+    def read_cells(self, cells: Cells, rows: float, merits: Merits) -> None:
+        """Put the merits of numeric columns in, read off cells instead of moments."""
+        offsets, upper, counts = cells
+        if self.cuts is not None:
+            found = self.cuts.partitions(offsets, upper, counts)
+            offsets, upper, counts = found.offsets, found.cuts, np.ascontiguousarray(found.counts)
+        numeric = merits.merit[: len(merits.cut)]
+        cell_merits(offsets, upper, counts, rows, self.min_branch, self.bits, numeric, merits.cut)
+
     def split(
-        self, place: int, merits: Merits, moments: Floats, counts: Floats, offsets: Index, order: Index
+        self,
+        place: int,
+        merits: Merits,
+        moments: Floats,
+        counts: Floats,
+        offsets: Index,
+        order: Index,
+        cells: Cells | None = None,
     ) -> Split:
         """The split at a place of the merits."""
         p, k = moments.shape[2], moments.shape[1]
         if place < p:
             cut = float(merits.cut[place])
             weights, scale = np.empty((2, k)), np.empty(k)
-            read_scales(scale, moments, place)
-            divide(weights[0], weights[1], moments, scale, place, cut)
+            if cells is None:
+                read_scales(scale, moments, place)
+                divide(weights[0], weights[1], moments, scale, place, cut)
+            else:
+                here = slice(cells[0][place], cells[0][place + 1])
+                divide_cells(weights[0], weights[1], cells[1][here], cells[2][here], cut)
             return Split(AT_MOST, place, cut, (), weights)
         j = place - p
-        cells = counts[offsets[j] : offsets[j + 1]]
+        values_of = counts[offsets[j] : offsets[j + 1]]
         codes = order[offsets[j] : offsets[j + 1]] - offsets[j]
         v = int(merits.value[j])
         if v == MULTIWAY_VALUE:
-            values = tuple(int(v) for v in codes if cells[v].any())
-            return Split(MULTIWAY, j, 0.0, values, cells[list(values)])
+            values = tuple(int(v) for v in codes if values_of[v].any())
+            return Split(MULTIWAY, j, 0.0, values, values_of[list(values)])
         rest = np.zeros(k)
         for other in codes[codes != v]:
-            rest += cells[other]
-        return Split(ONE_VALUE, j, 0.0, (v,), np.stack((cells[v], rest)))
+            rest += values_of[other]
+        return Split(ONE_VALUE, j, 0.0, (v,), np.stack((values_of[v], rest)))
 
 
 @dataclass(frozen=True)
@@ -114,7 +150,7 @@ class Gini(SplitRule):
     """1 - sum of squared class shares, before the split minus after it; ranges up to 1.
 
     >>> Gini(binary=True)
-    Gini(candidates=10, min_branch=0.01, binary=True)
+    Gini(candidates=10, min_branch=0.01, binary=True, cuts=None)
     """
 
     @property

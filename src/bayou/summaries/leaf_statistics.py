@@ -13,7 +13,9 @@ from bayou.block import Floats, Index
 from bayou.errors import ModelFileError
 from bayou.kernels.tree import HIGH, LOW, N, read_slot_nominal, read_slot_numeric
 from bayou.protocols import Arrays
+from bayou.summaries.leaf_quantiles import LeafQuantiles
 
+QUANTILES = "quantiles."
 ROOM = 8  # slots allocated at first, if memory allows; doubled when full
 
 
@@ -22,12 +24,14 @@ class LeafStatistics:
 
     moments : float64[S, 5, K, p], n, mean, m2, low, high; counts : float64[S, cells, K]; present : float64[S, q, K].
     The cells of a nominal column have room for a power of two of values, so that shapes depend on the schema alone.
+    With `tuples`, every slot also keeps the quantiles of numeric columns, in so many tuples each.
     Memory per slot: 64 bytes per class and numeric column, 16 per class and cell, 17 per class and nominal column.
     """
 
     names = ("moments", "counts", "present")
 
-    def __init__(self) -> None:
+    def __init__(self, tuples: int = 0) -> None:
+        self.quantiles = LeafQuantiles(tuples, ROOM) if tuples else None
         self.moments = np.zeros((ROOM, 5, 0, 0))
         self.counts = np.zeros((ROOM, 0, 0))
         self.present = np.zeros((ROOM, 0, 0))
@@ -42,7 +46,10 @@ class LeafStatistics:
 
     def slot_bytes(self, classes: int, numeric: int, cells: int, nominal: int) -> int:
         """Bytes of one slot over a schema of these sizes, with what is read off it."""
-        return classes * (64 * numeric + 16 * cells + 16 * nominal) + 24 * numeric + cells + 8 * nominal
+        more = self.quantiles.slot_bytes(classes, numeric) if self.quantiles else 0
+        return (
+            classes * (64 * numeric + 16 * cells + 16 * nominal) + 24 * numeric + cells + 8 * nominal + more
+        )
 
     def _allocate(self) -> None:
         s, _, k, p = self.moments.shape
@@ -66,7 +73,17 @@ class LeafStatistics:
         """Forget what one slot holds."""
         for array in (self.moments, self.counts, self.present):
             array[slot] = 0.0
+        if self.quantiles:
+            self.quantiles.clear(slot)
         self.read(logs, slot)
+
+    def copy(self, here: int, there: int, logs: Floats) -> None:
+        """Let one slot hold what another does."""
+        for array in (self.moments, self.counts, self.present):
+            array[there] = array[here]
+        if self.quantiles:
+            self.quantiles.copy(here, there)
+        self.read(logs, there)
 
     def resize(self, slots: int) -> None:
         """More or fewer slots; those beyond the end are lost."""
@@ -75,9 +92,13 @@ class LeafStatistics:
             new = np.zeros((slots, *old.shape[1:]), dtype=old.dtype)
             new[: min(slots, len(old))] = old[:slots]
             setattr(self, name, new)
+        if self.quantiles:
+            self.quantiles.resize(slots)
 
     def realign(self, plan: Alignment, logs: Floats) -> None:
         """Make room for classes, columns and values, and move what is there."""
+        if self.quantiles:
+            self.quantiles.realign(plan)
         sizes = [axis.size for axis in plan.values]
         offsets = rooms(sizes)
         declared = np.array([axis.declared for axis in plan.values], dtype=np.int64)
@@ -109,9 +130,14 @@ class LeafStatistics:
         return same and ends and np.array_equal(offsets, self.offsets)
 
     def arrays(self) -> Arrays:
-        return {name: getattr(self, name) for name in self.names}
+        more = self.quantiles.arrays() if self.quantiles else {}
+        return {name: getattr(self, name) for name in self.names} | {
+            f"{QUANTILES}{k}": a for k, a in more.items()
+        }
 
     def restore(self, arrays: Arrays, logs: Floats) -> None:
+        if self.quantiles:
+            self.quantiles.restore(_within(arrays))
         for name in self.names:
             setattr(self, name, np.array(arrays[name], order="C"))
         self._allocate()
@@ -130,6 +156,13 @@ class LeafStatistics:
         backwards = np.any((moments[:, N] > 0) & (moments[:, LOW] > moments[:, HIGH]))
         if counted < 0 or arrays["present"].min(initial=0.0) < 0 or backwards:
             raise ModelFileError("the statistics of the leaves hold negative counts or ranges")
+        if self.quantiles:
+            self.quantiles.check(_within(arrays), slots)
+
+
+def _within(arrays: Arrays) -> Arrays:
+    """The arrays of the quantiles under their own names."""
+    return {k.removeprefix(QUANTILES): a for k, a in arrays.items() if k.startswith(QUANTILES)}
 
 
 def rooms(sizes: list[int]) -> Index:

@@ -12,7 +12,7 @@ from bayou.block import Block, Floats, Index
 from bayou.errors import MergeError, UnsupportedError
 from bayou.kernels.class_counts import class_total
 from bayou.kernels.tree import SLOT, TEST
-from bayou.kernels.tree_rows import OWN, SINCE, trail_rows
+from bayou.kernels.tree_rows import OWN, SINCE, slots_of_rows, trail_rows
 from bayou.kernels.value_counts import fill_logs
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
@@ -31,9 +31,10 @@ class Tree:
 
     law: ClassVar[MergeLaw] = MergeLaw.NONE
 
-    def __init__(self) -> None:
+    def __init__(self, tuples: int = 0) -> None:
+        self.tuples = tuples  # of every numeric column at every leaf; 0: moments only
         self.nodes = TreeNodes()
-        self.statistics = LeafStatistics()
+        self.statistics = LeafStatistics(tuples)
         self.nodes.nodes[0, SLOT] = 1
         self.order: Index = np.zeros(0, dtype=np.int64)  # classes in canonical order, given by the owner
         self.columns: Index = np.zeros(0, dtype=np.int64)  # so are columns, numeric ones counted first
@@ -52,6 +53,10 @@ class Tree:
             t.nodes, t.cuts, t.branches, s.declared, s.offsets, self.order, self.columns, self.cells, rules, LOGS,
             block.numeric, block.codes, block.y, block.w, kind, grace, watched, first, ripe, out,
         )  # fmt: skip
+        if s.quantiles is not None and after > first:
+            part, slots = block.rows(first, after), np.empty(after - first, dtype=np.int64)
+            slots_of_rows(t.nodes, t.cuts, t.branches, part.numeric, part.codes, part.y, part.w, slots)
+            s.quantiles.update(part, slots)
         return after, int(ripe[0])
 
     def update(self, block: Block) -> None:
@@ -110,10 +115,8 @@ class Tree:
             here = self.slot(leaf)
             if here >= slots:
                 there = next(free)
-                for array in (self.statistics.moments, self.statistics.counts, self.statistics.present):
-                    array[there] = array[here]
+                self.statistics.copy(here, there, LOGS)
                 self.nodes.nodes[leaf, SLOT] = there + 1
-                self.statistics.read(LOGS, there)
         self.statistics.resize(slots)
 
     def fit(self, most: int | None) -> None:
@@ -131,18 +134,22 @@ class Tree:
     def memory_bytes(self) -> int:
         """Bytes of nodes and slots, with what is read off them."""
         s = self.statistics
-        read = (s.tables, s.bounds, s.above, s.below, s.known, s.seen)
-        return sum(a.nbytes for a in (*self.arrays().values(), *read))
+        kept = (s.moments, s.counts, s.present, s.tables, s.bounds, s.above, s.below, s.known, s.seen)
+        quantiles = s.quantiles.memory_bytes if s.quantiles else 0
+        return sum(a.nbytes for a in (*self.nodes.arrays().values(), *kept)) + quantiles
 
     def merge(self, other: Self) -> None:
         raise MergeError("trees do not merge: they have split on other things at other times")
 
     def fresh(self) -> Self:
-        twin = type(self)()
+        twin = type(self)(self.tuples)
         twin.nodes.weight = np.zeros((len(twin.nodes.nodes), self.nodes.weight.shape[1]))
         mine, theirs = self.statistics, twin.statistics
         theirs.declared, theirs.offsets, theirs.sizes = mine.declared, mine.offsets, list(mine.sizes)
-        theirs.restore({k: np.zeros((ROOM, *a.shape[1:])) for k, a in mine.arrays().items()}, LOGS)
+        theirs.quantiles = mine.quantiles.fresh(ROOM) if mine.quantiles else None
+        empty = {k: np.zeros((ROOM, *getattr(mine, k).shape[1:])) for k in mine.names}
+        more = {k: a for k, a in theirs.arrays().items() if k not in mine.names}
+        theirs.restore({**empty, **more}, LOGS)
         twin.order, twin.columns, twin.cells = self.order, self.columns, self.cells
         return twin
 
