@@ -48,33 +48,36 @@ def best(work: Callable[[], Any], runs: int = 5) -> float:
     return min(times)
 
 
-def row(work: str, ours: float, peer: float, target: str) -> Row:
+def row(work: str, ours: float, peer: float, target: object) -> Row:
     """The ratio is how many times faster we are."""
     return {"work": work, "ours": ours, "peer": peer, "ratio": peer / ours, "target": target}
 
 
-def against_scikit_learn(X: csr_matrix, y: np.ndarray, test: csr_matrix) -> Iterator[Row]:
-    for bits in (15, 63):
-        peer = OutputCodeClassifier(PeerNB(), code_size=bits / CLASSES, random_state=0).fit(X, y)
-        assert len(peer.estimators_) == bits
-        slow_fit = best(lambda: peer.fit(X, y), 2)  # noqa: B023
-        slow = best(lambda: peer.predict(test), 2)  # noqa: B023
-        set_threads(1)
-        for code, decode in ((BCH(bits), "soft"), (RandomCode(bits), "hamming")):
-            name = f"{bits} bits, {decode}"
-            model = EcocNB(MultinomialNB(), code, decode).fit(X, y)
-            model.predict(test)
-            yield row(f"train, {name}", best(lambda: model.fit(X, y)), slow_fit, ">= 25 at 63 bits")  # noqa: B023
-            further = f"train on one more batch, {name}"
-            yield row(further, best(lambda: model.partial_fit(X, y)), slow_fit, ">= 25 at 63 bits")  # noqa: B023
-            target = ">= 12 at 63 bits" if decode == "soft" else ""
-            model.predict(test)
-            yield row(f"predict, {name}, one core", best(lambda: model.predict(test)), slow, target)  # noqa: B023
-            yield row(f"first predict, {name}, one core", best(lambda: first(model, test)), slow, "")  # noqa: B023
-            set_threads(2)
-            target = ">= 20 at 63 bits" if decode == "soft" else ""
-            yield row(f"predict, {name}, two cores", best(lambda: model.predict(test)), slow, target)  # noqa: B023
-            set_threads(1)
+def against_scikit_learn(X: csr_matrix, y: np.ndarray, test: csr_matrix, bits: int) -> Iterator[Row]:
+    peer = OutputCodeClassifier(PeerNB(), code_size=bits / CLASSES, random_state=0).fit(X, y)
+    assert len(peer.estimators_) == bits
+    slow_fit, slow = best(lambda: peer.fit(X, y), 2), best(lambda: peer.predict(test), 2)
+    for code, decode in ((BCH(bits), "soft"), (RandomCode(bits), "hamming")):
+        yield from coded(EcocNB(MultinomialNB(), code, decode), X, y, test, slow_fit, slow, bits)
+
+
+def coded(
+    model: EcocNB, X: csr_matrix, y: np.ndarray, test: csr_matrix, slow_fit: float, slow: float, bits: int
+) -> Iterator[Row]:
+    """One code and decoding beside the peer's times; the claims are about 63 bits."""
+    name, claimed = f"{bits} bits, {model.decode}", bits == 63
+    set_threads(1)
+    model.fit(X, y)
+    yield row(f"train, {name}", best(lambda: model.fit(X, y)), slow_fit, 25 if claimed else "")
+    further = best(lambda: model.partial_fit(X, y))
+    yield row(f"train on one more batch, {name}", further, slow_fit, 25 if claimed else "")
+    model.predict(test)
+    yield row(f"predict, {name}, one core", best(lambda: model.predict(test)), slow, 12 if claimed else "")
+    yield row(f"first predict, {name}, one core", best(lambda: first(model, test)), slow, "")
+    set_threads(2)
+    model.predict(test)
+    yield row(f"predict, {name}, two cores", best(lambda: model.predict(test)), slow, 20 if claimed else "")
+    set_threads(1)
 
 
 def first(model: EcocNB, test: csr_matrix) -> None:
@@ -90,13 +93,17 @@ def against_plain(X: csr_matrix, y: np.ndarray, test: csr_matrix) -> Iterator[Ro
     plain.predict(test)
     train, predict = best(lambda: plain.fit(X, y), 9), best(lambda: plain.predict(test))
     for code in (BCH(63), BCH(127), OneVsOne()):
-        model = EcocNB(MultinomialNB(), code).fit(X, y)
-        model.predict(test)
-        target = ">= 0.87" if code == BCH(63) else ""
-        yield row(f"train, {code}, against plain NB", best(lambda: model.fit(X, y), 9), train, target)  # noqa: B023
-        model.predict(test)
-        ours = best(lambda: model.predict(test))  # noqa: B023
-        yield row(f"predict, {code}, against plain NB", ours, predict, "")
+        yield from beside_plain(EcocNB(MultinomialNB(), code), X, y, test, train, predict)
+
+
+def beside_plain(
+    model: EcocNB, X: csr_matrix, y: np.ndarray, test: csr_matrix, train: float, predict: float
+) -> Iterator[Row]:
+    name, target = f"{model.code}, against plain NB", 0.87 if model.code == BCH(63) else ""
+    model.fit(X, y)
+    yield row(f"train, {name}", best(lambda: model.fit(X, y), 9), train, target)
+    model.predict(test)
+    yield row(f"predict, {name}", best(lambda: model.predict(test)), predict, "")
 
 
 class PerColumn:
@@ -117,22 +124,27 @@ def per_column(X: csr_matrix, y: np.ndarray) -> Iterator[Row]:
     set_threads(1)
     for documents in (1_000, 4_000):
         for bits in (15, 31, 63):
-            some, labels = X[:documents], y[:documents]
-            model, slow = EcocNB(MultinomialNB(), BCH(bits), "hamming"), PerColumn(BCH(bits))
-            model.fit(some, labels).predict(some)
-
-            def train_and_tabulate() -> None:
-                model.fit(some, labels)  # noqa: B023
-                model._read()  # noqa: B023
-                model._read_off.odds[1].columns[0].whole()  # type: ignore[index, attr-defined] # noqa: B023
-
-            ours, peer = best(train_and_tabulate, 3), best(lambda: slow.fit(some, labels), 1)  # noqa: B023
+            ours, peer = train_and_tabulate(X[:documents], y[:documents], bits)
             yield row(f"train and make tables, {documents} rows, {bits} bits, per column", ours, peer, "")
+
+
+def train_and_tabulate(X: csr_matrix, y: np.ndarray, bits: int) -> tuple[float, float]:
+    """Seconds of learning once and reading all tables off, and of a naive Bayes per column."""
+    model, slow = EcocNB(MultinomialNB(), BCH(bits), "hamming"), PerColumn(BCH(bits))
+    model.fit(X, y).predict(X)
+
+    def once() -> None:
+        model.fit(X, y)
+        model._read()
+        model._read_off.odds[1].columns[0].whole()  # type: ignore[index, attr-defined]
+
+    return best(once, 3), best(lambda: slow.fit(X, y), 1)
 
 
 def run() -> list[Row]:
     (X, y), (test, _) = corpus(2), corpus(3)
-    return [*against_scikit_learn(X, y, test), *against_plain(X, y, test), *per_column(X, y)]
+    lines = [line for bits in (15, 63) for line in against_scikit_learn(X, y, test, bits)]
+    return [*lines, *against_plain(X, y, test), *per_column(X, y)]
 
 
 if __name__ == "__main__":

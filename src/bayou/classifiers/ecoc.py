@@ -26,8 +26,10 @@ from bayou.readings.sides import Odds, Sides
 from bayou.readings.view import AnyView
 from bayou.schema import Declared, Schema
 from bayou.summaries.class_counts import ClassCounts
+from bayou.threads import over_ranges
 
 DECODINGS = ("soft", "l1", "hamming", "slepian")
+GRAIN = 500  # rows worth a thread of their own
 TIE = 1e-6  # what separates equal votes: enough to rank, too little to show in a probability
 LOUDNESS = (
     8.0  # what a mean distance of bits is worth as log-odds, where bits are counted rather than weighed
@@ -203,15 +205,20 @@ class EcocNB(Shell):
         return out
 
     def _decoded(self, plan: _Plan, margins: Floats) -> Floats:
-        scores = np.zeros((len(margins), self._inner._k))
-        if self.decode == "soft":
-            decode_soft(margins, plan.signs, plan.weight, scores)
-        elif self.decode == "l1":
-            decode_absolute(margins, plan.signs, plan.weight, scores)
-        else:
-            lexical, tie = self.decode == "slepian", TIE / max(1.0, plan.scale)
-            decode_votes(margins, plan.signs, plan.weight, plan.prior, lexical, tie, scores)
-        scores *= plan.scale
+        scores = np.empty((len(margins), self._inner._k))
+        lexical, tie = self.decode == "slepian", TIE / max(1.0, plan.scale)
+
+        def rows(lo: int, hi: int) -> None:
+            z, out = margins[lo:hi], scores[lo:hi]
+            if self.decode == "soft":
+                decode_soft(z, plan.signs, plan.weight, out)
+            elif self.decode == "l1":
+                decode_absolute(z, plan.signs, plan.weight, out)
+            else:
+                decode_votes(z, plan.signs, plan.weight, plan.prior, lexical, tie, out)
+            out *= plan.scale
+
+        over_ranges(rows, len(margins), GRAIN)
         return scores
 
     def _read(self) -> _Plan | None:
