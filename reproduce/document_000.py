@@ -28,33 +28,45 @@ SMALL_SPLITS = 25
 TEST_SHARE = 0.3
 
 
-def scores(proba: Floats, labels: Sequence[Any], known: Sequence[Any]) -> dict[str, float]:
-    """Accuracy in points, log-loss in nats per row (floored at 1e-9), expected calibration error (15 bins)."""
+def scores(proba: Floats, labels: Sequence[Any], known: Sequence[Any]) -> dict[str, Any]:
+    """Accuracy in points, log-loss in nats per row (floored at 1e-9), and for the calibration error of each row how
+    sure the prediction was and whether it was right."""
     place = {label: i for i, label in enumerate(known)}
     y = np.array([place.get(label, -1) for label in labels])
-    best, sure = proba.argmax(axis=1), proba.max(axis=1)
-    right = best == y
+    right, sure = proba.argmax(axis=1) == y, proba.max(axis=1)
     given = np.where(y >= 0, proba[np.arange(len(y)), np.maximum(y, 0)], 0.0)
-    bins = np.minimum((sure * 15).astype(int), 14)
-    gaps = [
-        abs(right[bins == b].mean() - sure[bins == b].mean()) * (bins == b).mean()
-        for b in range(15)
-        if (bins == b).any()
-    ]
     return {
         "accuracy": 100.0 * float(right.mean()),
         "log_loss": float(-np.log(np.maximum(given, 1e-9)).mean()),
-        "ece": float(np.sum(gaps)),
+        "ece": calibration_error(sure, right),
+        "sure": sure,
+        "right": right,
     }
 
 
-def holdout(
-    data: Rows, make: Mapping[str, Make], seed: int, block: int = 1000
-) -> dict[str, dict[str, float]]:
-    """Learn a shuffled 70 % in one pass, predict the rest."""
+def calibration_error(sure: Floats, right: NDArray[np.bool_], bins: int = 15) -> float:
+    """Mean over rows of |share right - mean sureness| of the row's bin."""
+    bin_of = np.minimum((sure * bins).astype(int), bins - 1)
+    gaps = np.bincount(bin_of, right, bins) - np.bincount(bin_of, sure, bins)
+    return float(np.abs(gaps).sum() / len(sure))
+
+
+def calibration_floor(sure: Floats, draws: int = 20) -> float:
+    """The calibration error a perfectly calibrated model would show on so few rows: labels drawn as it says."""
+    rng = np.random.default_rng(0)
+    return float(np.mean([calibration_error(sure, rng.random(len(sure)) < sure) for _ in range(draws)]))
+
+
+def split(data: Rows, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Places of 70 % of the rows, shuffled, and of the others."""
     order = np.random.default_rng(seed).permutation(len(data))
     cut = len(data) - int(len(data) * TEST_SHARE)
-    train, test = data.take(order[:cut]), data.take(order[cut:])
+    return order[:cut], order[cut:]
+
+
+def holdout(data: Rows, make: Mapping[str, Make], seed: int, block: int = 1000) -> dict[str, dict[str, Any]]:
+    """Learn a shuffled 70 % in one pass, predict the rest."""
+    train, test = (data.take(part) for part in split(data, seed))
     found = {}
     for name, new in make.items():
         model = new()
@@ -73,10 +85,20 @@ def splits(data: Rows) -> int:
 
 
 def mean_holdout(data: Rows, make: Mapping[str, Make], n: int) -> dict[str, dict[str, float]]:
+    """Means over splits. The calibration error is that of the rows of all splits together ("ece"), beside the mean
+    over splits ("ece_split") and what a perfectly calibrated model would show in its place ("floor")."""
     runs = [holdout(data, make, seed) for seed in range(n)]
+    return {name: _means([run[name] for run in runs]) for name in make}
+
+
+def _means(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    sure, right = (np.concatenate([run[key] for run in runs]) for key in ("sure", "right"))
     return {
-        name: {key: float(np.mean([run[name][key] for run in runs])) for key in runs[0][name]}
-        for name in make
+        "accuracy": float(np.mean([run["accuracy"] for run in runs])),
+        "log_loss": float(np.mean([run["log_loss"] for run in runs])),
+        "ece": calibration_error(sure, right),
+        "ece_split": float(np.mean([run["ece"] for run in runs])),
+        "floor": float(np.mean([calibration_floor(run["sure"]) for run in runs])),
     }
 
 
@@ -100,6 +122,7 @@ def models(numeric: str) -> dict[str, Make]:
     return {
         "NB": lambda: WeightedNB(numeric, rate=Constant(0.0)),
         "WNB": lambda: WeightedNB(numeric),
+        "published": lambda: WeightedNB(numeric, rate=Experts(published=True)),
         "tied": lambda: WeightedNB(numeric, tied=True),
         "document": lambda: WeightedNB(numeric, rate="document"),
         "AdaGrad": lambda: WeightedNB(numeric, rate="adagrad"),
@@ -119,20 +142,27 @@ def drifting(numeric: str) -> dict[str, Make]:
 
 def run_holdout(numeric: str, names: Sequence[str]) -> None:
     make = models(numeric)
-    gains: dict[str, list[float]] = {name: [] for name in make}
-    ece: dict[str, list[float]] = {name: [] for name in make}
+    found = {}
     print(f"{'hold-out, ' + numeric:22}" + "".join(f"{name:>10}" for name in make) + "   NLL of NB, WNB")
     for name in names:
         data = load(name, 100_000)
-        found = mean_holdout(data, make, splits(data))
-        for rule in make:
-            gains[rule].append(found[rule]["accuracy"] - found["NB"]["accuracy"])
-            ece[rule].append(found[rule]["ece"])
-        line = "".join(f"{found[rule]['accuracy']:10.2f}" for rule in make)
-        print(f"{name:22}{line}   {found['NB']['log_loss']:.4f} {found['WNB']['log_loss']:.4f}", flush=True)
+        found[name] = run = mean_holdout(data, make, splits(data))
+        line = "".join(f"{run[rule]['accuracy']:10.2f}" for rule in make)
+        print(f"{name:22}{line}   {run['NB']['log_loss']:.4f} {run['WNB']['log_loss']:.4f}", flush=True)
+    gains = {rule: [run[rule]["accuracy"] - run["NB"]["accuracy"] for run in found.values()] for rule in make}
+    losses = {
+        rule: [run[rule]["log_loss"] - run["NB"]["log_loss"] for run in found.values()] for rule in make
+    }
     print(f"{'mean gain':22}" + "".join(f"{np.mean(gains[rule]):10.2f}" for rule in make))
-    print(f"{'worst':22}" + "".join(f"{np.min(gains[rule]):10.2f}" for rule in make))
-    print(f"{'calibration error':22}" + "".join(f"{np.mean(ece[rule]):10.3f}" for rule in make))
+    print(f"{'worst gain':22}" + "".join(f"{np.min(gains[rule]):10.2f}" for rule in make))
+    print(f"{'worst log-loss':22}" + "".join(f"{np.max(losses[rule]):10.4f}" for rule in make))
+    told = {"ece": "calibration error", "ece_split": "the same per split", "floor": "if calibrated, so"}
+    for key, words in told.items():
+        print(f"{words:22}" + "".join(f"{_mean_of(found, rule, key):10.3f}" for rule in make))
+
+
+def _mean_of(found: Mapping[str, Mapping[str, Mapping[str, float]]], rule: str, key: str) -> float:
+    return float(np.mean([run[rule][key] for run in found.values()]))
 
 
 def run_prequential(numeric: str, names: Sequence[str]) -> None:
