@@ -45,7 +45,8 @@ def session(home: Path, master: str, **more: str) -> Iterator[Any]:
     settings = {
         "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.sql.shuffle.partitions": "2",
         "spark.driver.memory": "1g", "spark.driver.host": "127.0.0.1", "spark.local.dir": str(home / "scratch"),
-        "spark.sql.warehouse.dir": str(home / "warehouse"), **more,
+        "spark.sql.warehouse.dir": str(home / "warehouse"), "spark.sql.codegen.wholeStage": "false",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", **more,
     }  # fmt: skip
     builder = SparkSession.builder.master(master).appName("bayou tests")
     for name, value in settings.items():
