@@ -33,6 +33,8 @@ from bayou.readings.prior import CountedPrior
 from bayou.readings.sides import Sides
 from bayou.readings.view import Live, Searched
 from bayou.summaries.class_counts import ClassCounts
+from bayou.summaries.grid_counts import CPiD, PiD
+from bayou.summaries.quantile_tuples import GKClass
 from bayou.testing import random_data
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "ecoc.json").read_text())
@@ -200,6 +202,31 @@ def test_binned_columns_share_the_cuts_of_the_classes(code, smoothing):
             counts = np.bincount(parts[column[base_codes(base, y)] == side], minlength=partition.n_parts)
             logs.append(np.log(counts + 1.0 / partition.n_parts) - np.log(counts.sum() + 1.0))
         np.testing.assert_allclose(found[:, b], (logs[0] - logs[1])[parts], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("numeric", [GKClass(tuples=30), PiD(), CPiD(cells=30)], ids=repr)
+def test_ternary_columns_over_summaries_are_off_by_their_error_at_most(numeric):
+    """Below every cut, either side of every pair of classes has the rows it has, within what `error` tells."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 4, 6000)
+    x = rng.normal(y, 1.0)
+    base = NaiveBayes(numeric).fit(x[:, None], y)
+    view = base._views["numeric"]
+    (partition,) = view.reading
+    cuts = partition.cuts
+    slack = 2 * view.summary.error() * len(x)
+    assert len(cuts) > 2
+    assert 0 < slack < 600
+    matrix = OneVsOne().rows(4)[base.schema_.classes.values]
+    counts = unfolded(base, matrix)["numeric"].reading.partitions.counts
+    off = []
+    for b, column in enumerate(matrix.T):
+        for place, side in ((2 * b, 1), (2 * b + 1, -1)):
+            rows = np.sort(x[column[base_codes(base, y)] == side])
+            assert counts[:, place].sum() == pytest.approx(len(rows))
+            below = np.cumsum(counts[:, place])[:-1]
+            off.append(np.abs(below - np.searchsorted(rows, cuts, side="right")).max())
+    assert max(off) <= slack
 
 
 def base_codes(base, y):
