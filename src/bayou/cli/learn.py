@@ -10,6 +10,7 @@ import typer
 from bayou.cli import options
 from bayou.cli.compiling import announce_compiling
 from bayou.cli.console import INTERRUPTED, UsageError, guarded, note, out_json
+from bayou.cli.engines import Engine, Jobs, Master, learned_apart
 from bayou.cli.files import shown_path
 from bayou.cli.jobs import Done, Job, carry_out, checkpoints, how_often, tell_rejects
 from bayou.cli.meter import time_text
@@ -31,6 +32,9 @@ def learn(
     format: options.Format = None,
     checkpoint: options.Checkpoint = None,
     every: options.Every = "30s",
+    jobs: Jobs = 1,
+    engine: Engine = "local",
+    master: Master = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -45,6 +49,9 @@ def learn(
     announce_compiling(quiet)
     stream = options.stream(file, target, nominal, numeric, text, ignore, policy, dead_letters, format)
     job = Job.asked("learn", stream, rows, {"model": model}, {"out": os.path.abspath(out)})
+    if jobs != 1 or engine != "local":
+        done = learned_apart(job, learner, jobs, engine, master, checkpoint, quiet)
+        return finish(done, job, None, json, quiet)
     with checkpoints(checkpoint) as (place, found):
         if found is not None and checkpoint is not None:
             job.check_same(Job.of(found), checkpoint)

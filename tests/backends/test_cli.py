@@ -1,0 +1,54 @@
+"""`bayou learn --jobs` and `--engine spark`, as a person types it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.backends.tables import one_pass, table, write_csv, write_parquet
+from typer.testing import CliRunner
+
+from bayou import AODE, NaiveBayes, load
+from bayou.cli.app import app
+
+LONG = bool(os.environ.get("BAYOU_LONG"))
+
+
+def bayou(*args: object, code: int = 0) -> Any:
+    result = CliRunner().invoke(app, [str(a) for a in args])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_learn_in_two_processes(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    paths = [write_csv(table(500, seed), folder / f"{seed}.csv") for seed in range(2)]
+    out = tmp_path / "m.bayou"
+    told = bayou("learn", folder, "--target", "move", "--model", "aode", "--jobs", 2, "--out", out, "--json")
+    assert json.loads(told.stdout)["rows"] == 1_000
+    assert load(out).digest() == one_pass(AODE(), *paths, target="move").digest()
+
+
+def test_what_does_not_go_with_shards_is_refused(tmp_path: Path) -> None:
+    path = write_csv(table(50), tmp_path / "moves.csv")
+    learn = ("learn", path, "--target", "move", "--out", tmp_path / "m.bayou", "--jobs", 2)
+    assert "--rows does not go with --jobs" in bayou(*learn, "--rows", 10, code=2).output
+    assert "--checkpoint does not go with" in bayou(*learn, "--checkpoint", tmp_path / "ck", code=2).output
+    assert "its law is none" in bayou(*learn, "--model", "tree", code=1).output
+    assert "standard input" in bayou("learn", "-", "--out", tmp_path / "m.bayou", "--jobs", 2, code=2).output
+
+
+@pytest.mark.skipif(not LONG, reason="starts a Java machine of its own: make test-system")
+@pytest.mark.skipif(not shutil.which("java"), reason="THERE IS NO JAVA HERE")
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+def test_learn_with_spark(tmp_path: Path) -> None:
+    path = write_parquet(table(), tmp_path / "moves.parquet")
+    out = tmp_path / "m.bayou"
+    bayou("learn", path, "-t", "move", "--engine", "spark", "--master", "local[2]", "--out", out)
+    assert load(out).labels() == one_pass(NaiveBayes(), path, target="move").labels()
+    assert load(out)._position == 3_000
