@@ -17,8 +17,6 @@ from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.classifiers.super_parent import SuperParent
 from bayou.classifiers.tan import TAN
 from bayou.errors import SchemaError, UnsupportedError
-from bayou.readings.chosen_parent import score
-from bayou.summaries.candidate_record import CandidateRecord
 from bayou.summaries.grid import Grid
 from bayou.testing import CHECKS
 from bayou.testing.contract import check_blocks, check_restore, check_test_then_train
@@ -89,16 +87,15 @@ def test_the_order_by_information():
 
 
 def test_spcr_sums_on_the_training_rows():
-    model = taught(SPCr(**TOLD))
-    view = model._views["joint"]
-    record = CandidateRecord()
-    record.record = np.zeros((2, 5))
-    score(view.summary, record, view.choice, model.encode(RECORDS, LABELS), 0.0, 0.0)
-    for j, name in enumerate(COLUMNS):
-        want = VECTORS["SPCr_selection"][name]
-        assert record.record[0, j] == pytest.approx(want["sum_prob"], rel=EXACT)
-        assert record.record[1, j] == want["train_correct"]
-    assert view.choice.best(record.record, np.arange(4)) == COLUMNS.index("Wind")
+    sums = {}
+    for name in COLUMNS:
+        model, want = taught(SPC(name, **TOLD)), VECTORS["SPCr_selection"][name]
+        given = [model.predict_proba_one(x)[y] for x, y in zip(RECORDS, LABELS, strict=True)]
+        sums[name] = sum(given)
+        assert sums[name] == pytest.approx(want["sum_prob"], rel=EXACT)
+        assert sum(p > 0.5 for p in given) == want["train_correct"]
+    record = np.array([[sums[name] for name in COLUMNS] + [0.0], [0.0] * 5, [0.0] * 5])
+    assert taught(SPCr(**TOLD))._views["joint"].choice.best(record, np.arange(4)) == COLUMNS.index("Wind")
 
 
 def test_spcr_reads_as_spc_with_its_choice():

@@ -11,8 +11,8 @@ from tests.naive import joint
 
 from bayou.align import whole
 from bayou.block import Block
-from bayou.kernels.collection import log_product
-from bayou.readings import collection as reading
+from bayou.kernels.products import multiply
+from bayou.readings import joint_trail
 from bayou.readings.aode import OneDependence
 from bayou.readings.collection import Collection
 from bayou.readings.parent_sets import (
@@ -175,23 +175,32 @@ def test_numbers_of_networks():
     assert networks(Forests(), 19) == 121645100408832000
 
 
+def log_product(factors, split=0):
+    product, at = np.empty((2, 2)), np.arange(len(factors)).astype(np.uint64)
+    multiply(product, np.column_stack([factors, np.ones(len(factors))]), at, np.uint64(0), split)
+    assert product[:, 1].tolist() == [1.0, 0.0]
+    return product[1, 0] + np.log(product[0, 0])
+
+
 def test_products_that_would_underflow_are_taken_apart():
     tiny = np.array([1e-200, 1e-200, 0.5, 1.0, 3.0])
     want = 2 * np.log(1e-200) + np.log(0.5) + np.log(3.0)
-    assert log_product(tiny, np.empty(64), 0, 5) == pytest.approx(want, rel=1e-14)
-    assert log_product(np.ones(0), np.empty(64), 0, 0) == 0.0
+    assert log_product(tiny) == pytest.approx(want, rel=1e-14)
+    assert log_product(np.ones(0)) == 0.0
+    assert log_product(np.full(70, 1e-9)) == pytest.approx(70 * np.log(1e-9), rel=1e-13)
+    assert log_product(np.array([1e300] * 9)) == pytest.approx(9 * np.log(1e300), rel=1e-14)
+    assert log_product(np.array([0.5, 0.0])) < -1e289
     long = np.random.default_rng(0).uniform(0.1, 2, 1000)
-    assert log_product(long, np.empty(64), 0, 1000) == pytest.approx(np.log(long).sum(), rel=1e-12)
-    assert log_product(np.append(long, 1.0), np.empty(64), 0, 1001) == log_product(
-        long, np.empty(64), 0, 1000
-    )
+    assert log_product(long) == pytest.approx(np.log(long).sum(), rel=1e-12)
+    for split in (0, 7, 1000):
+        assert log_product(np.append(long, np.ones(50)), split) == log_product(long, split)
 
 
 def test_rows_wait_and_runs_end_at_new_columns():
     case = Case(1)
     fresh = case.counts.fresh()
     parts = []
-    for where, counted in reading.trailing_parts(fresh, case.block):
+    for where, counted in joint_trail.trailing_parts(fresh, case.block):
         parts.append(where)
         assert counted
         fresh.update(case.block.rows(where.start, where.stop))

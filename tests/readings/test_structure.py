@@ -13,11 +13,11 @@ from tests.naive import joint
 from tests.readings.test_collection import Case
 
 from bayou.errors import SchemaError
-from bayou.kernels.candidates import ALWAYS, drawn
-from bayou.readings.chosen_parent import Choice, score
+from bayou.kernels.track_record import ALWAYS, drawn
+from bayou.readings.chosen_parent import Choice, ChosenParent
 from bayou.readings.parent_sets import Forests, OneParent, SuperParents, Terms
+from bayou.readings.prior import CountedPrior
 from bayou.readings.structure import ByInformation, GreedyForest, SpanningTree, information
-from bayou.summaries.candidate_record import CandidateRecord
 
 patient = settings(deadline=None, max_examples=20)
 seeds = st.integers(0, 10_000)
@@ -102,6 +102,17 @@ def test_columns_by_information():
     assert np.all(np.diff(sums[order]) <= 1e-9)
 
 
+def recorded(case, choice):
+    """The record of the queries as a view keeps it that never learns them."""
+    view = ChosenParent(case.counts.copy(), choice)
+    for i in range(case.queries.n):
+        row, before = case.queries.rows(i, i + 1), case.counts.copy()
+        view.record.record = np.zeros((3, case.m + 1)) if i == 0 else view.record.record
+        view.summary = before
+        view.update(row)
+    return view.record.record
+
+
 @pytest.mark.parametrize("family", [SuperParents, OneParent])
 @patient
 @given(seed=seeds)
@@ -109,11 +120,8 @@ def test_the_record_is_what_the_candidates_would_have_said(family, seed):
     case, m = Case(seed), 4
     if not (case.counts.seen > 0).all():
         return
-    record = CandidateRecord()
-    record.record = np.zeros((2, m + 1))
-    choice = Choice(family, False, 1.0, 1.0, 1)
-    score(case.counts, record, choice, case.queries, 0.0, 0.0)
-    want, ties = np.zeros((2, m + 1)), np.zeros(m + 1)
+    got = recorded(case, Choice(family, False, 1.0, CountedPrior(1.0), 1))
+    want, ties = np.zeros((3, m + 1)), np.zeros(m + 1)
     for row, y, w in zip(case.queries.codes.tolist(), case.queries.y, case.queries.w, strict=True):
         if y < 0 or not w or not case.classes.weight[y]:
             continue
@@ -121,11 +129,12 @@ def test_the_record_is_what_the_candidates_would_have_said(family, seed):
             sets = candidate(case, family, s)
             p = naive.normalised([case.world.closed_form(row, sets, c) for c in range(case.k)])
             want[0, s] += w * p[y]
+            want[2, s] -= w * np.log(p[y])
             tied = abs(p[0] - p[1]) < 1e-12  # rounding decides; the hit is one or the other's
             ties[s] += w * tied
             want[1, s] += w * (not tied and int(np.argmax(p)) == y)
-    np.testing.assert_allclose(record.record[0], want[0], rtol=1e-12)
-    assert np.all((want[1] <= record.record[1]) & (record.record[1] <= want[1] + ties))
+    np.testing.assert_allclose(got[[0, 2]], want[[0, 2]], rtol=1e-11)
+    assert np.all((want[1] <= got[1]) & (got[1] <= want[1] + ties))
 
 
 def candidate(case, family, s):
@@ -138,20 +147,21 @@ def candidate(case, family, s):
 @given(seed=seeds)
 def test_learning_and_recording_is_predicting_then_counting(seed):
     case = Case(seed)
-    at_once, by_rows, left_out = case.counts.copy(), case.counts.copy(), case.counts.copy()
-    records = [CandidateRecord() for _ in range(3)]
-    for record in records:
-        record.record = np.zeros((2, 5))
-    choice = Choice(SuperParents, False, 1.0, 0.0, 1)
-    score(at_once, records[0], choice, case.queries, 0.0, 1.0)
+    at_once, by_rows = (
+        ChosenParent(case.counts.copy(), Choice(SuperParents, False, 1.0, CountedPrior(), 1))
+        for _ in range(2)
+    )
+    for view in (at_once, by_rows):
+        view.record.record = np.zeros((3, case.m + 1))
+    at_once.update(case.queries)
+    out, want = np.zeros((case.queries.n, case.k)), np.zeros((case.queries.n, case.k))
     for i in range(case.queries.n):
         row = case.queries.rows(i, i + 1)
-        score(by_rows, records[1], choice, row, 0.0, 0.0)
-        by_rows.update(row)
-    np.testing.assert_array_equal(records[0].record, records[1].record)
-    np.testing.assert_array_equal(at_once.triples, by_rows.triples)
-    score(left_out, records[2], choice, case.block, -1.0, 1.0)
-    np.testing.assert_array_equal(left_out.triples, case.counts.triples)
+        by_rows.add_log_prob(row, want[i : i + 1])
+        by_rows.trail(row, out[i : i + 1])
+    np.testing.assert_array_equal(out, want)
+    np.testing.assert_array_equal(at_once.record.record, by_rows.record.record)
+    np.testing.assert_array_equal(at_once.summary.triples, by_rows.summary.triples)
 
 
 def test_one_row_in_eight_is_drawn_after_the_first_thousand():

@@ -204,13 +204,13 @@ def test_a_late_candidate_starts_with_the_record_of_none():
     record = CandidateRecord()
     _, schema = nominal(1, sizes=(2,))
     record.realign(whole(schema))
-    record.record[:] = [[5.0, 3.0], [4.0, 2.0]]
+    record.record[:] = [[5.0, 3.0], [4.0, 2.0], [1.0, 6.0]]
     grown = copy.deepcopy(schema)
     before = grown.shape()
     grown.add_column("new", Kind.NOMINAL)
     record.realign(plan(before, grown))
-    assert record.record.tolist() == [[5.0, 3.0, 3.0], [4.0, 2.0, 2.0]]
+    assert record.record.tolist() == [[5.0, 3.0, 3.0], [4.0, 2.0, 2.0], [1.0, 6.0, 6.0]]
     twin = record.fresh()
     twin.merge(record)
     twin.scale(0.5)
-    assert twin.record.tolist() == [[2.5, 1.5, 1.5], [2.0, 1.0, 1.0]]
+    assert twin.record.tolist() == [[2.5, 1.5, 1.5], [2.0, 1.0, 1.0], [0.5, 3.0, 3.0]]

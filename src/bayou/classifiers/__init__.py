@@ -15,6 +15,7 @@ _OFFERED = {
     "fan": "FAN",
     "hoeffding_tree": "HoeffdingTree",
     "naive_bayes": "NaiveBayes",
+    "read_many": "ReadMany",
     "super_parent": "SuperParent",
     "tan": "TAN",
     "weighted": "WeightedNB",

@@ -9,6 +9,7 @@ from bayou.errors import SchemaError
 from bayou.readings.chosen_parent import Choice, ChosenParent
 from bayou.readings.collection import Collection as CollectionReader
 from bayou.readings.parent_sets import Forests, GivenSets, ParentSets, SuperParents, Term, TwoParents
+from bayou.readings.prior import prior_reader
 from bayou.readings.searched_collection import SearchedCollection
 from bayou.readings.structure import ByInformation
 from bayou.readings.view import AnyView, Live
@@ -227,8 +228,7 @@ class SPCr(JointClassifier):
         self.schema = schema
 
     def joint_view(self) -> AnyView:
-        laplace = 1.0 if self.prior == "laplace" else 0.0
-        choice = Choice(SuperParents, False, self.smoothing, laplace, self.one_in)
+        choice = Choice(SuperParents, False, self.smoothing, prior_reader(self.prior), self.one_in)
         return ChosenParent(self.counts(3), choice)
 
     @property

@@ -6,6 +6,7 @@ from bayou.classifiers.collections import Prior, chosen_name
 from bayou.classifiers.joint import JointClassifier, Order
 from bayou.readings.chosen_parent import Choice, ChosenParent
 from bayou.readings.parent_sets import OneParent
+from bayou.readings.prior import prior_reader
 from bayou.readings.view import AnyView
 from bayou.schema import Declared
 from bayou.summaries.grid import Grid
@@ -53,8 +54,8 @@ class SuperParent(JointClassifier):
         self.schema = schema
 
     def joint_view(self) -> AnyView:
-        laplace = 1.0 if self.prior == "laplace" else 0.0
-        return ChosenParent(self.counts(2), Choice(OneParent, True, self.smoothing, laplace, self.one_in))
+        choice = Choice(OneParent, True, self.smoothing, prior_reader(self.prior), self.one_in)
+        return ChosenParent(self.counts(2), choice)
 
     @property
     def super_parent_(self) -> str | None:

@@ -1,11 +1,12 @@
 """Reading a collection of Bayesian networks off joint counts: sum_i log sum_{pa in PA_i} u P(x_i | c, pa).
 
-Terms are rows (child, parent, parent) with -1 for none, sorted by child; the terms of column j are
-starts[j] .. starts[j + 1] - 1. With alpha imaginary rows per value, P(x_i | c, pa) = (n(x_i, pa, c) + alpha) /
-(n_i(pa, c) + alpha V_i), where n_i(pa, c) counts the rows that have x_i and all of pa. A term with a missing or
-never seen value is dropped; a column none of whose terms remains, or says anything, is read with the class
-alone. A column with one term adds a difference of logarithms, as naive Bayes does; the others form products of
-four columns before the logarithm is taken.
+Terms are sets of a child and at most two parents, sorted by child and then by their number of parents; `plan`
+says where a term's cells are found, `ends` where the terms of a column begin. With alpha imaginary rows per
+value, P(x_i | c, pa) = (n(x_i, pa, c) + alpha) / (n_i(pa, c) + alpha V_i), where n_i(pa, c) counts the rows that
+have x_i and all of pa: the parents' own count where column i was never missing, else a sum over its values. A
+term with a missing or never seen value is dropped; a column none of whose terms remains, or says anything, is
+read with the class alone. A column with one term adds a difference of logarithms, as naive Bayes does; the
+sums of the others are multiplied before a logarithm is taken.
 """
 
 from __future__ import annotations
@@ -16,171 +17,236 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.kernels.jit import kernel
-from bayou.kernels.joint_counts import count_row, triple_cell
-from bayou.kernels.sums import TILE, tile_sum
-from bayou.kernels.value_counts import cell_seen, log_or_floor
-
-SMALL = 1e-280  # a product of four below this, or above its inverse, is taken apart
-LARGE = 1e280
+from bayou.kernels.products import multiply
+from bayou.kernels.sums import TILE
+from bayou.kernels.value_counts import log_or_floor
 
 
 @kernel
-def known_values(
-    row: NDArray[np.int32], codes: NDArray[np.int32], singles: NDArray[np.float64], layout: NDArray[np.int64]
-) -> None:
-    """The row with values never seen in any class taken for missing.
+def place_value(at: NDArray[np.uint64], layout: NDArray[np.int64], j: int, v: int) -> None:
+    """at[:, j] = the cell of value v of column j, and where its pairs and triples with columns before j start.
 
-    row : int32[m], out; codes : int32[m], in; singles : float64[cells, K], in; layout : int64[3, m + 1], in
+    at : uint64[3, m], in/out; layout : int64[3, m + 1], in
     """
+    at[0, j] = layout[0, j] + v
+    at[1, j] = layout[1, j] + v * layout[0, j]
+    at[2, j] = layout[2, j] + v * layout[1, j]
+
+
+@kernel
+def place_row(
+    at: NDArray[np.uint64],
+    row: NDArray[np.int32],
+    codes: NDArray[np.int32],
+    singles: NDArray[np.float64],
+    layout: NDArray[np.int64],
+    i: int,
+) -> bool:
+    """Places of row i's values, those never seen in any class taken for missing; whether none is missing.
+
+    at : uint64[3, m], out; row : int32[m], out; codes : int32[n, m], in; singles : float64[cells, K], in
+    layout : int64[3, m + 1], in
+    """
+    full, k = True, singles.shape[1]
     for j in range(len(row)):
-        row[j] = codes[j] if codes[j] >= 0 and cell_seen(singles, layout[0, j] + codes[j]) else -1
+        v = codes[i, j]
+        cell, here = layout[0, j] + max(v, 0), False
+        if v >= 0:
+            for c in range(k):
+                here = here or singles[cell, c] > 0.0
+        row[j] = v if here else -1
+        full = full and here
+        v = max(v, 0)
+        at[0, j] = cell
+        at[1, j] = layout[1, j] + v * layout[0, j]
+        at[2, j] = layout[2, j] + v * layout[1, j]
+    return full
 
 
 @kernel
-def find_counts(
-    found: NDArray[np.float64],
-    singles: NDArray[np.float64],
-    present: NDArray[np.float64],
-    pairs: NDArray[np.float64],
-    triples: NDArray[np.float64],
-    layout: NDArray[np.int64],
-    row: NDArray[np.int32],
-    term: NDArray[np.int64],
-) -> None:
-    """found[0, c] = n(x_i, pa, c) and found[1, c] = n_i(pa, c) of one term of a row that has all its values.
+def mark_whole(whole: NDArray[np.bool_], classes: NDArray[np.float64], present: NDArray[np.float64]) -> None:
+    """Which columns were never missing.
 
-    found : float64[2, K], out; singles : float64[cells, K], in; present : float64[m, K], in
-    pairs : float64[P, K], in; triples : float64[T, K], in; layout : int64[3, m + 1], in; row : int32[m], in
-    term : int64[3], in
+    whole : bool[m], out; classes : float64[K], in; present : float64[m, K], in
     """
-    o = layout[0]
-    i, p, q = term[0], term[1], term[2]
-    if p < 0:
-        for c in range(found.shape[1]):
-            found[0, c] = singles[o[i] + row[i], c]
-            found[1, c] = present[i, c]
-        return
-    stride = o[i] if i > p else 1
-    table = pairs
-    if q < 0 and i > p:
-        base = layout[1, i] + o[p] + row[p]
-    elif q < 0:
-        base = layout[1, p] + row[p] * o[p] + o[i]
-    else:
-        table = triples
-        base = triple_cell(layout, i, o[i], p, o[p] + row[p], q, o[q] + row[q])
-        stride = layout[1, i] if i > p and i > q else (o[i] if i > p or i > q else 1)
-    for c in range(found.shape[1]):
-        found[1, c] = 0.0
-    for v in range(o[i + 1] - o[i]):
-        for c in range(found.shape[1]):
-            n = table[base + v * stride, c]
-            found[1, c] += n
-            if v == row[i]:
-                found[0, c] = n
+    for j in range(len(whole)):
+        whole[j] = True
+        for c in range(len(classes)):
+            whole[j] = whole[j] and present[j, c] == classes[c]
 
 
 @kernel
-def usable(row: NDArray[np.int32], term: NDArray[np.int64]) -> bool:
-    """Whether the row has all values of a term.
+def margin(
+    table: NDArray[np.float64], top: np.uint64, step: np.uint64, v: np.uint64, size: int, c: np.uint64
+) -> float:
+    """Sum over the values of a child of which value v has the cell `top`, cells `step` apart.
 
-    row : int32[m], in; term : int64[3], in
+    table : float64[cells, K], in
     """
-    return bool(
-        row[term[0]] >= 0 and (term[1] < 0 or row[term[1]] >= 0) and (term[2] < 0 or row[term[2]] >= 0)
-    )
+    at, total = top - v * step, 0.0
+    for _ in range(size):
+        total += table[at, c]
+        at += step
+    return total
 
 
 @kernel
-def speaks(found: NDArray[np.float64], alpha: float) -> bool:
-    """Whether a term gives any class a positive probability.
-
-    found : float64[2, K], in
-    """
-    for c in range(found.shape[1]):
-        if found[0, c] + alpha > 0.0:
-            return True
-    return False
+def share(n: float, total: float) -> float:
+    """n / total, and 0 of nothing."""
+    return n / total if total > 0.0 else 0.0
 
 
 @kernel
-def read_column(
-    terms: NDArray[np.float64],
+def sum_terms(
     factors: NDArray[np.float64],
-    found: NDArray[np.float64],
     singles: NDArray[np.float64],
     present: NDArray[np.float64],
     pairs: NDArray[np.float64],
     triples: NDArray[np.float64],
     layout: NDArray[np.int64],
+    at: NDArray[np.uint64],
     row: NDArray[np.int32],
-    sets: NDArray[np.int64],
+    plan: NDArray[np.uint64],
+    ends: NDArray[np.int64],
     u: NDArray[np.float64],
+    width: NDArray[np.int64],
+    whole: NDArray[np.bool_],
+    full: bool,
+    alpha: float,
+    least: int,
+    lo: int,
+    hi: int,
+) -> None:
+    """factors[j, c] = sum of u P(x_j | c, pa) over the terms of column j whose values the row has, lo <= j < hi.
+
+    Columns that are missing or have fewer than `least` terms get 1. In one piece, since a call costs more than
+    the terms of a column; classes go two by two, the last with its neighbour.
+    factors : float64[m, K], in/out; singles : float64[cells, K], in; present : float64[m, K], in
+    pairs : float64[P, K], in; triples : float64[T, K], in; layout : int64[3, m + 1], in; at : uint64[3, m], in
+    row : int32[m], in; plan : uint64[6, t], in; ends : int64[m, 4], in; u : float64[t], in
+    width : int64[m], in; whole : bool[m], in
+    """
+    k = factors.shape[1]
+    for j in range(lo, hi):
+        mine, told = np.uint64(j), row[j] >= 0 and ends[j, 3] - ends[j, 0] >= least
+        added, v, known = alpha * width[j], np.uint64(max(row[j], 0)), whole[j]
+        size = layout[0, j + 1] - layout[0, j]
+        for c in range(0, k, 2):
+            x, y = np.uint64(max(0, min(c, k - 2))), np.uint64(min(c + 1, k - 1))
+            a, b = 1.0, 1.0
+            if told:
+                a, b = 0.0, 0.0
+                for s in range(ends[j, 0], ends[j, 1]):
+                    a += u[s] * share(singles[at[0, mine], x] + alpha, present[mine, x] + added)
+                    b += u[s] * share(singles[at[0, mine], y] + alpha, present[mine, y] + added)
+                for s in range(ends[j, 1], ends[j, 2]):
+                    t = np.uint64(s)
+                    if full or row[plan[3, t]] >= 0:
+                        top = at[1, plan[0, t]] + at[0, plan[2, t]]
+                        if known:
+                            under = at[0, plan[3, t]]
+                            n, o = singles[under, x], singles[under, y]
+                        else:
+                            step = np.uint64(layout[0, j] if plan[5, t] == 1 else 1)
+                            n, o = margin(pairs, top, step, v, size, x), margin(pairs, top, step, v, size, y)
+                        a += u[t] * share(pairs[top, x] + alpha, n + added)
+                        b += u[t] * share(pairs[top, y] + alpha, o + added)
+                for s in range(ends[j, 2], ends[j, 3]):
+                    t = np.uint64(s)
+                    if full or (row[plan[3, t]] >= 0 and row[plan[4, t]] >= 0):
+                        top = at[2, plan[0, t]] + at[1, plan[1, t]] + at[0, plan[2, t]]
+                        if known:
+                            under = at[1, plan[3, t]] + at[0, plan[4, t]]
+                            n, o = pairs[under, x], pairs[under, y]
+                        else:
+                            step = np.uint64(layout[plan[5, t] - 1, j] if plan[5, t] > 0 else 1)
+                            n = margin(triples, top, step, v, size, x)
+                            o = margin(triples, top, step, v, size, y)
+                        a += u[t] * share(triples[top, x] + alpha, n + added)
+                        b += u[t] * share(triples[top, y] + alpha, o + added)
+            factors[mine, x], factors[mine, y] = a, b
+
+
+@kernel
+def log_alone(
+    terms: NDArray[np.float64],
+    singles: NDArray[np.float64],
+    present: NDArray[np.float64],
+    cell: np.uint64,
     alpha: float,
     width: int,
     j: int,
 ) -> None:
-    """terms[c, j] or factors[c, j] of one row, straight from the counts.
+    """terms[c, j] = log P(x_j | c).
 
-    terms : float64[K, m], out; factors : float64[K, m], out; found : float64[2, K], scratch
-    singles : float64[cells, K], in; present : float64[m, K], in; pairs : float64[P, K], in
-    triples : float64[T, K], in; layout : int64[3, m + 1], in; row : int32[m], in
-    sets : int64[t, 3], in, the terms of column j; u : float64[t], in, their weights
+    terms : float64[K, m], in/out; singles : float64[cells, K], in; present : float64[m, K], in
     """
-    k = found.shape[1]
-    for c in range(k):
-        terms[c, j] = 0.0
-        factors[c, j] = 1.0
-    if row[j] < 0 or len(sets) == 0:
-        return
-    if len(sets) > 1:
-        heard = False
-        for c in range(k):
-            factors[c, j] = 0.0
-        for t in range(len(sets)):
-            if usable(row, sets[t]):
-                find_counts(found, singles, present, pairs, triples, layout, row, sets[t])
-                heard = heard or speaks(found, alpha)
-                for c in range(k):
-                    below = found[1, c] + alpha * width
-                    factors[c, j] += u[t] * ((found[0, c] + alpha) / below) if below > 0.0 else 0.0
-        if heard:
-            return
-        for c in range(k):
-            factors[c, j] = 1.0
-    said = False
-    if len(sets) == 1 and usable(row, sets[0]):
-        find_counts(found, singles, present, pairs, triples, layout, row, sets[0])
-        said = speaks(found, alpha)
-    if not said:
-        alone = np.array([j, -1, -1])
-        find_counts(found, singles, present, pairs, triples, layout, row, alone)
-    for c in range(k):
-        terms[c, j] = log_or_floor(found[0, c] + alpha) - log_or_floor(found[1, c] + alpha * width)
+    for c in range(len(terms)):
+        below = log_or_floor(present[j, c] + alpha * width)
+        terms[c, j] = log_or_floor(singles[cell, c] + alpha) - below
 
 
 @kernel
-def log_product(factors: NDArray[np.float64], logs: NDArray[np.float64], lo: int, hi: int) -> float:
-    """sum of log factors[j] over lo <= j < hi, in products of four.
+def log_given(
+    terms: NDArray[np.float64],
+    singles: NDArray[np.float64],
+    pairs: NDArray[np.float64],
+    triples: NDArray[np.float64],
+    layout: NDArray[np.int64],
+    at: NDArray[np.uint64],
+    plan: NDArray[np.uint64],
+    t: int,
+    parents: int,
+    v: int,
+    whole: bool,
+    alpha: float,
+    width: int,
+    j: int,
+) -> bool:
+    """terms[c, j] = log P(x_j | c, pa) of one term with parents; whether it gives any class a chance.
 
-    factors : float64[m], in; logs : float64[64], scratch
+    terms : float64[K, m], in/out; singles : float64[cells, K], in; pairs : float64[P, K], in
+    triples : float64[T, K], in; layout : int64[3, m + 1], in; at : uint64[3, m], in; plan : uint64[6, t], in
     """
-    total = 0.0
-    for t in range(lo, hi, 4 * TILE):
-        d = 0
-        for j in range(t, min(hi, t + 4 * TILE), 4):
-            end = min(hi, j + 4)
-            product = 1.0
-            for i in range(j, end):
-                product *= factors[np.uint64(i)]
-            if SMALL < product < LARGE:
-                logs[d] = math.log(product) if product != 1.0 else 0.0
-            else:
-                logs[d] = 0.0
-                for i in range(j, end):
-                    logs[d] += log_or_floor(factors[i])
-            d += 1
-        total += tile_sum(logs[:d])
+    high, middle, low, first, second = plan[0, t], plan[1, t], plan[2, t], plan[3, t], plan[4, t]
+    table, margins = pairs, singles
+    top, under = at[1, high] + at[0, low], at[0, first]
+    if parents == 2:
+        table, margins = triples, pairs
+        top, under = at[2, high] + at[1, middle] + at[0, low], at[1, first] + at[0, second]
+    step = np.uint64(layout[plan[5, t] - 1, j] if plan[5, t] > 0 else 1)
+    size, said = layout[0, j + 1] - layout[0, j], False
+    for c in range(len(terms)):
+        x = np.uint64(c)
+        n = margins[under, x] if whole else margin(table, top, step, np.uint64(v), size, x)
+        terms[c, j] = log_or_floor(table[top, x] + alpha) - log_or_floor(n + alpha * width)
+        said = said or table[top, x] + alpha > 0.0
+    return said
+
+
+@kernel
+def add_tiles(total: float, terms: NDArray[np.float64], c: int, lo: int, hi: int) -> float:
+    """total and then terms[c, lo:hi], tile by tile: the bits of adding the `tile_sum` of every tile.
+
+    terms : float64[K, m], in
+    """
+    x = np.uint64(c)
+    for t in range(lo, hi, TILE):
+        end = min(hi, t + TILE)
+        even = end - (end - t) % 4
+        a, b, d, e = 0.0, 0.0, 0.0, 0.0
+        for j in range(t, even, 4):
+            a += terms[x, np.uint64(j)]
+            b += terms[x, np.uint64(j + 1)]
+            d += terms[x, np.uint64(j + 2)]
+            e += terms[x, np.uint64(j + 3)]
+        if even < end:
+            a += terms[x, np.uint64(even)]
+        if even + 1 < end:
+            b += terms[x, np.uint64(even + 1)]
+        if even + 2 < end:
+            d += terms[x, np.uint64(even + 2)]
+        total += (a + b) + (d + e)
     return total
 
 
@@ -189,96 +255,78 @@ def add_row(
     out: NDArray[np.float64],
     terms: NDArray[np.float64],
     factors: NDArray[np.float64],
-    logs: NDArray[np.float64],
+    product: NDArray[np.float64],
+    order: NDArray[np.uint64],
     split: int,
+    i: int,
 ) -> None:
-    """out[c] += sum_j terms[c, j] + sum_j log factors[c, j]: the columns before `split`, then the others.
+    """out[i, c] += sum_j terms[c, j] + log prod_j factors[j, c]: the columns before `split`, then the others.
 
     Both parts only ever grow at their ends, so that a column to come, whose term is 0, leaves the bits alone.
-    out : float64[K], in/out; terms : float64[K, m], in; factors : float64[K, m], in; logs : float64[64], scratch
+    out : float64[n, K], in/out; terms : float64[K, m], in; factors : float64[m, K], in
+    product : float64[2, K], scratch; order : uint64[m], in, 0, 1, ...
     """
-    for c in range(len(out)):
-        first, last = terms[c, :split], terms[c, split:]
-        for t in range(0, len(first), TILE):
-            out[c] += tile_sum(first[t : t + TILE])
-        for t in range(0, len(last), TILE):
-            out[c] += tile_sum(last[t : t + TILE])
-        out[c] += log_product(factors[c], logs, 0, split)
-        out[c] += log_product(factors[c], logs, split, factors.shape[1])
+    multiply(product, factors, order, np.uint64(0), split)
+    for c in range(out.shape[1]):
+        total = add_tiles(out[i, c], terms, c, 0, split)
+        total = add_tiles(total, terms, c, split, len(order))
+        out[i, c] = total + (product[1, c] + math.log(product[0, c]))
 
 
 @kernel
-def add_collection_direct(
+def read_row(
     out: NDArray[np.float64],
+    terms: NDArray[np.float64],
+    factors: NDArray[np.float64],
+    product: NDArray[np.float64],
     singles: NDArray[np.float64],
     present: NDArray[np.float64],
     pairs: NDArray[np.float64],
     triples: NDArray[np.float64],
     layout: NDArray[np.int64],
-    codes: NDArray[np.int32],
-    sets: NDArray[np.int64],
-    starts: NDArray[np.int64],
+    at: NDArray[np.uint64],
+    row: NDArray[np.int32],
+    order: NDArray[np.uint64],
+    plan: NDArray[np.uint64],
+    ends: NDArray[np.int64],
     u: NDArray[np.float64],
     width: NDArray[np.int64],
+    whole: NDArray[np.bool_],
+    full: bool,
     alpha: float,
     split: int,
+    i: int,
 ) -> None:
-    """out[i, c] += the collection's log-probability, straight from the counts: for few rows.
+    """out[i, c] += the collection's log-probability of one row, straight from the counts.
 
-    out : float64[n, K], in/out; singles : float64[cells, K], in; present : float64[m, K], in
-    pairs : float64[P, K], in; triples : float64[T, K], in; layout : int64[3, m + 1], in; codes : int32[n, m], in
-    sets : int64[t, 3], in; starts : int64[m + 1], in; u : float64[t], in; width : int64[m], in
+    out : float64[n, K], in/out; terms : float64[K, m], scratch; factors : float64[m, K], scratch
+    product : float64[2, K], scratch; singles : float64[cells, K], in; present : float64[m, K], in
+    pairs : float64[P, K], in; triples : float64[T, K], in; layout : int64[3, m + 1], in; at : uint64[3, m], in
+    row : int32[m], in; order : uint64[m], in; plan : uint64[6, t], in; ends : int64[m, 4], in
+    u : float64[t], in; width : int64[m], in; whole : bool[m], in
     """
-    k, m = out.shape[1], codes.shape[1]
-    terms, factors, logs = np.zeros((k, m)), np.ones((k, m)), np.empty(TILE)
-    found, row = np.empty((2, k)), np.empty(m, dtype=np.int32)
-    for i in range(out.shape[0]):
-        known_values(row, codes[i], singles, layout)
-        for j in range(m):
-            a, b = starts[j], starts[j + 1]
-            read_column(
-                terms, factors, found, singles, present, pairs, triples, layout, row,
-                sets[a:b], u[a:b], alpha, width[j], j,
-            )  # fmt: skip
-        add_row(out[i], terms, factors, logs, split)
-
-
-@kernel
-def trail_collection(
-    classes: NDArray[np.float64],
-    singles: NDArray[np.float64],
-    present: NDArray[np.float64],
-    seen: NDArray[np.int64],
-    pairs: NDArray[np.float64],
-    triples: NDArray[np.float64],
-    out: NDArray[np.float64],
-    layout: NDArray[np.int64],
-    codes: NDArray[np.int32],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    sets: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    u: NDArray[np.float64],
-    declared: NDArray[np.int64],
-    alpha: float,
-    split: int,
-) -> None:
-    """Row by row: add the log-probability as it stood before the row, then count the row.
-
-    classes : float64[K], in/out; singles : float64[cells, K], in/out; present : float64[m, K], in/out
-    seen : int64[m], in/out; pairs : float64[P, K], in/out; triples : float64[T, K], in/out
-    out : float64[n, K], in/out; layout : int64[3, m + 1], in; codes : int32[n, m], in; y : int32[n], in
-    w : float64[n], in; sets : int64[t, 3], in; starts : int64[m + 1], in; u : float64[t], in
-    declared : int64[m], in
-    """
-    width = np.empty(codes.shape[1], dtype=np.int64)
-    held = np.empty((2, codes.shape[1]), dtype=np.uint64)
-    for i in range(len(y)):
-        for j in range(len(width)):
-            width[j] = max(seen[j], declared[j])
-        add_collection_direct(
-            out[i : i + 1], singles, present, pairs, triples, layout, codes[i : i + 1],
-            sets, starts, u, width, alpha, split,
-        )  # fmt: skip
-        if y[i] >= 0 and w[i] > 0.0:
-            count_row(classes, singles, present, seen, pairs, triples, held, layout, codes[i], y[i], w[i])
+    m, k = len(row), out.shape[1]
+    sum_terms(
+        factors, singles, present, pairs, triples, layout, at, row, plan, ends, u, width, whole,
+        full, alpha, 2, 0, m,
+    )  # fmt: skip
+    for j in range(m):
+        several, start = ends[j, 3] - ends[j, 0], ends[j, 0]
+        said = row[j] < 0 or several == 0
+        for c in range(k):
+            terms[c, j] = 0.0
+            said = said or (several > 1 and factors[j, c] > 0.0)
+        if said:
+            continue
+        for c in range(k):
+            factors[j, c] = 1.0
+        if several == 1 and ends[j, 1] == start:
+            parents = 2 if ends[j, 2] == start else 1
+            if row[plan[3, start]] >= 0 and (parents == 1 or row[plan[4, start]] >= 0):
+                said = log_given(
+                    terms, singles, pairs, triples, layout, at, plan, start, parents, row[j],
+                    whole[j], alpha, width[j], j,
+                )  # fmt: skip
+        if not said:
+            log_alone(terms, singles, present, at[0, j], alpha, width[j], j)
+    add_row(out, terms, factors, product, order, split, i)

@@ -1,8 +1,8 @@
-"""A collection's probabilities laid out for many rows: one table per term, one look-up per term and row.
+"""A collection's probabilities laid out as its counts are: one look-up per term and row, for many rows.
 
-Term t has a slot for every combination of its parents' values and one more per parent for "dropped"; its entry
-for child value v and slot s is places[t] + s V + v. Entries are what `kernels.collection` computes for a row,
-bit for bit: u P for a column with several terms, a difference of logarithms for a column with one.
+The parents of a set come before its child in some order, so a pair or triple of cells has one child, and its
+entry is u P for a column with several terms, a difference of logarithms for a column with one: what
+`kernels.collection` computes for a row, bit for bit.
 """
 
 from __future__ import annotations
@@ -10,320 +10,140 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.collection import add_row, find_counts, speaks
+from bayou.kernels.collection import add_row, log_alone, log_given, place_row, place_value, sum_terms
 from bayou.kernels.jit import kernel
-from bayou.kernels.sums import TILE
-from bayou.kernels.value_counts import cell_seen, log_or_floor
 
 
 @kernel
-def place_terms(places: NDArray[np.int64], sets: NDArray[np.int64], sizes: NDArray[np.int64]) -> int:
-    """Where each term's table starts; returns the number of entries.
-
-    places : int64[t], out; sets : int64[t, 3], in; sizes : int64[m], in
-    """
-    total = 0
-    for t in range(len(sets)):
-        places[t] = total
-        slots = sizes[sets[t, 0]]
-        for p in sets[t, 1:]:
-            if p >= 0:
-                slots *= sizes[p] + 1
-        total += slots
-    return total
-
-
-@kernel
-def fill_alone(
-    alone: NDArray[np.float64],
-    singles: NDArray[np.float64],
-    present: NDArray[np.float64],
-    layout: NDArray[np.int64],
-    width: NDArray[np.int64],
-    alpha: float,
-) -> None:
-    """alone[cell, c] = log P(x_i | c).
-
-    alone : float64[cells, K], out; singles : float64[cells, K], in; present : float64[m, K], in
-    layout : int64[3, m + 1], in; width : int64[m], in
-    """
-    for j in range(len(width)):
-        for c in range(alone.shape[1]):
-            below = log_or_floor(present[j, c] + alpha * width[j])
-            for cell in range(layout[0, j], layout[0, j + 1]):
-                alone[cell, c] = log_or_floor(singles[cell, c] + alpha) - below
-
-
-@kernel
-def fill_term(
-    table: NDArray[np.float64],
-    found: NDArray[np.float64],
-    row: NDArray[np.int32],
-    singles: NDArray[np.float64],
-    present: NDArray[np.float64],
-    pairs: NDArray[np.float64],
-    triples: NDArray[np.float64],
-    alone: NDArray[np.float64],
-    layout: NDArray[np.int64],
-    term: NDArray[np.int64],
-    single: bool,
-    u: float,
-    width: int,
-    alpha: float,
-) -> None:
-    """All entries of one term.
-
-    table : float64[entries of the term, K], out; found : float64[2, K], scratch; row : int32[m], scratch
-    singles : float64[cells, K], in; present : float64[m, K], in; pairs : float64[P, K], in
-    triples : float64[T, K], in; alone : float64[cells, K], in; layout : int64[3, m + 1], in; term : int64[3], in
-    """
-    o = layout[0]
-    i, p, q = term[0], term[1], term[2]
-    size = o[i + 1] - o[i]
-    size_p = o[p + 1] - o[p] if p >= 0 else 0
-    size_q = o[q + 1] - o[q] if q >= 0 else 0
-    at = 0
-    for a in range(size_p + 1):
-        for b in range(size_q + 1):
-            dropped = (p >= 0 and a == size_p) or (q >= 0 and b == size_q)
-            if p >= 0:
-                row[p] = a
-            if q >= 0:
-                row[q] = b
-            for v in range(size):
-                row[i] = v
-                said = False
-                if not dropped:
-                    find_counts(found, singles, present, pairs, triples, layout, row, term)
-                    said = speaks(found, alpha)
-                for c in range(table.shape[1]):
-                    below = found[1, c] + alpha * width
-                    if single and said:
-                        table[at, c] = log_or_floor(found[0, c] + alpha) - log_or_floor(below)
-                    elif single:
-                        table[at, c] = alone[o[i] + v, c]
-                    else:
-                        table[at, c] = u * ((found[0, c] + alpha) / below) if said and below > 0.0 else 0.0
-                at += 1
-
-
-@kernel
-def fill_terms(
-    table: NDArray[np.float64],
-    alone: NDArray[np.float64],
+def fill_tables(
+    one: NDArray[np.float64],
+    two: NDArray[np.float64],
+    three: NDArray[np.float64],
     singles: NDArray[np.float64],
     present: NDArray[np.float64],
     pairs: NDArray[np.float64],
     triples: NDArray[np.float64],
     layout: NDArray[np.int64],
-    sets: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    places: NDArray[np.int64],
+    plan: NDArray[np.uint64],
+    ends: NDArray[np.int64],
     u: NDArray[np.float64],
     width: NDArray[np.int64],
+    whole: NDArray[np.bool_],
     alpha: float,
 ) -> None:
-    """All entries of all terms, and the columns alone.
+    """Entries of all terms.
 
-    table : float64[entries, K], out; alone : float64[cells, K], out; singles : float64[cells, K], in
-    present : float64[m, K], in; pairs : float64[P, K], in; triples : float64[T, K], in
-    layout : int64[3, m + 1], in; sets : int64[t, 3], in; starts : int64[m + 1], in; places : int64[t], in
-    u : float64[t], in; width : int64[m], in
+    one : float64[cells, K], out; two : float64[P, K], out; three : float64[T, K], out
+    singles : float64[cells, K], in; present : float64[m, K], in; pairs : float64[P, K], in
+    triples : float64[T, K], in; layout : int64[3, m + 1], in; plan : uint64[6, t], in; ends : int64[m, 4], in
+    u : float64[t], in; width : int64[m], in; whole : bool[m], in
     """
-    found = np.zeros((2, table.shape[1]))
-    row = np.zeros(len(width), dtype=np.int32)
-    fill_alone(alone, singles, present, layout, width, alpha)
-    for j in range(len(width)):
-        for t in range(starts[j], starts[j + 1]):
-            end = places[t + 1] if t + 1 < len(places) else len(table)
-            fill_term(
-                table[places[t] : end], found, row, singles, present, pairs, triples, alone, layout,
-                sets[t], starts[j + 1] - starts[j] == 1, u[t], width[j], alpha,
-            )  # fmt: skip
-
-
-@kernel
-def mark_known(known: NDArray[np.bool_], singles: NDArray[np.float64]) -> None:
-    """Which values were seen in any class.
-
-    known : bool[cells], out; singles : float64[cells, K], in
-    """
-    for cell in range(len(known)):
-        known[cell] = cell_seen(singles, cell)
-
-
-@kernel
-def fill_slots(
-    slots: NDArray[np.uint64], known: NDArray[np.bool_], layout: NDArray[np.int64], row: NDArray[np.int32]
-) -> None:
-    """The slot of each column's value: the value itself, or the last slot where it is missing or never seen.
-
-    slots : uint64[m], out; known : bool[cells], in; layout : int64[3, m + 1], in; row : int32[m], in
-    """
-    o = layout[0]
-    for j in range(len(slots)):
-        here = row[j] >= 0 and known[o[j] + row[j]]
-        slots[j] = row[j] if here else o[j + 1] - o[j]
-
-
-@kernel
-def look_up(
-    found: NDArray[np.float64],
-    table: NDArray[np.float64],
-    slots: NDArray[np.uint64],
-    terms: NDArray[np.uint64],
-    ends: NDArray[np.int64],
-    size: int,
-    v: int,
-) -> None:
-    """found[c] = sum over the terms of one column of their entries for this row.
-
-    found : float64[K], out; table : float64[entries, K], in; slots : uint64[m], in
-    terms : uint64[4, t], in, place, parents, and slots of the second parent
-    ends : int64[4], in, where the column's terms without, with one and with two parents start, and their end
-    """
-    width, value = np.uint64(size), np.uint64(v)
-    place, first, second, step = terms[0], terms[1], terms[2], terms[3]
-    for c in range(len(found)):
-        found[c] = 0.0
-    for t in range(ends[0], ends[1]):
-        for c in range(len(found)):
-            found[c] += table[place[t] + value, c]
-    for t in range(ends[1], ends[2]):
-        at = place[t] + slots[first[t]] * width + value
-        for c in range(len(found)):
-            found[c] += table[at, c]
-    for t in range(ends[2], ends[3]):
-        at = place[t] + (slots[first[t]] * step[t] + slots[second[t]]) * width + value
-        for c in range(len(found)):
-            found[c] += table[at, c]
-
-
-@kernel
-def pack_terms(
-    terms: NDArray[np.uint64],
-    ends: NDArray[np.int64],
-    sets: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    places: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-) -> None:
-    """Terms as `look_up` wants them; those of a column are sorted by their number of parents.
-
-    terms : uint64[4, t], out; ends : int64[m, 4], out; sets : int64[t, 3], in; starts : int64[m + 1], in
-    places : int64[t], in; sizes : int64[m], in
-    """
-    for j in range(len(ends)):
-        ends[j] = starts[j + 1]
-        ends[j, 0] = starts[j]
-        for t in range(starts[j + 1] - 1, starts[j] - 1, -1):
-            if sets[t, 2] >= 0:
-                ends[j, 2] = t
-            if sets[t, 1] >= 0:
-                ends[j, 1] = t
-        ends[j, 2] = max(ends[j, 1], ends[j, 2])
-    for t in range(len(sets)):
-        terms[0, t] = places[t]
-        terms[1, t] = max(sets[t, 1], 0)
-        terms[2, t] = max(sets[t, 2], 0)
-        terms[3, t] = sizes[sets[t, 2]] + 1 if sets[t, 2] >= 0 else 1
+    m, k, o = len(width), singles.shape[1], layout[0]
+    at, row = np.zeros((3, m), dtype=np.uint64), np.zeros(m, dtype=np.int32)
+    terms, factors, mine = np.empty((k, m)), np.empty((m, k)), np.zeros((m, 4), dtype=np.int64)
+    for j in range(m):
+        for t in range(ends[j, 0], ends[j, 3]):
+            parents = (t >= ends[j, 1]) + (t >= ends[j, 2])
+            mine[j, 0], mine[j, 3] = t, t + 1
+            mine[j, 1], mine[j, 2] = t + (parents < 1), t + (parents < 2)
+            p, q = plan[3, t], plan[4, t]
+            for a in range(o[p + 1] - o[p] if parents > 0 else 1):
+                if parents > 0:
+                    place_value(at, layout, int(p), a)
+                for b in range(o[q + 1] - o[q] if parents > 1 else 1):
+                    if parents > 1:
+                        place_value(at, layout, int(q), b)
+                    for v in range(o[j + 1] - o[j]):
+                        place_value(at, layout, j, v)
+                        row[j] = v
+                        if ends[j, 3] - ends[j, 0] > 1:
+                            sum_terms(
+                                factors, singles, present, pairs, triples, layout, at, row, plan, mine, u,
+                                width, whole, True, alpha, 1, j, j + 1,
+                            )  # fmt: skip
+                        else:
+                            said = parents > 0 and log_given(
+                                terms, singles, pairs, triples, layout, at, plan, t, parents, v,
+                                whole[j], alpha, width[j], j,
+                            )  # fmt: skip
+                            if not said:
+                                log_alone(terms, singles, present, at[0, j], alpha, width[j], j)
+                            for c in range(k):
+                                factors[j, c] = terms[c, j]
+                        for c in range(k):
+                            if parents == 0:
+                                one[at[0, j], c] = factors[j, c]
+                            elif parents == 1:
+                                two[at[1, plan[0, t]] + at[0, plan[2, t]], c] = factors[j, c]
+                            else:
+                                top = at[2, plan[0, t]] + at[1, plan[1, t]] + at[0, plan[2, t]]
+                                three[top, c] = factors[j, c]
 
 
 @kernel
 def add_collection(
     out: NDArray[np.float64],
-    table: NDArray[np.float64],
-    alone: NDArray[np.float64],
-    known: NDArray[np.bool_],
+    one: NDArray[np.float64],
+    two: NDArray[np.float64],
+    three: NDArray[np.float64],
+    singles: NDArray[np.float64],
+    present: NDArray[np.float64],
     layout: NDArray[np.int64],
     codes: NDArray[np.int32],
-    packed: NDArray[np.uint64],
+    plan: NDArray[np.uint64],
     ends: NDArray[np.int64],
+    width: NDArray[np.int64],
+    alpha: float,
     split: int,
 ) -> None:
     """out[i, c] += the collection's log-probability, by look-up.
 
-    out : float64[n, K], in/out; table : float64[entries, K], in; alone : float64[cells, K], in
-    known : bool[cells], in; layout : int64[3, m + 1], in; codes : int32[n, m], in; packed : uint64[4, t], in
-    ends : int64[m, 4], in
+    out : float64[n, K], in/out; one : float64[cells, K], in; two : float64[P, K], in; three : float64[T, K], in
+    singles : float64[cells, K], in; present : float64[m, K], in; layout : int64[3, m + 1], in
+    codes : int32[n, m], in; plan : uint64[6, t], in; ends : int64[m, 4], in; width : int64[m], in
     """
-    k, m, o = out.shape[1], codes.shape[1], layout[0]
-    terms, factors, logs = np.zeros((k, m)), np.ones((k, m)), np.empty(TILE)
-    found, slots = np.empty(k), np.empty(m, dtype=np.uint64)
+    k, m = out.shape[1], codes.shape[1]
+    terms, factors, product = np.zeros((k, m)), np.ones((m, k)), np.empty((2, k))
+    at, row = np.empty((3, m), dtype=np.uint64), np.empty(m, dtype=np.int32)
+    order = np.arange(m).astype(np.uint64)
     for i in range(out.shape[0]):
-        fill_slots(slots, known, layout, codes[i])
+        full = place_row(at, row, codes, singles, layout, i)
         for j in range(m):
-            for c in range(k):
-                terms[c, j] = 0.0
-                factors[c, j] = 1.0
-            size = o[j + 1] - o[j]
-            v = int(slots[j])
-            several = ends[j, 3] - ends[j, 0]
-            if v == size or several == 0:
-                continue
-            look_up(found, table, slots, packed, ends[j], size, v)
-            heard = False
-            for c in range(k):
-                heard = heard or found[c] > 0.0
-            for c in range(k):
+            start, several, mine = ends[j, 0], ends[j, 3] - ends[j, 0], np.uint64(j)
+            told, said = row[j] >= 0 and several > 0, False
+            for c in range(0, k, 2):
+                x, y = np.uint64(max(0, min(c, k - 2))), np.uint64(min(c + 1, k - 1))
+                terms[x, mine], terms[y, mine] = 0.0, 0.0
+                factors[mine, x], factors[mine, y] = 1.0, 1.0
+                if not told:
+                    continue
+                a, b, d = 0.0, 0.0, 0
+                for _ in range(start, ends[j, 1]):
+                    a += one[at[0, mine], x]
+                    b += one[at[0, mine], y]
+                    d += 1
+                for s in range(ends[j, 1], ends[j, 2]):
+                    t = np.uint64(s)
+                    if full or row[plan[3, t]] >= 0:
+                        top = at[1, plan[0, t]] + at[0, plan[2, t]]
+                        a += two[top, x]
+                        b += two[top, y]
+                        d += 1
+                for s in range(ends[j, 2], ends[j, 3]):
+                    t = np.uint64(s)
+                    if full or (row[plan[3, t]] >= 0 and row[plan[4, t]] >= 0):
+                        top = at[2, plan[0, t]] + at[1, plan[1, t]] + at[0, plan[2, t]]
+                        a += three[top, x]
+                        b += three[top, y]
+                        d += 1
                 if several == 1:
-                    terms[c, j] = found[c]
-                elif heard:
-                    factors[c, j] = found[c]
+                    terms[x, mine], terms[y, mine] = a, b
+                    said = d > 0
                 else:
-                    terms[c, j] = alone[o[j] + v, c]
-        add_row(out[i], terms, factors, logs, split)
-
-
-@kernel
-def add_collection_two(
-    out: NDArray[np.float64],
-    table: NDArray[np.float64],
-    alone: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    layout: NDArray[np.int64],
-    codes: NDArray[np.int32],
-    packed: NDArray[np.uint64],
-    ends: NDArray[np.int64],
-    split: int,
-) -> None:
-    """`add_collection` for two classes, in one piece and without a test per index: the same bits.
-
-    out : float64[n, 2], in/out; table : float64[entries, 2], in; alone : float64[cells, 2], in
-    known : bool[cells], in; layout : int64[3, m + 1], in; codes : int32[n, m], in; packed : uint64[4, t], in
-    ends : int64[m, 4], in
-    """
-    m, o = codes.shape[1], layout[0]
-    terms, factors, logs = np.zeros((2, m)), np.ones((2, m)), np.empty(TILE)
-    slots, zero, one = np.empty(m, dtype=np.uint64), np.uint64(0), np.uint64(1)
-    place, first, second, step = packed[0], packed[1], packed[2], packed[3]
-    for i in range(out.shape[0]):
-        fill_slots(slots, known, layout, codes[i])
-        for j in range(m):
-            terms[0, j], terms[1, j] = 0.0, 0.0
-            factors[0, j], factors[1, j] = 1.0, 1.0
-            value, width = slots[j], np.uint64(o[j + 1] - o[j])
-            if value == width or ends[j, 0] == ends[j, 3]:
-                continue
-            a, b = 0.0, 0.0
-            for t in range(ends[j, 0], ends[j, 1]):
-                at = place[np.uint64(t)] + value
-                a += table[at, zero]
-                b += table[at, one]
-            for t in range(ends[j, 1], ends[j, 2]):
-                x = np.uint64(t)
-                at = place[x] + slots[first[x]] * width + value
-                a += table[at, zero]
-                b += table[at, one]
-            for t in range(ends[j, 2], ends[j, 3]):
-                x = np.uint64(t)
-                at = place[x] + (slots[first[x]] * step[x] + slots[second[x]]) * width + value
-                a += table[at, zero]
-                b += table[at, one]
-            if ends[j, 3] - ends[j, 0] == 1:
-                terms[0, j], terms[1, j] = a, b
-            elif a > 0.0 or b > 0.0:
-                factors[0, j], factors[1, j] = a, b
-            else:
-                terms[0, j], terms[1, j] = alone[o[j] + np.int64(value), 0], alone[o[j] + np.int64(value), 1]
-        add_row(out[i], terms, factors, logs, split)
+                    factors[mine, x], factors[mine, y] = a, b
+                    said = said or a > 0.0 or b > 0.0
+            if told and not said:
+                for c in range(k):
+                    factors[j, c] = 1.0
+                log_alone(terms, singles, present, at[0, j], alpha, width[j], j)
+        add_row(out, terms, factors, product, order, split, i)

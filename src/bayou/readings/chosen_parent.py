@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
@@ -12,14 +12,18 @@ from bayou.align import Alignment
 from bayou.block import Block, Floats, Index
 from bayou.checks import codes, require
 from bayou.errors import UnsupportedError
-from bayou.kernels.candidates import record_candidates
+from bayou.kernels.track_record import draw_rows, record_rows
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.readings.collection import add_terms, kept_terms
-from bayou.readings.parent_sets import OneParent, ParentSets, SuperParents, Terms
+from bayou.readings.joint_trail import Prior, trail_readings
+from bayou.readings.parent_sets import Forests, NoParents, OneParent, ParentSets, SuperParents, Terms
+from bayou.readings.prior import CountedPrior
 from bayou.readings.view import View
 from bayou.summaries.candidate_record import CandidateRecord
-from bayou.summaries.joint_counts import JointCounts
+from bayou.summaries.joint_counts import JointCounts, moved_columns
+
+ROWS = 1024  # predicted under all candidates at a time
 
 
 @dataclass(frozen=True)
@@ -33,9 +37,15 @@ class Choice:
     family: Callable[[int], ParentSets] = SuperParents
     by_hits: bool = False
     alpha: float = 1.0
-    prior_alpha: float = 0.0
+    prior: Prior = field(default_factory=CountedPrior)
     sample: int = 8
     seed: int = 0
+
+    def candidates(self, summary: JointCounts) -> list[Terms]:
+        """The parent sets under every column as super parent, and last under none, as for columns not yet met."""
+        none = NoParents() if self.family is OneParent else Forests()
+        rules = [*(self.family(s) if met else none for s, met in enumerate(summary.seen > 0)), none]
+        return [kept_terms(summary, rule) for rule in rules]
 
     def best(self, record: Floats, candidates: Index) -> int:
         """The best of the candidates, the first of them among equals; -1 for none."""
@@ -87,24 +97,42 @@ class ChosenParent(View[JointCounts]):
         return kept_terms(self.summary.settled(), self.choice.family(int(self.column[0])))
 
     def update(self, block: Block) -> None:
-        if np.all(self.summary.frozen) and not len(self.summary.waiting):
-            score(self.summary, self.record, self.choice, block, 0.0, 1.0)
-            self.summary.changed()
-            return
-        for i in range(block.n):
-            row = block.rows(i, i + 1)
-            score(self.summary.settled(), self.record, self.choice, row, 0.0, 0.0)
-            self.summary.update(row)
+        self._trail(block, None)
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
         s = self.summary.settled()
         add_terms(s, self.terms(), self.choice.alpha, s.codes_of(block), out)
 
     def trail(self, block: Block, out: Floats) -> None:
-        for i in range(block.n):
-            row = block.rows(i, i + 1)
-            self.add_log_prob(row, out[i : i + 1])
-            self.update(row)
+        self._trail(block, out)
+
+    def _trail(self, block: Block, out: Floats | None) -> None:
+        """Learn, and record every candidate on the drawn rows; with `out`, read all rows under the chosen one."""
+        first, r = int(out is not None), len(self.summary.sizes) + 1
+        for lo in range(0, block.n, ROWS):
+            part = block.rows(lo, min(block.n, lo + ROWS))
+            read = np.empty(part.n, dtype=np.int64)
+            draw_rows(read, part.start, self.choice.seed, self.choice.sample, first + r, first)
+            read[(part.y < 0) | (part.w <= 0)] = first
+            scores = np.zeros((first + r, part.n, len(self.summary.classes)))
+            if out is not None:
+                scores[0] = out[lo : lo + part.n]
+            trail_readings(
+                self.summary, self._readings(out is not None), self.choice.alpha, part, scores, read,
+                self.choice.prior, bare=first,
+            )  # fmt: skip
+            record_rows(self.record.record, scores[first:], part.y, part.w, read - first)
+            if out is not None:
+                out[lo : lo + part.n] = scores[0]
+
+    def _readings(self, chosen: bool) -> Callable[[JointCounts], list[Terms]]:
+        family = self.choice.family(int(self.column[0]))
+        head: list[ParentSets] = [family] if chosen else []
+
+        def readings(s: JointCounts) -> list[Terms]:
+            return [*(kept_terms(s, rule) for rule in head), *self.choice.candidates(s)]
+
+        return readings
 
     def merge(self, other: Self) -> None:
         super().merge(other)
@@ -123,9 +151,8 @@ class ChosenParent(View[JointCounts]):
     def realign(self, plan: Alignment) -> None:
         super().realign(plan)
         self.record.realign(plan)
-        columns = np.append(plan.nominal.to, plan.nominal.size + plan.numeric.to).astype(np.int64)
         if self.column[0] >= 0:
-            self.column[0] = columns[self.column[0]]
+            self.column[0] = moved_columns(plan)[self.column[0]]
 
     def fresh(self) -> Self:
         twin = type(self)(self.summary.fresh(), self.choice)
@@ -143,20 +170,3 @@ class ChosenParent(View[JointCounts]):
         codes("the chosen super parent", arrays["reading.column"], len(self.summary.sizes))
         self.column = np.array(arrays["reading.column"], dtype=np.int64)
         self.due = False
-
-
-def score(
-    summary: JointCounts, record: CandidateRecord, choice: Choice, block: Block, before: float, after: float
-) -> None:
-    """Add rows to the record: (0, 1) learns them as they come, (0, 0) only scores, (-1, 1) leaves each out."""
-    s = summary
-    if len(s.sizes) == 0:
-        if after:
-            s.update(block)
-        return
-    triples = s.triples if choice.family is SuperParents else s.triples[:0]
-    record_candidates(
-        record.record, s.classes, s.singles, s.present, s.seen, s.pairs, triples, s.layout, s.codes_of(block),
-        block.y, block.w, s.reading_order, s.declared, int(s.declared_classes[0]), choice.alpha,
-        choice.prior_alpha, before, after, block.start, choice.seed, choice.sample,
-    )  # fmt: skip

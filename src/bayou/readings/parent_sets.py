@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Protocol
+from math import prod
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayou.block import Floats, Index
+from bayou.checks import codes, finite, require
 
 Term = tuple[int, int, int, float]  # child, two parents or -1, weight
 
@@ -19,29 +21,61 @@ Term = tuple[int, int, int, float]  # child, two parents or -1, weight
 class Terms:
     """The admissible parent sets of every column, flat, as kernels want them.
 
-    sets : int64[t, 3], child and parents, -1 for none; starts : int64[m + 1]; u : float64[t]
+    sets : int64[t, 3], child and parents, -1 for none; u : float64[t]
+    plan : uint64[6, t], the columns of a set from the last to the first, its parents the later first, and how
+    many columns of the set come before its child; ends : int64[m, 4], where the terms of a column without
+    parents, with one and with two begin, and where they end
     """
 
     sets: Index
-    starts: Index
     u: Floats
+    plan: NDArray[np.uint64]
+    ends: Index
 
     @staticmethod
     def of(terms: Iterable[Term], m: int) -> Terms:
-        """Terms sorted by child, single columns before pairs before triples.
+        """Terms sorted by child, single columns before pairs before triples; equal ones become one.
 
         >>> Terms.of([(1, 0, -1, 1.0), (1, -1, -1, 1.0), (0, -1, -1, 1.0)], 2).sets.tolist()
         [[0, -1, -1], [1, -1, -1], [1, 0, -1]]
         """
-        rows = sorted((i, (p >= 0) + (q >= 0), *_ordered(p, q), u) for i, p, q, u in terms if u > 0)
-        sets = np.array([(i, p, q) for i, _, p, q, _ in rows], dtype=np.int64).reshape(-1, 3)
-        starts = np.searchsorted(sets[:, 0], np.arange(m + 1)).astype(np.int64)
-        return Terms(sets, starts, np.array([row[4] for row in rows], dtype=np.float64))
+        rows: dict[tuple[int, ...], float] = {}
+        for i, p, q, u in terms:
+            if u > 0:
+                key = (i, (p >= 0) + (q >= 0), *_ordered(p, q))
+                rows[key] = rows.get(key, 0.0) + u
+        table = np.array(sorted(rows), dtype=np.int64).reshape(-1, 4)
+        sets = np.ascontiguousarray(table[:, [0, 2, 3]])
+        edges = np.searchsorted(table[:, 0] * 4 + table[:, 1], np.arange(m)[:, None] * 4 + np.arange(4))
+        weights = np.array([rows[key] for key in sorted(rows)], dtype=np.float64)
+        return Terms(sets, weights, _plan(sets), edges.astype(np.int64))
 
     @staticmethod
     def tree(parents: NDArray[np.int64]) -> Terms:
         """One network: at most one parent per column, -1 for none."""
         return Terms.of([(i, int(p), -1, 1.0) for i, p in enumerate(parents)], len(parents))
+
+    @staticmethod
+    def restored(sets: NDArray[Any], u: NDArray[Any], m: int) -> Terms:
+        """Terms that come from a file, over m columns."""
+        require(
+            sets.shape == (len(u), 3) and u.ndim == 1,
+            "every term of a structure names a column and two parents",
+        )
+        codes("the columns of a structure", sets, m)
+        child, p, q = sets.T.reshape(3, -1)
+        require(child.min(initial=0) >= 0, "a term of a structure belongs to a column")
+        apart = (child != p) & (child != q) & ((p != q) | (p < 0))
+        require(apart.all(), "a term of a structure names different columns")
+        finite("the weights of a structure", u)
+        return Terms.of(zip(child.tolist(), p.tolist(), q.tolist(), u.tolist(), strict=True), m)
+
+    def moved(self, columns: Index, m: int) -> Terms:
+        """The same terms where column j has become columns[j] of m; new columns have the class alone."""
+        sets = np.where(self.sets >= 0, np.append(columns, -1)[self.sets], -1)
+        kept = [(int(i), int(p), int(q), float(u)) for (i, p, q), u in zip(sets, self.u, strict=True)]
+        new = np.setdiff1d(np.arange(m), columns)
+        return Terms.of([*kept, *((int(j), -1, -1, 1.0) for j in new)], m)
 
     @property
     def networks(self) -> int:
@@ -50,10 +84,20 @@ class Terms:
         >>> Terms.of(Forests().terms(np.arange(4)), 4).networks
         24
         """
-        product = 1
-        for size in np.diff(self.starts).tolist():
-            product *= max(1, size)
-        return product
+        return prod(max(1, size) for size in (self.ends[:, 3] - self.ends[:, 0]).tolist())
+
+
+def _plan(sets: Index) -> NDArray[np.uint64]:
+    """Where the cells of each set are found: see `Terms`."""
+    down = -np.sort(-sets, axis=1)  # columns from the last to the first, -1 behind
+    two = down[:, 1] >= 0
+    three = down[:, 2] >= 0
+    low = np.where(three, down[:, 2], down[:, 1])
+    later, earlier = sets[:, 1:].max(axis=1), sets[:, 1:].min(axis=1)
+    before = ((sets[:, 1:] >= 0) & (sets[:, 1:] < sets[:, :1])).sum(axis=1)
+    plan = [down[:, 0], np.where(three, down[:, 1], 0), np.where(two, low, 0), later, earlier, before]
+    places: NDArray[np.int64] = np.array(plan, dtype=np.int64).reshape(6, -1)
+    return np.maximum(places, 0).astype(np.uint64)
 
 
 class ParentSets(Protocol):

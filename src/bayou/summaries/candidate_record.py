@@ -11,25 +11,26 @@ from bayou.checks import counts, require
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.summaries.array_summary import ArraySummary
+from bayou.summaries.joint_counts import moved_columns
 
 
 class CandidateRecord(ArraySummary):
-    """Per column, and last for "none": the sum of probabilities given to the true class, and the weight of hits.
+    """Per column, and last for "none": probabilities given to the true class, weight of hits, and log-loss, summed.
 
     A track record: each row was predicted by what was known before it, so shards that learned apart have other
-    records than one pass. Merge: AVERAGED (the sums add). Memory: 16 bytes per column.
+    records than one pass. Merge: AVERAGED (the sums add). Memory: 24 bytes per column.
 
     Examples
     --------
     >>> CandidateRecord().record.shape
-    (2, 1)
+    (3, 1)
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
     state: ClassVar[tuple[str, ...]] = ("record",)
 
     def __init__(self) -> None:
-        self.record = np.zeros((2, 1))
+        self.record = np.zeros((3, 1))
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
@@ -44,7 +45,7 @@ class CandidateRecord(ArraySummary):
 
     def realign(self, plan: Alignment) -> None:
         """A column that comes late starts with the record of "none": where it was missing, it changed nothing."""
-        columns = np.append(plan.nominal.to, plan.nominal.size + plan.numeric.to).astype(np.int64)
+        columns = moved_columns(plan)
         m = plan.nominal.size + plan.numeric.size
         record = np.repeat(self.record[:, -1:], m + 1, axis=1)
         record[:, columns] = self.record[:, :-1]

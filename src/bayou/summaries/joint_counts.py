@@ -342,7 +342,7 @@ class JointCounts(ArraySummary):
     def realign(self, plan: Alignment) -> None:
         q, p = plan.nominal.size, plan.numeric.size
         old = self.nominal
-        columns = np.concatenate((plan.nominal.to, q + plan.numeric.to)).astype(np.int64)
+        columns = moved_columns(plan)
         sizes = np.zeros(q + p, dtype=np.int64)
         sizes[:q] = [axis.size for axis in plan.values]
         sizes[columns[old:]] = self.sizes[old:]
@@ -392,6 +392,11 @@ class JointCounts(ArraySummary):
         self.singles, self.present, self.pairs = singles, present, pairs
         self.sizes = sizes
         self._index()
+
+
+def moved_columns(plan: Alignment) -> Index:
+    """Where the columns go: nominal ones come first, then numeric ones."""
+    return np.append(plan.nominal.to, plan.nominal.size + plan.numeric.to).astype(np.int64)
 
 
 def _whole(counts: Floats) -> bool:

@@ -1,0 +1,114 @@
+"""Learn once, read many: several classifiers off one set of joint counts, and the best of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from bayou.block import Floats
+from bayou.classifiers.collections import Prior
+from bayou.classifiers.joint import JointClassifier, Order, check_order, check_smoothing
+from bayou.errors import SchemaError
+from bayou.kernels.track_record import leader
+from bayou.readings.parent_sets import Forests, NoParents, SuperParents, TwoParents
+from bayou.readings.prior import prior_reader
+from bayou.readings.read_many import ManyReadings, Rule
+from bayou.readings.structure import GreedyForest, SpanningTree
+from bayou.readings.view import AnyView
+from bayou.schema import Declared
+from bayou.summaries.grid import Grid
+from bayou.summaries.joint_counts import MAX_BYTES
+
+READINGS: Mapping[str, Callable[[], Rule]] = {
+    "nb": NoParents,
+    "tan": SpanningTree,
+    "fan": GreedyForest,
+    "aode": lambda: None,
+    "fanc": Forests,
+    "spc": SuperParents,
+    "tc": TwoParents,
+}
+_TRIPLES = ("spc", "tc")
+
+
+class ReadMany(JointClassifier):
+    r"""Naive Bayes, TAN, AODE, FANC, TC read off the same counts in one pass, each with its track record.
+
+    Every row is predicted by every reading before it is learned. A prediction is that of the reading with most
+    hits so far (then: least log-loss), or $\sum_r v_r P_r(c | x)$ with $v_r \propto \exp(-\text{log-loss of } r)$,
+    whose total log-loss never exceeds that of the best reading by more than log R.
+
+    Parameters
+    ----------
+    readings
+        Which: `"nb"`, `"tan"`, `"fan"`, `"aode"`, `"fanc"`, `"spc"` (the first column is its super parent), `"tc"`.
+        Triples are counted if `"spc"` or `"tc"` is among them.
+    combine
+        `"best"` or `"mix"`.
+    smoothing, prior, order, numeric, max_bytes, schema
+        As in `FANC`; AODE's prior is its own.
+
+    Merge: counts exact, the record averaged; cannot unlearn. Memory: 8 bytes per pair (with `"spc"` or `"tc"`:
+    triple) of values and class, and 24 per reading.
+
+    Examples
+    --------
+    >>> model = ReadMany(["nb", "tan"])
+    >>> model = model.fit([["a", "b"], ["a", "c"], ["d", "b"], ["d", "c"]] * 9, [0, 1, 1, 0] * 9)
+    >>> model.predict([["a", "b"], ["d", "b"]]).tolist(), model.best_
+    ([0, 1], 'tan')
+    """
+
+    def __init__(
+        self,
+        readings: Sequence[str] = ("nb", "tan", "aode", "fanc", "tc"),
+        combine: str = "best",
+        smoothing: float = 1.0,
+        prior: Prior = "empirical",
+        order: Order = "name",
+        numeric: str | Grid = "width",
+        max_bytes: int = MAX_BYTES,
+        schema: Declared | None = None,
+    ) -> None:
+        self.readings = readings
+        self.combine = combine
+        self.smoothing = smoothing
+        self.prior = prior
+        self.order = order
+        self.numeric = numeric
+        self.max_bytes = max_bytes
+        self.schema = schema
+
+    def views(self) -> Mapping[str, AnyView]:
+        check_smoothing(self.smoothing)
+        check_order(self.order)
+        return {"joint": self.joint_view()}
+
+    def joint_view(self) -> AnyView:
+        unknown = [name for name in self.readings if name not in READINGS]
+        if unknown or not self.readings or len(set(self.readings)) < len(self.readings):
+            raise SchemaError(f"readings={self.readings!r}; name some of {', '.join(READINGS)}, each once")
+        if self.combine not in ("best", "mix"):
+            raise SchemaError(f"combine={self.combine!r}; it is 'best' or 'mix'")
+        counts = self.counts(3 if any(name in _TRIPLES for name in self.readings) else 2)
+        rules = {name: READINGS[name]() for name in self.readings}
+        return ManyReadings(counts, rules, prior_reader(self.prior), self.smoothing, self.combine == "mix")
+
+    @property
+    def record_(self) -> dict[str, dict[str, float]]:
+        """The track record of every reading: rows it got right, and its log-loss in nats, over all rows learned."""
+        hits, losses = self._record()[1:]
+        return {
+            name: {"right": float(h), "log_loss": float(x)}
+            for name, h, x in zip(self.readings, hits, losses, strict=True)
+        }
+
+    @property
+    def best_(self) -> str:
+        """The reading with the best record."""
+        return self.readings[leader(self._record())]
+
+    def _record(self) -> Floats:
+        self._require()
+        return np.asarray(self.arrays()["joint.record"])

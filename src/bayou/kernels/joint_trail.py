@@ -1,0 +1,72 @@
+"""Reading joint counts row by row as they stood before each row, under as many readings as one likes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.aode import read_one_dependence
+from bayou.kernels.collection import mark_whole, place_row, read_row
+from bayou.kernels.jit import kernel
+from bayou.kernels.joint_counts import count_row
+
+
+@kernel
+def trail_joint(
+    classes: NDArray[np.float64],
+    singles: NDArray[np.float64],
+    present: NDArray[np.float64],
+    seen: NDArray[np.int64],
+    pairs: NDArray[np.float64],
+    triples: NDArray[np.float64],
+    out: NDArray[np.float64],
+    layout: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    read: NDArray[np.int64],
+    plan: NDArray[np.uint64],
+    ends: NDArray[np.int64],
+    u: NDArray[np.float64],
+    declared: NDArray[np.int64],
+    declared_classes: int,
+    alpha: float,
+    min_count: float,
+    split: int,
+    learn: bool,
+) -> None:
+    """Row by row: add what the first read[i] readings say as it stood before row i, then count the row.
+
+    A reading whose first `ends` is negative is of one-dependence estimators, any other a collection. Without
+    `learn` nothing is counted.
+    classes : float64[K], in/out; singles : float64[cells, K], in/out; present : float64[m, K], in/out
+    seen : int64[m], in/out; pairs : float64[P, K], in/out; triples : float64[T, K], in/out
+    out : float64[r, n, K], in/out; layout : int64[3, m + 1], in; codes : int32[n, m], in; y : int32[n], in
+    w : float64[n], in; read : int64[n], in; plan : uint64[6, t], in; ends : int64[r, m, 4], in
+    u : float64[t], in; declared : int64[m], in
+    """
+    k, m = out.shape[2], codes.shape[1]
+    terms, factors, product = np.zeros((k, m)), np.ones((m, k)), np.empty((2, k))
+    scores, order = np.empty((2, k, m)), np.arange(m).astype(np.uint64)
+    at, row = np.empty((3, m), dtype=np.uint64), np.empty(m, dtype=np.int32)
+    whole, width = np.empty(m, dtype=np.bool_), np.empty(m, dtype=np.int64)
+    held = np.empty((2, m), dtype=np.uint64)
+    for i in range(len(y)):
+        if read[i] > 0:
+            full = place_row(at, row, codes, singles, layout, i)
+            mark_whole(whole, classes, present)
+            for j in range(m):
+                width[j] = max(seen[j], declared[j])
+            for r in range(read[i]):
+                if ends[r, 0, 0] < 0:
+                    read_one_dependence(
+                        out[r], terms, factors, product, scores, classes, singles, present, pairs, layout,
+                        at, row, order, width, whole, declared_classes, alpha, min_count, split, i,
+                    )  # fmt: skip
+                else:
+                    read_row(
+                        out[r], terms, factors, product, singles, present, pairs, triples, layout, at, row,
+                        order, plan, ends[r], u, width, whole, full, alpha, split, i,
+                    )  # fmt: skip
+        if learn and y[i] >= 0 and w[i] > 0.0:
+            count_row(classes, singles, present, seen, pairs, triples, held, layout, codes[i], y[i], w[i])

@@ -1,0 +1,139 @@
+"""A view that reads one set of joint counts in several ways and follows their track record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Self
+
+import numpy as np
+
+from bayou.align import Alignment
+from bayou.block import Block, Floats
+from bayou.errors import UnsupportedError
+from bayou.kernels.track_record import join_rows
+from bayou.laws import MergeLaw
+from bayou.protocols import Arrays
+from bayou.readings.aode import OneDependence
+from bayou.readings.collection import add_terms, kept_terms
+from bayou.readings.joint_trail import OneDependent, Prior, Readings, add_prior_of, trail_readings
+from bayou.readings.parent_sets import ParentSets, Terms
+from bayou.readings.structure import GreedyForest, SpanningTree
+from bayou.readings.view import View
+from bayou.summaries.joint_counts import JointCounts, moved_columns
+from bayou.summaries.reading_record import ReadingRecord
+
+ROWS = 4096  # read in every way at a time
+Rule = ParentSets | SpanningTree | GreedyForest | None  # None: averaged one-dependence estimators
+
+
+class ManyReadings(View[JointCounts]):
+    """What the reading with the best record says, or the mix of all weighted by exp(-log-loss).
+
+    Parent sets of collections follow the order of the columns, those of searched structures change at refresh
+    points. Learning predicts first, so that the record is honest; it is averaged in a merge and cannot be unlearned.
+    """
+
+    searched = True
+
+    def __init__(
+        self, summary: JointCounts, rules: Mapping[str, Rule], prior: Prior, alpha: float, mix: bool
+    ) -> None:
+        super().__init__(summary)
+        self.rules, self.prior, self.alpha, self.mix = rules, prior, alpha, mix
+        self.record = ReadingRecord(len(rules))
+        self.found: dict[str, Terms] = {}
+        self.refresh()
+        self.due = True
+
+    @property
+    def law(self) -> MergeLaw:
+        return self.record.law
+
+    def refresh(self) -> None:
+        s = self.summary.settled()
+        self.found = {
+            name: rule.search(s)
+            for name, rule in self.rules.items()
+            if isinstance(rule, SpanningTree | GreedyForest)
+        }
+        self.due = False
+
+    def read_if_due(self) -> None:
+        if self.due:
+            self.refresh()
+
+    def mark_due(self) -> None:
+        self.due = True
+
+    def readings(self, s: JointCounts) -> Readings:
+        """The parent sets of every reading as they stand."""
+        return [self._terms(s, name, rule) for name, rule in self.rules.items()]
+
+    def _terms(self, s: JointCounts, name: str, rule: Rule) -> Terms | None:
+        if name in self.found:
+            return self.found[name]
+        return OneDependent if rule is None else kept_terms(s, rule)  # type: ignore[arg-type]
+
+    def add_log_prob(self, block: Block, out: Floats) -> None:
+        s = self.summary.settled()
+        terms, codes = self.readings(s), s.codes_of(block)
+        unlabelled = block.relabelled(np.full(block.n, -1, dtype=np.int32))
+        for lo in range(0, block.n, ROWS):
+            part = unlabelled.rows(lo, min(block.n, lo + ROWS))
+            scores = np.zeros((len(terms), part.n, out.shape[1]))
+            add_prior_of(s, self.prior, part, terms, scores)
+            for r, t in enumerate(terms):
+                if t is None:
+                    OneDependence(self.alpha).add_codes(s, codes[lo : lo + part.n], scores[r])
+                else:
+                    add_terms(s, t, self.alpha, codes[lo : lo + part.n], scores[r])
+            join_rows(self.record.record, out[lo : lo + part.n], scores, part.y, part.w, self.mix, False)
+
+    def update(self, block: Block) -> None:
+        self.trail(block, np.zeros((block.n, len(self.summary.classes))))
+
+    def trail(self, block: Block, out: Floats) -> None:
+        for lo in range(0, block.n, ROWS):
+            part = block.rows(lo, min(block.n, lo + ROWS))
+            scores = np.zeros((len(self.rules), part.n, out.shape[1]))
+            trail_readings(self.summary, self.readings, self.alpha, part, scores, prior=self.prior)
+            join_rows(self.record.record, out[lo : lo + part.n], scores, part.y, part.w, self.mix, True)
+
+    def merge(self, other: Self) -> None:
+        super().merge(other)
+        self.record.merge(other.record)
+
+    def subtract(self, block: Block) -> None:
+        raise UnsupportedError(
+            "cannot unlearn: readings are chosen by a track record of their predictions, which keeps no rows; "
+            "a single reading (AODE, FANC, TC, TAN) can unlearn"
+        )
+
+    def scale(self, factor: float) -> None:
+        super().scale(factor)
+        self.record.scale(factor)
+
+    def realign(self, plan: Alignment) -> None:
+        super().realign(plan)
+        m, columns = plan.nominal.size + plan.numeric.size, moved_columns(plan)
+        self.found = {name: terms.moved(columns, m) for name, terms in self.found.items()}
+
+    def fresh(self) -> Self:
+        return type(self)(self.summary.fresh(), self.rules, self.prior, self.alpha, self.mix)
+
+    def arrays(self) -> Arrays:
+        self.read_if_due()
+        out = {**self.summary.arrays(), **self.record.arrays()}
+        for name, terms in self.found.items():
+            out |= {f"reading.{name}.sets": terms.sets, f"reading.{name}.u": terms.u}
+        return out
+
+    def restore(self, arrays: Arrays) -> None:
+        self.summary.restore(arrays)
+        self.record.restore(arrays)
+        m = len(self.summary.sizes)
+        self.found = {
+            name: Terms.restored(arrays[f"reading.{name}.sets"], arrays[f"reading.{name}.u"], m)
+            for name in self.found
+        }
+        self.due = False
