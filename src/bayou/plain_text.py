@@ -24,8 +24,10 @@ def shortened(text: object, width: int) -> str:
     return cleaned if len(cleaned) <= width else cleaned[: width - 1] + "…"
 
 
-def table_text(headers: Sequence[str], lines: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Columns side by side, the first `left` of them to the left, the others to the right.
+def table_text(
+    headers: Sequence[str], lines: Sequence[Sequence[str]], left: int = 1, trailing: int = 0
+) -> str:
+    """Columns side by side, the first `left` and the last `trailing` of them to the left, the others to the right.
 
     >>> print(table_text(["model", "accuracy"], [["nb", "73.4"]]))
     model  accuracy
@@ -35,7 +37,7 @@ def table_text(headers: Sequence[str], lines: Sequence[Sequence[str]], left: int
     widths = [max(len(line[j]) for line in cells) for j in range(len(headers))]
     return "\n".join(
         "  ".join(
-            cell.ljust(width) if j < left else cell.rjust(width)
+            cell.rjust(width) if left <= j < len(headers) - trailing else cell.ljust(width)
             for j, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in cells

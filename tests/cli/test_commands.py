@@ -188,6 +188,19 @@ def test_predict_reads_columns_as_the_model_learned_them(tmp_path: Path) -> None
     assert "nominal in the model" in piped.stderr
 
 
+def test_predict_and_explain_know_the_columns_of_the_model(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text("a,b\n1,2\n")
+    said = bayou("predict", folder / "m.bayou", other, code=1).stderr
+    assert said.startswith("error: other.csv has none of the columns the model learned")
+    other.write_text("x0,x1,b\n1,2,3\n")
+    said = bayou("predict", folder / "m.bayou", other)
+    assert "not in the file, taken as missing: n0, n1, n2, x2, x3, x4" in said.stderr
+    told = bayou("explain", folder / "m.bayou", other).stdout
+    assert "x0 = 1.0" in told
+    assert "b = " not in told
+
+
 def test_a_prediction_that_fails_leaves_no_file(folder: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad.csv"
     bad.write_text("x0,x1\n" + "1,2\n" * 1500 + "oops,3\n")
@@ -213,11 +226,36 @@ def test_merge_equals_learning_all(folder: Path, tmp_path: Path) -> None:
 def test_inspect_tells_what_is_in_a_model(folder: Path) -> None:
     text = bayou("inspect", folder / "m.bayou").stdout
     assert "NaiveBayes()" in text
-    assert "2: c0, c1" in text
+    assert "2: c0 " in text
     assert "5: x0, x1, x2, x3, x4" in text
     data = json.loads(bayou("inspect", folder / "m.bayou", "--json").stdout)
     assert data["rows"] == 2000
     assert data["nominal columns"] == ["n0", "n1", "n2"]
+
+
+def test_inspect_tells_intervals_groups_levels_words_and_trees(tmp_path: Path) -> None:
+    path, out = tmp_path / "x.csv", tmp_path / "m.bayou"
+    rows = [f"{i % 10},{'red' if i % 10 < 3 else 'green' if i % 10 < 6 else 'blue'},{'no' if i % 10 < 6 else 'yes'}"
+            for i in range(400)]  # fmt: skip
+    path.write_text("size,colour,c\n" + "\n".join(rows) + "\n")
+    bayou("learn", path, "-t", "c", "-m", "nb(numeric=gk, bins=modl, groups=modl)", "-o", out, "-q")
+    text = bayou("inspect", out).stdout
+    assert "classes          2: no 240 (60.0 %), yes 160 (40.0 %)" in text
+    (line,) = [line for line in text.splitlines() if line.startswith("size")]
+    assert "2 intervals: ≤ 5.5, > 5.5" in line
+    (line,) = [line for line in text.splitlines() if line.startswith("colour")]
+    assert "2 groups: {" in line
+    assert "{green, red}" in line or "{red, green}" in line
+    columns = {
+        column["name"]: column for column in json.loads(bayou("inspect", out, "--json").stdout)["columns"]
+    }
+    assert columns["size"]["parts"][0] == {"part": "≤ 5.5", "weights": {"no": 240.0, "yes": 0.0}}
+    assert 0.9 < columns["colour"]["level"] <= columns["colour"]["information"] <= 1.0
+    bayou("learn", path, "-t", "c", "-m", "tree(grace=20)", "-o", out, "-q")
+    assert "\n  colour = red: " in bayou("inspect", out).stdout or "size <= " in bayou("inspect", out).stdout
+    path.write_text("note,c\n" + "cheap pills,spam\nsee you,ham\n" * 20)
+    bayou("learn", path, "-t", "c", "--text", "note", "-o", out, "-q")
+    assert "\n  spam: cheap, pills\n" in bayou("inspect", out).stdout
 
 
 def test_inspect_refuses_what_is_no_model(folder: Path) -> None:

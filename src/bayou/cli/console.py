@@ -55,7 +55,12 @@ def prose(text: str, indent: str = "") -> None:
 
 
 def out_table(text: str) -> None:
-    """A table, its first line a heading."""
+    """A table, its first line a heading; lines that would not fit a terminal are cut."""
+    if is_terminal(sys.stdout):
+        width = max(20, shutil.get_terminal_size().columns - 1)
+        text = "\n".join(
+            line if len(line) <= width else line[: width - 1] + "…" for line in text.splitlines()
+        )
     head, _, rest = text.partition("\n")
     out(heading(head))
     if rest:
@@ -143,6 +148,7 @@ def as_options(message: str) -> str:
     >>> as_options("perhaps target='class'; or policy='skip'; nominal=['day']")
     'perhaps --target class; or --policy skip; --nominal day'
     """
+    message = message.replace("make shards with model.fresh()", "learn them with the same --model")
     message = re.sub(r"schema=Declared\(columns=\{('[^']*'): '(\w+)'\}\)", r"\2=[\1]", message)
     message = re.sub(
         r"\b(nominal|numeric|text|ignore)=\[(['\"])(.*?)\2\]", lambda m: f"--{m[1]} {_quoted(m[3])}", message

@@ -8,27 +8,61 @@ import typer
 
 from bayou.cli import options
 from bayou.cli.compiling import announce_compiling
-from bayou.cli.console import guarded, note, out, out_json
+from bayou.cli.console import guarded, note, out, out_json, out_table, prose
 
 
 @guarded
-def inspect(model_file: options.ModelFile, json: options.Json = False) -> None:
-    """What a model file holds: its parameters, columns, classes, size and law of merging."""
+def inspect(
+    model_file: options.ModelFile,
+    all: Annotated[bool, typer.Option("--all", "-a", help="Every column and part, however many.")] = False,
+    json: options.Json = False,
+) -> None:
+    """What a model file holds: parameters, classes, columns, and what was learned about each of them."""
+    from bayou.cli.columns import columns_of, tree_of, words_of
     from bayou.cli.files import load_model
-
-    facts = facts_of(load_model(model_file))
-    if json:
-        out_json({"file": model_file, **facts})
-        return
     from bayou.plain_text import clean
+    from bayou.report.insides import insides
 
-    width = max(map(len, facts))
-    for name, value in facts.items():
-        if isinstance(value, list):
-            value = _some(value)
-        elif isinstance(value, dict):
-            value = ", ".join(f"{k} {v}" for k, v in value.items()) or "none"
+    model = load_model(model_file)
+    facts, inside = facts_of(model), insides(model)
+    if json:
+        learned = {} if inside is None else {"columns": columns_of(inside), "words": words_of(inside)}
+        out_json({"file": model_file, **facts, **learned})
+        return
+    words = _in_words(facts, all)
+    told = {name: words.get(name, value) for name, value in facts.items() if name != "class weights"}
+    width = max(map(len, told))
+    for name, value in told.items():
         out(f"{name.ljust(width)}  {clean(f'{value:,}' if isinstance(value, int) else value)}")
+    if inside is None:
+        return
+    part = f" ({inside.note})" if inside.note else ""
+    _show_columns(columns_of(inside), part, all)
+    for column, classes in words_of(inside).items():
+        out(f"\nWords of {clean(column)} that speak for a class{part}, the surest first:")
+        for label, leading in classes.items():
+            prose(clean(f"{label}: {', '.join(leading) or 'none'}"), "  ")
+    tree = tree_of(inside, None if all else 4)
+    if tree:
+        out(f"\nThe tree{part}{'' if all else ', four levels of it at most'}:")
+        out("\n".join(clean(line) for line in tree))
+
+
+def _show_columns(columns: list[dict[str, Any]], part: str, all: bool) -> None:
+    from bayou.cli.columns import lines
+    from bayou.plain_text import table_text
+
+    if not columns:
+        return
+    out(f"\nWhat columns tell by themselves{part}, the most informative first:\n")
+    shown, headers = lines(columns, all), ["column", "information", "level", "learned"]
+    if not any("level" in facts for facts in columns):
+        shown, headers = [[a, b, d] for a, b, _, d in shown], ["column", "information", "learned"]
+    out_table(table_text(headers, shown, trailing=1))
+    if len(columns) > len(shown):
+        out(f"and {len(columns) - len(shown):,} columns more: --all shows them")
+    level = "; level: relevance by MODL" if "level" in headers else ""
+    prose(f"information: percent of the class's entropy that a column explains{level}.")
 
 
 def facts_of(model: Any) -> dict[str, Any]:
@@ -38,18 +72,38 @@ def facts_of(model: Any) -> dict[str, Any]:
     facts: dict[str, Any] = {"model": repr(model), "merges": f"{model.law.value}: {model.law.promise}"}
     if not model.started:
         return {**facts, "rows": 0}
-    schema = model.schema_
-    facts |= {"rows": int(model.arrays().get("rows", [0])[0]), "classes": model.labels()}
+    schema, arrays = model.schema_, model.arrays()
+    facts |= {"rows": int(arrays.get("rows", arrays.get("learned", [0]))[0]), "classes": model.labels()}
+    if "classes.weight" in arrays:
+        weights = dict(zip(schema.classes.values, arrays["classes.weight"].tolist(), strict=True))
+        facts["class weights"] = [weights[label] for label in model.labels()]
     for kind in Kind:
         if schema.names(kind):
             facts[f"{kind.value} columns"] = list(schema.names(kind))
+    for name in schema.names(Kind.TEXT):
+        facts[f"words of {name}"] = schema.vocabularies[name].size
     facts |= {"bytes of state": model.memory_bytes, "digest": model.digest()}
     return facts
 
 
-def _some(values: list[Any], most: int = 20) -> str:
-    more = f" and {len(values) - most} more" if len(values) > most else ""
-    return f"{len(values):,}: {', '.join(str(v) for v in values[:most])}{more}"
+def _in_words(facts: dict[str, Any], all: bool) -> dict[str, str]:
+    """Lists as text; classes with their share of the rows, where it is known."""
+    from bayou.report.numbers import number, share
+
+    told = {name: _some(value, all) for name, value in facts.items() if isinstance(value, list)}
+    weights = facts.get("class weights", [])
+    if sum(weights) > 0:
+        each = [
+            f"{c} {number(w)} ({share(w / sum(weights))})"
+            for c, w in zip(facts["classes"], weights, strict=True)
+        ]
+        told["classes"] = _some(each, all)
+    return told
+
+
+def _some(values: list[Any], all: bool, most: int = 20) -> str:
+    more = f" and {len(values) - most:,} more" if len(values) > most and not all else ""
+    return f"{len(values):,}: {', '.join(str(v) for v in (values if all else values[:most]))}{more}"
 
 
 @guarded
@@ -70,6 +124,8 @@ def explain(
     model = load_model(model_file)
     announce_compiling(quiet)
     record = _record(file, row)
+    if model.started and not model.numbers_are_words:
+        record = {name: value for name, value in record.items() if name in model.schema_.place}
     if not hasattr(model, "explain"):
         raise UnsupportedError(f"{type(model).__name__} cannot explain its predictions in this version")
     found = model.explain(record)

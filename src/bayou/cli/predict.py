@@ -8,7 +8,7 @@ import typer
 
 from bayou.cli import options
 from bayou.cli.compiling import announce_compiling
-from bayou.cli.console import guarded, note
+from bayou.cli.console import guarded, note, printable
 from bayou.cli.meter import Meter, time_text
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def predict(
     meter = Meter("predict", quiet)
     right = labelled = done = 0
     with _matching(model, file, target or "", policy, format) as stream, opened_sink(out) as sink:
+        _compare_columns(model, stream, file, quiet)
         while rows is None or done < rows:
             got = stream.read(BLOCK if rows is None else min(BLOCK, rows - done))
             if got is None:
@@ -96,6 +97,25 @@ def _matching(model: Any, file: str, target: str, policy: options.PolicyName, fo
             f"column {name!r} is {kind} in the model but not on standard input; store the rows in a file first"
         )
     return opened({kind.value: [n for n, k in other.items() if k == kind.value] for kind in Kind})
+
+
+def _compare_columns(model: Any, stream: Source, file: str, quiet: bool) -> None:
+    """Refuse a file that has nothing of what the model learned; say what is lacking."""
+    from bayou.errors import SchemaError
+    from bayou.streams.wishes import listed
+
+    known = list(model.schema_.place)
+    lacking = [name for name in known if name not in stream.columns]
+    if model.numbers_are_words or stream.vocabulary is not None or not lacking:
+        return
+    if len(lacking) == len(known):
+        raise SchemaError(
+            f"{options.title(file)} has none of the columns the model learned: {listed(known)}; it has "
+            f"{listed(list(stream.columns))}"
+        )
+    if not quiet:
+        more = f" and {len(lacking) - 20:,} more" if len(lacking) > 20 else ""
+        note(printable(f"not in the file, taken as missing: {', '.join(lacking[:20])}{more}"))
 
 
 def _scored(model: Any, rows: Any, target: str | None) -> tuple[dict[str, Any], int, int]:

@@ -56,10 +56,12 @@ class Wishes:
         target = self.target if self.target is not None else default
         if target is None:
             guess = next((name for name in names if name.lower() in _USUAL), names[-1] if names else "")
-            raise DataError(
-                f"which column is the target? The columns are {listed(names)}",
-                remedy=f'perhaps target={guess!r}; target="" reads a stream without one',
-            )
+            remedy = f'perhaps target={guess!r}; target="" reads a stream without one'
+            if len(guess) > 60:  # hardly a name
+                remedy = (
+                    'does the file begin with a header line? format="text" reads label, tab, text without one'
+                )
+            raise DataError(f"which column is the target? The columns are {listed(names)}", remedy=remedy)
         if target not in names:
             raise SchemaError(
                 f"there is no column {target!r} to be the target; the columns are {listed(names)}"

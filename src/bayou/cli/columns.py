@@ -1,0 +1,119 @@
+"""What a model has learned about its columns and words, and its tree, for `bayou inspect`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bayou.report.insides import Insides
+
+MOST = 20  # columns and parts shown unless all are asked for
+
+
+def columns_of(inside: Insides) -> list[dict[str, Any]]:
+    """Every column the model tells about, the most informative first.
+
+    A column has its name, kind, shape ("intervals", "groups", "values" or "gaussian"), `information` (the share of
+    the class entropy that it tells by itself), `level` (the relevance MODL gives, where it was searched), and its
+    parts with class weights, or mean and deviation per class.
+    """
+    from bayou.report.attributes import attributes_of, class_labels
+
+    labels = [str(label) for label in class_labels(inside)]
+    named = _groups(inside)
+    found = []
+    for each in attributes_of(inside):
+        facts: dict[str, Any] = {
+            "name": each.name,
+            "kind": each.kind,
+            "shape": each.shape,
+            "information": each.information,
+        }
+        if each.level is not None:
+            facts["level"] = each.level
+        if each.counts is not None:
+            parts = named[each.name] if each.shape == "groups" else each.parts
+            weights = [dict(zip(labels, line, strict=True)) for line in each.counts.tolist()]
+            facts["parts"] = [{"part": p, "weights": w} for p, w in zip(parts, weights, strict=True)]
+        if each.centre is not None and each.spread is not None:
+            pairs = zip(labels, each.centre.tolist(), each.spread.tolist(), each.weight.tolist(), strict=True)
+            facts["classes"] = {c: {"mean": m, "deviation": s, "weight": w} for c, m, s, w in pairs if w > 0}
+        found.append(facts)
+    return found
+
+
+def _groups(inside: Insides) -> dict[str, list[str]]:
+    """The groups of values of every column that has them, in words."""
+    from bayou.readings.groups import GroupReading, named_groups
+
+    found: dict[str, list[str]] = {}
+    for view in inside.views.values():
+        if view.searched and isinstance(getattr(view, "reading", None), GroupReading):
+            reading = view.reader.read(view.summary)
+            for name, (_, groups) in named_groups(reading, view.summary, inside.schema).items():
+                found[name] = [", ".join(group) for group in groups]
+    return found
+
+
+def words_of(inside: Insides, most: int = 10) -> dict[str, dict[str, list[str]]]:
+    """By text column and class, the words that speak for the class most surely."""
+    from bayou.report.attributes import class_labels
+    from bayou.report.words import word_tables
+
+    labels = [str(label) for label in class_labels(inside)]
+    return {
+        table.column: {
+            label: [table.words[w] for w in table.leading(c, most)] for c, label in enumerate(labels)
+        }
+        for table in word_tables(inside)
+    }
+
+
+def tree_of(inside: Insides, depth: int | None = 4) -> list[str]:
+    """The tree of a model that has one, in words, down to a depth."""
+    from bayou.report import trees
+
+    found = trees.tree_of(inside)
+    return [] if found is None else list(found.lines(depth))
+
+
+def lines(columns: list[dict[str, Any]], all: bool) -> list[list[str]]:
+    """The columns as lines of a table: name, information in percent, level, and what is known."""
+    from bayou.plain_text import percent, shortened
+
+    return [
+        [
+            shortened(facts["name"], 40),
+            percent(facts["information"]),
+            f"{facts['level']:.4f}" if "level" in facts else "-",
+            _told(facts, all),
+        ]
+        for facts in (columns if all else columns[:MOST])
+    ]
+
+
+def _told(facts: dict[str, Any], all: bool) -> str:
+    from bayou.plain_text import shortened
+    from bayou.report.numbers import number
+
+    if "classes" in facts:
+        said = [
+            f"{shortened(c, 20)} {number(f['mean'])} ± {number(f['deviation'])}"
+            for c, f in facts["classes"].items()
+        ]
+        return _some("normal:", said, ", ", all)
+    parts = facts["parts"]
+    if len(parts) == 1 and facts["shape"] in ("intervals", "groups"):
+        return f"nothing: one {facts['shape'][:-1]}"
+    said = [shortened(p["part"], 1_000_000 if all else 60) for p in parts]
+    if facts["shape"] == "groups":
+        said = [f"{{{part}}}" for part in said]
+    if facts["shape"] == "values":
+        said = [f"{s} ({number(sum(p['weights'].values()))})" for s, p in zip(said, parts, strict=True)]
+    head = f"{len(parts):,} {facts['shape'] if len(parts) != 1 else 'value'}:"
+    return _some(head, said, " " if facts["shape"] == "groups" else ", ", all)
+
+
+def _some(head: str, said: list[str], between: str, all: bool, most: int = 6) -> str:
+    more = f"{between}and {len(said) - most} more" if len(said) > most and not all else ""
+    return f"{head} {between.join(said if all else said[:most])}{more}"
