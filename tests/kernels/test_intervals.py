@@ -69,9 +69,13 @@ def test_sum_is_the_terms_in_tile_order(n, p, k):
     expected = out.copy()
     kernels.add_intervals(out, table, cuts, offsets, x)
     kernels.interval_terms(terms, table, cuts, offsets, x)
+    codes = np.empty((n, p), np.int32)
+    kernels.interval_codes(codes, cuts, offsets, x)
     for i in range(n):
         for j in range(p):
-            v = offsets[j] + naive.cell(cuts[offsets[j] : offsets[j + 1] - 1], x[i, j])
+            cell = naive.cell(cuts[offsets[j] : offsets[j + 1] - 1], x[i, j])
+            assert codes[i, j] == (cell if x[i, j] == x[i, j] else -1)
+            v = offsets[j] + cell
             assert terms[i, j].tolist() == (table[v].tolist() if x[i, j] == x[i, j] else [0.0] * k)
         for c in range(k):
             for t in range(0, p, TILE):

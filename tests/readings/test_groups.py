@@ -55,6 +55,9 @@ def test_groups_are_those_of_the_method(hashed):
     assert reading.levels[0] == pytest.approx(want.level, rel=1e-12)
     assert reading.rest_of(0) is None
     assert found == {frozenset(f"v{v}" for v in group) for group in ([0, 1], [2, 3], [4], [5, 6])}
+    group_of = {key: g for g, keys in enumerate(reading.groups_of(0)) for key in keys}
+    listed = block.hashed.keys[:, 0] if hashed else block.codes[:, 0] + 1
+    assert reading.cells_of(block)[:, 0].tolist() == [group_of[key] for key in listed.tolist()]
     terms = reading.terms(block)
     for i, (v, _) in enumerate(rows):
         group = want.counts[want.group_of[int(v[1:])]]

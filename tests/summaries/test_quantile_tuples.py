@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import tracemalloc
 from dataclasses import replace
 from functools import reduce
 
@@ -231,14 +232,24 @@ def test_reading_sees_the_buffer_and_leaves_it():
 
 
 def test_memory_does_not_depend_on_rows():
+    """1 million beside 10 million rows with BAYOU_LONG, else 10,000 beside 100,000: the bytes the docstring gives."""
     rng = np.random.default_rng(0)
-    s = QuantileTuples(50)
-    s.realign(plan(3, 2))
-    sizes = set()
-    for _ in range(40):
-        s.update(block_of(rng.normal(size=(5000, 3)), rng.integers(0, 2, 5000)))
-        sizes.add(s.rows.nbytes + s.values.nbytes + s.labels.nbytes + s.weights.nbytes)
-    assert sizes == {8 * 3 * (4 + 2) * 50 + 512 * (8 * 3 + 12)}
+    s = GKClass(50).summary()
+    s.realign(plan(4, 2))
+    first = 1_000_000 if LONG else 10_000
+    sizes, peaks = [], []
+    for rows in (first, 9 * first):
+        tracemalloc.start()
+        for _ in range(rows // 5000):
+            x = rng.normal(size=(5000, 4))
+            x[:, 3] = rng.integers(0, 400, 5000)  # 400 values that come again
+            s.update(block_of(x, rng.integers(0, 2, 5000)))
+        sizes.append(s.rows.nbytes + s.values.nbytes + s.labels.nbytes + s.weights.nbytes)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert sizes[0] == sizes[1] <= 8 * (4 + 2) * (3 * 50 + 5 * 400 / 4) + 512 * (8 * 4 + 12)
+    assert peaks[1] <= 1.1 * peaks[0]
+    assert s.sizes.tolist() == [50, 50, 50, 400]
 
 
 def test_scaling_scales_ranks():
