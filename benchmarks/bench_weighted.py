@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import shutil
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
+from reproduce.document_000_khiops import PROGRAM
 
 from bayou.classifiers.weighted import WeightedNB
 from bayou.streams.generators import ManyGaussians
@@ -101,8 +101,7 @@ def _vowpal() -> float | None:
 def _khiops(ours: float) -> dict[str, object]:
     """Training a selective naive Bayes on the first of these rows; processor time of all its processes."""
     work = f"rows/s beside Khiops' selective naive Bayes, {KHIOPS_ROWS:,} rows"
-    program = shutil.which("khiops")
-    if program is None:
+    if PROGRAM is None:
         return row(work, f"{ours:,.0f} rows/s", "Khiops: not installed", None, 20)
     X, labels = _sample(KHIOPS_ROWS)
     with tempfile.TemporaryDirectory() as folder:
@@ -116,7 +115,7 @@ def _khiops(ours: float) -> dict[str, object]:
         (base / "rows.kdic").write_text(f"Dictionary\trows\n{{\n{kinds}\tCategorical\ty;\n}};\n")
         (base / "train._kh").write_text(_SCENARIO.format(folder=folder))
         used = os.times()
-        subprocess.run([program, "-b", "-i", str(base / "train._kh")], check=True, capture_output=True)
+        subprocess.run([PROGRAM, "-b", "-i", str(base / "train._kh")], check=True, capture_output=True)
         done = os.times()
         seconds = done.children_user + done.children_system - used.children_user - used.children_system
         peer = KHIOPS_ROWS / seconds

@@ -1,6 +1,6 @@
 """One pass of weighted naive Bayes beside Khiops' offline selective naive Bayes, on the same splits.
 
-python -m reproduce.document_000_khiops [sets] [splits of small sets]      the program `khiops` must be on the path
+python -m reproduce.document_000_khiops [sets] [splits of small sets]    (the program is in the package khiops-core)
 
 Khiops learns from the training rows as often as it likes, without trees and constructed columns; we see each of them
 once. The gap is what Khiops gains over naive Bayes (with our intervals), added up over the sets where it gains.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shutil
 import subprocess
 import sys
@@ -26,7 +27,7 @@ from bayou.rates import Constant
 from reproduce.document_000 import holdout, split, splits
 from reproduce.sets import SETS, Rows, load
 
-PROGRAM = shutil.which("khiops")
+PROGRAM = shutil.which("khiops", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
 MODELS = {"NB": lambda: WeightedNB("gk", rate=Constant(0.0)), "WNB": lambda: WeightedNB("gk")}
 MOST_ROWS = 50_000
 
@@ -83,7 +84,7 @@ def closed(found: Sequence[dict[str, float]]) -> float:
 
 def main(arguments: Sequence[str]) -> None:
     if PROGRAM is None:
-        raise SystemExit("the program khiops is not on the path (package khiops-core)")
+        raise SystemExit("the program khiops is not installed (package khiops-core)")
     names = arguments[0].split(",") if arguments else list(SETS)
     small_splits = int(arguments[1]) if len(arguments) > 1 else 5
     found = []

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import copy
+import os
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reproduce.document_000 import holdout, models, prequential
+from reproduce.document_000 import (
+    calibration_error,
+    calibration_floor,
+    holdout,
+    mean_holdout,
+    models,
+    prequential,
+)
+from reproduce.document_000_khiops import PROGRAM, closed, compare
 from reproduce.sets import DATA, load
 
 from bayou import MEstimate, NaiveBayes
@@ -218,6 +227,35 @@ def test_better_than_naive_bayes_on_real_sets(numeric):
         assert found["WNB"]["log_loss"] <= found["NB"]["log_loss"] + 0.001, name
         assert found["WNB"]["ece"] <= found["NB"]["ece"] + 0.002, name
     assert np.mean(gains) >= 1.8
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the shared data sets are not beside the project")
+@pytest.mark.parametrize("numeric", ["gaussian", "gk"])
+def test_no_worse_than_naive_bayes_on_small_sets(numeric):
+    """Over 25 splits: little accuracy lost, no log-loss, and what it says is calibrated better."""
+    make = {name: new for name, new in models(numeric).items() if name in ("NB", "WNB")}
+    for name in ("breast-cancer", "heart-c", "labor"):
+        plain, found = mean_holdout(load(name), make, 25).values()
+        assert found["accuracy"] >= plain["accuracy"] - 0.6, name
+        assert found["log_loss"] <= plain["log_loss"] + 0.001, name
+        assert found["ece"] <= plain["ece"], name
+
+
+def test_few_rows_cannot_show_a_small_calibration_error():
+    """What a perfectly calibrated model shows on 50 rows is far above the .03 it would show on many."""
+    sure = np.random.default_rng(0).uniform(0.5, 1.0, 50)
+    assert calibration_floor(sure) > 0.06
+    many = np.tile(sure, 1000)
+    assert calibration_floor(many, draws=3) < 0.005
+    assert calibration_error(np.full(10, 0.8), np.arange(10) < 5) == pytest.approx(0.3)
+
+
+@pytest.mark.skipif("BAYOU_LONG" not in os.environ, reason="long; run with BAYOU_LONG=1")
+@pytest.mark.skipif(not DATA.exists(), reason="the shared data sets are not beside the project")
+@pytest.mark.skipif(PROGRAM is None, reason="Khiops is not installed (package khiops-core)")
+def test_one_pass_closes_the_gap_to_offline_khiops():
+    names = ("anneal", "kr-vs-kp", "segment", "vote", "letter", "mushroom", "spambase", "adult")
+    assert closed([compare(name, small_splits=2) for name in names]) >= 0.9
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the shared data sets are not beside the project")
