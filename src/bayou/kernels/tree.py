@@ -18,7 +18,7 @@ from bayou.kernels.gaussian import fill_terms
 from bayou.kernels.jit import kernel
 from bayou.kernels.moments import add_row
 from bayou.kernels.normal import read_columns, read_row
-from bayou.kernels.sums import TILE, tile_sum
+from bayou.kernels.sums import row_sum
 from bayou.kernels.value_counts import cached_log, cell_seen
 
 LEAF, AT_MOST, ONE_VALUE, MULTIWAY = 0, 1, 2, 3
@@ -83,26 +83,20 @@ def add_numeric_terms(
     score: NDArray[np.float64],
     terms: NDArray[np.float64],
     tables: NDArray[np.float64],
+    s: int,
     x: NDArray[np.float64],
 ) -> None:
-    """score[c] += sum_j log p(x_j | c), tile by tile, over classes that are possible.
+    """score[c] += sum_j log p(x_j | c) as slot s has it, over classes that are possible.
 
-    score : float64[K], in/out; terms : float64[K, 64], scratch; x : float64[p], in
-    tables : float64[3, K, p], in, peak, centre and 1 / (2 var)
+    score : float64[K], in/out; terms : float64[p], scratch; x : float64[p], in
+    tables : float64[S, 3, K, p], in, peak, centre and 1 / (2 var)
     """
-    p = len(x)
-    for t in range(0, p, TILE):
-        d = min(TILE, p - t)
-        row = x[t : t + d]
-        for c in range(len(score)):
-            if score[c] > -np.inf:
-                peak, centre, half = (
-                    tables[0, c, t : t + d],
-                    tables[1, c, t : t + d],
-                    tables[2, c, t : t + d],
-                )
-                fill_terms(terms[c, :d], row, peak, centre, half)
-                score[c] += tile_sum(terms[c, :d])
+    if len(x) == 0:
+        return
+    for c in range(len(score)):
+        if score[c] > -np.inf:
+            fill_terms(terms, x, tables[s, 0, c], tables[s, 1, c], tables[s, 2, c])
+            score[c] = row_sum(score[c], terms)
 
 
 @kernel
@@ -112,28 +106,28 @@ def add_nominal_terms(
     above: NDArray[np.float64],
     below: NDArray[np.float64],
     known: NDArray[np.bool_],
+    s: int,
     offsets: NDArray[np.int64],
     codes: NDArray[np.int32],
 ) -> None:
-    """score[c] += sum_j log (n + 1) - log (N_j + V), tile by tile; a value never seen here says nothing.
+    """score[c] += sum_j log (n + 1) - log (N_j + V) as slot s has it; a value never seen there says nothing.
 
-    score : float64[K], in/out; terms : float64[K, 64], scratch; above : float64[cells, K], in
-    below : float64[q, K], in; known : bool[cells], in; offsets : int64[q + 1], in; codes : int32[q], in
+    score : float64[K], in/out; terms : float64[K, q], scratch; above : float64[S, cells, K], in
+    below : float64[S, q, K], in; known : bool[S, cells], in; offsets : int64[q + 1], in; codes : int32[q], in
     """
-    q = len(codes)
-    for t in range(0, q, TILE):
-        d = min(TILE, q - t)
-        for j in range(d):
-            v = codes[t + j]
-            cell = offsets[t + j] + v
-            if v >= 0 and known[cell]:
-                for c in range(len(score)):
-                    terms[c, j] = above[cell, c] - below[t + j, c]
-            else:
-                for c in range(len(score)):
-                    terms[c, j] = 0.0
-        for c in range(len(score)):
-            score[c] += tile_sum(terms[c, :d])
+    if len(codes) == 0:
+        return
+    for j in range(len(codes)):
+        v = codes[j]
+        cell = offsets[j] + v
+        if v >= 0 and known[s, cell]:
+            for c in range(len(score)):
+                terms[c, j] = above[s, cell, c] - below[s, j, c]
+        else:
+            for c in range(len(score)):
+                terms[c, j] = 0.0
+    for c in range(len(score)):
+        score[c] = row_sum(score[c], terms[c])
 
 
 @kernel
@@ -141,24 +135,28 @@ def learn_numeric(
     moments: NDArray[np.float64],
     tables: NDArray[np.float64],
     bounds: NDArray[np.float64],
+    s: int,
     x: NDArray[np.float64],
     c: int,
     w: float,
 ) -> None:
-    """One row into the moments and ranges of class c, and into the tables read off them.
+    """One row into the moments and ranges of class c at slot s, and into the tables read off them.
 
-    moments : float64[5, K, p], in/out, n, mean, m2, low, high; tables : float64[3, K, p], in/out
-    bounds : float64[3, p], in/out, see `read_columns`; x : float64[p], in
+    moments : float64[S, 5, K, p], in/out, n, mean, m2, low, high; tables : float64[S, 3, K, p], in/out
+    bounds : float64[S, 3, p], in/out, see `read_columns`; x : float64[p], in
     """
-    n, mean, m2 = moments[N], moments[MEAN], moments[M2]
-    low, high = moments[LOW, c], moments[HIGH, c]
+    if len(x) == 0:
+        return
+    n, mean, m2 = moments[s, N], moments[s, MEAN], moments[s, M2]
     for j in range(len(x)):
         if x[j] == x[j]:
             fresh = n[c, j] == 0.0
-            low[j] = x[j] if fresh else min(low[j], x[j])
-            high[j] = x[j] if fresh else max(high[j], x[j])
+            moments[s, LOW, c, j] = x[j] if fresh else min(moments[s, LOW, c, j], x[j])
+            moments[s, HIGH, c, j] = x[j] if fresh else max(moments[s, HIGH, c, j], x[j])
     add_row(n[c], mean[c], m2[c], x, w)
-    read_row(tables[0], tables[1], tables[2], bounds, n, mean, m2, x, c, 0.0, FLOOR, CONSTANT_SHARE)
+    read_row(
+        tables[s, 0], tables[s, 1], tables[s, 2], bounds[s], n, mean, m2, x, c, 0.0, FLOOR, CONSTANT_SHARE
+    )  # fmt: skip
 
 
 @kernel
@@ -169,6 +167,7 @@ def learn_nominal(
     below: NDArray[np.float64],
     known: NDArray[np.bool_],
     seen: NDArray[np.int64],
+    s: int,
     declared: NDArray[np.int64],
     offsets: NDArray[np.int64],
     logs: NDArray[np.float64],
@@ -176,27 +175,27 @@ def learn_nominal(
     c: int,
     w: float,
 ) -> None:
-    """One row into the value counts of class c, and into the logarithms read off them.
+    """One row into the value counts of class c at slot s, and into the logarithms read off them.
 
-    counts : float64[cells, K], in/out; present : float64[q, K], in/out; above : float64[cells, K], in/out
-    below : float64[q, K], in/out; known : bool[cells], in/out; seen : int64[q], in/out; declared : int64[q], in
-    offsets : int64[q + 1], in; logs : float64[l], in, log of integers; codes : int32[q], in
+    counts : float64[S, cells, K], in/out; present : float64[S, q, K], in/out; above : float64[S, cells, K], in/out
+    below : float64[S, q, K], in/out; known : bool[S, cells], in/out; seen : int64[S, q], in/out
+    declared : int64[q], in; offsets : int64[q + 1], in; logs : float64[l], in, log of integers; codes : int32[q], in
     """
     for j in range(len(codes)):
         v = codes[j]
         if v < 0:
             continue
         cell = offsets[j] + v
-        counts[cell, c] += w
-        present[j, c] += w
-        above[cell, c] = cached_log(counts[cell, c] + 1.0, logs)
-        if known[cell]:
-            below[j, c] = cached_log(present[j, c] + max(seen[j], declared[j]), logs)
+        counts[s, cell, c] += w
+        present[s, j, c] += w
+        above[s, cell, c] = cached_log(counts[s, cell, c] + 1.0, logs)
+        if known[s, cell]:
+            below[s, j, c] = cached_log(present[s, j, c] + max(seen[s, j], declared[j]), logs)
         else:
-            known[cell] = True
-            seen[j] += 1
-            for other in range(below.shape[1]):
-                below[j, other] = cached_log(present[j, other] + max(seen[j], declared[j]), logs)
+            known[s, cell] = True
+            seen[s, j] += 1
+            for other in range(below.shape[2]):
+                below[s, j, other] = cached_log(present[s, j, other] + max(seen[s, j], declared[j]), logs)
 
 
 @kernel

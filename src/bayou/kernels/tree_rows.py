@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from bayou.kernels.jit import kernel
 from bayou.kernels.splits import leaf_merits, worth_splitting
-from bayou.kernels.sums import TILE
 from bayou.kernels.tree import (
     SLOT,
     add_nominal_terms,
@@ -81,9 +80,10 @@ def predict_rows(
     below : float64[S, q, K], in; known : bool[S, cells], in; offsets : int64[q + 1], in; x : float64[n, p], in
     codes : int32[n, q], in; leaves : int64[n], out; out : float64[n, K], out
     """
-    terms = np.empty((out.shape[1], TILE))
+    terms, terms_of = np.empty(x.shape[1]), np.empty((out.shape[1], codes.shape[1]))
     for i in range(out.shape[0]):
-        leaf = route(nodes, cuts, branches, x[i], codes[i])
+        row, values = x[i], codes[i]
+        leaf = route(nodes, cuts, branches, row, values)
         leaves[i] = leaf
         leaf_prior(out[i], nodes, weight, leaf)
         bayes = kind == BAYES_LEAF or (
@@ -91,8 +91,8 @@ def predict_rows(
         )
         s = nodes[leaf, SLOT] - 1
         if bayes and s >= 0:
-            add_numeric_terms(out[i], terms, tables[s], x[i])
-            add_nominal_terms(out[i], terms, above[s], below[s], known[s], offsets, codes[i])
+            add_numeric_terms(out[i], terms, tables, s, row)
+            add_nominal_terms(out[i], terms_of, above, below, known, s, offsets, values)
 
 
 @kernel
@@ -146,7 +146,7 @@ def trail_rows(
     ripe : int64[1], out; out : float64[n, K] or float64[0, K], out
     """
     k = weight.shape[1]
-    terms = np.empty((k, TILE))
+    terms, terms_of = np.empty(x.shape[1]), np.empty((k, codes.shape[1]))
     prior = np.empty(k)
     score = np.empty(k)
     merit, cut, value = np.empty(len(columns)), np.empty(x.shape[1]), np.empty(codes.shape[1], np.int64)
@@ -154,7 +154,8 @@ def trail_rows(
     for i in range(first, len(y)):
         c = y[i]
         teaches = c >= 0 and w[i] > 0.0
-        leaf = route(nodes, cuts, branches, x[i], codes[i])
+        row, values = x[i], codes[i]
+        leaf = route(nodes, cuts, branches, row, values)
         s = nodes[leaf, SLOT] - 1
         asked = len(out) > 0
         if asked or kind == ADAPTIVE_LEAF:
@@ -165,8 +166,8 @@ def trail_rows(
             if s >= 0 and total > 0.0 and (bayes or kind == ADAPTIVE_LEAF):
                 for r in range(k):
                     score[r] = prior[r]
-                add_numeric_terms(score, terms, tables[s], x[i])
-                add_nominal_terms(score, terms, above[s], below[s], known[s], offsets, codes[i])
+                add_numeric_terms(score, terms, tables, s, row)
+                add_nominal_terms(score, terms_of, above, below, known, s, offsets, values)
                 if teaches and kind == ADAPTIVE_LEAF:
                     if best_class(prior, order) == c:
                         track[leaf, MAJORITY] += w[i]
@@ -182,9 +183,9 @@ def trail_rows(
         weight[leaf, c] += w[i]
         if s < 0:
             continue
-        learn_numeric(moments[s], tables[s], bounds[s], x[i], c, w[i])
+        learn_numeric(moments, tables, bounds, s, row, c, w[i])
         learn_nominal(
-            counts[s], present[s], above[s], below[s], known[s], seen[s], declared, offsets, logs, codes[i], c, w[i]
+            counts, present, above, below, known, seen, s, declared, offsets, logs, values, c, w[i]
         )  # fmt: skip
         track[leaf, OWN] += w[i]
         track[leaf, SINCE] += w[i]
