@@ -2,7 +2,8 @@
 
 python -m reproduce.document_000 holdout            real sets, hold-out after one pass
 python -m reproduce.document_000 prequential        real sets, predict then learn, in their own order
-python -m reproduce.document_000 synthetic          the shape of the document's tables 1 and 2
+python -m reproduce.document_000 synthetic [sizes] [structures] [picture]
+                                                    the shape of the document's tables 1 and 2: 500 attributes
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ Floats = NDArray[np.float64]
 LARGE = 900  # test rows from which on one split is enough
 SMALL_SPLITS = 25
 TEST_SHARE = 0.3
+TABLE_SIZES = (40_000, 100_000, 380_000)
+STRUCTURES = ("independent", "blocks", "chain", "factor")
 
 
 def scores(proba: Floats, labels: Sequence[Any], known: Sequence[Any]) -> dict[str, Any]:
@@ -175,40 +178,73 @@ def run_prequential(numeric: str, names: Sequence[str]) -> None:
         print(f"{name:22}{line}   {found['NB']['log_loss']:.4f} {found['WNB']['log_loss']:.4f}", flush=True)
 
 
-def run_synthetic(attributes: int = 500, sizes: Sequence[int] = (40_000, 100_000, 380_000)) -> None:
-    """Accuracy after so many rows, tested on 20,000 others, for several ways in which columns hang together."""
-    make: dict[str, Make] = {
-        "Gaussian NB": lambda: WeightedNB("gaussian", rate=Constant(0.0)),
-        "GKClass NB": lambda: WeightedNB("gk", rate=Constant(0.0)),
+def densities() -> dict[str, Make]:
+    """The columns of the document's tables: naive Bayes on three densities, offline references, weights online."""
+    return {
+        "NB Gaussian": lambda: WeightedNB("gaussian", rate=Constant(0.0)),
+        "NB GKClass": lambda: WeightedNB("gk", rate=Constant(0.0)),
+        "NB cPiD": lambda: WeightedNB("cpid", rate=Constant(0.0)),
         "offline ANB": lambda: AveragedNB("fractional", numeric="gk"),
         "document": lambda: WeightedNB("gk", rate="document"),
         "WNB": lambda: WeightedNB("gk"),
     }
-    for structure in ("independent", "blocks", "chain", "factor"):
-        stream = ManyGaussians(attributes, structure=structure, seed=1)
-        print(f"{structure}, best possible {100 * stream.bayes_accuracy:.2f}")
-        test = stream.read(20_000)
-        fitted = {name: new() for name, new in make.items()}
-        learned = 0
-        for size in sizes:
-            while learned < size:
-                rows = stream.read(min(2000, size - learned))
-                for model in fitted.values():
-                    model.learn_many(rows, rows.labels)
-                learned += len(rows)
-            found = {
-                name: scores(model.proba(model.encode(test)), test.labels.to_pylist(), model.labels())
-                for name, model in fitted.items()
-            }
-            print(
-                f"{size:9,}  " + "  ".join(f"{n} {f['accuracy']:.2f}" for n, f in found.items()), flush=True
-            )
+
+
+def learning_curves(
+    structure: str, sizes: Sequence[int], attributes: int = 500, test_rows: int = 20_000
+) -> tuple[float, dict[str, list[float]]]:
+    """The best possible accuracy, and what each model reaches after so many rows, tested on rows it never saw."""
+    stream = ManyGaussians(attributes, structure=structure, seed=1)
+    test = stream.read(test_rows)
+    fitted = {name: new() for name, new in densities().items()}
+    curves: dict[str, list[float]] = {name: [] for name in fitted}
+    learned = 0
+    for size in sizes:
+        while learned < size:
+            rows = stream.read(min(2000, size - learned))
+            for model in fitted.values():
+                model.learn_many(rows, rows.labels)
+            learned += len(rows)
+        for name, model in fitted.items():
+            proba = model.proba(model.encode(test))
+            curves[name].append(scores(proba, test.labels.to_pylist(), model.labels())["accuracy"])
+    return 100 * stream.bayes_accuracy, curves
+
+
+def run_synthetic(sizes: Sequence[int], structures: Sequence[str], path: str | None) -> None:
+    found = {}
+    for structure in structures:
+        found[structure] = best, curves = learning_curves(structure, sizes)
+        print(f"{structure}, best possible {best:.2f}")
+        print(f"{'':12}" + "".join(f"{size:>10,}" for size in sizes))
+        for name, curve in curves.items():
+            print(f"{name:12}" + "".join(f"{accuracy:10.2f}" for accuracy in curve), flush=True)
+    if path:
+        plot_curves(found, sizes, path)
+
+
+def plot_curves(
+    found: Mapping[str, tuple[float, dict[str, list[float]]]], sizes: Sequence[int], path: str
+) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.2 * len(found), 3.6), layout="constrained")
+    for at, (structure, (best, curves)) in enumerate(found.items()):
+        axes = figure.add_subplot(1, len(found), at + 1)
+        axes.axhline(best, color="0.6", linestyle=":", label="best possible")
+        for name, curve in curves.items():
+            axes.plot(sizes, curve, marker=".", label=name)
+        axes.set(xscale="log", title=structure, xlabel="rows", ylabel="accuracy, %" if at == 0 else "")
+    axes.legend(fontsize=7)
+    figure.savefig(path, dpi=110)
 
 
 def main(arguments: Sequence[str]) -> None:
     what = arguments[0] if arguments else "holdout"
     if what == "synthetic":
-        run_synthetic()
+        sizes = [int(size) for size in arguments[1].split(",")] if len(arguments) > 1 else TABLE_SIZES
+        structures = arguments[2].split(",") if len(arguments) > 2 else STRUCTURES
+        run_synthetic(sizes, structures, arguments[3] if len(arguments) > 3 else None)
         return
     if not DATA.exists():
         raise SystemExit(f"the data sets are not at {DATA.name}; see the project's README")
