@@ -115,10 +115,8 @@ def updates() -> list[dict[str, Any]]:
             }
         )
     (grid,) = learn("random", 30_000, {lambda: empty(CPiD()): take_ours})
-    work = "cPiD update, 500 columns, 2 classes, random"
-    lines.append(
-        {"work": work, "ours": f"{1e-6 / grid:.1f}M values/s", "peer": "-", "ratio": None, "target": None}
-    )
+    lines.append({"work": "cPiD update, 500 columns, 2 classes, 30,000 random rows (within 25 ns a value)",
+                  "ours": f"{1e9 * grid:.0f} ns", "peer": "25 ns", "ratio": 2.5e-8 / grid, "target": 1.0})  # fmt: skip
     return lines
 
 
@@ -166,11 +164,11 @@ def threads() -> list[dict[str, Any]]:
     }
     lines = []
     for name, work in works.items():
-        seconds = []
-        for n in (1, 2):
+        seconds: dict[int, list[float]] = {1: [], 2: []}
+        for n in (1, 2) * 7:  # turn by turn, so that both meet the same machine
             set_threads(n)
-            seconds.append(best_of(work, 5, time.perf_counter))
-        one, two = seconds
+            seconds[n].append(best_of(work, 1, time.perf_counter))
+        one, two = min(seconds[1]), min(seconds[2])
         lines.append({"work": f"{name}, two threads (one thread), wall clock", "ours": f"{1e3 * two:.0f} ms",
                       "peer": f"{1e3 * one:.0f} ms", "ratio": one / two, "target": 1.6})  # fmt: skip
     return lines
