@@ -17,6 +17,7 @@ from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.classifiers.super_parent import SuperParent
 from bayou.classifiers.tan import TAN
 from bayou.errors import SchemaError, UnsupportedError
+from bayou.streams.generators.networks import RandomNetwork
 from bayou.summaries.grid import Grid
 from bayou.testing import CHECKS
 from bayou.testing.contract import check_blocks, check_restore, check_test_then_train
@@ -105,6 +106,23 @@ def test_spcr_reads_as_spc_with_its_choice():
         assert yes(model, query["query"]) == yes(told, query["query"])
     with pytest.raises(UnsupportedError, match="track record"):
         model.unlearn(RECORDS[:1], LABELS[:1])
+
+
+def test_spcr_chooses_as_well_as_the_batch_form():
+    """Beside the largest sum of P(y_n | x_n) over the training rows, by the final counts; rows never learned judge."""
+    lost = []
+    for seed in range(6):
+        source = RandomNetwork("ban", attributes=7, edges=17, seed=seed)
+        (codes, y), (fresh, truth) = source.codes(0), source.codes(1)
+        X, T = (np.array(["v0", "v1"], dtype=object)[part] for part in (codes, fresh))
+        running = SPCr().fit(X, y)
+        every = {f"x{j}": SPC(f"x{j}").fit(X, y) for j in range(7)}
+        sums = {name: m.predict_proba(X)[np.arange(len(y)), y].sum() for name, m in every.items()}
+        batch = every[max(sums, key=sums.get)]
+        lost.append(batch.score(T, truth) - running.score(T, truth))
+        assert sums[running.super_parent_] > max(sums.values()) - 0.002 * len(y)
+    assert np.mean(lost) < 0.001
+    assert max(lost) < 0.01
 
 
 @settings(max_examples=10, deadline=None)
