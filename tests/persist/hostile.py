@@ -16,7 +16,7 @@ import time
 from typing import Any
 
 import numpy as np
-from tests.persist.models import batch, random_model, trained
+from tests.persist.models import batch, feed, random_model, trained
 
 from bayou import NaiveBayes, files, set_threads
 from bayou.errors import ModelFileError
@@ -256,8 +256,14 @@ def attempt(data: bytes) -> bool:
     return True
 
 
+def forget_high_water() -> None:
+    """From now on, `high_water` counts: what it took to make the files does not."""
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+
+
 def high_water() -> int:
-    """Most memory this process has ever used, in KiB; `getrusage` would count its parent's."""
+    """Most memory this process has used, in KiB; `getrusage` would count its parent's."""
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
 
@@ -277,10 +283,24 @@ def prove_the_traps(too_much: int) -> None:
     raise AssertionError("the address-space limit does not hold")
 
 
+SEARCHED = [
+    NaiveBayes(numeric="gk", bins="modl", groups="modl"),
+    NaiveBayes(numeric="kernel", nominal="sketch", groups="modl"),
+]
+
+
+def subjects(everyone: bool) -> list[Any]:
+    """Trained models: plain ones, ones with searched readings, random ones; or all kinds there are as well."""
+    kinds = sorted(files.kinds().models) if everyone else ["MajorityClass", "MultinomialNB", "NoChange"]
+    models = [trained("NaiveBayes", 40), *(trained(kind, 40) for kind in kinds if kind != "NaiveBayes")]
+    for model in SEARCHED:
+        feed(model, 40, 3)
+    return [*models, *SEARCHED, *(random_model(i) for i in range(6))]
+
+
 def main(count: int, seed: int) -> None:
     set_threads(1)
-    models = [trained("NaiveBayes", 40), trained("MajorityClass", 40), trained("NoChange", 40)]
-    models += [random_model(i) for i in range(6)] + [trained("MultinomialNB", 40)]
+    models = subjects(everyone=count > 1000)
     good = [files.dumps(model) for model in models]
     for model, data in zip(models, good, strict=True):
         attempt(data)
@@ -288,6 +308,7 @@ def main(count: int, seed: int) -> None:
     made = handmade()
     draw = random.Random(seed)
     sys.addaudithook(watch)
+    forget_high_water()
     before = high_water()
     now = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
     largest = max(len(data) for data in made.values())

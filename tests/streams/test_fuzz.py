@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 from tests.streams.drain import outcome, records, write
 
-from bayou.streams import limits
+from bayou import NaiveBayes, files
+from bayou.errors import BayouError
+from bayou.evaluate.contest import told
+from bayou.streams import limits, open_stream
 
 TRIALS = 20_000 if os.environ.get("BAYOU_LONG") else 500
 BASES: dict[str, dict[str, Any]] = {
@@ -132,3 +135,38 @@ def test_both_ways_of_reading_csv_agree(tmp_path: Path, monkeypatch: pytest.Monk
         with monkeypatch.context() as patch:
             patch.setattr(DelimitedSource, "_load", careful)
             assert outcome(path, target="y", policy="skip") == usual
+
+
+@pytest.mark.parametrize("name", ["s.csv", "s.arff", "s.jsonl"])
+def test_a_model_learns_what_was_accepted_and_nothing_else(tmp_path: Path, name: str) -> None:
+    """Up to an error, and behind rejects, whatever the read size; a batch that is refused leaves no trace."""
+    base = write(tmp_path, name, rows=records(24)).read_bytes()
+    path = tmp_path / name
+    r = random.Random(f"model {name}")
+    stopped = 0
+    for _ in range(TRIALS // 25):
+        path.write_bytes(mutate(base, r))
+        options = BASES[name] | {"policy": r.choice(["strict", "skip", "missing"])}
+        (one, error), (other, again) = (learned(path, size, options) for size in (1000, r.choice([1, 3, 7])))
+        assert error == again
+        assert one == other
+        stopped += bool(error)
+    assert 0 < stopped < TRIALS // 25
+
+
+def learned(path: Path, size: int, options: dict[str, Any]) -> tuple[bytes, str]:
+    """The model file after learning a stream, and why it stopped early."""
+    model = NaiveBayes()
+    try:
+        with open_stream(path, **options) as stream:
+            told(model, stream)
+            while (rows := stream.read(size)) is not None:
+                before = files.dumps(model)
+                try:
+                    model.learn_batch(rows, rows.labels)
+                except BayouError:
+                    assert files.dumps(model) == before
+                    raise
+    except BayouError as error:
+        return files.dumps(model), str(error)
+    return files.dumps(model), ""
