@@ -236,71 +236,26 @@ def nominal_merits(
 
 
 @kernel
-def best_two(merit: NDArray[np.float64], order: NDArray[np.int64], two: NDArray[np.float64]) -> int:
-    """The place of the greatest merit above 0, the first of equals in the given order, or -1; and the two greatest.
-
-    merit : float64[d], in; order : int64[d], in; two : float64[2], out
-    """
-    place = -1
-    two[0], two[1] = 0.0, -np.inf
-    for r in range(len(order)):
-        found = merit[order[r]]
-        if found > two[0]:
-            place = order[r]
-            two[1] = two[0]
-            two[0] = found
-        elif found > two[1]:
-            two[1] = found
-    return place
-
-
-@kernel
 def worth_splitting(
     merit: NDArray[np.float64], columns: NDArray[np.int64], weight: NDArray[np.float64], rules: NDArray[np.float64]
 ) -> int:  # fmt: skip
     """The column that is ahead by more than Hoeffding's bound, or by anything once the bound is below the tie; or -1.
 
+    Not splitting has merit 0 and comes before all that do not gain; of equals the first in the given order is ahead.
     merit : float64[d], in; columns : int64[d], in, in canonical order; weight : float64[K], in; rules : float64[6], in
     """
-    two = np.empty(2)
-    place = best_two(merit, columns, two)
-    if place < 0:
-        return -1
+    place = -1
+    best, second = 0.0, -np.inf
+    for r in range(len(columns)):
+        found = merit[columns[r]]
+        if found > best:
+            place, best, second = columns[r], found, best
+        elif found > second:
+            second = found
     classes = 0
     for c in range(len(weight)):
         if weight[c] > 0.0:
             classes += 1
     reach = math.log2(max(2.0, float(classes))) if rules[BITS] > 0.0 else 1.0
-    bound = hoeffding(reach, rules[DELTA], class_total(weight))
-    return place if two[0] - two[1] > bound or bound < rules[TIE] else -1
-
-
-@kernel
-def hoeffding(reach: float, delta: float, n: float) -> float:
-    """sqrt(R^2 ln(1/delta) / (2n)); infinite where there are no rows."""
-    return math.sqrt(reach * reach * math.log(1.0 / delta) / (2.0 * n)) if n > 0.0 else np.inf
-
-
-@kernel
-def leaf_merits(
-    moments: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    present: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    cells: NDArray[np.int64],
-    all_rows: float,
-    rules: NDArray[np.float64],
-    merit: NDArray[np.float64],
-    cut: NDArray[np.float64],
-    value: NDArray[np.int64],
-) -> None:
-    """The merits of all columns of a leaf: numeric ones, then nominal ones.
-
-    moments : float64[5, K, p], in; counts : float64[cells, K], in; present : float64[q, K], in
-    offsets : int64[q + 1], in; cells : int64[cells], in, in canonical order; rules : float64[6], in
-    merit : float64[p + q], out; cut : float64[p], out; value : int64[q], out
-    """
-    p = moments.shape[2]
-    least, bits, binary = rules[LEAST], rules[BITS] > 0.0, rules[BINARY] > 0.0
-    numeric_merits(moments, all_rows, int(rules[CANDIDATES]), least, bits, merit[:p], cut)
-    nominal_merits(counts, present, offsets, cells, all_rows, least, bits, binary, merit[p:], value)
+    bound = reach * math.sqrt(math.log(1.0 / rules[DELTA]) / (2.0 * class_total(weight)))
+    return place if best - second > bound or bound < rules[TIE] else -1

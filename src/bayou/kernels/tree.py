@@ -17,7 +17,7 @@ from bayou.kernels.class_counts import class_total
 from bayou.kernels.gaussian import fill_terms
 from bayou.kernels.jit import kernel
 from bayou.kernels.moments import add_row
-from bayou.kernels.normal import read_columns, read_row
+from bayou.kernels.normal import read_row
 from bayou.kernels.sums import row_sum
 from bayou.kernels.value_counts import cached_log, cell_seen
 
@@ -196,18 +196,6 @@ def learn_nominal(
             seen[s, j] += 1
             for other in range(below.shape[2]):
                 below[s, j, other] = cached_log(present[s, j, other] + max(seen[s, j], declared[j]), logs)
-
-
-@kernel
-def read_slot_numeric(
-    tables: NDArray[np.float64], bounds: NDArray[np.float64], moments: NDArray[np.float64]
-) -> None:
-    """The tables and bounds of one slot from its moments.
-
-    tables : float64[3, K, p], out; bounds : float64[3, p], out; moments : float64[5, K, p], in
-    """
-    n, mean, m2 = moments[N], moments[MEAN], moments[M2]
-    read_columns(tables[0], tables[1], tables[2], bounds, n, mean, m2, 0.0, FLOOR, CONSTANT_SHARE)
 
 
 @kernel

@@ -6,7 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.kernels.jit import kernel
-from bayou.kernels.splits import leaf_merits, worth_splitting
+from bayou.kernels.splits import (
+    BINARY,
+    BITS,
+    CANDIDATES,
+    LEAST,
+    nominal_merits,
+    numeric_merits,
+    worth_splitting,
+)
 from bayou.kernels.tree import (
     SLOT,
     add_nominal_terms,
@@ -150,6 +158,7 @@ def trail_rows(
     prior = np.empty(k)
     score = np.empty(k)
     merit, cut, value = np.empty(len(columns)), np.empty(x.shape[1]), np.empty(codes.shape[1], np.int64)
+    least, bits, binary = rules[LEAST], rules[BITS] > 0.0, rules[BINARY] > 0.0
     ripe[0] = -1
     for i in range(first, len(y)):
         c = y[i]
@@ -196,8 +205,18 @@ def trail_rows(
                 if weight[leaf, r] > 0.0:
                     classes += 1
             if classes > 1 and not watched:
-                leaf_merits(
-                    moments[s], counts[s], present[s], offsets, cells, track[leaf, OWN], rules, merit, cut, value
+                numeric_merits(
+                    moments[s],
+                    track[leaf, OWN],
+                    int(rules[CANDIDATES]),
+                    least,
+                    bits,
+                    merit[: x.shape[1]],
+                    cut,
+                )
+                nominal_merits(
+                    counts[s], present[s], offsets, cells, track[leaf, OWN], least, bits, binary,
+                    merit[x.shape[1] :], value,
                 )  # fmt: skip
                 classes = 2 if worth_splitting(merit, columns, weight[leaf], rules) >= 0 else 0
             if classes > 1:

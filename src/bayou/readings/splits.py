@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,12 +11,16 @@ from numpy.typing import NDArray
 from bayou.block import Floats, Index
 from bayou.errors import SchemaError
 from bayou.kernels.splits import (
+    BINARY,
+    BITS,
+    CANDIDATES,
+    LEAST,
     MULTIWAY_VALUE,
     cell_merits,
     divide,
     divide_cells,
-    hoeffding,
-    leaf_merits,
+    nominal_merits,
+    numeric_merits,
     read_scales,
 )
 from bayou.kernels.tree import AT_MOST, MULTIWAY, ONE_VALUE
@@ -31,7 +36,7 @@ def hoeffding_bound(merit_range: float, delta: float, n: float) -> float:
     >>> round(hoeffding_bound(1.0, 1e-7, 200), 6)
     0.200737
     """
-    return hoeffding(float(merit_range), float(delta), float(n))
+    return math.sqrt(merit_range * merit_range * math.log(1.0 / delta) / (2.0 * n)) if n > 0 else math.inf
 
 
 @dataclass(frozen=True)
@@ -176,9 +181,20 @@ def merits_of(
     """Merits of all columns of a leaf that has seen `rows` weight; `order` ranks the cells of each column."""
     p, q = moments.shape[2], len(present)
     merits = Merits(np.empty(p + q), np.empty(p), np.empty(q, dtype=np.int64))
-    leaf_merits(
-        moments, counts, present, offsets, order, rows, rules, merits.merit, merits.cut, merits.value
-    )  # fmt: skip
+    least, bits = float(rules[LEAST]), bool(rules[BITS])
+    numeric_merits(moments, rows, int(rules[CANDIDATES]), least, bits, merits.merit[:p], merits.cut)
+    nominal_merits(
+        counts,
+        present,
+        offsets,
+        order,
+        rows,
+        least,
+        bits,
+        bool(rules[BINARY]),
+        merits.merit[p:],
+        merits.value,
+    )
     return merits
 
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from bayou.align import Alignment
 from bayou.block import Floats, Index
 from bayou.errors import ModelFileError
-from bayou.kernels.tree import HIGH, LOW, N, read_slot_nominal, read_slot_numeric
+from bayou.kernels.normal import read_columns
+from bayou.kernels.tree import CONSTANT_SHARE, FLOOR, HIGH, LOW, M2, MEAN, N, read_slot_nominal
 from bayou.protocols import Arrays
 from bayou.summaries.leaf_quantiles import LeafQuantiles
 
@@ -63,7 +64,8 @@ class LeafStatistics:
     def read(self, logs: Floats, slot: int | None = None) -> None:
         """Read the tables of one slot, or of all, from the state."""
         for s in range(self.slots) if slot is None else (slot,):
-            read_slot_numeric(self.tables[s], self.bounds[s], self.moments[s])
+            (peak, centre, half), (n, mean, m2) = self.tables[s], self.moments[s, [N, MEAN, M2]]
+            read_columns(peak, centre, half, self.bounds[s], n, mean, m2, 0.0, FLOOR, CONSTANT_SHARE)
             read_slot_nominal(
                 self.above[s], self.below[s], self.known[s], self.seen[s],
                 self.counts[s], self.present[s], self.declared, self.offsets, logs,
