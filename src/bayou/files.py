@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -11,20 +13,37 @@ from bayou.persist.kinds import Kinds
 from bayou.recipe import Recipe
 
 
+class _Offered(Mapping[str, type[Any]]):
+    """Classes by name, each imported when it is asked for: a process that reads a model waits for no other."""
+
+    def __init__(self, homes: Mapping[str, str]) -> None:
+        self._homes = dict(homes)
+
+    def __getitem__(self, name: str) -> type[Any]:
+        found: type[Any] = getattr(importlib.import_module(self._homes[name]), name)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._homes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        return len(self._homes)
+
+
 @cache
 def kinds() -> Kinds:
     """Every classifier, ensemble and recipe by its short id: the class's first name, kept if it is renamed."""
-    from bayou import classifiers, ensembles, recipes
+    import bayou
+    from bayou import recipes
     from bayou.schema import Declared
 
-    models = {
-        name: getattr(home, name)
-        for home in (classifiers, ensembles)
-        for name in getattr(home, "__all__", ())
-    }
+    classes = ("bayou.classifiers", "bayou.ensembles")
     choices = {name: getattr(recipes, name) for name in recipes.__all__}
     return Kinds(
-        {name: cls for name, cls in models.items() if hasattr(cls, "begin")},
+        _Offered({name: home for name, home in bayou._HOMES.items() if home in classes}),
         {
             "Declared": Declared,
             **{

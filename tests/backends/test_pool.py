@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import warnings
 from itertools import pairwise
 from pathlib import Path
@@ -208,3 +210,14 @@ def test_empty_and_missing_files_are_told(tmp_path: Path) -> None:
     assert found.rows == 3_000
     assert found.model.digest() == one_pass(AODE(), other, **MOVE).digest()
     assert Shard(str(path)).place == str(path)
+
+
+def test_a_worker_imports_only_what_its_model_needs() -> None:
+    from bayou import classifiers, ensembles
+
+    assert {*bayou.files.kinds().models} == {*classifiers.__all__, *ensembles.__all__}
+    script = (
+        "import sys; from bayou import files; import bayou.backends.worker; from bayou.classifiers import NaiveBayes;"
+        "files.loads(files.dumps(NaiveBayes())); print([m for m in sys.modules if m == 'bayou.ensembles'])"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=True, capture_output=True).stdout == b"[]\n"

@@ -64,6 +64,9 @@ def kinds_of(model: Any) -> Kinds:
 
 
 def _id(table: Mapping[str, type[Any]], value: object, what: str) -> str:
+    name = type(value).__name__
+    if name in table and table[name] is type(value):
+        return name
     for kind, cls in table.items():
         if type(value) is cls:
             return kind
