@@ -16,6 +16,7 @@ from bayou.errors import DataError, MergeError
 from bayou.hashing import digest
 from bayou.summaries.quantile_tuples import GKClass, QuantileTuples
 from bayou.testing import SUMMARY_CHECKS
+from bayou.threads import set_threads
 
 LONG = bool(os.environ.get("BAYOU_LONG"))
 
@@ -221,6 +222,19 @@ def test_blocks_do_not_show(step):
         if lo % 50 == 0:
             s.all_cells(), s.error()  # reading changes nothing
     assert digest(s.arrays()) == digest(at_once.arrays())
+
+
+def test_threads_do_not_show():
+    rng = np.random.default_rng(9)
+    x, y = rng.normal(size=(1100, 70)), rng.integers(0, 2, 1100)
+    found = []
+    for threads in (1, 2):
+        set_threads(threads)
+        s = filled(GKClass(20).summary(), x, y)
+        s.merge(filled(GKClass(20).summary(), x[::-1], y))
+        found.append(digest(s.arrays()))
+    set_threads(2)
+    assert found[0] == found[1]
 
 
 def test_reading_sees_the_buffer_and_leaves_it():
