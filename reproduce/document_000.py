@@ -2,6 +2,7 @@
 
 python -m reproduce.document_000 holdout            real sets, hold-out after one pass
 python -m reproduce.document_000 prequential        real sets, predict then learn, in their own order
+python -m reproduce.document_000 merge              four shards, weights averaged, beside one pass
 python -m reproduce.document_000 synthetic [sizes] [structures] [picture]
                                                     the shape of the document's tables 1 and 2: 500 attributes
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -178,6 +180,29 @@ def run_prequential(numeric: str, names: Sequence[str]) -> None:
         print(f"{name:22}{line}   {found['NB']['log_loss']:.4f} {found['WNB']['log_loss']:.4f}", flush=True)
 
 
+def run_merge(numeric: str, names: Sequence[str], shards: int = 4) -> None:
+    """Weights averaged over models that each learned a part of the rows, beside one pass over all of them."""
+    print(f"{'merging, ' + numeric:22}{'NB':>10}{'one pass':>10}{'merged':>10}   log-loss of each")
+    for name in names:
+        data = load(name, 100_000)
+        train, test = (data.take(part) for part in split(data, 0))
+        found = []
+        for make, parts in (
+            (models(numeric)["NB"], 1),
+            (models(numeric)["WNB"], 1),
+            (models(numeric)["WNB"], shards),
+        ):
+            learned = []
+            for part in range(parts):
+                rows = train.take(np.arange(part, len(train), parts))
+                learned.append(make())
+                learned[-1].learn_many(rows.columns, rows.labels)
+            model = reduce(lambda a, b: a.merge(b), learned).refresh()
+            found.append(scores(model.proba(model.encode(test.columns)), test.labels, model.labels()))
+        accuracy = "".join(f"{run['accuracy']:10.2f}" for run in found)
+        print(f"{name:22}{accuracy}   " + " ".join(f"{run['log_loss']:.4f}" for run in found), flush=True)
+
+
 def densities() -> dict[str, Make]:
     """The columns of the document's tables: naive Bayes on three densities, offline references, weights online."""
     return {
@@ -250,7 +275,7 @@ def main(arguments: Sequence[str]) -> None:
         raise SystemExit(f"the data sets are not at {DATA.name}; see the project's README")
     numeric = arguments[1] if len(arguments) > 1 else "gk"
     names = arguments[2].split(",") if len(arguments) > 2 else list(SETS)
-    (run_holdout if what == "holdout" else run_prequential)(numeric, names)
+    {"holdout": run_holdout, "prequential": run_prequential, "merge": run_merge}[what](numeric, names)
 
 
 if __name__ == "__main__":

@@ -35,8 +35,8 @@ class WeightedNB(BayesClassifier):
     r"""P(c | x) = softmax of b_c + log P(c) + \sum_i w_{ic} \log P(x_i | c), the weights learned on the stream.
 
     It starts as naive Bayes. Each labelled row is predicted first, moves the weights by a step on
-    -\log P(y | x) with the tables as they stand, and only then goes into the tables. By default four experts
-    (naive Bayes, naive Bayes tempered, the weights, their average) are mixed by how well they have predicted.
+    -\log P(y | x) with the tables as they stand, and only then goes into the tables. By default several
+    experts (naive Bayes, naive Bayes tempered, the weights, their average) are mixed by how well they predicted.
 
     Parameters
     ----------
