@@ -45,9 +45,7 @@ def stream(path: Path) -> int:
 def learn(path: Path) -> int:
     """All rows, as `bayou learn` takes them in."""
     with open_stream(path, target="class") as source:
-        run = Run(Learning(NaiveBayes()), source, None)
-        run.start()
-        return run.to_the_end().rows
+        return Run(Learning(NaiveBayes()), source, None).to_the_end().rows
 
 
 def learning() -> list[dict[str, object]]:

@@ -172,7 +172,6 @@ def train(
                 Learning(work) if isinstance(work, Model) else work, opened, checkpoint, notes=notes,
                 limit=rows, every=every, block=block, keep_going=keep_going,
             )  # fmt: skip
-            run.start()
             return run.to_the_end(on_progress)
 
 
@@ -226,6 +225,8 @@ def restored(work: Work, found: Snapshot) -> Work:
 class Run:
     """One process's share of a training: reads, works, and writes checkpoints when they are due.
 
+    It begins with the first row of the source unless it is told to go on from a checkpoint.
+
     Parameters
     ----------
     work, source
@@ -254,26 +255,24 @@ class Run:
             raise DataError("the source has no target to learn", remedy="open it with target=")
         self.work, self.source, self.checkpoint = work, source, checkpoint
         self.notes, self.limit, self.every, self.keep_going = dict(notes or {}), limit, every, keep_going
-        self.rows, self.written = 0, 0
+        self.rows, self.written, self._gone_on = 0, 0, False
         self._size = Pace(block)
         self._file = _fingerprint(source)
         self._last = 0, time.monotonic(), 0.0  # rows and time of the last checkpoint, and the seconds it took
-
-    def start(self) -> None:
-        """From the first row. The checkpoint written now is there to be resumed whatever happens next."""
-        self.work.tell(self.source)
-        self._write()
 
     def go_on_from(self, found: Snapshot) -> None:
         """From where a checkpoint was written; the work has its state already."""
         check_same_source(found.source, self.source.identity)
         self.source.seek(found.position)
-        self.rows = found.rows
+        self.rows, self._gone_on = found.rows, True
         self._last = self.rows, time.monotonic(), 0.0
 
     def to_the_end(self, on_progress: Progress | None = None) -> Trained:
         """Work until the source ends, the limit is reached, or a signal comes."""
         with Interrupts() as interrupts:
+            if not self._gone_on:
+                self.work.tell(self.source)
+                self._write()  # so that from now on there is something to resume
             while interrupts.caught is None:
                 size = self._next()
                 part = self.source.read(size) if size > 0 else None

@@ -6,17 +6,24 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from bayou import NaiveBayes, files
+from bayou.streams import open_stream
+from bayou.training import Learning, Run
+
 COMMAND = [sys.executable, "-c", "from bayou.cli import main; main()"]
 
 
-def run(*args: str, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:
+def run(
+    *args: str, stdin: bytes = b"", cwd: str | None = None, **environment: str
+) -> subprocess.CompletedProcess[bytes]:
     env = {**os.environ, **environment}
     return subprocess.run(
-        [*COMMAND, *args], input=stdin, capture_output=True, env=env, timeout=120, check=False
+        [*COMMAND, *args], input=stdin, capture_output=True, env=env, cwd=cwd, timeout=120, check=False
     )
 
 
@@ -126,3 +133,25 @@ def test_compiling_is_announced(tmp_path: Path) -> None:
         NUMBA_CACHE_DIR=str(tmp_path),
     )
     assert b"compiling, once" not in again.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are different there")
+def test_sigterm_saves_a_checkpoint_and_resume_goes_on(tmp_path: Path) -> None:
+    path, place, out = tmp_path / "x.csv", tmp_path / "ck", tmp_path / "m.bayou"
+    path.write_text("a,b,c\n" + "".join(f"{i % 97},{i % 13},{'pq'[i % 7 > 2]}\n" for i in range(1000)) * 200)
+    command = ["learn", str(path), "-t", "c", "-o", str(out), "--checkpoint", str(place), "--every", "1h"]
+    with subprocess.Popen([*COMMAND, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        while not list(place.glob("checkpoint-*.bayou")):  # it has begun
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.005)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert err.decode().splitlines()[-1].endswith(f"`bayou resume {place}` goes on")
+    assert not out.exists()
+    resumed = run("resume", str(place), "--json", cwd=str(tmp_path.parent))
+    assert resumed.returncode == 0, resumed.stderr
+    assert b'"rows": 200000' in resumed.stdout
+    with open_stream(path, target="c") as source:
+        alone = Run(Learning(NaiveBayes()), source, None).to_the_end().model
+    assert out.read_bytes() == files.dumps(alone.refresh())

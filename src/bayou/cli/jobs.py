@@ -172,9 +172,7 @@ def carry_out(
         return Done(work, found.rows, before, 0.0, False, about, job.stream.get("target"), rejects.counts)
     with open_stream(**job.stream) as stream:
         run = Run(work, stream, place, notes=job.notes(), limit=job.limit, every=when)
-        if found is None:
-            run.start()
-        else:
+        if found is not None:
             run.go_on_from(found)
         ended = run.to_the_end(watched(meter, stream, accuracy))
         meter.clear()
