@@ -1,0 +1,184 @@
+"""The one loop of learning, evaluating and going on: read, work, save."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bayou.errors import DataError
+from bayou.evaluate.batches import Batch, Pace, labels_of
+from bayou.persist.checkpoint import Checkpoint, Snapshot, SourceChangedError, check_same_source
+from bayou.persist.errors import CheckpointError
+from bayou.persist.interrupts import Interrupts
+from bayou.streams import Source
+from bayou.training.work import Work
+
+Progress = Callable[[int, float | None], None]
+
+SHARE = 50  # of the time, one part at most goes into checkpoints by the clock
+
+
+@dataclass(frozen=True)
+class Every:
+    """When to write a checkpoint: after so many rows, after so many seconds, whichever comes first.
+
+    By the clock, checkpoints never take more than a fiftieth of the time: where one is dear (a large model, a slow
+    disk), the next comes later.
+    """
+
+    rows: int | None = None
+    seconds: float | None = None
+
+    def due(self, rows: int, seconds: float, cost: float = 0.0) -> bool:
+        """Whether it is time, so many rows and seconds after a checkpoint that took `cost` seconds.
+
+        >>> Every(rows=100).due(100, 0.0), Every(seconds=5.0).due(100, 6.0), Every(seconds=5.0).due(100, 6.0, 0.2)
+        (True, True, False)
+        """
+        if self.rows is not None and rows >= self.rows:
+            return True
+        return self.seconds is not None and seconds >= max(self.seconds, SHARE * cost)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """How training ended: with the source (`finished`), or earlier because of a signal (`stopped_by`)."""
+
+    work: Work
+    rows: int
+    finished: bool
+    stopped_by: str | None = None
+    checkpoints: int = 0
+
+    @property
+    def model(self) -> Any:
+        """The one model there is."""
+        (model,) = self.work.models.values()
+        return model
+
+
+class Run:
+    """One process's share of a training: reads, works, and writes checkpoints when they are due.
+
+    It begins with the first row of the source unless it is told to go on from a checkpoint.
+
+    Parameters
+    ----------
+    work, source
+        What is done, and with what.
+    checkpoint
+        The folder, open for writing; None: nothing is written.
+    notes
+        JSON values kept in every checkpoint for whoever resumes.
+    limit, every, block, keep_going
+        As in `train`.
+    """
+
+    def __init__(
+        self,
+        work: Work,
+        source: Source,
+        checkpoint: Checkpoint | None,
+        *,
+        notes: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        every: Every = Every(seconds=10.0),  # noqa: B008 - frozen
+        block: int | None = None,
+        keep_going: bool = False,
+    ) -> None:
+        if source.target is None:
+            raise DataError("the source has no target to learn", remedy="open it with target=")
+        self.work, self.source, self.checkpoint = work, source, checkpoint
+        self.notes, self.limit, self.every, self.keep_going = dict(notes or {}), limit, every, keep_going
+        self.rows, self.written, self._gone_on = 0, 0, False
+        self._size = Pace(block)
+        self._file = _fingerprint(source)
+        self._last = 0, time.monotonic(), 0.0  # rows and time of the last checkpoint, and the seconds it took
+
+    def go_on_from(self, found: Snapshot) -> None:
+        """From where a checkpoint was written; the work has its state already."""
+        check_same_source(found.source, self.source.identity)
+        self.source.seek(found.position)
+        self.rows, self._gone_on = found.rows, True
+        self._last = self.rows, time.monotonic(), 0.0
+
+    def to_the_end(self, on_progress: Progress | None = None) -> Trained:
+        """Work until the source ends, the limit is reached, or a signal comes."""
+        with Interrupts() as interrupts:
+            if not self._gone_on:
+                self.work.tell(self.source)
+                self._write()  # so that from now on there is something to resume
+            while interrupts.caught is None:
+                size = self._next()
+                part = self.source.read(size) if size > 0 else None
+                if part is None:
+                    self._write(finished=True)
+                    return self._trained(finished=True)
+                self.work.step(Batch(part, labels_of(part), self.rows, len(part)))
+                self.rows += len(part)
+                if on_progress is not None:
+                    on_progress(self.rows, self._share())
+                rows, then, cost = self._last
+                if self.every.due(self.rows - rows, time.monotonic() - then, cost):
+                    self._write()
+            self._write()
+            return self._trained(finished=False, stopped_by=interrupts.caught)
+
+    def _next(self) -> int:
+        """How many rows to read: none behind the next checkpoint that is due by rows, none behind the limit."""
+        size = self._size.next()
+        if self.every.rows is not None and self.checkpoint is not None:
+            size = min(size, self._last[0] + self.every.rows - self.rows)
+        return size if self.limit is None else min(size, self.limit - self.rows)
+
+    def _share(self) -> float | None:
+        share = self.source.progress()
+        return share if not self.limit else max(share or 0.0, self.rows / self.limit)
+
+    def _write(self, finished: bool = False) -> None:
+        if self.checkpoint is None:
+            return
+        if _fingerprint(self.source) != self._file:
+            raise SourceChangedError(
+                f"{self.source.identity.get('path')} changed while it was read; the last checkpoint was made before "
+                "that was noticed: train on a copy that nobody writes to"
+            )
+        begin = time.monotonic()
+        snapshot = Snapshot(
+            self.work.models,
+            self.rows,
+            self.source.identity,
+            self.source.position(),
+            self.work.arrays(),
+            finished,
+            self.notes,
+        )
+        try:
+            self.checkpoint.write(snapshot)
+            self.written += 1
+        except CheckpointError as problem:
+            if not self.keep_going:
+                raise
+            warnings.warn(f"training goes on without a checkpoint: {problem}", stacklevel=3)
+        now = time.monotonic()
+        self._last = self.rows, now, now - begin
+
+    def _trained(self, finished: bool, stopped_by: str | None = None) -> Trained:
+        return Trained(self.work, self.rows, finished, stopped_by, self.written)
+
+
+def _fingerprint(source: Source) -> tuple[int, ...] | None:
+    """What changes when a file is replaced or written to; None for a source that is no file."""
+    path = source.identity.get("path")
+    if not isinstance(path, str) or path == "-":
+        return None
+    try:
+        found = os.stat(path)
+    except OSError:
+        return (0,)
+    return (found.st_ino, found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
