@@ -15,6 +15,8 @@ from bayou.block import Block
 from bayou.errors import DataError, MergeError, SchemaError
 from bayou.hashing import digest
 from bayou.schema import Declared, Kind, Schema
+from bayou.summaries import joint_counts
+from bayou.summaries.bitmap_counting import bitmaps_pay
 from bayou.summaries.candidate_record import CandidateRecord
 from bayou.summaries.grid import Grid
 from bayou.summaries.joint_counts import JointCounts
@@ -58,8 +60,8 @@ def test_large_blocks_by_bitmaps_and_rows_one_by_one_agree(monkeypatch, order, m
     block, schema = nominal(2000, sizes=(2,) * 12, missing=missing)
     by_maps, by_rows = over(schema, order), over(schema, order)
     used = []
-    real = JointCounts._count_by_bitmaps
-    monkeypatch.setattr(JointCounts, "_count_by_bitmaps", lambda *a: (used.append(1), real(*a)))
+    real = joint_counts.count_by_bitmaps
+    monkeypatch.setattr(joint_counts, "count_by_bitmaps", lambda *a: (used.append(1), real(*a)))
     by_maps.update(block)
     assert used
     for i in range(0, 2000, 100):
@@ -75,14 +77,14 @@ def test_large_blocks_by_bitmaps_and_rows_one_by_one_agree(monkeypatch, order, m
 def test_bitmaps_are_left_alone_where_they_would_change_bits_or_cost_more():
     block, schema = nominal(2000, sizes=(2,) * 12)
     summary = over(schema, 2)
-    assert summary._bitmaps_pay(block.codes, block.w)
-    assert not summary._bitmaps_pay(block.codes, block.w * 1.5)
-    assert not summary._bitmaps_pay(block.codes[:100], block.w[:100])
+    assert bitmaps_pay(summary, block.codes, block.w)
+    assert not bitmaps_pay(summary, block.codes, block.w * 1.5)
+    assert not bitmaps_pay(summary, block.codes[:100], block.w[:100])
     summary.update(block)
     summary.scale(0.3)
-    assert not summary._bitmaps_pay(block.codes, block.w)
+    assert not bitmaps_pay(summary, block.codes, block.w)
     wide, schema = nominal(2000, sizes=(8, 8))
-    assert not over(schema, 2)._bitmaps_pay(wide.codes, wide.w)
+    assert not bitmaps_pay(over(schema, 2), wide.codes, wide.w)
 
 
 def test_a_grid_is_made_at_an_exact_weight_and_the_rows_before_are_on_it():
@@ -214,3 +216,26 @@ def test_a_late_candidate_starts_with_the_record_of_none():
     twin.merge(record)
     twin.scale(0.5)
     assert twin.record.tolist() == [[2.5, 1.5, 1.5], [2.0, 1.0, 1.0], [0.5, 3.0, 3.0]]
+
+
+def test_settled_counts_that_follow_row_by_row_are_those_counted_afresh():
+    rng = np.random.default_rng(5)
+    summary = JointCounts(3, warm_up=60)
+    schema = Schema()
+    for name in ("p", "q"):
+        schema.add_column(name, Kind.NUMERIC)
+    schema.classes.extend([0, 1])
+    summary.realign(whole(schema))
+    numeric = rng.normal(size=(80, 2))
+    numeric[rng.random(numeric.shape) < 0.2] = np.nan
+    y, w = rng.integers(-1, 2, 80).astype(np.int32), rng.integers(0, 3, 80).astype(float)
+    w[30:40] = 0.5
+    block, kept = Block(numeric, np.zeros((80, 0), dtype=np.int32), (), y, w), 0
+    for i in range(80):
+        before = summary.settled()
+        summary.update(block.rows(i, i + 1))
+        kept += summary.settled() is before and len(summary.waiting) > 0
+        followed = summary.settled().arrays()
+        summary.changed()
+        assert digest(followed) == digest(summary.settled().arrays())
+    assert kept > 5

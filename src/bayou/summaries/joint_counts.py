@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from bayou.align import Alignment
 from bayou.block import Block, Codes, Floats, Index
 from bayou.errors import MergeError, SchemaError
-from bayou.kernels.bitmaps import WORDS, count_class, find_missing, rows_by_class
 from bayou.kernels.joint_counts import count_rows, fill_layout, move_pairs, move_triples, place_on_grid
 from bayou.kernels.value_counts import count_seen
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.summaries.array_summary import ArraySummary, move
+from bayou.summaries.bitmap_counting import bitmaps_pay, count_by_bitmaps, whole_numbers
 from bayou.summaries.grid import Grid
 from bayou.summaries.joint_checks import check_joint
 from bayou.summaries.waiting_rows import WaitingRows
@@ -91,7 +91,7 @@ class JointCounts(ArraySummary):
     def changed(self) -> None:
         """Forget everything that was read off an earlier state."""
         self.read: dict[Any, Any] = {}
-        self._settled: Self | None = None
+        self._settled: JointCounts | None = None
 
     @property
     def width(self) -> Index:
@@ -120,6 +120,7 @@ class JointCounts(ArraySummary):
     # -- counting --
 
     def update(self, block: Block) -> None:
+        settled = self._settled_with(block)
         self.changed()
         while block.n and not np.all(self.frozen):
             waits = self.waits(block)
@@ -132,6 +133,7 @@ class JointCounts(ArraySummary):
             block = block.rows(end, block.n)
         if block.n:
             self._count(self.codes_of(block), block.y, block.w, 1.0)
+        self._settled = settled if len(self.waiting) else None
 
     def subtract(self, block: Block) -> None:
         self.changed()
@@ -141,49 +143,14 @@ class JointCounts(ArraySummary):
         self._count(self.codes_of(block), block.y, np.where(waits, 0.0, block.w), -1.0)
 
     def _count(self, codes: Codes, y: Codes, w: Floats, sign: float) -> None:
-        if self._bitmaps_pay(codes, w):
-            self._count_by_bitmaps(codes, y, w, sign)
+        if bitmaps_pay(self, codes, w):
+            count_by_bitmaps(self, codes, y, w, sign)
+            self._count_seen()
             return
         count_rows(
             self.classes, self.singles, self.present, self.seen, self.pairs, self.triples,
             self.layout, codes, y, w, sign,
         )  # fmt: skip
-
-    def _bitmaps_pay(self, codes: Codes, w: Floats) -> bool:
-        """Many rows of weight 0 or 1, few values (an estimate in nanoseconds per row), and whole counts so far:
-        only then is adding rows up before adding them to the counts the same, bit for bit."""
-        n, m = codes.shape
-        if n < 256 or m < 2 or np.any((w != 1.0) & (w != 0.0)):
-            return False
-        cells = float(self.layout[1, m] + (self.layout[2, m] if self.order == 3 else 0))
-        increments = m * (m - 1) / 2 + (m * (m - 1) * (m - 2) / 6 if self.order == 3 else 0)
-        passes = float(self.sizes.max()) * m * 0.3 + cells * (0.6 / 64 + 2.0 * len(self.classes) / n)
-        return passes < increments and all(_whole(getattr(self, name)) for name in _COUNTS)
-
-    def _count_by_bitmaps(self, codes: Codes, y: Codes, w: Floats, sign: float) -> None:
-        n, m = codes.shape
-        order, ends = np.empty(n + 1, dtype=np.int64), np.empty(len(self.classes) + 1, dtype=np.int64)
-        rows_by_class(order, ends, y, w)
-        missing = np.empty(m, dtype=np.int32)
-        find_missing(missing, codes)
-        first = (missing >= 0).astype(np.int64)
-        singles = np.empty(len(self.singles), dtype=np.int64)
-        pairs, triples = (np.empty(len(a), dtype=np.int64) for a in (self.pairs, self.triples))
-        maps = np.empty((len(singles), min(WORDS, (n + 63) // 64)), dtype=np.uint64)
-        for c in range(len(self.classes)):
-            rows = order[ends[c] : ends[c + 1]]
-            if len(rows) == 0:
-                continue
-            count_class(singles, pairs, triples, maps, codes, rows, self.layout, first)
-            self.classes[c] += sign * len(rows)
-            self.singles[:, c] += sign * singles
-            self.present[:, c] += (
-                sign * np.add.reduceat(np.append(singles, 0), self.layout[0, :-1]) * (self.sizes > 0)
-            )
-            self.pairs[:, c] += sign * pairs
-            if self.order == 3:
-                self.triples[:, c] += sign * triples
-        self._count_seen()
 
     # -- rows that wait for a grid --
 
@@ -223,7 +190,7 @@ class JointCounts(ArraySummary):
         self.waiting = self.waiting.take(np.zeros(0, dtype=np.int64))
         self._count(self.codes_of(rows), rows.y, rows.w, 1.0)
 
-    def settled(self) -> Self:
+    def settled(self) -> JointCounts:
         """This summary with the waiting rows counted on the grid they give so far."""
         if len(self.waiting) == 0:
             return self
@@ -233,6 +200,22 @@ class JointCounts(ArraySummary):
             twin.by_order = self.by_order
             self._settled = twin
         return self._settled
+
+    def _settled_with(self, block: Block) -> JointCounts | None:
+        """The settled counts with more rows, where these do not move a cut and whole weights make the order of
+        counting irrelevant: what `settled` would give, without counting the waiting rows again."""
+        twin, numeric = self._settled, self.waiting.numeric
+        if twin is None or self.grid.rule != "width" or np.any(twin.waits(block)):
+            return None
+        if not (whole_numbers(block.w) and whole_numbers(self.waiting.w)):
+            return None
+        loose = (self.frozen == 0) & (twin.frozen > 0)
+        here = block.numeric[:, loose]
+        low, high = np.nanmin(numeric[:, loose], axis=0), np.nanmax(numeric[:, loose], axis=0)
+        if np.any((here < low) | (here > high)):
+            return None
+        twin.update(block)
+        return twin
 
     # -- algebra --
 
@@ -397,7 +380,3 @@ class JointCounts(ArraySummary):
 def moved_columns(plan: Alignment) -> Index:
     """Where the columns go: nominal ones come first, then numeric ones."""
     return np.append(plan.nominal.to, plan.nominal.size + plan.numeric.to).astype(np.int64)
-
-
-def _whole(counts: Floats) -> bool:
-    return bool(np.all(counts == np.floor(counts)))
