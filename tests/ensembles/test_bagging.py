@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,6 +106,23 @@ def test_threads_do_not_show_in_the_bits():
         model.learn_many(data.records, data.labels, data.weights)
         prints.append(model.digest())
     assert prints[0] == prints[1]
+
+
+def test_members_share_one_encoded_block_and_two_threads(monkeypatch):
+    data = random_data(5, 600)
+    bayou.set_threads(2)
+    seen = []
+    learn = HoeffdingTree.learn
+
+    def watched(self, block):
+        seen.append((threading.get_ident(), block.numeric))
+        learn(self, block)
+
+    monkeypatch.setattr(HoeffdingTree, "learn", watched)
+    Bagging(n_estimators=4).learn_many(data.records, data.labels, data.weights)
+    threads = [thread for thread, _ in seen]
+    assert sorted(threads.count(thread) for thread in set(threads)) == [2, 2]
+    assert all(np.shares_memory(seen[0][1], numeric) for _, numeric in seen)
 
 
 def test_nested_ensembles_do_not_wait_for_each_other():
