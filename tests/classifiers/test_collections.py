@@ -111,7 +111,7 @@ def test_spcr_reads_as_spc_with_its_choice():
 def test_spcr_chooses_as_well_as_the_batch_form():
     """Beside the largest sum of P(y_n | x_n) over the training rows, by the final counts; rows never learned judge."""
     lost = []
-    for seed in range(6):
+    for seed in range(4):
         source = RandomNetwork("ban", attributes=7, edges=17, seed=seed)
         (codes, y), (fresh, truth) = source.codes(0), source.codes(1)
         X, T = (np.array(["v0", "v1"], dtype=object)[part] for part in (codes, fresh))

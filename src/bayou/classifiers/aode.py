@@ -49,11 +49,8 @@ class AODE(JointClassifier):
         max_bytes: int = MAX_BYTES,
         schema: Declared | None = None,
     ) -> None:
-        self.smoothing = smoothing
+        super().__init__(smoothing, numeric=numeric, max_bytes=max_bytes, schema=schema)
         self.min_count = min_count
-        self.numeric = numeric
-        self.max_bytes = max_bytes
-        self.schema = schema
 
     def views(self) -> Mapping[str, AnyView]:
         check_smoothing(self.smoothing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bayou.classifiers.joint import JointClassifier, Order
+from bayou.classifiers.joint import JointClassifier, Order, Prior, column_names
 from bayou.errors import SchemaError
 from bayou.readings.chosen_parent import Choice, ChosenParent
 from bayou.readings.collection import Collection as CollectionReader
@@ -13,11 +13,10 @@ from bayou.readings.prior import prior_reader
 from bayou.readings.searched_collection import SearchedCollection
 from bayou.readings.structure import ByInformation
 from bayou.readings.view import AnyView, Live
-from bayou.schema import Declared, Label
+from bayou.schema import Declared
 from bayou.summaries.grid import Grid
 from bayou.summaries.joint_counts import MAX_BYTES
 
-Prior = str | Mapping[Label, float]
 ParentSet = Sequence[str] | tuple[Sequence[str], float]
 
 
@@ -86,19 +85,14 @@ class FANC(CollectionClassifier):
         max_bytes: int = MAX_BYTES,
         schema: Declared | None = None,
     ) -> None:
-        self.smoothing = smoothing
-        self.prior = prior
-        self.order = order
+        super().__init__(smoothing, prior, order, numeric, max_bytes, schema)
         self.parents = parents
-        self.numeric = numeric
-        self.max_bytes = max_bytes
-        self.schema = schema
 
     def rule(self) -> ParentSets:
         return Forests(self.parents)
 
 
-class TC(CollectionClassifier):
+class TC(FANC):
     r"""All networks in which a column has at most two earlier columns as parents, besides the class.
 
     $P(c) \prod_i (P(x_i|c) + \sum_{j<i} P(x_i|c,x_j) + \sum_{j<l<i} P(x_i|c,x_j,x_l))$. Parameters as in `FANC`.
@@ -111,24 +105,6 @@ class TC(CollectionClassifier):
     >>> model.predict([["a", "b"], ["d", "b"]]).tolist()
     [0, 1]
     """
-
-    def __init__(
-        self,
-        smoothing: float = 1.0,
-        prior: Prior = "empirical",
-        order: Order = "name",
-        parents: int | None = None,
-        numeric: str | Grid = "width",
-        max_bytes: int = MAX_BYTES,
-        schema: Declared | None = None,
-    ) -> None:
-        self.smoothing = smoothing
-        self.prior = prior
-        self.order = order
-        self.parents = parents
-        self.numeric = numeric
-        self.max_bytes = max_bytes
-        self.schema = schema
 
     def rule(self) -> ParentSets:
         return TwoParents(self.parents)
@@ -169,12 +145,7 @@ class SPC(CollectionClassifier):
         schema: Declared | None = None,
     ) -> None:
         self.super_parent = super_parent
-        self.smoothing = smoothing
-        self.prior = prior
-        self.order = order
-        self.numeric = numeric
-        self.max_bytes = max_bytes
-        self.schema = schema
+        super().__init__(smoothing, prior, order, numeric, max_bytes, schema)
 
     def rule(self) -> ParentSets:
         return SuperParents()
@@ -220,12 +191,7 @@ class SPCr(JointClassifier):
         schema: Declared | None = None,
     ) -> None:
         self.one_in = one_in
-        self.smoothing = smoothing
-        self.prior = prior
-        self.order = order
-        self.numeric = numeric
-        self.max_bytes = max_bytes
-        self.schema = schema
+        super().__init__(smoothing, prior, order, numeric, max_bytes, schema)
 
     def joint_view(self) -> AnyView:
         choice = Choice(SuperParents, False, self.smoothing, prior_reader(self.prior), self.one_in)
@@ -270,12 +236,7 @@ class Collection(CollectionClassifier):
         schema: Declared | None = None,
     ) -> None:
         self.parent_sets = parent_sets
-        self.smoothing = smoothing
-        self.prior = prior
-        self.order = order
-        self.numeric = numeric
-        self.max_bytes = max_bytes
-        self.schema = schema
+        super().__init__(smoothing, prior, order, numeric, max_bytes, schema)
 
     def rule(self) -> ParentSets:
         check_acyclic(self._told())
@@ -299,8 +260,6 @@ class Collection(CollectionClassifier):
 
 def chosen_name(model: JointClassifier) -> str | None:
     """Name of the column a track record chose."""
-    from bayou.classifiers.joint import column_names
-
     view = model._views["joint"]
     view.read_if_due()
     column = int(view.arrays()["reading.column"][0])

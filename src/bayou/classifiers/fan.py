@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bayou.classifiers.augmented import AugmentedNB
-from bayou.classifiers.collections import Prior
-from bayou.classifiers.joint import Order
+from bayou.classifiers.joint import Order, Prior
 from bayou.readings.structure import GreedyForest, StructureSearch
 from bayou.schema import Declared
 from bayou.summaries.grid import Grid
@@ -45,12 +44,7 @@ class FAN(AugmentedNB):
         schema: Declared | None = None,
     ) -> None:
         self.criterion = criterion
-        self.smoothing = smoothing
-        self.prior = prior
-        self.order = order
-        self.numeric = numeric
-        self.max_bytes = max_bytes
-        self.schema = schema
+        super().__init__(smoothing, prior, order, numeric, max_bytes, schema)
 
     def search(self) -> StructureSearch:
         return GreedyForest(self.criterion)

@@ -16,9 +16,10 @@ from bayou.readings.view import AnyView, Live
 from bayou.schema import Declared, Growth, Kind, Label, Schema
 from bayou.summaries.class_counts import ClassCounts
 from bayou.summaries.grid import Grid, grid_of
-from bayou.summaries.joint_counts import JointCounts
+from bayou.summaries.joint_counts import MAX_BYTES, JointCounts
 
 Order = str | Sequence[str]
+Prior = str | Mapping[Label, float]
 
 
 class JointClassifier(BayesClassifier):
@@ -26,11 +27,21 @@ class JointClassifier(BayesClassifier):
 
     poor_score: ClassVar[bool] = True  # three bins are too few for scikit-learn's numeric toy data
 
-    smoothing: float
-    prior: str | Mapping[Label, float] = "empirical"
-    order: Order = "name"
-    numeric: str | Grid
-    max_bytes: int
+    def __init__(
+        self,
+        smoothing: float = 1.0,
+        prior: Prior = "empirical",
+        order: Order = "name",
+        numeric: str | Grid = "width",
+        max_bytes: int = MAX_BYTES,
+        schema: Declared | None = None,
+    ) -> None:
+        self.smoothing = smoothing
+        self.prior = prior
+        self.order = order
+        self.numeric = numeric
+        self.max_bytes = max_bytes
+        self.schema = schema
 
     def declared(self) -> Declared:
         return given_classes(super().declared(), self.prior)

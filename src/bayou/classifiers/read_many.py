@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from bayou.block import Floats
-from bayou.classifiers.collections import Prior
-from bayou.classifiers.joint import JointClassifier, Order, check_order, check_smoothing
+from bayou.classifiers.joint import JointClassifier, Order, Prior, check_order, check_smoothing
 from bayou.errors import SchemaError
 from bayou.kernels.track_record import leader
 from bayou.readings.parent_sets import Forests, NoParents, SuperParents, TwoParents
@@ -73,12 +72,7 @@ class ReadMany(JointClassifier):
     ) -> None:
         self.readings = readings
         self.combine = combine
-        self.smoothing = smoothing
-        self.prior = prior
-        self.order = order
-        self.numeric = numeric
-        self.max_bytes = max_bytes
-        self.schema = schema
+        super().__init__(smoothing, prior, order, numeric, max_bytes, schema)
 
     def views(self) -> Mapping[str, AnyView]:
         check_smoothing(self.smoothing)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bayou.classifiers.collections import Prior, chosen_name
-from bayou.classifiers.joint import JointClassifier, Order
+from bayou.classifiers.collections import chosen_name
+from bayou.classifiers.joint import JointClassifier, Order, Prior
 from bayou.readings.chosen_parent import Choice, ChosenParent
 from bayou.readings.parent_sets import OneParent
 from bayou.readings.prior import prior_reader
@@ -46,12 +46,7 @@ class SuperParent(JointClassifier):
         schema: Declared | None = None,
     ) -> None:
         self.one_in = one_in
-        self.smoothing = smoothing
-        self.prior = prior
-        self.order = order
-        self.numeric = numeric
-        self.max_bytes = max_bytes
-        self.schema = schema
+        super().__init__(smoothing, prior, order, numeric, max_bytes, schema)
 
     def joint_view(self) -> AnyView:
         choice = Choice(OneParent, True, self.smoothing, prior_reader(self.prior), self.one_in)

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from bayou.classifiers.augmented import AugmentedNB
-from bayou.classifiers.collections import Prior
-from bayou.classifiers.joint import Order
 from bayou.readings.structure import SpanningTree, StructureSearch
-from bayou.schema import Declared
-from bayou.summaries.grid import Grid
-from bayou.summaries.joint_counts import MAX_BYTES
 
 
 class TAN(AugmentedNB):
@@ -41,22 +36,6 @@ class TAN(AugmentedNB):
     >>> model.predict([["a", "b"], ["d", "b"]]).tolist(), model.parents_
     ([0, 1], {'x0': None, 'x1': 'x0'})
     """
-
-    def __init__(
-        self,
-        smoothing: float = 1.0,
-        prior: Prior = "empirical",
-        order: Order = "name",
-        numeric: str | Grid = "width",
-        max_bytes: int = MAX_BYTES,
-        schema: Declared | None = None,
-    ) -> None:
-        self.smoothing = smoothing
-        self.prior = prior
-        self.order = order
-        self.numeric = numeric
-        self.max_bytes = max_bytes
-        self.schema = schema
 
     def search(self) -> StructureSearch:
         return SpanningTree()
