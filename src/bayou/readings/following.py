@@ -70,6 +70,10 @@ class Following(Searched[S]):
     def _found(self) -> CellReading:
         return cast(CellReading, self.reading)
 
+    def current(self) -> CellReading:
+        """The cells that were found, with their weights as they stand; for whoever reads them in another way."""
+        return self._found.counted(self.cells.counts[self._searched_cells()])
+
     def _own(self) -> Index:
         """Values that may need a cell of their own, by column."""
         if isinstance(self.summary, ValueCounts):
@@ -140,7 +144,7 @@ class Following(Searched[S]):
         columns, searched = self._found.columns(plan), self._searched_cells()
         own = np.split(self.cells.counts[~searched], np.cumsum(self._own())[:-1])
         present = move(move(self.cells.present, 0, columns), 1, plan.classes)
-        self.reading = self._found.counted(self.cells.counts[searched])
+        self.reading = self.current()
         super().realign(plan)
         moved = np.zeros((int(self._own().sum()), present.shape[1]))
         starts = np.cumsum(self._own()) - self._own()
@@ -154,13 +158,11 @@ class Following(Searched[S]):
 
     def arrays(self) -> Arrays:
         self.read_if_due()
-        searched = self._searched_cells()
-        reading = self._found.counted(self.cells.counts[searched]).arrays()
         return {
             **self.summary.arrays(),
-            **{f"reading.{name}": a for name, a in reading.items()},
+            **{f"reading.{name}": a for name, a in self.current().arrays().items()},
             "reading.present": self.cells.present,
-            "reading.own": self.cells.counts[~searched],
+            "reading.own": self.cells.counts[~self._searched_cells()],
         }
 
     def restore(self, arrays: Arrays) -> None:

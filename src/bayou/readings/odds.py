@@ -20,6 +20,7 @@ from bayou.kernels.ecoc import add_difference, side_gaussians
 from bayou.kernels.gaussian import add_gaussian
 from bayou.protocols import Regroups
 from bayou.readings.cell_odds import CellOdds, DocumentOdds, ValueOdds, WordOdds
+from bayou.readings.following import Following
 from bayou.readings.gaussian import Gaussian
 from bayou.readings.groups import GroupReading
 from bayou.readings.intervals import IntervalReading
@@ -46,6 +47,8 @@ def require_regroups(view: AnyView) -> None:
 
 def view_odds(view: AnyView, sides: Sides) -> Odds:
     """The log-odds of a view."""
+    if isinstance(view, Following):
+        return reading_odds(view.current(), view, sides)
     if isinstance(view, Searched):
         return reading_odds(view.reading, view, sides)
     assert isinstance(view, Live)
