@@ -28,33 +28,26 @@ VOWPAL_ROWS, KHIOPS_ROWS = 10_000, 5_000  # the more rows, the slower Khiops is 
 
 def run(rows: int = int(os.environ.get("BAYOU_BENCH_ROWS", ROWS))) -> list[dict[str, object]]:
     peer = _vowpal()
-    lines, rates = [], {}
-    for threads, target in ((1, 0.15), (2, 0.3)):
-        processor, wall = _learn(rows, threads)
-        rates[threads] = rows / (processor if threads == 1 else wall)
-        lines.append(
-            row(
-                f"WeightedNB('gk'), 500 attributes, {rows:,} rows, exact order, "
-                f"{threads} thread(s), {'processor' if threads == 1 else 'wall'} time",
-                f"{rates[threads]:,.0f} rows/s",
-                f"Vowpal Wabbit {peer:,.0f}" if peer else "Vowpal Wabbit: not installed",
-                rates[threads] / peer if peer else None,
-                target,
-            )
-        )
-    lines.append(
-        row(
-            "two threads over one, wall time",
-            f"{rates[2]:,.0f} rows/s",
-            f"{rates[1]:,.0f}",
-            rates[2] / rates[1],
-            "",
-        )
-    )
-    lines.append(_khiops(rates[1]))
-    lines.append(_memory())
+    processor, alone = (rows / seconds for seconds in _learn(rows, threads=1))
+    together = rows / _learn(rows, threads=2)[1]
     set_threads(1)
-    return lines
+    work = f"WeightedNB('gk'), 500 attributes, {rows:,} rows, exact order"
+    beside = f"Vowpal Wabbit {peer:,.0f}" if peer else "Vowpal Wabbit: not installed"
+    return [
+        row(f"{work}, one core (processor time)", _rate(processor), beside, _ratio(processor, peer), 0.15),
+        row(f"{work}, two threads (wall time)", _rate(together), beside, _ratio(together, peer), 0.3),
+        row("two threads beside one, wall time", _rate(together), _rate(alone), together / alone, ""),
+        _khiops(processor),
+        _memory(),
+    ]
+
+
+def _rate(value: float) -> str:
+    return f"{value:,.0f} rows/s"
+
+
+def _ratio(ours: float, peer: float | None) -> float | None:
+    return ours / peer if peer else None
 
 
 def _learn(rows: int, threads: int) -> tuple[float, float]:

@@ -263,8 +263,7 @@ def decode_votes(
     out : float64[n, K], out
     """
     k = out.shape[1]
-    votes = np.empty(k)
-    margin = np.empty(k)
+    votes, margin, beaten = np.empty(k), np.empty(k), np.empty(k)
     for i in range(len(out)):
         votes[:] = 0.0
         margin[:] = 0.0
@@ -274,18 +273,22 @@ def decode_votes(
             for c in range(k):
                 votes[c] += signs[b, c] * bit
                 margin[c] += signs[b, c] * (weight[b] * z)
+        beaten[:] = 0.0
         for c in range(k):
-            beaten = 0
-            for other in range(k):
-                if other != c and votes[other] == votes[c]:
+            for other in range(c):
+                if votes[other] == votes[c]:
                     if lexical:
                         first = first_error(odds[i], signs, c, other)
                     elif margin[other] != margin[c]:
                         first = 1 if margin[c] > margin[other] else -1
                     else:
-                        first = 1 if prior[c] > prior[other] else 0
-                    beaten += 1 if first > 0 else 0
-            out[i, c] = 0.5 * votes[c] + tie * beaten / k
+                        first = 1 if prior[c] > prior[other] else (-1 if prior[c] < prior[other] else 0)
+                    if first > 0:
+                        beaten[c] += 1.0
+                    elif first < 0:
+                        beaten[other] += 1.0
+        for c in range(k):
+            out[i, c] = 0.5 * votes[c] + tie * beaten[c] / k
 
 
 @kernel
