@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -235,3 +236,70 @@ def test_on_a_real_spark(tmp_path: Path, subtests: Any) -> None:
             home.mkdir()
             with subtests.test(check.__name__):
                 check(spark, home)
+
+
+long = pytest.mark.skipif(not LONG, reason="starts Java machines of its own: make test-system")
+
+
+@long
+def test_an_executor_killed_in_mid_job(tmp_path: Path) -> None:
+    whole = table(6_000)
+    one = one_pass(AODE(), write_parquet(whole, tmp_path / "moves.parquet"), **MOVE)
+    mark = tmp_path / "killed"
+
+    def kills_its_executor_once(batches: Any) -> Any:
+        for batch in batches:
+            yield batch
+            if not mark.exists():
+                daemon = Path("/proc", str(os.getppid()), "stat").read_text()
+                machine = Path("/proc", daemon.rpartition(")")[2].split()[1])
+                assert b"CoarseGrainedExecutorBackend" in (machine / "cmdline").read_bytes()
+                mark.touch()
+                os.kill(int(machine.name), signal.SIGKILL)
+
+    more = {"spark.sql.execution.arrow.maxRecordsPerBatch": "500", "spark.executor.memory": "512m"}
+    with session(tmp_path, "local-cluster[2,1,768]", **more) as spark:
+        df = spark.createDataFrame(whole).repartition(4)
+        killing = on_rows.mapped(df, kills_its_executor_once, df.schema)
+        assert on_spark.fit(killing, one, fan_in=2, **MOVE).digest() == one.digest()
+    assert mark.exists()
+
+
+SCRIPT = """
+import os, sys
+from pathlib import Path
+from tests.backends.test_spark import BatchLearner, MOVE, on_spark, session
+from bayou import AODE
+
+home, last = Path(sys.argv[1]), int(sys.argv[2])
+step = BatchLearner.__call__
+
+def learned(self, df, batch):
+    step(self, df, batch)
+    if batch == last:
+        os._exit(9)  # behind our commit, before Spark's
+
+BatchLearner.__call__ = learned
+with session(home / "spark", "local[2]") as spark:
+    stream = spark.readStream.schema("x double, z double, day string, move string")
+    stream = stream.option("maxFilesPerTrigger", 1).parquet(str(home / "in"))
+    query = on_spark.learn_stream(stream, AODE(), home / "ck", trigger={"availableNow": True}, **MOVE)
+    query.awaitTermination()
+"""
+
+
+@long
+def test_a_driver_that_dies_between_the_two_commits(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "spark").mkdir()
+    parts = [write_parquet(table(1_000, seed), tmp_path / "in" / f"{seed}.parquet") for seed in range(4)]
+    for seed, path in enumerate(parts):
+        os.utime(path, (seed, seed))
+    codes = []
+    for last in (1, 2, 99):
+        command = [sys.executable, "-c", SCRIPT, str(tmp_path), str(last)]
+        codes.append(subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True).returncode)
+    assert codes == [9, 9, 0]
+    found = on_spark.streamed_model(tmp_path / "ck")
+    assert found._position == 4_000
+    assert found.digest() == one_pass(AODE(), *parts, **MOVE).digest()
