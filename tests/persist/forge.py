@@ -23,26 +23,36 @@ class Forge:
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
         )
+        self._said = b""  # and not asked for yet: two answers may come at once
         assert self._line() == "ready"
 
     def _line(self, seconds: float = 300.0) -> str:
+        while b"\n" not in self._said:
+            assert self._answers(seconds), "the forge does not answer"
+        line, _, self._said = self._said.partition(b"\n")
+        return line.decode()
+
+    def _answers(self, seconds: float) -> bool:
+        """Take in what the forge says within the time given."""
         assert self.process.stdout is not None
-        ready, _, _ = select.select([self.process.stdout], [], [], seconds)
-        assert ready, "the forge does not answer"
-        return self.process.stdout.readline().strip()
+        if not select.select([self.process.stdout], [], [], seconds)[0]:
+            return False
+        heard = os.read(self.process.stdout.fileno(), 4096)
+        self._said += heard
+        assert heard, "the forge has ended"
+        return True
 
     def start(self, **command: Any) -> int:
         """Fork a child that carries the command out; its process id."""
         assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(command, default=os.fspath) + "\n")
+        self.process.stdin.write(json.dumps(command, default=os.fspath).encode() + b"\n")
         return int(self._line())
 
     def ended(self, seconds: float = 0.0) -> bool:
         """Whether the child has ended within the time given."""
-        assert self.process.stdout is not None
-        return bool(select.select([self.process.stdout], [], [], seconds)[0])
+        return b"\n" in self._said or self._answers(seconds)
 
     def status(self) -> int:
         """Exit code of the child; negative: the signal it died of."""
