@@ -121,12 +121,12 @@ def test_a_bad_row_is_named_or_left_out(tmp_path: Path) -> None:
     broken = [*lines[:2_500], ",".join(["abc", *cells[1:]]), *lines[2_500:]]
     path = tmp_path / "broken.csv"
     path.write_text("\n".join(broken) + "\n")
-    for jobs in (1, 2):
-        with pytest.raises(
-            DataError, match=r"column 'x': .*broken.csv, in the part from byte .*: 'abc'"
-        ) as error:
-            learn_files(path, NaiveBayes(), MOVE, jobs, SMALL)
-    assert error.value.row is not None
+    with pytest.raises(
+        DataError, match=r"column 'x': .*broken.csv, in the part from byte .*: 'abc'"
+    ) as error:
+        learn_files(path, NaiveBayes(), MOVE, 1, SMALL)
+    byte = int(str(error.value).partition("from byte ")[2].partition(" on")[0].replace(",", ""))
+    assert path.read_bytes()[:byte].count(b"\n") + (error.value.row or 0) == 2_500
     found = learn_files(path, NaiveBayes(), {**MOVE, "policy": "skip"}, 1, SMALL)
     assert found.rejects == {"not a number": 1}
     alike(found.model, good, table().drop(["move"]))
