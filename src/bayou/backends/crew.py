@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -37,11 +38,16 @@ class Worker:
         theirs.close()
         self.rows = 0
         self.shard = -1
-        self.connection.send_bytes(job)
+        self._job: bytes | None = job
 
     def give(self, number: int, shard: Shard) -> None:
+        """Send a shard, and the job before the first one; whether it is still alive shows when it answers."""
         self.shard, self.rows = number, 0
-        self.connection.send_bytes(json.dumps(asdict(shard)).encode())
+        with contextlib.suppress(OSError):
+            if self._job is not None:
+                self.connection.send_bytes(self._job)
+                self._job = None
+            self.connection.send_bytes(json.dumps(asdict(shard)).encode())
 
     def fate(self) -> str:
         """How it ended."""
@@ -75,6 +81,8 @@ class Crew:
     def work(self, shards: Sequence[Shard], heard: Callable[[], None]) -> Iterator[tuple[int, bytes]]:
         """Number and part of every shard, as they get ready; `heard` is called when there is progress."""
         todo = deque(range(len(shards)))
+        while len(self._workers) < min(self._size, len(shards)):
+            self._start()  # all at once, since each takes its time
         failures: dict[int, int] = {}
         busy = 0
         while todo or busy:
@@ -104,32 +112,22 @@ class Crew:
         """Rows of shards that are not finished."""
         return sum(worker.rows for worker in self._workers.values())
 
-    @property
-    def processes(self) -> list[int]:
-        """Process ids of the workers."""
-        return [worker.process.pid for worker in self._workers.values()]
-
     def _hand(self, number: int, shards: Sequence[Shard]) -> None:
-        for worker in [w for w in self._workers.values() if w.shard < 0]:
-            try:
-                worker.give(number, shards[number])
-                return
-            except OSError:  # it died while it had nothing to do
-                self._drop(worker)
+        idle = next((worker for worker in self._workers.values() if worker.shard < 0), None)
+        (idle or self._start()).give(number, shards[number])
+
+    def _start(self) -> Worker:
         worker = Worker(self._job)
         self._workers[worker.connection] = worker
-        worker.give(number, shards[number])
+        return worker
 
     def _bury(self, worker: Worker, shard: Shard, failures: dict[int, int], number: int) -> None:
         fate = worker.fate()
-        self._drop(worker)
+        self.deaths += 1
+        del self._workers[worker.connection]
+        worker.stop()
         failures[number] = failures.get(number, 0) + 1
         if failures[number] == ATTEMPTS:
             raise WorkerError(
                 f"{shard.place}: {ATTEMPTS} workers died on it, the last one {fate}; is there enough memory?"
             )
-
-    def _drop(self, worker: Worker) -> None:
-        self.deaths += 1
-        del self._workers[worker.connection]
-        worker.stop()

@@ -102,7 +102,8 @@ def learn_files(
     """The same as `fit_files`, with what is known besides the model."""
     check_law(estimator, ordered=True)
     plan = Plan.of(paths, estimator, options, shard_bytes)
-    size = jobs or len(os.sched_getaffinity(0))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    size = jobs or cores
     while True:
         try:
             return _folded(plan, size, on_progress)

@@ -72,7 +72,11 @@ class Opening:
                 wishes[kind].append(name)
             source = open_stream(shard.path, **{**self.options, **wishes})
         if shard.start or shard.end is not None:
-            cast(ChunkedSource, source).part(shard.start, shard.end, shard.row)
+            try:
+                cast(ChunkedSource, source).part(shard.start, shard.end, shard.row)
+            except BaseException:
+                source.close()
+                raise
         return source
 
 
