@@ -36,7 +36,7 @@ format: $(DEV)        ## rewrite the files as `make check` wants them
 bench: $(BENCH)       ## every speed claim beside its peer, in one run
 	$(BIN)/python -m benchmarks
 
-test-system: $(DEV)   ## the long and heavy proofs
+test-system: $(BENCH) ## the long and heavy proofs, peers among them
 	BAYOU_LONG=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 clean:
