@@ -30,7 +30,7 @@ class RiverClassifier(base.MiniBatchClassifier):
 
     def __init__(self, model: Shell) -> None:
         self.model = model
-        self.live = model._bare()
+        self.live = model.blank()
 
     @property
     def _multiclass(self) -> bool:

@@ -112,8 +112,7 @@ class HoeffdingTree(BayesClassifier):
     def _grown(self) -> Tree:
         """The tree with everything learned that was given to learn."""
         self._require()
-        if self._waiting:
-            self._settle()
+        self.settle()
         return self._tree.summary
 
     def begin(self, schema: Schema) -> None:

@@ -83,7 +83,7 @@ class JointClassifier(BayesClassifier):
             summary.order_by(ranks)
         self.named({name: j for j, name in enumerate(names)})
 
-    def _apply(self, growth: Growth) -> None:
+    def admit(self, growth: Growth) -> None:
         """Refuse growth beyond the budget while nothing has changed yet."""
         shape = self.schema_.shape()
         sizes = dict(zip(self.schema_.names(Kind.NOMINAL), shape.values, strict=True))
@@ -94,7 +94,7 @@ class JointClassifier(BayesClassifier):
         summary: JointCounts = self._views["joint"].summary
         numeric = [summary.grid.bins] * (shape.numeric + new)
         summary.check_bytes([*sizes.values(), *numeric], shape.classes + len(growth.classes))
-        super()._apply(growth)
+        super().admit(growth)
 
 
 def column_names(schema: Schema) -> list[str]:

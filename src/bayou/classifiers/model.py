@@ -55,7 +55,7 @@ def settled(method: F) -> F:
     @wraps(method)
     def after_settling(self: Model, *args: Any, **kwargs: Any) -> Any:
         if self._waiting:
-            self._settle()
+            self.settle()
         return method(self, *args, **kwargs)
 
     return cast(F, after_settling)
@@ -76,7 +76,7 @@ class Model(Parameterised):
 
     def __getstate__(self) -> dict[str, Any]:
         if self._waiting:
-            self._settle()
+            self.settle()
         return self.__dict__.copy()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -146,12 +146,21 @@ class Model(Parameterised):
     def started(self) -> bool:
         return self._encoder is not None
 
-    def _reset(self, declared: Declared | None = None) -> None:
-        schema = Schema(declared or self.declared())
+    def reset(self, declared: Declared | None = None) -> None:
+        """Forget everything and begin anew, with what is declared."""
+        self.begin_over(Schema(declared or self.declared()))
+
+    def begin_over(self, schema: Schema) -> None:
+        """Begin, with nothing learned, over a schema that becomes the model's own."""
         self._waiting = []
         self._encoder = Encoder(schema, self.numbers_are_words)
         self._position = 0
         self.begin(schema)
+
+    @property
+    def position(self) -> int:
+        """Rows met so far: the stream number of the next one."""
+        return self._position + len(self._waiting)
 
     def _require(self) -> Encoder:
         if self._encoder is None:
@@ -175,19 +184,18 @@ class Model(Parameterised):
     def encode(self, X: Any, y: Any = None, w: Any = None, *, learn: bool = False) -> Block:
         """A batch as a block of this model's schema; with `learn`, what is new is added to the schema first."""
         if learn and self._encoder is None:
-            self._reset()
+            self.reset()
         encoder = self._require()
-        if self._waiting:
-            self._settle()
+        self.settle()
         block, growth = encoder.encode(X, y, w, start=self._position, learn=learn)
         if learn:
-            self._apply(growth)
+            self.admit(growth)
         return block
 
     def learn_record(self, x: Mapping[str, Any], y: Any, w: float) -> None:
         """One record; a plain one waits with others, unseen, until somebody looks (`settled`)."""
         if self._encoder is None:
-            self._reset()
+            self.reset()
         row = self._require().records.row(x, y, w)
         if row is None:
             self.learn_batch([x], None if y is None else [y], [w])
@@ -196,7 +204,7 @@ class Model(Parameterised):
             self._waiting = []
         self._waiting.append(row)
         if len(self._waiting) == ROWS_WAITING:
-            self._settle()
+            self.settle()
 
     def encode_record(self, x: Mapping[str, Any]) -> Block:
         """One record to predict."""
@@ -204,12 +212,14 @@ class Model(Parameterised):
         row = encoder.records.row(x, None, 1.0)
         return block_to_predict(row, self._position) if row is not None else self.encode([x])
 
-    def _settle(self) -> None:
-        rows, self._waiting = self._waiting, []
-        self.learn(block_of(rows, self._position))
-        self._position += len(rows)
+    def settle(self) -> None:
+        """Take in the records that wait."""
+        if self._waiting:
+            rows, self._waiting = self._waiting, []
+            self.learn_encoded(block_of(rows, self._position))
 
-    def _apply(self, growth: Growth) -> None:
+    def admit(self, growth: Growth) -> None:
+        """Add to the schema what a batch brings, and make room for it."""
         if not growth and not growth.declared:
             return
         encoder = self._require()
@@ -220,7 +230,10 @@ class Model(Parameterised):
 
     def learn_batch(self, X: Any, y: Any, w: Any = None) -> None:
         """Encode and learn; a batch with one bad row changes nothing."""
-        block = self.encode(X, y, w, learn=True)
+        self.learn_encoded(self.encode(X, y, w, learn=True))
+
+    def learn_encoded(self, block: Block) -> None:
+        """Learn rows that `encode` gave with `learn`."""
         self.learn(block)
         self._position += block.n
 
@@ -229,7 +242,10 @@ class Model(Parameterised):
 
         A row that comes before anything is learned gets zeros: there is nothing to predict from.
         """
-        block = self.encode(X, y, w, learn=True)
+        return self.test_then_train_encoded(self.encode(X, y, w, learn=True))
+
+    def test_then_train_encoded(self, block: Block) -> Floats:
+        """The same for rows that `encode` gave with `learn`."""
         joint = self.test_then_train(block)
         self._position += block.n
         return self._posterior(joint, blank=0.0)
@@ -249,15 +265,14 @@ class Model(Parameterised):
 
     def fresh(self) -> Self:
         """An empty model of the same parameters, schema and frames: make shards with it."""
-        twin = self._bare()
+        twin = self.blank()
         if self._encoder is not None:
-            schema = self.schema_.copy()
-            twin._encoder = Encoder(schema, self.numbers_are_words)
-            twin.begin(schema)
+            twin.begin_over(self.schema_.copy())
             twin.empty_like(self)
         return twin
 
-    def _bare(self) -> Self:
+    def blank(self) -> Self:
+        """A model of the same parameters that has met nothing."""
         return type(self)(**copy.deepcopy(self.get_params(deep=False)))
 
     def merge(self, other: Self) -> Self:
@@ -269,13 +284,12 @@ class Model(Parameterised):
         if other._encoder is None:
             return self
         if self._encoder is None:
-            self._reset()
+            self.reset()
         mine, theirs = self.schema_, other.schema_
         schema = union(mine, theirs)
         twin = copy.deepcopy(other)
         for model in (self, twin):
-            if model._waiting:
-                model._settle()
+            model.settle()
         plans = align(mine, schema), align(theirs, schema)
         for model, plan in zip((self, twin), plans, strict=True):
             model.schema_.become(schema)  # in place: members and readers hold on to it
@@ -306,8 +320,7 @@ class Model(Parameterised):
     def digest(self) -> str:
         """Hash of the state in canonical order: equal for models that know the same, however they came by it."""
         twin = copy.deepcopy(self)
-        if twin._waiting:
-            twin._settle()
+        twin.settle()
         schema = canonical(self.schema_)
         twin.grow(align(self.schema_, schema))
         names = [f"{name} {kind} {schema.vocabularies[name].values if name in schema.vocabularies else ''}"

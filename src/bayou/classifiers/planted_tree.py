@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayou.encoding import Encoder
 from bayou.errors import DataError
 from bayou.kernels.tree import SLOT
 from bayou.schema import Declared, Schema
@@ -29,9 +28,7 @@ def plant(model: HoeffdingTree, source: Any) -> None:
 
 
 def _plant_own(model: HoeffdingTree, source: HoeffdingTree) -> None:
-    schema = source.schema_.copy()
-    model._encoder = Encoder(schema, model.numbers_are_words)
-    model.begin(schema)
+    model.begin_over(source.schema_.copy())
     tree = model._tree.summary
     tree.nodes.restore(source._grown().nodes.arrays())
     for name in ("n_features_in_", "feature_names_in_"):
@@ -47,8 +44,7 @@ def _plant_sklearn(model: HoeffdingTree, source: Any) -> None:
     columns = names or [f"x{j}" for j in range(told.n_features)]
     schema = Schema(Declared(columns=dict.fromkeys(columns, "numeric")))
     schema.classes.extend(np.asarray(source.classes_).tolist())
-    model._encoder = Encoder(schema, model.numbers_are_words)
-    model.begin(schema)
+    model.begin_over(schema)
     model.n_features_in_ = int(told.n_features)
     if names:
         model.feature_names_in_ = np.array(names, dtype=object)

@@ -28,7 +28,7 @@ class SklearnDialect(Model):
         table, labels = self._checked(X, y, reset=True)
         if sample_weight is not None and not np.asarray(sample_weight).any():
             raise DataError("all sample weights are zero", remedy="give at least one row a weight above 0")
-        self._reset()
+        self.reset()
         self.learn_batch(table, labels, sample_weight)
         self.refresh()
         return self
@@ -38,7 +38,7 @@ class SklearnDialect(Model):
         first = not self.started
         table, labels = self._checked(X, y, reset=first)
         if first and classes is not None:
-            self._reset(replace(self.declared(), classes=np.asarray(classes).tolist()))
+            self.reset(replace(self.declared(), classes=np.asarray(classes).tolist()))
         self.learn_batch(table, labels, sample_weight)
         return self
 

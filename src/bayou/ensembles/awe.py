@@ -101,8 +101,7 @@ class AWE(MetaClassifier):
     @property
     def weights(self) -> Floats:
         """Weights of the members that are there, oldest first."""
-        if self._waiting:
-            self._settle()
+        self.settle()
         there = np.flatnonzero(self._birth)
         return self._weight[there[np.argsort(self._birth[there])]]
 

@@ -124,8 +124,7 @@ class ResetOnDrift(MetaClassifier):
     @property
     def drifts(self) -> int:
         """How often it has started again."""
-        if self._waiting:
-            self._settle()
+        self.settle()
         return self._drifts
 
     def templates(self) -> Sequence[Shell]:

@@ -34,25 +34,21 @@ class Cohort:
         first, *others = self.models.values()
         encoder = first._require()
         unusable = encoder.unusable
-        block, growth = encoder.encode(X, y, None, start=first._position, learn=learn)
+        block, growth = encoder.encode(X, y, None, start=first.position, learn=learn)
         for model in others:
             model._require().unusable += encoder.unusable - unusable
         if learn:
             for model in self.models.values():
-                model._apply(growth)
+                model.admit(growth)
         return block
 
     def learn(self, name: str, block: Block) -> None:
         """One model learns rows that `encode` gave with `learn`."""
-        self.models[name].learn(block)
-        self.models[name]._position += block.n
+        self.models[name].learn_encoded(block)
 
     def test_then_train(self, name: str, block: Block) -> Floats:
         """What one model's `test_then_train_batch` gives, for rows that `encode` gave with `learn`."""
-        model = self.models[name]
-        joint = model.test_then_train(block)
-        model._position += block.n
-        return model._posterior(joint, blank=0.0)
+        return self.models[name].test_then_train_encoded(block)
 
 
 def cohorts(models: Mapping[str, Model]) -> list[Cohort]:
@@ -60,9 +56,8 @@ def cohorts(models: Mapping[str, Model]) -> list[Cohort]:
     found: list[dict[str, Model]] = []
     for name, model in models.items():
         if not model.started:
-            model._reset()
-        if model._waiting:
-            model._settle()
+            model.reset()
+        model.settle()
         for members in found:
             if _alike(model, next(iter(members.values()))):
                 members[name] = model
@@ -74,7 +69,7 @@ def cohorts(models: Mapping[str, Model]) -> list[Cohort]:
 
 def _alike(one: Model, other: Model) -> bool:
     return (
-        one._position == other._position
+        one.position == other.position
         and one.numbers_are_words == other.numbers_are_words
         and _equal(one.schema_, other.schema_)
     )

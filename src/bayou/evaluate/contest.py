@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -52,11 +51,6 @@ def with_baselines(models: Mapping[str, Model]) -> tuple[dict[str, Model], set[s
     return everyone, added
 
 
-def blank(model: Model) -> Any:
-    """A model of the same parameters that has learned nothing."""
-    return type(model)(**copy.deepcopy(model.get_params(deep=False)))
-
-
 def told(model: Model, source: Source) -> None:
     """Tell a model that has seen nothing yet what the stream knows: text columns, nominal ones and their values.
 
@@ -70,4 +64,4 @@ def told(model: Model, source: Source) -> None:
         for name, column in source.columns.items()
         if column.kind != "numeric"
     }
-    model._reset(replace(declared, columns={**columns, **declared.columns}))
+    model.reset(replace(declared, columns={**columns, **declared.columns}))

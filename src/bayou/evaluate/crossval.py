@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayou.errors import DataError
 from bayou.evaluate.batches import Sample, is_source
 from bayou.evaluate.cohort import cohorts
-from bayou.evaluate.contest import Models, blank, named, told, with_baselines
+from bayou.evaluate.contest import Models, named, told, with_baselines
 from bayou.evaluate.holdout import tested
 from bayou.evaluate.significance import Verdict, corrected_t_test
 from bayou.hashing import hash_label
@@ -170,7 +170,7 @@ def cross_validate(
     values: dict[str, dict[str, list[float]]] = {name: {m: [] for m in HEADLINES} for name in contest}
     done, parts = 0, folds * repeats
     for train, test in splits(sample.labels, folds, repeats, stratified, seed):
-        fresh = {name: blank(model) for name, model in contest.items()}
+        fresh = {name: model.blank() for name, model in contest.items()}
         learning, testing = sample.take(train), sample.take(test)
         if is_source(data):
             for model in fresh.values():

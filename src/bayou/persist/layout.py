@@ -15,7 +15,6 @@ from typing import Any
 from bayou.errors import ModelFileError
 from bayou.persist.container import Arrays
 from bayou.persist.schema_file import axes
-from bayou.persist.state import begin
 from bayou.schema import Declared, Kind, Schema
 
 OWN = "own"  # the vocabulary of the column an array belongs to
@@ -73,7 +72,7 @@ def layout_of(make: Callable[[], Any]) -> Layout | None:
     for schema in schemas:
         model = make()
         try:
-            begin(model, schema)
+            model.begin_over(schema)
             found.append(_families(model.arrays()))
         except Exception:  # a model made for certain classes or columns, or parameters that make none
             return None

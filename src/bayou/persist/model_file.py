@@ -21,7 +21,7 @@ from bayou.persist.kinds import Kinds
 from bayou.persist.labels import LabelReader
 from bayou.persist.layout import check_alike, check_layout, layout_of
 from bayou.persist.schema_file import read_schema, write_schema
-from bayou.persist.state import ModelState, begin, restore, state_of
+from bayou.persist.state import ModelState, restore, state_of
 from bayou.schema import Schema
 
 FORMAT = "bayou model"
@@ -124,9 +124,9 @@ def _begin_checked(model: Any, state: ModelState) -> None:
     try:
         if layout is not None:
             empty = twin()
-            begin(empty, Schema())
+            empty.begin_over(Schema())
             check_layout(layout, state.arrays, state.schema, loose_views(empty))
-        begin(model, state.schema)
+        model.begin_over(state.schema)
         if layout is None or layout.unknown:
             check_alike(model.arrays(), state.arrays)
         check_state(model, state.arrays, state.schema)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from bayou.encoding import Encoder
 from bayou.persist.container import Arrays
 from bayou.schema import Schema
 
@@ -42,12 +41,6 @@ def state_of(model: Any) -> ModelState | None:
         feature_names=None if names is None else [str(name) for name in names],
         arrays=arrays,
     )
-
-
-def begin(model: Any, schema: Schema) -> None:
-    """Set an untouched model up over a schema, empty."""
-    model._encoder = Encoder(schema, model.numbers_are_words)
-    model.begin(schema)
 
 
 def restore(model: Any, state: ModelState) -> None:
