@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayou import BernoulliNB, NaiveBayes
+from bayou import BernoulliNB, ComplementNB, MultinomialNB, NaiveBayes, prequential
 from bayou.encoding import Encoder, block_of, block_to_predict
 from bayou.encoding.columns import SPAN, distinct
 from bayou.schema import Declared, Schema, Vocabulary
@@ -110,3 +110,15 @@ def test_repeated_entries_of_a_sparse_matrix_are_one_word():
     models = [BernoulliNB().partial_fit(X, [0]).partial_fit(X, [0]) for X in (twice, once)]
     assert models[0].digest() == models[1].digest()
     assert twice.nnz == 3
+
+
+@pytest.mark.parametrize("model", [BernoulliNB, ComplementNB, MultinomialNB])
+def test_a_word_that_comes_late_is_not_known_before_it_comes(model):
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 120).tolist()
+    columns = {
+        "early": rng.integers(1, 5, 120).tolist(),
+        "late": [None] * 90 + rng.integers(1, 5, 30).tolist(),
+    }
+    results = [prequential(model(), (columns, y), block=size) for size in (1, 50, 120)]
+    assert len({result.log_loss for result in results}) == 1

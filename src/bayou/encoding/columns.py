@@ -142,6 +142,12 @@ def tokens(values: Any, name: str, start: int) -> list[Counter[str]]:
     return out
 
 
+def has_type(values: Any) -> bool:
+    """Whether the column's type tells its kind, so that no value has to be looked at."""
+    dtype = getattr(values, "dtype", None)
+    return is_arrow(values) or (isinstance(dtype, np.dtype) and dtype.kind != "O")
+
+
 def is_arrow(values: Any) -> bool:
     return type(values).__module__.startswith("pyarrow")
 

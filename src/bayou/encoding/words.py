@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.block import Words
-from bayou.encoding.columns import kind_of, numbers
+from bayou.encoding.columns import has_type, kind_of, numbers
 from bayou.encoding.table import Sparse, Table
 from bayou.errors import DataError
 from bayou.kernels.scrub import HUGE
@@ -21,7 +21,11 @@ WORDS = "words"  # the text column that sparse rows and, for models of words, nu
 
 
 def as_words(table: Table, start: int) -> Table:
-    """Numeric columns turned into counts of words; columns of strings stay, as text."""
+    """Numeric columns turned into counts of words; columns of strings stay, as text.
+
+    The names are the whole vocabulary only if types tell that the columns are numeric: a column known by its first
+    present value is not known in the rows before it.
+    """
     if table.matrix is None and not table.names:
         return table
     kinds: list[Kind | None] = [Kind.NUMERIC] * len(table.names)
@@ -37,12 +41,13 @@ def as_words(table: Table, start: int) -> Table:
     counts = matrix[rows, ids]
     indptr = np.searchsorted(rows, np.arange(table.n + 1)).astype(np.int64)
     names = table.names if len(words) == len(table.names) else [table.names[j] for j in words]
+    told = table.matrix is not None or all(has_type(table.columns[j]) for j in words)
     rest = [j for j, kind in enumerate(kinds) if kind is not Kind.NUMERIC]
     return Table(
         table.n,
         [table.names[j] for j in rest],
         [table.columns[j] for j in rest],
-        sparse=Sparse(indptr, ids.astype(np.int32), counts, names, table.complete),
+        sparse=Sparse(indptr, ids.astype(np.int32), counts, names, table.complete and told),
     )
 
 
