@@ -36,7 +36,7 @@ def count_words(
     counts : float64[V, K], in/out; total : float64[K], in/out; seen : int64[1], in/out
     indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in; y : int32[n], in; w : float64[n], in
     """
-    k = np.uint64(counts.shape[1])
+    k, one = np.uint64(counts.shape[1]), np.uint64(1)
     cells = counts.reshape(-1)
     for i in range(len(y)):
         c = y[i]
@@ -44,19 +44,21 @@ def count_words(
             continue
         step = sign * w[i]
         length = 0.0
-        for e in range(indptr[i], indptr[i + 1]):
-            amount = amounts[e]
+        e, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        while e < end:
+            amount, word = amounts[e], ids[e]
+            e += one
             if amount <= 0.0:
                 continue
             if binary:
                 amount = 1.0
             length += amount
-            cell = np.uint64(ids[e]) * k + np.uint64(c)
+            cell = np.uint64(word) * k + np.uint64(c)
             before = cells[cell]
-            if before == 0.0 and not cell_seen(counts, ids[e]):
+            if before == 0.0 and not cell_seen(counts, word):
                 seen[0] += 1
             cells[cell] = before + amount * step
-            if sign < 0.0 and not cell_seen(counts, ids[e]):
+            if sign < 0.0 and not cell_seen(counts, word):
                 seen[0] -= 1
         total[c] += step if binary else length * step
 
