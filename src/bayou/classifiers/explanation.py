@@ -40,7 +40,7 @@ class Explanation:
         width = max([len("together"), *(len(self._name(name)) for name in self.terms)])
         rows = [("base", self.base), *((self._name(name), term) for name, term in self._sorted())]
         rows.append(("together", self.together))
-        return "\n".join([head, *(f"  {name:<{width}}  {value:+.4f}" for name, value in rows)])
+        return "\n".join([head, *(f"  {name:<{width}}  {value:+z.4f}" for name, value in rows)])
 
     def _name(self, name: str) -> str:
         return f"{name} = {self.values[name]}"
@@ -56,7 +56,7 @@ class Explanation:
         ]
         widest = max([abs(value) for _, value in rows] + [1e-12])
         bars = "".join(
-            f"<tr><td>{escape(name)}</td><td style='text-align:right'>{value:+.3f}</td>"
+            f"<tr><td>{escape(name)}</td><td style='text-align:right'>{value:+z.3f}</td>"
             f"<td style='min-width:14em'><div style='height:.8em;width:{50 * abs(value) / widest:.1f}%;"
             f"margin-left:{50 if value >= 0 else 50 - 50 * abs(value) / widest:.1f}%;"
             f"background:{'#2a78b8' if value >= 0 else '#c8553d'}'></div></td></tr>"
