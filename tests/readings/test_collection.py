@@ -176,10 +176,10 @@ def test_numbers_of_networks():
 
 
 def log_product(factors, split=0):
-    product, at = np.empty((2, 2)), np.arange(len(factors)).astype(np.uint64)
-    multiply(product, np.column_stack([factors, np.ones(len(factors))]), at, np.uint64(0), split)
-    assert product[:, 1].tolist() == [1.0, 0.0]
-    return product[1, 0] + np.log(product[0, 0])
+    product, at = np.empty((2, 2, 1)), np.arange(len(factors)).astype(np.uint64)
+    multiply(product, np.column_stack([factors, np.ones(len(factors))]), at, np.zeros(1, np.uint64), split)
+    assert product[:, 1, 0].tolist() == [1.0, 0.0]
+    return product[1, 0, 0] + np.log(product[0, 0, 0])
 
 
 def test_products_that_would_underflow_are_taken_apart():

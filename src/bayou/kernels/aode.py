@@ -160,7 +160,7 @@ def read_one_dependence(
     """out[i, c] += log P(c, x) of one row, straight from the counts.
 
     out : float64[n, K], in/out; terms : float64[K, m], scratch; given : float64[m, K], scratch
-    product : float64[2, K], scratch; scores : float64[2, K, m], scratch; classes : float64[K], in
+    product : float64[2, K, 1], scratch; scores : float64[2, K, m], scratch; classes : float64[K], in
     singles : float64[cells, K], in; present : float64[m, K], in; pairs : float64[P, K], in
     layout : int64[3, m + 1], in; at : uint64[3, m], in; row : int32[m], in; order : uint64[m], in
     width : int64[m], in; whole : bool[m], in
@@ -170,11 +170,11 @@ def read_one_dependence(
         if row[s] < 0 or row_total(singles, at[0, s]) < min_count:
             continue
         give(given, singles, pairs, layout, at, row, width, whole, alpha, s, 0, m, np.uint64(0))
-        multiply(product, given, order, np.uint64(0), split)
+        multiply(product, given, order, order[:1], split)
         below = row_total(present, np.uint64(s)) + alpha * size * width[s]
         for c in range(k):
-            scores[0, c, d] = product[0, c] * share(singles[at[0, s], c] + alpha, below)
-            scores[1, c, d] = product[1, c]
+            scores[0, c, d] = product[0, c, 0] * share(singles[at[0, s], c] + alpha, below)
+            scores[1, c, d] = product[1, c, 0]
         d += 1
     if d > 0:
         add_mean(out, scores, classes, declared, d, i)
@@ -236,7 +236,8 @@ def add_aode(
     codes : int32[n, m], in; width : int64[m], in
     """
     k, m, cells = out.shape[1], codes.shape[1], np.uint64(len(singles))
-    terms, product, scores = np.empty((k, m)), np.empty((2, k)), np.empty((2, k, m))
+    terms, scores = np.empty((k, m)), np.empty((2, k, m))
+    bases, chosen, below = np.empty(m, dtype=np.uint64), np.empty(m, dtype=np.uint64), np.empty(m)
     at, row, mine = (
         np.empty((3, m), dtype=np.uint64),
         np.empty(m, dtype=np.int32),
@@ -253,11 +254,12 @@ def add_aode(
         for s in range(m):
             if row[s] < 0 or row_total(singles, mine[s]) < min_count:
                 continue
-            multiply(product, table, mine, mine[s] * (cells + np.uint64(1)), split)
-            for c in range(k):
-                scores[0, c, d] = product[0, c] * share(singles[mine[s], c] + alpha, totals[s])
-                scores[1, c, d] = product[1, c]
+            bases[d], chosen[d], below[d] = mine[s] * (cells + np.uint64(1)), mine[s], totals[s]
             d += 1
+        multiply(scores, table, mine, bases[:d], split)
+        for c in range(k):
+            for s in range(d):
+                scores[0, c, s] *= share(singles[chosen[s], c] + alpha, below[s])
         if d > 0:
             add_mean(out, scores, classes, declared, d, i)
         else:

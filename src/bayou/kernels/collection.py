@@ -264,13 +264,13 @@ def add_row(
 
     Both parts only ever grow at their ends, so that a column to come, whose term is 0, leaves the bits alone.
     out : float64[n, K], in/out; terms : float64[K, m], in; factors : float64[m, K], in
-    product : float64[2, K], scratch; order : uint64[m], in, 0, 1, ...
+    product : float64[2, K, 1], scratch, see `no_product`; order : uint64[m], in, 0, 1, ...
     """
-    multiply(product, factors, order, np.uint64(0), split)
+    multiply(product, factors, order, order[:1], split)
     for c in range(out.shape[1]):
         total = add_tiles(out[i, c], terms, c, 0, split)
         total = add_tiles(total, terms, c, split, len(order))
-        out[i, c] = total + (product[1, c] + math.log(product[0, c]))
+        out[i, c] = total + (product[1, c, 0] + math.log(product[0, c, 0]))
 
 
 @kernel
@@ -300,7 +300,7 @@ def read_row(
     """out[i, c] += the collection's log-probability of one row, straight from the counts.
 
     out : float64[n, K], in/out; terms : float64[K, m], scratch; factors : float64[m, K], scratch
-    product : float64[2, K], scratch; singles : float64[cells, K], in; present : float64[m, K], in
+    product : float64[2, K, 1], scratch; singles : float64[cells, K], in; present : float64[m, K], in
     pairs : float64[P, K], in; triples : float64[T, K], in; layout : int64[3, m + 1], in; at : uint64[3, m], in
     row : int32[m], in; order : uint64[m], in; plan : uint64[6, t], in; ends : int64[m, 4], in
     u : float64[t], in; width : int64[m], in; whole : bool[m], in

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayou.kernels.collection import add_row, log_alone, log_given, place_row, place_value, sum_terms
 from bayou.kernels.jit import kernel
+from bayou.kernels.products import no_product
 
 
 @kernel
@@ -103,7 +104,7 @@ def add_collection(
     codes : int32[n, m], in; plan : uint64[6, t], in; ends : int64[m, 4], in; width : int64[m], in
     """
     k, m = out.shape[1], codes.shape[1]
-    terms, factors, product = np.zeros((k, m)), np.ones((m, k)), np.empty((2, k))
+    terms, factors, product = np.zeros((k, m)), np.ones((m, k)), no_product(k)
     at, row = np.empty((3, m), dtype=np.uint64), np.empty(m, dtype=np.int32)
     order = np.arange(m).astype(np.uint64)
     for i in range(out.shape[0]):

@@ -9,6 +9,7 @@ from bayou.kernels.aode import read_one_dependence
 from bayou.kernels.collection import mark_whole, place_row, read_row
 from bayou.kernels.jit import kernel
 from bayou.kernels.joint_counts import count_row
+from bayou.kernels.products import no_product
 
 
 @kernel
@@ -46,7 +47,7 @@ def trail_joint(
     u : float64[t], in; declared : int64[m], in
     """
     k, m = out.shape[2], codes.shape[1]
-    terms, factors, product = np.zeros((k, m)), np.ones((m, k)), np.empty((2, k))
+    terms, factors, product = np.zeros((k, m)), np.ones((m, k)), no_product(k)
     scores, order = np.empty((2, k, m)), np.arange(m).astype(np.uint64)
     at, row = np.empty((3, m), dtype=np.uint64), np.empty(m, dtype=np.int32)
     whole, width = np.empty(m, dtype=np.bool_), np.empty(m, dtype=np.int64)

@@ -44,59 +44,76 @@ def multiply(
     product: NDArray[np.float64],
     factors: NDArray[np.float64],
     at: NDArray[np.uint64],
-    base: np.uint64,
+    bases: NDArray[np.uint64],
     split: int,
 ) -> None:
-    """product[0, c] exp(product[1, c]) = prod_j factors[base + at[j], c]: columns before `split`, then the others.
+    """product[0, c, s] exp(product[1, c, s]) = prod_j factors[bases[s] + at[j], c], columns before `split` first.
 
     Classes go two by two, the last with its neighbour. The exponent is 0 unless the product left its range.
-    product : float64[2, K], out; factors : float64[r, K], in; at : uint64[m], in
+    product : float64[2, K, S], out; factors : float64[r, K], in; at : uint64[m], in; bases : uint64[<= S], in
     """
     k, m = product.shape[1], len(at)
-    for c in range(0, k, 2):
-        x, y = np.uint64(max(0, min(c, k - 2))), np.uint64(min(c + 1, k - 1))
-        p, q, log_p, log_q = 1.0, 1.0, 0.0, 0.0
-        for part in range(2):
-            lo, hi = (0, split) if part == 0 else (split, m)
-            for t in range(lo, hi, RUN):
-                end = min(hi, t + RUN)
-                even = end - (end - t) % 4
-                a, b, d, e = 1.0, 1.0, 1.0, 1.0
-                f, g, h, i = 1.0, 1.0, 1.0, 1.0
-                for j in range(t, even, 4):
-                    one, two = base + at[np.uint64(j)], base + at[np.uint64(j + 1)]
-                    a *= factors[one, x]
-                    f *= factors[one, y]
-                    b *= factors[two, x]
-                    g *= factors[two, y]
-                    one, two = base + at[np.uint64(j + 2)], base + at[np.uint64(j + 3)]
-                    d *= factors[one, x]
-                    h *= factors[one, y]
-                    e *= factors[two, x]
-                    i *= factors[two, y]
-                if even < end:
-                    a *= factors[base + at[np.uint64(even)], x]
-                    f *= factors[base + at[np.uint64(even)], y]
-                if even + 1 < end:
-                    b *= factors[base + at[np.uint64(even + 1)], x]
-                    g *= factors[base + at[np.uint64(even + 1)], y]
-                if even + 2 < end:
-                    d *= factors[base + at[np.uint64(even + 2)], x]
-                    h *= factors[base + at[np.uint64(even + 2)], y]
-                a, b = (a * b) * (d * e), (f * g) * (h * i)
-                if in_range(a):
-                    p *= a
-                else:
-                    log_p += log_run(factors, at, base, x, t, end)
-                if not in_range(p):
-                    log_p += math.log(p)
-                    p = 1.0
-                if in_range(b):
-                    q *= b
-                else:
-                    log_q += log_run(factors, at, base, y, t, end)
-                if not in_range(q):
-                    log_q += math.log(q)
-                    q = 1.0
-        product[0, x], product[0, y] = p, q
-        product[1, x], product[1, y] = log_p, log_q
+    flat, width = factors.reshape(-1), np.uint64(k)
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    for s in range(len(bases)):
+        base = bases[s]
+        for c in range(0, k, 2):
+            x, y = np.uint64(max(0, min(c, k - 2))), np.uint64(min(c + 1, k - 1))
+            p, q, log_p, log_q = 1.0, 1.0, 0.0, 0.0
+            for part in range(2):
+                lo, hi = (0, split) if part == 0 else (split, m)
+                for t in range(lo, hi, RUN):
+                    end = min(hi, t + RUN)
+                    even = end - (end - t) % 4
+                    a, b, d, e = 1.0, 1.0, 1.0, 1.0
+                    f, g, h, i = 1.0, 1.0, 1.0, 1.0
+                    j, rest = np.uint64(t), np.uint64(even)
+                    while j < rest:
+                        u, v = (base + at[j]) * width, (base + at[j + one]) * width
+                        a *= flat[u + x]
+                        f *= flat[u + y]
+                        b *= flat[v + x]
+                        g *= flat[v + y]
+                        u, v = (base + at[j + two]) * width, (base + at[j + three]) * width
+                        d *= flat[u + x]
+                        h *= flat[u + y]
+                        e *= flat[v + x]
+                        i *= flat[v + y]
+                        j += four
+                    if even < end:
+                        u = (base + at[rest]) * width
+                        a *= flat[u + x]
+                        f *= flat[u + y]
+                    if even + 1 < end:
+                        u = (base + at[rest + one]) * width
+                        b *= flat[u + x]
+                        g *= flat[u + y]
+                    if even + 2 < end:
+                        u = (base + at[rest + two]) * width
+                        d *= flat[u + x]
+                        h *= flat[u + y]
+                    a, b = (a * b) * (d * e), (f * g) * (h * i)
+                    if in_range(a):
+                        p *= a
+                    else:
+                        log_p += log_run(factors, at, base, x, t, end)
+                    if not in_range(p):
+                        log_p += math.log(p)
+                        p = 1.0
+                    if in_range(b):
+                        q *= b
+                    else:
+                        log_q += log_run(factors, at, base, y, t, end)
+                    if not in_range(q):
+                        log_q += math.log(q)
+                        q = 1.0
+            product[0, x, s], product[0, y, s] = p, q
+            product[1, x, s], product[1, y, s] = log_p, log_q
+
+
+@kernel
+def no_product(k: int) -> NDArray[np.float64]:
+    """Room for one product per class: 1 until there are factors."""
+    out = np.zeros((2, k, 1))
+    out[0] = 1.0
+    return out
