@@ -64,6 +64,9 @@ def test_contradictory_wishes(tmp_path: Path, wish: dict[str, list[str]], match:
 
 
 def test_unknown_format_policy_and_path(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"cannot open .*a\.xyz: No such file"):
+        open_stream(tmp_path / "a.xyz", target="t")
+    (tmp_path / "a.xyz").touch()
     with pytest.raises(DataError, match="cannot tell the format"):
         open_stream(tmp_path / "a.xyz")
     with pytest.raises(DataError, match="unknown format"):

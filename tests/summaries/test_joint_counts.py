@@ -17,9 +17,9 @@ from bayou.hashing import digest
 from bayou.schema import Declared, Kind, Schema
 from bayou.summaries import joint_counts
 from bayou.summaries.bitmap_counting import bitmaps_pay
-from bayou.summaries.candidate_record import CandidateRecord
 from bayou.summaries.grid import Grid
 from bayou.summaries.joint_counts import JointCounts
+from bayou.summaries.track_record import ColumnRecord
 from bayou.testing import SUMMARY_CHECKS
 
 
@@ -203,7 +203,7 @@ def test_cuts(rule, bins):
 
 
 def test_a_late_candidate_starts_with_the_record_of_none():
-    record = CandidateRecord()
+    record = ColumnRecord()
     _, schema = nominal(1, sizes=(2,))
     record.realign(whole(schema))
     record.record[:] = [[5.0, 3.0], [4.0, 2.0], [1.0, 6.0]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -68,8 +68,8 @@ class JointClassifier(BayesClassifier):
         if all(np.array_equal(axis.to, np.arange(len(axis.to))) for axis in (plan.nominal, plan.numeric)):
             self._name_columns()
 
-    def merge_state(self, other: BayesClassifier) -> None:
-        super().merge_state(other)  # type: ignore[arg-type]
+    def merge_state(self, other: Self) -> None:
+        super().merge_state(other)
         self._name_columns()
 
     def _name_columns(self) -> None:

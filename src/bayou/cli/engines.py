@@ -53,7 +53,7 @@ def learned_apart(
     meter.clear()
     for warning in caught:
         note(str(warning.message))
-    shards = f" in {found.shards:,} shards" if found.shards else ""
+    shards = f" in {found.shards:,} shard{'s' * (found.shards > 1)}" if found.shards else ""
     lost = f", {found.deaths} workers died and were replaced" if found.deaths else ""
     about = f"{job.title}: {found.rows:,} rows{shards}{lost}"
     return Done(

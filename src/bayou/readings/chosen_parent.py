@@ -20,8 +20,8 @@ from bayou.readings.joint_trail import Prior, trail_readings
 from bayou.readings.parent_sets import Forests, NoParents, OneParent, ParentSets, SuperParents, Terms
 from bayou.readings.prior import CountedPrior
 from bayou.readings.view import View
-from bayou.summaries.candidate_record import CandidateRecord
 from bayou.summaries.joint_counts import JointCounts, moved_columns
+from bayou.summaries.track_record import ColumnRecord
 
 ROWS = 1024  # predicted under all candidates at a time
 
@@ -72,7 +72,7 @@ class ChosenParent(View[JointCounts]):
     def __init__(self, summary: JointCounts, choice: Choice) -> None:
         super().__init__(summary)
         self.choice = choice
-        self.record = CandidateRecord()
+        self.record = ColumnRecord()
         self.column = np.full(1, -1, dtype=np.int64)
         self.due = True
 

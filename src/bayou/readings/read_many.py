@@ -20,7 +20,7 @@ from bayou.readings.parent_sets import ParentSets, Terms
 from bayou.readings.structure import GreedyForest, SpanningTree
 from bayou.readings.view import View
 from bayou.summaries.joint_counts import JointCounts, moved_columns
-from bayou.summaries.reading_record import ReadingRecord
+from bayou.summaries.track_record import TrackRecord
 
 ROWS = 4096  # read in every way at a time
 Rule = ParentSets | SpanningTree | GreedyForest | None  # None: averaged one-dependence estimators
@@ -40,7 +40,7 @@ class ManyReadings(View[JointCounts]):
     ) -> None:
         super().__init__(summary)
         self.rules, self.prior, self.alpha, self.mix = rules, prior, alpha, mix
-        self.record = ReadingRecord(len(rules))
+        self.record = TrackRecord(len(rules))
         self.found: dict[str, Terms] = {}
         self.refresh()
         self.due = True

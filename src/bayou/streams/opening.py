@@ -110,6 +110,8 @@ def format_of(path: str) -> str:
     if suffixes and suffixes[-1] in (".gz", ".zst"):
         suffixes.pop()
     if not suffixes or suffixes[-1] not in _FORMATS:
+        if not Path(path).exists():
+            raise DataError(f"cannot open {path}: No such file or directory", remedy="check the path")
         known = " ".join(_FORMATS)
         raise DataError(
             f"cannot tell the format of {path}", remedy=f"say format=; known are {known} (.gz, .zst)"

@@ -56,9 +56,9 @@ def fit(
         "target": target, "nominal": nominal, "numeric": numeric, "text": text, "ignore": ignore, "policy": policy
     }  # fmt: skip
     check_law(estimator, ordered=False)
-    model: Any = estimator
-    model = learned(df, model.fresh() if model.started else model, options, fan_in).model
-    return model  # type: ignore[no-any-return]
+    given: Any = estimator
+    model: M = learned(df, given.fresh() if given.started else given, options, fan_in).model
+    return model
 
 
 def fit_files(

@@ -1,4 +1,4 @@
-"""How well each column did as super parent, in the model's own test-then-train predictions."""
+"""How well each of several candidates did, in test-then-train predictions."""
 
 from __future__ import annotations
 
@@ -14,23 +14,26 @@ from bayou.summaries.array_summary import ArraySummary
 from bayou.summaries.joint_counts import moved_columns
 
 
-class CandidateRecord(ArraySummary):
-    """Per column, and last for "none": probabilities given to the true class, weight of hits, and log-loss, summed.
+class TrackRecord(ArraySummary):
+    """Per candidate: probabilities given to the true class, weight of hits, and log-loss in nats, summed.
 
-    A track record: each row was predicted by what was known before it, so shards that learned apart have other
-    records than one pass. Merge: AVERAGED (the sums add). Memory: 24 bytes per column.
+    Each row was predicted by what was known before it, so shards that learned apart have other records than one
+    pass. Merge: AVERAGED (the sums add). Memory: 24 bytes per candidate.
 
     Examples
     --------
-    >>> CandidateRecord().record.shape
-    (3, 1)
+    >>> TrackRecord(candidates=2).record.tolist()
+    [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
     state: ClassVar[tuple[str, ...]] = ("record",)
 
-    def __init__(self) -> None:
-        self.record = np.zeros((3, 1))
+    def __init__(self, candidates: int = 1) -> None:
+        self.record = np.zeros((3, candidates))
+
+    def config(self) -> dict[str, int]:
+        return {"candidates": self.record.shape[1]}
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
@@ -40,8 +43,18 @@ class CandidateRecord(ArraySummary):
         self.record = self.record * factor
 
     def check(self, arrays: Arrays) -> None:
-        require(arrays["record"].shape == self.record.shape, "every column has a record as super parent")
-        counts("the records of super parents", arrays["record"])
+        require(arrays["record"].shape == self.record.shape, "every candidate has a record")
+        counts("the records of candidates", arrays["record"])
+
+    def realign(self, plan: Alignment) -> None:
+        """Candidates have no axis of the schema."""
+
+
+class ColumnRecord(TrackRecord):
+    """The record of every column, and last of "none"; columns come and go with the schema."""
+
+    def config(self) -> dict[str, int]:
+        return {}
 
     def realign(self, plan: Alignment) -> None:
         """A column that comes late starts with the record of "none": where it was missing, it changed nothing."""
