@@ -43,12 +43,26 @@ def rows_by_class(
 
 
 @kernel
+def any_missing(codes: NDArray[np.int32]) -> bool:
+    """Whether any value is missing: the sign survives in the union of all bits, whatever the columns.
+
+    codes : int32[v], in
+    """
+    union = np.int32(0)
+    for i in range(len(codes)):
+        union |= codes[i]
+    return bool(union < 0)
+
+
+@kernel
 def find_missing(missing: NDArray[np.int32], codes: NDArray[np.int32]) -> None:
-    """missing[j] < 0 where any row lacks column j: the sign survives in the union of all bits.
+    """missing[j] < 0 where any row lacks column j. Rows are looked at column by column only if any value is missing.
 
     missing : int32[m], out; codes : int32[n, m], in
     """
     missing[:] = 0
+    if not any_missing(codes.reshape(-1)):
+        return
     for i in range(codes.shape[0]):
         row = codes[i]
         for j in range(len(missing)):
@@ -108,9 +122,10 @@ def pack_rows(
                 pack_eight(bits, codes, part, v)
             else:
                 pack_few(bits, codes, part, v)
+            octet = np.uint64(t)
             for j in range(m):
                 if v < cells[j + 1] - cells[j]:
-                    maps[cells[j] + v, t] = bits[j]
+                    maps[np.uint64(cells[j] + v), octet] = bits[j]
 
 
 @kernel
