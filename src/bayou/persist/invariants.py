@@ -68,6 +68,7 @@ def _word_counts(arrays: Arrays, schema: Schema) -> None:
     for j in range(len(sizes)):
         counts("the word counts", arrays[f"{j}.counts"])
         counts("the total weights of words", arrays[f"{j}.total"])
+    counts("the weights of documents", arrays.get("documents", np.zeros(0)))
 
 
 _KNOWN: dict[type[Any], Callable[[Arrays, Schema], None]] = {

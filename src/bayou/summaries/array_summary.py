@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.align import Axis
-from bayou.errors import MergeError
+from bayou.errors import DataError, MergeError
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 
 A = TypeVar("A", bound=np.generic)
+DUST = 1e-9  # of the weight taken out of a cell: what rounding may leave in it
 
 
 class ArraySummary:
@@ -68,3 +69,22 @@ def move(array: NDArray[A], axis: int, plan: Axis) -> NDArray[A]:
     target = np.moveaxis(out, axis, 0)
     np.add.at(target, plan.to, np.moveaxis(array, axis, 0))
     return out
+
+
+def sweep(before: NDArray[np.float64], after: NDArray[np.float64]) -> None:
+    """Tidy counts from which rows were taken out: dust left by rounding is nothing, less than nothing is an error.
+
+    Whole numbers leave no dust, so theirs stay as exact as they are.
+
+    >>> counts = np.array([2.0, 1e-16])
+    >>> sweep(np.array([3.0, 0.3]), counts)
+    >>> counts
+    array([2., 0.])
+    """
+    dust = DUST * (before - after)
+    if (after < -dust).any():
+        raise DataError(
+            "rows that were never learned cannot be unlearned",
+            remedy="unlearn rows as they were learned, with the weights they had",
+        )
+    after[after < np.minimum(dust, 0.5)] = 0.0

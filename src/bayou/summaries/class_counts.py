@@ -10,7 +10,7 @@ from bayou.align import Alignment
 from bayou.block import Block, Floats
 from bayou.kernels.class_counts import count_classes
 from bayou.laws import MergeLaw
-from bayou.summaries.array_summary import ArraySummary, move
+from bayou.summaries.array_summary import ArraySummary, move, sweep
 
 
 class ClassCounts(ArraySummary):
@@ -37,7 +37,9 @@ class ClassCounts(ArraySummary):
         count_classes(self.weight, block.y, block.w, 1.0)
 
     def subtract(self, block: Block) -> None:
+        before = self.weight.copy()
         count_classes(self.weight, block.y, block.w, -1.0)
+        sweep(before, self.weight)
 
     def scale(self, factor: float) -> None:
         self.weight *= factor

@@ -11,7 +11,7 @@ from bayou.block import Block, Floats
 from bayou.kernels.value_counts import count_seen, count_values
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
-from bayou.summaries.array_summary import ArraySummary, move
+from bayou.summaries.array_summary import ArraySummary, move, sweep
 from bayou.threads import over_ranges
 
 GRAIN = 200_000  # cells worth a thread of their own
@@ -56,7 +56,11 @@ class ValueCounts(ArraySummary):
         self._count(block, 1.0)
 
     def subtract(self, block: Block) -> None:
+        before = self.counts.copy(), self.present.copy()
         self._count(block, -1.0)
+        sweep(before[0], self.counts)
+        sweep(before[1], self.present)
+        self._count_seen()
 
     def _count(self, block: Block, sign: float) -> None:
         q = len(self.sizes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
@@ -11,11 +12,12 @@ from numpy.typing import NDArray
 
 from bayou.align import Alignment, Axis
 from bayou.block import Block, Floats, Index
+from bayou.kernels.class_counts import count_classes
 from bayou.kernels.value_counts import count_seen
 from bayou.kernels.word_counts import count_words
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
-from bayou.summaries.array_summary import ArraySummary, move
+from bayou.summaries.array_summary import ArraySummary, move, sweep
 
 
 @dataclass
@@ -53,7 +55,9 @@ class TextCounts:
 
 
 class WordCounts(ArraySummary):
-    """n(word, c) and T(c) per text column; with `binary`, documents that hold the word, and documents.
+    """n(word, c) and T(c) per text column; with `binary`, documents that hold the word, and all documents.
+
+    Documents without a word are documents too, also those that come before any text column is known.
 
     Merge: EXACT (addition), until a vocabulary overflows its `max_words` into the shared cell.
     Memory: 8 K bytes per word, twice that while growing.
@@ -65,6 +69,7 @@ class WordCounts(ArraySummary):
     def __init__(self, binary: bool = False) -> None:
         self.binary = binary
         self.texts: list[TextCounts] = []
+        self.documents = np.zeros(0)  # weight of each class; kept with `binary` only
         self.memo: dict[object, Any] = {}  # what readers derive from this very state; void at any change
 
     def config(self) -> Mapping[str, Scalar]:
@@ -72,16 +77,24 @@ class WordCounts(ArraySummary):
 
     @property
     def idle(self) -> bool:
-        return not self.texts
+        return not self.texts and not self.binary
 
     def update(self, block: Block) -> None:
         self._count(block, 1.0)
 
     def subtract(self, block: Block) -> None:
+        before = copy.deepcopy((self.texts, self.documents))
         self._count(block, -1.0)
+        sweep(before[1], self.documents)
+        for old, new in zip(before[0], self.texts, strict=True):
+            sweep(old.counts, new.counts)
+            sweep(old.total, new.total)
+            new.count_seen()
 
     def _count(self, block: Block, sign: float) -> None:
         self.memo.clear()
+        if self.binary:
+            count_classes(self.documents, block.y, block.w, sign)
         for text, words in zip(self.texts, block.words, strict=True):
             count_words(
                 text.counts, text.total, text.seen, words.indptr, words.ids, words.counts,
@@ -90,6 +103,7 @@ class WordCounts(ArraySummary):
 
     def scale(self, factor: float) -> None:
         self.memo.clear()
+        self.documents *= factor
         for text in self.texts:
             text.counts *= factor
             text.total *= factor
@@ -98,6 +112,7 @@ class WordCounts(ArraySummary):
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
         self.memo.clear()
+        self.documents += other.documents
         for mine, theirs in zip(self.texts, other.texts, strict=True):
             mine.counts[: mine.size] += theirs.counts[: theirs.size]
             mine.total += theirs.total
@@ -106,18 +121,20 @@ class WordCounts(ArraySummary):
 
     def realign(self, plan: Alignment) -> None:
         self.memo.clear()
-        moved = [TextCounts() for _ in range(plan.text.size)]
+        k = len(plan.classes.to)
+        total = self.documents if self.binary else np.zeros(k)
+        moved = [TextCounts(np.zeros((0, k)), total.copy()) for _ in range(plan.text.size)]
         for old, new in enumerate(plan.text.to):
             moved[new] = self.texts[old]
         for text, words in zip(moved, plan.words, strict=True):
-            if text.counts.shape[1] == 0:
-                text.total = np.zeros(len(plan.classes.to))
-                text.counts = np.zeros((0, len(plan.classes.to)))
             text.realign(words, plan.classes)
         self.texts = moved
+        if self.binary:
+            self.documents = move(self.documents, 0, plan.classes)
 
     def regroup(self, groups: Floats) -> Self:
         twin = type(self)(self.binary)
+        twin.documents = groups @ self.documents if self.binary else twin.documents
         for text in self.texts:
             new = TextCounts(
                 text.counts[: text.size] @ groups.T, groups @ text.total, text.size, text.declared
@@ -137,10 +154,11 @@ class WordCounts(ArraySummary):
             out[f"{j}.counts"] = text.counts[: text.size]
             out[f"{j}.total"] = text.total
         out["sizes"] = np.array([[t.size, t.declared] for t in self.texts], dtype=np.int64).reshape(-1, 2)
-        return out
+        return {**out, "documents": self.documents} if self.binary else out
 
     def restore(self, arrays: Arrays) -> None:
         self.memo.clear()
+        self.documents = np.array(arrays["documents"]) if self.binary else np.zeros(0)
         self.texts = []
         for j, (size, declared) in enumerate(arrays["sizes"].tolist()):
             text = TextCounts(np.array(arrays[f"{j}.counts"]), np.array(arrays[f"{j}.total"]), size, declared)

@@ -1,0 +1,75 @@
+"""A stream that begins badly: rows without label, without any value, before there is a class or a column."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+import bayou.classifiers as classifiers
+import bayou.ensembles as ensembles
+from bayou import BernoulliNB, MajorityClass, MultinomialNB, NaiveBayes
+from bayou.errors import DataError
+from bayou.testing.contract import fingerprint
+
+EXPORTED = {name: getattr(home, name) for home in (classifiers, ensembles) for name in home.__all__}
+BEGINNING = [
+    ({}, None),
+    ({"x": 2}, None),
+    ({}, "a"),
+    ({"y": 1, "x": 3}, None),
+    ({"x": 1}, "b"),
+    ({}, "b"),
+    ({"z": 4}, "a"),
+]
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_rows_without_label_or_value_may_come_first(name):
+    rows, labels = zip(*BEGINNING, strict=True)
+    whole, single, last = EXPORTED[name](), EXPORTED[name](), EXPORTED[name]()
+    whole.learn_many(list(rows), list(labels))
+    for x, y in BEGINNING:
+        single.learn_one(x, y)
+    last.learn_many(list(rows[:3]), list(labels[:3]))
+    last.learn_many(list(rows[3:]), list(labels[3:]))
+    assert fingerprint(whole) == fingerprint(single) == fingerprint(last)
+
+
+def test_documents_without_a_word_are_documents_before_there_are_words_too():
+    early, late = BernoulliNB(), BernoulliNB()
+    early.learn_many([{}, {}, {"up": 1}, {"go": 1}], ["a", "a", "a", "b"])
+    late.learn_many([{"go": 1}, {"up": 1}, {}, {}], ["b", "a", "a", "a"])
+    assert early.digest() == late.digest()
+    shards = BernoulliNB(), BernoulliNB()
+    shards[0].learn_many([{}, {}], ["a", "a"])
+    shards[1].learn_many([{"up": 1}, {"go": 1}], ["a", "b"])
+    assert shards[0].merge(shards[1]).digest() == early.digest()
+
+
+@pytest.mark.parametrize("model", [MajorityClass, NaiveBayes, MultinomialNB, BernoulliNB])
+def test_what_was_never_learned_cannot_be_unlearned(model):
+    taught = model()
+    taught.learn_many([{"x": 1}, {"x": 2}], ["a", "b"])
+    before = fingerprint(taught)
+    with pytest.raises(DataError, match="never learned"):
+        taught.unlearn([{"x": 1}] * 3, ["a"] * 3)
+    assert fingerprint(taught) == before
+
+
+@pytest.mark.parametrize("model", [MajorityClass, NaiveBayes, MultinomialNB, BernoulliNB])
+def test_what_rounding_leaves_behind_is_not_a_value_that_was_seen(model):
+    """0.1 + 0.2 - 0.2 - 0.1 is not 0: no class, word or value may be said to exist for its sake."""
+    kept, both = model(), model()
+    words = model().numbers_are_words
+    rare = {"rare": 1} if words else {"s": "rare"}
+    for each in (kept, both):
+        each.learn_many([{"u": 1} if words else {"s": "u"}] * 2, ["a", "b"])
+    both.learn_many([rare] * 2, ["c", "c"], [0.1, 0.2])
+    both.unlearn([rare], ["c"], [0.2])
+    both.unlearn([rare], ["c"], [0.1])
+    query = {"u": 1} if words else {"s": "u"}
+    assert {k: p for k, p in both.predict_proba_one(query).items() if p} == kept.predict_proba_one(query)
+    again = copy.deepcopy(both)
+    again.learn_one(rare, "c")
+    assert "c" in again.predict_proba_one(rare)
