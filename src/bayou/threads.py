@@ -7,8 +7,9 @@ threads never shows in the bits.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
 
@@ -23,6 +24,17 @@ def set_threads(n: int) -> None:
     """
     global _limit
     _limit = max(1, n)
+
+
+@contextmanager
+def limited(n: int) -> Iterator[None]:
+    """At most `n` threads inside the block."""
+    before = _limit
+    set_threads(n)
+    try:
+        yield
+    finally:
+        set_threads(before)
 
 
 def ranges(n: int, grain: int) -> list[tuple[int, int]]:

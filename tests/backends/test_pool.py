@@ -6,9 +6,11 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import warnings
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -21,6 +23,7 @@ from bayou.backends.crew import WorkerError
 from bayou.backends.fold import AveragedWarning, merge, merged
 from bayou.backends.pool import Plan, learn_files
 from bayou.backends.shards import Opening, Shard, cut
+from bayou.backends.worker import Job
 from bayou.errors import DataError, UnsupportedError
 from bayou.laws import MergeLaw
 
@@ -83,16 +86,32 @@ def workers() -> list[int]:
     return found
 
 
-def test_two_processes_one_of_which_is_killed(tmp_path: Path) -> None:
+def hold_the_caller(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Let the caller's own part in the work wait, so that the processes get some."""
+    go, learn = threading.Event(), Job.partial
+
+    def wait_and_learn(job: Job, shard: Shard, heard: Any) -> bytes:
+        while not go.wait(0.01):
+            heard(0)
+        return learn(job, shard, heard)
+
+    monkeypatch.setattr(Job, "partial", wait_and_learn)
+    return go
+
+
+def test_two_processes_one_of_which_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [write_csv(table(30_000, seed), tmp_path / f"{seed}.csv") for seed in range(2)]
     heard: list[tuple[int, float]] = []
     killed: list[int] = []
+    go = hold_the_caller(monkeypatch)
 
     def kill_one(rows: int, share: float) -> None:
         heard.append((rows, share))
         if rows and not killed:
-            killed.append(workers()[0])
-            os.kill(killed[-1], signal.SIGKILL)
+            (process,) = workers()
+            os.kill(process, signal.SIGKILL)
+            killed.append(process)
+            go.set()
 
     found = learn_files(tmp_path, NaiveBayes(), MOVE, 2, 800_000, kill_one)
     assert found.deaths == len(killed) == 1
@@ -105,13 +124,48 @@ def test_two_processes_one_of_which_is_killed(tmp_path: Path) -> None:
     alike(alone, one_pass(NaiveBayes(), *paths, **MOVE), table(500).drop(["move"]))
 
 
+DEADLY = """#!{python} -S
+import os, sys
+from multiprocessing.connection import Connection
+with Connection(int(sys.argv[-1])) as parent:
+    parent.send_bytes(b"ready")
+    parent.recv_bytes()
+    os.kill(os.getpid(), 9)
+"""
+
+
 def test_a_shard_on_which_every_worker_dies_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_csv(table(300), tmp_path / "moves.csv")
-    monkeypatch.setattr("sys.executable", "/bin/false")
-    with pytest.raises(
-        WorkerError, match=r"moves\.csv: 3 workers died on it, the last one ended with exit code 1"
-    ):
-        learn_files(path, NaiveBayes(), MOVE, 2)
+    program = tmp_path / "deadly"
+    program.write_text(DEADLY.format(python=sys.executable))
+    program.chmod(0o755)
+    go = hold_the_caller(monkeypatch)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", str(program))
+        with pytest.raises(
+            WorkerError, match=r"moves\.csv.*: 3 workers died on it, the last one was killed by SIGKILL"
+        ):
+            learn_files(path, NaiveBayes(), MOVE, 2, 3_000, lambda rows, share: None)
+    go.set()
+
+
+def test_the_caller_does_without_processes_that_do_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_csv(table(300), tmp_path / "moves.csv")
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    found = learn_files(path, NaiveBayes(), MOVE, 2, 3_000)
+    assert (found.rows, found.shards > 2) == (300, True)
+
+
+def test_an_error_that_is_not_of_the_data_is_the_callers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_csv(table(300), tmp_path / "moves.csv")
+    monkeypatch.setattr(Job, "partial", lambda *args: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        learn_files(path, NaiveBayes(), MOVE, 2, 3_000)
+    assert workers() == []
 
 
 def test_a_bad_row_is_named_or_left_out(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A crew of worker processes: each shard is done once, whoever dies on the way."""
+"""A crew of workers, one of them the caller itself: each shard is done once, whoever dies on the way."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from multiprocessing.connection import Connection, Pipe, wait
+from functools import partial
+from multiprocessing.connection import Pipe
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Self
 
 from bayou.backends.shards import Shard
-from bayou.backends.worker import DONE, Job
+from bayou.backends.worker import DONE, PAUSE, ROWS, Job
 from bayou.errors import BayouError
 
 ATTEMPTS = 3
@@ -25,109 +29,129 @@ class WorkerError(BayouError, RuntimeError):
     """A shard on which every worker died."""
 
 
-class Worker:
-    """A process that learns one shard at a time."""
+class Stopped(Exception):  # noqa: N818
+    """Ends a thread that nobody waits for any more."""
 
-    def __init__(self, job: bytes) -> None:
-        self.connection, theirs = Pipe()
+
+class Helper:
+    """A process that learns one shard at a time; one that dies is replaced, and the new one does the shard again."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job.to_bytes()
+        self._stopped = False
+        self.deaths = 0
+        self._start()
+
+    def _start(self) -> None:
+        self._line, theirs = Pipe()
         command = [sys.executable, "-m", "bayou.backends.worker", str(theirs.fileno())]
         known = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        self.process = subprocess.Popen(
-            command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=2, env=known
+        with theirs, tempfile.TemporaryFile() as told:
+            told.write(self._job)
+            told.seek(0)
+            self._process = subprocess.Popen(
+                command, pass_fds=[theirs.fileno()], stdin=told, stdout=2, env=known
+            )
+        if self._stopped:
+            self.stop()
+
+    def answer(self) -> bytes:
+        """What it says next, or nothing if it died."""
+        try:
+            return self._line.recv_bytes()
+        except (EOFError, OSError):
+            if self._stopped:
+                raise Stopped from None
+            self._process.wait()
+            self.deaths += 1
+            return b""
+
+    def learn(self, shard: Shard, heard: Callable[[int], None]) -> bytes:
+        """The part of a shard."""
+        for _ in range(ATTEMPTS):
+            with contextlib.suppress(OSError):
+                self._line.send_bytes(json.dumps(asdict(shard)).encode())
+            while message := self.answer():
+                if message[:1] == DONE:
+                    return message[1:]
+                if message[:1] == ROWS:
+                    heard(int.from_bytes(message[1:], "big"))
+            code = self._process.returncode
+            self._start()
+        fate = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        raise WorkerError(
+            f"{shard.place}: {ATTEMPTS} workers died on it, the last one {fate}; is there enough memory?"
         )
-        theirs.close()
-        self.rows = 0
-        self.shard = -1
-        self._job: bytes | None = job
-
-    def give(self, number: int, shard: Shard) -> None:
-        """Send a shard, and the job before the first one; whether it is still alive shows when it answers."""
-        self.shard, self.rows = number, 0
-        with contextlib.suppress(OSError):
-            if self._job is not None:
-                self.connection.send_bytes(self._job)
-                self._job = None
-            self.connection.send_bytes(json.dumps(asdict(shard)).encode())
-
-    def fate(self) -> str:
-        """How it ended."""
-        code = self.process.wait()
-        return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
 
     def stop(self) -> None:
-        self.connection.close()
-        self.process.kill()
-        self.process.wait()
+        self._stopped = True
+        self._process.kill()
+        self._process.wait()
 
 
 class Crew:
-    """Workers over a list of shards.
+    """`size` workers over a list of shards: a thread of the caller, where all is loaded, and processes.
 
-    A worker that dies takes nothing with it but the shard it was at, which another does again from its start.
+    Who is ready takes the next shard, so that nothing waits for a process that is still starting.
     """
 
-    def __init__(self, job: Job, size: int) -> None:
-        self._job, self._size = job.to_bytes(), size
-        self._workers: dict[Connection, Worker] = {}
-        self.deaths = 0
+    def __init__(self, job: Job, shards: Sequence[Shard], size: int) -> None:
+        self._job, self._left = job, len(shards)
+        self._done: SimpleQueue[tuple[int, bytes] | Exception] = SimpleQueue()
+        self._rows: dict[int, int] = {}
+        self._stopped = False
+        self._helpers = [Helper(job) for _ in range(min(size, len(shards)) - 1)]
+        self._threads = [Thread(target=self._work, args=(helper,)) for helper in (None, *self._helpers)]
+        self._ends = [None] * len(self._threads)
+        self._todo: deque[tuple[int, Shard] | None] = deque([*enumerate(shards), *self._ends])
 
     def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        for worker in self._workers.values():
-            worker.stop()
-
-    def work(self, shards: Sequence[Shard], heard: Callable[[], None]) -> Iterator[tuple[int, bytes]]:
-        """Number and part of every shard, as they get ready; `heard` is called when there is progress."""
-        todo = deque(range(len(shards)))
-        while len(self._workers) < min(self._size, len(shards)):
-            self._start()  # all at once, since each takes its time
-        failures: dict[int, int] = {}
-        busy = 0
-        while todo or busy:
-            while todo and busy < self._size:
-                self._hand(todo.popleft(), shards)
-                busy += 1
-            for connection in wait([c for c, worker in self._workers.items() if worker.shard >= 0]):
-                worker = self._workers[connection]  # type: ignore[index]
-                number = worker.shard
-                try:
-                    message = worker.connection.recv_bytes()
-                except (EOFError, OSError):
-                    self._bury(worker, shards[number], failures, number)
-                    todo.appendleft(number)
-                    busy -= 1
-                    continue
-                if message[:1] == DONE:
-                    worker.shard, worker.rows = -1, 0
-                    busy -= 1
-                    yield number, message[1:]
-                else:
-                    worker.rows = int.from_bytes(message[1:], "big")
-                heard()
+        self._stopped = True
+        self._todo.extendleft(self._ends)
+        for helper in self._helpers:
+            helper.stop()
+        for thread in self._threads:
+            thread.join()
 
     @property
     def rows(self) -> int:
-        """Rows of shards that are not finished."""
-        return sum(worker.rows for worker in self._workers.values())
+        """Rows learned that are in no part so far."""
+        return sum(self._rows.copy().values())
 
-    def _hand(self, number: int, shards: Sequence[Shard]) -> None:
-        idle = next((worker for worker in self._workers.values() if worker.shard < 0), None)
-        (idle or self._start()).give(number, shards[number])
+    @property
+    def deaths(self) -> int:
+        return sum(helper.deaths for helper in self._helpers)
 
-    def _start(self) -> Worker:
-        worker = Worker(self._job)
-        self._workers[worker.connection] = worker
-        return worker
+    def parts(self, heard: Callable[[], None]) -> Iterator[tuple[int, bytes]]:
+        """Number and part of every shard, as they get ready; `heard` is called now and then."""
+        while self._left:
+            with contextlib.suppress(Empty):
+                found = self._done.get(timeout=PAUSE)
+                if isinstance(found, Exception):
+                    raise found
+                self._left -= 1
+                self._rows.pop(found[0])
+                yield found
+            heard()
 
-    def _bury(self, worker: Worker, shard: Shard, failures: dict[int, int], number: int) -> None:
-        fate = worker.fate()
-        self.deaths += 1
-        del self._workers[worker.connection]
-        worker.stop()
-        failures[number] = failures.get(number, 0) + 1
-        if failures[number] == ATTEMPTS:
-            raise WorkerError(
-                f"{shard.place}: {ATTEMPTS} workers died on it, the last one {fate}; is there enough memory?"
-            )
+    def _work(self, helper: Helper | None) -> None:
+        learn = self._job.partial if helper is None else helper.learn
+        try:
+            if helper is not None and not helper.answer():  # it did not come up: the others do without it
+                return
+            while (taken := self._todo.popleft()) is not None:
+                number, shard = taken
+                self._rows[number] = 0
+                self._done.put((number, learn(shard, partial(self._tell, number))))
+        except Exception as error:
+            self._done.put(error)
+
+    def _tell(self, number: int, rows: int) -> None:
+        if self._stopped:
+            raise Stopped
+        self._rows[number] = rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +17,7 @@ from bayou.backends.shards import Opening, Shard, cut, found
 from bayou.backends.worker import Job
 from bayou.streams.records import QuotedError
 from bayou.streams.source import Policy, Source
+from bayou.threads import limited
 
 M = TypeVar("M")
 Paths = Path | str | Iterable[Path | str]
@@ -149,31 +151,22 @@ def _opened(names: list[str], opening: Opening) -> Iterator[Source]:
 
 
 def _folded(plan: Plan, jobs: int, on_progress: Progress | None) -> Learned:
-    total, bytes_done = Total(), 0
+    total, merged, bytes_done = Total(), 0, 0
     all_bytes = max(1, sum(shard.size for shard in plan.shards))
-    waiting: dict[int, bytes] = {}
-    merged = 0
+    waiting: dict[int, Part] = {}
 
-    def heard(rows: int) -> None:
+    def heard() -> None:
         if on_progress is not None:
-            on_progress(total.rows + rows_waiting + rows, bytes_done / all_bytes)
+            rows = total.rows + sum(part.rows for part in waiting.values()) + crew.rows
+            on_progress(rows, bytes_done / all_bytes)
 
-    rows_waiting = 0
-    crew = Crew(plan.job, min(jobs, len(plan.shards)))
-    with crew:
-        parts = (
-            ((i, plan.job.partial(shard, heard)) for i, shard in enumerate(plan.shards))
-            if jobs == 1
-            else crew.work(plan.shards, lambda: heard(crew.rows))
-        )
-        for number, data in parts:
-            waiting[number] = data
+    with limited(1) if jobs > 1 else nullcontext(), Crew(plan.job, plan.shards, jobs) as crew:
+        for number, data in crew.parts(heard):
+            waiting[number] = Part.of(data)
             bytes_done += plan.shards[number].size
             while merged in waiting:
-                total.add(Part.of(waiting.pop(merged)))
+                total.add(waiting.pop(merged))
                 merged += 1
                 total.check()
-            rows_waiting = sum(Part.of(data).rows for data in waiting.values())
-        heard(0)
-    model = total.model.refresh()
-    return Learned(model, total.rows, total.rejects, len(plan.shards), crew.deaths)
+        heard()
+    return Learned(total.model.refresh(), total.rows, total.rejects, len(plan.shards), crew.deaths)

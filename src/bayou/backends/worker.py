@@ -1,4 +1,4 @@
-"""One process of the pool: `python -m bayou.backends.worker FD` learns the shards it is sent.
+"""One worker of the pool: learns the shards it is sent. `python -m bayou.backends.worker FD` is one in a process.
 
 Nothing is pickled, and the caller's main module is not imported again: a job is JSON and model bytes.
 """
@@ -8,15 +8,18 @@ from __future__ import annotations
 import json
 import signal
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection
 
+from bayou import files
 from bayou.backends.fold import Part, partial, told
 from bayou.backends.shards import Opening, Shard
 from bayou.errors import BayouError
 
-ROWS, DONE = b"r", b"d"
+READY, ROWS, DONE = b"a", b"r", b"d"
+PAUSE = 0.1  # seconds between two messages about rows
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,32 @@ class Job:
         return Job(part.model, Opening(**(part.error or {})))
 
 
+def serve(parent: Connection, job: Job) -> None:
+    """Say that one is ready, and learn shards until nobody asks any more."""
+    due = 0.0
+
+    def say(message: bytes) -> None:
+        try:
+            parent.send_bytes(message)
+        except OSError:  # the parent has finished, or is gone
+            raise SystemExit from None
+
+    def heard(rows: int) -> None:
+        nonlocal due
+        if time.monotonic() >= due:
+            due = time.monotonic() + PAUSE
+            say(ROWS + rows.to_bytes(8, "big"))
+
+    with parent:
+        say(READY)
+        while True:
+            try:
+                shard = parent.recv_bytes()
+            except (EOFError, OSError):
+                return
+            say(DONE + job.partial(Shard(**json.loads(shard)), heard))
+
+
 def alone() -> None:
     """One thread per process: the other cores have processes of their own."""
     import pyarrow as pa
@@ -54,22 +83,22 @@ def alone() -> None:
     pa.set_cpu_count(1)
 
 
+class Spared:
+    """Makes SciPy and pandas look absent, which Numba and pyarrow would import: half a second that no shard needs."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name in ("scipy", "pandas"):
+            raise ModuleNotFoundError(f"a worker does without {name}")
+
+
 def main(handle: int) -> None:
-    """Learn shards until nobody asks any more."""
+    """Be a worker; the job comes from standard input."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent decides
+    sys.meta_path.insert(0, Spared())
     alone()
-    with Connection(handle) as parent:
-
-        def heard(rows: int) -> None:
-            parent.send_bytes(ROWS + rows.to_bytes(8, "big"))
-
-        try:
-            job = Job.of(parent.recv_bytes())
-            while True:
-                shard = Shard(**json.loads(parent.recv_bytes()))
-                parent.send_bytes(DONE + job.partial(shard, heard))
-        except (EOFError, OSError):  # the parent has finished, or is gone
-            return
+    job = Job.of(sys.stdin.buffer.read())
+    files.loads(job.blank)  # so that class and kernels are there when the first shard comes
+    serve(Connection(handle), job)
 
 
 if __name__ == "__main__":
