@@ -54,6 +54,7 @@ class Block:
     y : int32[n], -1 = unlabelled; w : float64[n] >= 0; start : stream number of the first row
     novel : rows that bring a class or column never met before; proba : float64[n, K], set by who predicted
     hashed : nominal values by hash where the schema says so; codes are then 0, or -1 where missing
+    whole : whether it is known that no number is missing
     """
 
     numeric: Floats
@@ -65,6 +66,7 @@ class Block:
     novel: Sequence[int] = ()
     proba: Floats | None = field(default=None)
     hashed: Hashed | None = None
+    whole: bool = False
 
     @property
     def n(self) -> int:
@@ -82,6 +84,7 @@ class Block:
             [r - lo for r in self.novel if lo <= r < hi],
             None if self.proba is None else self.proba[lo:hi],
             None if self.hashed is None else self.hashed.rows(lo, hi),
+            self.whole,
         )
 
     def cut(self, points: Sequence[int]) -> Iterator[tuple[slice, Block]]:

@@ -54,11 +54,11 @@ def test_a_plain_record_is_encoded_as_a_batch_of_one(cells, order):
     if row is None:  # handed over to the batch
         return
     slow = encoder.encode([record], ["v"], [2.0])[0]
-    for block in (block_of([row], 0), block_to_predict(row, 0)):
+    for block in (block_of([row], 0), block_to_predict(row[:3], 0)):
         assert block.numeric.dtype == np.float64
         np.testing.assert_array_equal(block.numeric, slow.numeric)
         assert block.codes.shape == slow.codes.shape
-    assert (row[2], row[3]) == (slow.y[0], slow.w[0])
+    assert row[3:] == (slow.y[0], slow.w[0])
 
 
 def test_plain_numbers_take_the_short_way():
@@ -67,9 +67,9 @@ def test_plain_numbers_take_the_short_way():
     assert encoder.records.row({"c": 1, "a": 2.0}, None, 1.0) == (
         [2.0, pytest.approx(np.nan, nan_ok=True), 1],
         [],
+        None,
         -1,
         1.0,
-        None,
     )
 
 

@@ -15,7 +15,7 @@ from bayou.block import Block
 from bayou.kernels.class_counts import add_prior, add_vector, count_classes, trail_prior
 from bayou.kernels.last_label import trail_last_label
 from bayou.kernels.posterior import log_posterior, posterior
-from bayou.kernels.scrub import count_unusable, scrub
+from bayou.kernels.scrub import all_counts, all_usable, count_unusable, scrub
 from bayou.kernels.sums import TILE, tile_sum
 from bayou.kernels.value_counts import cached_log, fill_logs, log_or_floor
 from bayou.readings.table import Table
@@ -77,11 +77,11 @@ def test_last_label_trails_the_rows():
 
 def test_posterior_by_hand_and_before_anything_is_possible():
     joint = np.array([[math.log(1.0), math.log(3.0)], [-np.inf, -np.inf], [-np.inf, -900.0]])
-    order, out, logs = np.array([1, 0]), np.empty((3, 2)), np.empty((3, 2))
-    posterior(joint, order, 0.5, out)
+    order, out, logs = np.array([1, 0]), joint.copy(), joint.copy()
+    posterior(out, order, 0.5)
     assert out[0] == pytest.approx([0.75, 0.25])
     assert out[1:].tolist() == [[0.5, 0.5], [1.0, 0.0]]
-    log_posterior(joint, order, logs)
+    log_posterior(logs, order)
     assert np.exp(logs) == pytest.approx(out)
 
 
@@ -91,6 +91,10 @@ def test_add_vector_and_scrub():
     assert out.tolist() == [[1.0, 2.0], [1.0, 2.0]]
     x = np.array([[1.0, np.inf, -1e200], [np.nan, 5e-324, 1e140]])
     assert count_unusable(x) == 2
+    assert not any(all_usable(x[i : i + 1]) for i in range(2))
+    assert all_usable(x[1:, 1:])
+    assert all_counts(np.array([0.0, 5e-324, 1e140]))
+    assert not any(all_counts(np.array([1.0, odd])) for odd in (-1.0, np.nan, np.inf, 2e140))
     scrub(x)
     assert np.array_equal(x, [[1.0, np.nan, np.nan], [np.nan, 5e-324, 1e140]], equal_nan=True)
 

@@ -93,12 +93,12 @@ def test_gaussians_of_sides_are_those_of_relabelled_rows(code):
     shape = (2 * matrix.shape[1], 3)
     found = [np.empty(shape) for _ in range(3)]
     n, mean, m2 = (np.zeros((4, 3)) for _ in range(3))
-    add_rows(n, mean, m2, x, y, np.ones(80), 0, 3)
+    add_rows(n, mean, m2, x, y, np.ones(80), 0, 3, False)
     ecoc.side_gaussians(n, mean, m2, sides_of(matrix), 1.0, 1e-9, *found)
     for b, column in enumerate(matrix.T):
         side = np.array([{1: 0, -1: 1, 0: -1}[int(s)] for s in column], dtype=np.int32)[y]
         n, mean, m2 = (np.zeros((2, 3)) for _ in range(3))
-        add_rows(n, mean, m2, x, side, np.ones(80), 0, 3)
+        add_rows(n, mean, m2, x, side, np.ones(80), 0, 3, False)
         expected = [np.empty((2, 3)) for _ in range(3)]
         gaussian_tables(*expected, n, mean, m2, 1.0, 1e-9)
         for one, other in zip(found, expected, strict=True):

@@ -27,6 +27,7 @@ class BayesClassifier(Shell):
 
     _views: Mapping[str, AnyView] = {}
     _busy: Sequence[AnyView] = ()
+    _searching = False
     _rows = 0
     _k = 0
 
@@ -54,6 +55,7 @@ class BayesClassifier(Shell):
         """Make these the views, and remember which of them have columns."""
         self._views = views
         self._busy = [view for view in views.values() if not view.idle]
+        self._searching = any(view.searched for view in views.values())
 
     def learn(self, block: Block) -> None:
         for _, part in block.cut(self._points(block)):
@@ -72,7 +74,7 @@ class BayesClassifier(Shell):
         return out
 
     def joint_log_proba(self, block: Block) -> Floats:
-        out = np.zeros((block.n, self._k))
+        out = np.zeros((len(block.y), self._k))
         for view in self._busy:
             if view.searched:
                 view.read_if_due()
@@ -84,12 +86,9 @@ class BayesClassifier(Shell):
             view.refresh()
         return self
 
-    def _searched(self) -> bool:
-        return any(view.searched for view in self._views.values())
-
     def _points(self, block: Block) -> list[int]:
         """Rows before which a searched reading changes: refresh points, and behind rows that bring something new."""
-        if not self._searched():
+        if not self._searching:
             return []
         teaches = np.cumsum((block.y >= 0) & (block.w > 0))
         points = [row + 1 for row in block.novel]
@@ -106,7 +105,7 @@ class BayesClassifier(Shell):
     def _learned(self, part: Block) -> None:
         before = self._rows
         self._rows += part.learned()
-        if self._rows >= next_point(before) or part.novel:
+        if self._searching and (self._rows >= next_point(before) or part.novel):
             self._mark_due()
 
     def _mark_due(self) -> None:

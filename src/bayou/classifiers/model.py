@@ -53,10 +53,10 @@ def settled(method: F) -> F:
     """
 
     @wraps(method)
-    def after_settling(self: Model, *args: Any, **kwargs: Any) -> Any:
+    def after_settling(self: Model, *args: Any) -> Any:
         if self._waiting:
             self.settle()
-        return method(self, *args, **kwargs)
+        return method(self, *args)
 
     return cast(F, after_settling)
 
@@ -208,9 +208,8 @@ class Model(Parameterised):
 
     def encode_record(self, x: Mapping[str, Any]) -> Block:
         """One record to predict."""
-        encoder = self._require()
-        row = encoder.records.row(x, None, 1.0)
-        return block_to_predict(row, self._position) if row is not None else self.encode([x])
+        cells = self._require().records.cells(x)
+        return self.encode([x]) if cells is None else block_to_predict(cells, self._position)
 
     def settle(self) -> None:
         """Take in the records that wait."""
@@ -248,18 +247,14 @@ class Model(Parameterised):
         """The same for rows that `encode` gave with `learn`."""
         joint = self.test_then_train(block)
         self._position += block.n
-        return self._posterior(joint, blank=0.0)
+        posterior(joint, self._class_order(), 0.0)
+        return joint
 
     def proba(self, block: Block) -> Floats:
         """[n, K] class probabilities in the order of `labels()`; uniform before anything is learned."""
-        return self._posterior(
-            self.joint_log_proba(block), blank=1.0 / max(1, len(self.schema_.classes.values))
-        )
-
-    def _posterior(self, joint: Floats, blank: float) -> Floats:
-        out = np.empty(joint.shape)
-        posterior(joint, self._require().class_order(), blank, out)
-        return out
+        joint = self.joint_log_proba(block)
+        posterior(joint, self._class_order(), 1.0 / max(1, len(self.schema_.classes.values)))
+        return joint
 
     # -- algebra --
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayou.classifiers.model import Model
 from bayou.encoding.table import table_of
+from bayou.kernels.posterior import posterior
 from bayou.schema import Label
 
 
@@ -24,8 +25,10 @@ class RiverDialect(Model):
         encoder = self._encoder
         if encoder is None:
             return {}
-        (proba,) = self._posterior(self.joint_log_proba(self.encode_record(x)), blank=0.0).tolist()
-        return dict(zip(encoder.labels(), proba)) if sum(proba) else {}  # noqa: B905 - one per class
+        joint = self.joint_log_proba(self.encode_record(x))
+        posterior(joint, encoder.class_order(), 0.0)
+        (proba,) = joint.tolist()
+        return dict(zip(encoder.labels(), proba)) if any(proba) else {}  # noqa: B905 - one per class
 
     def predict_one(self, x: Mapping[str, Any]) -> Label | None:
         """The most probable class of one record; None before anything is learned."""

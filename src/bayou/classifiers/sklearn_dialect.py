@@ -53,9 +53,8 @@ class SklearnDialect(Model):
 
     def predict_log_proba(self, X: Any) -> Floats:
         joint = self.joint_log_proba(self._encoded(X))
-        out = np.empty_like(joint)
-        log_posterior(joint, self._class_order(), out)
-        return out
+        log_posterior(joint, self._class_order())
+        return joint
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of right predictions."""

@@ -15,7 +15,7 @@ from bayou.encoding.labels import IntegerClasses
 from bayou.encoding.records import PlainRecords, present
 from bayou.encoding.table import Table, column_names, sparse_of_records, table_of
 from bayou.encoding.words import as_words
-from bayou.kernels.scrub import count_unusable, scrub
+from bayou.kernels.scrub import all_usable, count_unusable, scrub
 from bayou.schema import Growth, Kind, Label, Schema
 
 
@@ -92,7 +92,7 @@ class Encoder:
             start=start,
         )
         if table.matrix is not None and table.names is self._matrix_names:
-            block.numeric = self._usable(table.matrix)
+            self._fill_numeric(block, table.matrix)
         else:
             self._fill(block, batch, table)
         block.novel = sorted(set(batch.novel))
@@ -100,7 +100,7 @@ class Encoder:
 
     def _fill(self, block: Block, batch: Batch, table: Table) -> None:
         batch.columns(table)
-        block.numeric = self._usable(batch.numeric(table))
+        self._fill_numeric(block, batch.numeric(table))
         if self.schema.declared.hash_values:
             block.hashed = batch.hashed(table)
             block.codes = present(block.hashed)
@@ -108,10 +108,10 @@ class Encoder:
             block.codes = batch.nominal(table)
         block.words = batch.words(table)
 
-    def _usable(self, matrix: Floats) -> Floats:
-        found = count_unusable(matrix)
+    def _fill_numeric(self, block: Block, matrix: Floats) -> None:
+        block.numeric, block.whole = matrix, all_usable(matrix)
+        found = 0 if block.whole else count_unusable(matrix)
         if found:
             self.unusable += found
-            matrix = matrix.copy()
-            scrub(matrix)
-        return matrix
+            block.numeric = matrix.copy()
+            scrub(block.numeric)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,8 +14,10 @@ from bayou.hashing import hash_keys
 from bayou.kernels.scrub import HUGE
 from bayou.schema import Kind, Label, Schema, Vocabulary, identity_key
 
-# numbers, codes, label and weight of one plain record; hashed values by key, which then stand in for codes
-Row = tuple[list[float], list[int], int, float, dict[int, Label] | None]
+# numbers and codes of one plain record; hashed values by key, which then stand in for codes
+Cells = tuple[list[float], list[int], dict[int, Label] | None]
+# the same with its label and weight
+Row = tuple[list[float], list[int], dict[int, Label] | None, int, float]
 
 _PLAIN = frozenset((float, int))
 _VALUES = (str, bytes, bool, int, float, np.generic)
@@ -23,7 +26,7 @@ _UNLABELLED, _ONE, _NO_CODES = np.full(1, -1, dtype=np.int32), np.ones(1), np.em
 
 def block_of(rows: Sequence[Row], start: int) -> Block:
     """Plain records as a block."""
-    numeric, codes, y, w, values = zip(*rows, strict=True)
+    numeric, codes, values, y, w = zip(*rows, strict=True)
     block = Block(
         np.array(numeric, np.float64),
         np.empty((0, 0), np.int32),
@@ -42,13 +45,13 @@ def block_of(rows: Sequence[Row], start: int) -> Block:
     return block
 
 
-def block_to_predict(row: Row, start: int) -> Block:
-    """One plain record, its label left out, as a block."""
-    numeric, codes, _, _, values = row
+def block_to_predict(cells: Cells, start: int) -> Block:
+    """One plain record, unlabelled, as a block."""
+    numeric, codes, values = cells
     if values is not None:
-        return block_of([row], start)
-    cells = np.array([codes], dtype=np.int32) if codes else _NO_CODES
-    return Block(np.array([numeric], np.float64), cells, (), _UNLABELLED, _ONE, start)
+        return block_of([(*cells, -1, 1.0)], start)
+    nominal = np.array([codes], dtype=np.int32) if codes else _NO_CODES
+    return Block(np.array(numeric, np.float64, ndmin=2), nominal, (), _UNLABELLED, _ONE, start)
 
 
 def present(hashed: Hashed) -> Codes:
@@ -71,7 +74,7 @@ class PlainRecords:
     >>> from bayou.schema import Declared
     >>> records = PlainRecords(Schema(Declared(columns={"day": ["mon", "tue"], "price": "numeric"})))
     >>> records.row({"price": 3.5, "day": "tue"}, None, 1.0)
-    ([3.5], [1], -1, 1.0, None)
+    ([3.5], [1], None, -1, 1.0)
     >>> records.row({"price": 3.5, "day": "wed"}, None, 1.0)  # a new value: not plain
     """
 
@@ -87,19 +90,27 @@ class PlainRecords:
 
     def row(self, x: Mapping[str, Any], y: Any, w: float) -> Row | None:
         """The record's cells, label and weight; None unless all of it is known and of its kind."""
-        keys = tuple(x)
-        if keys != self._keys and not self._learn_keys(keys):
-            return None
         label = -1 if y is None else self._schema.classes.code(y)
         if (label < 0 and y is not None) or not 0.0 <= w < np.inf:
             return None
+        cells = self.cells(x)
+        return None if cells is None else (*cells, label, float(w))
+
+    def cells(self, x: Mapping[str, Any]) -> Cells | None:
+        """The record's cells; None unless every column and value is known and of its kind."""
+        keys = tuple(x)
+        if keys != self._keys and not self._learn_keys(keys):
+            return None
         if self._in_order:
             numbers = [*x.values()]
-            if _PLAIN.issuperset(map(type, numbers)) and sum(map(abs, numbers)) <= HUGE:
-                return numbers, self._no_codes, label, float(w), {} if self._hashes else None
+            try:
+                if _PLAIN.issuperset(map(type, numbers)) and math.hypot(*numbers) <= HUGE:
+                    return numbers, self._no_codes, {} if self._hashes else None
+            except OverflowError:
+                pass  # an integer beyond all floats: the long way says so
         values: dict[int, Label] | None = {} if self._hashes else None
         cells = self._filled(x, values)
-        return None if cells is None else (*cells, label, float(w), values)
+        return None if cells is None else (*cells, values)
 
     def _filled(
         self, x: Mapping[str, Any], values: dict[int, Label] | None

@@ -14,7 +14,7 @@ from bayou.block import Words
 from bayou.encoding.columns import has_type, kind_of, numbers
 from bayou.encoding.table import Sparse, Table
 from bayou.errors import DataError
-from bayou.kernels.scrub import HUGE
+from bayou.kernels.scrub import HUGE, all_counts
 from bayou.schema import Kind
 
 WORDS = "words"  # the text column that sparse rows and, for models of words, numeric columns belong to
@@ -75,7 +75,7 @@ def sparse_of_tokens(counted: Sequence[Counter[str]]) -> Sparse:
 def checked_counts(sparse: Sparse, start: int) -> Sparse:
     """Counts of words are finite numbers >= 0; what is missing or beyond all measure is left out."""
     counts = sparse.counts
-    if len(counts) == 0 or (counts.min() >= 0.0 and counts.max() <= HUGE):
+    if all_counts(counts):
         return sparse
     bad = np.flatnonzero(counts < 0)
     if len(bad):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from bayou.kernels.jit import kernel
 from bayou.kernels.moments import add_row
-from bayou.kernels.normal import read_column, read_columns, read_row
+from bayou.kernels.normal import LOG_2PI, pooled, read_cell, read_column, read_columns, read_row
 from bayou.kernels.sums import row_sum
 
 CONSTANT_SHARE = 0.01  # of the pooled variance, for a class whose values do not vary
@@ -34,6 +36,14 @@ def gaussian_tables(
 
 
 @kernel
+def term(x: float, peak: float, centre: float, half: float) -> float:
+    """Log-density of one value that is there."""
+    d = x - centre
+    away = d * d * half
+    return peak - (away if away < LIMIT else LIMIT)
+
+
+@kernel
 def fill_terms(
     terms: NDArray[np.float64],
     x: NDArray[np.float64],
@@ -46,10 +56,8 @@ def fill_terms(
     terms : float64[d], out; x, peak, centre, half : float64[d], in
     """
     for j in range(len(x)):
-        d = x[j] - centre[j]
-        away = d * d * half[j]
-        term = peak[j] - (away if away < LIMIT else LIMIT)
-        terms[j] = term if x[j] == x[j] else 0.0
+        there = term(x[j], peak[j], centre[j], half[j])
+        terms[j] = there if x[j] == x[j] else 0.0
 
 
 @kernel
@@ -81,13 +89,23 @@ def add_gaussian_direct(
     ddof: float,
     floor: float,
 ) -> None:
-    """The same as `gaussian_tables` and `add_gaussian` in one call: for few rows.
+    """The same as `gaussian_tables` and `add_gaussian` for one row, without the tables.
 
-    out : float64[rows, K], in/out; x : float64[rows, p], in; n, mean, m2 : float64[K, p], in
+    out : float64[1, K], in/out; x : float64[1, p], in; n, mean, m2 : float64[K, p], in
     """
-    tables = np.empty((3, n.shape[0], n.shape[1]))
-    gaussian_tables(tables[0], tables[1], tables[2], n, mean, m2, ddof, floor)
-    add_gaussian(out, x, tables[0], tables[1], tables[2])
+    k, p = n.shape
+    terms = np.zeros((k, p))
+    for j in range(p):
+        middle, spread = pooled(n, mean, m2, j)
+        if x[0, j] != x[0, j] or spread <= 0.0:
+            continue
+        for c in range(k):
+            size = n[c, j]
+            var, _ = read_cell(size, m2[c, j], spread, ddof, floor, CONSTANT_SHARE)
+            peak = -0.5 * (LOG_2PI + math.log(var))
+            terms[c, j] = term(x[0, j], peak, mean[c, j] if size > 0.0 else middle, 0.5 / var)
+    for c in range(k):
+        out[0, c] = row_sum(out[0, c], terms[c])
 
 
 @kernel

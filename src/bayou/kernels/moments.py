@@ -18,10 +18,12 @@ def add_rows(
     w: NDArray[np.float64],
     lo: int,
     hi: int,
+    whole: bool,
 ) -> None:
     """Welford's step for columns lo..hi of every labelled row with weight.
 
-    While no value was missing, all columns of a class have one weight, and one division serves a whole row.
+    While no value was missing, all columns of a class have one weight, and one division serves a whole row;
+    with `whole`, none is missing here.
     n, mean, m2 : float64[K, p], in/out; x : float64[rows, p], in; y : int32[rows], in; w : float64[rows], in
     """
     total = n[:, lo].copy()
@@ -33,7 +35,7 @@ def add_rows(
         if c < 0 or w[i] == 0.0:
             continue
         row = x[i, lo:hi]
-        if even[c] and all_present(row):
+        if even[c] and (whole or all_present(row)):
             total[c] += w[i]
             add_whole_row(mean[c, lo:hi], m2[c, lo:hi], row, w[i], w[i] / total[c])
             continue

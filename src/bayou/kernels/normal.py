@@ -41,6 +41,19 @@ def pooled(
 
 
 @kernel
+def read_cell(
+    size: float, m2: float, spread: float, ddof: float, floor: float, share: float
+) -> tuple[float, float]:
+    """Variance of one class in a column whose pooled variance is `spread` > 0, and its own; 0 if it has none."""
+    least = floor * spread + TINY
+    own = size > 1.0 and size > ddof
+    var = m2 / (size - ddof) if own else spread
+    if var <= least:
+        return max(share * spread, least), 0.0
+    return var, var if own else 0.0
+
+
+@kernel
 def read_column(
     peak: NDArray[np.float64],
     centre: NDArray[np.float64],
@@ -64,12 +77,8 @@ def read_column(
             peak[c, j], centre[c, j], half[c, j] = 0.0, 0.0, 0.0
             narrowest = 0.0
             continue
-        least = floor * spread + TINY
-        own = n[c, j] > 1.0 and n[c, j] > ddof
-        var = m2[c, j] / (n[c, j] - ddof) if own else spread
-        narrowest = min(narrowest, var) if own and var > least else 0.0
-        if var <= least:
-            var = max(share * spread, least)
+        var, own = read_cell(n[c, j], m2[c, j], spread, ddof, floor, share)
+        narrowest = min(narrowest, own)
         centre[c, j] = mean[c, j] if n[c, j] > 0.0 else middle
         peak[c, j] = -0.5 * (LOG_2PI + math.log(var))
         half[c, j] = 0.5 / var

@@ -11,6 +11,32 @@ HUGE = 1e140
 
 
 @kernel
+def all_usable(x: NDArray[np.float64]) -> bool:
+    """Whether no value is missing, infinite, or beyond 1e140 in size.
+
+    x : float64[n, p], in
+    """
+    usable = 0
+    for i in range(x.shape[0]):
+        row = x[i]
+        for j in range(len(row)):
+            usable += abs(row[j]) <= HUGE
+    return usable == x.size
+
+
+@kernel
+def all_counts(x: NDArray[np.float64]) -> bool:
+    """Whether every value is a number from 0 to 1e140.
+
+    x : float64[n], in
+    """
+    usable = 0
+    for i in range(len(x)):
+        usable += (x[i] >= 0.0) & (x[i] <= HUGE)
+    return usable == len(x)
+
+
+@kernel
 def count_unusable(x: NDArray[np.float64]) -> int:
     """How many values are infinite or beyond 1e140 in size (NaN is missing already).
 

@@ -43,7 +43,7 @@ class Moments(ArraySummary):
             return
 
         def columns(lo: int, hi: int) -> None:
-            add_rows(self.n, self.mean, self.m2, block.numeric, block.y, block.w, lo, hi)
+            add_rows(self.n, self.mean, self.m2, block.numeric, block.y, block.w, lo, hi, block.whole)
 
         over_ranges(columns, p, 1 + GRAIN // max(1, block.n))
 
