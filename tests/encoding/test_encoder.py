@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -33,6 +36,7 @@ def encode(X, y=None, w=None, schema=None, learn=True, **options):
 
 FRAMES = {
     "records": RECORDS,
+    "rows of pandas": [pd.Series(record) for record in RECORDS],
     "columns": COLUMNS,
     "pandas": pd.DataFrame(COLUMNS),
     "pandas, Arrow types": pd.DataFrame(COLUMNS).convert_dtypes(dtype_backend="pyarrow"),
@@ -115,6 +119,41 @@ def test_infinite_and_huge_numbers_are_missing_and_tallied(value):
     assert X[1, 0] == value
 
 
+def test_integers_beyond_all_floats_are_infinite_and_so_missing():
+    block, _ = encode([{"a": 1.0}, {"a": 10**400}])
+    assert np.array_equal(block.numeric, [[1.0], [np.nan]], equal_nan=True)
+
+
+def test_decimals_and_fractions_are_numbers():
+    block, _ = encode([{"a": Decimal("1.5"), "b": Fraction(1, 4)}])
+    assert block.numeric.tolist() == [[1.5, 0.25]]
+
+
+@pytest.mark.parametrize("first", [0, 1 << 63])
+def test_the_largest_integers_are_classes(first):
+    y = np.array([first + 2, first + 1, first + 2], dtype=np.uint64)
+    block, schema = encode([{"a": 1.0}] * 3, y)
+    assert schema.classes.values == [first + 2, first + 1]
+    again, _ = encode([{"a": 1.0}] * 3, y, schema=schema)
+    assert block.y.tolist() == again.y.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("column", [list, np.array, pd.Series, pl.Series, pa.array])
+def test_one_column_of_strings_is_text(column):
+    block, schema = encode(column(["go up", "go on"]), ["a", "b"], numbers_are_words=True)
+    assert schema.vocabularies["text"].values == ["go", "up", "on"]
+    assert block.words[0].ids.tolist() == [0, 1, 0, 2]
+
+
+def test_a_row_of_a_frame_is_a_record():
+    frame = pd.DataFrame({"price": [1.0, 9.0, 1.5], "day": ["mon", "tue", "mon"]})
+    model = NaiveBayes().fit(frame, Y)
+    for i in range(3):
+        record = frame.iloc[i].to_dict()
+        assert model.predict_proba_one(frame.iloc[i]) == model.predict_proba_one(record)
+        assert str(model.explain(frame.iloc[i])) == str(model.explain(record))
+
+
 def test_caps():
     schema = Schema(Declared(max_values=2, max_classes=2))
     block, schema = encode([{"c": v} for v in "abcda"], ["k", "l", "k", "l", "k"], schema=schema)
@@ -145,6 +184,15 @@ BAD = {
     "ragged rows": ([[1.0, 2.0], [3.0]], None, None, "different lengths"),
     "one dimension": (np.zeros(3), None, None, "Reshape your data"),
     "complex numbers": (np.zeros((2, 2), complex), None, None, "Complex data not supported"),
+    "two columns of one name": (
+        pa.table([[1], [2]], names=["a", "a"]),
+        None,
+        None,
+        "column 'a': two columns",
+    ),
+    "a weight beyond measure": ([{"a": 1.0}], None, [1e300], r"row 0.*2\^53.*1e\+300"),
+    "a weight in letters": ([{"a": 1.0}], None, ["much"], "weight.*much"),
+    "a lazy frame": (pl.LazyFrame({"a": [1]}), None, None, "LazyFrame.*collect"),
     "no rows at all": (object(), None, None, "cannot read rows from object"),
 }
 

@@ -94,7 +94,7 @@ def explain(model: Model, row: Any, label: Label | None = None, against: Label |
 
 def record_of(row: Any) -> dict[str, Any]:
     """One row, whatever it comes in, as a record."""
-    if isinstance(row, Mapping):
+    if isinstance(row, Mapping) or (hasattr(row, "items") and np.ndim(row) == 1):
         return {str(k): v for k, v in row.items()}
     table = table_of(np.atleast_2d(row) if isinstance(row, list | tuple | np.ndarray) else row)
     if table.n != 1 or table.sparse is not None:

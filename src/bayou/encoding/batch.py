@@ -16,6 +16,9 @@ from bayou.errors import DataError
 from bayou.hashing import hash_keys
 from bayou.schema import Growth, Kind, Label, Schema, Vocabulary, identity_key
 
+HEAVY = float(1 << 53)  # weights are at most this: sums with squares of the largest values stay finite
+_WEIGHT = "a weight must be a finite number >= 0, at most 2^53"
+
 
 class Batch:
     """One batch on its way into a block: what it brings that is new, and its columns as arrays."""
@@ -185,17 +188,18 @@ class Batch:
 
 
 def weights(w: Any, n: int, start: int = 0) -> Floats:
-    """Row weights, finite and not negative; ones if none are given."""
+    """Row weights from 0 to `HEAVY`; ones if none are given."""
     if w is None:
         return np.ones(n)
-    out = np.array(w, dtype=np.float64)
+    try:
+        out = np.array(w, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(_WEIGHT, value=w) from None
     if out.ndim == 0:
         out = np.full(n, float(out))
     if out.shape != (n,):
         raise DataError(f"{n} rows but sample_weight of shape {out.shape}")
-    bad = np.flatnonzero(~((out >= 0) & (out < np.inf)))
+    bad = np.flatnonzero(~((out >= 0) & (out <= HEAVY)))
     if len(bad):
-        raise DataError(
-            "a weight must be a finite number >= 0", row=start + int(bad[0]), value=float(out[bad[0]])
-        )
+        raise DataError(_WEIGHT, row=start + int(bad[0]), value=float(out[bad[0]]))
     return out

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from decimal import Decimal
+from math import inf
 from numbers import Real
 from typing import Any
 
@@ -16,6 +18,7 @@ from bayou.errors import DataError, SchemaError
 from bayou.schema import Kind, Label, identity_key
 
 WORD = re.compile(r"\b\w\w+\b")
+NUMBERS = (Real, Decimal)
 SPAN = 1 << 12  # integers that lie this close together are told apart by a table
 
 
@@ -37,7 +40,7 @@ def kind_of(values: Any, name: str) -> tuple[Kind | None, int]:
         return _arrow_kind(values, name), 0
     for i, value in enumerate(values):
         if not is_missing(value):
-            number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+            number = isinstance(value, NUMBERS) and not isinstance(value, bool | np.bool_)
             return (Kind.NUMERIC if number else Kind.NOMINAL), i
     return None, len(values)
 
@@ -55,7 +58,7 @@ def numbers(values: Any, name: str, start: int) -> NDArray[np.float64]:
     for i, value in enumerate(_python_values(values)):
         if is_missing(value):
             continue
-        if not isinstance(value, Real):
+        if not isinstance(value, NUMBERS):
             raise DataError(
                 "a numeric column holds something that is not a number",
                 row=start + i,
@@ -64,8 +67,20 @@ def numbers(values: Any, name: str, start: int) -> NDArray[np.float64]:
                 remedy="clean the value, leave it out as missing, or declare the column nominal with "
                 f"schema=Declared(columns={{{name!r}: 'nominal'}})",
             )
-        out[i] = float(value)
+        out[i] = as_float(value)
     return out
+
+
+def as_float(value: Any) -> float:
+    """The nearest float64; infinite, and so missing in the end, for an integer beyond all of them.
+
+    >>> as_float(10**400)
+    inf
+    """
+    try:
+        return float(value)
+    except OverflowError:
+        return inf
 
 
 def distinct(values: Any, name: str | None, start: int) -> tuple[list[Label], NDArray[np.int64], list[int]]:
@@ -116,7 +131,8 @@ def _distinct_integers(
     values: NDArray[Any], low: int, high: int
 ) -> tuple[list[Label], NDArray[np.int64], list[int]]:
     """The same for integers that lie close together, without sorting."""
-    cells = values.astype(np.int64) - low
+    wide = np.uint64 if values.dtype.kind == "u" else np.int64
+    cells = (values.astype(wide) - wide(low)).astype(np.int64)
     first = np.full(high - low + 1, -1, dtype=np.int64)
     first[cells[::-1]] = np.arange(len(cells) - 1, -1, -1)  # the last to write is the first row
     met = np.flatnonzero(first >= 0)

@@ -26,7 +26,8 @@ class IntegerClasses:
     def __init__(self, classes: Vocabulary) -> None:
         self._codes: Codes | None = None
         values = [value for value in classes.values if type(value) is int]
-        if values and len(values) == len(classes.values) and max(values) - min(values) <= SPAN:
+        close = values and max(values) - min(values) <= SPAN and max(values) < 1 << 63
+        if close and len(values) == len(classes.values):
             self._low = min(values)
             self._codes = np.full(max(values) - self._low + 1, -1, dtype=np.int32)
             for code, value in enumerate(values):

@@ -6,12 +6,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayou.encoding.columns import NUMBERS, as_float, is_arrow
 from bayou.encoding.missing import is_missing
 from bayou.errors import DataError
 
@@ -52,7 +52,7 @@ def table_of(X: Any) -> Table:
         return _from_sparse(X)
     if isinstance(X, Mapping):
         return _from_columns({str(k): v for k, v in X.items()})
-    if hasattr(X, "columns") and hasattr(X, "labels") and hasattr(X, "words"):
+    if hasattr(X, "labels") and hasattr(X, "words") and hasattr(X, "columns"):
         return _from_rows(X)
     if isinstance(X, list | tuple):
         if not X:
@@ -60,7 +60,9 @@ def table_of(X: Any) -> Table:
         if all(isinstance(row, Mapping) for row in X):
             return _from_records(X)
         if all(isinstance(row, str) for row in X):
-            return _from_columns({"text": list(X)})
+            return _from_documents(X)
+        if all(hasattr(row, "items") for row in X):
+            return _from_records([dict(row.items()) for row in X])
         return _from_array(_array_of(X))
     return _from_frame(X)
 
@@ -78,9 +80,7 @@ def _from_array(X: NDArray[Any]) -> Table:
     if X.ndim == 0:
         raise DataError(f"Expected 2D array, got scalar array instead: {X!r}", remedy="Reshape your data")
     if X.ndim == 1:
-        raise DataError(
-            "Expected 2D array, got 1D array instead", remedy="Reshape your data, e.g. X.reshape(-1, 1)"
-        )
+        return _from_documents(X.tolist())
     if X.ndim > 2:
         raise DataError(f"Found array with dim {X.ndim}, while dim <= 2 is required")
     if X.dtype.kind == "c":
@@ -102,6 +102,15 @@ def _from_columns(columns: Mapping[str, Any]) -> Table:
     if len(set(lengths.values())) > 1:
         raise DataError(f"columns of different lengths: {lengths}")
     return Table(next(iter(lengths.values()), 0), list(columns), list(columns.values()))
+
+
+def _from_documents(texts: Sequence[Any]) -> Table:
+    """One column of text; anything else that has one dimension is no table."""
+    if not all(isinstance(text, str) for text in texts) or not texts:
+        raise DataError(
+            "Expected 2D array, got 1D array instead", remedy="Reshape your data, e.g. X.reshape(-1, 1)"
+        )
+    return _from_columns({"text": list(texts)})
 
 
 def _from_records(records: Sequence[Mapping[Any, Any]]) -> Table:
@@ -128,8 +137,8 @@ def sparse_of_records(records: Sequence[Mapping[Any, Any]], start: int) -> Table
         for name, value in record.items():
             if isinstance(value, str):
                 texts[i][name] = value
-            elif isinstance(value, Real):
-                cells.append((ids.setdefault(str(name), len(ids)), float(value)))
+            elif isinstance(value, NUMBERS):
+                cells.append((ids.setdefault(str(name), len(ids)), as_float(value)))
             elif value is not None:
                 raise DataError("a count of words is not a number", row=start + i, column=name, value=value)
         indptr.append(len(cells))
@@ -181,21 +190,29 @@ def _from_frame(X: Any) -> Table:
     import pyarrow as pa
 
     if isinstance(X, pa.Table | pa.RecordBatch):
-        return Table(
-            X.num_rows, [str(c) for c in X.schema.names], [X.column(j) for j in range(X.num_columns)]
-        )
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+        return Table(X.num_rows, _names(X.schema.names), [X.column(j) for j in range(X.num_columns)])
+    frame = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         columns = [_series(frame.get_column(name)) for name in frame.columns]
-        return Table(len(frame), [str(c) for c in frame.columns], columns)
+        return Table(len(frame), _names(frame.columns), columns)
+    if isinstance(frame, nw.Series) or is_arrow(X):
+        return _from_documents(X.to_list() if isinstance(frame, nw.Series) else X.to_pylist())
     if hasattr(X, "__arrow_c_stream__"):
         return _from_frame(pa.table(X))
     if hasattr(X, "__array__"):
         return _from_array(np.asarray(X))
     raise DataError(
         f"cannot read rows from {type(X).__name__}",
-        remedy="give records, an array, a pandas, polars or Arrow table, or a scipy sparse matrix",
+        remedy="give records, an array, a scipy sparse matrix, or a pandas, polars or Arrow table (collect a lazy one)",
     )
+
+
+def _names(columns: Sequence[Any]) -> list[str]:
+    names = [str(column) for column in columns]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError("two columns have the same name", column=twice, remedy="rename or drop one of them")
+    return names
 
 
 def _series(series: Any) -> Any:
