@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayou.block import Floats
 from bayou.encoding.table import table_of
 from bayou.errors import DataError
 from bayou.schema import Label
 
 if TYPE_CHECKING:
     from bayou.classifiers.model import Model
+
+IMPOSSIBLE = 745.0  # -log of the smallest number above 0
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ def explain(model: Model, row: Any, label: Label | None = None, against: Label |
     record = record_of(row)
     present = {name: value for name, value in record.items() if value is not None}
     variants = [present, {}, *({k: v for k, v in present.items() if k != name} for name in present)]
-    joint = np.maximum(model.joint_log_proba(model.encode(variants)), -1e300)
+    joint = _finite(model.joint_log_proba(model.encode(variants)))
     labels = model.schema_.classes.values
     if len(labels) < 2:
         raise DataError("an explanation weighs one class against another; the model knows fewer than two")
@@ -90,6 +93,12 @@ def explain(model: Model, row: Any, label: Label | None = None, against: Label |
     return Explanation(
         label, against, proba[label], total, base, terms, present, total - base - sum(terms.values())
     )  # fmt: skip
+
+
+def _finite(joint: Floats) -> Floats:
+    """The same with impossible classes as improbable as a float can say, below the least probable of the others."""
+    possible = joint > -np.inf
+    return np.where(possible, joint, joint.min(initial=0.0, where=possible) - IMPOSSIBLE)
 
 
 def record_of(row: Any) -> dict[str, Any]:

@@ -276,6 +276,18 @@ def check_file(factory: Factory, seed: int) -> None:
     assert fingerprint(model) == fingerprint(twin)
 
 
+def check_explain(factory: Factory, seed: int) -> None:
+    """Base, attributes and what they say together add up to the log-odds, all of them finite."""
+    data = data_for(factory, seed)
+    model = taught(factory, data)
+    for record in [*data.records[:2], {}, {"never": "seen"}]:
+        told = model.explain(record)
+        parts = [told.base, *told.terms.values(), told.together]
+        assert np.isfinite(parts).all(), told
+        assert abs(sum(parts) - told.log_odds) <= ROUNDING * (1.0 + sum(map(abs, parts))), told
+        assert set(told.terms) == {name for name, value in record.items() if value is not None}
+
+
 def check_parameters(factory: Factory, seed: int) -> None:
     """Few parameters, stored verbatim, enough to build an equal model; copies are independent."""
     model = factory()
@@ -305,5 +317,6 @@ CHECKS = [
     check_memory,
     check_restore,
     check_file,
+    check_explain,
     check_parameters,
 ]
