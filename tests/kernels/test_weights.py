@@ -100,6 +100,17 @@ def test_experts_are_the_slow_twin(seed, forget, published):
     assert not fast.credit[PERSISTENT]
 
 
+@pytest.mark.parametrize("persistence", [False, True])
+def test_mixing_costs_next_to_nothing_over_naive_bayes(persistence):
+    """Where naive Bayes is sure and right and tempered is too timid: -ln .95 once, and the share of each row."""
+    weights, n = sized(Experts(persistence=persistence), 3, 2), 60
+    plain, cost = np.array([-9.0, -0.03]), 0.0
+    for _ in range(n):
+        joint = feed(weights, [plain / 3] * 3, np.log([0.5, 0.5]), 1)
+        cost += plain[1] - np.logaddexp.reduce(plain) - joint[1]
+    assert 0.0 < cost <= -np.log(0.95) + n * 0.001
+
+
 @pytest.mark.parametrize("tied", [False, True])
 def test_a_step_goes_down_the_numerical_gradient(tied):
     terms, prior, y, _ = random_rows(4, n=8)

@@ -52,8 +52,8 @@ class Experts:
         self.B, self.BA = [0.0] * k, [0.0] * k
         self.Gv = [[0.0] * k for _ in range(d)]
         self.Gu, self.Gs, self.Gb, self.Gt = [0.0] * d, 0.0, [0.0] * k, 0.0
-        n = 4 if published else 6
-        self.tau, self.q, self.t = 0.0, [1 / n] * n, 0.0
+        self.tau, self.t = 0.0, 0.0
+        self.q = [0.25] * 4 if published else [0.95] + [0.01] * 5
 
     def step(
         self, terms: Matrix, prior: Vector, lift_prior: Vector, label: int | None, w: float = 1.0

@@ -29,6 +29,7 @@ from bayou.rates import (
 )
 from bayou.summaries.array_summary import ArraySummary, move
 
+NAIVE_CREDIT = 0.95  # of naive Bayes at the start: mixing can then never cost more than ln(1 / 0.95) nats over it
 _SUMS = ("squares", "follows")  # add up when models merge
 _MEANS = ("weights", "mean", "credit")  # are averaged by rows
 _BUFFER = ("inputs", "joint", "labels", "amounts")
@@ -88,7 +89,8 @@ class Weights(ArraySummary):
         self.amounts = np.zeros(0)
 
     def _first_credit(self) -> Floats:
-        """Even among the experts that take part; where nothing is learned, that is naive Bayes alone."""
+        """Most of it for naive Bayes, an even rest; even in the study's rule; where nothing is learned, naive
+        Bayes alone."""
         credit = np.zeros(EXPERTS)
         if isinstance(self.rate, Experts):
             credit[: NAIVE + 1 if self.rate.eta == 0 else EXPERTS] = 1.0
@@ -96,6 +98,9 @@ class Weights(ArraySummary):
             credit[PERSISTENT] *= self.persists
             credit[HALF:] *= not self.rate.published
             credit /= np.count_nonzero(credit)
+            if not self.rate.published and self.rate.eta > 0:
+                credit *= (1.0 - NAIVE_CREDIT) / (1.0 - credit[NAIVE])
+                credit[NAIVE] = NAIVE_CREDIT
         return credit
 
     def config(self) -> Mapping[str, Scalar]:
