@@ -123,13 +123,6 @@ class AveragedNB(BayesClassifier):
         self._read_due()
         return super().arrays()
 
-    def learn(self, block: Block) -> None:
-        for _, part in block.cut(self._points(block)):
-            self._read_due()
-            for view in self._busy:
-                view.update(part)
-            self._learned(part)
-
     def test_then_train(self, block: Block) -> Floats:
         out = np.zeros((block.n, self._k))
         for where, part in block.cut(self._points(block)):

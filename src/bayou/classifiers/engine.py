@@ -58,8 +58,10 @@ class BayesClassifier(Shell):
         self._searching = any(view.searched for view in views.values())
 
     def learn(self, block: Block) -> None:
-        for _, part in block.cut(self._points(block)):
-            self._read_due()
+        parts = [part for _, part in block.cut(self._points(block))]
+        for part in parts:
+            if part is parts[-1]:  # nobody looks at readings that the next refresh point replaces
+                self._read_due()
             for view in self._busy:
                 view.update(part)
             self._learned(part)
