@@ -29,7 +29,7 @@ from bayou.rates import (
 )
 from bayou.summaries.array_summary import ArraySummary, move
 
-NAIVE_CREDIT = 0.95  # of naive Bayes at the start: mixing can then never cost more than ln(1 / 0.95) nats over it
+NAIVE_CREDIT = 0.95  # at the start: mixing then never costs more than -ln .95 nats over naive Bayes
 _SUMS = ("squares", "follows")  # add up when models merge
 _MEANS = ("weights", "mean", "credit")  # are averaged by rows
 _BUFFER = ("inputs", "joint", "labels", "amounts")
