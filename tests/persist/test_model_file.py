@@ -18,7 +18,8 @@ from tests.persist.models import batch, feed, random_model, trained
 
 from bayou import Declared, MEstimate, NaiveBayes, files
 from bayou.errors import ModelFileError
-from bayou.persist.container import pack, strict_dumps, strict_loads
+from bayou.persist import model_file
+from bayou.persist.container import pack, strict_dumps, strict_loads, unpack
 from bayou.persist.document import DocumentReader, DocumentWriter
 from bayou.persist.labels import LabelReader
 
@@ -66,6 +67,33 @@ def test_a_model_that_has_learned_nothing(kind: str) -> None:
     feed(again, 30, 1)
     feed(model, 30, 1)
     assert files.dumps(again) == files.dumps(model)
+
+
+def test_layouts_are_remembered_by_kind_and_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_file, "MANY", 2)
+    layouts = files.kinds().layouts
+    layouts.clear()
+    models = [NaiveBayes(), NaiveBayes(numeric="gk"), NaiveBayes(numeric="kernel")]
+    for model in models:
+        feed(model, 100, 1)
+    contents = [unpack(files.dumps(model), model_file.FORMAT) for model in models]
+    for _ in range(2):  # nothing is remembered at first; then the right one, or too many
+        for content in contents:
+            for other in contents:
+                forged = {**content.document, "params": other.document["params"]}
+                data = b"".join(pack(model_file.FORMAT, forged, content.arrays))
+                if other is content:
+                    files.loads(data)
+                else:
+                    with pytest.raises(ModelFileError):
+                        files.loads(data)
+                assert 0 < len(layouts) <= 2
+    layouts.clear()
+    days = [f"day {i}" for i in range(20)]  # a parameter so long that it lies in an array
+    model = NaiveBayes(schema=Declared(columns={"day": days}))
+    feed(model, 100, 1)
+    assert files.loads(files.dumps(model)).digest() == model.digest()
+    assert not layouts
 
 
 def test_scikit_learns_columns_come_back() -> None:

@@ -118,10 +118,10 @@ def check_state(model: Any, arrays: Arrays, schema: Schema) -> None:
     for name, view in getattr(model, "_views", {}).items():
         kept = {k: a for k, a in _under(f"{name}.", arrays).items() if not k.startswith(READING)}
         check = _KNOWN.get(type(view.summary))
-        if isinstance(view.summary, Checks):
-            _asked(view.summary.check, kept)
-        elif check is not None:
+        if check is not None:
             check(kept, schema)
+        elif isinstance(view.summary, Checks):
+            _asked(view.summary.check, kept)
     for i, member in enumerate(getattr(model, "_members", ())):
         check_state(member, _under(f"{MEMBER}{i}.", arrays), schema)
 

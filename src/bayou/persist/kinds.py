@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 from bayou.errors import ModelFileError
@@ -16,6 +16,8 @@ from bayou.schema import Declared
 class Kinds:
     """Short id to class, for models and for recipes. An id never changes, even if its class is renamed.
 
+    `layouts` is where `model_file` remembers what kinds and parameters imply.
+
     Examples
     --------
     >>> from bayou.schema import Declared
@@ -25,6 +27,7 @@ class Kinds:
 
     models: Mapping[str, type[Any]]
     recipes: Mapping[str, type[Recipe]]
+    layouts: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def model_id(self, model: object) -> str:
         return _id(self.models, model, "classifier")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from bayou.schema import Label
 NAMES = ("labels.bytes", "labels.ends", "labels.types", "labels.lists")
 STR, BYTES, INT, FLOAT, BOOL = range(5)
 _INT = re.compile(rb"-?(0|[1-9][0-9]{0,399})\Z")
-CHUNK = 4_096
+CHUNK, SHORT = 4_096, 1 << 20  # labels, and bytes, that are read at once
 
 
 class LabelWriter:
@@ -89,13 +90,17 @@ class LabelReader:
         high = int(self._lists[number])
         begin = int(self._ends[low - 1]) if low else 0
         out: list[Label] = []
-        for first in range(
-            low, high, CHUNK
-        ):  # the numbers of a long list would take more room than its labels
+        for first in range(low, high, CHUNK):  # the ends of a long list would take more room than its labels
             here = slice(first, min(first + CHUNK, high))
-            for end, kind in zip(self._ends[here].tolist(), self._types[here].tolist(), strict=True):
-                out.append(_decoded(bytes(self._blob[begin:end]), kind))
-                begin = end
+            ends = self._ends[here].tolist()
+            short = ends[-1] - begin <= SHORT and not self._types[here].any()
+            if short and (data := bytes(self._blob[begin : ends[-1]])).isascii():  # strings, all at once
+                text = data.decode()
+                out += [text[a - begin : b - begin] for a, b in pairwise((begin, *ends))]
+            else:
+                edges = zip((begin, *ends), ends, self._types[here].tolist(), strict=False)
+                out += [_decoded(bytes(self._blob[a:b]), kind) for a, b, kind in edges]
+            begin = ends[-1]
         return out
 
     def names(self, number: object) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from bayou.errors import ModelFileError
 from bayou.persist.container import Arrays
+from bayou.persist.invariants import loose_views
 from bayou.persist.schema_file import axes
 from bayou.schema import Declared, Kind, Schema
 
@@ -43,10 +44,14 @@ class Slot:
 
 @dataclass(frozen=True)
 class Layout:
-    """Slots by name, numbers of columns as "#", and the prefixes of which nothing can be said beforehand."""
+    """Slots by name, numbers of columns as "#", and the prefixes of which nothing can be said beforehand.
+
+    Under the prefixes in `loose` fixed lengths may differ: a summary or reader answers for them itself.
+    """
 
     slots: Mapping[str, Slot]
     unknown: tuple[str, ...]
+    loose: tuple[str, ...]
 
 
 def _probe(classes: int, numeric: int, values: tuple[int, ...], words: tuple[int, ...]) -> Schema:
@@ -69,13 +74,15 @@ def layout_of(make: Callable[[], Any]) -> Layout | None:
     """The layout of the models that `make` gives; None if they cannot begin over the tiny schemas."""
     schemas = probe_schemas()
     found = []
-    for schema in schemas:
-        model = make()
-        try:
+    try:
+        for schema in schemas:
+            model = make()
             model.begin_over(schema)
             found.append(_families(model.arrays()))
-        except Exception:  # a model made for certain classes or columns, or parameters that make none
-            return None
+        empty = make()
+        empty.begin_over(Schema())
+    except Exception:  # a model made for certain classes or columns, or parameters that make none
+        return None
     slots: dict[str, Slot] = {}
     unknown = set()
     for name in {*found[0], *found[1]}:
@@ -92,7 +99,7 @@ def layout_of(make: Callable[[], Any]) -> Layout | None:
                 unknown.add(_home(single))
             else:
                 slots[single] = slot
-    return Layout(slots, tuple(unknown))
+    return Layout(slots, tuple(unknown), loose_views(empty))
 
 
 def _home(name: str) -> str:
@@ -141,8 +148,8 @@ def _own_sizes(schema: Schema, kind: Kind) -> list[int]:
     return [v.size for v in schema.vocabulary_list(kind)]
 
 
-def check_layout(layout: Layout, arrays: Arrays, schema: Schema, loose: tuple[str, ...]) -> None:
-    """Refuse arrays that the layout does not imply; under the prefixes in `loose` fixed lengths may differ."""
+def check_layout(layout: Layout, arrays: Arrays, schema: Schema) -> None:
+    """Refuse arrays that the layout does not imply."""
     sizes = axes(schema)
     expected: dict[str, tuple[Slot, Mapping[str, int]]] = {}
     for name, slot in layout.slots.items():
@@ -160,7 +167,7 @@ def check_layout(layout: Layout, arrays: Arrays, schema: Schema, loose: tuple[st
     _check_names([name for name in expected if not name.startswith(layout.unknown)], known)
     for name, array in known.items():
         slot, lengths = expected[name]
-        want = slot.shape(lengths, fixed=not name.startswith(loose))
+        want = slot.shape(lengths, fixed=not name.startswith(layout.loose))
         if READING in name:  # as long as the search made it: its reader checks it
             want = (None,) * len(want)
         fits = len(want) == array.ndim and all(

@@ -14,12 +14,12 @@ from typing import Any
 from bayou.errors import ModelFileError
 from bayou.persist import labels, schema_file
 from bayou.persist.atomic import write_atomic
-from bayou.persist.container import Arrays, Buffer, pack, unpack
+from bayou.persist.container import Arrays, Buffer, pack, strict_dumps, unpack
 from bayou.persist.document import PREFIX, DocumentReader, DocumentWriter
-from bayou.persist.invariants import check_state, loose_views
+from bayou.persist.invariants import check_state
 from bayou.persist.kinds import Kinds
 from bayou.persist.labels import LabelReader
-from bayou.persist.layout import check_alike, check_layout, layout_of
+from bayou.persist.layout import Layout, check_alike, check_layout, layout_of
 from bayou.persist.schema_file import read_schema, write_schema
 from bayou.persist.state import ModelState, restore, state_of
 from bayou.schema import Schema
@@ -27,6 +27,7 @@ from bayou.schema import Schema
 FORMAT = "bayou model"
 STATE = "state."
 MAX_BYTES = 1 << 36
+LONG, MANY = 4_096, 256  # characters of parameters, and how many of these, whose layouts are remembered
 _KEYS = {"kind", "params", "schema", "position", "unusable", "n_features", "feature_names"}
 
 
@@ -85,7 +86,7 @@ def loads(data: Buffer, kinds: Kinds) -> Any:
         return model
     state = _state(document, found, read_schema(document["schema"], arrays, reader), reader)
     reader.check_used()
-    _begin_checked(model, state)
+    _begin_checked(model, state, _layout(model, document, kinds))
     return model
 
 
@@ -116,16 +117,29 @@ def _state(document: Mapping[str, Any], arrays: Arrays, schema: Schema, reader: 
     )
 
 
-def _begin_checked(model: Any, state: ModelState) -> None:
-    def twin() -> Any:
-        return type(model)(**model.get_params(deep=False))
+def _layout(model: Any, document: Mapping[str, Any], kinds: Kinds) -> Layout | None:
+    """What kind and parameters imply: found once for all files that say the same, as those of many workers do."""
+    key = strict_dumps([document["kind"], document["params"]])
+    if (
+        len(key) > LONG or '"labels":' in key or '"array":' in key
+    ):  # the parameters are not all in the document
+        return layout_of(lambda: _twin(model))
+    if key not in kinds.layouts:
+        if len(kinds.layouts) == MANY:
+            kinds.layouts.clear()
+        kinds.layouts[key] = layout_of(lambda: _twin(model))
+    found: Layout | None = kinds.layouts[key]
+    return found
 
-    layout = layout_of(twin)
+
+def _twin(model: Any) -> Any:
+    return type(model)(**model.get_params(deep=False))
+
+
+def _begin_checked(model: Any, state: ModelState, layout: Layout | None) -> None:
     try:
         if layout is not None:
-            empty = twin()
-            empty.begin_over(Schema())
-            check_layout(layout, state.arrays, state.schema, loose_views(empty))
+            check_layout(layout, state.arrays, state.schema)
         model.begin_over(state.schema)
         if layout is None or layout.unknown:
             check_alike(model.arrays(), state.arrays)

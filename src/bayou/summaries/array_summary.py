@@ -66,8 +66,8 @@ def move(array: NDArray[A], axis: int, plan: Axis) -> NDArray[A]:
     shape = list(array.shape)
     shape[axis] = plan.size
     out = np.zeros(shape, dtype=array.dtype)
-    target = np.moveaxis(out, axis, 0)
-    np.add.at(target, plan.to, np.moveaxis(array, axis, 0))
+    if array.size:
+        np.add.at(np.moveaxis(out, axis, 0), plan.to, np.moveaxis(array, axis, 0))
     return out
 
 
