@@ -34,10 +34,24 @@ def test_learn_in_two_processes(tmp_path: Path) -> None:
     assert load(out).digest() == one_pass(AODE(), *paths, target="move").digest()
 
 
+def test_several_files_a_folder_and_a_pattern_are_the_same_files(tmp_path: Path) -> None:
+    """A shell hands `day-*.csv` over as several arguments; between quotes it comes as it stands."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    paths = [write_csv(table(200, seed), folder / f"day-{seed}.csv") for seed in range(2)]
+    out = tmp_path / "m.bayou"
+    digests = set()
+    for files in (paths, [folder], [f"{folder}/"], [folder / "day-*.csv"]):
+        told = bayou("learn", *files, "--target", "move", "--out", out)
+        assert "day-" in told.output or "in: 400 rows" in told.output
+        digests.add(load(out).digest())
+    assert len(digests) == 1
+
+
 def test_what_does_not_go_with_shards_is_refused(tmp_path: Path) -> None:
     path = write_csv(table(50), tmp_path / "moves.csv")
     learn = ("learn", path, "--target", "move", "--out", tmp_path / "m.bayou", "--jobs", 2)
-    assert "--rows does not go with --jobs" in bayou(*learn, "--rows", 10, code=2).output
+    assert "--rows does not go with several files, --jobs" in bayou(*learn, "--rows", 10, code=2).output
     assert "--checkpoint does not go with" in bayou(*learn, "--checkpoint", tmp_path / "ck", code=2).output
     assert "its law is none" in bayou(*learn, "--model", "tree", code=1).output
     assert "standard input" in bayou("learn", "-", "--out", tmp_path / "m.bayou", "--jobs", 2, code=2).output

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -27,49 +28,67 @@ Master = Annotated[
 ]
 
 
+def is_several(path: str) -> bool:
+    """Whether a path stands for several files: a folder, or a pattern.
+
+    >>> is_several("day-*.csv"), is_several("day.csv")
+    (True, False)
+    """
+    return os.path.isdir(path) or (glob.has_magic(path) and not os.path.exists(path))
+
+
 def learned_apart(
-    job: Job, learner: Any, jobs: int, engine: EngineName, master: str | None, folder: str | None, quiet: bool
+    job: Job,
+    paths: Sequence[str],
+    learner: Any,
+    jobs: int,
+    engine: EngineName,
+    master: str | None,
+    folder: str | None,
+    quiet: bool,
 ) -> Done:
-    """Learn in shards; FILE may also be a folder or a pattern."""
+    """Learn the files in shards."""
     from bayou.cli.jobs import Done
     from bayou.training import Learning
 
     told = {"--rows": job.limit, "--checkpoint": folder, "--dead-letters": job.stream["dead_letters"]}
     for option, value in told.items():
         if value is not None:
-            raise UsageError(f"{option} does not go with --jobs or --engine; learn in one process with it")
-    if job.stream["path"] == "-":
-        raise UsageError("standard input cannot be read in shards; store it in a file, or leave --jobs away")
+            raise UsageError(
+                f"{option} does not go with several files, --jobs or --engine; learn one file in one process with it"
+            )
+    if "-" in paths:
+        raise UsageError("standard input cannot be read in shards; store it in a file, or learn it alone")
+    files = paths[0] if len(paths) == 1 else paths
     stream = {name: value for name, value in job.stream.items() if name not in ("path", "dead_letters")}
     meter = Meter("learn", quiet)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if engine == "spark":
-            found = _on_spark(job.stream["path"], learner, stream, master, meter)
+            found = _on_spark(paths, learner, stream, master, meter)
         else:
             from bayou.backends.pool import learn_files
 
-            found = learn_files(job.stream["path"], learner, stream, jobs or None, None, meter.update)
+            found = learn_files(files, learner, stream, jobs or None, None, meter.update)
     meter.clear()
     for warning in caught:
         note(str(warning.message))
     shards = f" in {found.shards:,} shard{'s' * (found.shards > 1)}" if found.shards else ""
     lost = f", {found.deaths} workers died and were replaced" if found.deaths else ""
-    about = f"{job.title}: {found.rows:,} rows{shards}{lost}"
+    title = job.title if len(paths) == 1 else f"{job.title} and {len(paths) - 1} more"
+    about = f"{title}: {found.rows:,} rows{shards}{lost}"
     return Done(
         Learning(found.model), found.rows, 0, meter.seconds, False, about, stream["target"], found.rejects
     )
 
 
 def _on_spark(
-    path: str, learner: Any, stream: Mapping[str, Any], master: str | None, meter: Meter
+    paths: Sequence[str], learner: Any, stream: Mapping[str, Any], master: str | None, meter: Meter
 ) -> Learned:
     try:
         from pyspark.sql import SparkSession
     except ImportError:
         raise UsageError("--engine spark needs pyspark: pip install 'bayou[spark]', and Java 17") from None
-    import glob
-
     from bayou.backends.fold import check_law
     from bayou.backends.spark.fitting import FAN_IN, learn_files, learned
 
@@ -78,10 +97,10 @@ def _on_spark(
     spark = (builder.master(master) if master else builder).getOrCreate()
     meter.update(0)
     try:
-        if os.path.exists(path) or glob.has_magic(path):
-            return learn_files(spark, path, learner, stream)
+        if len(paths) > 1 or is_several(paths[0]) or os.path.exists(paths[0]):
+            return learn_files(spark, paths, learner, stream)
         check_law(learner, ordered=False)
-        name = os.path.basename(path)
+        name = os.path.basename(paths[0])
         if not spark.catalog.tableExists(name):
             raise UsageError(f"{name} is neither a file nor a table that Spark knows")
         return learned(spark.table(name), learner, stream, FAN_IN)

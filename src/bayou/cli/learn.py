@@ -10,7 +10,7 @@ import typer
 from bayou.cli import options
 from bayou.cli.compiling import announce_compiling
 from bayou.cli.console import INTERRUPTED, UsageError, guarded, note, out_json
-from bayou.cli.engines import Engine, Jobs, Master, learned_apart
+from bayou.cli.engines import Engine, Jobs, Master, is_several, learned_apart
 from bayou.cli.files import shown_path
 from bayou.cli.jobs import Done, Job, carry_out, checkpoints, how_often, tell_rejects
 from bayou.cli.meter import time_text
@@ -18,7 +18,7 @@ from bayou.cli.meter import time_text
 
 @guarded
 def learn(
-    file: options.File,
+    files: options.Files,
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Where the model goes (.bayou).")],
     model: options.OneModel = "nb",
     target: options.Target = None,
@@ -38,7 +38,10 @@ def learn(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Learn a model from a stream and save it. Ctrl-C saves what is learned so far."""
+    """Learn a model from a stream and save it. Ctrl-C saves what is learned so far.
+
+    Several files, a folder or a pattern are learned file by file and merged, in --jobs processes.
+    """
     from bayou.cli import specs
     from bayou.cli.files import check_writable
     from bayou.training import Learning
@@ -47,10 +50,11 @@ def learn(
     when = how_often(every)
     check_writable(out)
     announce_compiling(quiet)
-    stream = options.stream(file, target, nominal, numeric, text, ignore, policy, dead_letters, format)
+    several = len(files) > 1 or any(map(is_several, files))
+    stream = options.stream(files[0], target, nominal, numeric, text, ignore, policy, dead_letters, format)
     job = Job.asked("learn", stream, rows, {"model": model}, {"out": os.path.abspath(out)})
-    if jobs != 1 or engine != "local":
-        done = learned_apart(job, learner, jobs, engine, master, checkpoint, quiet)
+    if several or jobs != 1 or engine != "local":
+        done = learned_apart(job, files, learner, jobs, engine, master, checkpoint, quiet)
         return finish(done, job, None, json, quiet)
     with checkpoints(checkpoint) as (place, found):
         if found is not None and checkpoint is not None:

@@ -29,6 +29,13 @@ File = Annotated[
     str,
     typer.Argument(metavar="FILE", help="CSV, ARFF, Parquet, Arrow, JSON lines, text; - is standard input."),
 ]
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE",
+        help="CSV, ARFF, Parquet, Arrow, JSON lines, text; folders and patterns of these; - is standard input.",
+    ),
+]
 Target = Annotated[
     str | None,
     typer.Option("--target", "-t", metavar="COLUMN", help="Column to predict. ARFF: the last unless given."),
@@ -113,7 +120,7 @@ def title(file: str) -> str:
     """What a stream is called."""
     from bayou.plain_text import clean
 
-    return clean("standard input" if file == "-" else file.rsplit("/", 1)[-1])
+    return clean("standard input" if file == "-" else file.rstrip("/").rsplit("/", 1)[-1])
 
 
 def described(title: str, stream: Source, rows: int) -> str:
