@@ -29,7 +29,8 @@ from bayou.readings.averaging import (
     visited,
 )
 from bayou.schema import Declared
-from bayou.summaries.reservoir import Reservoir, row_hashes, stack, take
+from bayou.summaries.kept_rows import stack, take
+from bayou.summaries.reservoir import Reservoir, row_hashes
 from bayou.testing import CHECKS, random_data
 from bayou.testing.laws import check_cuts, check_empty, check_round_trip, check_weights
 

@@ -13,12 +13,13 @@ from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.classifiers.shell import Shell
 from bayou.ensembles.chunk_learner import ChunkLearner
 from bayou.ensembles.members import MetaClassifier, points_at, stacked
-from bayou.ensembles.row_buffer import RowBuffer, taken
+from bayou.ensembles.row_buffer import RowBuffer
 from bayou.errors import SchemaError, UnsupportedError
 from bayou.kernels.votes import log_votes, squared_errors
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.schema import Kind, Schema
+from bayou.summaries.kept_rows import take
 
 
 class AWE(MetaClassifier):
@@ -186,9 +187,9 @@ class AWE(MetaClassifier):
         rows = np.arange(chunk.n)
         error = 0.0
         for fold in range(self.folds):
-            test = taken(chunk, rows[rows % self.folds == fold])
+            test = take(chunk, rows[rows % self.folds == fold])
             member = self.new_member(self._template())
-            train = taken(chunk, rows[rows % self.folds != fold])
+            train = take(chunk, rows[rows % self.folds != fold])
             member.learn(train)
             self._fit_chunk(member, train)
             error += squared_errors(member.joint_log_proba(test), test.y, test.w)

@@ -9,6 +9,7 @@ from bayou.align import Alignment
 from bayou.block import Block, Words
 from bayou.errors import SchemaError
 from bayou.protocols import Arrays
+from bayou.summaries.kept_rows import no_rows, realigned, stack, take
 
 
 class RowBuffer:
@@ -18,39 +19,18 @@ class RowBuffer:
     """
 
     def __init__(self, numeric: int = 0, nominal: int = 0, text: int = 0) -> None:
-        none = Words(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0))
-        self.block = Block(
-            np.zeros((0, numeric)),
-            np.zeros((0, nominal), dtype=np.int32),
-            (none,) * text,
-            np.zeros(0, dtype=np.int32),
-            np.zeros(0),
-        )
+        self.block = no_rows(numeric, nominal, text)
 
     def add(self, block: Block) -> None:
         """Append the rows that teach something."""
-        self.block = joined(self.block, taken(block, np.flatnonzero((block.y >= 0) & (block.w > 0))))
+        self.block = stack(self.block, take(block, np.flatnonzero((block.y >= 0) & (block.w > 0))))
 
     def clear(self) -> None:
         self.block = self.block.rows(0, 0)
 
     def realign(self, plan: Alignment) -> None:
         """Move columns, classes, values and words."""
-        old = self.block
-        numeric = np.full((old.n, plan.numeric.size), np.nan)
-        numeric[:, plan.numeric.to] = old.numeric
-        codes = np.full((old.n, plan.nominal.size), -1, dtype=np.int32)
-        for here, there in enumerate(plan.nominal.to):
-            column = old.codes[:, here]
-            codes[:, there] = np.append(plan.values[there].to, -1)[column] if len(column) else column
-        none = Words(np.zeros(old.n + 1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0))
-        words = [none] * plan.text.size
-        for here, there in enumerate(plan.text.to):
-            held = old.words[here]
-            ids = plan.words[there].to[held.ids].astype(np.int32)
-            words[there] = Words(held.indptr, ids, held.counts)
-        y = plan.classes.to[old.y].astype(np.int32) if old.n else old.y
-        self.block = Block(numeric, codes, tuple(words), y, old.w)
+        self.block = realigned(self.block, plan)
 
     def arrays(self) -> Arrays:
         b = self.block
@@ -90,41 +70,3 @@ class RowBuffer:
 
 def _no_nan(array: NDArray[np.generic]) -> NDArray[np.generic]:
     return np.nan_to_num(array) if array.dtype.kind == "f" else array
-
-
-def taken(block: Block, rows: NDArray[np.int64]) -> Block:
-    """Some rows of a block, copied."""
-    return Block(
-        np.ascontiguousarray(block.numeric[rows]),
-        np.ascontiguousarray(block.codes[rows]),
-        tuple(_words(words, rows) for words in block.words),
-        block.y[rows],
-        block.w[rows],
-    )
-
-
-def joined(a: Block, b: Block) -> Block:
-    """Rows of one block, then of the other."""
-    return Block(
-        np.concatenate((a.numeric, b.numeric)),
-        np.concatenate((a.codes, b.codes)),
-        tuple(
-            Words(
-                np.concatenate((x.indptr, x.indptr[-1] + y.indptr[1:])),
-                np.concatenate((x.ids, y.ids)),
-                np.concatenate((x.counts, y.counts)),
-            )
-            for x, y in zip(a.words, b.words, strict=True)
-        ),
-        np.concatenate((a.y, b.y)),
-        np.concatenate((a.w, b.w)),
-    )
-
-
-def _words(words: Words, rows: NDArray[np.int64]) -> Words:
-    lengths = np.diff(words.indptr)[rows]
-    indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
-    pick = np.concatenate(
-        [np.arange(words.indptr[r], words.indptr[r + 1]) for r in rows] or [np.zeros(0, dtype=np.int64)]
-    )
-    return Words(indptr, words.ids[pick], words.counts[pick])

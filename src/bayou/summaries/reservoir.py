@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.align import Alignment, Axis
-from bayou.block import Block, Codes, Floats, Words
+from bayou.align import Alignment
+from bayou.block import Block, Words
 from bayou.errors import DataError
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.summaries.array_summary import ArraySummary
+from bayou.summaries.kept_rows import no_rows, realigned, stack, take
 
 Hashes = NDArray[np.uint64]
 _FIXED = ("numeric", "codes", "y", "w", "hashes", "seen")
@@ -38,7 +39,7 @@ class Reservoir(ArraySummary):
 
     def __init__(self, rows: int = 2000, seed: int = 0) -> None:
         self.rows, self.seed = rows, seed
-        self.kept = _blank(0, 0, 0)
+        self.kept = no_rows(0, 0, 0)
         self.hashes: Hashes = np.zeros(0, dtype=np.uint64)
         self.seen = np.zeros(1, dtype=np.int64)
 
@@ -73,18 +74,7 @@ class Reservoir(ArraySummary):
         return twin
 
     def realign(self, plan: Alignment) -> None:
-        old = self.kept
-        numeric = np.full((old.n, plan.numeric.size), np.nan)
-        numeric[:, plan.numeric.to] = old.numeric
-        codes = np.full((old.n, plan.nominal.size), -1, dtype=np.int32)
-        for j, new in enumerate(plan.nominal.to):
-            to = np.append(plan.values[new].to, -1)  # the last place is that of a missing value
-            codes[:, new] = to[old.codes[:, j]]
-        words = [_no_words(old.n) for _ in range(plan.text.size)]
-        for j, new in enumerate(plan.text.to):
-            words[new] = _moved(old.words[j], plan.words[new])
-        y = plan.classes.to[old.y].astype(np.int32)
-        self.kept = Block(numeric, codes, tuple(words), y, old.w)
+        self.kept = realigned(self.kept, plan)
 
     def arrays(self) -> Arrays:
         """Padded to the full number of rows, so that memory is what it will be from the start."""
@@ -147,57 +137,3 @@ def row_hashes(seed: int, first: int, n: int) -> Hashes:
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
-
-
-def take(block: Block, rows: NDArray[np.int64]) -> Block:
-    """Some rows of a block, copied."""
-    return Block(
-        np.ascontiguousarray(block.numeric[rows]),
-        np.ascontiguousarray(block.codes[rows]),
-        tuple(_rows_of(words, rows) for words in block.words),
-        block.y[rows],
-        block.w[rows],
-    )
-
-
-def stack(a: Block, b: Block) -> Block:
-    """The rows of both."""
-    words = tuple(
-        Words(
-            np.concatenate([x.indptr, z.indptr[1:] + x.indptr[-1]]),
-            np.concatenate([x.ids, z.ids]),
-            np.concatenate([x.counts, z.counts]),
-        )
-        for x, z in zip(a.words, b.words, strict=True)
-    )
-    return Block(
-        np.concatenate([a.numeric, b.numeric]), np.concatenate([a.codes, b.codes]), words,
-        np.concatenate([a.y, b.y]), np.concatenate([a.w, b.w]),
-    )  # fmt: skip
-
-
-def _rows_of(words: Words, rows: NDArray[np.int64]) -> Words:
-    sizes = np.diff(words.indptr)[rows]
-    indptr = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
-    places = np.repeat(words.indptr[rows] - indptr[:-1], sizes) + np.arange(indptr[-1])
-    return Words(indptr, words.ids[places], words.counts[places])
-
-
-def _moved(words: Words, axis: Axis) -> Words:
-    """Words under their new ids, ascending within each row."""
-    ids = axis.to[words.ids].astype(np.int32)
-    row = np.repeat(np.arange(len(words.indptr) - 1), np.diff(words.indptr))
-    order = np.lexsort((ids, row))
-    return Words(words.indptr, ids[order], words.counts[order])
-
-
-def _blank(n: int, p: int, q: int) -> Block:
-    return Block(
-        np.zeros((n, p)), np.zeros((n, q), dtype=np.int32), (), np.zeros(n, dtype=np.int32), np.zeros(n)
-    )
-
-
-def _no_words(n: int) -> Words:
-    none: Codes = np.zeros(0, dtype=np.int32)
-    counts: Floats = np.zeros(0)
-    return Words(np.zeros(n + 1, dtype=np.int64), none, counts)
