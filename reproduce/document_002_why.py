@@ -55,8 +55,9 @@ def main() -> None:
             CountedPrior(1.0).add_log_prob(bench.classes, bench.held, out)
             add_terms(bench.counts, weighed_forests(bench), 1.0, bench.held.codes, out)
             weighed = float(np.mean(out.argmax(axis=1) == bench.held.y))
-            found = [bench.accuracy(name) for name in ("NB", "FANC", "TC")]
-            cells = [bench.source.bayes_accuracy, *found, weighed, bench.accuracy("TAN")]
+            found = bench.accuracies()
+            read = [found[name] for name in ("NB", "FANC", "TC")]
+            cells = [bench.source.bayes_accuracy, *read, weighed, found["TAN"]]
             shown = " | ".join(f"{100 * x:.2f}" for x in cells)
             print(f"| tan, seed {seed} | {100 * held_share(bench):.0f} % | {step:,} | {shown} |", flush=True)
 

@@ -12,7 +12,7 @@ from bayou.errors import SchemaError
 from bayou.kernels.track_record import leader
 from bayou.readings.parent_sets import Forests, NoParents, SuperParents, TwoParents
 from bayou.readings.prior import prior_reader
-from bayou.readings.read_many import ManyReadings, Rule
+from bayou.readings.read_many import RATES, ManyReadings, Rule
 from bayou.readings.structure import GreedyForest, SpanningTree
 from bayou.readings.view import AnyView
 from bayou.schema import Declared
@@ -34,9 +34,8 @@ _TRIPLES = ("spc", "tc")
 class ReadMany(JointClassifier):
     r"""Naive Bayes, TAN, AODE, FANC, TC read off the same counts in one pass, each with its track record.
 
-    Every row is predicted by every reading before it is learned. A prediction is that of the reading with most
-    hits so far (then: least log-loss), or $\sum_r v_r P_r(c | x)$ with $v_r \propto \exp(-\text{log-loss of } r)$,
-    whose total log-loss never exceeds that of the best reading by more than log R.
+    Every row is predicted by every reading before it is learned. A prediction is $\sum_r v_r P_r(c | x)$ with
+    $v_r \propto \exp(\text{hits of } r / 2)$: an average while the record is short, soon the best reading alone.
 
     Parameters
     ----------
@@ -44,7 +43,9 @@ class ReadMany(JointClassifier):
         Which: `"nb"`, `"tan"`, `"fan"`, `"aode"`, `"fanc"`, `"spc"` (the first column is its super parent), `"tc"`.
         Triples are counted if `"spc"` or `"tc"` is among them.
     combine
-        `"best"` or `"mix"`.
+        `"hits"` as above; `"best"`, the reading with most hits (then: least log-loss) alone; or `"loss"`, with
+        $v_r \propto \exp(-\text{log-loss of } r)$, whose total log-loss never exceeds the best reading's by more
+        than log R.
     smoothing, prior, order, numeric, max_bytes, schema
         As in `FANC`; AODE's prior is its own.
 
@@ -62,7 +63,7 @@ class ReadMany(JointClassifier):
     def __init__(
         self,
         readings: Sequence[str] = ("nb", "tan", "aode", "fanc", "tc"),
-        combine: str = "best",
+        combine: str = "hits",
         smoothing: float = 1.0,
         prior: Prior = "empirical",
         order: Order = "name",
@@ -83,11 +84,11 @@ class ReadMany(JointClassifier):
         unknown = [name for name in self.readings if name not in READINGS]
         if unknown or not self.readings or len(set(self.readings)) < len(self.readings):
             raise SchemaError(f"readings={self.readings!r}; name some of {', '.join(READINGS)}, each once")
-        if self.combine not in ("best", "mix"):
-            raise SchemaError(f"combine={self.combine!r}; it is 'best' or 'mix'")
+        if self.combine not in RATES:
+            raise SchemaError(f"combine={self.combine!r}; it is one of {', '.join(map(repr, RATES))}")
         counts = self.counts(3 if any(name in _TRIPLES for name in self.readings) else 2)
         rules = {name: READINGS[name]() for name in self.readings}
-        return ManyReadings(counts, rules, prior_reader(self.prior), self.smoothing, self.combine == "mix")
+        return ManyReadings(counts, rules, prior_reader(self.prior), self.smoothing, self.combine)
 
     @property
     def record_(self) -> dict[str, dict[str, float]]:

@@ -15,6 +15,7 @@ from bayou.kernels.jit import kernel
 
 ALWAYS = 1000  # the first rows are all recorded, later ones by lot
 LEAST = 2.0**-52  # no probability counts as smaller
+NEAR = 1e-9  # logarithms as close as this are equal: rounding must not decide who was right
 
 
 @kernel
@@ -57,6 +58,24 @@ def log_total(scores: NDArray[np.float64], r: int, i: int) -> float:
 
 
 @kernel
+def hit(scores: NDArray[np.float64], r: int, i: int, y: int) -> float:
+    """1 where the class is the one most probable, an equal part of 1 where several are, but for rounding; else 0.
+
+    scores : float64[R, n, K], in, logarithms
+    """
+    top = -np.inf
+    for c in range(scores.shape[2]):
+        top = max(top, scores[r, i, c])
+    level = top - NEAR * max(1.0, abs(top))
+    if scores[r, i, y] < level:
+        return 0.0
+    equals = 0
+    for c in range(scores.shape[2]):
+        equals += scores[r, i, c] >= level
+    return 1.0 / equals
+
+
+@kernel
 def record_row(record: NDArray[np.float64], scores: NDArray[np.float64], i: int, y: int, w: float) -> None:
     """Credit every reading with the probability it gave to the class, with being right, and with its log-loss.
 
@@ -65,13 +84,9 @@ def record_row(record: NDArray[np.float64], scores: NDArray[np.float64], i: int,
     for r in range(record.shape[1]):
         if scores[r, i, y] == -np.inf:
             continue
-        best = 0
-        for c in range(scores.shape[2]):
-            if scores[r, i, c] > scores[r, i, best]:
-                best = c
         p = math.exp(scores[r, i, y] - log_total(scores, r, i))
         record[0, r] += w * p
-        record[1, r] += w * (best == y)
+        record[1, r] += w * hit(scores, r, i, y)
         record[2, r] -= w * math.log(max(p, LEAST))
 
 
@@ -108,35 +123,54 @@ def leader(record: NDArray[np.float64]) -> int:
 
 
 @kernel
+def mix_row(
+    mixed: NDArray[np.float64],
+    record: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    by_hits: float,
+    by_loss: float,
+    i: int,
+) -> None:
+    """mixed[c] = sum_r v_r p_r(c), v_r = exp(by_hits * hits - by_loss * log-loss) over the largest of all r.
+
+    mixed : float64[K], out; record : float64[3, R], in; scores : float64[R, n, K], in
+    """
+    top = -np.inf
+    for r in range(len(scores)):
+        top = max(top, by_hits * record[1, r] - by_loss * record[2, r])
+    mixed[:] = 0.0
+    for r in range(len(scores)):
+        share = by_hits * record[1, r] - by_loss * record[2, r] - top - log_total(scores, r, i)
+        for c in range(len(mixed)):
+            if scores[r, i, c] > -np.inf:
+                mixed[c] += math.exp(scores[r, i, c] + share)
+
+
+@kernel
 def join_rows(
     record: NDArray[np.float64],
     out: NDArray[np.float64],
     scores: NDArray[np.float64],
     y: NDArray[np.int32],
     w: NDArray[np.float64],
-    mix: bool,
+    by_hits: float,
+    by_loss: float,
     learn: bool,
 ) -> None:
-    """Row by row: add what the leader says, or the log of the mix, by the record before the row; then record it.
+    """Row by row: add the log of the mix of all readings, by the record before the row; then record the row.
 
-    The mix is sum_r v_r p_r(c) with v_r proportional to exp(-log-loss of r): its own log-loss never exceeds that
-    of any reading by more than log R.
+    With both rates 0 the leader alone is added. With rates 0 and 1 the log-loss of the mix never exceeds that of
+    any reading by more than log R.
     record : float64[3, R], in/out; out : float64[n, K], in/out; scores : float64[R, n, K], in
     y : int32[n], in; w : float64[n], in
     """
     n, k = out.shape
+    mixed = np.empty(k)
     for i in range(n):
-        if mix:
-            least = np.inf
-            for r in range(len(scores)):
-                least = min(least, record[2, r])
+        if by_hits > 0.0 or by_loss > 0.0:
+            mix_row(mixed, record, scores, by_hits, by_loss, i)
             for c in range(k):
-                total = 0.0
-                for r in range(len(scores)):
-                    if scores[r, i, c] > -np.inf:
-                        share = scores[r, i, c] - log_total(scores, r, i)
-                        total += math.exp(share + least - record[2, r])
-                out[i, c] += math.log(total) if total > 0.0 else -np.inf
+                out[i, c] += math.log(mixed[c]) if mixed[c] > 0.0 else -np.inf
         else:
             best = leader(record)
             for c in range(k):

@@ -23,11 +23,16 @@ from bayou.summaries.joint_counts import JointCounts, moved_columns
 from bayou.summaries.track_record import TrackRecord
 
 ROWS = 4096  # read in every way at a time
+RATES = {
+    "hits": (0.5, 0.0),
+    "best": (0.0, 0.0),
+    "loss": (0.0, 1.0),
+}  # of hits and of log-loss in a reading's share
 Rule = ParentSets | SpanningTree | GreedyForest | None  # None: averaged one-dependence estimators
 
 
 class ManyReadings(View[JointCounts]):
-    """What the reading with the best record says, or the mix of all weighted by exp(-log-loss).
+    """What the reading with the best record says, or the mix of all, weighted by exp(hits / 2) or exp(-log-loss).
 
     Parent sets of collections follow the order of the columns, those of searched structures change at refresh
     points. Learning predicts first, so that the record is honest; it is averaged in a merge and cannot be unlearned.
@@ -36,10 +41,10 @@ class ManyReadings(View[JointCounts]):
     searched = True
 
     def __init__(
-        self, summary: JointCounts, rules: Mapping[str, Rule], prior: Prior, alpha: float, mix: bool
+        self, summary: JointCounts, rules: Mapping[str, Rule], prior: Prior, alpha: float, combine: str
     ) -> None:
         super().__init__(summary)
-        self.rules, self.prior, self.alpha, self.mix = rules, prior, alpha, mix
+        self.rules, self.prior, self.alpha, self.combine = rules, prior, alpha, combine
         self.record = TrackRecord(len(rules))
         self.found: dict[str, Terms] = {}
         self.refresh()
@@ -87,9 +92,10 @@ class ManyReadings(View[JointCounts]):
                     OneDependence(self.alpha).add_codes(s, codes[lo : lo + part.n], scores[r])
                 else:
                     add_terms(s, t, self.alpha, codes[lo : lo + part.n], scores[r])
-            join_rows(self.record.record, out[lo : lo + part.n], scores, part.y, part.w, self.mix, False)
+            self._join(out[lo : lo + part.n], scores, part, False)
 
     def update(self, block: Block) -> None:
+        self.read_if_due()
         self.trail(block, np.zeros((block.n, len(self.summary.classes))))
 
     def trail(self, block: Block, out: Floats) -> None:
@@ -97,7 +103,10 @@ class ManyReadings(View[JointCounts]):
             part = block.rows(lo, min(block.n, lo + ROWS))
             scores = np.zeros((len(self.rules), part.n, out.shape[1]))
             trail_readings(self.summary, self.readings, self.alpha, part, scores, prior=self.prior)
-            join_rows(self.record.record, out[lo : lo + part.n], scores, part.y, part.w, self.mix, True)
+            self._join(out[lo : lo + part.n], scores, part, True)
+
+    def _join(self, out: Floats, scores: Floats, part: Block, learn: bool) -> None:
+        join_rows(self.record.record, out, scores, part.y, part.w, *RATES[self.combine], learn)
 
     def merge(self, other: Self) -> None:
         super().merge(other)
@@ -119,7 +128,7 @@ class ManyReadings(View[JointCounts]):
         self.found = {name: terms.moved(columns, m) for name, terms in self.found.items()}
 
     def fresh(self) -> Self:
-        return type(self)(self.summary.fresh(), self.rules, self.prior, self.alpha, self.mix)
+        return type(self)(self.summary.fresh(), self.rules, self.prior, self.alpha, self.combine)
 
     def arrays(self) -> Arrays:
         self.read_if_due()
