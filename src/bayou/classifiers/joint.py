@@ -10,7 +10,10 @@ import numpy as np
 from bayou.align import Alignment
 from bayou.classifiers.engine import BayesClassifier
 from bayou.classifiers.naive_bayes import given_classes
+from bayou.classifiers.numeric import bins_recipe
 from bayou.errors import SchemaError
+from bayou.readings.coarse_grid import joined_cells
+from bayou.readings.partition import Discretiser
 from bayou.readings.prior import prior_reader
 from bayou.readings.view import AnyView, Live
 from bayou.schema import Declared, Growth, Kind, Label, Schema
@@ -62,6 +65,24 @@ class JointClassifier(BayesClassifier):
 
     def named(self, columns: Mapping[str, int]) -> None:
         """Called when the columns are known by name; for readers that were told names."""
+
+    def coarsened(self, bins: str | Discretiser = "modl") -> Self:
+        """The same model on fewer intervals: neighbouring cells of numeric columns joined as a discretiser says.
+
+        Exactly as if it had counted on these intervals from the start, and it can go on learning on them. Learn on
+        a fine grid, `numeric=Grid(bins=32)`, then ask for as many readings as one likes. The track records of
+        SPCr, SuperParent and ReadMany stay as they were kept on the finer grid.
+        """
+        self._require()
+        fine = self._views["joint"].summary.settled()
+        counts = fine.coarsened(joined_cells(fine, bins_recipe(bins)))
+        twin = self.blank()
+        twin.numeric = counts.grid
+        twin.begin_over(self.schema_.copy())
+        twin.restore({**self.arrays(), **{f"joint.{name}": a for name, a in counts.arrays().items()}})
+        twin._position = self.position
+        twin._mark_due()
+        return twin
 
     def grow(self, plan: Alignment) -> None:
         super().grow(plan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -292,11 +293,19 @@ class JointCounts(ArraySummary):
         return twin
 
     def coarsened(self, parts: list[Index]) -> Self:
-        """The counts over groups of cells: parts[j][v] is the new cell of cell v of column j. Exact."""
+        """The counts over groups of cells, exactly: parts[j][v] is the new cell of cell v of column j.
+
+        Cells of a numeric column are joined with their neighbours; the cuts between groups remain. No row waits.
+        """
         twin = self.copy()
-        sizes = np.array([int(p.max(initial=-1)) + 1 for p in parts], dtype=np.int64)
+        sizes = np.array([int(part.max(initial=-1)) + 1 for part in parts], dtype=np.int64)
         twin._move(sizes, np.arange(len(sizes)), parts)
         twin.declared = np.minimum(twin.declared, sizes)
+        twin.grid = replace(self.grid, bins=int(sizes[self.nominal :].max(initial=1)))
+        twin.cuts = np.full((len(self.cuts), twin.grid.bins - 1), np.inf)
+        for cuts, fine, part in zip(twin.cuts, self.cuts, parts[self.nominal :], strict=True):
+            kept = fine[np.flatnonzero(np.diff(part))]
+            cuts[: len(kept)] = kept
         return twin
 
     # -- growth --
