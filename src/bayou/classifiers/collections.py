@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bayou.classifiers.joint import JointClassifier, Order, Prior, column_names
+from bayou.classifiers.chosen_parent import ChosenParentClassifier
+from bayou.classifiers.joint import JointClassifier, Order, Prior
 from bayou.errors import SchemaError
-from bayou.readings.chosen_parent import Choice, ChosenParent
+from bayou.readings.chosen_parent import Choice
 from bayou.readings.collection import Collection as CollectionReader
 from bayou.readings.parent_sets import Forests, GivenSets, ParentSets, SuperParents, Term, TwoParents
 from bayou.readings.prior import prior_reader
@@ -158,7 +159,7 @@ class SPC(CollectionClassifier):
         _tell(self._views["joint"], told, self.smoothing)
 
 
-class SPCr(JointClassifier):
+class SPCr(ChosenParentClassifier):
     r"""SPC whose super parent is the one with the largest $\sum_n P(y_n | x_n)$.
 
     The sums are a track record: every row is predicted under each candidate before it is learned. The choice
@@ -180,27 +181,11 @@ class SPCr(JointClassifier):
     ([0, 1], 'x1')
     """
 
-    def __init__(
-        self,
-        one_in: int = 8,
-        smoothing: float = 1.0,
-        prior: Prior = "empirical",
-        order: Order = "name",
-        numeric: str | Grid = "width",
-        max_bytes: int = MAX_BYTES,
-        schema: Declared | None = None,
-    ) -> None:
-        self.one_in = one_in
-        super().__init__(smoothing, prior, order, numeric, max_bytes, schema)
+    def choice(self) -> Choice:
+        return Choice(SuperParents, False, self.smoothing, prior_reader(self.prior), self.one_in)
 
-    def joint_view(self) -> AnyView:
-        choice = Choice(SuperParents, False, self.smoothing, prior_reader(self.prior), self.one_in)
-        return ChosenParent(self.counts(3), choice)
-
-    @property
-    def super_parent_(self) -> str | None:
-        """Name of the column chosen now."""
-        return chosen_name(self)
+    def counted(self) -> int:
+        return 3
 
 
 class Collection(CollectionClassifier):
@@ -256,14 +241,6 @@ class Collection(CollectionClassifier):
                     p, q = (*(columns[x] for x in pa), -1, -1)[:2]
                     terms.append((columns[name], p, q, u))
         _tell(self._views["joint"], GivenSets(tuple(terms)), self.smoothing)
-
-
-def chosen_name(model: JointClassifier) -> str | None:
-    """Name of the column a track record chose."""
-    view = model._views["joint"]
-    view.read_if_due()
-    column = int(view.arrays()["reading.column"][0])
-    return column_names(model.schema_)[column] if column >= 0 else None
 
 
 def check_acyclic(told: Mapping[str, list[tuple[list[str], float]]]) -> None:

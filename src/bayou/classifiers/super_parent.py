@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from bayou.classifiers.collections import chosen_name
-from bayou.classifiers.joint import JointClassifier, Order, Prior
-from bayou.readings.chosen_parent import Choice, ChosenParent
+from bayou.classifiers.chosen_parent import ChosenParentClassifier
+from bayou.readings.chosen_parent import Choice
 from bayou.readings.parent_sets import OneParent
 from bayou.readings.prior import prior_reader
-from bayou.readings.view import AnyView
-from bayou.schema import Declared
-from bayou.summaries.grid import Grid
-from bayou.summaries.joint_counts import MAX_BYTES
 
 
-class SuperParent(JointClassifier):
+class SuperParent(ChosenParentClassifier):
     """Naive Bayes in which one column is a parent of all others, if that has predicted better.
 
     In place of leaving one out, every row is predicted under each candidate, and under none, before it is
@@ -35,24 +30,8 @@ class SuperParent(JointClassifier):
     ([0, 1], 'x1')
     """
 
-    def __init__(
-        self,
-        one_in: int = 8,
-        smoothing: float = 1.0,
-        prior: Prior = "empirical",
-        order: Order = "name",
-        numeric: str | Grid = "width",
-        max_bytes: int = MAX_BYTES,
-        schema: Declared | None = None,
-    ) -> None:
-        self.one_in = one_in
-        super().__init__(smoothing, prior, order, numeric, max_bytes, schema)
+    def choice(self) -> Choice:
+        return Choice(OneParent, True, self.smoothing, prior_reader(self.prior), self.one_in)
 
-    def joint_view(self) -> AnyView:
-        choice = Choice(OneParent, True, self.smoothing, prior_reader(self.prior), self.one_in)
-        return ChosenParent(self.counts(2), choice)
-
-    @property
-    def super_parent_(self) -> str | None:
-        """Name of the column chosen now, None for naive Bayes."""
-        return chosen_name(self)
+    def counted(self) -> int:
+        return 2

@@ -11,15 +11,13 @@ import numpy as np
 from bayou.align import Alignment
 from bayou.block import Block, Floats, Index
 from bayou.checks import codes, require
-from bayou.errors import UnsupportedError
 from bayou.kernels.track_record import draw_rows, record_rows
-from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.readings.collection import add_terms, kept_terms
 from bayou.readings.joint_trail import Prior, trail_readings
 from bayou.readings.parent_sets import Forests, NoParents, OneParent, ParentSets, SuperParents, Terms
 from bayou.readings.prior import CountedPrior
-from bayou.readings.view import View
+from bayou.readings.recorded import RecordedView
 from bayou.summaries.joint_counts import JointCounts, moved_columns
 from bayou.summaries.track_record import ColumnRecord
 
@@ -61,36 +59,20 @@ class Choice:
         return (float(record[1, s]) if self.by_hits else 0.0), float(record[0, s])
 
 
-class ChosenParent(View[JointCounts]):
-    """Live probabilities under the chosen super parent; the choice changes at refresh points.
+class ChosenParent(RecordedView):
+    """Live probabilities under the chosen super parent; the choice changes at refresh points."""
 
-    Learning predicts first, so that the record is honest; it is averaged in a merge and cannot be unlearned.
-    """
-
-    searched = True
+    instead = "SPC(super_parent=...) and SuperParent's counts with a given parent"
 
     def __init__(self, summary: JointCounts, choice: Choice) -> None:
-        super().__init__(summary)
+        super().__init__(summary, ColumnRecord())
         self.choice = choice
-        self.record = ColumnRecord()
         self.column = np.full(1, -1, dtype=np.int64)
-        self.due = True
-
-    @property
-    def law(self) -> MergeLaw:
-        return self.record.law
 
     def refresh(self) -> None:
         order, met = self.summary.reading_order, self.summary.settled().seen > 0
         self.column = np.array([self.choice.best(self.record.record, order[met[order]])], dtype=np.int64)
         self.due = False
-
-    def read_if_due(self) -> None:
-        if self.due:
-            self.refresh()
-
-    def mark_due(self) -> None:
-        self.due = True
 
     def terms(self) -> Terms:
         """Parent sets under the chosen super parent."""
@@ -133,20 +115,6 @@ class ChosenParent(View[JointCounts]):
             return [*(kept_terms(s, rule) for rule in head), *self.choice.candidates(s)]
 
         return readings
-
-    def merge(self, other: Self) -> None:
-        super().merge(other)
-        self.record.merge(other.record)
-
-    def subtract(self, block: Block) -> None:
-        raise UnsupportedError(
-            "cannot unlearn: the super parent was chosen by a track record of predictions, which keeps no rows; "
-            "SPC(super_parent=...) and SuperParent's counts with a given parent can unlearn"
-        )
-
-    def scale(self, factor: float) -> None:
-        super().scale(factor)
-        self.record.scale(factor)
 
     def realign(self, plan: Alignment) -> None:
         super().realign(plan)

@@ -9,16 +9,14 @@ import numpy as np
 
 from bayou.align import Alignment
 from bayou.block import Block, Floats
-from bayou.errors import UnsupportedError
 from bayou.kernels.track_record import join_rows
-from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.readings.aode import OneDependence
 from bayou.readings.collection import add_terms, kept_terms
 from bayou.readings.joint_trail import OneDependent, Prior, Readings, add_prior_of, trail_readings
 from bayou.readings.parent_sets import ParentSets, Terms
+from bayou.readings.recorded import RecordedView
 from bayou.readings.structure import GreedyForest, SpanningTree
-from bayou.readings.view import View
 from bayou.summaries.joint_counts import JointCounts, moved_columns
 from bayou.summaries.track_record import TrackRecord
 
@@ -31,28 +29,23 @@ RATES = {
 Rule = ParentSets | SpanningTree | GreedyForest | None  # None: averaged one-dependence estimators
 
 
-class ManyReadings(View[JointCounts]):
+class ManyReadings(RecordedView):
     """What the reading with the best record says, or the mix of all, weighted by exp(hits / 2) or exp(-log-loss).
 
     Parent sets of collections follow the order of the columns, those of searched structures change at refresh
-    points. Learning predicts first, so that the record is honest; it is averaged in a merge and cannot be unlearned.
+    points.
     """
 
-    searched = True
+    instead = "a single reading (AODE, FANC, TC, TAN)"
 
     def __init__(
         self, summary: JointCounts, rules: Mapping[str, Rule], prior: Prior, alpha: float, combine: str
     ) -> None:
-        super().__init__(summary)
+        super().__init__(summary, TrackRecord(len(rules)))
         self.rules, self.prior, self.alpha, self.combine = rules, prior, alpha, combine
-        self.record = TrackRecord(len(rules))
         self.found: dict[str, Terms] = {}
         self.refresh()
         self.due = True
-
-    @property
-    def law(self) -> MergeLaw:
-        return self.record.law
 
     def refresh(self) -> None:
         s = self.summary.settled()
@@ -62,13 +55,6 @@ class ManyReadings(View[JointCounts]):
             if isinstance(rule, SpanningTree | GreedyForest)
         }
         self.due = False
-
-    def read_if_due(self) -> None:
-        if self.due:
-            self.refresh()
-
-    def mark_due(self) -> None:
-        self.due = True
 
     def readings(self, s: JointCounts) -> Readings:
         """The parent sets of every reading as they stand."""
@@ -107,20 +93,6 @@ class ManyReadings(View[JointCounts]):
 
     def _join(self, out: Floats, scores: Floats, part: Block, learn: bool) -> None:
         join_rows(self.record.record, out, scores, part.y, part.w, *RATES[self.combine], learn)
-
-    def merge(self, other: Self) -> None:
-        super().merge(other)
-        self.record.merge(other.record)
-
-    def subtract(self, block: Block) -> None:
-        raise UnsupportedError(
-            "cannot unlearn: readings are chosen by a track record of their predictions, which keeps no rows; "
-            "a single reading (AODE, FANC, TC, TAN) can unlearn"
-        )
-
-    def scale(self, factor: float) -> None:
-        super().scale(factor)
-        self.record.scale(factor)
 
     def realign(self, plan: Alignment) -> None:
         super().realign(plan)

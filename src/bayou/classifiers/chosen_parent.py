@@ -1,0 +1,46 @@
+"""What classifiers share that choose one super parent by the candidates' track record."""
+
+from __future__ import annotations
+
+from bayou.classifiers.joint import JointClassifier, Order, Prior, column_names
+from bayou.readings.chosen_parent import Choice, ChosenParent
+from bayou.readings.view import AnyView
+from bayou.schema import Declared
+from bayou.summaries.grid import Grid
+from bayou.summaries.joint_counts import MAX_BYTES
+
+
+class ChosenParentClassifier(JointClassifier):
+    """Every row drawn for the record is predicted under each candidate before it is learned."""
+
+    def __init__(
+        self,
+        one_in: int = 8,
+        smoothing: float = 1.0,
+        prior: Prior = "empirical",
+        order: Order = "name",
+        numeric: str | Grid = "width",
+        max_bytes: int = MAX_BYTES,
+        schema: Declared | None = None,
+    ) -> None:
+        self.one_in = one_in
+        super().__init__(smoothing, prior, order, numeric, max_bytes, schema)
+
+    def choice(self) -> Choice:
+        """How candidates are scored and compared."""
+        raise NotImplementedError
+
+    def counted(self) -> int:
+        """2 where the super parent is the only one, 3 where there may be another beside it."""
+        raise NotImplementedError
+
+    def joint_view(self) -> AnyView:
+        return ChosenParent(self.counts(self.counted()), self.choice())
+
+    @property
+    def super_parent_(self) -> str | None:
+        """Name of the column chosen now, None where there is none."""
+        view = self._views["joint"]
+        view.read_if_due()
+        column = int(view.arrays()["reading.column"][0])
+        return column_names(self.schema_)[column] if column >= 0 else None

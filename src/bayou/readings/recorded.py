@@ -1,0 +1,52 @@
+"""Views that follow a track record of their own predictions."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+from bayou.block import Block
+from bayou.errors import UnsupportedError
+from bayou.laws import MergeLaw
+from bayou.readings.view import View
+from bayou.summaries.joint_counts import JointCounts
+from bayou.summaries.track_record import TrackRecord
+
+
+class RecordedView(View[JointCounts]):
+    """Learning predicts first, so that the record is honest; it is averaged in a merge and cannot be unlearned.
+
+    What is searched for changes at refresh points.
+    """
+
+    searched = True
+    instead: ClassVar[str]  # what to do instead of unlearning
+
+    def __init__(self, summary: JointCounts, record: TrackRecord) -> None:
+        super().__init__(summary)
+        self.record = record
+        self.due = True
+
+    @property
+    def law(self) -> MergeLaw:
+        return self.record.law
+
+    def read_if_due(self) -> None:
+        if self.due:
+            self.refresh()
+
+    def mark_due(self) -> None:
+        self.due = True
+
+    def merge(self, other: Self) -> None:
+        super().merge(other)
+        self.record.merge(other.record)
+
+    def subtract(self, block: Block) -> None:
+        raise UnsupportedError(
+            "cannot unlearn: a choice was made by a track record of predictions, which keeps no rows; "
+            f"{self.instead} can unlearn"
+        )
+
+    def scale(self, factor: float) -> None:
+        super().scale(factor)
+        self.record.scale(factor)
