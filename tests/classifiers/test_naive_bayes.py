@@ -11,6 +11,7 @@ from sklearn import naive_bayes as peers
 
 from bayou import BernoulliNB, ComplementNB, Costs, Declared, Gaussian, MultinomialNB, NaiveBayes, Threshold
 from bayou.errors import DataError, MergeError, SchemaError
+from bayou.laws import MergeLaw
 
 RNG = np.random.default_rng(7)
 Y = RNG.integers(0, 3, 400)
@@ -198,6 +199,15 @@ def test_mixed_columns_with_text_in_one_model():
     model.learn_many(rows, ["spam", "ham"] * 3)
     for part in ({"note": "cheap"}, {"c": "x"}, {"n": 1.0}):
         assert model.predict_one(part) == "spam"
+
+
+@pytest.mark.parametrize("numeric", ["gaussian", "gk", "pid", "kernel"])
+def test_the_law_is_that_of_the_columns_there_are(numeric):
+    model = NaiveBayes(numeric=numeric)
+    model.learn_one({"sky": "blue"}, "dry")
+    assert model.law is MergeLaw.EXACT
+    model.learn_one({"sky": "grey", "wind": 3.0}, "wet")
+    assert model.law is (MergeLaw.ROUNDING if numeric == "gaussian" else MergeLaw.BOUNDED)
 
 
 def test_merge_refuses_other_parameters():

@@ -142,6 +142,10 @@ class GridCounts(ArraySummary):
         self.sums = np.zeros((p, 2))
 
     @property
+    def idle(self) -> bool:
+        return len(self.sizes) == 0
+
+    @property
     def steps(self) -> Floats:
         """Width of the intervals each column began with."""
         steps: Floats = (self.frames.high - self.frames.low) / self.intervals

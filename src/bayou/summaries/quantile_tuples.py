@@ -122,6 +122,10 @@ class QuantileTuples(ArraySummary):
         return len(self.sizes)
 
     @property
+    def idle(self) -> bool:
+        return len(self.sizes) == 0
+
+    @property
     def n_classes(self) -> int:
         return int(self.rows.shape[1]) - HEAD
 
