@@ -6,7 +6,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayou import MajorityClass, MultinomialNB, NaiveBayes
+from bayou import (
+    AODE,
+    FAN,
+    FANC,
+    SPC,
+    TAN,
+    TC,
+    Collection,
+    EcocNB,
+    MajorityClass,
+    MultinomialNB,
+    NaiveBayes,
+    ReadMany,
+    SPCr,
+    SuperParent,
+)
 from bayou.classifiers.hoeffding_tree import HoeffdingTree
 from bayou.ensembles import AWE, Bagging, Fading, ResetOnDrift, WeightedVoting, Window
 from bayou.errors import MergeError, SchemaError, UnsupportedError
@@ -25,7 +40,9 @@ MODELS = {  # beside the defaults, on which the contract runs in tests/classifie
         [NaiveBayes(), MajorityClass()], weights=[2, 1], vote="soft", threshold=0.3
     ),
     "Window, small": lambda: Window(rows=30, panes=3),
+    "Window of AODE": lambda: Window(AODE(), rows=30, panes=3),
 }
+JOINT = [TAN, FAN, SuperParent, AODE, FANC, SPC, SPCr, TC, Collection, ReadMany]
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -34,6 +51,22 @@ MODELS = {  # beside the defaults, on which the contract runs in tests/classifie
 @given(seed=st.integers(0, 10_000))
 def test_contract(name, check, seed):
     check(MODELS[name], seed)
+
+
+@pytest.mark.parametrize("member", JOINT)
+def test_classifiers_over_joint_counts_are_members_like_others(member):
+    """They name their columns, and a member has no schema but its parent's."""
+    data = random_data(3, 80)
+    model, alone = WeightedVoting([member()], vote="soft"), member()
+    for each in (model, alone):
+        for part in (data[:40], data[40:]):
+            each.learn_many(part.records, part.labels, part.weights)
+    assert model.predict_many(data.records) == alone.predict_many(data.records)
+
+
+def test_structures_found_for_all_classes_are_not_coded():
+    with pytest.raises(UnsupportedError, match="groups of classes"):
+        EcocNB(TAN()).learn_one({"x": 1.0}, "a")
 
 
 @pytest.mark.parametrize(

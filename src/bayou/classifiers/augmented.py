@@ -23,6 +23,6 @@ class AugmentedNB(JointClassifier):
         """The attribute parent of every column, None for those that have only the class."""
         view = self._views["joint"]
         view.read_if_due()
-        names = column_names(self.schema_)
+        names = column_names(self._columns)
         found = {int(i): int(p) for i, p, _ in view.arrays()["reading.sets"]}
         return {name: names[found[j]] if found.get(j, -1) >= 0 else None for j, name in enumerate(names)}

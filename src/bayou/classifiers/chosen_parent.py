@@ -43,4 +43,4 @@ class ChosenParentClassifier(JointClassifier):
         view = self._views["joint"]
         view.read_if_due()
         column = int(view.arrays()["reading.column"][0])
-        return column_names(self.schema_)[column] if column >= 0 else None
+        return column_names(self._columns)[column] if column >= 0 else None

@@ -84,6 +84,10 @@ class JointClassifier(BayesClassifier):
         twin._mark_due()
         return twin
 
+    def begin(self, schema: Schema) -> None:
+        self._columns = schema  # the parent's, in a classifier made of classifiers
+        super().begin(schema)
+
     def grow(self, plan: Alignment) -> None:
         super().grow(plan)
         if all(np.array_equal(axis.to, np.arange(len(axis.to))) for axis in (plan.nominal, plan.numeric)):
@@ -95,11 +99,11 @@ class JointClassifier(BayesClassifier):
 
     def _name_columns(self) -> None:
         """Ranks and named columns, once the schema and the counts agree (a merge grows the counts first)."""
-        names = column_names(self.schema_)
+        names = column_names(self._columns)
         summary: JointCounts = self._views["joint"].summary
         if len(names) != len(summary.sizes):
             return
-        ranks = rank_columns(names, list(self.schema_.place), self.order)
+        ranks = rank_columns(names, list(self._columns.place), self.order)
         if not np.array_equal(ranks, summary.ranks):
             summary.order_by(ranks)
         self.named({name: j for j, name in enumerate(names)})

@@ -43,6 +43,11 @@ def require_regroups(view: AnyView) -> None:
     if not isinstance(view.summary, Regroups):
         name = type(view.summary).__name__
         raise UnsupportedError(f"{name} cannot be read for groups of classes: {name} does not regroup")
+    if not isinstance(view, Following | Searched | Live):
+        name = type(view).__name__
+        raise UnsupportedError(
+            f"{name} cannot be read for groups of classes: it is found for all of them together"
+        )
 
 
 def view_odds(view: AnyView, sides: Sides) -> Odds:
