@@ -25,11 +25,11 @@ STEPS = (16_384, 131_072, 1_048_576)
 def weighed_forests(bench: Bench) -> Terms:
     """FANC's parent sets, each weighted by its evidence relative to the best of its column."""
     gain, terms = GreedyForest("bayes").gains(bench.counts), []
-    for i in range(bench.columns):
+    for i in range(len(bench.source.columns)):
         sets = {-1: 0.0, **{p: float(gain[i, p]) for p in range(i)}}
         top = max(sets.values())
         terms += [(i, p, -1, float(np.exp(max(g - top, -700.0)))) for p, g in sets.items()]
-    return Terms.of(terms, bench.columns)
+    return Terms.of(terms, len(bench.source.columns))
 
 
 def held_share(bench: Bench) -> float:
