@@ -26,8 +26,8 @@ from reproduce.sets import DATA, SETS, Rows, load
 
 Make = Callable[[], Any]
 Floats = NDArray[np.float64]
-LARGE = 900  # test rows from which on one split is enough
-SMALL_SPLITS = 25
+LARGE = 900  # test rows from which on few splits are enough
+LARGE_SPLITS, SMALL_SPLITS = 5, 25
 TEST_SHARE = 0.3
 TABLE_SIZES = (40_000, 100_000, 380_000)
 STRUCTURES = ("independent", "blocks", "chain", "factor")
@@ -84,26 +84,34 @@ def holdout(data: Rows, make: Mapping[str, Make], seed: int, block: int = 1000) 
     return found
 
 
+def is_large(data: Rows) -> bool:
+    return len(data) * TEST_SHARE >= LARGE
+
+
 def splits(data: Rows) -> int:
-    """One split for large sets, many for small ones."""
-    return 1 if len(data) * TEST_SHARE >= LARGE else SMALL_SPLITS
+    """Few for large sets, many for small ones."""
+    return LARGE_SPLITS if is_large(data) else SMALL_SPLITS
 
 
 def mean_holdout(data: Rows, make: Mapping[str, Make], n: int) -> dict[str, dict[str, float]]:
     """Means over splits. The calibration error is that of the rows of all splits together ("ece"), beside the mean
-    over splits ("ece_split") and what a perfectly calibrated model would show in its place ("floor")."""
+    over splits ("ece_split"), what a perfectly calibrated model with the same probabilities would show in its place
+    ("floor"), and the difference ("debiased")."""
     runs = [holdout(data, make, seed) for seed in range(n)]
     return {name: _means([run[name] for run in runs]) for name in make}
 
 
 def _means(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     sure, right = (np.concatenate([run[key] for run in runs]) for key in ("sure", "right"))
+    per_split = float(np.mean([run["ece"] for run in runs]))
+    floor = float(np.mean([calibration_floor(run["sure"]) for run in runs]))
     return {
         "accuracy": float(np.mean([run["accuracy"] for run in runs])),
         "log_loss": float(np.mean([run["log_loss"] for run in runs])),
         "ece": calibration_error(sure, right),
-        "ece_split": float(np.mean([run["ece"] for run in runs])),
-        "floor": float(np.mean([calibration_floor(run["sure"]) for run in runs])),
+        "ece_split": per_split,
+        "floor": floor,
+        "debiased": per_split - floor,
     }
 
 
@@ -161,23 +169,32 @@ def run_holdout(numeric: str, names: Sequence[str]) -> None:
     print(f"{'mean gain':22}" + "".join(f"{np.mean(gains[rule]):10.2f}" for rule in make))
     print(f"{'worst gain':22}" + "".join(f"{np.min(gains[rule]):10.2f}" for rule in make))
     print(f"{'worst log-loss':22}" + "".join(f"{np.max(losses[rule]):10.4f}" for rule in make))
-    told = {"ece": "calibration error", "ece_split": "the same per split", "floor": "if calibrated, so"}
+    told = {
+        "ece": "calibration error", "ece_split": "the same per split", "floor": "were it calibrated",
+        "debiased": "above that, per split",
+    }  # fmt: skip
     for key, words in told.items():
-        print(f"{words:22}" + "".join(f"{_mean_of(found, rule, key):10.3f}" for rule in make))
+        print(f"{words:22}" + "".join(f"{mean_of(found, rule, key):10.3f}" for rule in make))
 
 
-def _mean_of(found: Mapping[str, Mapping[str, Mapping[str, float]]], rule: str, key: str) -> float:
+def mean_of(found: Mapping[str, Mapping[str, Mapping[str, float]]], rule: str, key: str) -> float:
+    """Mean over sets."""
     return float(np.mean([run[rule][key] for run in found.values()]))
 
 
 def run_prequential(numeric: str, names: Sequence[str]) -> None:
     make = drifting(numeric)
+    found = {}
     print(f"{'prequential, ' + numeric:22}" + "".join(f"{name:>12}" for name in make) + "   NLL of NB, WNB")
     for name in names:
-        data = load(name)
-        found = prequential(data, make)
-        line = "".join(f"{found[rule]['accuracy']:12.2f}" for rule in make)
-        print(f"{name:22}{line}   {found['NB']['log_loss']:.4f} {found['WNB']['log_loss']:.4f}", flush=True)
+        found[name] = run = prequential(load(name), make)
+        line = "".join(f"{run[rule]['accuracy']:12.2f}" for rule in make)
+        print(f"{name:22}{line}   {run['NB']['log_loss']:.4f} {run['WNB']['log_loss']:.4f}", flush=True)
+    gains = [mean_of(found, rule, "accuracy") - mean_of(found, "NB", "accuracy") for rule in make]
+    print(f"{'mean gain':22}" + "".join(f"{gain:12.2f}" for gain in gains))
+    above = {name: run["WNB"]["log_loss"] - run["NB"]["log_loss"] for name, run in found.items()}
+    worst = max(above, key=lambda name: above[name])
+    print(f"log-loss of WNB above that of NB at most {above[worst]:.4f} ({worst})")
 
 
 def run_merge(numeric: str, names: Sequence[str], shards: int = 4) -> None:

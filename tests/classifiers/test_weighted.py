@@ -13,12 +13,14 @@ from reproduce.document_000 import (
     calibration_error,
     calibration_floor,
     holdout,
+    is_large,
     mean_holdout,
     models,
     prequential,
+    splits,
 )
 from reproduce.document_000_khiops import PROGRAM, closed, compare
-from reproduce.sets import DATA, load
+from reproduce.sets import DATA, SETS, load
 
 from bayou import MEstimate, NaiveBayes
 from bayou.classifiers.weighted import WeightedNB
@@ -239,6 +241,35 @@ def test_no_worse_than_naive_bayes_on_small_sets(numeric):
         assert found["accuracy"] >= plain["accuracy"] - 0.6, name
         assert found["log_loss"] <= plain["log_loss"] + 0.001, name
         assert found["ece"] <= plain["ece"], name
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the shared data sets are not beside the project")
+@pytest.mark.parametrize("numeric", ["gaussian", "gk"])
+@pytest.mark.parametrize("name", ["labor", "iris", "banana"])
+def test_no_log_loss_above_naive_bayes_from_the_first_row(name, numeric):
+    """Predicting, then learning: 57 rows are too few to find out which of six experts is the best one."""
+    make = {name: new for name, new in models(numeric).items() if name in ("NB", "WNB")}
+    found = prequential(load(name), make)
+    assert found["WNB"]["log_loss"] <= found["NB"]["log_loss"] + 0.001
+
+
+@pytest.mark.skipif("BAYOU_LONG" not in os.environ, reason="long; run with BAYOU_LONG=1")
+@pytest.mark.skipif(not DATA.exists(), reason="the shared data sets are not beside the project")
+@pytest.mark.parametrize(("numeric", "gain"), [("gaussian", 4.0), ("gk", 1.7)])
+def test_all_real_sets(numeric, gain):
+    make = {name: new for name, new in models(numeric).items() if name in ("NB", "WNB")}
+    found = {}
+    for name in SETS:
+        data = load(name, 100_000)
+        plain, weighted = mean_holdout(data, make, splits(data)).values()
+        found[name] = plain, weighted
+        assert weighted["accuracy"] >= plain["accuracy"] - (0.15 if is_large(data) else 0.6), name
+        assert weighted["log_loss"] <= plain["log_loss"] + 0.001, name
+        rows = prequential(data, make)
+        assert rows["WNB"]["log_loss"] <= rows["NB"]["log_loss"] + 0.001, name
+    means = {key: np.mean([weighted[key] for _, weighted in found.values()]) for key in ("ece", "debiased")}
+    assert max(means.values()) <= 0.03
+    assert np.mean([weighted["accuracy"] - plain["accuracy"] for plain, weighted in found.values()]) >= gain
 
 
 def test_few_rows_cannot_show_a_small_calibration_error():
