@@ -55,6 +55,7 @@ class Block:
     novel : rows that bring a class or column never met before; proba : float64[n, K], set by who predicted
     hashed : nominal values by hash where the schema says so; codes are then 0, or -1 where missing
     whole : whether it is known that no number is missing
+    decided : int32[n], the classes decided for, where that is not simply the most probable one
     """
 
     numeric: Floats
@@ -67,6 +68,7 @@ class Block:
     proba: Floats | None = field(default=None)
     hashed: Hashed | None = None
     whole: bool = False
+    decided: Codes | None = None
 
     @property
     def n(self) -> int:
@@ -85,6 +87,7 @@ class Block:
             None if self.proba is None else self.proba[lo:hi],
             None if self.hashed is None else self.hashed.rows(lo, hi),
             self.whole,
+            None if self.decided is None else self.decided[lo:hi],
         )
 
     def cut(self, points: Sequence[int]) -> Iterator[tuple[slice, Block]]:

@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 from tests.cli.invoke import bayou
 
-from bayou import classifiers
+from bayou import Threshold, classifiers
 from bayou.classifiers import NaiveBayes
 from bayou.cli import meter
 from bayou.files import load
@@ -286,21 +286,38 @@ def test_demo_shows_every_classifier() -> None:
         assert f"\n{name} " in result.stdout
 
 
-def test_explain_takes_a_row_from_anywhere(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Any] = []
+def test_explain_takes_a_row_from_anywhere(folder: Path) -> None:
+    model = folder / "m.bayou"
+    told = bayou("explain", model, folder / "mixed.csv", "--row", 3).stdout
+    assert all(f"  {name} = " in told for name in ("x0", "n2"))
+    told = bayou("explain", model, "-", stdin='{"x0": 1.5, "n0": "v1"}').stdout
+    assert "x0 = 1.5" in told
+    assert "n2 = " not in told
+    data = json.loads(bayou("explain", model, "-", "--json", stdin='{"x0": 1.5, "n0": "v1"}').stdout)
+    assert data["values"] == {"x0": 1.5, "n0": "v1"}
+    assert data["base"] + sum(data["terms"].values()) + data["together"] == pytest.approx(data["log_odds"])
+    assert "not JSON" in bayou("explain", model, "-", stdin="{", code=1).stderr
+    assert "none of the columns" in bayou("explain", model, "-", stdin='{"zz": 1}', code=1).stderr
+    assert "no row 9" in bayou("explain", model, "-", "--row", 9, stdin="{}", code=1).stderr
+    far = bayou("explain", model, folder / "mixed.csv", "--row", 5000, code=1).stderr
+    assert "no row 5000" in far
 
-    def explain(self: Any, row: Any) -> str:
-        seen.append(row)
-        return "because"
 
-    monkeypatch.setattr(NaiveBayes, "explain", explain, raising=False)
-    assert "because" in bayou("explain", folder / "m.bayou", folder / "mixed.csv", "--row", 3).stdout
-    assert set(seen[0]) >= {"x0", "n2"}
-    bayou("explain", folder / "m.bayou", "-", stdin='{"x0": 1.5, "n0": "v1"}')
-    assert seen[1] == {"x0": 1.5, "n0": "v1"}
-    assert "not JSON" in bayou("explain", folder / "m.bayou", "-", stdin="{", code=1).stderr
-    assert "no row 9" in bayou("explain", folder / "m.bayou", "-", "--row", 9, stdin="{}", code=1).stderr
-    assert (
-        "no row 5000"
-        in bayou("explain", folder / "m.bayou", folder / "mixed.csv", "--row", 5000, code=1).stderr
-    )
+def test_predict_decides_as_the_model_does(tmp_path: Path) -> None:
+    rows, model = tmp_path / "rows.csv", NaiveBayes(decision=Threshold("p", 0.1))
+    rows.write_text("day,c\n" + "1,p\n" + "1,q\n" * 5)
+    bayou("learn", rows, "-t", "c", "-m", "nb(decision=Threshold(p, 0.1))", "-o", tmp_path / "m.bayou")
+    result = bayou("predict", tmp_path / "m.bayou", rows, "--only", "-q")
+    assert {line.split(",")[0] for line in result.stdout.splitlines()[1:]} == {'"p"'}
+    assert model.fit([[1.0]] * 6, ["p", *"qqqqq"]).predict([[1.0]]) == ["p"]
+
+
+def test_a_model_without_classes_and_an_address_are_told_apart_from_bugs(
+    tmp_path: Path, folder: Path
+) -> None:
+    (tmp_path / "none.csv").write_text("a,c\n")
+    bayou("learn", tmp_path / "none.csv", "-t", "c", "-o", tmp_path / "m.bayou")
+    assert "no class" in bayou("predict", tmp_path / "m.bayou", folder / "mixed.csv", code=1).stderr
+    address = "https://example.org/rows.csv"
+    said = bayou("learn", address, "-t", "c", "-o", tmp_path / "m.bayou", code=1).stderr
+    assert f"not addresses: '{address}'" in said

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from tests.naive import metrics as naive
 
+from bayou import Costs, Threshold, holdout
 from bayou.classifiers import MajorityClass, NaiveBayes, NoChange
 from bayou.errors import BayouError, DataError, SchemaError
 from bayou.evaluate import Prequential, Progress, curve, prequential
@@ -63,6 +64,21 @@ def test_the_block_size_does_not_show(block: int) -> None:
     parts = prequential([NaiveBayes()], (X, y), window=25, block=block)
     for name in whole:
         assert numbers(parts[name]) == numbers(whole[name])
+
+
+@pytest.mark.parametrize("decision", [Threshold("c1", 0.2), Costs(miss={"c2": 4.0})])
+def test_a_model_is_judged_by_what_it_decides_for(decision: Any) -> None:
+    X, y = records()
+    model = NaiveBayes(decision=decision)
+    found = prequential(NaiveBayes(decision=decision), (X, y), window=30, every=40)
+    right = []
+    for x, label in zip(X, y, strict=True):
+        right.append(model.predict_one(x) == label)
+        model.learn_one(x, label)
+    assert found.accuracy == pytest.approx(np.mean(right))
+    assert found.accuracy != prequential(NaiveBayes(), (X, y)).accuracy
+    tested = holdout(NaiveBayes(decision=decision), (X, y), (X, y))
+    assert tested.accuracy == pytest.approx(np.mean(model.predict(X) == np.array(y)))
 
 
 def test_company_does_not_matter() -> None:

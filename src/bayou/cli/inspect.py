@@ -118,21 +118,22 @@ def explain(
     quiet: options.Quiet = False,
 ) -> None:
     """Why the model says what it says about one row, attribute by attribute."""
+    from dataclasses import asdict
+
     from bayou.cli.files import load_model
-    from bayou.errors import UnsupportedError
+    from bayou.cli.predict import compare_columns
 
     model = load_model(model_file)
     announce_compiling(quiet)
     record = _record(file, row)
     if model.started and not model.numbers_are_words:
+        compare_columns(model, record, file, quiet=True)
         record = {name: value for name, value in record.items() if name in model.schema_.place}
-    if not hasattr(model, "explain"):
-        raise UnsupportedError(f"{type(model).__name__} cannot explain its predictions in this version")
     found = model.explain(record)
     if json:
-        out_json(found.to_dict() if hasattr(found, "to_dict") else found)
+        out_json(asdict(found))
     else:
-        out(found.table() if hasattr(found, "table") else str(found))
+        out(str(found))
 
 
 def _record(file: str, row: int) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -44,16 +45,20 @@ def predict(
     format: options.Format = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write the most probable class and all class probabilities of every row. The model stays as it is."""
+    """Write the predicted class and all class probabilities of every row. The model stays as it is."""
     from bayou.cli.files import load_model
     from bayou.cli.sinks import opened_sink
+    from bayou.errors import NotFittedError
 
     model = load_model(model_file)
+    if not (model.started and model.labels()):
+        raise NotFittedError(f"{options.title(model_file)} has met no class yet; learn labelled rows first")
     announce_compiling(quiet)
     meter = Meter("predict", quiet)
     right = labelled = done = 0
     with _matching(model, file, target or "", policy, format) as stream, opened_sink(out) as sink:
-        _compare_columns(model, stream, file, quiet)
+        if stream.vocabulary is None:
+            compare_columns(model, stream.columns, file, quiet)
         while rows is None or done < rows:
             got = stream.read(BLOCK if rows is None else min(BLOCK, rows - done))
             if got is None:
@@ -99,19 +104,19 @@ def _matching(model: Any, file: str, target: str, policy: options.PolicyName, fo
     return opened({kind.value: [n for n, k in other.items() if k == kind.value] for kind in Kind})
 
 
-def _compare_columns(model: Any, stream: Source, file: str, quiet: bool) -> None:
+def compare_columns(model: Any, columns: Collection[str], file: str, quiet: bool) -> None:
     """Refuse a file that has nothing of what the model learned; say what is lacking."""
     from bayou.errors import SchemaError
     from bayou.streams.wishes import listed
 
     known = list(model.schema_.place)
-    lacking = [name for name in known if name not in stream.columns]
-    if model.numbers_are_words or stream.vocabulary is not None or not lacking:
+    lacking = [name for name in known if name not in columns]
+    if model.numbers_are_words or not lacking:
         return
     if len(lacking) == len(known):
         raise SchemaError(
             f"{options.title(file)} has none of the columns the model learned: {listed(known)}; it has "
-            f"{listed(list(stream.columns))}"
+            f"{listed(list(columns))}"
         )
     if not quiet:
         more = f" and {len(lacking) - 20:,} more" if len(lacking) > 20 else ""
@@ -119,12 +124,9 @@ def _compare_columns(model: Any, stream: Source, file: str, quiet: bool) -> None
 
 
 def _scored(model: Any, rows: Any, target: str | None) -> tuple[dict[str, Any], int, int]:
-    import numpy as np
-
     proba = model.proba(model.encode(rows))
     labels = model.labels()
-    best = np.argmax(proba, axis=1) if len(labels) else np.zeros(0, int)
-    columns: dict[str, Any] = {"prediction": [labels[i] for i in best]}
+    columns: dict[str, Any] = {"prediction": [labels[i] for i in model.decide(proba)]}
     columns |= {f"p({label})": proba[:, i] for i, label in enumerate(labels)}
     if not target or rows.labels is None:
         return columns, 0, 0

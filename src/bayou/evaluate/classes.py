@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.align import Alignment
-from bayou.block import Codes, Floats
+from bayou.block import Block, Codes, Floats
+from bayou.classifiers.model import Model
 from bayou.encoding.columns import distinct
 from bayou.schema import Label, identity_key, label_key
-from bayou.summaries.outcomes import class_plan
+from bayou.summaries.outcomes import class_plan, scored_rows
 
 
 class ClassBook:
@@ -47,9 +48,20 @@ class ClassBook:
         place = [self._place.get(identity_key(label), -1) for label in found]
         return np.array([*place, -1], dtype=np.int32)[inverse]
 
+    def scored(self, codes: Codes, proba: Floats, model: Model) -> Block:
+        """Rows with what a model makes of them: its probabilities, and its decisions where it has a rule for them."""
+        labels = model.labels()
+        decided = None
+        if getattr(model, "decision", None) is not None and labels:
+            decided = self._where(labels).astype(np.int32)[model.decide(proba)]
+        return scored_rows(codes, self.spread(proba, labels), decided=decided)
+
+    def _where(self, labels: Sequence[Label]) -> NDArray[np.int64]:
+        return np.array([self._place[identity_key(c)] for c in labels], dtype=np.int64)
+
     def spread(self, proba: Floats, labels: Sequence[Label]) -> Floats:
         """Probabilities with columns in the order of this book, from columns for `labels`."""
-        where: NDArray[np.int64] = np.array([self._place[identity_key(c)] for c in labels], dtype=np.int64)
+        where = self._where(labels)
         if len(where) == len(self.labels):  # both are in canonical order
             return proba
         out = np.zeros((len(proba), len(self.labels)))

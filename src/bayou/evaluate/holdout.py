@@ -18,7 +18,6 @@ from bayou.evaluate.record import Record
 from bayou.evaluate.result import Result
 from bayou.readings.metrics import Scores
 from bayou.streams.source import Source
-from bayou.summaries.outcomes import scored_rows
 
 
 def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tuple[Any, Any]) -> Evaluation:
@@ -93,8 +92,7 @@ def tested(
             for name, model in cohort.models.items():
                 if plan is not None:
                     records[name].realign(plan)
-                proba = book.spread(model.proba(block), model.labels())
-                records[name].update(scored_rows(codes_of, proba))
+                records[name].update(book.scored(codes_of, model.proba(block), model))
         rows += batch.size
     return records, tuple(book.labels), rows
 

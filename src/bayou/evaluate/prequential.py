@@ -131,10 +131,7 @@ class Prequential:
             for record in self._records.values():
                 record.realign(plan)
         codes = self._book.codes(batch.labels)
-        blocks = {
-            name: scored_rows(codes, self._book.spread(proba[name], model.labels()))
-            for name, model in self.models.items()
-        }
+        blocks = {name: self._book.scored(codes, proba[name], model) for name, model in self.models.items()}
         points = self._spacing.points(self.rows, batch.size)
         for where, _ in scored_rows(codes, None).cut(points):
             for name, record in self._records.items():

@@ -206,4 +206,4 @@ def _count(names: Sequence[str], start: int) -> list[str]:
 
 
 def _remedy(name: str) -> str:
-    return f'declare it: nominal=[{name!r}]; or policy="skip" or "missing"'
+    return f'declare it: nominal=[{name!r}]; or policy="skip" or policy="missing"'

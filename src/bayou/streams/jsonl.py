@@ -96,7 +96,7 @@ class JsonLinesSource(ChunkedSource):
             out.append(value)
             if not fits:
                 reason = "not a text or a number" if kind in ("nominal", "text") else "not a number"
-                remedy = f'declare it: nominal=[{name!r}]; or policy="skip" or "missing"'
+                remedy = f'declare it: nominal=[{name!r}]; or policy="skip" or policy="missing"'
                 record = int(draft.records[i])
                 draft.misfits.append(Misfit(record, name, reason, _shown(row[name]), remedy))
         if pa.types.is_dictionary(arrow):

@@ -84,6 +84,12 @@ def open_stream(
     left_out = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     wishes = Wishes(target, kinds, left_out, policy, letters)
     name = os.fspath(path)
+    if "://" in name and not os.path.exists(name):
+        raise DataError(
+            "streams are files, not addresses",
+            value=name,
+            remedy="fetch it first, or pipe it into standard input: -",
+        )
     chosen = format or format_of(name)
     tap = Tap(name)
     try:

@@ -42,7 +42,11 @@ class Wishes:
         seen: set[str] = set()
         for name in names:
             if name in seen:
-                raise DataError("the header repeats a name", column=name, remedy="rename one of the columns")
+                raise DataError(
+                    "the header repeats a name",
+                    column=name,
+                    remedy="rename one of the columns; the first line holds their names",
+                )
             seen.add(name)
         if not open_ended:
             for name in [*(self.kinds or {}), *self.ignore]:

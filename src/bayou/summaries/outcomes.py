@@ -1,7 +1,8 @@
 """Track records: what a model predicted, against what was true.
 
 These summaries read `block.y`, `block.w` and `block.proba`, the probabilities the model gave each row before it
-learned it (`block.scored(proba)`). A row of zeros is "no prediction yet" and counts as wrong.
+learned it (`block.scored(proba)`), and `block.decided` where a model decides for another class than the most
+probable one. A row of zeros is "no prediction yet" and counts as wrong.
 """
 
 from __future__ import annotations
@@ -43,11 +44,14 @@ def judged(block: Block) -> Judged:
     if block.proba is None:
         raise TypeError("outcomes need the model's predictions: give block.scored(proba)")
     counts = (block.y >= 0) & (block.w > 0)
-    y, w, proba = block.y, block.w, block.proba
+    y, w, proba, decided = block.y, block.w, block.proba, block.decided
     if not counts.all():
         y, w, proba = y[counts], w[counts], proba[counts]
+        decided = None if decided is None else decided[counts]
     predicted, losses = np.empty(len(y), np.int32), np.empty((len(y), 2))
     judge(y, proba, predicted, losses)
+    if decided is not None:
+        predicted = np.where(predicted >= 0, decided, predicted)
     return Judged(y, w, proba, predicted, losses)
 
 
@@ -179,13 +183,15 @@ class Losses(ArraySummary):
         )  # a class may come late
 
 
-def scored_rows(y: Any, proba: Any, w: Any = None) -> Block:
-    """A block of outcomes alone: class codes (-1 unlabelled), probabilities and weights, and no columns."""
+def scored_rows(y: Any, proba: Any, w: Any = None, decided: Codes | None = None) -> Block:
+    """A block of outcomes alone: class codes (-1 unlabelled), probabilities, weights, decisions, and no columns."""
     labels = np.ascontiguousarray(y, dtype=np.int32)
     n = len(labels)
     weights = np.ones(n) if w is None else np.ascontiguousarray(w, dtype=np.float64)
     scores = None if proba is None else np.ascontiguousarray(proba, dtype=np.float64)
-    return Block(np.empty((n, 0)), np.empty((n, 0), np.int32), (), labels, weights, proba=scores)
+    return Block(
+        np.empty((n, 0)), np.empty((n, 0), np.int32), (), labels, weights, proba=scores, decided=decided
+    )
 
 
 def class_plan(old: Sequence[Label], new: Sequence[Label]) -> Alignment:

@@ -143,7 +143,7 @@ def portable(options: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in options.items():
         if name in ("path", "dead_letters") and value is not None:
             text = os.fspath(value)
-            out[name] = text if text == "-" else os.path.abspath(text)
+            out[name] = text if text == "-" or "://" in text else os.path.abspath(text)
         else:
             out[name] = value if value is None or isinstance(value, str) else sorted(value)
     return out
