@@ -105,6 +105,9 @@ class Vocabulary:
         """The value behind a code; "(other)" for the shared cell."""
         return self.values[code] if code < len(self.values) else "(other)"
 
+    def __deepcopy__(self, memo: dict[int, object]) -> Vocabulary:
+        return self.copy()
+
     def copy(self) -> Vocabulary:
         twin = Vocabulary(limit=self.limit)
         twin.values, twin.codes = list(self.values), dict(self.codes)
@@ -246,6 +249,12 @@ class Schema:
         twin = other.copy()
         self.declared, self.closed, self.classes = twin.declared, twin.closed, twin.classes
         self.place, self.vocabularies, self._names = twin.place, twin.vocabularies, twin._names
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Schema:
+        twin = self.copy()
+        memo[id(self.classes)] = twin.classes
+        memo.update({id(v): twin.vocabularies[name] for name, v in self.vocabularies.items()})
+        return twin
 
     def copy(self) -> Schema:
         twin = Schema.__new__(Schema)

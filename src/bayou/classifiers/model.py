@@ -187,7 +187,8 @@ class Model(Parameterised):
             self.reset()
         encoder = self._require()
         self.settle()
-        block, growth = encoder.encode(X, y, w, start=self._position, learn=learn)
+        start = self._position if learn else 0  # rows to predict are numbered as they are given
+        block, growth = encoder.encode(X, y, w, start=start, learn=learn)
         if learn:
             self.admit(growth)
         return block
@@ -275,23 +276,26 @@ class Model(Parameterised):
         if type(other) is not type(self) or repr(other) != repr(self):
             raise MergeError(f"cannot merge {self!r} with {other!r}; make shards with model.fresh()")
         if not self.law.merges:
-            raise MergeError(f"{type(self).__name__} does not merge: {self.law.promise}")
+            raise MergeError(
+                f"{type(self).__name__} does not merge: what it learned depends on the order of the rows; "
+                "learn all of them in one pass"
+            )
         if other._encoder is None:
             return self
-        if self._encoder is None:
-            self.reset()
-        mine, theirs = self.schema_, other.schema_
-        schema = union(mine, theirs)
-        twin = copy.deepcopy(other)
-        for model in (self, twin):
+        joined, theirs = copy.deepcopy(self), copy.deepcopy(other)  # a merge that is refused changes nothing
+        if joined._encoder is None:
+            joined.reset()
+        schema = union(joined.schema_, theirs.schema_)
+        for model in (joined, theirs):
             model.settle()
-        plans = align(mine, schema), align(theirs, schema)
-        for model, plan in zip((self, twin), plans, strict=True):
+            plan = align(model.schema_, schema)
             model.schema_.become(schema)  # in place: members and readers hold on to it
             model.grow(plan)
-        self._encoder = Encoder(mine, self.numbers_are_words)
-        self.merge_state(twin)
-        self._position += twin._position
+        joined._encoder = Encoder(joined.schema_, self.numbers_are_words)
+        joined.merge_state(theirs)
+        joined._position += theirs._position
+        kept = self.get_params(deep=False)
+        self.__dict__.update({**joined.__dict__, **kept})
         return self
 
     def unlearn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -336,6 +340,10 @@ class Model(Parameterised):
 
     def decide(self, proba: Floats) -> NDArray[np.intp]:
         """Positions in `labels()` of the decided classes; the parameter `decision`, where there is one, rules."""
+        if not proba.shape[1]:
+            raise NotFittedError(
+                f"this {type(self).__name__} has met no class yet; learn labelled rows first"
+            )
         rule: Decision | None = getattr(self, "decision", None)
         return proba.argmax(axis=1) if rule is None else rule.decide(self.labels(), proba)
 
