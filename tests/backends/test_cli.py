@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.backends.agreement import alike
 from tests.backends.tables import one_pass, table, write_csv, write_parquet
 from typer.testing import CliRunner
 
@@ -57,12 +60,52 @@ def test_what_does_not_go_with_shards_is_refused(tmp_path: Path) -> None:
     assert "standard input" in bayou("learn", "-", "--out", tmp_path / "m.bayou", "--jobs", 2, code=2).output
 
 
-@pytest.mark.skipif(not LONG, reason="starts a Java machine of its own: make test-system")
+SETTINGS = """
+spark.ui.enabled false
+spark.driver.host 127.0.0.1
+spark.sql.catalogImplementation hive
+spark.sql.warehouse.dir {home}/warehouse
+spark.hadoop.javax.jdo.option.ConnectionURL jdbc:derby:;databaseName={home}/tables;create=true
+"""
+STORE = """
+import sys
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.master("local[1]").getOrCreate()
+spark.sql("create database shop")
+spark.read.parquet(sys.argv[1]).write.saveAsTable("shop.moves")
+spark.stop()
+"""
+
+
+@pytest.mark.skipif(not LONG, reason="starts Java machines of its own: make test-system")
 @pytest.mark.skipif(not shutil.which("java"), reason="THERE IS NO JAVA HERE")
-@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
-def test_learn_with_spark(tmp_path: Path) -> None:
-    path = write_parquet(table(), tmp_path / "moves.parquet")
-    out = tmp_path / "m.bayou"
-    bayou("learn", path, "-t", "move", "--engine", "spark", "--master", "local[2]", "--out", out)
-    assert load(out).labels() == one_pass(NaiveBayes(), path, target="move").labels()
-    assert load(out)._position == 3_000
+def test_learn_with_spark_from_files_and_from_tables_that_others_made(tmp_path: Path) -> None:
+    """What a person types, in processes of their own, with a catalog that outlives them."""
+    path, out = write_parquet(table(), tmp_path / "moves.parquet"), tmp_path / "m.bayou"
+    comma = write_csv(table(), tmp_path / "moves.csv")
+    (tmp_path / "spark-defaults.conf").write_text(SETTINGS.format(home=tmp_path))
+    known = {**os.environ, "SPARK_CONF_DIR": str(tmp_path), "SPARK_LOCAL_IP": "127.0.0.1"}
+
+    def run(*command: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *map(str, command)], env=known, cwd=tmp_path, capture_output=True, text=True
+        )
+
+    def learn(name: object, *options: object) -> subprocess.CompletedProcess[str]:
+        spark = ("-t", "move", "--engine", "spark", "--master", "local[2]", "--out", out)
+        return run("-c", "from bayou.cli import main; main()", "learn", name, *spark, *options)
+
+    stored = run("-c", STORE, path)
+    assert stored.returncode == 0, stored.stderr[-2_000:]
+    one, rows = one_pass(NaiveBayes(), path, target="move"), table(500).drop(["move"])
+    for name in (path, comma, "shop.moves"):
+        done = learn(name)
+        assert done.returncode == 0, done.stderr[-2_000:]
+        assert ": 3,000 rows" in done.stderr
+        alike(load(out), one, rows)
+    unknown = learn("shop.nothing")
+    assert unknown.returncode == 2
+    assert "shop.nothing is neither a file nor a table that Spark knows" in unknown.stderr
+    ordered = learn("shop.moves", "--model", "no-change")
+    assert ordered.returncode == 1
+    assert "cannot be learned from a table without order" in ordered.stderr

@@ -79,7 +79,7 @@ def workers() -> list[int]:
     for entry in Path("/proc").iterdir():
         try:
             parent = (entry / "stat").read_text().rpartition(")")[2].split()[1]
-            if int(parent) == os.getpid() and b"bayou.backends.worker" in (entry / "cmdline").read_bytes():
+            if int(parent) == os.getpid() and b"bayou.backends" in (entry / "cmdline").read_bytes():
                 found.append(int(entry.name))
         except (OSError, ValueError, IndexError):
             continue
@@ -266,12 +266,18 @@ def test_empty_and_missing_files_are_told(tmp_path: Path) -> None:
     assert Shard(str(path)).place == str(path)
 
 
-def test_a_worker_imports_only_what_its_model_needs() -> None:
+def test_a_worker_imports_only_what_its_model_needs(tmp_path: Path) -> None:
     from bayou import classifiers, ensembles
 
     assert {*bayou.files.kinds().models} == {*classifiers.__all__, *ensembles.__all__}
+    path = write_parquet(table(100), tmp_path / "moves.parquet")
+    plan = Plan.of(path, NaiveBayes(), MOVE, None)
     script = (
-        "import sys; from bayou import files; import bayou.backends.worker; from bayou.classifiers import NaiveBayes;"
-        "files.loads(files.dumps(NaiveBayes())); print([m for m in sys.modules if m == 'bayou.ensembles'])"
+        "import sys; from bayou.backends.__main__ import Spared; sys.meta_path.insert(0, Spared());"
+        "from bayou.backends.worker import Job; from bayou.backends.shards import Shard;"
+        "part = Job.of(sys.stdin.buffer.read()).partial(Shard(sys.argv[1])); assert b'NaiveBayes' in part;"
+        "print([m for m in sys.modules if m in ('bayou.ensembles', 'scipy', 'pandas')])"
     )
-    assert subprocess.run([sys.executable, "-c", script], check=True, capture_output=True).stdout == b"[]\n"
+    told = plan.job.to_bytes()
+    command = [sys.executable, "-c", script, path]
+    assert subprocess.run(command, input=told, check=True, capture_output=True).stdout == b"[]\n"

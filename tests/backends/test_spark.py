@@ -17,14 +17,25 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from tests.backends.agreement import alike, covertype, quantiles_within_bound, texts
-from tests.backends.tables import one_pass, table, write_parquet
+from tests.backends.tables import one_pass, table, write_csv, write_parquet
+from tests.backends.test_cli import bayou
 
-from bayou import AODE, EcocNB, HoeffdingTree, MultinomialNB, NaiveBayes, NoChange, WeightedNB, fit_files
+from bayou import (
+    AODE,
+    EcocNB,
+    HoeffdingTree,
+    MultinomialNB,
+    NaiveBayes,
+    NoChange,
+    WeightedNB,
+    fit_files,
+    load,
+)
 from bayou.backends import spark as on_spark
 from bayou.backends.fold import AveragedWarning
 from bayou.backends.spark import rows as on_rows
 from bayou.backends.spark.streaming import BatchLearner
-from bayou.errors import DataError, UnsupportedError
+from bayou.errors import DataError, SchemaError, UnsupportedError
 from bayou.persist.errors import CheckpointError
 
 LONG = bool(os.environ.get("BAYOU_LONG"))
@@ -116,8 +127,10 @@ def a_bad_row_is_named_or_left_out(spark: Any, home: Path) -> None:
     found = on_spark.fit(df, NaiveBayes(), numeric=["x"], policy="skip", **MOVE)
     good = write_parquet(whole.filter(pa.array([i != 350 for i in range(400)])), home / "good.parquet")
     alike(found, one_pass(NaiveBayes(), good, **MOVE), whole.drop(["move"]))
-    with pytest.raises(DataError, match="there is no column 'way'"):
+    with pytest.raises(SchemaError, match="there is no column 'way'"):
         on_spark.fit(df, NaiveBayes(), target="way")
+    with pytest.raises(DataError, match="without a target"):
+        on_spark.fit(df, NaiveBayes(), target="")
 
 
 def a_worker_killed_in_mid_job(spark: Any, home: Path) -> None:
@@ -217,6 +230,29 @@ def laws_are_kept(spark: Any, home: Path) -> None:
     assert model.labels() == ["c0", "c1", "c2"]
 
 
+def csv_by_its_path_and_as_a_table(spark: Any, home: Path) -> None:
+    path = write_csv(table(), home / "moves.csv")
+    one, aode = (one_pass(kind(), path, **MOVE) for kind in (NaiveBayes, AODE))
+    assert on_spark.fit_files(spark, path, AODE(), shard_bytes=60_000, **MOVE).digest() == aode.digest()
+    df = spark.read.csv(str(path), header=True, inferSchema=True)
+    alike(on_spark.fit(df.repartition(3), NaiveBayes(), **MOVE), one, table(500).drop(["move"]))
+    lines = [f'{i / 7},"a,\nc{i % 3},b",c{i % 2}' if i > 900 else f"{i / 7},c,c{i % 2}" for i in range(1_000)]
+    quoted = home / "quoted.csv"
+    quoted.write_text("\n".join(["x,say,move", *lines]) + "\n")
+    found = on_spark.fit_files(spark, quoted, AODE(), shard_bytes=8_000, **MOVE)
+    assert found.digest() == one_pass(AODE(), quoted, **MOVE).digest()
+
+
+def a_table_by_its_name(spark: Any, home: Path) -> None:
+    """Comes last: the command stops the session."""
+    spark.createDataFrame(table()).write.saveAsTable("moves")
+    out = home / "m.bayou"
+    told = bayou("learn", "moves", "-t", "move", "--engine", "spark", "--out", out)
+    assert "moves: 3,000 rows" in told.output
+    one = one_pass(NaiveBayes(), write_parquet(table(), home / "moves.parquet"), **MOVE)
+    alike(load(out), one, table(500).drop(["move"]))
+
+
 CHECKS: list[Callable[[Any, Path], None]] = [
     covertype_three_ways,
     words_three_ways,
@@ -226,6 +262,8 @@ CHECKS: list[Callable[[Any, Path], None]] = [
     scores,
     a_stream_exactly_once,
     laws_are_kept,
+    *([csv_by_its_path_and_as_a_table] if LONG else []),
+    a_table_by_its_name,
 ]
 
 

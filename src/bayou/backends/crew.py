@@ -44,7 +44,7 @@ class Helper:
 
     def _start(self) -> None:
         self._line, theirs = Pipe()
-        command = [sys.executable, "-m", "bayou.backends.worker", str(theirs.fileno())]
+        command = [sys.executable, "-m", "bayou.backends", str(theirs.fileno())]
         known = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         with theirs, tempfile.TemporaryFile() as told:
             told.write(self._job)

@@ -13,7 +13,7 @@ from bayou import files
 from bayou.backends.crew import Crew
 from bayou.backends.fold import Part, Total, check_law
 from bayou.backends.frames import prepared
-from bayou.backends.shards import Opening, Shard, cut, found
+from bayou.backends.shards import Opening, Shard, cut, found, listed
 from bayou.backends.worker import Job
 from bayou.streams.records import QuotedError
 from bayou.streams.source import Policy, Source
@@ -127,12 +127,8 @@ class Plan:
     def of(paths: Paths, estimator: Any, options: Mapping[str, Any], shard_bytes: int | None) -> Plan:
         """Look at the first rows, freeze what must be frozen, and cut."""
         names = found(paths)
-        given = {
-            name: [value] if isinstance(value, str) else list(value)
-            for name in ("nominal", "numeric", "text", "ignore")
-            if (value := options.get(name))
-        }
-        opening = Opening.like(names[0], {**options, **given})
+        lists = {name: listed(options.get(name, ())) for name in ("nominal", "numeric", "text", "ignore")}
+        opening = Opening.like(names[0], {**options, **lists})
         blank = prepared(estimator.fresh() if estimator.started else estimator, _opened(names, opening))
         job = Job(files.dumps(blank), opening)
         return Plan(names, job, cut(names, opening, shard_bytes), shard_bytes)

@@ -80,6 +80,11 @@ class Opening:
         return source
 
 
+def listed(names: Collection[str]) -> list[str]:
+    """Names, where one alone may stand for itself."""
+    return [names] if isinstance(names, str) else list(names)
+
+
 def found(paths: Path | str | Iterable[Path | str]) -> list[str]:
     """The files meant: a path, a pattern, a folder (all its files but hidden ones), or several of these.
 

@@ -1,19 +1,13 @@
-"""One worker of the pool: learns the shards it is sent. `python -m bayou.backends.worker FD` is one in a process.
-
-Nothing is pickled, and the caller's main module is not imported again: a job is JSON and model bytes.
-"""
+"""What a worker of the pool does: it learns the shards it is sent. A job is JSON and model bytes, nothing pickled."""
 
 from __future__ import annotations
 
 import json
-import signal
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection
 
-from bayou import files
 from bayou.backends.fold import Part, partial, told
 from bayou.backends.shards import Opening, Shard
 from bayou.errors import BayouError
@@ -81,25 +75,3 @@ def alone() -> None:
 
     set_threads(1)
     pa.set_cpu_count(1)
-
-
-class Spared:
-    """Makes SciPy and pandas look absent, which Numba and pyarrow would import: half a second that no shard needs."""
-
-    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        if name in ("scipy", "pandas"):
-            raise ModuleNotFoundError(f"a worker does without {name}")
-
-
-def main(handle: int) -> None:
-    """Be a worker; the job comes from standard input."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent decides
-    sys.meta_path.insert(0, Spared())
-    alone()
-    job = Job.of(sys.stdin.buffer.read())
-    files.loads(job.blank)  # so that class and kernels are there when the first shard comes
-    serve(Connection(handle), job)
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))

@@ -74,7 +74,7 @@ def learned_apart(
     for warning in caught:
         note(str(warning.message))
     shards = f" in {found.shards:,} shard{'s' * (found.shards > 1)}" if found.shards else ""
-    lost = f", {found.deaths} workers died and were replaced" if found.deaths else ""
+    lost = f", {found.deaths} worker processes died on the way" if found.deaths else ""
     title = job.title if len(paths) == 1 else f"{job.title} and {len(paths) - 1} more"
     about = f"{title}: {found.rows:,} rows{shards}{lost}"
     return Done(
@@ -100,9 +100,8 @@ def _on_spark(
         if len(paths) > 1 or is_several(paths[0]) or os.path.exists(paths[0]):
             return learn_files(spark, paths, learner, stream)
         check_law(learner, ordered=False)
-        name = os.path.basename(paths[0])
-        if not spark.catalog.tableExists(name):
-            raise UsageError(f"{name} is neither a file nor a table that Spark knows")
-        return learned(spark.table(name), learner, stream, FAN_IN)
+        if not spark.catalog.tableExists(paths[0]):
+            raise UsageError(f"{paths[0]} is neither a file nor a table that Spark knows")
+        return learned(spark.table(paths[0]), learner, stream, FAN_IN)
     finally:
         spark.stop()

@@ -16,7 +16,8 @@ from bayou.backends.spark.rows import heads, mapped, partition, source, wishes
 from bayou.backends.worker import Job, alone
 from bayou.errors import BayouError, DataError
 from bayou.streams.records import QuotedError
-from bayou.streams.source import Policy, Source
+from bayou.streams.source import Policy
+from bayou.streams.wishes import Wishes
 
 M = TypeVar("M")
 FAN_IN = 32
@@ -99,45 +100,35 @@ def learn_files(
 
 def learned(df: Any, model: Any, options: Mapping[str, Any], fan_in: int) -> Learned:
     """Rows of a DataFrame learned from an empty model, or one whose schema and frames are known."""
-    given = {
-        k: [v] if isinstance(v, str) and k not in ("target", "policy") else v for k, v in options.items()
-    }
-    if given["target"] not in df.columns:
-        raise DataError(f"there is no column {given['target']!r}; the columns are {df.columns}")
-    blank = model
+    wished = wishes(options)
+    if wished.choose_target(df.columns) is None:
+        raise DataError(
+            "a table without a target cannot be learned", remedy="say which column it is: target="
+        )
     if not model.started or loose(model):
-        blank = prepared(model, _head_sources(df, given))
-    job = files.dumps(blank.fresh())
-    parts = mapped(df, _row_learner(job, given), "number long, part binary").rdd
-    return _taken(_tree(parts.map(tuple), fan_in), job)
-
-
-def _head_sources(df: Any, options: Mapping[str, Any]) -> Iterator[Source]:
-    for table in heads(df):
-        found = source(table.to_batches(), wishes(options), "the first rows")
-        if found is not None:
-            yield found
+        model = prepared(model, heads(df, wished))
+    blank = files.dumps(model.fresh())
+    parts = mapped(df, _row_learner(blank, wished), "number long, part binary").rdd
+    return _taken(_tree(parts.map(tuple), fan_in), blank)
 
 
 def _shard_learner(job: Job) -> Callable[[tuple[int, Shard]], tuple[int, bytes]]:
-    blank, opening = job.blank, job.opening
-
     def learn(numbered: tuple[int, Shard]) -> tuple[int, bytes]:
         alone()
-        return numbered[0], Job(blank, opening).partial(numbered[1])
+        return numbered[0], job.partial(numbered[1])
 
     return learn
 
 
 def _row_learner(
-    blank: bytes, options: Mapping[str, Any]
+    blank: bytes, wished: Wishes
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def learn(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         alone()
         number = partition()
         place = f"partition {number}"
         try:
-            found = source(batches, wishes(options), place)
+            found = source(batches, wished, place)
             part = None if found is None else partial(blank, found, place)
         except BayouError as error:
             part = Part(b"", error=told(error, place)).to_bytes()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from bayou.backends.shards import listed
 from bayou.streams.columnar import ColumnarSource, HandedBatches
 from bayou.streams.source import Source
 from bayou.streams.wishes import Wishes
@@ -19,11 +20,10 @@ HEADS = 8  # partitions that may be
 def wishes(options: Mapping[str, Any]) -> Wishes:
     """The options of `open_stream` that make sense for a table."""
     kinds: dict[str, Any] = {
-        name: kind for kind in ("nominal", "numeric", "text") for name in options.get(kind, ())
+        name: kind for kind in ("nominal", "numeric", "text") for name in listed(options.get(kind, ()))
     }
-    return Wishes(
-        options.get("target"), kinds, tuple(options.get("ignore", ())), options.get("policy", "strict")
-    )
+    ignore, policy = listed(options.get("ignore", ())), options.get("policy", "strict")
+    return Wishes(options.get("target"), kinds, ignore, policy)
 
 
 def source(batches: Iterable[pa.RecordBatch], wished: Wishes, name: str) -> Source | None:
@@ -55,13 +55,13 @@ def partition() -> int:
     return 0 if task is None else int(task.partitionId())
 
 
-def heads(df: Any) -> Iterator[pa.Table]:
+def heads(df: Any, wished: Wishes) -> Iterator[Source]:
     """The first rows of the first partitions, in order: the same ones each time, which `limit` does not promise."""
     rdd = mapped(df, _head, "rows binary").rdd
     for number in range(min(HEADS, rdd.getNumPartitions())):
         for row in rdd.context.runJob(rdd, list, [number]):
             with pa.ipc.open_stream(row.rows) as reader:
-                yield reader.read_all()
+                yield ColumnarSource(HandedBatches(reader.schema, reader, "the first rows"), wished)
 
 
 def _head(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

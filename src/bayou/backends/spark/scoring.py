@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,14 +15,16 @@ from bayou.backends.spark.rows import mapped, source
 from bayou.backends.worker import alone
 from bayou.errors import DataError
 from bayou.evaluate.classes import ClassBook, met
+from bayou.persist.container import pack, unpack
 from bayou.readings.metrics import Scores, running_scores
 from bayou.schema import Label
 from bayou.streams.source import Policy
 from bayou.streams.wishes import Wishes
-from bayou.summaries.outcomes import Confusion, Losses, scored_rows
+from bayou.summaries.outcomes import Confusion, Losses
 from bayou.summaries.rivals import MajorityHits, NoChangeHits
 
 Batches = Iterable[pa.RecordBatch]
+FORMAT = "bayou scores"
 
 
 def predict(df: Any, model: Any, *, probabilities: bool = False, policy: Policy = "strict") -> Any:
@@ -43,12 +43,12 @@ def predict(df: Any, model: Any, *, probabilities: bool = False, policy: Policy 
 
     A name that is taken gets an underscore.
     """
-    from pyspark.sql.types import ArrayType, DoubleType, StructType
+    from pyspark.sql.types import StructType
 
     if policy == "skip":
         raise DataError("a row to be scored is not left out", value=policy, remedy='policy="missing"')
     names = ["prediction", "probability", *(["probabilities"] if probabilities else [])]
-    kinds = [_spark_type(model.labels()), DoubleType(), ArrayType(DoubleType())]
+    kinds = [_types(model.labels())[0], "double", "array<double>"]
     schema = StructType(list(df.schema.fields))
     taken = set(df.columns)
     for name, kind in zip(names, kinds, strict=False):
@@ -117,7 +117,7 @@ def _kinds(model: Any, schema: pa.Schema) -> dict[str, Any]:
 def _scorer(data: bytes, names: list[str], policy: Policy) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     def score(batches: Batches) -> Iterator[pa.RecordBatch]:
         model = _loaded(data)
-        kind = _arrow_type(model.labels())
+        kind = _types(model.labels())[1]
         for batch in batches:
             known = _kinds(model, batch.schema)
             wished = Wishes("", known, [n for n in batch.schema.names if n not in known], policy)
@@ -154,8 +154,7 @@ def _judge(data: bytes, target: str, policy: Policy) -> Callable[[Batches], Iter
                 if plan is not None:
                     confusion.realign(plan)
                     losses.realign(plan)
-                proba = book.spread(model.proba(model.encode(rows)), model.labels())
-                block = scored_rows(book.codes(rows.labels), proba)
+                block = book.scored(book.codes(rows.labels), model.proba(model.encode(rows)), model)
                 confusion.update(block)
                 losses.update(block)
                 done += len(rows)
@@ -167,35 +166,30 @@ def _judge(data: bytes, target: str, policy: Policy) -> Callable[[Batches], Iter
 
 
 def _packed(labels: list[Label], rows: int, confusion: Confusion, losses: Losses) -> bytes:
-    file = io.BytesIO()
-    arrays: Mapping[str, Any] = {**confusion.arrays(), **losses.arrays()}
-    np.savez(file, allow_pickle=False, head=np.array(json.dumps([labels, rows])), **arrays)
-    return file.getvalue()
+    arrays = {**confusion.arrays(), **losses.arrays()}
+    return b"".join(pack(FORMAT, {"labels": labels, "rows": rows}, arrays))
 
 
 def _unpacked(data: bytes) -> tuple[list[Label], int, Confusion, Losses]:
-    with np.load(io.BytesIO(data), allow_pickle=False) as found:
-        labels, rows = json.loads(str(found["head"]))
-        confusion, losses = Confusion(), Losses()
-        confusion.restore({name: found[name] for name in confusion.arrays()})
-        losses.restore({name: found[name] for name in losses.arrays()})
-    return labels, rows, confusion, losses
+    found = unpack(data, FORMAT)
+    confusion, losses = Confusion(), Losses()
+    for summary in (confusion, losses):
+        summary.restore({name: found.arrays[name].copy() for name in summary.arrays()})
+    return found.document["labels"], found.document["rows"], confusion, losses
 
 
-def _family(labels: list[Label]) -> type:
+_TYPES: Mapping[type, tuple[str, pa.DataType]] = {
+    bool: ("boolean", pa.bool_()),
+    int: ("bigint", pa.int64()),
+    float: ("double", pa.float64()),
+    str: ("string", pa.string()),
+}
+
+
+def _types(labels: list[Label]) -> tuple[str, pa.DataType]:
+    """What Spark and Arrow call the type that holds all labels."""
     kinds = {type(label) for label in labels}
-    for kind in (bool, int, float):
-        if kinds <= {kind} or (kind is float and kinds <= {int, float}):
-            return kind
-    return str
-
-
-def _spark_type(labels: list[Label]) -> Any:
-    from pyspark.sql import types
-
-    found = {bool: types.BooleanType, int: types.LongType, float: types.DoubleType, str: types.StringType}
-    return found[_family(labels)]()
-
-
-def _arrow_type(labels: list[Label]) -> pa.DataType:
-    return {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}[_family(labels)]
+    for kind, held in ((bool, {bool}), (int, {int}), (float, {int, float})):
+        if kinds <= held:
+            return _TYPES[kind]
+    return _TYPES[str]

@@ -1,0 +1,36 @@
+"""A process of the pool: `python -m bayou.backends FD` learns the shards that come from the other end of a socket.
+
+The caller's main module is not imported again.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+
+class Spared:
+    """Makes SciPy and pandas look absent, which Numba and pyarrow would import: half a second that no shard needs."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name.partition(".")[0] in ("scipy", "pandas"):
+            raise ModuleNotFoundError(f"a worker does without {name}")
+
+
+def main(handle: int) -> None:
+    """Be a worker; the job comes from standard input."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent decides
+    sys.meta_path.insert(0, Spared())
+    from multiprocessing.connection import Connection
+
+    from bayou import files
+    from bayou.backends.worker import Job, alone, serve
+
+    alone()
+    job = Job.of(sys.stdin.buffer.read())
+    files.loads(job.blank)  # so that class and kernels are there when the first shard comes
+    serve(Connection(handle), job)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
