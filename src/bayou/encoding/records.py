@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayou.block import Block, Codes, Hashed
+from bayou.encoding.batch import HEAVY
 from bayou.encoding.missing import is_missing
 from bayou.hashing import hash_keys
 from bayou.kernels.scrub import HUGE
@@ -18,6 +19,9 @@ from bayou.schema import Kind, Label, Schema, Vocabulary, identity_key
 Cells = tuple[list[float], list[int], dict[int, Label] | None]
 # the same with its label and weight
 Row = tuple[list[float], list[int], dict[int, Label] | None, int, float]
+# where each key of a record goes; the keys, their places, and whether the record is the numeric row as it stands
+Places = Sequence[tuple[int, Vocabulary | None]]
+Keys = tuple[tuple[str, ...] | None, Places, bool]
 
 _PLAIN = frozenset((float, int))
 _VALUES = (str, bytes, bool, int, float, np.generic)
@@ -82,26 +86,30 @@ class PlainRecords:
         self._schema = schema
         self._words = numbers_are_words or bool(schema.names(Kind.TEXT))
         self._hashes = schema.declared.hash_values
-        self._keys: tuple[str, ...] | None = None
-        self._in_order = False  # the record is the numeric row as it stands
-        self._cells: list[tuple[int, Vocabulary | None]] = []
+        self._known: Keys = (None, (), False)  # one object: threads that predict may disagree about it
         self._no_numbers = [np.nan] * len(schema.names(Kind.NUMERIC))
         self._no_codes = [0 if self._hashes else -1] * len(schema.names(Kind.NOMINAL))
 
     def row(self, x: Mapping[str, Any], y: Any, w: float) -> Row | None:
         """The record's cells, label and weight; None unless all of it is known and of its kind."""
-        label = -1 if y is None else self._schema.classes.code(y)
-        if (label < 0 and y is not None) or not 0.0 <= w < np.inf:
-            return None
+        try:
+            label = -1 if y is None else self._schema.classes.code(y)
+            if (label < 0 and y is not None) or not 0.0 <= w <= HEAVY:
+                return None
+        except TypeError:
+            return None  # no label or no weight at all: the long way says so
         cells = self.cells(x)
         return None if cells is None else (*cells, label, float(w))
 
     def cells(self, x: Mapping[str, Any]) -> Cells | None:
         """The record's cells; None unless every column and value is known and of its kind."""
         keys = tuple(x)
-        if keys != self._keys and not self._learn_keys(keys):
-            return None
-        if self._in_order:
+        known, places, in_order = self._known
+        if keys != known:
+            known, places, in_order = self._learn_keys(keys)
+            if known is None:
+                return None
+        if in_order:
             numbers = [*x.values()]
             try:
                 if _PLAIN.issuperset(map(type, numbers)) and math.hypot(*numbers) <= HUGE:
@@ -109,14 +117,14 @@ class PlainRecords:
             except OverflowError:
                 pass  # an integer beyond all floats: the long way says so
         values: dict[int, Label] | None = {} if self._hashes else None
-        cells = self._filled(x, values)
+        cells = self._filled(x, places, values)
         return None if cells is None else (*cells, values)
 
     def _filled(
-        self, x: Mapping[str, Any], values: dict[int, Label] | None
+        self, x: Mapping[str, Any], places: Places, values: dict[int, Label] | None
     ) -> tuple[list[float], list[int]] | None:
         numeric, codes = self._no_numbers.copy(), self._no_codes.copy()
-        for (j, vocabulary), value in zip(self._cells, x.values()):  # noqa: B905 - one cell per key
+        for (j, vocabulary), value in zip(places, x.values()):  # noqa: B905 - one cell per key
             if vocabulary is None:
                 if (
                     type(value) in _PLAIN or isinstance(value, np.floating | np.integer)
@@ -138,15 +146,15 @@ class PlainRecords:
                     return None
         return numeric, codes
 
-    def _learn_keys(self, keys: tuple[str, ...]) -> bool:
+    def _learn_keys(self, keys: tuple[str, ...]) -> Keys:
         places = [self._schema.place.get(key) for key in keys]
         if self._words or None in places:
-            return False
-        self._keys = keys
-        self._cells = [
+            return None, (), False
+        cells = [
             (place[1], self._schema.vocabularies.get(key))
             for key, place in zip(keys, places, strict=True)
             if place is not None
         ]
-        self._in_order = list(keys) == self._schema.names(Kind.NUMERIC) and bool(keys)
-        return True
+        in_order = list(keys) == self._schema.names(Kind.NUMERIC) and bool(keys)
+        self._known = keys, cells, in_order
+        return self._known
