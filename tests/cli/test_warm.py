@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from bayou.cli.app import app
 from bayou.evaluate.record import Record
-from bayou.kernels import outcomes, recent_outcomes, warming
+from bayou.kernels import outcomes, recent_outcomes, sums, warming
 from bayou.kernels.compiling import CompileWatch
 from bayou.summaries.outcomes import class_plan, scored_rows
 
@@ -46,6 +46,23 @@ def test_warm_says_what_it_did(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.exit_code == 0
     assert "1 kernels ready" in result.stderr
     assert "left for their first use: outcomes.unknown" in result.stderr
+
+
+def test_a_kernel_is_compiled_with_the_one_that_calls_it() -> None:
+    every = dict(warming.all_kernels())
+    families = warming.families(list(every.items()))
+    assert sorted(name for family in families for name, _ in family) == sorted(every)
+    homes = {name: family[0][0] for family in families for name, _ in family}
+    assert homes["sorting.sort_pairs"] == homes["tuple_lists.insert"] == "quantile_tuples.flush_columns"
+    assert homes["outcomes.judge"] == "outcomes.judge"
+
+
+def test_processes_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = [("outcomes.heaviest", outcomes.heaviest), ("sums.tile_sum", sums.tile_sum)]
+    monkeypatch.setattr(warming, "all_kernels", lambda: iter(few))
+    seen: list[tuple[int, int]] = []
+    ready, _, skipped = warming.compile_all(lambda *at: seen.append(at), jobs=2)
+    assert (ready, skipped, seen) == (2, [], [(1, 2), (2, 2)])
 
 
 def _untold() -> Any:

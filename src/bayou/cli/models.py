@@ -12,6 +12,8 @@ from bayou.cli import options
 from bayou.cli.console import guarded, heading, note, out, out_json, prose
 from bayou.cli.meter import Meter, time_text
 
+Processes = Annotated[int, typer.Option(min=1, metavar="N", help="Processes that compile side by side.")]
+
 
 @guarded
 def models(
@@ -84,16 +86,16 @@ def _first_sentence(text: str) -> str:
 
 
 @guarded
-def warm(quiet: options.Quiet = False) -> None:
+def warm(quiet: options.Quiet = False, jobs: Processes = 1) -> None:
     """Compile every kernel now, once, so that no later command has to wait."""
-    from bayou.kernels.compiling import watch
     from bayou.kernels.warming import compile_all
 
-    compiler = watch()
     meter = Meter("warm", quiet)
-    done, skipped = compile_all(lambda n, total: meter.update(n, n / total, of=f"of {total} kernels"))
+    done, new, skipped = compile_all(
+        lambda n, total: meter.update(n, n / total, of=f"of {total} kernels"), jobs
+    )
     meter.clear()
     if not quiet:
-        note(f"{done} kernels ready, {compiler.kernels} compiled now, {time_text(meter.seconds)}")
+        note(f"{done} kernels ready, {new} compiled now, {time_text(meter.seconds)}")
         if skipped:
             note(f"left for their first use: {', '.join(skipped)}")

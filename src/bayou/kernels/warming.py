@@ -7,12 +7,17 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from multiprocessing import get_context
 from typing import Any
 
 import numba
+from numba.core import event
 from numba.core.dispatcher import Dispatcher
 
 import bayou.kernels
+from bayou.kernels.compiling import CompileWatch
 
 _ARRAYS = re.compile(r"((?:\w+, )*\w+) : (\w+)\[([^\]]*)\]")
 _SCALARS = {"int": numba.int64, "float": numba.float64, "bool": numba.boolean}
@@ -54,16 +59,71 @@ def signature_of(kernel: Any) -> tuple[Any, ...] | None:
     return tuple(types)
 
 
-def compile_all(progress: Callable[[int, int], None] | None = None) -> tuple[int, list[str]]:
-    """Compile or load every kernel; how many are ready, and the names of those whose docstring does not fit."""
-    kernels = list(all_kernels())
-    skipped = []
-    for i, (name, kernel) in enumerate(kernels):
-        if not kernel.signatures and not _compiled(kernel):
-            skipped.append(name)
-        if progress is not None:
-            progress(i + 1, len(kernels))
-    return len(kernels) - len(skipped), skipped
+def families(kernels: list[tuple[str, Any]]) -> list[list[tuple[str, Any]]]:
+    """A kernel that no other one calls, and then those it calls that are in no family yet; largest first.
+
+    A kernel is compiled with the one that calls it, for the types it is called with.
+    """
+    named = {id(kernel): (name, kernel) for name, kernel in kernels}
+    called = {i for _, kernel in kernels for i in _callees(kernel) if i in named}
+    found: list[list[tuple[str, Any]]] = []
+    taken: set[int] = set()
+    for root in sorted(named, key=lambda i: (i in called, named[i][0])):
+        family, waiting = [], [root]
+        while waiting:
+            i = waiting.pop(0)
+            if i in named and i not in taken:
+                taken.add(i)
+                family.append(named[i])
+                waiting.extend(_callees(named[i][1]))
+        if family:
+            found.append(family)
+    return sorted(found, key=len, reverse=True)
+
+
+def _callees(kernel: Any) -> list[int]:
+    code, home = kernel.py_func.__code__, kernel.py_func.__globals__
+    return [id(home[name]) for name in code.co_names if isinstance(home.get(name), Dispatcher)]
+
+
+def compile_all(
+    progress: Callable[[int, int], None] | None = None, jobs: int = 1
+) -> tuple[int, int, list[str]]:
+    """Compile or load every kernel, in so many processes.
+
+    Returns how many are ready, how many were compiled now, and the names of those whose docstring does not fit.
+    """
+    parts = families(list(all_kernels()))
+    total = sum(map(len, parts))
+    ready = new = 0
+    skipped: list[str] = []
+    with ExitStack() as stack:
+        results: Iterator[tuple[int, list[str]]] = map(_compile_family, parts)
+        if jobs > 1:
+            pool = stack.enter_context(ProcessPoolExecutor(jobs, mp_context=get_context("spawn")))
+            results = pool.map(_compile_named, [[name for name, _ in part] for part in parts])
+        for part, (compiled, left) in zip(parts, results, strict=True):
+            ready += len(part)
+            new += compiled
+            skipped += left
+            if progress is not None:
+                progress(ready, total)
+    return total - len(skipped), new, sorted(skipped)
+
+
+def _compile_named(names: list[str]) -> tuple[int, list[str]]:
+    kernels = []
+    for name in names:
+        module, _, own = name.partition(".")
+        kernels.append((name, getattr(importlib.import_module(f"bayou.kernels.{module}"), own)))
+    return _compile_family(kernels)
+
+
+def _compile_family(family: list[tuple[str, Any]]) -> tuple[int, list[str]]:
+    """How many were compiled, and the names of those that could not be."""
+    with event.install_listener("numba:compile", CompileWatch()) as compiler:
+        left = [name for name, kernel in family if not kernel.signatures and not _compiled(kernel)]
+    return compiler.kernels, left
 
 
 def _compiled(kernel: Any) -> bool:
