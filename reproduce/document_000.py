@@ -226,7 +226,7 @@ def densities() -> dict[str, Make]:
         "NB Gaussian": lambda: WeightedNB("gaussian", rate=Constant(0.0)),
         "NB GKClass": lambda: WeightedNB("gk", rate=Constant(0.0)),
         "NB cPiD": lambda: WeightedNB("cpid", rate=Constant(0.0)),
-        "offline ANB": lambda: AveragedNB("fractional", numeric="gk"),
+        "AveragedNB": lambda: AveragedNB("fractional", numeric="gk"),
         "document": lambda: WeightedNB("gk", rate="document"),
         "WNB": lambda: WeightedNB("gk"),
     }

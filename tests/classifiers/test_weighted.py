@@ -285,8 +285,7 @@ def test_few_rows_cannot_show_a_small_calibration_error():
 @pytest.mark.skipif(not DATA.exists(), reason="the shared data sets are not beside the project")
 @pytest.mark.skipif(PROGRAM is None, reason="Khiops is not installed (package khiops-core)")
 def test_one_pass_closes_the_gap_to_offline_khiops():
-    names = ("anneal", "kr-vs-kp", "segment", "vote", "letter", "mushroom", "spambase", "adult")
-    assert closed([compare(name, small_splits=2) for name in names]) >= 0.9
+    assert closed([compare(name, small_splits=2) for name in SETS]) >= 0.9
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the shared data sets are not beside the project")
