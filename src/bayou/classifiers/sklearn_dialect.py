@@ -145,13 +145,19 @@ class SklearnDialect(Model):
 
 
 def label_array(labels: list[Label]) -> NDArray[Any]:
-    """Labels as an array of their own type, or of objects where types are mixed."""
+    """Labels as an array of their own type, or of objects where types are mixed or no type holds them all.
+
+    >>> label_array([1, 2.5]), label_array([1, 2**63])
+    (array([1. , 2.5]), array([1, 9223372036854775808], dtype=object))
+    """
     kinds = {type(label) for label in labels}
-    if len(kinds) > 1 and not kinds <= {int, float}:
-        out = np.empty(len(labels), dtype=object)
-        out[:] = labels
-        return out
-    return np.array(labels)
+    if len(kinds) == 1 or kinds <= {int, float}:
+        out = np.array(labels)
+        if out.dtype.kind != "f" or out.tolist() == labels:
+            return out
+    out = np.empty(len(labels), dtype=object)
+    out[:] = labels
+    return out
 
 
 def _table(X: Any) -> Table:

@@ -89,19 +89,6 @@ class Chart:
             )
         )
 
-    def box(self, x0: float, x1: float, y0: float, y1: float, style: str, name: str = "") -> None:
-        """A rectangle between values."""
-        left, top = min(self.px(x0), self.px(x1)), min(self.py(y0), self.py(y1))
-        label = [tag("title", name)] if name else []
-        shape = tag(
-            "rect",
-            x=f"{left:.1f}",
-            y=f"{top:.1f}",
-            width=f"{abs(self.px(x1) - self.px(x0)):.1f}",
-            height=f"{abs(self.py(y1) - self.py(y0)):.1f}",
-        )
-        self._parts.append(tag("g", *label, shape, class_=f"fill {style}"))
-
     def dot(self, x: float, y: float, radius: float, style: str, name: str = "", id_: str = "") -> None:
         label = [tag("title", name)] if name else []
         shape = tag(
