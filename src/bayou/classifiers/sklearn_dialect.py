@@ -153,7 +153,7 @@ def label_array(labels: list[Label]) -> NDArray[Any]:
     kinds = {type(label) for label in labels}
     if len(kinds) == 1 or kinds <= {int, float}:
         out = np.array(labels)
-        if out.dtype.kind != "f" or out.tolist() == labels:
+        if out.dtype.kind != "f" or (kinds != {int} and out.tolist() == labels):
             return out
     out = np.empty(len(labels), dtype=object)
     out[:] = labels
