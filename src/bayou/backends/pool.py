@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -103,14 +103,9 @@ def learn_files(
 ) -> Learned:
     """The same as `fit_files`, with what is known besides the model."""
     check_law(estimator, ordered=True)
-    plan = Plan.of(paths, estimator, options, shard_bytes)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-    size = jobs or cores
-    while True:
-        try:
-            return _folded(plan, size, on_progress)
-        except QuotedError as quoted:
-            plan = plan.without_cutting(quoted.path)
+    plan = Plan.of(paths, estimator, options, shard_bytes)
+    return plan.carried_out(lambda plan: _folded(plan, jobs or cores, on_progress))
 
 
 @dataclass(frozen=True)
@@ -133,11 +128,14 @@ class Plan:
         job = Job(files.dumps(blank), opening)
         return Plan(names, job, cut(names, opening, shard_bytes), shard_bytes)
 
-    def without_cutting(self, path: str) -> Plan:
-        """The same, with one more file that is not cut."""
-        whole = self.whole | {path}
+    def carried_out(self, learn: Callable[[Plan], Learned]) -> Learned:
+        """What comes of it; a file that turns out to have quotes is left whole, and everything begun again."""
+        try:
+            return learn(self)
+        except QuotedError as quoted:
+            whole = self.whole | {quoted.path}
         shards = cut(self.paths, self.job.opening, self.shard_bytes, whole)
-        return Plan(self.paths, self.job, shards, self.shard_bytes, whole)
+        return replace(self, shards=shards, whole=whole).carried_out(learn)
 
 
 def _opened(names: list[str], opening: Opening) -> Iterator[Source]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass, replace
+from functools import cache
 from typing import Any, Self
 
 from bayou.errors import SchemaError
@@ -16,7 +18,7 @@ class Parameterised:
     def parameter_names(cls) -> list[str]:
         if cls.__init__ is object.__init__:
             return []
-        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+        return [name for name in _parameters(cls.__init__) if name != "self"]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         out: dict[str, Any] = {}
@@ -53,10 +55,15 @@ class Parameterised:
         return value
 
     def __repr__(self) -> str:
-        defaults = inspect.signature(type(self).__init__).parameters
+        defaults = _parameters(type(self).__init__)
         shown = [
             f"{name}={value!r}"
             for name, value in self.get_params(deep=False).items()
             if repr(value) != repr(defaults[name].default)
         ]
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+@cache
+def _parameters(constructor: Callable[..., None]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(constructor).parameters

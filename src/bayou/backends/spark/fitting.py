@@ -15,7 +15,6 @@ from bayou.backends.shards import Shard
 from bayou.backends.spark.rows import heads, mapped, partition, source, wishes
 from bayou.backends.worker import Job, alone
 from bayou.errors import BayouError, DataError
-from bayou.streams.records import QuotedError
 from bayou.streams.source import Policy
 from bayou.streams.wishes import Wishes
 
@@ -89,13 +88,12 @@ def learn_files(
 ) -> Learned:
     """The same as `fit_files`, with what is known besides the model."""
     check_law(estimator, ordered=True)
-    plan = Plan.of(paths, estimator, options, shard_bytes)
-    while True:
+
+    def learn(plan: Plan) -> Learned:
         numbered = spark.sparkContext.parallelize(list(enumerate(plan.shards)), len(plan.shards))
-        try:
-            return _taken(_tree(numbered.map(_shard_learner(plan.job)), fan_in), plan.job.blank)
-        except QuotedError as quoted:
-            plan = plan.without_cutting(quoted.path)
+        return _taken(_tree(numbered.map(_shard_learner(plan.job)), fan_in), plan.job.blank)
+
+    return Plan.of(paths, estimator, options, shard_bytes).carried_out(learn)
 
 
 def learned(df: Any, model: Any, options: Mapping[str, Any], fan_in: int) -> Learned:

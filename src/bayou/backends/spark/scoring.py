@@ -43,12 +43,12 @@ def predict(df: Any, model: Any, *, probabilities: bool = False, policy: Policy 
 
     A name that is taken gets an underscore.
     """
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import ArrayType, DoubleType, StructType
 
     if policy == "skip":
         raise DataError("a row to be scored is not left out", value=policy, remedy='policy="missing"')
     names = ["prediction", "probability", *(["probabilities"] if probabilities else [])]
-    kinds = [_types(model.labels())[0], "double", "array<double>"]
+    kinds: list[Any] = [_types(model.labels())[0], DoubleType(), ArrayType(DoubleType())]
     schema = StructType(list(df.schema.fields))
     taken = set(df.columns)
     for name, kind in zip(names, kinds, strict=False):
