@@ -64,6 +64,18 @@ def test_every_kind_of_frame_gives_the_same_block(name):
     assert block.numeric.flags.writeable
 
 
+def test_categories_are_names_even_if_they_are_numbers():
+    """Whoever makes a column of numbers categorical means names."""
+    frame = pd.DataFrame({"zip": pd.Categorical([75, 13, None, 75])})
+    block, schema = encode(frame)
+    assert schema.names(Kind.NOMINAL) == ["zip"]
+    plain, _ = encode({"zip": np.array([75, 13, 7, 75])}, schema=schema, learn=False)
+    assert block.codes.tolist() == plain.codes.tolist() == [[0], [1], [-1], [0]]
+    told = Schema(Declared(columns={"zip": "numeric"}))
+    block, _ = encode(frame, schema=told)
+    assert np.array_equal(block.numeric[:, 0], [75.0, 13.0, np.nan, 75.0], equal_nan=True)
+
+
 def test_anything_with_an_arrow_stream_is_read():
     class Relation:
         def __arrow_c_stream__(self, requested_schema=None):

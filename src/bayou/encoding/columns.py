@@ -176,13 +176,12 @@ def _python_values(values: Any) -> Sequence[Any]:
 def _arrow_kind(values: Any, name: str) -> Kind | None:
     from pyarrow import types
 
-    t = values.type
-    if types.is_dictionary(t):
-        t = t.value_type
+    categories = types.is_dictionary(values.type)
+    t = values.type.value_type if categories else values.type
     if types.is_null(t):
         return None
     if types.is_integer(t) or types.is_floating(t) or types.is_decimal(t):
-        return Kind.NUMERIC
+        return Kind.NOMINAL if categories else Kind.NUMERIC
     text = types.is_string(t) or types.is_large_string(t) or types.is_string_view(t)
     if text or types.is_boolean(t) or types.is_binary(t) or types.is_large_binary(t):
         return Kind.NOMINAL
