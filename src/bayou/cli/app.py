@@ -53,7 +53,7 @@ def _main(
 
 
 COMMANDS: dict[Callable[..., None], str] = {
-    demo: "Every classifier on a made-up stream; a few seconds.",
+    demo: "Every classifier on a made-up stream, in one table.",
     evaluate: "Test-then-train on a stream: models side by side.",
     compare: "Cross-validate models, with significance.",
     learn: "Learn a model from a stream and save it.",

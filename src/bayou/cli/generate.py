@@ -86,7 +86,7 @@ def demo(
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="Another stream.")] = 0,
     quiet: options.Quiet = False,
 ) -> None:
-    """The main job on a stream made up on the spot: every classifier, one table, a few seconds."""
+    """The main job on a stream made up on the spot: every classifier, one table; seconds once compiled."""
     from bayou.cli import specs
     from bayou.cli.evaluate import show
     from bayou.cli.jobs import watched
@@ -103,7 +103,7 @@ def demo(
         for made in [cls()]
         if not getattr(made, "numbers_are_words", False)
     }
-    announce_compiling(quiet)
+    announce_compiling(quiet, seconds=90)  # nearly every kernel there is
     if not quiet:
         note(
             f"{count:,} rows of 5 numeric and 3 nominal columns, as `bayou generate mixed --seed {seed}` makes them"
