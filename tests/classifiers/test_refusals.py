@@ -7,8 +7,9 @@ import copy
 import numpy as np
 import pytest
 
-from bayou import AODE, Bagging, EcocNB, NaiveBayes
-from bayou.errors import DataError, MergeError, NotFittedError
+from bayou import AODE, Bagging, BernoulliNB, ComplementNB, EcocNB, MEstimate, MultinomialNB, NaiveBayes
+from bayou.errors import DataError, MergeError, NotFittedError, SchemaError
+from bayou.kernels.value_counts import cached_log, log_or_floor
 from bayou.testing.contract import fingerprint
 
 
@@ -56,3 +57,19 @@ def test_who_has_met_no_class_cannot_decide_for_one():
     assert model.predict_one({"x": 1.0}) is None
     with pytest.raises(NotFittedError, match="no class"):
         model.predict([[1.0]])
+
+
+@pytest.mark.parametrize("wrong", [-1.0, float("nan"), float("inf")])
+@pytest.mark.parametrize("model", [MultinomialNB, ComplementNB, BernoulliNB])
+def test_pseudo_counts_are_numbers_from_zero_on(model, wrong):
+    with pytest.raises(SchemaError, match="pseudo-count"):
+        model(alpha=wrong).fit([[1, 0], [0, 1]], ["a", "b"])
+    with pytest.raises(SchemaError, match="MEstimate"):
+        MEstimate(wrong)
+
+
+def test_no_logarithm_is_looked_up_before_the_table_begins():
+    """Counts and pseudo-counts are checked; what a kernel reads must not depend on it."""
+    logs = np.array([log_or_floor(float(i)) for i in range(8)])
+    for x in (-1.0, -1e-16, -4e9, float("-inf")):
+        assert cached_log(x, logs) == log_or_floor(x)

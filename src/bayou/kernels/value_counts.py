@@ -95,7 +95,7 @@ def cached_log(x: float, logs: NDArray[np.float64]) -> float:
 
     logs : float64[m], in
     """
-    if x < float(len(logs)):
+    if 0.0 <= x < float(len(logs)):
         i = np.uint32(x)
         if x == i:
             return float(logs[i])

@@ -33,6 +33,10 @@ class MEstimate(Recipe):
 
     m: float = 1.0
 
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.m < np.inf:
+            raise SchemaError(f"MEstimate(m={self.m!r}); it is a number of rows >= 0")
+
     def table(self) -> Table:
         return Table(alpha=0.0, m=float(self.m))
 

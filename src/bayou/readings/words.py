@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayou.block import Block, Floats, Words
+from bayou.errors import SchemaError
 from bayou.kernels.class_counts import add_vector
 from bayou.kernels.word_counts import (
     add_multinomial,
@@ -29,6 +30,10 @@ class _Documents:
 
     alpha: float = 1.0
     binary = False
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.alpha < np.inf:
+            raise SchemaError(f"alpha={self.alpha!r}; it is a pseudo-count >= 0")
 
     def table(self, text: TextCounts) -> tuple[Floats, Floats]:
         """[V, K] log-probabilities per word, and [K] what every document gets."""
