@@ -53,7 +53,7 @@ def test_a_kernel_is_compiled_with_the_one_that_calls_it() -> None:
     families = warming.families(list(every.items()))
     assert sorted(name for family in families for name, _ in family) == sorted(every)
     homes = {name: family[0][0] for family in families for name, _ in family}
-    assert homes["sorting.sort_pairs"] == homes["tuple_lists.insert"] == "quantile_tuples.flush_columns"
+    assert homes["sorting.sort_pairs"] == homes["tuple_budget.shrink"] == "quantile_tuples.flush_columns"
     assert homes["outcomes.judge"] == "outcomes.judge"
 
 

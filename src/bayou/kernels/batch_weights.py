@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import kernel, kernel_piece
 from bayou.kernels.sums import TILE
 from bayou.kernels.weights import (
     HEAVIEST,
@@ -22,7 +22,7 @@ from bayou.kernels.weights import (
 )
 
 
-@kernel
+@kernel_piece
 def batch_gradient(
     weights: NDArray[np.float64],
     bias: NDArray[np.float64],
@@ -65,7 +65,7 @@ def batch_gradient(
             slopes[j, c] /= total
 
 
-@kernel
+@kernel_piece
 def batch_share(
     delta: NDArray[np.float64],
     bias_delta: NDArray[np.float64],
@@ -101,7 +101,7 @@ def batch_share(
     return 1.0 / (1.0 + spread / (4.0 * gain)) if gain > 0.0 else 0.0
 
 
-@kernel
+@kernel_piece
 def learn_buffer(
     weights: NDArray[np.float64],
     squares: NDArray[np.float64],

@@ -7,12 +7,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import kernel_piece
 
 LEAST_PROBABILITY = 1e-9
 
 
-@kernel
+@kernel_piece
 def mix(credit: NDArray[np.float64], scores: NDArray[np.float64], out: NDArray[np.float64]) -> None:
     """out[c] = log sum_a q_a P_a(c).
 
@@ -30,7 +30,7 @@ def mix(credit: NDArray[np.float64], scores: NDArray[np.float64], out: NDArray[n
         out[c] = top + math.log(total) if top > -np.inf else -np.inf
 
 
-@kernel
+@kernel_piece
 def share_credit(
     credit: NDArray[np.float64], scores: NDArray[np.float64], label: int, weight: float, share: float
 ) -> None:

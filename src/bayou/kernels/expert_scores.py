@@ -11,14 +11,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import kernel_piece
 from bayou.kernels.weights import RHO, SHIFT, SHIFT_MEAN, TAU, log_softmax
 
 NAIVE, TEMPERED, LAST, MEAN, PERSISTENT, HALF, QUARTER = range(7)
 EXPERTS = 7
 
 
-@kernel
+@kernel_piece
 def last_label_lift(
     follows: NDArray[np.float64], last: int, prior: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None:
@@ -37,7 +37,7 @@ def last_label_lift(
             out[c] = math.log((follows[last, c] + chance) / (total + 1.0)) - prior[c]
 
 
-@kernel
+@kernel_piece
 def sum_up(
     scores: NDArray[np.float64],
     evidence: NDArray[np.float64],
@@ -72,7 +72,7 @@ def sum_up(
             average[c] += (um + m[c]) * raised
 
 
-@kernel
+@kernel_piece
 def sum_up_tied(
     scores: NDArray[np.float64],
     evidence: NDArray[np.float64],
@@ -106,7 +106,7 @@ def sum_up_tied(
                 scores[MEAN, c] += mean[j, c * free] * raised
 
 
-@kernel
+@kernel_piece
 def score_experts(
     scores: NDArray[np.float64],
     evidence: NDArray[np.float64],

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import kernel, kernel_piece
 from bayou.kernels.modl import gain, join_pure_runs, partition_cost, running_totals, search_cells
 from bayou.kernels.partition import TOLERANCE, interval_cost, log_factorial
 
@@ -120,7 +120,7 @@ def khiops_prior(
             prior[i] += (i - 1.0) * math.log(values - 1.0) - log_factorial(table, i - 1.0)
 
 
-@kernel
+@kernel_piece
 def _smallest_granularity(
     bounds: NDArray[np.int64],
     prefix: NDArray[np.float64],
@@ -147,7 +147,7 @@ def _smallest_granularity(
     return granularity
 
 
-@kernel
+@kernel_piece
 def _khiops_column(
     best_bounds: NDArray[np.int64],
     levels: NDArray[np.float64],

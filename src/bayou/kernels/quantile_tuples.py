@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import kernel, kernel_piece
 from bayou.kernels.sorting import sort_pairs
 from bayou.kernels.tuple_budget import HEAD, bound_of, copy_row, is_exact, may_stay, shrink
 from bayou.kernels.tuple_lists import insert
@@ -203,7 +203,7 @@ def collect(
     return n
 
 
-@kernel
+@kernel_piece
 def flush_column(
     tuples: NDArray[np.float64],
     spare: NDArray[np.float64],

@@ -24,11 +24,12 @@ _SCALARS = {"int": numba.int64, "float": numba.float64, "bool": numba.boolean}
 
 
 def all_kernels() -> Iterator[tuple[str, Any]]:
-    """Every kernel under its own name, module by module."""
+    """Every kernel under its own name, module by module; pieces are parts of theirs."""
     for module in pkgutil.iter_modules(bayou.kernels.__path__):
         home = importlib.import_module(f"bayou.kernels.{module.name}")
         for name, value in vars(home).items():
-            if isinstance(value, Dispatcher) and value.py_func.__module__ == home.__name__:
+            ours = isinstance(value, Dispatcher) and value.py_func.__module__ == home.__name__
+            if ours and not _is_piece(value):
                 yield f"{module.name}.{name}", value
 
 
@@ -82,8 +83,16 @@ def families(kernels: list[tuple[str, Any]]) -> list[list[tuple[str, Any]]]:
 
 
 def _callees(kernel: Any) -> list[int]:
-    code, home = kernel.py_func.__code__, kernel.py_func.__globals__
-    return [id(home[name]) for name in code.co_names if isinstance(home.get(name), Dispatcher)]
+    found: list[int] = []
+    for name in kernel.py_func.__code__.co_names:
+        callee = kernel.py_func.__globals__.get(name)
+        if isinstance(callee, Dispatcher):
+            found += _callees(callee) if _is_piece(callee) else [id(callee)]
+    return found
+
+
+def _is_piece(kernel: Any) -> bool:
+    return bool(kernel.targetoptions.get("inline") == "always")
 
 
 def compile_all(

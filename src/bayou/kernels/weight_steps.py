@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import kernel, kernel_piece
 from bayou.kernels.weights import SHIFT_SQUARES, residuals, safe_share, tied_gradient
 
 
@@ -38,7 +38,7 @@ def learn_factor(
     scalars[place] += safe_share(residual, change, prior) * step
 
 
-@kernel
+@kernel_piece
 def find_free_direction(
     delta: NDArray[np.float64],
     column_delta: NDArray[np.float64],
@@ -85,7 +85,7 @@ def find_free_direction(
     return step
 
 
-@kernel
+@kernel_piece
 def find_tied_direction(
     delta: NDArray[np.float64],
     squares: NDArray[np.float64],
@@ -109,7 +109,7 @@ def find_tied_direction(
             change[c] += inputs[a, c] * delta[a, 0]
 
 
-@kernel
+@kernel_piece
 def fade_squares(squares: NDArray[np.float64], columns: NDArray[np.float64], forget: float) -> None:
     """What remains of the squared gradients before a row.
 
@@ -122,7 +122,7 @@ def fade_squares(squares: NDArray[np.float64], columns: NDArray[np.float64], for
         columns[j, 2] *= forget
 
 
-@kernel
+@kernel_piece
 def move_weights(
     weights: NDArray[np.float64],
     columns: NDArray[np.float64],
@@ -146,7 +146,7 @@ def move_weights(
             row[0] = min(max(row[0], -1.0), 0.0)
 
 
-@kernel
+@kernel_piece
 def move_means(
     mean: NDArray[np.float64], columns: NDArray[np.float64], weights: NDArray[np.float64], fresh: float
 ) -> None:

@@ -14,7 +14,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import kernel, kernel_piece
 from bayou.kernels.sums import TILE, tile_sum
 
 LEAST = -700.0  # an input below this is as unlikely as can be told
@@ -56,7 +56,7 @@ def speaks(row: NDArray[np.float64], prior: NDArray[np.float64]) -> bool:
     return False
 
 
-@kernel
+@kernel_piece
 def lift_row(row: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
     """The same for one column that says something.
 
