@@ -173,7 +173,8 @@ def learn_batches(
     tile = np.empty(TILE)
     for i in range(len(y)):
         row = terms[i]
-        out[i] = prior[i]
+        for c in range(k):
+            out[i, c] = prior[i, c]  # not by slices: they bring their error messages along to be compiled
         add_terms(out[i], row, edges, tile)
         at = fill[0]
         label = y[i]

@@ -308,7 +308,8 @@ def learn_weights(
     delta = np.empty_like(weights)
     for i in range(len(y)):
         inputs = terms[i]
-        out[i] = prior[i]
+        for c in range(k):
+            out[i, c] = prior[i, c]  # not by slices: they bring their error messages along to be compiled
         add_terms(out[i], inputs, edges, tile)
         if lifted:
             lift_terms(inputs, lift[i])
