@@ -36,6 +36,16 @@ def test_rows_without_label_or_value_may_come_first(name):
     assert fingerprint(whole) == fingerprint(single) == fingerprint(last)
 
 
+@pytest.mark.parametrize("numeric", ["gk", "kernel", "rounded-normal", "pid", "cpid"])
+def test_buffers_do_not_know_rows_that_came_before_there_were_columns(numeric):
+    whole, single = (NaiveBayes(numeric=numeric) for _ in range(2))
+    rows = [{"s": "u"}, {"s": "v"}, {"x": 1.0}, {"x": 2.0, "z": 3.0}, {}]
+    whole.learn_many(rows, list("abaab"))
+    for x, y in zip(rows, "abaab", strict=True):
+        single.learn_one(x, y)
+    assert fingerprint(whole) == fingerprint(single)
+
+
 def test_documents_without_a_word_are_documents_before_there_are_words_too():
     early, late = BernoulliNB(), BernoulliNB()
     early.learn_many([{}, {}, {"up": 1}, {"go": 1}], ["a", "a", "a", "b"])

@@ -38,6 +38,7 @@ def buffer_rows(
 ) -> int:
     """Copy labelled rows with weight into the buffer until it is full; returns the next row to look at. O(n d).
 
+    A row without any value is absent, as it is where there are no columns yet.
     values : float64[B, p], in/out
     labels : int32[B], in/out
     weights : float64[B], in/out
@@ -53,7 +54,10 @@ def buffer_rows(
             copy_row(values[at], numeric[i])
             labels[at] = y[i]
             weights[at] = w[i]
-            at += 1
+            for value in numeric[i]:
+                if value == value:
+                    at += 1
+                    break
         i += 1
     fill[0] = at
     return i
