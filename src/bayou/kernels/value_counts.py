@@ -95,8 +95,8 @@ def cached_log(x: float, logs: NDArray[np.float64]) -> float:
 
     logs : float64[m], in
     """
-    if 0.0 <= x < float(len(logs)):
-        i = np.uint32(x)
+    if x < float(len(logs)):
+        i = np.uint32(x if x > 0.0 else 0.0)
         if x == i:
             return float(logs[i])
     return log_or_floor(x)
