@@ -24,10 +24,10 @@ def _river_rate(model, records, labels) -> float:
             model.predict_proba_one(x)
             model.learn_one(x, y)
 
-    return len(records) / best(loop, 1)
+    return len(records) / best(loop, 2)
 
 
-def _our_rate(X, y, repeats=5) -> float:
+def _our_rate(X, y, repeats=15) -> float:
     def stream():
         model = NaiveBayes()
         block = model.encode(X, y, learn=True)
@@ -43,7 +43,7 @@ def binary_test_then_train() -> list[dict[str, object]]:
     X = RNG.random((n, 19)) < np.where(y[:, None] == 1, 0.6, 0.4)
     names = [f"x{j}" for j in range(19)]
     records = [dict(zip(names, r, strict=True)) for r in X[:20_000].astype(int).tolist()]
-    ours, peer = _our_rate(X, y, 3), _river_rate(river.BernoulliNB(), records, y[:20_000].tolist())
+    ours, peer = _our_rate(X, y, 5), _river_rate(river.BernoulliNB(), records, y[:20_000].tolist())
     work = "exact test-then-train, 19 binary attributes, 1M rows"
     return [row(work, f"{ours / 1e6:.2f}M rows/s", f"River BernoulliNB {peer:,.0f}", ours / peer, 500)]
 
@@ -78,8 +78,8 @@ def one_by_one() -> list[dict[str, object]]:
         for x in records[:3000]:
             model.predict_proba_one(x)
 
-    a, b = beside(lambda: learn(ours), lambda: learn(peer), 3)
-    c, d = beside(lambda: predict(ours), lambda: predict(peer), 3)
+    a, b = beside(lambda: learn(ours), lambda: learn(peer), 8)
+    c, d = beside(lambda: predict(ours), lambda: predict(peer), 5)
     return [
         row("learn_one, 8 attributes", f"{a / n * 1e6:.1f} us", f"River {b / n * 1e6:.1f} us", b / a, 1),
         row(
@@ -100,8 +100,8 @@ def wide_blocks() -> list[dict[str, object]]:
     ours.predict_proba(X)
 
     def lines(heap: str, targets: tuple[object, object]) -> list[dict[str, object]]:
-        a, b = beside(lambda: ours.partial_fit(X, y), lambda: peer.partial_fit(X, y), 30)
-        c, d = beside(lambda: ours.predict_proba(X), lambda: peer.predict_proba(X), 30)
+        a, b = beside(lambda: ours.partial_fit(X, y), lambda: peer.partial_fit(X, y), 150)
+        c, d = beside(lambda: ours.predict_proba(X), lambda: peer.predict_proba(X), 100)
         learn, predict = (
             "learn blocks of 1,000, 500 numeric attributes",
             "predict_proba, 500 numeric attributes",
@@ -144,9 +144,9 @@ def documents() -> list[dict[str, object]]:
 
     learn(ours)
     learn(peer, classes=range(classes))
-    a, b = beside(lambda: learn(ours), lambda: learn(peer), 4)
+    a, b = beside(lambda: learn(ours), lambda: learn(peer), 12)
     ours.predict_proba(X)
-    c, d = beside(lambda: ours.predict_proba(X), lambda: peer.predict_proba(X), 4)
+    c, d = beside(lambda: ours.predict_proba(X), lambda: peer.predict_proba(X), 12)
     return [
         row(
             "multinomial, learn chunks of 1,000 documents",

@@ -49,6 +49,6 @@ _PROMISES = {
     MergeLaw.ROUNDING: "the same as one pass up to 1e-12 of the largest magnitude absorbed",
     MergeLaw.BOUNDED: "the same as one pass within what the summary's own error() reports",
     MergeLaw.ORDERED: "associative but not commutative: shards merge in stream order",
-    MergeLaw.AVERAGED: "a weighted mean of parameters: a heuristic",
+    MergeLaw.AVERAGED: "a heuristic: a weighted mean of what was learned",
     MergeLaw.NONE: "does not merge",
 }

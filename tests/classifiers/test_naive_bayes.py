@@ -210,6 +210,15 @@ def test_the_law_is_that_of_the_columns_there_are(numeric):
     assert model.law is (MergeLaw.ROUNDING if numeric == "gaussian" else MergeLaw.BOUNDED)
 
 
+def test_merging_is_a_heuristic_once_a_vocabulary_is_full():
+    model = NaiveBayes(schema=Declared(max_values=2))
+    model.learn_many([{"a": "x"}, {"a": "y"}], [0, 1])
+    assert model.law is MergeLaw.EXACT
+    model.learn_one({"a": "z"}, 1)
+    assert model.law is MergeLaw.AVERAGED
+    assert model.merge(model.fresh()).law is MergeLaw.AVERAGED
+
+
 def test_merge_refuses_other_parameters():
     a, b = NaiveBayes().fit(X, Y), NaiveBayes(numeric=Gaussian(ddof=1)).fit(X, Y)
     with pytest.raises(MergeError, match=r"model\.fresh\(\)"):

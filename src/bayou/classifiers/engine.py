@@ -37,8 +37,15 @@ class BayesClassifier(Shell):
 
     @property
     def law(self) -> MergeLaw:
-        """The weakest law among the summaries in use; before anything is learned, among all of them."""
-        return MergeLaw.weakest([view.law for view in self._busy or self.views().values()])
+        """The weakest law among the summaries in use; before anything is learned, among all of them.
+
+        Once more values were met than a vocabulary may keep, which of them have cells of their own depends on who
+        met them first, and merging is a heuristic.
+        """
+        laws = [view.law for view in self._busy or self.views().values()]
+        if self.started and any(v.overflowed for v in self.schema_.vocabularies.values()):
+            laws.append(MergeLaw.AVERAGED)
+        return MergeLaw.weakest(laws)
 
     def begin(self, schema: Schema) -> None:
         self._views = self.views()
