@@ -20,6 +20,7 @@ from bayou.block import Block, Floats
 from bayou.classifiers.explanation import Explanation, explain
 from bayou.classifiers.html import model_html
 from bayou.classifiers.params import Parameterised
+from bayou.classifiers.rest import Rest
 from bayou.decisions import Decision
 from bayou.encoding import Encoder, Row, block_of, block_to_predict
 from bayou.errors import DataError, MergeError, NotFittedError, UnsupportedError
@@ -33,7 +34,6 @@ ROWS_WAITING = 64
 SETTLED = frozenset(
     (
         "learn",
-        "joint_log_proba",
         "test_then_train",
         "refresh",
         "merge_state",
@@ -47,7 +47,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def settled(method: F) -> F:
-    """Make an engine's method take in the records that wait before it looks at the state or changes it.
+    """Make an engine's method take in the records that wait before it changes the state or hands it out.
 
     Bits never depend on how rows are cut into blocks, so waiting records cannot be told from learned ones.
     """
@@ -56,9 +56,27 @@ def settled(method: F) -> F:
     def after_settling(self: Model, *args: Any) -> Any:
         if self._waiting:
             self.settle()
+        self._rest.reached = False
         return method(self, *args)
 
     return cast(F, after_settling)
+
+
+def at_rest(method: F) -> F:
+    """Make an engine's prediction bring the model to rest first; from then on threads may ask side by side."""
+
+    @wraps(method)
+    def after_resting(self: Model, block: Block) -> Any:
+        rest = self._rest
+        if rest.reached:
+            return method(self, block)
+        with rest.lock:
+            self.settle()
+            joint = method(self, block)
+            rest.reached = True
+        return joint
+
+    return cast(F, after_resting)
 
 
 class Model(Parameterised):
@@ -67,12 +85,15 @@ class Model(Parameterised):
     numbers_are_words: ClassVar[bool] = False
     _encoder: Encoder | None = None
     _position = 0
+    _rest = Rest()
     _waiting: list[Row] = []  # noqa: RUF012 - never filled: replaced per instance when the first record waits
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for name in SETTLED & cls.__dict__.keys():
             setattr(cls, name, settled(cls.__dict__[name]))
+        if "joint_log_proba" in cls.__dict__:
+            cls.joint_log_proba = at_rest(cls.joint_log_proba)  # type: ignore[method-assign]
 
     def __getstate__(self) -> dict[str, Any]:
         if self._waiting:
@@ -152,7 +173,7 @@ class Model(Parameterised):
 
     def begin_over(self, schema: Schema) -> None:
         """Begin, with nothing learned, over a schema that becomes the model's own."""
-        self._waiting = []
+        self._waiting, self._rest = [], Rest()
         self._encoder = Encoder(schema, self.numbers_are_words)
         self._position = 0
         self.begin(schema)
@@ -204,6 +225,7 @@ class Model(Parameterised):
         if not self._waiting:
             self._waiting = []
         self._waiting.append(row)
+        self._rest.reached = False
         if len(self._waiting) == ROWS_WAITING:
             self.settle()
 
@@ -215,8 +237,10 @@ class Model(Parameterised):
     def settle(self) -> None:
         """Take in the records that wait."""
         if self._waiting:
-            rows, self._waiting = self._waiting, []
-            self.learn_encoded(block_of(rows, self._position))
+            with self._rest.lock:
+                rows, self._waiting = self._waiting, []
+                if rows:
+                    self.learn_encoded(block_of(rows, self._position))
 
     def admit(self, growth: Growth) -> None:
         """Add to the schema what a batch brings, and make room for it."""
@@ -226,6 +250,7 @@ class Model(Parameterised):
         before = encoder.schema.shape()
         encoder.schema.grow(growth)
         encoder.forget()
+        self._rest.reached = False
         self.grow(grown(before, encoder.schema))
 
     def learn_batch(self, X: Any, y: Any, w: Any = None) -> None:
