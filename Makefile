@@ -20,8 +20,7 @@ $(BENCH): $(DEV)
 demo: $(DEV)          ## the main job on an embedded stream: every classifier, one table
 	$(BIN)/bayou demo
 
-test: $(DEV)          ## the suite; kernels first, so that two workers do not compile the same ones
-	$(BIN)/bayou warm --jobs 2 --quiet
+test: $(DEV)          ## the suite
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(DEV)         ## format, lint, types, import layers

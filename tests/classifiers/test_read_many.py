@@ -11,6 +11,7 @@ from bayou import AODE, FAN, FANC, SPC, TAN, TC, Collection, ReadMany
 from bayou.block import Block
 from bayou.errors import SchemaError, UnsupportedError
 from bayou.streams.generators.networks import RandomNetwork
+from bayou.testing.contract import check_weights
 
 CLASSIFIERS = {"nb": Collection, "tan": TAN, "fan": FAN, "aode": AODE, "fanc": FANC, "spc": SPC, "tc": TC}
 LONG = bool(os.environ.get("BAYOU_LONG"))
@@ -142,3 +143,7 @@ def test_predicting_changes_nothing():
     model.proba(block)
     assert model.best_ in model.readings
     assert model.digest() == before
+
+
+def test_a_row_of_weight_zero_that_brings_a_column_leaves_no_mark():
+    check_weights(ReadMany, 2171)

@@ -30,7 +30,7 @@ def test_every_classifier_has_one_short_name() -> None:
         ("nb(prior='laplace')", NaiveBayes(prior="laplace")),
         ("nb(prior={'a': 0.25, 'b': 0.75})", NaiveBayes(prior={"a": 0.25, "b": 0.75})),
         ("nb(smoothing=MEstimate(2))", NaiveBayes(smoothing=MEstimate(2))),
-        ("nb(smoothing=MEstimate(m=-2.5e-1))", NaiveBayes(smoothing=MEstimate(m=-0.25))),
+        ("nb(smoothing=MEstimate(m=2.5e-1))", NaiveBayes(smoothing=MEstimate(m=0.25))),
     ],
 )
 def test_what_can_be_written(spec: str, model: NaiveBayes) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from bayou.schema import Label, Schema
 class BayesClassifier(Shell):
     """log P(c, x) = sum over views of what each reads off its summary."""
 
+    refreshes_for_news: ClassVar[bool] = True  # a row with a new class or column leaves searched readings due
     _views: Mapping[str, AnyView] = {}
     _busy: Sequence[AnyView] = ()
     _searching = False
@@ -100,7 +101,7 @@ class BayesClassifier(Shell):
         if not self._searching:
             return []
         teaches = np.cumsum((block.y >= 0) & (block.w > 0))
-        points = [row + 1 for row in block.novel]
+        points = [row + 1 for row in block.novel] if self.refreshes_for_news else []
         rows = next_point(self._rows)
         while block.n and rows <= self._rows + teaches[-1]:
             points.append(int(np.searchsorted(teaches, rows - self._rows)) + 1)
@@ -114,7 +115,8 @@ class BayesClassifier(Shell):
     def _learned(self, part: Block) -> None:
         before = self._rows
         self._rows += part.learned()
-        if self._searching and (self._rows >= next_point(before) or part.novel):
+        news = self.refreshes_for_news and part.novel
+        if self._searching and (self._rows >= next_point(before) or news):
             self._mark_due()
 
     def _mark_due(self) -> None:

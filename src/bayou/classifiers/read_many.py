@@ -60,6 +60,10 @@ class ReadMany(JointClassifier):
     ([0, 1], 'tan')
     """
 
+    # What is learned depends on when tables were read: at row counts only, or else a row of weight 0 that brings a
+    # new column would leave its mark.
+    refreshes_for_news = False
+
     def __init__(
         self,
         readings: Sequence[str] = ("nb", "tan", "aode", "fanc", "tc"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -82,6 +81,10 @@ class WeightedNB(BayesClassifier):
     C. Salperwyck, V. Lemaire, C. Hue, Incremental weighted naive Bayes classifiers for data stream.
     """
 
+    # What is learned depends on when tables were read: at row counts only, or else a row of weight 0 that brings a
+    # new column would leave its mark.
+    refreshes_for_news = False
+
     def __init__(
         self,
         numeric: Any = "gaussian",
@@ -129,9 +132,6 @@ class WeightedNB(BayesClassifier):
 
     def test_then_train(self, block: Block) -> Floats:
         out = np.zeros((block.n, self._k))
-        # What a step does depends on when tables were read: at row counts only, or else a row of weight 0 that
-        # brings a new column would leave its mark.
-        block = replace(block, novel=())
         for where, part in block.cut(self._points(block)):
             self._read_due()
             self._in_chunks(part, out[where], learn=True)
