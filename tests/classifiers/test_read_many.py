@@ -10,6 +10,7 @@ import pytest
 from bayou import AODE, FAN, FANC, SPC, TAN, TC, Collection, ReadMany
 from bayou.block import Block
 from bayou.errors import SchemaError, UnsupportedError
+from bayou.schema import Declared
 from bayou.streams.generators.networks import RandomNetwork
 from bayou.testing.contract import check_weights
 
@@ -45,8 +46,10 @@ def drawn(source, rows):
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_a_reading_is_its_classifier_bit_for_bit(name):
+    """Nothing is new to either, for a classifier alone also reads when a class or column appears."""
     X, y, w = mixed(1)
-    alone, one = CLASSIFIERS[name](), ReadMany([name], combine="best")
+    known = Declared(columns={"a": "nominal", "b": "nominal", "c": "numeric"}, classes=sorted(set(y)))
+    alone, one = CLASSIFIERS[name](schema=known), ReadMany([name], combine="best", schema=known)
     np.testing.assert_array_equal(one.test_then_train_batch(X, y, w), alone.test_then_train_batch(X, y, w))
     np.testing.assert_array_equal(one.predict_proba_one(X[0]), alone.predict_proba_one(X[0]))
     for size in (3, len(X)):
