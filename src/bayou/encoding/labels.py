@@ -8,6 +8,7 @@ import numpy as np
 
 from bayou.block import Codes
 from bayou.encoding.columns import SPAN
+from bayou.kernels.labels import code_labels
 from bayou.schema import Vocabulary
 
 
@@ -38,7 +39,8 @@ class IntegerClasses:
         table = self._codes
         if table is None or not isinstance(y, np.ndarray) or y.dtype.kind not in "iu" or not len(y):
             return None
-        if y.min() < self._low or y.max() >= self._low + len(table):
+        if y.dtype == np.uint64 and y.max() >= 1 << 63:
             return None
-        codes = table[y.astype(np.int64) - self._low]
-        return codes if codes.min() >= 0 else None
+        codes = np.empty(len(y), dtype=np.int32)
+        known = code_labels(codes, table, np.ascontiguousarray(y, dtype=np.int64), self._low)
+        return codes if known else None
