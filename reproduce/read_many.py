@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ from bayou.block import Block, Floats
 from bayou.kernels.track_record import join_rows
 from bayou.readings.read_many import RATES, ManyReadings
 from bayou.readings.view import AnyView
-from bayou.streams.generators.networks import RandomNetwork
+from bayou.streams.generators.networks import Graph, RandomNetwork
 from bayou.threads import set_threads
 from reproduce.sets import load
 
@@ -39,9 +40,9 @@ class Watched(ManyReadings):
             self.right[name] = self.right.get(name, 0) + rights(said, part)
         super()._join(out, scores, part, learn)
 
-    def __init__(self, *told: object) -> None:
+    def __init__(self, *told: Any) -> None:
         self.right: dict[str, int] = {}
-        super().__init__(*told)  # type: ignore[arg-type]
+        super().__init__(*told)
 
 
 class WatchedReadMany(ReadMany):
@@ -64,8 +65,8 @@ def cost(model: ReadMany, rows: int) -> str:
     return f"{best} | {100 * right[best] / rows:.2f} | {behind} |"
 
 
-def drawn(graph: str, seed: int, lengths: list[int]) -> Iterator[str]:
-    source, model, at = RandomNetwork(graph, seed=seed), WatchedReadMany(), 0  # type: ignore[arg-type]
+def drawn(graph: Graph, seed: int, lengths: list[int]) -> Iterator[str]:
+    source, model, at = RandomNetwork(graph, seed=seed), WatchedReadMany(), 0
     for rows in sorted(lengths):
         while at < rows:
             part = source.read(min(STEP, rows - at))

@@ -6,20 +6,12 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from tests.cli.invoke import bayou
 
-from bayou.cli.app import app
 from bayou.ensembles import ResetOnDrift
 from bayou.evaluate.drifts import Drifts
-
-
-def bayou(*args: object, code: int = 0) -> Any:
-    result = CliRunner().invoke(app, [str(a) for a in args])
-    assert result.exit_code == code, result.output
-    return result
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ class WorkerError(BayouError, RuntimeError):
     """A shard on which every worker died."""
 
 
-class Stopped(Exception):  # noqa: N818
+class Stopped(Exception):  # noqa: N818 - nothing went wrong
     """Ends a thread that nobody waits for any more."""
 
 

@@ -93,11 +93,11 @@ class EcocNB(Shell):
         self.decode = decode
 
     @property
-    def numbers_are_words(self) -> bool:  # type: ignore[override]
+    def numbers_are_words(self) -> bool:  # type: ignore[override] # of the class elsewhere, of the estimator here
         return self._estimator().numbers_are_words
 
     @property
-    def poor_score(self) -> bool:  # type: ignore[override]
+    def poor_score(self) -> bool:  # type: ignore[override] # of the class elsewhere, of the estimator here
         return self._estimator().poor_score
 
     @property

@@ -25,7 +25,9 @@ from bayou.schema import Label, Schema
 class BayesClassifier(Shell):
     """log P(c, x) = sum over views of what each reads off its summary."""
 
-    refreshes_for_news: ClassVar[bool] = True  # a row with a new class or column leaves searched readings due
+    # Whether a row with a new class or column leaves searched readings due. Not where what is learned depends on when
+    # they are read: a row of weight 0 that brings a column would leave its mark.
+    refreshes_for_news: ClassVar[bool] = True
     _views: Mapping[str, AnyView] = {}
     _busy: Sequence[AnyView] = ()
     _searching = False

@@ -31,18 +31,6 @@ from bayou.protocols import Arrays
 from bayou.schema import Declared, Growth, Label, Schema
 
 ROWS_WAITING = 64
-SETTLED = frozenset(
-    (
-        "learn",
-        "test_then_train",
-        "refresh",
-        "merge_state",
-        "unlearn_block",
-        "scale_state",
-        "arrays",
-    )
-)
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -79,6 +67,18 @@ def at_rest(method: F) -> F:
     return cast(F, after_resting)
 
 
+ENGINE: Mapping[str, Callable[[Any], Any]] = {
+    "joint_log_proba": at_rest,
+    "learn": settled,
+    "test_then_train": settled,
+    "refresh": settled,
+    "merge_state": settled,
+    "unlearn_block": settled,
+    "scale_state": settled,
+    "arrays": settled,
+}
+
+
 class Model(Parameterised):
     """An engine over blocks, given by subclasses, and what surrounds every engine alike."""
 
@@ -90,10 +90,8 @@ class Model(Parameterised):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for name in SETTLED & cls.__dict__.keys():
-            setattr(cls, name, settled(cls.__dict__[name]))
-        if "joint_log_proba" in cls.__dict__:
-            cls.joint_log_proba = at_rest(cls.joint_log_proba)  # type: ignore[method-assign]
+        for name in ENGINE.keys() & cls.__dict__.keys():
+            setattr(cls, name, ENGINE[name](cls.__dict__[name]))
 
     def __getstate__(self) -> dict[str, Any]:
         if self._waiting:

@@ -60,8 +60,6 @@ class ReadMany(JointClassifier):
     ([0, 1], 'tan')
     """
 
-    # What is learned depends on when tables were read: at row counts only, or else a row of weight 0 that brings a
-    # new column would leave its mark.
     refreshes_for_news = False
 
     def __init__(

@@ -81,8 +81,6 @@ class WeightedNB(BayesClassifier):
     C. Salperwyck, V. Lemaire, C. Hue, Incremental weighted naive Bayes classifiers for data stream.
     """
 
-    # What is learned depends on when tables were read: at row counts only, or else a row of weight 0 that brings a
-    # new column would leave its mark.
     refreshes_for_news = False
 
     def __init__(

@@ -15,15 +15,15 @@ from bayou.cli.meter import Meter, time_text
 @guarded
 def compare(
     file: options.File,
-    model: options.ModelList = ["nb"],  # noqa: B006
+    model: options.ModelList = ["nb"],
     target: options.Target = None,
     folds: Annotated[int, typer.Option(min=2, metavar="N", help="Parts; each is tested once.")] = 10,
     repeats: Annotated[int, typer.Option(min=1, metavar="N", help="How often to deal the rows anew.")] = 1,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="How the rows are dealt.")] = 0,
-    nominal: options.Nominal = [],  # noqa: B006
-    numeric: options.Numeric = [],  # noqa: B006
-    text: options.Text = [],  # noqa: B006
-    ignore: options.Ignore = [],  # noqa: B006
+    nominal: options.Nominal = [],
+    numeric: options.Numeric = [],
+    text: options.Text = [],
+    ignore: options.Ignore = [],
     policy: options.Policy = "strict",
     format: options.Format = None,
     json: options.Json = False,

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 @guarded
 def evaluate(
     file: options.File,
-    model: options.ModelList = ["nb"],  # noqa: B006
+    model: options.ModelList = ["nb"],
     target: options.Target = None,
     rows: options.RowCount = None,
     window: Annotated[int, typer.Option(min=1, metavar="N", help="Rows of the windowed metrics.")] = 1000,
-    nominal: options.Nominal = [],  # noqa: B006
-    numeric: options.Numeric = [],  # noqa: B006
-    text: options.Text = [],  # noqa: B006
-    ignore: options.Ignore = [],  # noqa: B006
+    nominal: options.Nominal = [],
+    numeric: options.Numeric = [],
+    text: options.Text = [],
+    ignore: options.Ignore = [],
     policy: options.Policy = "strict",
     dead_letters: options.DeadLetters = None,
     format: options.Format = None,

@@ -23,10 +23,10 @@ def learn(
     model: options.OneModel = "nb",
     target: options.Target = None,
     rows: options.RowCount = None,
-    nominal: options.Nominal = [],  # noqa: B006
-    numeric: options.Numeric = [],  # noqa: B006
-    text: options.Text = [],  # noqa: B006
-    ignore: options.Ignore = [],  # noqa: B006
+    nominal: options.Nominal = [],
+    numeric: options.Numeric = [],
+    text: options.Text = [],
+    ignore: options.Ignore = [],
     policy: options.Policy = "strict",
     dead_letters: options.DeadLetters = None,
     format: options.Format = None,

@@ -49,8 +49,8 @@ class Groups:
     Table(alpha=0.0, m=2.0)
     """
 
-    groups: MODLGroups = MODLGroups()  # noqa: RUF009
-    smoothing: Table = MEstimate(1.0).table()  # noqa: RUF009
+    groups: MODLGroups = MODLGroups()  # noqa: RUF009 - frozen
+    smoothing: Table = MEstimate(1.0).table()  # noqa: RUF009 - frozen
 
     def read(self, summary: ValueCounts | HeavyHitters) -> GroupReading:
         """Groups of every column, searched over the classes that have weight (or more, if declared)."""

@@ -56,7 +56,7 @@ class Intervals:
     """
 
     bins: Discretiser = field(default_factory=MODL)
-    smoothing: float | str | MEstimate = MEstimate(1.0)  # noqa: RUF009
+    smoothing: float | str | MEstimate = MEstimate(1.0)  # noqa: RUF009 - frozen
 
     def __post_init__(self) -> None:
         self.added()
