@@ -58,7 +58,7 @@ def test_a_kernel_is_compiled_with_the_one_that_calls_it() -> None:
 
 
 def test_processes_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = [("outcomes.heaviest", outcomes.heaviest), ("sums.tile_sum", sums.tile_sum)]
+    few = [("outcomes.heaviest", outcomes.heaviest), ("sums.row_sum", sums.row_sum)]
     monkeypatch.setattr(warming, "all_kernels", lambda: iter(few))
     seen: list[tuple[int, int]] = []
     ready, _, skipped = warming.compile_all(lambda *at: seen.append(at), jobs=2)

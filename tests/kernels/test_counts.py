@@ -9,36 +9,42 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import counts as naive
+from tests.reach import reach
 
 from bayou.align import whole
 from bayou.block import Block
+from bayou.kernels import sums, value_counts
 from bayou.kernels.class_counts import add_prior, add_vector, count_classes, trail_prior
 from bayou.kernels.last_label import trail_last_label
 from bayou.kernels.posterior import log_posterior, posterior
 from bayou.kernels.scrub import all_counts, all_usable, count_unusable, scrub
-from bayou.kernels.sums import TILE, tile_sum
-from bayou.kernels.value_counts import cached_log, fill_logs, log_or_floor
+from bayou.kernels.sums import TILE
+from bayou.kernels.value_counts import fill_logs
 from bayou.readings.table import Table
 from bayou.schema import Declared, Schema
 from bayou.summaries.value_counts import ValueCounts
+
+row_sum, cached_log, log_or_floor = map(
+    reach, (sums.row_sum, value_counts.cached_log, value_counts.log_or_floor)
+)
 
 
 def codes(*rows):
     return np.array(rows, dtype=np.int32)
 
 
-def test_tile_sum_adds_lanes_in_a_fixed_order():
+def test_row_sum_adds_lanes_in_a_fixed_order():
     terms = np.array([1e16, 1.0, -1e16, 1.0, 2.0])
-    assert tile_sum(terms) == ((1e16 + 2.0) + 1.0) + (-1e16 + 1.0)
+    assert row_sum(0.0, terms) == ((1e16 + 2.0) + 1.0) + (-1e16 + 1.0)
     for m in range(TILE + 1):
-        assert tile_sum(np.arange(m, dtype=float)) == m * (m - 1) / 2
+        assert row_sum(0.0, np.arange(m, dtype=float)) == m * (m - 1) / 2
 
 
 def test_a_zero_term_at_the_end_leaves_the_bits_alone():
     terms = np.random.default_rng(0).normal(size=TILE)
     for m in range(1, TILE):
         padded = np.append(terms[:m], 0.0)
-        assert tile_sum(padded).hex() == tile_sum(terms[:m].copy()).hex()
+        assert row_sum(0.0, padded).hex() == row_sum(0.0, terms[:m].copy()).hex()
 
 
 @pytest.mark.parametrize(("alpha", "declared"), [(0.0, 0), (1.0, 0), (1.0, 4), (0.0, 4)])
@@ -161,8 +167,9 @@ def test_tables_trail_the_rows(rows, smoothing):
     reader, out, expected = Table(*smoothing), np.zeros((len(y), 3)), np.zeros((len(y), 3))
     reader.trail(trailing, block, out)
     for i in range(len(y)):
-        reader.add_log_prob(stepping, block.rows(i, i + 1), expected[i : i + 1])
-        stepping.update(block.rows(i, i + 1))
+        row = block.rows(i, i + 1)
+        expected[i] = reader.terms(stepping, row).sum(axis=1)
+        stepping.update(row)
     assert np.array_equal(out, expected)
     assert np.array_equal(trailing.counts, stepping.counts)
     assert np.array_equal(trailing.seen, stepping.seen)

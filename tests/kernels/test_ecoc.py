@@ -13,8 +13,9 @@ from tests.naive import ecoc as naive
 from bayou.codes import BCH, OneVsAll, OneVsOne, RandomCode, nearest
 from bayou.codes.bch import words
 from bayou.kernels import ecoc
-from bayou.kernels.gaussian import gaussian_tables
+from bayou.kernels.gaussian import CONSTANT_SHARE
 from bayou.kernels.moments import add_rows
+from bayou.kernels.normal import read_columns
 
 UNFOLDED = np.zeros((0, 0))
 LOGS = np.array([-1e290] + [math.log(i) for i in range(1, 64)])
@@ -100,7 +101,7 @@ def test_gaussians_of_sides_are_those_of_relabelled_rows(code):
         n, mean, m2 = (np.zeros((2, 3)) for _ in range(3))
         add_rows(n, mean, m2, x, side, np.ones(80), 0, 3, False)
         expected = [np.empty((2, 3)) for _ in range(3)]
-        gaussian_tables(*expected, n, mean, m2, 1.0, 1e-9)
+        read_columns(*expected, np.empty((3, 3)), n, mean, m2, 1.0, 1e-9, CONSTANT_SHARE)
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_allclose(one[2 * b : 2 * b + 2], other, rtol=1e-11)
 

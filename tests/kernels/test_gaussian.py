@@ -85,6 +85,7 @@ def test_densities_trail_the_rows(rows, ddof, floor):
     for i in range(block.n):
         row = block.rows(i, i + 1)
         reader.add_log_prob(stepping, row, expected[i : i + 1])
+        assert np.array_equal(expected[i], reader.terms(stepping, row)[0].sum(axis=0))
         stepping.update(row)
     assert np.array_equal(out, expected)
     assert np.array_equal(trailing.m2, stepping.m2)

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 
 MOST = 5  # buckets of a size; one more and the two oldest become one of the next size
 LEAST = 5.0  # values on each side of a cut
@@ -18,7 +18,7 @@ GRACE = 10.0  # values before the first test
 WIDTH, TOTAL, SQUARES, TICKS = 0, 1, 2, 3
 
 
-@kernel
+@inner_kernel
 def insert(
     totals: NDArray[np.float64],
     squares: NDArray[np.float64],
@@ -44,7 +44,7 @@ def insert(
         drop(totals, squares, filled, r)
 
 
-@kernel
+@inner_kernel
 def drop(
     totals: NDArray[np.float64], squares: NDArray[np.float64], filled: NDArray[np.int64], r: int
 ) -> None:
@@ -58,7 +58,7 @@ def drop(
         squares[r, b] = squares[r, b + 1] if b < filled[r] else 0.0
 
 
-@kernel
+@inner_kernel
 def find_cut(
     totals: NDArray[np.float64], filled: NDArray[np.int64], window: NDArray[np.float64], delta: float
 ) -> int:

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from bayou.kernels.class_counts import add_prior, prior_size
 from bayou.kernels.collection import add_tiles, log_alone, margin, place_row, place_value, share
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.products import multiply
 from bayou.kernels.value_counts import log_or_floor
 
 
-@kernel
+@inner_kernel
 def row_total(table: NDArray[np.float64], i: np.uint64) -> float:
     """Sum over classes of one row of a table, in order.
 
@@ -30,7 +30,7 @@ def row_total(table: NDArray[np.float64], i: np.uint64) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def give(
     given: NDArray[np.float64],
     singles: NDArray[np.float64],
@@ -72,7 +72,7 @@ def give(
             given[base + j, x], given[base + j, y] = a, b
 
 
-@kernel
+@inner_kernel
 def add_mean(
     out: NDArray[np.float64],
     scores: NDArray[np.float64],
@@ -102,7 +102,7 @@ def add_mean(
         out[i, c] += top + math.log(add_tiles(0.0, scores[0], c, 0, d) / d)
 
 
-@kernel
+@inner_kernel
 def add_naive(
     out: NDArray[np.float64],
     terms: NDArray[np.float64],
@@ -134,7 +134,7 @@ def add_naive(
         out[i, c] += add_tiles(total, terms, c, split, len(row))
 
 
-@kernel
+@inner_kernel
 def read_one_dependence(
     out: NDArray[np.float64],
     terms: NDArray[np.float64],

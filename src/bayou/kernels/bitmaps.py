@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 
 WORDS = 64  # words per bitmap and chunk: the bitmaps of a chunk stay in the nearest cache
 
@@ -42,7 +42,7 @@ def rows_by_class(
         ends[c + 1] = at
 
 
-@kernel
+@inner_kernel
 def any_missing(codes: NDArray[np.int32]) -> bool:
     """Whether any value is missing: the sign survives in the union of all bits, whatever the columns.
 
@@ -69,7 +69,7 @@ def find_missing(missing: NDArray[np.int32], codes: NDArray[np.int32]) -> None:
             missing[j] |= row[j]
 
 
-@kernel
+@inner_kernel
 def pack_eight(bits: NDArray[np.int32], codes: NDArray[np.int32], rows: NDArray[np.int64], v: int) -> None:
     """Bit r of bits[j] = whether row rows[r] has value v in column j, for eight rows.
 
@@ -84,7 +84,7 @@ def pack_eight(bits: NDArray[np.int32], codes: NDArray[np.int32], rows: NDArray[
         bits[j] = low + 16 * high
 
 
-@kernel
+@inner_kernel
 def pack_few(bits: NDArray[np.int32], codes: NDArray[np.int32], rows: NDArray[np.int64], v: int) -> None:
     """`pack_eight` for fewer rows.
 
@@ -97,7 +97,7 @@ def pack_few(bits: NDArray[np.int32], codes: NDArray[np.int32], rows: NDArray[np
             bits[j] += (row[j] == v) << r
 
 
-@kernel
+@inner_kernel
 def pack_rows(
     maps: NDArray[np.uint8],
     bits: NDArray[np.int32],
@@ -128,7 +128,7 @@ def pack_rows(
                     maps[np.uint64(cells[j] + v), octet] = bits[j]
 
 
-@kernel
+@inner_kernel
 def count_maps(
     singles: NDArray[np.int64],
     pairs: NDArray[np.int64],
@@ -164,7 +164,7 @@ def count_maps(
                         add_third(triples, both, maps, layout, first, j, a, i, b)
 
 
-@kernel
+@inner_kernel
 def add_third(
     triples: NDArray[np.int64],
     both: NDArray[np.uint64],
@@ -192,7 +192,7 @@ def add_third(
             triples[base + e] += np.int64(total)
 
 
-@kernel
+@inner_kernel
 def complete_pairs(
     singles: NDArray[np.int64],
     pairs: NDArray[np.int64],
@@ -228,7 +228,7 @@ def complete_pairs(
                 table[b] = rest
 
 
-@kernel
+@inner_kernel
 def complete_triples(
     pairs: NDArray[np.int64], triples: NDArray[np.int64], layout: NDArray[np.int64], first: NDArray[np.int64]
 ) -> None:

@@ -92,13 +92,12 @@ def trail_prior(
     log_weight = np.empty(k)
     for c in range(k):
         log_weight[c] = math.log(weight[c] + alpha)
+    total = math.log(class_total(weight) + alpha * prior_size(weight, declared))
     for i in range(len(y)):
-        total = math.log(class_total(weight) + alpha * prior_size(weight, declared)) if k > 0 else 0.0
         for c in range(k):
-            if weight[c] > 0.0 or (declared > 0 and alpha > 0.0):
-                out[i, c] += log_weight[c] - total
-            else:
-                out[i, c] += -np.inf
+            possible = weight[c] > 0.0 or (declared > 0 and alpha > 0.0)
+            out[i, c] += log_weight[c] - total if possible else -np.inf
         if y[i] >= 0:
             weight[y[i]] += w[i]
             log_weight[y[i]] = math.log(weight[y[i]] + alpha)
+            total = math.log(class_total(weight) + alpha * prior_size(weight, declared))

@@ -16,13 +16,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.products import multiply
 from bayou.kernels.sums import TILE
 from bayou.kernels.value_counts import log_or_floor
 
 
-@kernel
+@inner_kernel
 def place_value(at: NDArray[np.uint64], layout: NDArray[np.int64], j: int, v: int) -> None:
     """at[:, j] = the cell of value v of column j, and where its pairs and triples with columns before j start.
 
@@ -33,7 +33,7 @@ def place_value(at: NDArray[np.uint64], layout: NDArray[np.int64], j: int, v: in
     at[2, j] = layout[2, j] + v * layout[1, j]
 
 
-@kernel
+@inner_kernel
 def place_row(
     at: NDArray[np.uint64],
     row: NDArray[np.int32],
@@ -75,7 +75,7 @@ def mark_whole(whole: NDArray[np.bool_], classes: NDArray[np.float64], present: 
             whole[j] = whole[j] and present[j, c] == classes[c]
 
 
-@kernel
+@inner_kernel
 def margin(
     table: NDArray[np.float64], top: np.uint64, step: np.uint64, v: np.uint64, size: int, c: np.uint64
 ) -> float:
@@ -90,13 +90,13 @@ def margin(
     return total
 
 
-@kernel
+@inner_kernel
 def share(n: float, total: float) -> float:
     """n / total, and 0 of nothing."""
     return n / total if total > 0.0 else 0.0
 
 
-@kernel
+@inner_kernel
 def sum_terms(
     factors: NDArray[np.float64],
     singles: NDArray[np.float64],
@@ -167,7 +167,7 @@ def sum_terms(
             factors[mine, x], factors[mine, y] = a, b
 
 
-@kernel
+@inner_kernel
 def log_alone(
     terms: NDArray[np.float64],
     singles: NDArray[np.float64],
@@ -186,7 +186,7 @@ def log_alone(
         terms[c, j] = log_or_floor(singles[cell, c] + alpha) - below
 
 
-@kernel
+@inner_kernel
 def log_given(
     terms: NDArray[np.float64],
     singles: NDArray[np.float64],
@@ -224,9 +224,9 @@ def log_given(
     return said
 
 
-@kernel
+@inner_kernel
 def add_tiles(total: float, terms: NDArray[np.float64], c: int, lo: int, hi: int) -> float:
-    """total and then terms[c, lo:hi], tile by tile: the bits of adding the `tile_sum` of every tile.
+    """total and then terms[c, lo:hi], tile by tile: the bits of `row_sum`.
 
     terms : float64[K, m], in
     """
@@ -250,7 +250,7 @@ def add_tiles(total: float, terms: NDArray[np.float64], c: int, lo: int, hi: int
     return total
 
 
-@kernel
+@inner_kernel
 def add_row(
     out: NDArray[np.float64],
     terms: NDArray[np.float64],
@@ -273,7 +273,7 @@ def add_row(
         out[i, c] = total + (product[1, c, 0] + math.log(product[0, c, 0]))
 
 
-@kernel
+@inner_kernel
 def read_row(
     out: NDArray[np.float64],
     terms: NDArray[np.float64],

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.value_counts import log_or_floor
 
 
-@kernel
+@inner_kernel
 def cell_of(hashes: NDArray[np.int64], r: int, key: int, prime: int, width: int) -> int:
     """The cell of a key in row r.
 
@@ -28,7 +28,7 @@ def cell_of(hashes: NDArray[np.int64], r: int, key: int, prime: int, width: int)
     return int(mixed % prime % width)
 
 
-@kernel
+@inner_kernel
 def find_cells(cells: NDArray[np.int64], hashes: NDArray[np.int64], key: int, prime: int, width: int) -> None:
     """The cells of a key in every row.
 
@@ -38,7 +38,7 @@ def find_cells(cells: NDArray[np.int64], hashes: NDArray[np.int64], key: int, pr
         cells[r] = cell_of(hashes, r, key, prime, width)
 
 
-@kernel
+@inner_kernel
 def least(table: NDArray[np.float64], cells: NDArray[np.int64], c: int) -> float:
     """The estimate of a class.
 
@@ -106,7 +106,7 @@ def sketch_rows(
             free[0] += np.int64(is_free(table[0, cells[0]])) - np.int64(was_free)
 
 
-@kernel
+@inner_kernel
 def is_free(cell: NDArray[np.float64]) -> bool:
     """Whether no class has weight here.
 

@@ -12,15 +12,16 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.gaussian import gaussian_tables
-from bayou.kernels.jit import kernel
+from bayou.kernels.gaussian import CONSTANT_SHARE
+from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.moments import merge_moments
+from bayou.kernels.normal import read_columns
 from bayou.kernels.value_counts import cached_log, log_or_floor
 
 LOG_2 = math.log(2.0)
 
 
-@kernel
+@inner_kernel
 def side_sums(
     plus: NDArray[np.float64],
     minus: NDArray[np.float64],
@@ -123,7 +124,7 @@ def odds_table(
             fold_row(out[r], odds, fold)
 
 
-@kernel
+@inner_kernel
 def fold_row(out: NDArray[np.float64], odds: NDArray[np.float64], fold: NDArray[np.float64]) -> None:
     """out[c] = sum_b odds[b] fold[b, c], columns in order.
 
@@ -169,6 +170,7 @@ def side_gaussians(
     weight = np.empty((2, p))
     middle = np.empty((2, p))
     squares = np.empty((2, p))
+    bounds = np.empty((3, p))
     for b in range(sides.shape[2]):
         weight[:] = 0.0
         middle[:] = 0.0
@@ -181,7 +183,18 @@ def side_gaussians(
                         n[c : c + 1], mean[c : c + 1], m2[c : c + 1],
                     )  # fmt: skip
         lo, hi = 2 * b, 2 * b + 2
-        gaussian_tables(peak[lo:hi], centre[lo:hi], half[lo:hi], weight, middle, squares, ddof, floor)
+        read_columns(
+            peak[lo:hi],
+            centre[lo:hi],
+            half[lo:hi],
+            bounds,
+            weight,
+            middle,
+            squares,
+            ddof,
+            floor,
+            CONSTANT_SHARE,
+        )
 
 
 @kernel
@@ -291,7 +304,7 @@ def decode_votes(
             out[i, c] = 0.5 * votes[c] + tie * beaten[c] / k
 
 
-@kernel
+@inner_kernel
 def first_error(odds: NDArray[np.float64], signs: NDArray[np.float64], c: int, other: int) -> int:
     """1 if class c is the first of the two to have a bit wrong where the other has it right, -1 if not, 0 if never.
 

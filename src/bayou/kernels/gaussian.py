@@ -7,35 +7,16 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
 from bayou.kernels.moments import add_row
-from bayou.kernels.normal import LOG_2PI, pooled, read_cell, read_column, read_columns, read_row
+from bayou.kernels.normal import LOG_2PI, pooled, read_cell, read_column, read_row
 from bayou.kernels.sums import row_sum
 
 CONSTANT_SHARE = 0.01  # of the pooled variance, for a class whose values do not vary
 LIMIT = 1e290  # a squared distance beyond this is as far as can be told
 
 
-@kernel
-def gaussian_tables(
-    peak: NDArray[np.float64],
-    centre: NDArray[np.float64],
-    half: NDArray[np.float64],
-    n: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    m2: NDArray[np.float64],
-    ddof: float,
-    floor: float,
-) -> None:
-    """The tables of all columns.
-
-    peak, centre, half : float64[K, p], out; n, mean, m2 : float64[K, p], in
-    """
-    for j in range(n.shape[1]):
-        read_column(peak, centre, half, n, mean, m2, j, ddof, floor, CONSTANT_SHARE)
-
-
-@kernel
+@kernel_piece
 def term(x: float, peak: float, centre: float, half: float) -> float:
     """Log-density of one value that is there."""
     d = x - centre
@@ -43,7 +24,7 @@ def term(x: float, peak: float, centre: float, half: float) -> float:
     return peak - (away if away < LIMIT else LIMIT)
 
 
-@kernel
+@inner_kernel
 def fill_terms(
     terms: NDArray[np.float64],
     x: NDArray[np.float64],
@@ -89,21 +70,20 @@ def add_gaussian_direct(
     ddof: float,
     floor: float,
 ) -> None:
-    """The same as `gaussian_tables` and `add_gaussian` for one row, without the tables.
+    """The same as `read_columns` and `add_gaussian` for one row, without the tables.
 
     out : float64[1, K], in/out; x : float64[1, p], in; n, mean, m2 : float64[K, p], in
     """
     k, p = n.shape
-    terms = np.zeros((k, p))
+    terms = np.empty((k, p))
     for j in range(p):
         middle, spread = pooled(n, mean, m2, j)
-        if x[0, j] != x[0, j] or spread <= 0.0:
-            continue
+        there = x[0, j] == x[0, j] and spread > 0.0
         for c in range(k):
-            size = n[c, j]
-            var, _ = read_cell(size, m2[c, j], spread, ddof, floor, CONSTANT_SHARE)
+            var, _ = read_cell(n[c, j], m2[c, j], spread, ddof, floor, CONSTANT_SHARE)
             peak = -0.5 * (LOG_2PI + math.log(var))
-            terms[c, j] = term(x[0, j], peak, mean[c, j] if size > 0.0 else middle, 0.5 / var)
+            centre = mean[c, j] if n[c, j] > 0.0 else middle
+            terms[c, j] = term(x[0, j], peak, centre, 0.5 / var) if there else 0.0
     for c in range(k):
         out[0, c] = row_sum(out[0, c], terms[c])
 
@@ -151,7 +131,8 @@ def trail_gaussian(
     centre = np.empty((k, p))
     half = np.empty((k, p))
     bounds = np.empty((3, p))
-    read_columns(peak, centre, half, bounds, n, mean, m2, ddof, floor, CONSTANT_SHARE)
+    for j in range(p):
+        read_column(peak, centre, half, bounds, n, mean, m2, j, ddof, floor, CONSTANT_SHARE)
     terms = np.empty(p)
     for i in range(len(y)):
         for c in range(k):

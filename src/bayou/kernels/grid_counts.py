@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 
 TILE = 8  # columns transposed at a time
 LEAST_AHEAD = 8  # values looked up together after a division
@@ -59,7 +59,7 @@ def warm_up(
         first[j] = i
 
 
-@kernel
+@inner_kernel
 def find_cells(breaks: NDArray[np.float64], x: NDArray[np.float64], spots: NDArray[np.uint64]) -> None:
     """spots[i] = number of breaks below x_i (0 for NaN), all values side by side. O(n log m).
 
@@ -78,7 +78,7 @@ def find_cells(breaks: NDArray[np.float64], x: NDArray[np.float64], spots: NDArr
         half >>= one
 
 
-@kernel
+@inner_kernel
 def _weight(counts: NDArray[np.float64]) -> float:
     """Sum over the classes.
 
@@ -90,7 +90,7 @@ def _weight(counts: NDArray[np.float64]) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def divide_cell(
     breaks: NDArray[np.float64],
     slack: NDArray[np.float64],

@@ -13,21 +13,21 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
-from bayou.kernels.sums import TILE, tile_sum
+from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.sums import TILE, row_sum
 
 HEAD = 2  # count and error come before the hits
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FLOOR = -1e290  # stands for the logarithm of 0
 
 
-@kernel
+@inner_kernel
 def log_or_floor(x: float) -> float:
     """log x, and a finite stand-in for log 0."""
     return math.log(x) if x > 0.0 else FLOOR
 
 
-@kernel
+@inner_kernel
 def home_of(index: NDArray[np.int32], key: int) -> int:
     """Where the search for a key begins.
 
@@ -38,7 +38,7 @@ def home_of(index: NDArray[np.int32], key: int) -> int:
     return int(np.int64(mixed & np.uint64(len(index) - 1)))
 
 
-@kernel
+@inner_kernel
 def find_slot(index: NDArray[np.int32], keys: NDArray[np.int64], key: int) -> int:
     """The slot of a key, -1 if it has none.
 
@@ -53,7 +53,7 @@ def find_slot(index: NDArray[np.int32], keys: NDArray[np.int64], key: int) -> in
     return -1
 
 
-@kernel
+@inner_kernel
 def enter(index: NDArray[np.int32], key: int, slot: int) -> None:
     """Remember the slot of a key.
 
@@ -65,7 +65,7 @@ def enter(index: NDArray[np.int32], key: int, slot: int) -> None:
     index[at] = slot + 1
 
 
-@kernel
+@inner_kernel
 def leave(index: NDArray[np.int32], keys: NDArray[np.int64], key: int) -> None:
     """Forget a key, and close the gap it leaves.
 
@@ -87,7 +87,7 @@ def leave(index: NDArray[np.int32], keys: NDArray[np.int64], key: int) -> None:
     index[gap] = 0
 
 
-@kernel
+@inner_kernel
 def lighter(cells: NDArray[np.float64], keys: NDArray[np.int64], a: int, b: int) -> bool:
     """Whether slot a goes before slot b: smaller count, then smaller key.
 
@@ -98,7 +98,7 @@ def lighter(cells: NDArray[np.float64], keys: NDArray[np.int64], a: int, b: int)
     return bool(keys[a] < keys[b])
 
 
-@kernel
+@inner_kernel
 def settle(
     heap: NDArray[np.int32],
     place: NDArray[np.int32],
@@ -155,7 +155,7 @@ def rebuild(
         settle(heap, place, cells, keys, slot, slot + 1)
 
 
-@kernel
+@inner_kernel
 def read_row(
     out: NDArray[np.float64],
     cells: NDArray[np.float64],
@@ -184,7 +184,7 @@ def read_row(
         out[c] = log_or_floor(n + above) - log_or_floor(total + below)
 
 
-@kernel
+@inner_kernel
 def any_weight(rest: NDArray[np.float64]) -> bool:
     """Whether anything was evicted.
 
@@ -196,7 +196,7 @@ def any_weight(rest: NDArray[np.float64]) -> bool:
     return False
 
 
-@kernel
+@inner_kernel
 def count_value(
     cells: NDArray[np.float64],
     keys: NDArray[np.int64],
@@ -311,4 +311,4 @@ def add_terms(out: NDArray[np.float64], terms: NDArray[np.float64]) -> None:
         for c in range(out.shape[1]):
             for j in range(d):
                 line[j] = terms[j, i, c]
-            out[i, c] += tile_sum(line[:d])
+            out[i, c] = row_sum(out[i, c], line[:d])

@@ -2,7 +2,7 @@
 
 Column j's intervals are ``offsets[j] .. offsets[j+1]-1``; interval i ends at ``cuts[i]``, the last of a column
 is open (infinite). A value belongs to the first interval whose cut is not below it. The sum over columns runs in
-the order of `kernels.sums.tile_sum`, with rows side by side.
+the order of `kernels.sums.row_sum`, with rows side by side.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.sums import TILE
 
 ROWS = 256  # rows side by side
@@ -99,7 +99,7 @@ def find_cells(cuts: NDArray[np.float64], x: NDArray[np.float64], cells: NDArray
         cells[i] = np.uint64(low)
 
 
-@kernel
+@inner_kernel
 def add_terms(
     sums: NDArray[np.float64],
     table: NDArray[np.float64],

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.value_counts import cell_seen
 
 
@@ -31,7 +31,7 @@ def fill_layout(layout: NDArray[np.int64], sizes: NDArray[np.int64]) -> None:
         layout[2, j + 1] = layout[2, j] + sizes[j] * layout[1, j]
 
 
-@kernel
+@inner_kernel
 def count_row(
     classes: NDArray[np.float64],
     singles: NDArray[np.float64],

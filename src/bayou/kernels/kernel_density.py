@@ -13,8 +13,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
-from bayou.kernels.sums import TILE, tile_sum
+from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.sums import TILE, row_sum
 
 TINY = 2.2250738585072014e-308
 DEFAULT = 0.01  # precision where all values are equal
@@ -156,13 +156,13 @@ def place_normals(
             widths[j, c] = max(math.sqrt(max(squares, 0.0) / n), precision[j] / 6.0, TINY) if n > 0.0 else 0.0
 
 
-@kernel
+@inner_kernel
 def wider(width: float, extra: float) -> float:
     """The deviation of a kernel that also stands for the spread of its interval."""
     return math.sqrt(width * width + extra) if extra > 0.0 else width
 
 
-@kernel
+@inner_kernel
 def log_density(
     centres: NDArray[np.float64],
     weights: NDArray[np.float64],
@@ -256,4 +256,4 @@ def add_tiles(out: NDArray[np.float64], terms: NDArray[np.float64]) -> None:
             for c in range(terms.shape[2]):
                 for j in range(d):
                     line[j] = terms[i, t + j, c]
-                out[i, c] += tile_sum(line[:d])
+                out[i, c] = row_sum(out[i, c], line[:d])

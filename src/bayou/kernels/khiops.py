@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel, kernel_piece
+from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
 from bayou.kernels.modl import gain, join_pure_runs, partition_cost, running_totals, search_cells
 from bayou.kernels.partition import TOLERANCE, interval_cost, log_factorial
 
@@ -49,7 +49,7 @@ def quantile_edges(edges: NDArray[np.int64], prefix: NDArray[np.float64], parts:
     return kept + 1
 
 
-@kernel
+@inner_kernel
 def log_star(n: float) -> float:
     """Rissanen's log2 n + log2 log2 n + .., the positive terms."""
     total = 0.0
@@ -93,7 +93,7 @@ def universal(stars: NDArray[np.float64], n: float, most: float) -> float:
     return math.log(total) + math.log(2.0) * log_star(n)
 
 
-@kernel
+@inner_kernel
 def khiops_prior(
     prior: NDArray[np.float64],
     table: NDArray[np.float64],

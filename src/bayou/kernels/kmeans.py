@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 
 
-@kernel
+@inner_kernel
 def _spread(sums: NDArray[np.float64], start: int, end: int) -> float:
     """Weighted squared distance of points start..end-1 to their mean. O(1).
 
@@ -21,7 +21,7 @@ def _spread(sums: NDArray[np.float64], start: int, end: int) -> float:
     return max(0.0, float(sums[end, 2] - sums[start, 2] - first * first / weight))
 
 
-@kernel
+@inner_kernel
 def _push(stack: NDArray[np.int64], depth: int, low: int, high: int, first: int, last: int) -> int:
     """Put a range of ends and of last cuts on the stack; returns its new depth.
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.partition import (
     best_partition,
     interval_cost,
@@ -39,7 +39,7 @@ def running_totals(prefix: NDArray[np.float64], counts: NDArray[np.float64]) -> 
         prefix[v + 1, k] = prefix[v, k] + weight
 
 
-@kernel
+@inner_kernel
 def _pure_class(prefix: NDArray[np.float64], start: int, end: int) -> int:
     """The only class present in cells start..end-1, -1 if several, -2 if none. O(K).
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.partition import TOLERANCE, log_factorial
 
 
@@ -59,7 +59,7 @@ def group_cost(
     return float(cost + log_factorial(table, total))
 
 
-@kernel
+@inner_kernel
 def _find_partner(
     partner: NDArray[np.int64],
     change: NDArray[np.float64],

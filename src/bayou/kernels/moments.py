@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 
 
 @kernel
@@ -48,7 +48,7 @@ def add_rows(
             n[c, lo:hi] = total[c]
 
 
-@kernel
+@inner_kernel
 def all_equal(values: NDArray[np.float64]) -> bool:
     """Whether all values are the same.
 
@@ -60,7 +60,7 @@ def all_equal(values: NDArray[np.float64]) -> bool:
     return different == 0
 
 
-@kernel
+@inner_kernel
 def all_present(x: NDArray[np.float64]) -> bool:
     """Whether no value is missing.
 
@@ -72,7 +72,7 @@ def all_present(x: NDArray[np.float64]) -> bool:
     return missing == 0
 
 
-@kernel
+@inner_kernel
 def add_whole_row(
     mean: NDArray[np.float64], m2: NDArray[np.float64], x: NDArray[np.float64], w: float, share: float
 ) -> None:
@@ -87,7 +87,7 @@ def add_whole_row(
         m2[j] += w * d * (d - shift)
 
 
-@kernel
+@inner_kernel
 def add_row(
     n: NDArray[np.float64],
     mean: NDArray[np.float64],

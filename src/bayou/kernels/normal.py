@@ -14,13 +14,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
 
 TINY = 2.2250738585072014e-308
 LOG_2PI = 1.8378770664093453
 
 
-@kernel
+@kernel_piece
 def pooled(
     n: NDArray[np.float64], mean: NDArray[np.float64], m2: NDArray[np.float64], j: int
 ) -> tuple[float, float]:
@@ -40,7 +40,7 @@ def pooled(
     return centre, (squares / total if total > 0.0 else 0.0)
 
 
-@kernel
+@kernel_piece
 def read_cell(
     size: float, m2: float, spread: float, ddof: float, floor: float, share: float
 ) -> tuple[float, float]:
@@ -48,16 +48,16 @@ def read_cell(
     least = floor * spread + TINY
     own = size > 1.0 and size > ddof
     var = m2 / (size - ddof) if own else spread
-    if var <= least:
-        return max(share * spread, least), 0.0
-    return var, var if own else 0.0
+    constant = var <= least
+    return max(share * spread, least) if constant else var, var if own and not constant else 0.0
 
 
-@kernel
+@inner_kernel
 def read_column(
     peak: NDArray[np.float64],
     centre: NDArray[np.float64],
     half: NDArray[np.float64],
+    bounds: NDArray[np.float64],
     n: NDArray[np.float64],
     mean: NDArray[np.float64],
     m2: NDArray[np.float64],
@@ -65,24 +65,27 @@ def read_column(
     ddof: float,
     floor: float,
     share: float,
-) -> float:
-    """The three tables of one column; returns the least variance, 0 if a class leans on the pooled one.
+) -> None:
+    """The tables of one column, and what `read_row` needs to keep them current.
 
     peak, centre, half : float64[K, p], out; n, mean, m2 : float64[K, p], in
+    bounds : float64[3, p], out, at most the least variance of a class (0 if one leans on the pooled variance),
+    at least the pooled one, an origin
     """
     middle, spread = pooled(n, mean, m2, j)
-    narrowest = np.inf
+    narrowest = np.inf if spread > 0.0 else 0.0
     for c in range(n.shape[0]):
         if spread <= 0.0:
             peak[c, j], centre[c, j], half[c, j] = 0.0, 0.0, 0.0
-            narrowest = 0.0
             continue
         var, own = read_cell(n[c, j], m2[c, j], spread, ddof, floor, share)
         narrowest = min(narrowest, own)
         centre[c, j] = mean[c, j] if n[c, j] > 0.0 else middle
         peak[c, j] = -0.5 * (LOG_2PI + math.log(var))
         half[c, j] = 0.5 / var
-    return narrowest
+    bounds[0, j] = narrowest
+    bounds[1, j] = 2.0 * spread
+    bounds[2, j] = middle
 
 
 @kernel
@@ -98,18 +101,15 @@ def read_columns(
     floor: float,
     share: float,
 ) -> None:
-    """The tables of all columns, and what `read_row` needs to keep them current.
+    """The tables of all columns.
 
-    peak, centre, half : float64[K, p], out; n, mean, m2 : float64[K, p], in
-    bounds : float64[3, p], out, at most the least variance of a class, at least the pooled one, an origin
+    peak, centre, half : float64[K, p], out; bounds : float64[3, p], out; n, mean, m2 : float64[K, p], in
     """
     for j in range(n.shape[1]):
-        bounds[0, j] = read_column(peak, centre, half, n, mean, m2, j, ddof, floor, share)
-        bounds[2, j], spread = pooled(n, mean, m2, j)
-        bounds[1, j] = 2.0 * spread
+        read_column(peak, centre, half, bounds, n, mean, m2, j, ddof, floor, share)
 
 
-@kernel
+@inner_kernel
 def read_row(
     peak: NDArray[np.float64],
     centre: NDArray[np.float64],
@@ -124,10 +124,10 @@ def read_row(
     floor: float,
     share: float,
 ) -> None:
-    """The tables after row x was added to the moments of class c, as `read_columns` would read them.
+    """The tables after row x was added to the moments of class c, as `read_column` would read them.
 
     Only the row's own class changes its tables, unless a variance may lie below the floor: then all of the column.
-    peak, centre, half : float64[K, p], in/out; bounds : float64[3, p], in/out, see `read_columns`
+    peak, centre, half : float64[K, p], in/out; bounds : float64[3, p], in/out, see `read_column`
     n, mean, m2 : float64[K, p], in; x : float64[p], in, NaN = missing
     """
     for j in range(len(x)):
@@ -139,7 +139,7 @@ def read_row(
         var = m2[c, j] / (size - ddof) if size > 1.0 and size > ddof else 0.0
         bounds[0, j] = min(bounds[0, j], var)
         if bounds[0, j] <= floor * bounds[1, j] + TINY:
-            bounds[0, j] = read_column(peak, centre, half, n, mean, m2, j, ddof, floor, share)
+            read_column(peak, centre, half, bounds, n, mean, m2, j, ddof, floor, share)
         else:
             centre[c, j] = mean[c, j]
             peak[c, j] = -0.5 * (LOG_2PI + math.log(var))

@@ -11,12 +11,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 
 SMALLEST = 2.0**-52  # a probability of 0 costs as much as this one
 
 
-@kernel
+@inner_kernel
 def best_class(proba: NDArray[np.float64], i: int) -> int:
     """The first of the most probable classes of row i; -1 where no class has any probability.
 

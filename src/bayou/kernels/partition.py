@@ -16,7 +16,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 
 TOLERANCE = 1e-6
 KEPT_CELLS = 512  # up to here the programme keeps all interval costs (2 MB) rather than computing them twice
@@ -145,7 +145,7 @@ def merge_greedily(
     return intervals
 
 
-@kernel
+@inner_kernel
 def _replay(tree: NDArray[np.float64], node: int, value: float) -> None:
     """Set a leaf of the tournament and play its matches again. O(log q).
 
@@ -157,7 +157,7 @@ def _replay(tree: NDArray[np.float64], node: int, value: float) -> None:
         tree[node] = min(tree[2 * node], tree[2 * node + 1])
 
 
-@kernel
+@inner_kernel
 def _best_split(
     table: NDArray[np.float64], prefix: NDArray[np.float64], k: int, start: int, end: int
 ) -> tuple[int, float]:
@@ -240,7 +240,7 @@ def post_optimise(
         intervals += 2 - best_span
 
 
-@kernel
+@inner_kernel
 def _is_whole(table: NDArray[np.float64], columns: NDArray[np.float64], k: int) -> bool:
     """Whether every count is a whole number that the table covers. O(K q).
 
@@ -254,7 +254,7 @@ def _is_whole(table: NDArray[np.float64], columns: NDArray[np.float64], k: int) 
     return bool(odd == 0.0 and columns[-1, -1] + k <= len(table))
 
 
-@kernel
+@inner_kernel
 def _costs_to(
     row: NDArray[np.float64],
     table: NDArray[np.float64],
@@ -284,7 +284,7 @@ def _costs_to(
                 row[a] += sign * log_factorial(table, top - starts[a])
 
 
-@kernel
+@inner_kernel
 def _cheapest(row: NDArray[np.float64], before: NDArray[np.float64]) -> float:
     """min over a of before[a] + row[a], in four lanes. O(e).
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -13,7 +13,7 @@ SECOND = np.uint64(0x94D049BB133111EB)
 UNIT = 1.0 / 9007199254740992.0  # 2 ** -53
 
 
-@kernel
+@inner_kernel
 def mix(z: np.uint64) -> np.uint64:
     """The finaliser of splitmix64: a bijection of 64 bits in which every bit depends on all."""
     z = z + GOLDEN

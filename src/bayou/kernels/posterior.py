@@ -23,15 +23,12 @@ def posterior(joint: NDArray[np.float64], order: NDArray[np.int64], blank: float
         top = -np.inf
         for r in range(k):
             top = max(top, joint[i, order[r]])
-        if top == -np.inf:
-            joint[i, :] = blank
-            continue
         total = 0.0
         for r in range(k):
             share[r] = math.exp(joint[i, order[r]] - top)
             total += share[r]
         for r in range(k):
-            joint[i, r] = share[r] / total
+            joint[i, r] = share[r] / total if top > -np.inf else blank
 
 
 @kernel

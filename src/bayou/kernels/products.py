@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.value_counts import log_or_floor
 
 RUN = 32
@@ -19,7 +19,7 @@ SMALL = 1e-140  # the product of two numbers beyond these is still in range
 LARGE = 1e140
 
 
-@kernel
+@inner_kernel
 def log_run(
     factors: NDArray[np.float64], at: NDArray[np.uint64], base: np.uint64, c: np.uint64, lo: int, hi: int
 ) -> float:
@@ -33,7 +33,7 @@ def log_run(
     return total
 
 
-@kernel
+@inner_kernel
 def in_range(x: float) -> bool:
     """Whether a product may be multiplied once more."""
     return SMALL < x < LARGE
@@ -111,7 +111,7 @@ def multiply(
             product[1, x, s], product[1, y, s] = log_p, log_q
 
 
-@kernel
+@inner_kernel
 def no_product(k: int) -> NDArray[np.float64]:
     """Room for one product per class: 1 until there are factors."""
     out = np.zeros((2, k, 1))

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel, kernel_piece
+from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
 from bayou.kernels.sorting import sort_pairs
 from bayou.kernels.tuple_budget import HEAD, bound_of, copy_row, is_exact, may_stay, shrink
 from bayou.kernels.tuple_lists import insert
@@ -87,7 +87,7 @@ def locate(keys: NDArray[np.float64], x: NDArray[np.float64], trash: int, spots:
         spots[i] = here if x[i] == x[i] else nothing
 
 
-@kernel
+@inner_kernel
 def absorb(
     tuples: NDArray[np.float64],
     opened: NDArray[np.bool_],
@@ -160,7 +160,7 @@ def common_gap(tuples: NDArray[np.float64], x: NDArray[np.float64], size: int) -
     return q
 
 
-@kernel
+@inner_kernel
 def sum_by_spot(
     sums: NDArray[np.float64],
     spots: NDArray[np.uint64],
@@ -182,7 +182,7 @@ def sum_by_spot(
     return between
 
 
-@kernel
+@inner_kernel
 def collect(
     found: NDArray[np.float64],
     rows: NDArray[np.int64],

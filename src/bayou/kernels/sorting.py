@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 
 RUN = 12  # sorted by insertion before merging begins
 
 
-@kernel
+@inner_kernel
 def _reverse_if_falling(x: NDArray[np.float64], rows: NDArray[np.int64]) -> None:
     """Turn a strictly falling list round. O(n).
 
@@ -26,7 +26,7 @@ def _reverse_if_falling(x: NDArray[np.float64], rows: NDArray[np.int64]) -> None
         rows[i], rows[n - 1 - i] = rows[n - 1 - i], rows[i]
 
 
-@kernel
+@inner_kernel
 def _merge_runs(
     x: NDArray[np.float64],
     rows: NDArray[np.int64],
@@ -67,7 +67,7 @@ def _merge_runs(
         at += 1
 
 
-@kernel
+@inner_kernel
 def _sort_by_runs(
     x: NDArray[np.float64],
     rows: NDArray[np.int64],

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.kernels.class_counts import class_total
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.tree import HIGH, LOW, M2, MEAN, N
 
 SQRT2 = 1.4142135623730951
@@ -22,7 +22,7 @@ DELTA, TIE, LEAST, CANDIDATES, BITS, BINARY = 0, 1, 2, 3, 4, 5  # places in `rul
 MULTIWAY_VALUE = -1  # instead of a value: one branch per value
 
 
-@kernel
+@inner_kernel
 def impurity(weight: NDArray[np.float64], total: float, bits: bool) -> float:
     """Weight times impurity of a class distribution: N log2 N - sum n log2 n, or sum n (N - n) / N.
 
@@ -41,13 +41,13 @@ def impurity(weight: NDArray[np.float64], total: float, bits: bool) -> float:
     return spread / total
 
 
-@kernel
+@inner_kernel
 def merit_of(before: float, after: float, size: float, all_rows: float) -> float:
     """What a split gains per row of the leaf; a gain that could be rounding is none."""
     return (before - after) / max(all_rows, size) if before - after > ROUNDING * size else 0.0
 
 
-@kernel
+@inner_kernel
 def two_way_merit(
     left: NDArray[np.float64], right: NDArray[np.float64], before: float, all_rows: float, least: float, bits: bool
 ) -> float:  # fmt: skip

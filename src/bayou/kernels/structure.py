@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 
 
-@kernel
+@inner_kernel
 def sum_margins(
     left: NDArray[np.float64],
     right: NDArray[np.float64],
@@ -67,7 +67,7 @@ def conditional_information(
             out[i, j] = total
 
 
-@kernel
+@inner_kernel
 def log_dirichlet(total: float, values: int) -> float:
     """log of Gamma(V) / Gamma(n + V), the part of the uniform Dirichlet's evidence that belongs to a total."""
     return math.lgamma(values) - math.lgamma(total + values)

@@ -9,21 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel
 
 TILE = 64
 
 
-@kernel
-def tile_sum(terms: NDArray[np.float64]) -> float:
-    """Sum of one tile, at most 64 terms.
-
-    terms : float64[m], in
-    """
-    return row_sum(0.0, terms)
-
-
-@kernel
+@inner_kernel
 def row_sum(total: float, terms: NDArray[np.float64]) -> float:
     """`total` and the sums of all tiles of a row, added one after the other.
 

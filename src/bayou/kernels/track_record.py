@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 
 ALWAYS = 1000  # the first rows are all recorded, later ones by lot
 LEAST = 2.0**-52  # no probability counts as smaller
@@ -40,7 +40,7 @@ def draw_rows(read: NDArray[np.int64], start: int, seed: int, sample: int, yes: 
         read[i] = yes if drawn(start + i, seed, sample) else no
 
 
-@kernel
+@inner_kernel
 def log_total(scores: NDArray[np.float64], r: int, i: int) -> float:
     """log sum_c exp scores[r, i, c]; -inf where no class is possible.
 
@@ -75,7 +75,7 @@ def hit(scores: NDArray[np.float64], r: int, i: int, y: int) -> float:
     return 1.0 / equals
 
 
-@kernel
+@inner_kernel
 def record_row(record: NDArray[np.float64], scores: NDArray[np.float64], i: int, y: int, w: float) -> None:
     """Credit every reading with the probability it gave to the class, with being right, and with its log-loss.
 
@@ -122,7 +122,7 @@ def leader(record: NDArray[np.float64]) -> int:
     return best
 
 
-@kernel
+@inner_kernel
 def mix_row(
     mixed: NDArray[np.float64],
     record: NDArray[np.float64],

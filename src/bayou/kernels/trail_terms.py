@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from bayou.kernels.gaussian import CONSTANT_SHARE, fill_terms
 from bayou.kernels.intervals import find_cells
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.moments import add_row
-from bayou.kernels.normal import pooled, read_columns, read_row
+from bayou.kernels.normal import pooled, read_column, read_row
 from bayou.kernels.value_counts import cached_log, cell_seen
 
 ROWS = 64  # rows whose values stay in the cache while columns are taken one by one
 
 
-@kernel
+@inner_kernel
 def read_unit(n: NDArray[np.float64], mean: NDArray[np.float64], m2: NDArray[np.float64], j: int) -> float:
     """Logarithm of the pooled standard deviation of column j, 0 for a constant one.
 
@@ -69,7 +69,8 @@ def trail_gaussian_terms(
     centre = np.empty((k, p))
     half = np.empty((k, p))
     bounds = np.empty((3, p))
-    read_columns(peak, centre, half, bounds, n, mean, m2, ddof, floor, CONSTANT_SHARE)
+    for j in range(p):
+        read_column(peak, centre, half, bounds, n, mean, m2, j, ddof, floor, CONSTANT_SHARE)
     terms = np.empty(p)
     for i in range(len(y)):
         for c in range(k):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bayou.kernels.class_counts import class_total
 from bayou.kernels.gaussian import fill_terms
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.moments import add_row
 from bayou.kernels.normal import read_row
 from bayou.kernels.sums import row_sum
@@ -30,7 +30,7 @@ CONSTANT_SHARE = (
 )
 
 
-@kernel
+@inner_kernel
 def route(
     nodes: NDArray[np.int64],
     cuts: NDArray[np.float64],
@@ -60,7 +60,7 @@ def route(
     return at
 
 
-@kernel
+@inner_kernel
 def leaf_prior(
     score: NDArray[np.float64], nodes: NDArray[np.int64], weight: NDArray[np.float64], leaf: int
 ) -> float:
@@ -78,7 +78,7 @@ def leaf_prior(
     return total
 
 
-@kernel
+@inner_kernel
 def add_numeric_terms(
     score: NDArray[np.float64],
     terms: NDArray[np.float64],
@@ -99,7 +99,7 @@ def add_numeric_terms(
             score[c] = row_sum(score[c], terms)
 
 
-@kernel
+@inner_kernel
 def add_nominal_terms(
     score: NDArray[np.float64],
     terms: NDArray[np.float64],
@@ -130,7 +130,7 @@ def add_nominal_terms(
         score[c] = row_sum(score[c], terms[c])
 
 
-@kernel
+@inner_kernel
 def learn_numeric(
     moments: NDArray[np.float64],
     tables: NDArray[np.float64],
@@ -143,7 +143,7 @@ def learn_numeric(
     """One row into the moments and ranges of class c at slot s, and into the tables read off them.
 
     moments : float64[S, 5, K, p], in/out, n, mean, m2, low, high; tables : float64[S, 3, K, p], in/out
-    bounds : float64[S, 3, p], in/out, see `read_columns`; x : float64[p], in
+    bounds : float64[S, 3, p], in/out, see `read_column`; x : float64[p], in
     """
     if len(x) == 0:
         return
@@ -159,7 +159,7 @@ def learn_numeric(
     )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def learn_nominal(
     counts: NDArray[np.float64],
     present: NDArray[np.float64],

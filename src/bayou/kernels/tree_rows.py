@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.splits import (
     BINARY,
     BITS,
@@ -29,7 +29,7 @@ SINCE, OWN, MAJORITY, BAYES = 0, 1, 2, 3
 MAJORITY_LEAF, BAYES_LEAF, ADAPTIVE_LEAF = 0, 1, 2
 
 
-@kernel
+@inner_kernel
 def best_class(score: NDArray[np.float64], order: NDArray[np.int64]) -> int:
     """The first class in the given order with the greatest score.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 
 HEAD = 4  # v, g, D, e stand before the classes
 RISE = 1.25  # from one limit to the next
@@ -25,7 +25,7 @@ def clear(row: NDArray[np.float64]) -> None:
         row[c] = 0.0
 
 
-@kernel
+@inner_kernel
 def copy_row(target: NDArray[np.float64], source: NDArray[np.float64]) -> None:
     """target = source. O(m).
 
@@ -36,7 +36,7 @@ def copy_row(target: NDArray[np.float64], source: NDArray[np.float64]) -> None:
         target[c] = source[c]
 
 
-@kernel
+@inner_kernel
 def take_over(kept: NDArray[np.float64], gone: NDArray[np.float64]) -> None:
     """Give the weight of a dropped tuple to the next one. O(K).
 
@@ -48,7 +48,7 @@ def take_over(kept: NDArray[np.float64], gone: NDArray[np.float64]) -> None:
         kept[c] += gone[c]
 
 
-@kernel
+@inner_kernel
 def threshold_pass(work: NDArray[np.float64], size: int, least: int, limit: float) -> int:
     """From right to left, drop tuples whose weight the next one can take with u <= limit; `least` stay. O(K m).
 
@@ -72,7 +72,7 @@ def threshold_pass(work: NDArray[np.float64], size: int, least: int, limit: floa
     return size - at
 
 
-@kernel
+@inner_kernel
 def least_cost(work: NDArray[np.float64], size: int) -> float:
     """The least u that dropping one tuple would give the next. O(m).
 
@@ -107,7 +107,7 @@ def first_least(cost: NDArray[np.float64]) -> int:
     return 0
 
 
-@kernel
+@inner_kernel
 def drop_cheapest(work: NDArray[np.float64], size: int, budget: int) -> int:
     """Drop the tuple with the least g + u of the next, the leftmost on ties, until `budget` are left. O(m^2).
 
@@ -151,7 +151,7 @@ def drop_cheapest(work: NDArray[np.float64], size: int, budget: int) -> int:
     return at
 
 
-@kernel
+@inner_kernel
 def shrink(work: NDArray[np.float64], size: int, budget: int, limit: float, eps: float) -> int:
     """Back to the budget: passes with rising limits to 1.5 budgets, then tuple by tuple. O(K m + m^2).
 
@@ -174,13 +174,13 @@ def shrink(work: NDArray[np.float64], size: int, budget: int, limit: float, eps:
     return drop_cheapest(work, size, budget)
 
 
-@kernel
+@inner_kernel
 def bound_of(total: float, budget: int, eps: float) -> float:
     """The u up to which a gap takes values in: 2 eps N where eps > 0, else 1.5 N / budget."""
     return 2.0 * eps * total if eps > 0.0 else 1.5 * total / budget
 
 
-@kernel
+@inner_kernel
 def is_exact(tuples: NDArray[np.float64], size: int) -> bool:
     """Whether all weight is known to lie at the values of the tuples. O(m).
 
@@ -192,7 +192,7 @@ def is_exact(tuples: NDArray[np.float64], size: int) -> bool:
     return True
 
 
-@kernel
+@inner_kernel
 def may_stay(distinct: int, most: int, total: float) -> bool:
     """Whether a list without any uncertainty may outgrow its budget: values come again, and are not too many."""
     return distinct <= most and 8.0 * distinct <= 7.0 * total

@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.tuple_budget import HEAD, RISE, bound_of, clear, copy_row, is_exact, may_stay, shrink
 
 
-@kernel
+@inner_kernel
 def widest_step(x: NDArray[np.float64]) -> int:
     """The place after the largest difference between neighbours, the first on ties. O(n).
 
@@ -27,7 +27,7 @@ def widest_step(x: NDArray[np.float64]) -> int:
     return place
 
 
-@kernel
+@inner_kernel
 def insert_run(
     work: NDArray[np.float64],
     x: NDArray[np.float64],
@@ -81,7 +81,7 @@ def insert_run(
     return at + 1
 
 
-@kernel
+@inner_kernel
 def insert(
     work: NDArray[np.float64],
     tuples: NDArray[np.float64],

@@ -13,13 +13,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
-from bayou.kernels.sums import TILE, tile_sum
+from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.sums import TILE, row_sum
 
 FLOOR = -1e290  # stands for the logarithm of 0: finite, so that sums and differences stay numbers
 
 
-@kernel
+@inner_kernel
 def cell_seen(counts: NDArray[np.float64], cell: int) -> bool:
     """Whether any class has weight in this cell.
 
@@ -83,13 +83,13 @@ def count_values(
                 seen[j] -= 1
 
 
-@kernel
+@inner_kernel
 def log_or_floor(x: float) -> float:
     """log x, and a finite stand-in for log 0."""
     return math.log(x) if x > 0.0 else FLOOR
 
 
-@kernel
+@inner_kernel
 def cached_log(x: float, logs: NDArray[np.float64]) -> float:
     """log x, looked up where x is a small integer (same bits: the table is filled by the same function).
 
@@ -110,42 +110,6 @@ def fill_logs(logs: NDArray[np.float64]) -> None:
     """
     for i in range(len(logs)):
         logs[i] = log_or_floor(float(i))
-
-
-@kernel
-def add_table_direct(
-    out: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    present: NDArray[np.float64],
-    width: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    codes: NDArray[np.int32],
-    alpha: float,
-    m: float,
-) -> None:
-    """out[i, c] += sum_j log P(v_ij | c), each logarithm taken where it is needed: for few rows.
-
-    out : float64[n, K], in/out; counts : float64[cells, K], in; present : float64[q, K], in
-    width : int64[q], in, values per column; offsets : int64[q + 1], in; codes : int32[n, q], in
-    """
-    q = codes.shape[1]
-    terms = np.zeros((out.shape[1], TILE))
-    for i in range(out.shape[0]):
-        for t in range(0, q, TILE):
-            d = min(TILE, q - t)
-            for j in range(d):
-                v = codes[i, t + j]
-                cell = offsets[t + j] + v
-                if v < 0 or not cell_seen(counts, cell):
-                    for c in range(out.shape[1]):
-                        terms[c, j] = 0.0
-                else:
-                    a = alpha + m / width[t + j]
-                    b = alpha * width[t + j] + m
-                    for c in range(out.shape[1]):
-                        terms[c, j] = log_or_floor(counts[cell, c] + a) - log_or_floor(present[t + j, c] + b)
-            for c in range(out.shape[1]):
-                out[i, c] += tile_sum(terms[c, :d])
 
 
 @kernel
@@ -199,7 +163,7 @@ def add_table(
                 for c in range(out.shape[1]):
                     terms[c, j] = table[cell, c] if v >= 0 else 0.0
             for c in range(out.shape[1]):
-                out[i, c] += tile_sum(terms[c, :d])
+                out[i, c] = row_sum(out[i, c], terms[c, :d])
 
 
 @kernel
@@ -228,7 +192,6 @@ def trail_table(
     out: NDArray[np.float64],
     declared: NDArray[np.int64],
     offsets: NDArray[np.int64],
-    sizes: NDArray[np.int64],
     codes: NDArray[np.int32],
     y: NDArray[np.int32],
     w: NDArray[np.float64],
@@ -238,39 +201,41 @@ def trail_table(
 ) -> None:
     """Row by row: add log P(v | c) as it stood before the row, then count the row.
 
+    Logarithms are taken where a cell is first met, and kept current from there on.
     counts : float64[cells, K], in/out; present : float64[q, K], in/out; seen : int64[q], in/out
-    out : float64[n, K], in/out; declared : int64[q], in; offsets : int64[q + 1], in; sizes : int64[q], in
-    codes : int32[n, q], in; y : int32[n], in; w : float64[n], in; logs : float64[m], in, log of integers
+    out : float64[n, K], in/out; declared : int64[q], in; offsets : int64[q + 1], in; codes : int32[n, q], in
+    y : int32[n], in, or none where nobody learns; w : float64[n], in; logs : float64[m], in, log of integers
     """
     q = codes.shape[1]
     k = out.shape[1]
-    above = np.zeros(counts.shape)
-    below = np.zeros((q, k))
-    known = np.zeros(counts.shape[0], dtype=np.bool_)
-    added = np.empty((q, 2))
+    above = np.empty((len(counts), k))
+    below = np.empty((q, k))
+    added = np.empty((2, q))
+    current = np.empty(len(counts), np.bool_)  # whether the logarithms of a cell are those of its counts
+    terms = np.empty((k, TILE))
+    for cell in range(len(counts)):
+        current[cell] = False
     for j in range(q):
-        values = max(seen[j], declared[j])
-        added[j, 0] = alpha + m / max(values, 1)
-        added[j, 1] = alpha * values + m
-        read_column(above, below, counts, present, logs, added, j, offsets[j], sizes[j])
-        for cell in range(offsets[j], offsets[j] + sizes[j]):
-            known[cell] = cell_seen(counts, cell)
-    terms = np.zeros((k, TILE))
-    for i in range(len(y)):
+        read_column(below, added, present, logs, max(seen[j], declared[j]), alpha, m, j)
+    for i in range(len(codes)):
         for t in range(0, q, TILE):
             d = min(TILE, q - t)
             for j in range(d):
                 v = codes[i, t + j]
                 cell = offsets[t + j] + v
-                if v >= 0 and known[cell]:
+                if v >= 0 and not current[cell] and cell_seen(counts, cell):
+                    current[cell] = True
+                    for c in range(k):
+                        above[cell, c] = cached_log(counts[cell, c] + added[0, t + j], logs)
+                if v >= 0 and current[cell]:
                     for c in range(k):
                         terms[c, j] = above[cell, c] - below[t + j, c]
                 else:
                     for c in range(k):
                         terms[c, j] = 0.0
             for c in range(k):
-                out[i, c] += tile_sum(terms[c, :d])
-        c = y[i]
+                out[i, c] = row_sum(out[i, c], terms[c, :d])
+        c = y[i] if i < len(y) else -1
         if c < 0 or w[i] == 0.0:
             continue
         for j in range(q):
@@ -280,38 +245,33 @@ def trail_table(
             cell = offsets[j] + v
             counts[cell, c] += w[i]
             present[j, c] += w[i]
-            if known[cell]:
-                above[cell, c] = cached_log(counts[cell, c] + added[j, 0], logs)
-                below[j, c] = cached_log(present[j, c] + added[j, 1], logs)
-            else:
-                known[cell] = True
-                seen[j] += 1
-                values = max(seen[j], declared[j])
-                added[j, 0] = alpha + m / values
-                added[j, 1] = alpha * values + m
-                first, size = (offsets[j], sizes[j]) if m > 0.0 else (cell, 1)
-                read_column(above, below, counts, present, logs, added, j, first, size)
+            if current[cell]:
+                above[cell, c] = cached_log(counts[cell, c] + added[0, j], logs)
+                below[j, c] = cached_log(present[j, c] + added[1, j], logs)
+                continue
+            seen[j] += 1
+            read_column(below, added, present, logs, max(seen[j], declared[j]), alpha, m, j)
+            if m > 0.0:
+                for other in range(offsets[j], offsets[j + 1]):
+                    current[other] = False
 
 
-@kernel
+@inner_kernel
 def read_column(
-    above: NDArray[np.float64],
     below: NDArray[np.float64],
-    counts: NDArray[np.float64],
+    added: NDArray[np.float64],
     present: NDArray[np.float64],
     logs: NDArray[np.float64],
-    added: NDArray[np.float64],
+    values: int,
+    alpha: float,
+    m: float,
     j: int,
-    first: int,
-    size: int,
 ) -> None:
-    """Logarithms of one column's denominators and of the numerators of `size` cells from `first` on.
+    """What smoothing adds to the cells and to the total of a column of so many values; logarithms of its totals.
 
-    above : float64[cells, K], out; below : float64[q, K], out; counts : float64[cells, K], in
-    present : float64[q, K], in; logs : float64[m], in
-    added : float64[q, 2], in, what smoothing adds to a cell and to a column
+    below : float64[q, K], out; added : float64[2, q], out; present : float64[q, K], in; logs : float64[m], in
     """
-    for c in range(counts.shape[1]):
-        below[j, c] = cached_log(present[j, c] + added[j, 1], logs)
-        for cell in range(first, first + size):
-            above[cell, c] = cached_log(counts[cell, c] + added[j, 0], logs)
+    added[0, j] = alpha + m / max(values, 1)
+    added[1, j] = alpha * values + m
+    for c in range(present.shape[1]):
+        below[j, c] = cached_log(present[j, c] + added[1, j], logs)

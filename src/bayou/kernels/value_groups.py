@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
-from bayou.kernels.sums import TILE, tile_sum
+from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.sums import TILE, row_sum
 
 
-@kernel
+@inner_kernel
 def find_row(
     keys: NDArray[np.int64],
     row_of: NDArray[np.int64],
@@ -67,7 +67,7 @@ def add_groups(
                 for c in range(out.shape[1]):
                     terms[c, j] = table[row, c]
             for c in range(out.shape[1]):
-                out[i, c] += tile_sum(terms[c, :d])
+                out[i, c] = row_sum(out[i, c], terms[c, :d])
 
 
 @kernel

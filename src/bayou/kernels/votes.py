@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 
 
 @kernel
@@ -24,7 +24,7 @@ def choice(joint: NDArray[np.float64], order: NDArray[np.int64]) -> int:
     return best
 
 
-@kernel
+@inner_kernel
 def add_vote(
     out: NDArray[np.float64], joint: NDArray[np.float64], chosen: int, weight: float, hard: bool
 ) -> None:

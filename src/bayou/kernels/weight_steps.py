@@ -7,11 +7,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel, kernel_piece
+from bayou.kernels.jit import inner_kernel, kernel_piece
 from bayou.kernels.weights import SHIFT_SQUARES, residuals, safe_share, tied_gradient
 
 
-@kernel
+@inner_kernel
 def learn_factor(
     scalars: NDArray[np.float64],
     place: int,

@@ -14,8 +14,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel, kernel_piece
-from bayou.kernels.sums import TILE, tile_sum
+from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
+from bayou.kernels.sums import TILE, row_sum
 
 LEAST = -700.0  # an input below this is as unlikely as can be told
 HEAVIEST = 1e6  # a heavier row does not push harder
@@ -24,7 +24,7 @@ WEIGHT, SHIFT, SHIFT_MEAN, TAU, TAU_SQUARES, SHIFT_SQUARES, SPEED, ROWS, WRONG, 
 SCALARS = 11
 
 
-@kernel
+@inner_kernel
 def add_terms(
     joint: NDArray[np.float64],
     terms: NDArray[np.float64],
@@ -41,10 +41,10 @@ def add_terms(
             for c in range(len(joint)):
                 for j in range(d):
                     tile[j] = terms[t + j, c]
-                joint[c] += tile_sum(tile[:d])
+                joint[c] = row_sum(joint[c], tile[:d])
 
 
-@kernel
+@inner_kernel
 def speaks(row: NDArray[np.float64], prior: NDArray[np.float64]) -> bool:
     """Whether a column says anything about the possible classes.
 
@@ -75,7 +75,7 @@ def lift_row(row: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
         row[c] = max(row[c] - whole, LEAST)
 
 
-@kernel
+@inner_kernel
 def lift_terms(terms: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
     """ln p(x | c) becomes ln p(x | c) - ln sum_b P(b) p(x | b): 0 where a column says nothing.
 
@@ -111,7 +111,7 @@ def lift_table(table: NDArray[np.float64], counts: NDArray[np.float64], offsets:
         lift_terms(table[offsets[j] : offsets[j + 1]], prior)
 
 
-@kernel
+@inner_kernel
 def mass_terms(terms: NDArray[np.float64], units: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
     """Densities become masses of an interval as long as the column's unit: a change of scale cancels.
 
@@ -125,7 +125,7 @@ def mass_terms(terms: NDArray[np.float64], units: NDArray[np.float64], prior: ND
             terms[j, c] = min(max(terms[j, c] + unit, LEAST), -LEAST) if known else 0.0
 
 
-@kernel
+@inner_kernel
 def log_softmax(scores: NDArray[np.float64]) -> None:
     """scores - log sum exp scores; -inf stays, and nothing happens where all are.
 
@@ -144,7 +144,7 @@ def log_softmax(scores: NDArray[np.float64]) -> None:
         scores[c] -= whole
 
 
-@kernel
+@inner_kernel
 def residuals(log_proba: NDArray[np.float64], label: int, out: NDArray[np.float64]) -> None:
     """out[c] = P_c - T_c.
 
@@ -155,7 +155,7 @@ def residuals(log_proba: NDArray[np.float64], label: int, out: NDArray[np.float6
     out[label] -= 1.0
 
 
-@kernel
+@inner_kernel
 def safe_share(
     residual: NDArray[np.float64], change: NDArray[np.float64], prior: NDArray[np.float64]
 ) -> float:
@@ -175,7 +175,7 @@ def safe_share(
     return 1.0 / (1.0 + spread * spread / (4.0 * gain)) if gain > 0.0 else 0.0
 
 
-@kernel
+@inner_kernel
 def add_weighted(
     scores: NDArray[np.float64], weights: NDArray[np.float64], inputs: NDArray[np.float64]
 ) -> None:
@@ -189,7 +189,7 @@ def add_weighted(
             scores[c] += weights[j, c * free] * inputs[j, c]
 
 
-@kernel
+@inner_kernel
 def tied_gradient(residual: NDArray[np.float64], inputs: NDArray[np.float64]) -> float:
     """dCost/dw = sum_c (P_c - T_c) Z_c of one column.
 
@@ -201,7 +201,7 @@ def tied_gradient(residual: NDArray[np.float64], inputs: NDArray[np.float64]) ->
     return total
 
 
-@kernel
+@inner_kernel
 def clip_tied(weights: NDArray[np.float64]) -> None:
     """Tied weights stay in [0, 1]; stored are their deviations from 1.
 
@@ -211,7 +211,7 @@ def clip_tied(weights: NDArray[np.float64]) -> None:
         weights[j, 0] = min(max(weights[j, 0], -1.0), 0.0)
 
 
-@kernel
+@inner_kernel
 def find_direction(
     delta: NDArray[np.float64],
     squares: NDArray[np.float64],
@@ -262,7 +262,7 @@ def next_speed(scalars: NDArray[np.float64], ring: NDArray[np.float64], wrong: f
     return float(scalars[SPEED])
 
 
-@kernel
+@inner_kernel
 def count_present(inputs: NDArray[np.float64], prior: NDArray[np.float64]) -> float:
     """Number of columns that say something.
 

@@ -9,12 +9,13 @@ import numpy as np
 from bayou.block import Block, Floats
 from bayou.errors import SchemaError
 from bayou.kernels.gaussian import (
+    CONSTANT_SHARE,
     add_gaussian,
     add_gaussian_direct,
-    gaussian_tables,
     gaussian_terms,
     trail_gaussian,
 )
+from bayou.kernels.normal import read_columns
 from bayou.recipe import Recipe
 from bayou.summaries.moments import Moments
 from bayou.threads import over_ranges
@@ -55,7 +56,10 @@ class Gaussian(Recipe):
         """Peak (log-density at the centre), centre, and 1 / (2 var), each [K, p]."""
         s = summary
         peak, centre, half = np.empty_like(s.n), np.empty_like(s.n), np.empty_like(s.n)
-        gaussian_tables(peak, centre, half, s.n, s.mean, s.m2, float(self.ddof), self.floor)
+        bounds = np.empty((3, s.n.shape[1]))
+        read_columns(
+            peak, centre, half, bounds, s.n, s.mean, s.m2, float(self.ddof), self.floor, CONSTANT_SHARE
+        )
         return peak, centre, half
 
     def add_log_prob(self, summary: Moments, block: Block, out: Floats) -> None:
@@ -88,12 +92,6 @@ class Gaussian(Recipe):
 
     def trail(self, summary: Moments, block: Block, out: Floats) -> None:
         s = summary
-        if block.numeric.shape[1] == 0:
-            return
-        if block.n == 1:
-            self.add_log_prob(summary, block, out)
-            summary.update(block)
-            return
         trail_gaussian(
             s.n, s.mean, s.m2, out, block.numeric, block.y, block.w, float(self.ddof), self.floor
         )  # fmt: skip

@@ -6,21 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayou.block import Block, Floats
+from bayou.block import Block, Codes, Floats
 from bayou.errors import SchemaError
-from bayou.kernels.value_counts import (
-    add_table,
-    add_table_direct,
-    log_table,
-    table_terms,
-    trail_table,
-)
+from bayou.kernels.value_counts import add_table, log_table, table_terms, trail_table
 from bayou.readings.logs import integer_logs
 from bayou.recipe import Recipe
 from bayou.summaries.value_counts import ValueCounts
 from bayou.threads import over_ranges
 
 GRAIN = 200_000  # cells worth a thread of their own
+NO_LABELS, NO_LOGS = np.empty(0, dtype=np.int32), np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -53,7 +48,7 @@ class Table:
         if q == 0:
             return
         if block.n * q < len(s.counts):
-            add_table_direct(out, s.counts, s.present, s.width, s.offsets, block.codes, self.alpha, self.m)
+            self._trail(summary, block, NO_LABELS, NO_LOGS, out)
             return
         table = self.table(summary)
 
@@ -88,14 +83,13 @@ class Table:
         s = summary
         if len(s.sizes) == 0:
             return
-        if block.n == 1:
-            self.add_log_prob(summary, block, out)
-            summary.update(block)
-            return
         logs = integer_logs(int(s.present.max(initial=0.0)) + block.n + int(s.width.max(initial=0)) + 2)
+        self._trail(summary, block, block.y, logs, out)
+
+    def _trail(self, s: ValueCounts, block: Block, labels: Codes, logs: Floats, out: Floats) -> None:
         trail_table(
-            s.counts, s.present, s.seen, out, s.declared, s.offsets, s.sizes,
-            block.codes, block.y, block.w, logs, self.alpha, self.m,
+            s.counts, s.present, s.seen, out, s.declared, s.offsets,
+            block.codes, labels, block.w, logs, self.alpha, self.m,
         )  # fmt: skip
 
 
