@@ -74,18 +74,20 @@ def one_by_one() -> list[dict[str, object]]:
         for x, label in zip(records, y, strict=True):
             model.learn_one(x, label)
 
+    few = records[:500]
+
     def predict(model):
-        for x in records[:3000]:
+        for x in few:
             model.predict_proba_one(x)
 
-    a, b = beside(lambda: learn(ours), lambda: learn(peer), 8)
-    c, d = beside(lambda: predict(ours), lambda: predict(peer), 5)
+    a, b = beside(lambda: learn(ours), lambda: learn(peer), 12)
+    c, d = beside(lambda: predict(ours), lambda: predict(peer), 40)
     return [
         row("learn_one, 8 attributes", f"{a / n * 1e6:.1f} us", f"River {b / n * 1e6:.1f} us", b / a, 1),
         row(
             "predict_proba_one, 8 attributes",
-            f"{c / 3e3 * 1e6:.1f} us",
-            f"River {d / 3e3 * 1e6:.1f} us",
+            f"{c / len(few) * 1e6:.1f} us",
+            f"River {d / len(few) * 1e6:.1f} us",
             d / c,
             20,
         ),
@@ -100,7 +102,7 @@ def wide_blocks() -> list[dict[str, object]]:
     ours.predict_proba(X)
 
     def lines(heap: str, targets: tuple[object, object]) -> list[dict[str, object]]:
-        a, b = beside(lambda: ours.partial_fit(X, y), lambda: peer.partial_fit(X, y), 150)
+        a, b = beside(lambda: ours.partial_fit(X, y), lambda: peer.partial_fit(X, y), 400)
         c, d = beside(lambda: ours.predict_proba(X), lambda: peer.predict_proba(X), 100)
         learn, predict = (
             "learn blocks of 1,000, 500 numeric attributes",
@@ -144,7 +146,7 @@ def documents() -> list[dict[str, object]]:
 
     learn(ours)
     learn(peer, classes=range(classes))
-    a, b = beside(lambda: learn(ours), lambda: learn(peer), 12)
+    a, b = beside(lambda: learn(ours), lambda: learn(peer), 30)
     ours.predict_proba(X)
     c, d = beside(lambda: ours.predict_proba(X), lambda: peer.predict_proba(X), 12)
     return [

@@ -33,7 +33,7 @@ def prior_size(weight: NDArray[np.float64], declared: int) -> int:
     for c in range(len(weight)):
         if weight[c] > 0.0:
             seen += 1
-    return max(seen, declared)
+    return seen if seen > declared else declared
 
 
 @kernel
@@ -92,12 +92,14 @@ def trail_prior(
     log_weight = np.empty(k)
     for c in range(k):
         log_weight[c] = math.log(weight[c] + alpha)
-    total = math.log(class_total(weight) + alpha * prior_size(weight, declared))
+    changed, total = True, 0.0
     for i in range(len(y)):
+        if changed:
+            total = math.log(class_total(weight) + alpha * prior_size(weight, declared))
         for c in range(k):
             possible = weight[c] > 0.0 or (declared > 0 and alpha > 0.0)
             out[i, c] += log_weight[c] - total if possible else -np.inf
-        if y[i] >= 0:
+        changed = y[i] >= 0
+        if changed:
             weight[y[i]] += w[i]
             log_weight[y[i]] = math.log(weight[y[i]] + alpha)
-            total = math.log(class_total(weight) + alpha * prior_size(weight, declared))

@@ -49,7 +49,8 @@ def read_cell(
     own = size > 1.0 and size > ddof
     var = m2 / (size - ddof) if own else spread
     constant = var <= least
-    return max(share * spread, least) if constant else var, var if own and not constant else 0.0
+    lent = share * spread if share * spread > least else least
+    return lent if constant else var, var if own and not constant else 0.0
 
 
 @inner_kernel
@@ -79,7 +80,7 @@ def read_column(
             peak[c, j], centre[c, j], half[c, j] = 0.0, 0.0, 0.0
             continue
         var, own = read_cell(n[c, j], m2[c, j], spread, ddof, floor, share)
-        narrowest = min(narrowest, own)
+        narrowest = own if own < narrowest else narrowest
         centre[c, j] = mean[c, j] if n[c, j] > 0.0 else middle
         peak[c, j] = -0.5 * (LOG_2PI + math.log(var))
         half[c, j] = 0.5 / var
@@ -134,10 +135,12 @@ def read_row(
         if x[j] != x[j]:
             continue
         away = x[j] - bounds[2, j]
-        bounds[1, j] = max(bounds[1, j], 4.0 * away * away)
+        if 4.0 * away * away > bounds[1, j]:
+            bounds[1, j] = 4.0 * away * away
         size = n[c, j]
         var = m2[c, j] / (size - ddof) if size > 1.0 and size > ddof else 0.0
-        bounds[0, j] = min(bounds[0, j], var)
+        if var < bounds[0, j]:
+            bounds[0, j] = var
         if bounds[0, j] <= floor * bounds[1, j] + TINY:
             read_column(peak, centre, half, bounds, n, mean, m2, j, ddof, floor, share)
         else:

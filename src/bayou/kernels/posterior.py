@@ -22,7 +22,7 @@ def posterior(joint: NDArray[np.float64], order: NDArray[np.int64], blank: float
     for i in range(joint.shape[0]):
         top = -np.inf
         for r in range(k):
-            top = max(top, joint[i, order[r]])
+            top = joint[i, order[r]] if joint[i, order[r]] > top else top
         total = 0.0
         for r in range(k):
             share[r] = math.exp(joint[i, order[r]] - top)
@@ -42,7 +42,7 @@ def log_posterior(joint: NDArray[np.float64], order: NDArray[np.int64]) -> None:
     for i in range(joint.shape[0]):
         top = -np.inf
         for r in range(k):
-            top = max(top, joint[i, order[r]])
+            top = joint[i, order[r]] if joint[i, order[r]] > top else top
         total = 0.0
         for r in range(k):
             above[r] = joint[i, order[r]] - top if top > -np.inf else 0.0

@@ -25,7 +25,7 @@ def row_sum(total: float, terms: NDArray[np.float64]) -> float:
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     begin = np.uint64(0)
     while begin < m:
-        end = min(begin + np.uint64(TILE), m)
+        end = begin + np.uint64(TILE) if begin + np.uint64(TILE) < m else m
         whole = end - ((end - begin) & three)
         a = 0.0
         b = 0.0

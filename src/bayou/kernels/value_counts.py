@@ -216,10 +216,10 @@ def trail_table(
     for cell in range(len(counts)):
         current[cell] = False
     for j in range(q):
-        read_column(below, added, present, logs, max(seen[j], declared[j]), alpha, m, j)
+        read_column(below, added, present, seen, declared, logs, alpha, m, j)
     for i in range(len(codes)):
         for t in range(0, q, TILE):
-            d = min(TILE, q - t)
+            d = TILE if q - t > TILE else q - t
             for j in range(d):
                 v = codes[i, t + j]
                 cell = offsets[t + j] + v
@@ -250,7 +250,7 @@ def trail_table(
                 below[j, c] = cached_log(present[j, c] + added[1, j], logs)
                 continue
             seen[j] += 1
-            read_column(below, added, present, logs, max(seen[j], declared[j]), alpha, m, j)
+            read_column(below, added, present, seen, declared, logs, alpha, m, j)
             if m > 0.0:
                 for other in range(offsets[j], offsets[j + 1]):
                     current[other] = False
@@ -261,17 +261,20 @@ def read_column(
     below: NDArray[np.float64],
     added: NDArray[np.float64],
     present: NDArray[np.float64],
+    seen: NDArray[np.int64],
+    declared: NDArray[np.int64],
     logs: NDArray[np.float64],
-    values: int,
     alpha: float,
     m: float,
     j: int,
 ) -> None:
-    """What smoothing adds to the cells and to the total of a column of so many values; logarithms of its totals.
+    """What smoothing adds to the cells and to the total of a column, and the logarithms of its totals.
 
-    below : float64[q, K], out; added : float64[2, q], out; present : float64[q, K], in; logs : float64[m], in
+    below : float64[q, K], out; added : float64[2, q], out; present : float64[q, K], in
+    seen, declared : int64[q], in; logs : float64[m], in
     """
-    added[0, j] = alpha + m / max(values, 1)
+    values = seen[j] if seen[j] > declared[j] else declared[j]
+    added[0, j] = alpha + m / values
     added[1, j] = alpha * values + m
     for c in range(present.shape[1]):
         below[j, c] = cached_log(present[j, c] + added[1, j], logs)
