@@ -22,7 +22,7 @@ from bayou.classifiers.html import model_html
 from bayou.classifiers.params import Parameterised
 from bayou.classifiers.rest import Rest
 from bayou.decisions import Decision
-from bayou.encoding import Encoder, Row, block_of, block_to_predict
+from bayou.encoding import Encoder, Row, block_of
 from bayou.errors import DataError, MergeError, NotFittedError, UnsupportedError
 from bayou.hashing import digest
 from bayou.kernels.posterior import posterior
@@ -226,11 +226,6 @@ class Model(Parameterised):
         self._rest.reached = False
         if len(self._waiting) == ROWS_WAITING:
             self.settle()
-
-    def encode_record(self, x: Mapping[str, Any]) -> Block:
-        """One record to predict."""
-        cells = self._require().records.cells(x)
-        return self.encode([x]) if cells is None else block_to_predict(cells, self._position)
 
     def settle(self) -> None:
         """Take in the records that wait."""

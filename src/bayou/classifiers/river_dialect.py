@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayou.classifiers.model import Model
+from bayou.encoding import block_to_predict
 from bayou.encoding.table import table_of
 from bayou.kernels.posterior import posterior
 from bayou.schema import Label
@@ -25,7 +26,9 @@ class RiverDialect(Model):
         encoder = self._encoder
         if encoder is None:
             return {}
-        joint = self.joint_log_proba(self.encode_record(x))
+        cells = encoder.records.cells(x)
+        block = self.encode([x]) if cells is None else block_to_predict(cells, self._position)
+        joint = self.joint_log_proba(block)
         posterior(joint, encoder.class_order(), 0.0)
         (proba,) = joint.tolist()
         return dict(zip(encoder.labels(), proba)) if any(proba) else {}  # noqa: B905 - one per class

@@ -102,6 +102,8 @@ class Batch:
 
     def numeric(self, table: Table) -> Floats:
         p = self.counts[Kind.NUMERIC]
+        if p == 0:
+            return np.empty((table.n, 0))
         columns = self.of_kind(table, Kind.NUMERIC)
         places = [j for j, _, _ in columns]
         if (
@@ -118,6 +120,8 @@ class Batch:
         return out
 
     def nominal(self, table: Table) -> Codes:
+        if self.counts[Kind.NOMINAL] == 0:
+            return np.empty((table.n, 0), dtype=np.int32)
         out = np.full((table.n, self.counts[Kind.NOMINAL]), -1, dtype=np.int32)
         position = {name: i for i, name in enumerate(table.names)}
         for j, name, values in self.of_kind(table, Kind.NOMINAL):
@@ -164,13 +168,13 @@ class Batch:
         return declared.max_values if self.place[name][0] is Kind.NOMINAL else declared.max_words
 
     def words(self, table: Table) -> tuple[Words, ...]:
-        nothing = Words(np.zeros(table.n + 1, np.int64), np.empty(0, np.int32), np.empty(0))
-        out = [nothing] * self.counts[Kind.TEXT]
-        for j, name, values in self.of_kind(table, Kind.TEXT):
-            out[j] = self._text(name, values)
+        found = {j: self._text(name, values) for j, name, values in self.of_kind(table, Kind.TEXT)}
         if table.sparse is not None and WORDS in self.place:
-            out[self.place[WORDS][1]] = self._sparse(table.sparse)
-        return tuple(out)
+            found[self.place[WORDS][1]] = self._sparse(table.sparse)
+        missing = set(range(self.counts[Kind.TEXT])) - found.keys()
+        for j in missing:
+            found[j] = Words(np.zeros(table.n + 1, np.int64), np.empty(0, np.int32), np.empty(0))
+        return tuple(found[j] for j in range(len(found)))
 
     def _text(self, name: str, values: Any) -> Words:
         sparse = sparse_of_tokens(tokens(values, name, self.start))

@@ -109,7 +109,7 @@ class Encoder:
         block.words = batch.words(table)
 
     def _fill_numeric(self, block: Block, matrix: Floats) -> None:
-        block.numeric, block.whole = matrix, all_usable(matrix)
+        block.numeric, block.whole = matrix, matrix.size == 0 or all_usable(matrix)
         found = 0 if block.whole else count_unusable(matrix)
         if found:
             self.unusable += found

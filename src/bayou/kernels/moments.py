@@ -37,7 +37,8 @@ def add_rows(
         row = x[i, lo:hi]
         if even[c] and (whole or all_present(row)):
             total[c] += w[i]
-            add_whole_row(mean[c, lo:hi], m2[c, lo:hi], row, w[i], w[i] / total[c])
+            share = w[i] / total[c]
+            add_whole_row(mean[c, lo:hi], m2[c, lo:hi], row, share, w[i] * (1.0 - share))
             continue
         if even[c]:
             even[c] = False
@@ -74,17 +75,16 @@ def all_present(x: NDArray[np.float64]) -> bool:
 
 @inner_kernel
 def add_whole_row(
-    mean: NDArray[np.float64], m2: NDArray[np.float64], x: NDArray[np.float64], w: float, share: float
+    mean: NDArray[np.float64], m2: NDArray[np.float64], x: NDArray[np.float64], share: float, rest: float
 ) -> None:
-    """`add_row` where nothing is missing and every column weighs the same: share = w / new weight.
+    """`add_row` where nothing is missing and every column weighs the same.
 
     mean, m2 : float64[p], in/out; x : float64[p], in
     """
     for j in range(len(x)):
         d = x[j] - mean[j]
-        shift = d * share
-        mean[j] += shift
-        m2[j] += w * d * (d - shift)
+        mean[j] += d * share
+        m2[j] += d * (d * rest)
 
 
 @inner_kernel
@@ -95,7 +95,7 @@ def add_row(
     x: NDArray[np.float64],
     w: float,
 ) -> None:
-    """One row into one class: d = x - mean; n += w; mean += d w / n; m2 += w d (x - new mean).
+    """One row into one class: d = x - mean; n += w; mean += d w / n; m2 += d^2 w (1 - w / n).
 
     n, mean, m2 : float64[p], in/out; x : float64[p], in, NaN = missing
     """
@@ -104,10 +104,10 @@ def add_row(
         d = x[j] - mean[j] if here else 0.0
         step = w if here else 0.0
         total = n[j] + step
-        shift = d * (step / total) if total > 0.0 else 0.0
+        share = step / total if total > 0.0 else 0.0
         n[j] = total
-        mean[j] += shift
-        m2[j] += step * d * (d - shift)
+        mean[j] += d * share
+        m2[j] += d * (d * (step * (1.0 - share)))
 
 
 @kernel

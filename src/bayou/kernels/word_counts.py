@@ -34,7 +34,8 @@ def count_words(
     """Add (sign 1) or take out (sign -1) the documents; with `binary` a word counts once and `total` counts rows.
 
     counts : float64[V, K], in/out; total : float64[K], in/out; seen : int64[1], in/out
-    indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in; y : int32[n], in; w : float64[n], in
+    indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in, >= 0
+    y : int32[n], in; w : float64[n], in
     """
     k, one = np.uint64(counts.shape[1]), np.uint64(1)
     cells = counts.reshape(-1)
@@ -48,17 +49,15 @@ def count_words(
         while e < end:
             amount, word = amounts[e], ids[e]
             e += one
-            if amount <= 0.0:
-                continue
-            if binary:
+            if binary and amount > 0.0:
                 amount = 1.0
             length += amount
             cell = np.uint64(word) * k + np.uint64(c)
             before = cells[cell]
-            if before == 0.0 and not cell_seen(counts, word):
+            if before == 0.0 and amount > 0.0 and not cell_seen(counts, word):
                 seen[0] += 1
             cells[cell] = before + amount * step
-            if sign < 0.0 and not cell_seen(counts, word):
+            if sign < 0.0 and amount > 0.0 and not cell_seen(counts, word):
                 seen[0] -= 1
         total[c] += step if binary else length * step
 

@@ -25,10 +25,10 @@ class CountedPrior:
     alpha: float = 0.0
 
     def add_log_prob(self, summary: ClassCounts, block: Block, out: Floats) -> None:
-        add_prior(out, summary.weight, int(summary.declared[0]), self.alpha)
+        add_prior(out, summary.weight, summary.declared.item(), self.alpha)
 
     def trail(self, summary: ClassCounts, block: Block, out: Floats) -> None:
-        trail_prior(summary.weight, out, block.y, block.w, int(summary.declared[0]), self.alpha)
+        trail_prior(summary.weight, out, block.y, block.w, summary.declared.item(), self.alpha)
 
 
 @dataclass(frozen=True)
