@@ -57,6 +57,13 @@ def test_documents_without_a_word_are_documents_before_there_are_words_too():
     assert shards[0].merge(shards[1]).digest() == early.digest()
 
 
+def test_one_row_and_many_agree_that_nothing_is_learned_yet():
+    model = NaiveBayes()
+    model.learn_many([{"x": 1.0}, {"x": 2.0}], ["a", "b"], [0, 0])
+    assert model.predict_proba_many([{"x": 1.0}]) == [model.predict_proba_one({"x": 1.0})] == [{}]
+    assert model.predict_many([{"x": 1.0}]) == [model.predict_one({"x": 1.0})] == [None]
+
+
 @pytest.mark.parametrize("model", [MajorityClass, NaiveBayes, MultinomialNB, BernoulliNB])
 def test_what_was_never_learned_cannot_be_unlearned(model):
     taught = model()

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn import naive_bayes as peers
 
 from bayou import BernoulliNB, ComplementNB, Costs, Declared, Gaussian, MultinomialNB, NaiveBayes, Threshold
-from bayou.errors import DataError, MergeError, SchemaError
+from bayou.errors import DataError, MergeError, NotFittedError, SchemaError
 from bayou.laws import MergeLaw
 
 RNG = np.random.default_rng(7)
@@ -20,7 +20,7 @@ COUNTS = RNG.poisson(0.7 + 0.4 * ((np.arange(12) % 3) == Y[:, None]))
 W = RNG.integers(1, 4, 400).astype(float)
 
 
-@pytest.mark.parametrize("weights", [None, W])
+@pytest.mark.parametrize("weights", [None, W, W / W.sum()], ids=["none", "whole", "sum 1"])
 def test_gaussian_equals_scikit_learn(weights):
     ours = NaiveBayes().fit(X, Y, weights)
     theirs = peers.GaussianNB(var_smoothing=0.0).fit(X, Y, weights)
@@ -28,6 +28,14 @@ def test_gaussian_equals_scikit_learn(weights):
     np.testing.assert_allclose(ours.predict_log_proba(X), theirs.predict_log_proba(X), rtol=1e-9, atol=1e-9)
     assert np.array_equal(ours.predict(X), theirs.predict(X))
     assert ours.score(X, Y) == theirs.score(X, Y)
+
+
+def test_fading_moments_leave_the_densities_alone():
+    """Also below one row's weight in a class."""
+    model = NaiveBayes().fit(X, Y)
+    before = model.predict_proba(X)
+    for _ in range(4):
+        np.testing.assert_allclose(model.decay(0.1).predict_proba(X), before, atol=1e-9)
 
 
 @pytest.mark.parametrize("weights", [None, W])
@@ -46,6 +54,17 @@ def test_words_equal_scikit_learn(ours, theirs, form, weights):
     ours.fit(data, Y, weights)
     theirs.fit(data, Y, weights)
     np.testing.assert_allclose(ours.predict_proba(data), theirs.predict_proba(data), atol=1e-9)
+
+
+@pytest.mark.parametrize("model", [MultinomialNB, ComplementNB, BernoulliNB])
+def test_without_smoothing_what_never_happened_is_a_veto_and_not_the_end_of_all_digits(model):
+    """One word is in every document of class 0, one in none of class 1; the others speak as ever."""
+    words, labels = COUNTS[:80] > 0, Y[:80] % 2
+    words[labels == 0, 0], words[labels == 1, 1] = True, False
+    ours, hardly = (model(alpha=a).fit(words, labels).predict_proba(words) for a in (0.0, 1e-12))
+    np.testing.assert_allclose(ours, hardly, atol=1e-9)
+    huge = model(alpha=0.0).fit([[1e140, 0], [0, 1e140]], [0, 1]).predict_proba([[1e140, 1e140], [1e140, 0]])
+    np.testing.assert_allclose(huge, [[0.5, 0.5], [1.0, 0.0]])
 
 
 def test_nominal_equals_scikit_learn():
@@ -159,6 +178,10 @@ def test_explanations_add_up_and_are_the_terms():
         (terms[:, codes[0]] - terms[:, codes[1]]).tolist(), abs=1e-9
     )
     assert "together" in str(told)
+    words = MultinomialNB().fit(COUNTS, Y)
+    assert words.explain(sp.csr_array(COUNTS[:1])).log_odds == words.explain(COUNTS[0]).log_odds
+    with pytest.raises(DataError, match="one document"):
+        NaiveBayes().fit(sp.csr_array(COUNTS), Y).explain(sp.csr_array(COUNTS[:1]))
     with pytest.raises(DataError, match="not a class"):
         model.explain(X[3], label="nobody")
 
@@ -190,6 +213,39 @@ def test_samples_come_from_the_model():
         abs=0.15,
     )
     assert model.sample(5, seed=2) == model.sample(5, seed=2)
+
+
+@pytest.mark.parametrize("model", [MultinomialNB, ComplementNB, BernoulliNB])
+def test_documents_are_drawn_as_often_as_their_words_were_met(model):
+    taught, again = model().fit(COUNTS, Y), model()
+    drawn, labels = taught.sample(4000, seed=3)
+    again.learn_many(drawn, labels)
+    shares = []
+    for each in (taught, again):
+        text, schema = each._views["words"].summary.texts[0], each.schema_
+        words = [schema.vocabularies["words"].code(f"x{j}") for j in range(12)]
+        shares.append((text.counts / text.total)[np.ix_(words, [schema.classes.code(c) for c in range(3)])])
+    np.testing.assert_allclose(shares[0], shares[1], atol=0.04)
+
+
+def test_drawn_rows_can_be_learned_and_leave_out_what_was_never_met():
+    kinds = {"note": "text", "quiet": "text", "never": "nominal", "told": ["u", "v"], "depth": "numeric"}
+    model = NaiveBayes(schema=Declared(columns=kinds))
+    rows = [
+        {"n": 1.0, "c": "x", "k": 5.0, "note": "buy cheap pills"},
+        {"n": 5.0, "c": "y", "note": "see you"},
+    ] * 3
+    model.learn_many(rows, ["spam", "ham"] * 3)
+    drawn, labels = model.sample(20)
+    assert all(row.keys() == {"n", "c", "k", "note"} for row in drawn)
+    assert {row["k"] for row in drawn} == {5.0}, "constant where it was met, so also where it was not"
+    again = model.fresh()
+    again.learn_many(drawn, labels)
+    assert again.schema_.place == model.schema_.place
+    unlabelled = NaiveBayes()
+    unlabelled.learn_one({"x": 1.0}, None)
+    with pytest.raises(NotFittedError, match="no class"):
+        unlabelled.sample(1)
 
 
 def test_mixed_columns_with_text_in_one_model():

@@ -92,6 +92,24 @@ def test_classes_given_close_the_set_and_not_given_leave_it_open():
     assert NaiveBayes().partial_fit(X, Y).partial_fit(X, Y + 5).classes_.tolist() == [0, 1, 5, 6]
 
 
+def test_labels_stay_what_they_are():
+    model = NaiveBayes().fit(X[:5], [1, "1", True, 1.0, "a"])
+    assert model.labels() == [True, 1, "1", "a"]
+    assert NaiveBayes().partial_fit(X[:1], [1], classes=[1, "a"]).labels() == [1, "a"]
+    for unknown in (["a", float("nan")], pd.Series(["a", None], dtype="string"), [1, None]):
+        with pytest.raises(BayouError, match="NaN"):
+            NaiveBayes().fit(X[:2], unknown)
+
+
+def test_a_score_needs_one_label_per_row():
+    model = NaiveBayes().fit(X, Y)
+    for labels in (Y[:1], Y[:50]):
+        with pytest.raises(BayouError, match="labels"):
+            model.score(X, labels)
+    with pytest.warns(UserWarning, match="column-vector"):
+        assert model.score(X, Y[:, None]) == model.score(X, Y)
+
+
 def test_neither_import_nor_help_needs_the_heavy_libraries():
     def loaded(statement, *heavy):
         code = f"import sys; {statement}; print(sorted(set({heavy!r}) & set(sys.modules)))"

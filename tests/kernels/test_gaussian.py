@@ -17,7 +17,11 @@ from bayou.schema import Growth, Kind, Schema
 from bayou.summaries.moments import Moments
 
 NUMBERS = st.one_of(st.floats(-1e3, 1e3, width=32), st.just(float("nan")), st.sampled_from([0.0, 1.0, 1e6]))
-ROWS = st.lists(st.tuples(NUMBERS, NUMBERS, st.integers(-1, 2), st.integers(0, 3)), min_size=1, max_size=30)
+ROWS = st.lists(
+    st.tuples(NUMBERS, NUMBERS, st.integers(-1, 2), st.sampled_from([0, 0.25, 1, 2, 3])),
+    min_size=1,
+    max_size=30,
+)
 
 
 def block_of(rows):

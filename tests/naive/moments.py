@@ -26,7 +26,9 @@ def log_density(x, own, pooled, ddof=0, floor=1e-9):
     if math.isnan(x) or pooled[0] == 0 or pooled[2] == 0:
         return 0.0
     spread = pooled[2] / pooled[0]
-    var = m2 / (n - ddof) if n > 1 and n > ddof else spread
+    var = m2 / (n - ddof) if n > ddof else Fraction(0)
+    if n <= 1 and var <= spread / 10**6:
+        var = spread
     if var <= floor * spread:
         var = max(0.01, floor) * spread
     var = float(var)

@@ -16,6 +16,7 @@ from bayou.align import Alignment, whole
 from bayou.block import Block, Floats
 from bayou.classifiers.sampling import blank_block, records
 from bayou.classifiers.shell import Shell
+from bayou.errors import NotFittedError
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.readings.view import AnyView, next_point
@@ -154,6 +155,10 @@ class BayesClassifier(Shell):
         """Draw `n` rows from the model: labels from the prior, columns from the densities of their class."""
         schema, rng = self.schema_, np.random.default_rng(seed)
         proba = self.proba(self.encode([{}]))[0]
+        if not len(proba):
+            raise NotFittedError(
+                f"this {type(self).__name__} has met no class yet; learn labelled rows first"
+            )
         labels = [self.labels()[i] for i in rng.choice(len(proba), size=n, p=proba)]
         block = blank_block(
             schema, np.array([schema.classes.code(label) for label in labels], dtype=np.int32)

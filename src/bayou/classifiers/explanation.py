@@ -74,6 +74,11 @@ class Explanation:
 def explain(model: Model, row: Any, label: Label | None = None, against: Label | None = None) -> Explanation:
     """Take the log-odds of one row apart; by default the most probable class against the second."""
     record = record_of(row)
+    if hasattr(row, "tocsr") and not model.numbers_are_words:
+        raise DataError(
+            f"{type(model).__name__} reads a sparse row as one document: there are no attributes to tell apart",
+            remedy="models of words, such as MultinomialNB, explain it word by word",
+        )
     present = {name: value for name, value in record.items() if value is not None}
     variants = [present, {}, *({k: v for k, v in present.items() if k != name} for name in present)]
     joint = _finite(model.joint_log_proba(model.encode(variants)))
@@ -106,8 +111,11 @@ def record_of(row: Any) -> dict[str, Any]:
     if isinstance(row, Mapping) or (hasattr(row, "items") and np.ndim(row) == 1):
         return {str(k): v for k, v in row.items()}
     table = table_of(np.atleast_2d(row) if isinstance(row, list | tuple | np.ndarray) else row)
-    if table.n != 1 or table.sparse is not None:
+    if table.n != 1:
         raise DataError(f"one row is needed, {table.n} given", remedy="give a record or one row of a frame")
+    if table.sparse is not None:
+        words = (table.sparse.names[i] for i in table.sparse.ids.tolist())
+        return dict(zip(words, table.sparse.counts.tolist(), strict=True))
     if table.matrix is not None:
         return dict(zip(table.names, table.matrix[0].tolist(), strict=True))
     first = [column.to_pylist()[0] if hasattr(column, "to_pylist") else column[0] for column in table.columns]

@@ -48,11 +48,12 @@ class RiverDialect(Model):
         self.learn_batch(X, y, w)
 
     def predict_proba_many(self, X: Any) -> list[dict[Label, float]]:
-        """One dictionary of probabilities per row."""
+        """One dictionary of probabilities per row; empty before anything is learned."""
         if not self.started:
             return [{} for _ in range(table_of(X).n)]
-        labels = self.labels()
-        return [dict(zip(labels, row, strict=True)) for row in self.proba(self.encode(X)).tolist()]
+        labels, joint = self.labels(), self.joint_log_proba(self.encode(X))
+        posterior(joint, self._class_order(), 0.0)
+        return [dict(zip(labels, row, strict=True)) if any(row) else {} for row in joint.tolist()]
 
     def predict_many(self, X: Any) -> list[Label | None]:
         """The most probable class of each row."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayou.block import Block, Words
+from bayou.encoding.words import WORDS
 from bayou.schema import Kind, Schema
 
 
@@ -24,7 +25,10 @@ def blank_block(schema: Schema, y: np.ndarray[tuple[int], np.dtype[np.int32]]) -
 
 
 def records(block: Block, schema: Schema) -> list[dict[str, Any]]:
-    """The block's rows as records; missing values are left out, words are counts by name."""
+    """The block's rows as records, ready to be learned: missing values are left out, text columns hold text.
+
+    Words that came as counts, from a matrix or as numbers, are counts by name again.
+    """
     out: list[dict[str, Any]] = [{} for _ in range(block.n)]
     for j, name in enumerate(schema.names(Kind.NUMERIC)):
         for i in np.flatnonzero(~np.isnan(block.numeric[:, j])):
@@ -34,6 +38,13 @@ def records(block: Block, schema: Schema) -> list[dict[str, Any]]:
             out[i][name] = schema.vocabularies[name].name(int(block.codes[i, j]))
     for words, name in zip(block.words, schema.names(Kind.TEXT), strict=True):
         for row in range(block.n):
-            for e in range(words.indptr[row], words.indptr[row + 1]):
-                out[row][str(schema.vocabularies[name].name(int(words.ids[e])))] = float(words.counts[e])
+            cells = slice(words.indptr[row], words.indptr[row + 1])
+            said = [str(schema.vocabularies[name].name(code)) for code in words.ids[cells].tolist()]
+            counts = words.counts[cells].tolist()
+            if name == WORDS:
+                out[row].update(zip(said, counts, strict=True))
+            elif said:
+                out[row][name] = " ".join(
+                    " ".join([word] * int(n)) for word, n in zip(said, counts, strict=True)
+                )
     return out

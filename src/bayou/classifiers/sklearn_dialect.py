@@ -12,10 +12,14 @@ from numpy.typing import NDArray
 
 from bayou.block import Block, Floats
 from bayou.classifiers.model import Model
+from bayou.encoding.missing import is_missing
 from bayou.encoding.table import Table, table_of
 from bayou.errors import BayouError, DataError, NotFittedError
 from bayou.kernels.posterior import log_posterior
 from bayou.schema import Label
+
+# 1 and 1.0 are one label; 1, True and "1" are three
+_KIN: dict[type, type] = {int: float, np.int64: float, np.float64: float}
 
 
 class SklearnDialect(Model):
@@ -38,7 +42,7 @@ class SklearnDialect(Model):
         first = not self.started
         table, labels = self._checked(X, y, reset=first)
         if first and classes is not None:
-            self.reset(replace(self.declared(), classes=np.asarray(classes).tolist()))
+            self.reset(replace(self.declared(), classes=_as_they_are(classes).tolist()))
         self.learn_batch(table, labels, sample_weight)
         return self
 
@@ -58,8 +62,10 @@ class SklearnDialect(Model):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of right predictions."""
-        right = self.predict(X) == np.asarray(y)
-        return float(np.average(right, weights=sample_weight))
+        decided, labels = self.predict(X), _target(y)
+        if len(labels) != len(decided):
+            raise DataError(f"{len(decided)} rows but {len(labels)} labels")
+        return float(np.average(decided == labels, weights=sample_weight))
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -82,8 +88,6 @@ class SklearnDialect(Model):
 
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Table, Any]:
         """The batch and its labels by scikit-learn's rules; `reset` takes this batch's columns as the model's."""
-        if y is None:
-            raise DataError("This estimator requires y to be passed, but the target y is None")
         table = _table(X)
         labels = _target(y)
         if reset:
@@ -184,8 +188,9 @@ def _require_rows(table: Table) -> None:
 
 def _target(y: Any) -> Any:
     """Labels as scikit-learn accepts them: one per row, no NaN, classes rather than measurements."""
-    labels = y if hasattr(y, "dtype") and isinstance(getattr(y, "dtype", None), np.dtype) else np.asarray(y)
-    labels = np.asarray(labels)
+    if y is None:
+        raise DataError("This estimator requires y to be passed, but the target y is None")
+    labels = _as_they_are(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         warn_column_vector()
         labels = labels[:, 0]
@@ -198,9 +203,22 @@ def _target(y: Any) -> Any:
             raise DataError("Unknown label type: continuous; a classifier needs classes, not measurements")
     if labels.dtype.kind == "c":
         raise DataError("Complex data not supported")
-    if labels.dtype.kind == "O" and any(label is None or label != label for label in labels):
+    if labels.dtype.kind == "O" and any(is_missing(label) or label != label for label in labels):
         raise DataError("Input y contains NaN or None")
     return labels
+
+
+def _as_they_are(labels: Any) -> NDArray[Any]:
+    """Labels as an array that leaves them what they are: NumPy would make 1 beside "a" text, and True beside 2 a 1.
+
+    >>> _as_they_are([1, "a"]), _as_they_are([1, 2])
+    (array([1, 'a'], dtype=object), array([1, 2]))
+    """
+    if isinstance(labels, list | tuple) and len({_KIN.get(kind, kind) for kind in map(type, labels)}) > 1:
+        out = np.empty(len(labels), dtype=object)
+        out[:] = labels
+        return out
+    return np.asarray(labels)
 
 
 def warn_column_vector() -> None:

@@ -3,8 +3,9 @@
 The term of x in class c and column j is  peak - (x - centre)^2 half,  with half = 1 / (2 var) and
 peak = -log(2 pi var) / 2. A class whose variance is at most `floor` times the column's pooled variance counts as
 constant and takes `share` of the pooled one: it stays decisive without a veto over everything else. A class with at
-most one row's weight in a column takes the pooled variance (and, with none, the pooled mean). A column that is
-constant over all classes says nothing: its peak and half are 0.
+most one row's weight in a column takes the pooled variance (and, with none, the pooled mean), unless its values vary,
+as those of rows with small weights do. A column that is constant over all classes says nothing: its peak and half
+are 0.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
 
 TINY = 2.2250738585072014e-308
 LOG_2PI = 1.8378770664093453
+VARIES = 1e-6  # of the pooled variance: what rounding never leaves behind in a class of one row
 
 
 @kernel_piece
@@ -44,13 +46,14 @@ def pooled(
 def read_cell(
     size: float, m2: float, spread: float, ddof: float, floor: float, share: float
 ) -> tuple[float, float]:
-    """Variance of one class in a column whose pooled variance is `spread` > 0, and its own; 0 if it has none."""
+    """Variance of one class in a column whose pooled variance is `spread` > 0, and its own; 0 if it may lean on it."""
     least = floor * spread + TINY
-    own = size > 1.0 and size > ddof
-    var = m2 / (size - ddof) if own else spread
+    var = m2 / (size - ddof) if size > ddof else 0.0
+    if size <= 1.0 and var <= VARIES * spread:
+        var = spread
     constant = var <= least
     lent = share * spread if share * spread > least else least
-    return lent if constant else var, var if own and not constant else 0.0
+    return lent if constant else var, var if size > 1.0 and not constant else 0.0
 
 
 @inner_kernel

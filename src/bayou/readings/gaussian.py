@@ -84,11 +84,13 @@ class Gaussian(Recipe):
         return out
 
     def draw(self, summary: Moments, block: Block, rng: np.random.Generator) -> None:
-        """Fill the numeric columns of a block from its rows' classes."""
+        """Fill the numeric columns of a block from its rows' classes; a column nobody has met stays missing."""
         _, centre, half = self.tables(summary)
         spread = np.sqrt(0.5 / np.where(half > 0, half, np.inf))
-        constant = np.where(half > 0, centre, summary.mean)
-        block.numeric[:] = rng.normal(constant[block.y], spread[block.y])
+        there = summary.n > 0
+        constant = np.max(summary.mean, axis=0, initial=-np.inf, where=there)
+        centre = np.where(half > 0, centre, np.where(there.any(axis=0), constant, np.nan))
+        block.numeric[:] = rng.normal(centre[block.y], spread[block.y])
 
     def trail(self, summary: Moments, block: Block, out: Floats) -> None:
         s = summary

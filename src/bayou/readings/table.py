@@ -71,10 +71,12 @@ class Table:
         return out
 
     def draw(self, summary: ValueCounts, block: Block, rng: np.random.Generator) -> None:
-        """Fill the nominal columns of a block from its rows' classes."""
+        """Fill the nominal columns of a block from its rows' classes; a column nobody has met stays missing."""
         table = self.table(summary)
         for j, (first, size) in enumerate(zip(summary.offsets, summary.sizes, strict=False)):
             met = np.any(summary.counts[first : first + size] > 0, axis=1, keepdims=True)
+            if not met.any():
+                continue
             weight = np.exp(table[first : first + size]) * met
             below = np.cumsum(weight / weight.sum(axis=0), axis=0)[:, block.y]
             block.codes[:, j] = (rng.random(block.n) >= below[:-1]).sum(axis=0)

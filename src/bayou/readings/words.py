@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayou.block import Block, Floats, Words
 from bayou.errors import SchemaError
@@ -22,6 +24,7 @@ from bayou.summaries.word_counts import TextCounts, WordCounts
 from bayou.threads import over_ranges
 
 GRAIN = 2_000  # documents worth a thread of their own
+LEAST = 1e-300  # a pseudo-count of 0: lost beside any count, and a logarithm that leaves the other terms their digits
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class _Documents:
     def __post_init__(self) -> None:
         if not 0.0 <= self.alpha < np.inf:
             raise SchemaError(f"alpha={self.alpha!r}; it is a pseudo-count >= 0")
+        object.__setattr__(self, "alpha", max(self.alpha, LEAST))
 
     def table(self, text: TextCounts) -> tuple[Floats, Floats]:
         """[V, K] log-probabilities per word, and [K] what every document gets."""
@@ -89,14 +93,11 @@ class Multinomial(_Documents):
         drawn = []
         for text in summary.texts:
             met = np.any(text.counts[: text.size] > 0, axis=1, keepdims=True)
+            if not met.any():
+                drawn.append(words_of(np.zeros((block.n, 0), dtype=np.int64)))
+                continue
             weight = np.exp(self.table(text)[0][: text.size]) * met
-            rows = [
-                rng.multinomial(20 * bool(met.any()), w / max(w.sum(), 1e-300)) for w in weight.T[block.y]
-            ]
-            ids = [np.flatnonzero(row).astype(np.int32) for row in rows]
-            indptr = np.concatenate(([0], np.cumsum([len(i) for i in ids]))).astype(np.int64)
-            counts = np.concatenate([row[i] for row, i in zip(rows, ids, strict=True)]).astype(np.float64)
-            drawn.append(Words(indptr, np.concatenate(ids), counts))
+            drawn.append(words_of(rng.multinomial(20, w / w.sum()) for w in weight.T[block.y]))
         block.words = tuple(drawn)
 
     def add_log_prob(self, summary: WordCounts, block: Block, out: Floats) -> None:
@@ -131,6 +132,10 @@ class Complement(_Documents):
         complement_table(table, text.counts, text.total, float(text.width), self.alpha)
         return table, np.zeros(len(text.total))
 
+    def draw(self, summary: WordCounts, block: Block, rng: np.random.Generator) -> None:
+        """The counts are the multinomial model's, and so are the documents."""
+        Multinomial(self.alpha).draw(summary, block, rng)
+
 
 @dataclass(frozen=True)
 class Bernoulli(_Documents):
@@ -143,3 +148,26 @@ class Bernoulli(_Documents):
         unseen = float(text.width - text.seen[0])
         bernoulli_table(table, base, text.counts, text.total, unseen, self.alpha)
         return table, base
+
+    def draw(self, summary: WordCounts, block: Block, rng: np.random.Generator) -> None:
+        """Fill the text columns of a block: each word is there as often as in the documents of the row's class."""
+        drawn = []
+        for text in summary.texts:
+            met = np.any(text.counts[: text.size] > 0, axis=1, keepdims=True)
+            share = met * (text.counts[: text.size] + self.alpha) / (text.total + 2 * self.alpha)
+            drawn.append(words_of((rng.random(text.size) < share[:, c]).astype(np.int64) for c in block.y))
+        block.words = tuple(drawn)
+
+
+def words_of(rows: Iterable[NDArray[np.int64]]) -> Words:
+    """Documents given as counts of all words.
+
+    >>> words_of([np.array([0, 2]), np.array([1, 0])])
+    Words(indptr=array([0, 1, 2]), ids=array([1, 0], dtype=int32), counts=array([2., 1.]))
+    """
+    found = [(np.flatnonzero(row), row) for row in rows]
+    return Words(
+        np.cumsum([0, *(len(ids) for ids, _ in found)], dtype=np.int64),
+        np.concatenate([np.empty(0), *(ids for ids, _ in found)]).astype(np.int32),
+        np.concatenate([np.empty(0), *(row[ids] for ids, row in found)]),
+    )
