@@ -61,6 +61,12 @@ class Costs(Recipe):
     miss: Mapping[Label, float] = field(default_factory=dict)
     pairs: Mapping[tuple[Label, Label], float] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if not all(type(pair) is tuple and len(pair) == 2 for pair in self.pairs):
+            raise SchemaError(f"{self}: the keys of pairs are (true class, decided class)")
+        if not all(-np.inf < cost < np.inf for cost in (*self.miss.values(), *self.pairs.values())):
+            raise SchemaError(f"{self}: a cost is a finite number")
+
     def decide(self, labels: list[Label], proba: NDArray[np.float64]) -> NDArray[np.intp]:
         cost = np.array(
             [

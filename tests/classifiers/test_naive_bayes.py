@@ -9,7 +9,17 @@ import pytest
 import scipy.sparse as sp
 from sklearn import naive_bayes as peers
 
-from bayou import BernoulliNB, ComplementNB, Costs, Declared, Gaussian, MultinomialNB, NaiveBayes, Threshold
+from bayou import (
+    BernoulliNB,
+    ComplementNB,
+    Costs,
+    Declared,
+    Gaussian,
+    MultinomialNB,
+    NaiveBayes,
+    Threshold,
+    load,
+)
 from bayou.errors import DataError, MergeError, NotFittedError, SchemaError
 from bayou.laws import MergeLaw
 
@@ -78,8 +88,9 @@ def test_given_prior_and_its_errors():
     even = NaiveBayes(prior={0: 0.2, 1: 0.3, 2: 0.5}).fit(X, Y)
     theirs = peers.GaussianNB(priors=[0.2, 0.3, 0.5], var_smoothing=0.0).fit(X, Y)
     np.testing.assert_allclose(even.predict_proba(X), theirs.predict_proba(X), atol=1e-9)
-    with pytest.raises(SchemaError, match="sum to 1"):
-        NaiveBayes(prior={"a": 0.5}).fit([[1.0]], ["a"])
+    for wrong in ({"a": 0.5}, {"a": float("nan"), "b": 0.5}):
+        with pytest.raises(SchemaError, match="sum to 1"):
+            NaiveBayes(prior=wrong).fit([[1.0]], ["a"])
     with pytest.raises(SchemaError, match="empirical"):
         NaiveBayes(prior="flat").fit([[1.0]], ["a"])
     with pytest.raises(DataError, match="declared classes"):
@@ -165,6 +176,19 @@ def test_threshold_and_costs_decide():
     assert bold.predict_many([record]) == ["fraud"]
     with pytest.raises(SchemaError, match="probability"):
         Threshold("fraud", 2.0)
+    with pytest.raises(SchemaError, match="true class"):
+        Costs(pairs={"fraud": 9.0})
+    with pytest.raises(SchemaError, match="finite"):
+        Costs(miss={"fraud": float("nan")})
+
+
+def test_a_matrix_of_costs_is_part_of_the_file(tmp_path):
+    costs = Costs(pairs={(0, 1): 9.0, (1, 0): 0.5})
+    model = NaiveBayes(decision=costs).fit(X, Y)
+    model.save(tmp_path / "m.bayou")
+    loaded = load(tmp_path / "m.bayou")
+    assert loaded.decision == costs
+    assert np.array_equal(loaded.predict(X), model.predict(X))
 
 
 def test_explanations_add_up_and_are_the_terms():

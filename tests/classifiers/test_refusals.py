@@ -60,11 +60,13 @@ def test_who_has_met_no_class_cannot_decide_for_one():
         model.predict([[1.0]])
 
 
-@pytest.mark.parametrize("wrong", [-1.0, float("nan"), float("inf")])
+@pytest.mark.parametrize("wrong", [-1.0, float("nan"), float("inf"), "one"])
 @pytest.mark.parametrize("model", [MultinomialNB, ComplementNB, BernoulliNB])
 def test_pseudo_counts_are_numbers_from_zero_on(model, wrong):
     with pytest.raises(SchemaError, match="pseudo-count"):
         model(alpha=wrong).fit([[1, 0], [0, 1]], ["a", "b"])
+    with pytest.raises(SchemaError, match="pseudo-count"):
+        NaiveBayes(smoothing=wrong).fit([[1, 0], [0, 1]], ["a", "b"])
     with pytest.raises(SchemaError, match="MEstimate"):
         MEstimate(wrong)
 

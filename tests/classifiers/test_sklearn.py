@@ -64,8 +64,11 @@ def test_nested_parameters_and_search():
     model = NaiveBayes().set_params(numeric__ddof=1)
     assert model.numeric == Gaussian(ddof=1)
     assert clone(model).get_params()["numeric__ddof"] == 1
-    with pytest.raises(BayouError, match="Valid parameters"):
-        model.set_params(nonsense=1)
+    for wrong in ({"nonsense": 1}, {"numeric__nonsense": 1}):
+        with pytest.raises(BayouError, match="Valid parameters"):
+            model.set_params(**wrong)
+    with pytest.raises(BayouError, match="none of its own"):
+        model.set_params(smoothing__m=1)
 
 
 def test_pipeline_and_cross_validation():

@@ -108,6 +108,4 @@ def given_classes(declared: Declared, prior: str | Mapping[Label, float]) -> Dec
     """A prior given class by class closes the class set to its classes."""
     if not isinstance(prior, Mapping):
         return declared
-    return Declared(
-        declared.columns, list(prior), declared.max_classes, declared.max_values, declared.max_words
-    )
+    return replace(declared, classes=list(prior))

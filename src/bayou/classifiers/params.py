@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any, Self
 
@@ -45,9 +45,18 @@ class Parameterised:
         for name, inner in nested.items():
             held = self._nested(name, getattr(self, name))
             if is_dataclass(held) and not isinstance(held, type):
+                known = [field.name for field in fields(held)]
+                for unknown in inner.keys() - set(known):
+                    raise SchemaError(
+                        f"Invalid parameter {unknown!r} for {name}={held!r}. Valid parameters are: {known!r}."
+                    )
                 setattr(self, name, replace(held, **inner))
-            else:
+            elif hasattr(held, "set_params"):
                 held.set_params(**inner)
+            else:
+                raise SchemaError(
+                    f"Invalid parameter {name}__{next(iter(inner))}: {name}={held!r} has none of its own"
+                )
         return self
 
     def _nested(self, name: str, value: Any) -> Any:

@@ -144,7 +144,8 @@ class DocumentReader:
             if not isinstance(item, list) or len(item) != 2 or isinstance(item[0], list):
                 raise ModelFileError("a map is a list of pairs")
             key = self.value(item[0], depth)
-            if not isinstance(key, str | bytes | int | float | bool) or key in out:
+            parts = key if isinstance(key, tuple) else (key,)  # a pair of classes has a cost
+            if not all(isinstance(part, str | bytes | int | float | bool) for part in parts) or key in out:
                 raise ModelFileError(f"not a key, or one that comes twice: {repr(key)[:60]}")
             out[key] = self.value(item[1], depth)
         return out

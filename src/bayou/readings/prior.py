@@ -63,7 +63,7 @@ def prior_reader(prior: str | Mapping[Label, float]) -> CountedPrior | GivenPrio
     """`"empirical"`, `"laplace"`, or a mapping from every class to its probability."""
     if isinstance(prior, Mapping):
         values = tuple(float(p) for p in prior.values())
-        if any(p < 0 for p in values) or abs(sum(values) - 1) > 1e-9:
+        if not all(p >= 0 for p in values) or not abs(sum(values) - 1) <= 1e-9:
             raise SchemaError(f"the given prior {dict(prior)!r} must be non-negative and sum to 1")
         return GivenPrior(values)
     if prior not in ("empirical", "laplace"):

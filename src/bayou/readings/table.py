@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -29,7 +30,7 @@ class MEstimate(Recipe):
     m: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.m < np.inf:
+        if not isinstance(self.m, Real) or not 0.0 <= self.m < np.inf:
             raise SchemaError(f"MEstimate(m={self.m!r}); it is a number of rows >= 0")
 
     def table(self) -> Table:
@@ -99,6 +100,6 @@ def table_reader(smoothing: float | MEstimate) -> Table:
     """A number is Laplace's pseudo-count per value; an `MEstimate` is the other classical rule."""
     if isinstance(smoothing, MEstimate):
         return smoothing.table()
-    if not 0 <= smoothing < float("inf"):
+    if not isinstance(smoothing, Real) or not 0 <= smoothing < float("inf"):
         raise SchemaError(f"smoothing={smoothing!r}; it is a pseudo-count >= 0 or MEstimate(m)")
     return Table(alpha=float(smoothing))

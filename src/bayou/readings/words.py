@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +36,7 @@ class _Documents:
     binary = False
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.alpha < np.inf:
+        if not isinstance(self.alpha, Real) or not 0.0 <= self.alpha < np.inf:
             raise SchemaError(f"alpha={self.alpha!r}; it is a pseudo-count >= 0")
         object.__setattr__(self, "alpha", max(self.alpha, LEAST))
 
