@@ -8,7 +8,7 @@ import pytest
 
 import bayou.classifiers as classifiers
 import bayou.ensembles as ensembles
-from bayou import BernoulliNB, MajorityClass, MultinomialNB, NaiveBayes
+from bayou import BernoulliNB, ComplementNB, MajorityClass, MultinomialNB, NaiveBayes
 from bayou.errors import DataError
 from bayou.testing.contract import fingerprint
 
@@ -55,6 +55,23 @@ def test_documents_without_a_word_are_documents_before_there_are_words_too():
     shards[0].learn_many([{}, {}], ["a", "a"])
     shards[1].learn_many([{"up": 1}, {"go": 1}], ["a", "b"])
     assert shards[0].merge(shards[1]).digest() == early.digest()
+
+
+@pytest.mark.parametrize("model", [MultinomialNB, ComplementNB, BernoulliNB])
+def test_counts_beside_text_take_their_place_where_they_are_first_met(model):
+    rows = [{}, {"t": "red"}, {"w": 2, "u": "sea", "t": "red hot"}, {"v": 1, "t": "hot"}]
+    columns = {
+        "u": [None, None, "sea", None],
+        "w": [None, None, 2, None],
+        "t": [None, "red", "red hot", "hot"],
+    }
+    for batch, one in ((rows, rows), (columns, [{k: [v[i]] for k, v in columns.items()} for i in range(4)])):
+        whole, single = model(), model()
+        whole.learn_many(batch, list("abab"))
+        for x, y in zip(one, "abab", strict=True):
+            single.learn_many([x] if x in rows else x, [y])
+        assert list(whole.schema_.place) == list(single.schema_.place)
+        assert fingerprint(whole) == fingerprint(single)
 
 
 def test_one_row_and_many_agree_that_nothing_is_learned_yet():

@@ -86,7 +86,7 @@ class Batch:
         if table.sparse is not None and WORDS in self.schema.place:
             self.place[WORDS] = self.schema.place[WORDS]
         elif table.sparse is not None and self.learn:
-            fresh.append((0, len(table.names), WORDS, Kind.TEXT))
+            fresh.append((table.sparse.first, len(table.names), WORDS, Kind.TEXT))
         for row, _, name, kind in sorted(fresh, key=lambda f: f[:2]) if table.n else []:
             self.place[name] = (kind, self.counts[kind])
             self.counts[kind] += 1

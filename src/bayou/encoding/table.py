@@ -20,13 +20,17 @@ Matrix = NDArray[np.float64]
 
 @dataclass
 class Sparse:
-    """Sparse rows whose columns are words; `complete` if the names are the whole vocabulary (a matrix)."""
+    """Sparse rows whose columns are words; `complete` if the names are the whole vocabulary (a matrix).
+
+    `first` is the row that tells of words before all others; a matrix does so from the start.
+    """
 
     indptr: NDArray[np.int64]
     ids: NDArray[np.int32]
     counts: Matrix
     names: Sequence[str]
     complete: bool
+    first: int = 0
 
 
 @dataclass
@@ -147,7 +151,12 @@ def sparse_of_records(records: Sequence[Mapping[Any, Any]], start: int) -> Table
         return table
     words, counts = zip(*cells, strict=True)
     table.sparse = Sparse(
-        np.array(indptr), np.array(words, np.int32), np.array(counts, np.float64), list(ids), complete=False
+        np.array(indptr),
+        np.array(words, np.int32),
+        np.array(counts, np.float64),
+        list(ids),
+        complete=False,
+        first=next(i for i, end in enumerate(indptr[1:]) if end),
     )
     return table
 

@@ -42,12 +42,14 @@ def as_words(table: Table, start: int) -> Table:
     indptr = np.searchsorted(rows, np.arange(table.n + 1)).astype(np.int64)
     names = table.names if len(words) == len(table.names) else [table.names[j] for j in words]
     told = table.matrix is not None or all(has_type(table.columns[j]) for j in words)
+    complete = table.complete and told
+    first = 0 if complete else int(np.argmax((matrix == matrix).any(axis=1)))
     rest = [j for j, kind in enumerate(kinds) if kind is not Kind.NUMERIC]
     return Table(
         table.n,
         [table.names[j] for j in rest],
         [table.columns[j] for j in rest],
-        sparse=Sparse(indptr, ids.astype(np.int32), counts, names, table.complete and told),
+        sparse=Sparse(indptr, ids.astype(np.int32), counts, names, complete, first),
     )
 
 

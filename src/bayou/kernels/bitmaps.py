@@ -289,7 +289,7 @@ def count_class(
     bits = np.empty(len(first), dtype=np.int32)
     octets = maps.view(np.uint8)
     both = np.empty(maps.shape[1], dtype=np.uint64)
-    least = 1
+    least = np.int64(1)
     for j in range(len(first)):
         least = min(least, first[j])
     chunk = 64 * maps.shape[1]

@@ -268,7 +268,7 @@ def add_row(
     """
     multiply(product, factors, order, order[:1], split)
     for c in range(out.shape[1]):
-        total = add_tiles(out[i, c], terms, c, 0, split)
+        total = add_tiles(out[i, c], terms, c, np.int64(0), split)
         total = add_tiles(total, terms, c, split, len(order))
         out[i, c] = total + (product[1, c, 0] + math.log(product[0, c, 0]))
 

@@ -210,7 +210,7 @@ def _khiops_column(
         chosen = _smallest_granularity(best_bounds, prefix, edges, intervals, chosen, explored)
     khiops_prior(prior, table, stars, total, attributes, chosen)
     cost = prior[intervals] + partition_cost(table, prefix, best_bounds, k, intervals)
-    levels[0] = gain(cost, prior[1] + interval_cost(table, prefix, k, 0, m), intervals)
+    levels[0] = gain(cost, prior[1] + interval_cost(table, prefix, k, np.int64(0), m), intervals)
     return intervals
 
 

@@ -162,7 +162,7 @@ def shrink(work: NDArray[np.float64], size: int, budget: int, limit: float, eps:
     if size <= budget:
         return size
     if eps > 0.0:
-        return threshold_pass(work, size, 0, limit)
+        return threshold_pass(work, size, np.int64(0), limit)
     rising = limit / 3.0
     enough = budget + budget // SPARE
     while size > enough:

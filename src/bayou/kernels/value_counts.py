@@ -201,19 +201,21 @@ def trail_table(
 ) -> None:
     """Row by row: add log P(v | c) as it stood before the row, then count the row.
 
-    Logarithms are taken where a cell is first met, and kept current from there on.
+    Where there are as many values as cells, the logarithms of a cell are kept from where it is first met, and current.
     counts : float64[cells, K], in/out; present : float64[q, K], in/out; seen : int64[q], in/out
     out : float64[n, K], in/out; declared : int64[q], in; offsets : int64[q + 1], in; codes : int32[n, q], in
     y : int32[n], in, or none where nobody learns; w : float64[n], in; logs : float64[m], in, log of integers
     """
     q = codes.shape[1]
     k = out.shape[1]
-    above = np.empty((len(counts), k))
+    keeps = codes.size >= len(counts)
+    cells = len(counts) if keeps else 1
+    above = np.empty((cells, k))
     below = np.empty((q, k))
     added = np.empty((2, q))
-    current = np.empty(len(counts), np.bool_)  # whether the logarithms of a cell are those of its counts
+    current = np.empty(cells, np.bool_)  # whether the logarithms of a cell are those of its counts
     terms = np.empty((k, TILE))
-    for cell in range(len(counts)):
+    for cell in range(cells):
         current[cell] = False
     for j in range(q):
         read_column(below, added, present, seen, declared, logs, alpha, m, j)
@@ -223,13 +225,16 @@ def trail_table(
             for j in range(d):
                 v = codes[i, t + j]
                 cell = offsets[t + j] + v
-                if v >= 0 and not current[cell] and cell_seen(counts, cell):
-                    current[cell] = True
+                kept = cell if keeps else 0
+                known = v >= 0 and current[kept]
+                if v >= 0 and not known and cell_seen(counts, cell):
+                    known = True
+                    current[kept] = keeps
                     for c in range(k):
-                        above[cell, c] = cached_log(counts[cell, c] + added[0, t + j], logs)
-                if v >= 0 and current[cell]:
+                        above[kept, c] = cached_log(counts[cell, c] + added[0, t + j], logs)
+                if known:
                     for c in range(k):
-                        terms[c, j] = above[cell, c] - below[t + j, c]
+                        terms[c, j] = above[kept, c] - below[t + j, c]
                 else:
                     for c in range(k):
                         terms[c, j] = 0.0
@@ -243,16 +248,19 @@ def trail_table(
             if v < 0:
                 continue
             cell = offsets[j] + v
+            kept = cell if keeps else 0
+            known = current[kept] or cell_seen(counts, cell)
             counts[cell, c] += w[i]
             present[j, c] += w[i]
-            if current[cell]:
+            if current[kept]:
                 above[cell, c] = cached_log(counts[cell, c] + added[0, j], logs)
+            if known:
                 below[j, c] = cached_log(present[j, c] + added[1, j], logs)
                 continue
             seen[j] += 1
             read_column(below, added, present, seen, declared, logs, alpha, m, j)
             if m > 0.0:
-                for other in range(offsets[j], offsets[j + 1]):
+                for other in range(offsets[j], offsets[j + 1] if keeps else offsets[j]):
                     current[other] = False
 
 
