@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayou import BernoulliNB, Declared, MultinomialNB, NaiveBayes
+from bayou import BernoulliNB, ComplementNB, Declared, MultinomialNB, NaiveBayes
 
 
 def test_01_many_attributes_do_not_underflow():
@@ -94,6 +94,17 @@ def test_13_a_row_without_any_value_gets_the_prior():
         assert model.predict_proba_one(row) == pytest.approx({"p": 1 / 3, "q": 2 / 3})
 
 
+@pytest.mark.parametrize("model", [MultinomialNB, ComplementNB, BernoulliNB])
+def test_17_missing_counts_are_no_words_for_learning_and_predicting_alike(model):
+    gaps, plain = model(), model()
+    gaps.learn_many(
+        [{"a": 2, "b": None}, {"a": float("nan"), "b": 1}, {"b": 3, "a": float("inf")}], [0, 1, 1]
+    )
+    plain.learn_many([{"a": 2}, {"b": 1}, {"b": 3}], [0, 1, 1])
+    for gap in (None, float("nan"), float("inf"), 1e300):
+        assert gaps.predict_proba_one({"a": 1, "b": gap}) == plain.predict_proba_one({"a": 1})
+
+
 def test_18_a_stream_that_starts_empty_keeps_its_precision():
     rng = np.random.default_rng(0)
     model = NaiveBayes()
@@ -106,6 +117,16 @@ def test_18_a_stream_that_starts_empty_keeps_its_precision():
     assert hits > 500
 
 
+def test_19_a_large_offset_does_not_cancel():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 500)
+    x = (rng.normal(y, 1.0) * 1024).round() / 1024  # so that the shift below is exact
+    near, far = (
+        NaiveBayes().fit((x + shift)[:, None], y).predict_proba((x + shift)[:, None]) for shift in (0, 2**23)
+    )
+    np.testing.assert_allclose(near, far, atol=1e-8)
+
+
 def test_20_missing_values_do_not_change_the_prior():
     model = NaiveBayes()
     model.learn_many([{"a": 1.0, "b": None}, {"a": None, "b": None}, {"a": 2.0, "b": 1.0}], ["x", "x", "y"])
@@ -116,3 +137,12 @@ def test_26_probabilities_are_a_distribution():
     model = NaiveBayes(schema=Declared(classes=["a", "b", "c"]))
     model.learn_many([{"x": 1.0}, {"x": 2.0}], ["a", "b"])
     assert sum(model.predict_proba_one({"x": 1.2}).values()) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_28_a_class_that_is_declared_and_absent_is_smoothed_once():
+    told = Declared(classes=["a", "b", "c"], columns={"v": ["x", "y"]})
+    model = NaiveBayes(prior="laplace", schema=told)
+    model.learn_many([{"v": "x"}, {"v": "y"}, {"v": "x"}], ["a", "b", "a"])
+    joint = {"a": 3 / 6 * 3 / 4, "b": 2 / 6 * 1 / 3, "c": 1 / 6 * 1 / 2}
+    expected = {label: p / sum(joint.values()) for label, p in joint.items()}
+    assert model.predict_proba_one({"v": "x"}) == pytest.approx(expected, abs=1e-12)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bayou.kernels.class_counts import add_prior, prior_size
 from bayou.kernels.collection import add_tiles, log_alone, margin, place_row, place_value, share
-from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.jit import ZERO, inner_kernel, kernel
 from bayou.kernels.products import multiply
 from bayou.kernels.value_counts import log_or_floor
 
@@ -99,7 +99,7 @@ def add_mean(
                 top = max(top, scores[0, c, s])
             for s in range(d):
                 scores[0, c, s] = math.exp(scores[0, c, s] - top)
-        out[i, c] += top + math.log(add_tiles(0.0, scores[0], c, np.int64(0), d) / d)
+        out[i, c] += top + math.log(add_tiles(0.0, scores[0], c, ZERO, d) / d)
 
 
 @inner_kernel
@@ -130,7 +130,7 @@ def add_naive(
         if row[j] >= 0:
             log_alone(terms, singles, present, at[0, j], alpha, width[j], j)
     for c in range(len(classes)):
-        total = add_tiles(prior[0, c], terms, c, np.int64(0), split)
+        total = add_tiles(prior[0, c], terms, c, ZERO, split)
         out[i, c] += add_tiles(total, terms, c, split, len(row))
 
 
@@ -165,7 +165,7 @@ def read_one_dependence(
     layout : int64[3, m + 1], in; at : uint64[3, m], in; row : int32[m], in; order : uint64[m], in
     width : int64[m], in; whole : bool[m], in
     """
-    m, k, d, size = len(row), given.shape[1], np.int64(0), prior_size(classes, declared)
+    m, k, d, size = len(row), given.shape[1], ZERO, prior_size(classes, declared)
     for s in range(m):
         if row[s] < 0 or row_total(singles, at[0, s]) < min_count:
             continue

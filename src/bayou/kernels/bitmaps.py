@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.jit import ZERO, inner_kernel, kernel
 
 WORDS = 64  # words per bitmap and chunk: the bitmaps of a chunk stay in the nearest cache
 
@@ -289,7 +289,7 @@ def count_class(
     bits = np.empty(len(first), dtype=np.int32)
     octets = maps.view(np.uint8)
     both = np.empty(maps.shape[1], dtype=np.uint64)
-    least = np.int64(1)
+    least = ZERO + 1
     for j in range(len(first)):
         least = min(least, first[j])
     chunk = 64 * maps.shape[1]

@@ -16,7 +16,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.jit import ZERO, inner_kernel, kernel
 from bayou.kernels.products import multiply
 from bayou.kernels.sums import TILE
 from bayou.kernels.value_counts import log_or_floor
@@ -268,7 +268,7 @@ def add_row(
     """
     multiply(product, factors, order, order[:1], split)
     for c in range(out.shape[1]):
-        total = add_tiles(out[i, c], terms, c, np.int64(0), split)
+        total = add_tiles(out[i, c], terms, c, ZERO, split)
         total = add_tiles(total, terms, c, split, len(order))
         out[i, c] = total + (product[1, c, 0] + math.log(product[0, c, 0]))
 

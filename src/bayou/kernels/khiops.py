@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
+from bayou.kernels.jit import ZERO, inner_kernel, kernel, kernel_piece
 from bayou.kernels.modl import gain, join_pure_runs, partition_cost, running_totals, search_cells
 from bayou.kernels.partition import TOLERANCE, interval_cost, log_factorial
 
@@ -210,7 +210,7 @@ def _khiops_column(
         chosen = _smallest_granularity(best_bounds, prefix, edges, intervals, chosen, explored)
     khiops_prior(prior, table, stars, total, attributes, chosen)
     cost = prior[intervals] + partition_cost(table, prefix, best_bounds, k, intervals)
-    levels[0] = gain(cost, prior[1] + interval_cost(table, prefix, k, np.int64(0), m), intervals)
+    levels[0] = gain(cost, prior[1] + interval_cost(table, prefix, k, ZERO, m), intervals)
     return intervals
 
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.jit import ZERO, inner_kernel, kernel
 from bayou.kernels.partition import (
     best_partition,
     interval_cost,
@@ -161,7 +161,7 @@ def partition_level(table: NDArray[np.float64], prefix: NDArray[np.float64], k: 
     cost = prior[intervals]
     for i in range(intervals):
         cost += interval_cost(table, prefix, k, i, i + 1)
-    return gain(cost, prior[1] + interval_cost(table, prefix, k, np.int64(0), intervals), intervals)
+    return gain(cost, prior[1] + interval_cost(table, prefix, k, ZERO, intervals), intervals)
 
 
 @kernel
@@ -202,7 +202,7 @@ def modl_columns(
         boulle_prior(prior, table, prefix[m, prefix.shape[1] - 1])
         sizes[j] = search_cells(found, table, prefix, edges, prior, k, n, exact_cells)
         cost = prior[sizes[j]] + partition_cost(table, prefix, found, k, sizes[j])
-        levels[j] = gain(cost, prior[1] + interval_cost(table, prefix, k, np.int64(0), m), sizes[j])
+        levels[j] = gain(cost, prior[1] + interval_cost(table, prefix, k, ZERO, m), sizes[j])
         for i in range(sizes[j]):
             bounds[offsets[j] + i] = found[i + 1]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.jit import ZERO, inner_kernel, kernel
 
 HEAD = 4  # v, g, D, e stand before the classes
 RISE = 1.25  # from one limit to the next
@@ -162,7 +162,7 @@ def shrink(work: NDArray[np.float64], size: int, budget: int, limit: float, eps:
     if size <= budget:
         return size
     if eps > 0.0:
-        return threshold_pass(work, size, np.int64(0), limit)
+        return threshold_pass(work, size, ZERO, limit)
     rising = limit / 3.0
     enough = budget + budget // SPARE
     while size > enough:
