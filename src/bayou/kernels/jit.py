@@ -11,10 +11,9 @@ from numba.core.registry import CPUDispatcher
 
 F = TypeVar("F", bound=Callable[..., object])
 OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-ZERO = cast(
-    int, np.int64(0)
-)  # a literal 0 is a type of its own: what is called with it would be compiled once more
 INNER: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True}
+# A literal 0 is a type of its own: what is called with it, and elsewhere with any integer, would be compiled twice.
+ZERO = cast(int, np.int64(0))
 
 
 class InnerDispatcher(CPUDispatcher):
