@@ -8,7 +8,7 @@ import pytest
 
 import bayou.classifiers as classifiers
 import bayou.ensembles as ensembles
-from bayou import BernoulliNB, ComplementNB, MajorityClass, MultinomialNB, NaiveBayes
+from bayou import BernoulliNB, ComplementNB, Declared, MajorityClass, MultinomialNB, NaiveBayes
 from bayou.errors import DataError
 from bayou.testing.contract import fingerprint
 
@@ -72,6 +72,27 @@ def test_counts_beside_text_take_their_place_where_they_are_first_met(model):
             single.learn_many([x] if x in rows else x, [y])
         assert list(whole.schema_.place) == list(single.schema_.place)
         assert fingerprint(whole) == fingerprint(single)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: NaiveBayes(prior={"b": 0.3, "a": 0.7}),
+        lambda: NaiveBayes(prior="laplace", schema=Declared(classes=["a", "b"])),
+        lambda: NaiveBayes(schema=Declared(classes=["a", "b"])),
+        lambda: BernoulliNB(prior="laplace", schema=Declared(classes=["b", "a", "c"])),
+    ],
+)
+def test_the_first_row_is_predicted_alike_by_the_loop_and_the_block(make):
+    rows, labels = [{"x": 1}, {"x": 2}, {"x": 3}, {}], ["a", "b", "b", "a"]
+    loop, block, expected = make(), make(), []
+    assert loop.predict_proba_many(rows[:1]) == [loop.predict_proba_one(rows[0])]
+    assert not loop.started
+    for x, y in zip(rows, labels, strict=True):
+        expected.append(loop.predict_proba_one(x) or dict.fromkeys(block.declared().classes, 0.0))
+        loop.learn_one(x, y)
+    told = block.test_then_train_batch(rows, labels).tolist()
+    assert [dict(zip(block.labels(), row, strict=True)) for row in told] == expected
 
 
 def test_one_row_and_many_agree_that_nothing_is_learned_yet():

@@ -258,7 +258,7 @@ class Model(Parameterised):
     def test_then_train_batch(self, X: Any, y: Any, w: Any = None) -> Floats:
         """Probabilities of each row as they stood before it, [n, K] in the order of `labels()`; then learned.
 
-        A row that comes before anything is learned gets zeros: there is nothing to predict from.
+        A row that comes before anything is learned gets zeros, unless the prior of declared classes is known.
         """
         return self.test_then_train_encoded(self.encode(X, y, w, learn=True))
 

@@ -22,10 +22,10 @@ class RiverDialect(Model):
         self.learn_record(x, y, w)
 
     def predict_proba_one(self, x: Mapping[str, Any]) -> dict[Label, float]:
-        """Class probabilities of one record; empty before anything is learned."""
+        """Class probabilities of one record; before anything is learned the prior of declared classes, or empty."""
         encoder = self._encoder
         if encoder is None:
-            return {}
+            return self.predict_proba_many([x])[0]
         cells = encoder.records.cells(x)
         block = self.encode([x]) if cells is None else block_to_predict(cells, self._position)
         joint = self.joint_log_proba(block)
@@ -48,9 +48,13 @@ class RiverDialect(Model):
         self.learn_batch(X, y, w)
 
     def predict_proba_many(self, X: Any) -> list[dict[Label, float]]:
-        """One dictionary of probabilities per row; empty before anything is learned."""
+        """One dictionary of probabilities per row; the prior or empty before anything is learned."""
         if not self.started:
-            return [{} for _ in range(table_of(X).n)]
+            if self.declared().classes is None:
+                return [{} for _ in range(table_of(X).n)]
+            twin = self.blank()
+            twin.reset()
+            return twin.predict_proba_many(X)
         labels, joint = self.labels(), self.joint_log_proba(self.encode(X))
         posterior(joint, self._class_order(), 0.0)
         return [dict(zip(labels, row, strict=True)) if any(row) else {} for row in joint.tolist()]
