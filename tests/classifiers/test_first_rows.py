@@ -112,6 +112,19 @@ def test_what_was_never_learned_cannot_be_unlearned(model):
     assert fingerprint(taught) == before
 
 
+@pytest.mark.parametrize("new", [{"z": 1}, {"c": "new"}])
+def test_rows_with_values_or_columns_never_met_cannot_be_unlearned(new):
+    taught = NaiveBayes()
+    taught.learn_many([{"x": 1, "c": "u"}, {"x": 2, "c": "v"}], ["a", "b"])
+    before, places = fingerprint(taught), dict(taught.schema_.place)
+    with pytest.raises(DataError, match="never learned"):
+        taught.unlearn([{"x": 1, **new}], ["a"])
+    assert (fingerprint(taught), taught.schema_.place) == (before, places)
+    full = NaiveBayes(schema=Declared(max_values=1))
+    full.learn_many([{"c": "u"}, {"c": "v"}, {"c": "w"}], ["a", "b", "b"])
+    assert full.unlearn([{"c": "w"}], ["b"]).predict_one({"c": "v"}) == "b"
+
+
 @pytest.mark.parametrize("model", [MajorityClass, NaiveBayes, MultinomialNB, BernoulliNB])
 def test_what_rounding_leaves_behind_is_not_a_value_that_was_seen(model):
     """0.1 + 0.2 - 0.2 - 0.1 is not 0: no class, word or value may be said to exist for its sake."""

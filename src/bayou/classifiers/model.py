@@ -318,11 +318,19 @@ class Model(Parameterised):
 
     def unlearn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows out again, as if they had never been seen. They must have been learned before."""
-        block = self.encode(X, y, sample_weight)
-        unknown = np.flatnonzero(block.y < 0)
+        encoder = self._require()
+        self.settle()
+        block, news = encoder.encode(
+            X, y, sample_weight, learn=True
+        )  # nothing is admitted: it says what is new
+        unknown = np.flatnonzero((block.y < 0) | (block.y >= self.schema_.classes.size))
         if len(unknown):
             row = int(unknown[0])
             raise DataError("a class that was never learned cannot be unlearned", row=row, value=list(y)[row])
+        full = {name for name, values in self.schema_.vocabularies.items() if values.overflowed}
+        new = [name for name, _ in news.columns] + [name for name in news.values if name not in full]
+        if new:
+            raise DataError("rows with what was never learned cannot be unlearned", column=new[0])
         self.unlearn_block(block)
         return self
 
