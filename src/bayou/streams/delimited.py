@@ -104,7 +104,7 @@ class DelimitedSource(ChunkedSource):
             raise DataError(f"more than {limits.COLUMNS:,} columns", remedy="is this another format?")
         try:
             table = pyarrow.csv.read_csv(
-                pa.py_buffer(header.rstrip(b"\r\n") + b"\n"),
+                arrow_buffer(header.rstrip(b"\r\n") + b"\n"),
                 read_options=pyarrow.csv.ReadOptions(
                     autogenerate_column_names=True, block_size=limits.LINE + 1
                 ),
@@ -149,7 +149,7 @@ def parse(
     """Columns `types` of a chunk of delimited records; raises ArrowInvalid if one does not fit."""
     csv = pyarrow.csv
     table = csv.read_csv(
-        pa.py_buffer(chunk),
+        arrow_buffer(chunk),
         read_options=csv.ReadOptions(column_names=names, block_size=len(chunk) + 1),
         parse_options=csv.ParseOptions(
             delimiter=delimiter,
@@ -162,6 +162,17 @@ def parse(
         ),
     )
     return {name: joined(table.column(name)) for name in types}
+
+
+def arrow_buffer(data: bytes) -> pa.Buffer:
+    """The bytes in Arrow's own memory.
+
+    One of Arrow's threads may be the last to let go of them while the process ends; if they were Python's, it would
+    ask Python for it, and be the end of the process.
+    """
+    buffer = pa.allocate_buffer(len(data))
+    np.frombuffer(buffer, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)
+    return buffer
 
 
 def _numbers(text: pa.Array) -> tuple[pa.Array, cells.Marks]:

