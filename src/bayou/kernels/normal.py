@@ -126,14 +126,15 @@ def read_row(
     c: int,
     ddof: float,
     floor: float,
-    share: float,
-) -> None:
+) -> bool:
     """The tables after row x was added to the moments of class c, as `read_column` would read them.
 
-    Only the row's own class changes its tables, unless a variance may lie below the floor: then all of the column.
+    Only the row's own class changes its tables, unless a variance may lie below the floor: then all of the column must
+    be read, by `read_narrow`, before anybody looks. Returns whether that is so.
     peak, centre, half : float64[K, p], in/out; bounds : float64[3, p], in/out, see `read_column`
     n, mean, m2 : float64[K, p], in; x : float64[p], in, NaN = missing
     """
+    narrow = False
     for j in range(len(x)):
         if x[j] != x[j]:
             continue
@@ -145,8 +146,32 @@ def read_row(
         if var < bounds[0, j]:
             bounds[0, j] = var
         if bounds[0, j] <= floor * bounds[1, j] + TINY:
-            read_column(peak, centre, half, bounds, n, mean, m2, j, ddof, floor, share)
+            narrow = True
         else:
             centre[c, j] = mean[c, j]
             peak[c, j] = -0.5 * (LOG_2PI + math.log(var))
             half[c, j] = 0.5 / var
+    return narrow
+
+
+@inner_kernel
+def read_narrow(
+    peak: NDArray[np.float64],
+    centre: NDArray[np.float64],
+    half: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+    n: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    m2: NDArray[np.float64],
+    ddof: float,
+    floor: float,
+    share: float,
+) -> None:
+    """The tables of the columns in which a variance may lie below the floor; with bounds of 0, of all.
+
+    peak, centre, half : float64[K, p], in/out; bounds : float64[3, p], in/out, see `read_column`
+    n, mean, m2 : float64[K, p], in
+    """
+    for j in range(n.shape[1]):
+        if bounds[0, j] <= floor * bounds[1, j] + TINY:
+            read_column(peak, centre, half, bounds, n, mean, m2, j, ddof, floor, share)

@@ -14,7 +14,7 @@ from bayou.kernels.gaussian import CONSTANT_SHARE, fill_terms
 from bayou.kernels.intervals import find_cells
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.moments import add_row
-from bayou.kernels.normal import pooled, read_column, read_row
+from bayou.kernels.normal import pooled, read_narrow, read_row
 from bayou.kernels.value_counts import cached_log, cell_seen
 
 ROWS = 64  # rows whose values stay in the cache while columns are taken one by one
@@ -70,9 +70,13 @@ def trail_gaussian_terms(
     half = np.empty((k, p))
     bounds = np.empty((3, p))
     for j in range(p):
-        read_column(peak, centre, half, bounds, n, mean, m2, j, ddof, floor, CONSTANT_SHARE)
+        bounds[0, j], bounds[1, j] = 0.0, 0.0
     terms = np.empty(p)
+    narrow = True
     for i in range(len(y)):
+        if narrow:
+            read_narrow(peak, centre, half, bounds, n, mean, m2, ddof, floor, CONSTANT_SHARE)
+            narrow = False
         for c in range(k):
             fill_terms(terms, x[i], peak[c], centre[c], half[c])
             for j in range(p):
@@ -83,7 +87,7 @@ def trail_gaussian_terms(
         if c < 0 or w[i] == 0.0:
             continue
         add_row(n[c], mean[c], m2[c], x[i], w[i])
-        read_row(peak, centre, half, bounds, n, mean, m2, x[i], c, ddof, floor, CONSTANT_SHARE)
+        narrow = read_row(peak, centre, half, bounds, n, mean, m2, x[i], c, ddof, floor)
 
 
 @kernel

@@ -17,7 +17,7 @@ from bayou.kernels.class_counts import class_total
 from bayou.kernels.gaussian import fill_terms
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.moments import add_row
-from bayou.kernels.normal import read_row
+from bayou.kernels.normal import read_narrow, read_row
 from bayou.kernels.sums import row_sum
 from bayou.kernels.value_counts import cached_log, cell_seen
 
@@ -154,9 +154,9 @@ def learn_numeric(
             moments[s, LOW, c, j] = x[j] if fresh else min(moments[s, LOW, c, j], x[j])
             moments[s, HIGH, c, j] = x[j] if fresh else max(moments[s, HIGH, c, j], x[j])
     add_row(n[c], mean[c], m2[c], x, w)
-    read_row(
-        tables[s, 0], tables[s, 1], tables[s, 2], bounds[s], n, mean, m2, x, c, 0.0, FLOOR, CONSTANT_SHARE
-    )  # fmt: skip
+    peak, centre, half = tables[s, 0], tables[s, 1], tables[s, 2]
+    if read_row(peak, centre, half, bounds[s], n, mean, m2, x, c, 0.0, FLOOR):
+        read_narrow(peak, centre, half, bounds[s], n, mean, m2, 0.0, FLOOR, CONSTANT_SHARE)
 
 
 @inner_kernel
