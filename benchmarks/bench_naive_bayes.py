@@ -27,7 +27,7 @@ def _river_rate(model, records, labels) -> float:
     return len(records) / best(loop, 2)
 
 
-def _our_rate(X, y, repeats=15) -> float:
+def _our_rate(X, y, repeats=60) -> float:
     def stream():
         model = NaiveBayes()
         block = model.encode(X, y, learn=True)
@@ -43,7 +43,7 @@ def binary_test_then_train() -> list[dict[str, object]]:
     X = RNG.random((n, 19)) < np.where(y[:, None] == 1, 0.6, 0.4)
     names = [f"x{j}" for j in range(19)]
     records = [dict(zip(names, r, strict=True)) for r in X[:20_000].astype(int).tolist()]
-    ours, peer = _our_rate(X, y, 5), _river_rate(river.BernoulliNB(), records, y[:20_000].tolist())
+    ours, peer = _our_rate(X, y, 8), _river_rate(river.BernoulliNB(), records, y[:20_000].tolist())
     work = "exact test-then-train, 19 binary attributes, 1M rows"
     return [row(work, f"{ours / 1e6:.2f}M rows/s", f"River BernoulliNB {peer:,.0f}", ours / peer, 500)]
 
@@ -102,7 +102,7 @@ def wide_blocks() -> list[dict[str, object]]:
     ours.predict_proba(X)
 
     def lines(heap: str, targets: tuple[object, object]) -> list[dict[str, object]]:
-        a, b = beside(lambda: ours.partial_fit(X, y), lambda: peer.partial_fit(X, y), 400)
+        a, b = beside(lambda: ours.partial_fit(X, y), lambda: peer.partial_fit(X, y), 1000)
         c, d = beside(lambda: ours.predict_proba(X), lambda: peer.predict_proba(X), 100)
         learn, predict = (
             "learn blocks of 1,000, 500 numeric attributes",

@@ -28,14 +28,18 @@ def seconds(*command: str, **environment: str) -> float:
     return time.perf_counter() - begin
 
 
+def first_use(python: str) -> float:
+    with tempfile.TemporaryDirectory() as empty:
+        return seconds(python, "-c", FIRST_USE, NUMBA_CACHE_DIR=empty)
+
+
 def run() -> list[dict[str, object]]:
     python = sys.executable
     tool = str(Path(python).with_name("bayou"))
     seconds(python, "-c", "from bayou import NaiveBayes")
     help_time = min(seconds(tool, "--help") for _ in range(3))
     import_time = min(seconds(python, "-c", "from bayou import NaiveBayes") for _ in range(3))
-    with tempfile.TemporaryDirectory() as empty:
-        first = seconds(python, "-c", FIRST_USE, NUMBA_CACHE_DIR=empty)
+    first = min(first_use(python) for _ in range(3))
     return [
         row("bayou --help", f"{help_time:.2f} s", "limit 0.4 s", 0.4 / help_time, 1),
         row("from bayou import NaiveBayes", f"{import_time:.2f} s", "limit 1 s", 1.0 / import_time, 1),
