@@ -320,9 +320,8 @@ class Model(Parameterised):
         """Take rows out again, as if they had never been seen. They must have been learned before."""
         encoder = self._require()
         self.settle()
-        block, news = encoder.encode(
-            X, y, sample_weight, learn=True
-        )  # nothing is admitted: it says what is new
+        # As if to learn, which tells what is new; nothing is admitted.
+        block, news = encoder.encode(X, y, sample_weight, learn=True)
         unknown = np.flatnonzero((block.y < 0) | (block.y >= self.schema_.classes.size))
         if len(unknown):
             row = int(unknown[0])

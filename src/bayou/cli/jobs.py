@@ -67,7 +67,7 @@ class Job:
                 "this checkpoint was not made by `bayou learn` or `bayou evaluate`",
                 remedy="go on from Python: bayou.training.resume",
             )
-        return Job(**{field.name: notes.get(field.name) for field in fields(Job)})  # type: ignore[arg-type]
+        return Job(**{field.name: notes.get(field.name) for field in fields(Job)})  # type: ignore[arg-type] # notes are JSON
 
     def check_same(self, other: Job, folder: str) -> None:
         """Refuse to go on with another job than a folder belongs to; the stream may have moved."""

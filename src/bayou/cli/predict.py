@@ -89,7 +89,7 @@ def _matching(model: Any, file: str, target: str, policy: options.PolicyName, fo
     def opened(wishes: dict[str, list[str]]) -> Source:
         from bayou.streams import open_stream
 
-        return open_stream(file, target=target, policy=policy, format=format, **wishes)  # type: ignore[arg-type]
+        return open_stream(file, target=target, policy=policy, format=format, **wishes)  # type: ignore[arg-type] # by name
 
     stream = opened({})
     other = {n: kinds[n] for n, c in stream.columns.items() if n in kinds and kinds[n] != c.kind}

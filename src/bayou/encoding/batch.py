@@ -58,13 +58,13 @@ class Batch:
         if self.schema.closed:
             raise DataError(
                 f"not one of the declared classes {known!r}",
-                **place,  # type: ignore[arg-type]
+                **place,  # type: ignore[arg-type] # row and value, by name
                 remedy="declare it in classes=, or leave classes= out to keep the class set open",
             )
         if len(known) + len(self.new_classes) >= self.schema.classes.limit:
             raise DataError(
                 f"one class more than max_classes={self.schema.classes.limit}",
-                **place,  # type: ignore[arg-type]
+                **place,  # type: ignore[arg-type] # row and value, by name
                 remedy="raise it with schema=Declared(max_classes=...)",
             )
         self.new_classes.append(label)

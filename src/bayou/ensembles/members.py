@@ -42,7 +42,7 @@ class MetaClassifier(Shell):
     # -- shared --
 
     @property
-    def numbers_are_words(self) -> bool:  # type: ignore[override]
+    def numbers_are_words(self) -> bool:  # type: ignore[override] # of the class elsewhere, of the members here
         return bool(self.templates()[0].numbers_are_words)
 
     def declared(self) -> Declared:

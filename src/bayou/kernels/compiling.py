@@ -44,7 +44,7 @@ _clock: CompileWatch | None = None
 def watch(started: Callable[[], None] | None = None) -> CompileWatch:
     """Begin to watch; stays for the life of the process."""
     listener = CompileWatch(started)
-    event.register("numba:compile", listener)  # type: ignore[no-untyped-call]
+    event.register("numba:compile", listener)  # type: ignore[no-untyped-call] # of Numba
     return listener
 
 
