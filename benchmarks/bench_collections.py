@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from bayou.align import whole
+from bayou.align import from_empty
 from bayou.block import Block
 from bayou.readings.aode import OneDependence
 from bayou.readings.collection import Collection
-from bayou.readings.joint_trail import OneDependent, trail_readings
+from bayou.readings.joint_rows import OneDependent, readings_predict_then_update
 from bayou.readings.parent_sets import Forests, NoParents, SuperParents, TwoParents
 from bayou.schema import Declared, Schema
 from bayou.summaries.joint_counts import JointCounts
@@ -38,7 +38,7 @@ def random_block(n: int = ROWS, values: int = 2, missing: float = 0.0) -> Block:
 def empty_counts(order: int, values: int = 2) -> JointCounts:
     columns = {f"x{j}": [f"v{v}" for v in range(values)] for j in range(COLUMNS)}
     counts = JointCounts(order)
-    counts.realign(whole(Schema(Declared(columns=columns, classes=["a", "b"]))))
+    counts.realign(from_empty(Schema(Declared(columns=columns, classes=["a", "b"]))))
     return counts
 
 
@@ -113,7 +113,9 @@ def reading_many() -> list[dict[str, Any]]:
     out = np.zeros((4, block.n, 2))
 
     def trail() -> None:
-        trail_readings(counts, lambda s: [OneDependent, *(c.terms(s) for c in collections)], 1.0, block, out)
+        readings_predict_then_update(
+            counts, lambda s: [OneDependent, *(c.terms(s) for c in collections)], 1.0, block, out
+        )
 
     rate = rows_per_second(trail, block.n, 3)
     return [row("test-then-train NB, AODE, FANC and TC at once", rate, None, 100e3)]

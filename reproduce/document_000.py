@@ -137,7 +137,7 @@ def models(numeric: str) -> dict[str, Make]:
         "WNB": lambda: WeightedNB(numeric),
         "published": lambda: WeightedNB(numeric, rate=Experts(published=True)),
         "tied": lambda: WeightedNB(numeric, tied=True),
-        "document": lambda: WeightedNB(numeric, rate="document"),
+        "paper": lambda: WeightedNB(numeric, rate="paper"),
         "AdaGrad": lambda: WeightedNB(numeric, rate="adagrad"),
     }
 
@@ -227,7 +227,7 @@ def densities() -> dict[str, Make]:
         "NB GKClass": lambda: WeightedNB("gk", rate=Constant(0.0)),
         "NB cPiD": lambda: WeightedNB("cpid", rate=Constant(0.0)),
         "AveragedNB": lambda: AveragedNB("fractional", numeric="gk"),
-        "document": lambda: WeightedNB("gk", rate="document"),
+        "paper": lambda: WeightedNB("gk", rate="paper"),
         "WNB": lambda: WeightedNB("gk"),
     }
 

@@ -23,15 +23,13 @@ import numpy as np
 import pyarrow as pa
 
 from bayou import AODE, FANC, SPC, TAN, TC, Collection, Grid, ReadMany, SPCr, cross_validate
-from bayou.align import whole
+from bayou.align import from_empty
 from bayou.block import Block, Floats
 from bayou.kernels.track_record import join_rows
 from bayou.readings.aode import OneDependence
-from bayou.readings.chosen_parent import Choice, ChosenParent
 from bayou.readings.collection import add_terms, kept_terms
 from bayou.readings.parent_sets import Forests, NoParents, SuperParents, TwoParents
 from bayou.readings.prior import CountedPrior
-from bayou.readings.read_many import RATES
 from bayou.readings.structure import SpanningTree
 from bayou.schema import Declared, Schema
 from bayou.streams.generators.drawn import CHUNK
@@ -40,6 +38,8 @@ from bayou.summaries.class_counts import ClassCounts
 from bayou.summaries.joint_counts import JointCounts
 from bayou.summaries.track_record import TrackRecord
 from bayou.threads import set_threads
+from bayou.views.chosen_parent import Choice, ChosenParent
+from bayou.views.many_readings import RATES
 from reproduce.accuracy import UCI
 from reproduce.sets import load
 
@@ -62,7 +62,7 @@ class Bench:
         self.classes, self.counts = ClassCounts(), JointCounts(3)
         self.candidates = ChosenParent(self.counts, Choice(SuperParents, False, 1.0, CountedPrior(1.0), 10))
         for part in (self.classes, self.candidates):
-            part.realign(whole(schema))
+            part.realign(from_empty(schema))
         self.record = TrackRecord(len(READ)).record
         self.held = self.block(range(APART, APART + HOLD_OUT // CHUNK + 1)).rows(0, HOLD_OUT)
 
@@ -157,7 +157,7 @@ def costs() -> list[dict[str, Any]]:
         schema = Schema(
             Declared(columns={name: ["v0", "v1"] for name in bench.source.columns}, classes=["c0", "c1"])
         )
-        counts.realign(whole(schema))
+        counts.realign(from_empty(schema))
         counts.update(block)
         start = time.process_time()
         counts.update(block)

@@ -27,9 +27,9 @@ from bayou.codes import BCH, Code, OneVsAll, OneVsOne, RandomCode
 from bayou.evaluate.crossval import splits
 from bayou.readings.kernel import Kernel, RoundedNormal
 from bayou.readings.prior import CountedPrior
-from bayou.readings.view import AnyView, Live, Searched
 from bayou.streams import open_stream
 from bayou.summaries.class_counts import ClassCounts
+from bayou.views.view import AnyView, Live, Searched
 from reproduce.sets import DATA
 
 Floats = NDArray[np.float64]

@@ -91,10 +91,14 @@ def draws() -> None:
 
 def loudness() -> None:
     for name, X, y in texts():
-        for ecoc.LOUDNESS in (2.0, 4.0, 8.0, 16.0):
+        for ecoc.LOG_ODDS_PER_BIT in (2.0, 4.0, 8.0, 16.0):
             models = {f"{d}": EcocNB(MultinomialNB(), BCH(63), d) for d in ("l1", "hamming")}
             found = folded(X, y, models)
-            print(name, ecoc.LOUDNESS, {d: [round(v, 3) for v in row.tolist()] for d, row in found.items()})
+            print(
+                name,
+                ecoc.LOG_ODDS_PER_BIT,
+                {d: [round(v, 3) for v in row.tolist()] for d, row in found.items()},
+            )
 
 
 def drawn_texts(seed: int, rows: int) -> tuple[Floats, NDArray[Any]]:

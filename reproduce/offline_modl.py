@@ -19,7 +19,17 @@ from numpy.typing import NDArray
 from bayou import GKClass, NaiveBayes
 from reproduce.sets import Rows, load
 
-SETS = ("credit-g", "segment", "spambase", "phishing", "banana", "letter", "adult", "elec", "covtype")
+SETS = (
+    "credit-g",
+    "segment",
+    "spambase",
+    "phishing",
+    "banana",
+    "letter",
+    "adult",
+    "elec",
+    "covtype",
+)
 ONE_PASS, OFFLINE = GKClass(), GKClass(tuples=40_000)
 TUPLES_ALONE = GKClass(exact=0)
 

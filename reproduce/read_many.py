@@ -18,10 +18,10 @@ import pyarrow as pa
 from bayou import ReadMany
 from bayou.block import Block, Floats
 from bayou.kernels.track_record import join_rows
-from bayou.readings.read_many import RATES, ManyReadings
-from bayou.readings.view import AnyView
 from bayou.streams.generators.networks import Graph, RandomNetwork
 from bayou.threads import set_threads
+from bayou.views.many_readings import RATES, ManyReadings
+from bayou.views.view import AnyView
 from reproduce.sets import load
 
 REAL = ("elec", "nursery", "mushroom")

@@ -47,7 +47,7 @@ class Network:
     draw: random.Random
     loss: float = 0.1
     repeat: float = 0.1
-    waiting: list[tuple[int, Delta, bytes]] = field(default_factory=list)
+    pending: list[tuple[int, Delta, bytes]] = field(default_factory=list)
     sent: int = 0
     lost: int = 0
     repeated: int = 0
@@ -59,14 +59,14 @@ class Network:
         if self.draw.random() < self.loss:
             self.lost += 1
             return
-        self.waiting.append((to, delta, data))
+        self.pending.append((to, delta, data))
         if self.draw.random() < self.repeat:
             self.repeated += 1
-            self.waiting.append((to, delta, data))
+            self.pending.append((to, delta, data))
 
     def deliver(self) -> Iterator[tuple[int, Delta, bytes]]:
         """All that is on its way, in any order."""
-        batch, self.waiting = self.waiting, []
+        batch, self.pending = self.pending, []
         self.draw.shuffle(batch)
         yield from batch
 

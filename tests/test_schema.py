@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayou.align import align, canonical, grown, union, whole
+from bayou.align import align, canonical, from_empty, grown, union
 from bayou.errors import DataError, MergeError, SchemaError
 from bayou.hashing import digest, hash_label
 from bayou.schema import Declared, Growth, Kind, Schema, Vocabulary, label_key
@@ -76,7 +76,7 @@ def test_union_of_workers_that_saw_other_things():
     assert plan.classes.to.tolist() == [2, 1]
     assert plan.nominal.to.tolist() == [0, 1]
     assert [axis.to.tolist() for axis in plan.values] == [[2, 1], [0]]
-    assert whole(joint).classes.size == 3
+    assert from_empty(joint).classes.size == 3
 
 
 def test_union_refuses_kinds_that_differ_and_too_many_classes():

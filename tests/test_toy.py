@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayou.readings.view import next_point
 from bayou.testing import CHECKS, SUMMARY_CHECKS, random_data
+from bayou.views.view import next_point
 from tests import toy
 from tests.toy import BinnedNB, ExponentCounts
 

@@ -13,9 +13,9 @@ import numpy as np
 from bayou.classifiers.engine import BayesClassifier
 from bayou.laws import MergeLaw
 from bayou.readings.prior import CountedPrior
-from bayou.readings.view import Live, Searched
 from bayou.summaries.array_summary import ArraySummary, move
 from bayou.summaries.class_counts import ClassCounts
+from bayou.views.view import Live, Searched
 
 CELLS = 64
 

@@ -25,7 +25,7 @@ _OFFERED = {
     "bayou.recipes": (
         "Gaussian GKClass PiD CPiD MODL MODLGroups EqualWidth EqualFrequency FayyadIrani KMeansBins MEstimate "
         "Kernel RoundedNormal Sketch CountMinSketch Threshold Costs Grid InformationGain Gini OneVsAll OneVsOne BCH "
-        "RandomCode GivenCode Constant Document Decaying AdaGrad KunchevaPlumpton MiniBatch Experts"
+        "RandomCode GivenCode Constant PaperRate Decaying AdaGrad KunchevaPlumpton MiniBatch Experts"
     ),
     "bayou.readings.discretize": "discretize group",
     "bayou.evaluate": "prequential holdout cross_validate compare",

@@ -50,7 +50,7 @@ def align(old: Schema, new: Schema) -> Alignment:
     )
 
 
-def whole(schema: Schema) -> Alignment:
+def from_empty(schema: Schema) -> Alignment:
     """The plan that takes empty summaries to a schema."""
     return grown(Shape(0, 0, 0, 0, (), ()), schema)
 

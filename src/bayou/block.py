@@ -52,9 +52,9 @@ class Block:
 
     numeric : float64[n, p], NaN = missing; codes : int32[n, q], -1 = missing; words : one per text column
     y : int32[n], -1 = unlabelled; w : float64[n] >= 0; start : stream number of the first row
-    novel : rows that bring a class or column never met before; proba : float64[n, K], set by who predicted
+    schema_change_rows : rows that bring a class or column never met before; proba : float64[n, K], set by who predicted
     hashed : nominal values by hash where the schema says so; codes are then 0, or -1 where missing
-    whole : whether it is known that no number is missing
+    no_missing : whether it is known that no number is missing
     decided : int32[n], the classes decided for, where that is not simply the most probable one
     """
 
@@ -64,10 +64,10 @@ class Block:
     y: Codes
     w: Floats
     start: int = 0
-    novel: Sequence[int] = ()
+    schema_change_rows: Sequence[int] = ()
     proba: Floats | None = field(default=None)
     hashed: Hashed | None = None
-    whole: bool = False
+    no_missing: bool = False
     decided: Codes | None = None
 
     @property
@@ -83,10 +83,10 @@ class Block:
             self.y[lo:hi],
             self.w[lo:hi],
             self.start + lo,
-            [r - lo for r in self.novel if lo <= r < hi],
+            [r - lo for r in self.schema_change_rows if lo <= r < hi],
             None if self.proba is None else self.proba[lo:hi],
             None if self.hashed is None else self.hashed.rows(lo, hi),
-            self.whole,
+            self.no_missing,
             None if self.decided is None else self.decided[lo:hi],
         )
 

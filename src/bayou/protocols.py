@@ -102,7 +102,7 @@ class LiveReader(Protocol[S]):
     def add_log_prob(self, summary: S, block: Block, out: Floats) -> None:
         """out[n, K] += log p(x | c) from the summary as it is now."""
 
-    def trail(self, summary: S, block: Block, out: Floats) -> None:
+    def predict_then_update(self, summary: S, block: Block, out: Floats) -> None:
         """Row by row: add the log-probability as it stood before the row, then learn the row."""
 
 

@@ -9,12 +9,12 @@ from bayou.recipe import Recipe
 
 
 class Rate(Recipe):
-    """Base of the rules by which weights learn. `lift` rules take lift-centred inputs, the others raw ones."""
+    """Base of the rules by which weights learn: from pointwise mutual information (`lift`), or from raw terms."""
 
     __slots__ = ()
 
     @property
-    def takes_lift(self) -> bool:
+    def takes_pmi(self) -> bool:
         return bool(getattr(self, "lift", False))
 
 
@@ -41,11 +41,11 @@ class Constant(Rate):
 
 
 @dataclass(frozen=True)
-class Document(Rate):
+class PaperRate(Rate):
     """The rule of Salperwyck, Lemaire and Hue: raw inputs, a constant 1e-4, biases from the log prior.
 
-    >>> Document()
-    Document(eta=0.0001)
+    >>> PaperRate()
+    PaperRate(eta=0.0001)
     """
 
     eta: float = 1e-4
@@ -143,7 +143,8 @@ class Experts(Rate):
 
     Naive Bayes is tempered three times: by a learned factor, by a half and by a quarter, so that few rows are
     enough to see through its over-confidence. Weights are told at most 5 nats against a class by any column.
-    Naive Bayes starts with 95 % of the credit, so that mixing cannot cost more than 0.05 nats over it, and 0.001 a row.
+    Naive Bayes starts with 95 % of the mixture weight, so that mixing cannot cost more than 0.05 nats over it, and
+    0.001 a row.
 
     Parameters
     ----------
@@ -152,7 +153,7 @@ class Experts(Rate):
     forget
         What remains of the squared gradients at each row; 0.999 keeps rates up where the concept drifts.
     share
-        Part of each expert's credit that is shared out evenly at each row, so that none is ever lost.
+        Part of each expert's mixture weight that is shared out evenly at each row, so that none is ever lost.
     average
         Keep the average of the weights as fourth expert; without it half the weights.
     persistence
@@ -174,7 +175,7 @@ class Experts(Rate):
     published: bool = False
 
     @property
-    def takes_lift(self) -> bool:
+    def takes_pmi(self) -> bool:
         return True
 
     def __post_init__(self) -> None:
@@ -185,7 +186,7 @@ class Experts(Rate):
 
 RATES: dict[str, type[Rate]] = {
     "experts": Experts,
-    "document": Document,
+    "paper": PaperRate,
     "constant": Constant,
     "decaying": Decaying,
     "adagrad": AdaGrad,

@@ -2,7 +2,8 @@
 
 from bayou.codes import BCH, GivenCode, OneVsAll, OneVsOne, RandomCode
 from bayou.decisions import Costs, Threshold
-from bayou.rates import AdaGrad, Constant, Decaying, Document, Experts, KunchevaPlumpton, MiniBatch
+from bayou.rates import AdaGrad, Constant, Decaying, Experts, KunchevaPlumpton, MiniBatch, PaperRate
+from bayou.readings.categorical import MEstimate
 from bayou.readings.equal import EqualFrequency, EqualWidth
 from bayou.readings.fayyad_irani import FayyadIrani
 from bayou.readings.gaussian import Gaussian
@@ -12,7 +13,6 @@ from bayou.readings.modl import MODL
 from bayou.readings.modl_groups import MODLGroups
 from bayou.readings.sketched import CountMinSketch, Sketch
 from bayou.readings.splits import Gini, InformationGain
-from bayou.readings.table import MEstimate
 from bayou.recipe import Recipe
 from bayou.summaries.grid import Grid
 from bayou.summaries.grid_counts import CPiD, PiD
@@ -27,7 +27,6 @@ __all__ = [
     "Costs",
     "CountMinSketch",
     "Decaying",
-    "Document",
     "EqualFrequency",
     "EqualWidth",
     "Experts",
@@ -46,6 +45,7 @@ __all__ = [
     "MiniBatch",
     "OneVsAll",
     "OneVsOne",
+    "PaperRate",
     "PiD",
     "RandomCode",
     "Recipe",

@@ -13,7 +13,7 @@ import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet
 
-from bayou.evaluate.contest import told
+from bayou.evaluate.competitors import told
 from bayou.streams import open_stream
 
 

@@ -19,11 +19,11 @@ from tests.backends.tables import WRITERS, one_pass, table, write_csv, write_par
 
 import bayou
 from bayou import AODE, NaiveBayes, NoChange, fit_files
-from bayou.backends.crew import WorkerError
 from bayou.backends.fold import AveragedWarning, merge, merged
 from bayou.backends.pool import Plan, learn_files
 from bayou.backends.shards import Opening, Shard, cut
 from bayou.backends.worker import Job
+from bayou.backends.worker_pool import WorkerError
 from bayou.errors import DataError, UnsupportedError
 from bayou.laws import MergeLaw
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from bayou.classifiers.ecoc import EcocNB
-from bayou.readings.odds import view_odds
-from bayou.readings.sides import Sides
+from bayou.readings.dichotomies import Dichotomies
+from bayou.views.odds import view_odds
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "ecoc.json").read_text())
 
@@ -35,5 +35,7 @@ def taught(estimator, code, decode, rows, labels):
 def unfolded(model, matrix):
     """The log-odds readings of all views of a model over the columns of a matrix in storage order."""
     signs = np.asarray(matrix, dtype=float)
-    sides = Sides(np.stack([signs > 0, signs < 0]).astype(float), np.zeros((0, 0)), bool((signs == 0).any()))
+    sides = Dichotomies(
+        np.stack([signs > 0, signs < 0]).astype(float), np.zeros((0, 0)), bool((signs == 0).any())
+    )
     return {name: view_odds(view, sides) for name, view in model._views.items()}

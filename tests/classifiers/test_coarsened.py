@@ -23,7 +23,7 @@ def rows(n, seed=0):
 
 @pytest.mark.parametrize("make", [AODE, FANC, TAN, TC, Collection])
 @pytest.mark.parametrize("bins", ["modl", "fayyad-irani", EqualFrequency(bins=4)])
-@pytest.mark.parametrize("warm_up", [100, 10_000], ids=["frozen", "waiting"])
+@pytest.mark.parametrize("warm_up", [100, 10_000], ids=["frozen", "pending"])
 def test_counts_are_those_of_the_coarser_grid(make, bins, warm_up):
     X, y = rows(300)
     fine = make(numeric=Grid(bins=12, warm_up=warm_up))

@@ -37,7 +37,7 @@ def test_who_asks_while_records_are_taken_in_waits_for_them(name):
         take_in(block)
 
     model.learn_encoded = slowly
-    assert model._waiting
+    assert model._pending
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(model.predict_proba_one, [x for x, _ in ROWS]))
     del model.learn_encoded

@@ -36,16 +36,16 @@ from bayou.rates import (
     MiniBatch,
     rate_recipe,
 )
-from bayou.readings.trail_terms import trail_terms
 from bayou.schema import Declared
 from bayou.summaries.quantile_tuples import GKClass
 from bayou.testing import CHECKS, random_data
+from bayou.views.column_terms import terms_then_update
 
 MODELS = {  # beside the default, on which the contract runs in test_contract.py
     "tied": lambda: WeightedNB(tied=True),
     "drift": lambda: WeightedNB(rate=Experts(forget=0.99, persistence=True, average=False)),
     "rule D": lambda: WeightedNB(rate=Experts(published=True), smoothing=MEstimate(2.0), prior="laplace"),
-    "document": lambda: WeightedNB(rate="document"),
+    "paper": lambda: WeightedNB(rate="paper"),
     "raw AdaGrad": lambda: WeightedNB(rate=AdaGrad(lift=False)),
     "errors": lambda: WeightedNB(rate=KunchevaPlumpton(window=10)),
     "tied, decaying": lambda: WeightedNB(rate=Decaying(0.1, horizon=10), tied=True),
@@ -98,7 +98,7 @@ def test_trailing_terms_are_those_of_single_rows(view, smoothing):
     block = model.encode(records, data.labels, data.weights, learn=True)
     slow = copy.deepcopy(model._views[view])
     units = np.zeros((block.n, block.numeric.shape[1]))
-    found = trail_terms(model._views[view], block, units)
+    found = terms_then_update(model._views[view], block, units)
     for i in range(block.n):
         row = block.rows(i, i + 1)
         np.testing.assert_array_equal(found[i : i + 1], slow.column_terms(row))
@@ -113,12 +113,12 @@ def test_trailing_terms_are_those_of_single_rows(view, smoothing):
         slow.update(row)
 
 
-@pytest.mark.parametrize("rate", ["document", "experts", AdaGrad(lift=False)], ids=str)
+@pytest.mark.parametrize("rate", ["paper", "experts", AdaGrad(lift=False)], ids=str)
 def test_units_do_not_matter(rate):
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=400)
     X = rng.normal(size=(400, 3)) + y[:, None] * [1.0, 0.5, 0.0]
-    rate = Constant(0.05) if rate == "document" else rate
+    rate = Constant(0.05) if rate == "paper" else rate
     a, b = WeightedNB(rate=rate), WeightedNB(rate=rate)
     a.fit(X, y), b.fit(X * [1e-3, 1e4, 7.0], y)
     np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(X * [1e-3, 1e4, 7.0]), atol=1e-9)

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from tests.naive import counts as naive
 from tests.reach import reach
 
-from bayou.align import whole
+from bayou.align import from_empty
 from bayou.block import Block
 from bayou.kernels import sums, value_counts
-from bayou.kernels.class_counts import add_prior, add_vector, count_classes, trail_prior
-from bayou.kernels.last_label import trail_last_label
+from bayou.kernels.class_counts import add_prior, add_vector, count_classes, prior_predict_then_update
+from bayou.kernels.last_label import last_label_predict_then_update
 from bayou.kernels.posterior import log_posterior, posterior
 from bayou.kernels.scrub import all_counts, all_usable, count_unusable, scrub
 from bayou.kernels.sums import TILE
 from bayou.kernels.value_counts import fill_logs
-from bayou.readings.table import Table
+from bayou.readings.categorical import Table
 from bayou.schema import Declared, Schema
 from bayou.summaries.value_counts import ValueCounts
 
@@ -66,7 +66,7 @@ def test_prior_against_fractions(alpha, declared):
 def test_prior_trails_the_rows(alpha, declared):
     y, w = np.array([2, 0, 0, -1, 2], np.int32), np.array([1.0, 2.0, 0.0, 1.0, 1.0])
     out, weight = np.zeros((5, 3)), np.zeros(3)
-    trail_prior(weight, out, y, w, declared, alpha)
+    prior_predict_then_update(weight, out, y, w, declared, alpha)
     for i in range(5):
         step, expected = np.zeros(3), np.zeros((1, 3))
         count_classes(step, y[:i], w[:i], 1.0)
@@ -76,7 +76,9 @@ def test_prior_trails_the_rows(alpha, declared):
 
 def test_last_label_trails_the_rows():
     last, out = np.array([-1]), np.zeros((4, 2))
-    trail_last_label(last, out, np.array([1, 0, -1, 1], np.int32), np.array([1.0, 0.0, 1.0, 1.0]))
+    last_label_predict_then_update(
+        last, out, np.array([1, 0, -1, 1], np.int32), np.array([1.0, 0.0, 1.0, 1.0])
+    )
     assert last[0] == 1
     assert out.tolist() == [[-np.inf, -np.inf], [-np.inf, 0.0], [-np.inf, 0.0], [-np.inf, 0.0]]
 
@@ -132,7 +134,7 @@ def test_tables_against_fractions(rows, smoothing, declared):
         for vocabulary in schema.vocabularies.values():
             vocabulary.declared = 0
     summary = ValueCounts()
-    summary.realign(whole(schema))
+    summary.realign(from_empty(schema))
     block = Block(np.empty((len(y), 0)), x, (), y, w)
     summary.update(block)
     reader = Table(alpha, m)
@@ -162,10 +164,10 @@ def test_tables_trail_the_rows(rows, smoothing):
     schema.vocabularies["a"].extend("abc")
     schema.vocabularies["b"].extend("abcd")
     trailing, stepping = ValueCounts(), ValueCounts()
-    trailing.realign(whole(schema)), stepping.realign(whole(schema))
+    trailing.realign(from_empty(schema)), stepping.realign(from_empty(schema))
     block = Block(np.empty((len(y), 0)), x, (), y, w)
     reader, out, expected = Table(*smoothing), np.zeros((len(y), 3)), np.zeros((len(y), 3))
-    reader.trail(trailing, block, out)
+    reader.predict_then_update(trailing, block, out)
     for i in range(len(y)):
         row = block.rows(i, i + 1)
         expected[i] = reader.terms(stepping, row).sum(axis=1)

@@ -21,13 +21,13 @@ UNFOLDED = np.zeros((0, 0))
 LOGS = np.array([-1e290] + [math.log(i) for i in range(1, 64)])
 
 
-def sides_of(matrix):
+def dichotomies_of(matrix):
     return np.ascontiguousarray(np.stack([matrix > 0, matrix < 0]).astype(float))
 
 
-def tables(counts, total, width, sides, fold=UNFOLDED, alpha=1.0, m=0.0):
-    out = np.full((len(counts), fold.shape[1] if len(fold) else sides.shape[2]), np.nan)
-    ecoc.odds_table(counts, np.arange(len(counts)), total, width, sides, fold, LOGS, alpha, m, out)
+def tables(counts, total, width, dichotomies, fold=UNFOLDED, alpha=1.0, m=0.0):
+    out = np.full((len(counts), fold.shape[1] if len(fold) else dichotomies.shape[2]), np.nan)
+    ecoc.odds_table(counts, np.arange(len(counts)), total, width, dichotomies, fold, LOGS, alpha, m, out)
     return out
 
 
@@ -45,8 +45,8 @@ def coded_counts(draw):
 @settings(deadline=None)
 def test_tables_have_the_bits_of_the_twin(case, alpha, m):
     matrix, counts, total, width = case
-    found = tables(counts, total, width, sides_of(matrix), alpha=alpha, m=m)
-    assert np.array_equal(found, naive.odds_table(counts, total, width, sides_of(matrix), alpha, m))
+    found = tables(counts, total, width, dichotomies_of(matrix), alpha=alpha, m=m)
+    assert np.array_equal(found, naive.odds_table(counts, total, width, dichotomies_of(matrix), alpha, m))
 
 
 @given(coded_counts(), st.integers(0, 100))
@@ -56,8 +56,8 @@ def test_folded_tables_are_sums_over_the_columns(case, seed):
     if not matrix.shape[1]:
         return
     fold = np.random.default_rng(seed).normal(size=matrix.T.shape)
-    plain = tables(counts, total, width, sides_of(matrix))
-    folded = tables(counts, total, width, sides_of(matrix), fold)
+    plain = tables(counts, total, width, dichotomies_of(matrix))
+    folded = tables(counts, total, width, dichotomies_of(matrix), fold)
     expected = np.zeros_like(folded)
     for b in range(len(fold)):
         expected += plain[:, b : b + 1] * fold[b]
@@ -72,7 +72,7 @@ def test_folded_tables_are_sums_over_the_columns(case, seed):
 def test_widths_count_what_either_side_has_seen(case, declared):
     matrix, counts, _, _ = case
     width = np.empty(matrix.shape[1])
-    ecoc.side_width(width, counts, sides_of(matrix), float(declared), 0, len(counts))
+    ecoc.side_width(width, counts, dichotomies_of(matrix), float(declared), 0, len(counts))
     seen = [(counts[:, column != 0].sum(axis=1) > 0).sum() for column in matrix.T]
     assert width.tolist() == [max(s, declared) for s in seen]
 
@@ -80,7 +80,7 @@ def test_widths_count_what_either_side_has_seen(case, declared):
 def test_prior_by_hand():
     out = np.empty(3)
     ecoc.prior_odds(
-        out, np.array([1.0, 2.0, 5.0]), sides_of(np.array([[1, 1, -1], [-1, 1, 0], [-1, -1, 0]])), 1.0
+        out, np.array([1.0, 2.0, 5.0]), dichotomies_of(np.array([[1, 1, -1], [-1, 1, 0], [-1, -1, 0]])), 1.0
     )
     assert out.tolist() == [math.log(2) - math.log(8), math.log(4) - math.log(6), math.log(1) - math.log(2)]
 
@@ -95,7 +95,7 @@ def test_gaussians_of_sides_are_those_of_relabelled_rows(code):
     found = [np.empty(shape) for _ in range(3)]
     n, mean, m2 = (np.zeros((4, 3)) for _ in range(3))
     add_rows(n, mean, m2, x, y, np.ones(80), 0, 3, False)
-    ecoc.side_gaussians(n, mean, m2, sides_of(matrix), 1.0, 1e-9, *found)
+    ecoc.side_gaussians(n, mean, m2, dichotomies_of(matrix), 1.0, 1e-9, *found)
     for b, column in enumerate(matrix.T):
         side = np.array([{1: 0, -1: 1, 0: -1}[int(s)] for s in column], dtype=np.int32)[y]
         n, mean, m2 = (np.zeros((2, 3)) for _ in range(3))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import moments as naive
 
-from bayou.align import whole
+from bayou.align import from_empty
 from bayou.block import Block
 from bayou.readings.gaussian import Gaussian
 from bayou.schema import Growth, Kind, Schema
@@ -39,7 +39,7 @@ def empty():
     schema = Schema()
     schema.grow(Growth(classes=list("abc"), columns=[("x", Kind.NUMERIC), ("y", Kind.NUMERIC)]))
     summary = Moments()
-    summary.realign(whole(schema))
+    summary.realign(from_empty(schema))
     return summary
 
 
@@ -85,7 +85,7 @@ def test_densities_trail_the_rows(rows, ddof, floor):
     block, reader = block_of(rows), Gaussian(ddof, floor)
     trailing, stepping = empty(), empty()
     out, expected = np.zeros((block.n, 3)), np.zeros((block.n, 3))
-    reader.trail(trailing, block, out)
+    reader.predict_then_update(trailing, block, out)
     for i in range(block.n):
         row = block.rows(i, i + 1)
         reader.add_log_prob(stepping, row, expected[i : i + 1])

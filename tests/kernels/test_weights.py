@@ -12,7 +12,7 @@ from tests.naive import weights as naive
 
 from bayou.kernels.expert_scores import PERSISTENT
 from bayou.kernels.weights import SCALARS, TAU, next_speed
-from bayou.rates import AdaGrad, Constant, Decaying, Document, Experts, MiniBatch
+from bayou.rates import AdaGrad, Constant, Decaying, Experts, MiniBatch, PaperRate
 from bayou.summaries.weights import Weights
 
 VECTORS = Path(__file__).parents[1] / "vectors"
@@ -71,7 +71,7 @@ def test_rule_d_steps():
         counts[label] += 1
     np.testing.assert_allclose(weights.factors, DEFAULT["W"], rtol=1e-12)
     np.testing.assert_allclose(weights.scalars[TAU], DEFAULT["tau"], rtol=1e-12)
-    np.testing.assert_allclose(weights.credit[:PERSISTENT], DEFAULT["q"], rtol=1e-12)
+    np.testing.assert_allclose(weights.mixture_weights[:PERSISTENT], DEFAULT["q"], rtol=1e-12)
 
 
 def test_kuncheva_plumpton_rates():
@@ -96,8 +96,8 @@ def test_experts_are_the_slow_twin(seed, forget, published):
     np.testing.assert_allclose(fast.factors, slow.W, rtol=1e-9)
     np.testing.assert_allclose(fast.mean_factors, slow.WA, rtol=1e-9)
     np.testing.assert_allclose(fast.bias[:2], [slow.B, slow.BA], atol=1e-12)
-    np.testing.assert_allclose(np.delete(fast.credit, PERSISTENT)[: len(slow.q)], slow.q, rtol=1e-9)
-    assert not fast.credit[PERSISTENT]
+    np.testing.assert_allclose(np.delete(fast.mixture_weights, PERSISTENT)[: len(slow.q)], slow.q, rtol=1e-9)
+    assert not fast.mixture_weights[PERSISTENT]
 
 
 @pytest.mark.parametrize("persistence", [False, True])
@@ -186,7 +186,7 @@ def test_mini_batches_are_the_slow_twin():
 def test_impossible_classes_take_no_part():
     """A class of prior 0 leaves the bits of the others alone and has probability 0."""
     terms, prior, y, w = random_rows(9, k=2)
-    for rate in (Experts(), Experts(persistence=True), AdaGrad(), Document(), MiniBatch(rows=5)):
+    for rate in (Experts(), Experts(persistence=True), AdaGrad(), PaperRate(), MiniBatch(rows=5)):
         small, large = sized(rate, 5, 2), sized(rate, 5, 3)
         for i in range(len(y)):
             more = np.concatenate([terms[i], np.full((5, 1), -3.0) * (terms[i][:, :1] != 0)], axis=1)

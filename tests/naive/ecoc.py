@@ -29,9 +29,9 @@ class NaiveEcoc:
         self.models = []
         for column in self.matrix.T:
             if 1 in column and -1 in column:
-                some, sides = relabelled(rows, labels, column, self.classes)
+                some, dichotomies = relabelled(rows, labels, column, self.classes)
                 model = copy.deepcopy(self.estimator)
-                model.learn_many(some, sides)
+                model.learn_many(some, dichotomies)
                 self.models.append((column, model))
         return self
 
@@ -93,17 +93,17 @@ def votes(z, signs, weight, prior, lexical):
     return sorted(range(signs.shape[1]), key=key, reverse=True)
 
 
-def odds_table(counts, total, width, sides, alpha, m):
+def odds_table(counts, total, width, dichotomies, alpha, m):
     """float64[cells, columns] log P(v | +) - log P(v | -), cell by cell."""
 
     def log(x):
         return math.log(x) if x > 0 else -1e290
 
-    out = np.zeros((len(counts), sides.shape[2]))
+    out = np.zeros((len(counts), dichotomies.shape[2]))
     for v, row in enumerate(counts):
-        for b in range(sides.shape[2]):
+        for b in range(dichotomies.shape[2]):
             parts = []
-            for side in sides:
+            for side in dichotomies:
                 members = [c for c in range(len(row)) if side[c, b] > 0]
                 n, size = sum(row[c] for c in members), sum(total[c] for c in members)
                 a, below = alpha + m / max(width[b], 1.0), size + (alpha * width[b] + m)

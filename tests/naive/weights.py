@@ -56,11 +56,11 @@ class Experts:
         self.q = [0.25] * 4 if published else [0.95] + [0.01] * 5
 
     def step(
-        self, terms: Matrix, prior: Vector, lift_prior: Vector, label: int | None, w: float = 1.0
+        self, terms: Matrix, prior: Vector, pmi_prior: Vector, label: int | None, w: float = 1.0
     ) -> Vector:
         """The mixed probabilities before the row, which is then learned."""
         d, k = len(self.W), len(prior)
-        Z = lift(terms, lift_prior)
+        Z = lift(terms, pmi_prior)
         HN = [sum(Z[i][c] for i in range(d)) for c in range(k)]
         heat = [h + (0.0 if self.published else p) for h, p in zip(HN, prior, strict=True)]
         if not self.published:
@@ -79,8 +79,8 @@ class Experts:
         if label is None:
             return mixed
         T = [float(c == label) for c in range(k)]
-        credit = [q * max(p[label], 1e-9) ** w for q, p in zip(self.q, P, strict=True)]
-        self.q = [0.999 * q / sum(credit) + 0.001 / len(credit) for q in credit]
+        mixture_weights = [q * max(p[label], 1e-9) ** w for q, p in zip(self.q, P, strict=True)]
+        self.q = [0.999 * q / sum(mixture_weights) + 0.001 / len(mixture_weights) for q in mixture_weights]
         e = [P[1][c] - T[c] for c in range(k)]
         g = w * sum(e[c] * heat[c] for c in range(k))
         self.Gt = self.forget * self.Gt + g * g

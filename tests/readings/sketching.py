@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bayou.classifiers.engine import BayesClassifier
-from bayou.readings.following import Following
+from bayou.readings.categorical import CategoricalEstimator
 from bayou.readings.gaussian import Gaussian
 from bayou.readings.groups import Groups
 from bayou.readings.prior import CountedPrior
 from bayou.readings.sketched import CountMinSketch, Sketch, SketchedTable
-from bayou.readings.table import Table
-from bayou.readings.view import Live
 from bayou.summaries.class_counts import ClassCounts
 from bayou.summaries.heavy_hitters import HeavyHitters
 from bayou.summaries.value_counts import ValueCounts
+from bayou.views.live_cells import LiveCells
+from bayou.views.view import Live
 
 
 class Tight(HeavyHitters):
@@ -40,9 +40,11 @@ class SketchedNB(BayesClassifier):
             "count-min": CountMinSketch(0.01).summary,
         }
         summary = summaries[self.nominal]()
-        table = Table() if self.nominal == "counts" else SketchedTable.like(Table())
+        table = (
+            CategoricalEstimator() if self.nominal == "counts" else SketchedTable.like(CategoricalEstimator())
+        )
         reader = Groups(self.groups) if self.groups else None
-        view = Following(summary, reader, reader.smoothing) if reader else Live(summary, table)
+        view = LiveCells(summary, reader, reader.smoothing) if reader else Live(summary, table)
         return {
             "classes": Live(ClassCounts(), CountedPrior()),
             "numeric": Live(Gaussian().summary(), Gaussian()),

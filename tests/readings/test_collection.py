@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tests.naive import collections as naive
 from tests.naive import joint
 
-from bayou.align import whole
+from bayou.align import from_empty
 from bayou.block import Block
 from bayou.kernels.products import multiply
-from bayou.readings import joint_trail
+from bayou.readings import joint_rows
 from bayou.readings.aode import OneDependence
 from bayou.readings.collection import Collection
 from bayou.readings.parent_sets import (
@@ -20,8 +20,8 @@ from bayou.readings.parent_sets import (
     GivenSets,
     NoParents,
     OneParent,
+    ParentSetTable,
     SuperParents,
-    Terms,
     TwoParents,
 )
 from bayou.readings.prior import CountedPrior
@@ -48,12 +48,12 @@ class Case:
         self.schema.classes.extend(range(k))
         self.block, self.queries = self.rows(rng, n), self.rows(rng, 12)
         self.counts = JointCounts(3)
-        self.counts.realign(whole(self.schema))
+        self.counts.realign(from_empty(self.schema))
         self.counts.order_by(rng.permutation(m))
         self.order = self.counts.reading_order.tolist()
         self.counts.update(self.block)
         self.classes = ClassCounts()
-        self.classes.realign(whole(self.schema))
+        self.classes.realign(from_empty(self.schema))
         self.classes.update(self.block)
         rows, y = self.block.codes.tolist(), self.block.y.tolist()
         self.world = naive.World(joint.count(rows, y, self.block.w.tolist(), 3), self.sizes, k)
@@ -144,7 +144,7 @@ def test_tables_direct_and_trailing_give_the_same_bits(name, k, seed):
         assert not np.isnan(at_once).any()
     trailed, looped = case.counts.copy(), case.counts.copy()
     out, want = np.zeros((case.queries.n, k)), np.zeros((case.queries.n, k))
-    reader.trail(trailed, case.queries, out)
+    reader.predict_then_update(trailed, case.queries, out)
     for i in range(case.queries.n):
         row = case.queries.rows(i, i + 1)
         reader.add_log_prob(looped, row, want[i : i + 1])
@@ -165,7 +165,7 @@ def repeated(block, times):
 
 def test_numbers_of_networks():
     def networks(rule, m):
-        return Terms.of(rule.terms(np.arange(m)), m).networks
+        return ParentSetTable.of(rule.terms(np.arange(m)), m).networks
 
     assert networks(Forests(), 4) == 24
     assert networks(TwoParents(), 4) == 56
@@ -200,7 +200,7 @@ def test_rows_wait_and_runs_end_at_new_columns():
     case = Case(1)
     fresh = case.counts.fresh()
     parts = []
-    for where, counted in joint_trail.trailing_parts(fresh, case.block):
+    for where, counted in joint_rows.countable_runs(fresh, case.block):
         parts.append(where)
         assert counted
         fresh.update(case.block.rows(where.start, where.stop))
@@ -212,7 +212,7 @@ def test_rows_wait_and_runs_end_at_new_columns():
 def test_declared_values_count():
     schema = Schema(Declared(columns={"c": ["a", "b", "c"]}, classes=[0]))
     counts = JointCounts()
-    counts.realign(whole(schema))
+    counts.realign(from_empty(schema))
     block = Block(
         np.zeros((2, 0)), np.zeros((2, 1), dtype=np.int32), (), np.zeros(2, dtype=np.int32), np.ones(2)
     )

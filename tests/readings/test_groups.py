@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from tests.readings.sketching import SketchedNB
 
-from bayou.align import align, canonical, whole
+from bayou.align import align, canonical, from_empty
 from bayou.encoding import Encoder
 from bayou.errors import ModelFileError
 from bayou.hashing import digest
+from bayou.readings.categorical import MEstimate
 from bayou.readings.groups import Groups, by_content, named_groups
 from bayou.readings.modl_groups import MODLGroups
 from bayou.readings.sketched import Sketch
-from bayou.readings.table import MEstimate
 from bayou.schema import Declared, Schema
 from bayou.streams import open_stream
 from bayou.summaries.value_counts import ValueCounts
@@ -33,7 +33,7 @@ def summary_of(rows, hashed, tight=None):
     block, growth = Encoder(schema).encode([{"v": v} for v, _ in rows], [y for _, y in rows], learn=True)
     schema.grow(growth)
     summary = (tight or Sketch().summary)() if hashed else ValueCounts()
-    summary.realign(whole(schema))
+    summary.realign(from_empty(schema))
     summary.update(block)
     return summary, schema, block
 

@@ -12,6 +12,7 @@ from tests.naive import intervals as naive
 from tests.summaries.columns import block_of, filled, plan
 
 from bayou.errors import SchemaError
+from bayou.readings.categorical import MEstimate
 from bayou.readings.discretize import discretize
 from bayou.readings.equal import EqualFrequency, EqualWidth
 from bayou.readings.fayyad_irani import FayyadIrani
@@ -19,11 +20,10 @@ from bayou.readings.intervals import Intervals
 from bayou.readings.kmeans_bins import KMeansBins
 from bayou.readings.modl import MODL
 from bayou.readings.partition import Partition, with_level
-from bayou.readings.table import MEstimate
-from bayou.readings.view import Searched
 from bayou.summaries.grid_counts import CPiD, PiD
 from bayou.summaries.quantile_tuples import GKClass
 from bayou.threads import set_threads
+from bayou.views.view import Searched
 
 KNOWN = json.loads((Path(__file__).parents[1] / "vectors" / "modl_on_summaries.json").read_text())
 RECIPES = [GKClass(), GKClass(eps=0.01), PiD(), CPiD()]

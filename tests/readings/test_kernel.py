@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive.kernel import kernel_probability, normal_probability, precision_of
 
-from bayou.align import align, canonical, whole
+from bayou.align import align, canonical, from_empty
 from bayou.block import Block
 from bayou.classifiers.engine import BayesClassifier
 from bayou.errors import DataError, ModelFileError
@@ -20,10 +20,10 @@ from bayou.hashing import digest
 from bayou.kernels.kernel_density import log_far_mass, mass
 from bayou.readings.kernel import Kernel, RoundedNormal
 from bayou.readings.prior import CountedPrior
-from bayou.readings.view import Live, Searched
 from bayou.schema import Growth, Kind, Schema
 from bayou.summaries.class_counts import ClassCounts
 from bayou.testing import check_classifier
+from bayou.views.view import Live, Searched
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 ECOC = json.loads((VECTORS / "ecoc.json").read_text())
@@ -42,7 +42,7 @@ def read(recipe, x, y, w=None, classes=2):
     columns = [(f"x{j}", Kind.NUMERIC) for j in range(block.numeric.shape[1])]
     schema.grow(Growth(classes=[f"c{i}" for i in range(classes)], columns=columns))
     summary = recipe.summary()
-    summary.realign(whole(schema))
+    summary.realign(from_empty(schema))
     summary.update(block)
     return recipe.read(summary), schema
 
@@ -174,7 +174,7 @@ def test_realigned_reading_is_the_reading_of_the_realigned_summary():
         schema = Schema()
         schema.grow(Growth(classes=["q", "b", "a"], columns=[(n, Kind.NUMERIC) for n in ("z", "k", "c")]))
         summary = recipe.summary()
-        summary.realign(whole(schema))
+        summary.realign(from_empty(schema))
         summary.update(block)
         reading = recipe.read(summary)
         plan = align(schema, canonical(schema))

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from tests.readings.sketching import SketchedNB
 
-from bayou.align import whole
+from bayou.align import from_empty
 from bayou.encoding import Encoder
 from bayou.errors import DataError
 from bayou.persist.kinds import Kinds
 from bayou.persist.model_file import dumps, loads
+from bayou.readings.categorical import CategoricalEstimator, MEstimate
 from bayou.readings.modl_groups import MODLGroups
 from bayou.readings.sketched import Sketch, SketchedTable
-from bayou.readings.table import MEstimate, Table
 from bayou.schema import Declared, Schema
 from bayou.summaries.value_counts import ValueCounts
 from bayou.testing import check_classifier
@@ -55,15 +55,17 @@ def encoded(data, hashed):
     return block, schema
 
 
-@pytest.mark.parametrize("table", [Table(), Table(0.5), MEstimate(1.0).table()], ids=repr)
+@pytest.mark.parametrize(
+    "table", [CategoricalEstimator(), CategoricalEstimator(0.5), MEstimate(1.0).table()], ids=repr
+)
 @pytest.mark.parametrize("seed", range(4))
 def test_same_bits_as_plain_counts_while_values_fit(table, seed):
     data = random_data(seed, 150)
     (block, schema), (plain, plain_schema) = encoded(data, True), encoded(data, False)
     sketch, counts = Sketch().summary(), ValueCounts()
-    sketch.realign(whole(schema)), counts.realign(whole(plain_schema))
+    sketch.realign(from_empty(schema)), counts.realign(from_empty(plain_schema))
     reader = SketchedTable.like(table)
-    for act in ("trail", "add_log_prob"):
+    for act in ("predict_then_update", "add_log_prob"):
         found, want = np.zeros((block.n, 3)), np.zeros((block.n, 3))
         getattr(reader, act)(sketch, block, found)
         getattr(table, act)(counts, plain, want)

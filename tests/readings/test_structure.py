@@ -14,10 +14,10 @@ from tests.readings.test_collection import Case
 
 from bayou.errors import SchemaError
 from bayou.kernels.track_record import ALWAYS, drawn
-from bayou.readings.chosen_parent import Choice, ChosenParent
 from bayou.readings.parent_sets import Forests, OneParent, SuperParents, Terms
 from bayou.readings.prior import CountedPrior
 from bayou.readings.structure import ByInformation, GreedyForest, SpanningTree, information
+from bayou.views.chosen_parent import Choice, ChosenParent
 
 patient = settings(deadline=None, max_examples=20)
 seeds = st.integers(0, 10_000)
@@ -158,7 +158,7 @@ def test_learning_and_recording_is_predicting_then_counting(seed):
     for i in range(case.queries.n):
         row = case.queries.rows(i, i + 1)
         by_rows.add_log_prob(row, want[i : i + 1])
-        by_rows.trail(row, out[i : i + 1])
+        by_rows.predict_then_update(row, out[i : i + 1])
     np.testing.assert_array_equal(out, want)
     np.testing.assert_array_equal(at_once.record.record, by_rows.record.record)
     np.testing.assert_array_equal(at_once.summary.triples, by_rows.summary.triples)

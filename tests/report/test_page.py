@@ -18,7 +18,7 @@ from bayou.classifiers.tan import TAN
 from bayou.classifiers.weighted import WeightedNB
 from bayou.evaluate import holdout, prequential
 from bayou.readings.modl_groups import MODLGroups
-from bayou.report import Background, attributes_of, insides, report_html
+from bayou.report import Background, attributes_of, contents, report_html
 from bayou.streams.generators import BagOfWords, ManyGaussians, MixedGaussian
 
 OTHERS = (FAN, HoeffdingTree, SuperParent, TAN, WeightedNB)
@@ -153,7 +153,7 @@ def test_attributes_say_how_much_they_tell() -> None:
         model = NaiveBayes(numeric=numeric)
         model.learn_many(rows, y.tolist())
         digest = model.digest()
-        inside = insides(model)
+        inside = contents(model)
         assert inside is not None
         found[numeric] = {a.name: a for a in attributes_of(inside)}
         assert model.digest() == digest
@@ -172,8 +172,8 @@ def test_attributes_say_how_much_they_tell() -> None:
 
 def test_groups_of_values_are_shown_with_their_level() -> None:
     from bayou.readings.groups import Groups
-    from bayou.readings.view import Searched
     from bayou.summaries.value_counts import ValueCounts
+    from bayou.views.view import Searched
 
     class Grouped(NaiveBayes):
         def views(self) -> Any:
@@ -183,7 +183,7 @@ def test_groups_of_values_are_shown_with_their_level() -> None:
     values = ["a", "b", "c", "d"]
     rows = [{"v": values[i % 4]} for i in range(4000)]
     model.learn_many(rows, [("x" if i % 4 < 2 else "y") if i % 9 else "x" for i in range(4000)])
-    inside = insides(model)
+    inside = contents(model)
     assert inside is not None
     (found,) = attributes_of(inside)
     assert found.shape == "groups"

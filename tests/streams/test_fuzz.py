@@ -12,7 +12,7 @@ from tests.streams.drain import outcome, records, write
 
 from bayou import NaiveBayes, files
 from bayou.errors import BayouError
-from bayou.evaluate.contest import told
+from bayou.evaluate.competitors import told
 from bayou.streams import limits, open_stream
 
 TRIALS = 20_000 if os.environ.get("BAYOU_LONG") else 500
@@ -120,11 +120,11 @@ def test_noise(tmp_path: Path, name: str) -> None:
 
 def test_both_ways_of_reading_csv_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from bayou.streams.delimited import DelimitedSource
-    from bayou.streams.policy import Chunk, settle
+    from bayou.streams.policy import Chunk, flush
 
     def careful(self: DelimitedSource, record: int) -> Chunk | None:
         chunk = self._records.take()
-        return settle(self._careful(chunk), self._wishes.policy, record) if chunk else None
+        return flush(self._careful(chunk), self._wishes.policy, record) if chunk else None
 
     base = write(tmp_path, "s.csv", rows=records(24)).read_bytes()
     path = tmp_path / "s.csv"

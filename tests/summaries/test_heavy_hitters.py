@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive.sketches import SpaceSaving
 
-from bayou.align import whole
+from bayou.align import from_empty
 from bayou.block import Block, Hashed
 from bayou.encoding import Encoder
 from bayou.errors import DataError, MergeError, ModelFileError, SchemaError
@@ -65,7 +65,7 @@ def over(summary, classes=3, q=1):
     schema = Schema(Declared(hash_values=True))
     columns = [(f"u{j}", Kind.NOMINAL) for j in range(q)]
     schema.grow(Growth(classes=[f"c{i}" for i in range(classes)], columns=columns))
-    summary.realign(whole(schema))
+    summary.realign(from_empty(schema))
     return summary
 
 
@@ -217,7 +217,7 @@ def test_texts_of_values_are_kept_short():
     block, growth = Encoder(schema).encode([{"u": v} for v in values], ["y"] * 6, learn=True)
     schema.grow(growth)
     summary = HeavyHitters()
-    summary.realign(whole(schema))
+    summary.realign(from_empty(schema))
     summary.update(block)
     texts = {text for text, *_ in summary.kept(0)}
     assert {"3", "True", "x", "raw"} <= texts
@@ -286,7 +286,7 @@ def test_new_values_without_end_stay_within_the_budget():
         block, growth = encoder.encode({"u": values}, labels, learn=True)
         if growth:
             schema.grow(growth)
-            summary.realign(whole(schema))
+            summary.realign(from_empty(schema))
         summary.update(block)
         assert summary.nbytes <= budget
     assert schema.vocabularies["u"].values == []

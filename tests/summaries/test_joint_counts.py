@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bayou.align import from_empty
 from bayou.align import grown as plan
-from bayou.align import whole
 from bayou.block import Block
 from bayou.errors import DataError, MergeError, SchemaError
 from bayou.hashing import digest
@@ -50,7 +50,7 @@ def numeric(n, p=2, seed=0):
 
 def over(schema, *args):
     summary = JointCounts(*args)
-    summary.realign(whole(schema))
+    summary.realign(from_empty(schema))
     return summary
 
 
@@ -92,8 +92,8 @@ def test_a_grid_is_made_at_an_exact_weight_and_the_rows_before_are_on_it():
     summary = over(schema, 2, 3, "width", 20)
     summary.update(block.rows(0, 19))
     assert not summary.frozen.any()
-    assert len(summary.waiting) == 19
-    assert summary.settled().classes.sum() == 19
+    assert len(summary.pending) == 19
+    assert summary.flushed().classes.sum() == 19
     summary.update(block.rows(19, 50))
     assert summary.frozen.tolist() == [1, 1]
     first = block.numeric[:20]
@@ -116,14 +116,14 @@ def test_waiting_rows_can_be_unlearned_and_unknown_ones_cannot():
 
 def test_an_unfrozen_side_takes_over_the_grid_and_two_grids_refuse():
     block, schema = numeric(60)
-    frozen, waiting, other = (over(schema, 2, 3, "width", 20) for _ in range(3))
+    frozen, pending, other = (over(schema, 2, 3, "width", 20) for _ in range(3))
     frozen.update(block.rows(0, 30))
-    waiting.update(block.rows(30, 40))
+    pending.update(block.rows(30, 40))
     shard = frozen.fresh()
     shard.update(block.rows(30, 40))
     expected = copy.deepcopy(frozen)
     expected.merge(shard)
-    for one, two in ((frozen, waiting), (waiting, frozen)):
+    for one, two in ((frozen, pending), (pending, frozen)):
         one = copy.deepcopy(one)
         one.merge(two)
         assert digest(one.arrays()) == digest(expected.arrays())
@@ -138,7 +138,7 @@ def test_a_column_without_values_keeps_nobody_waiting():
     summary = over(schema, 2, 3, "width", 20)
     summary.update(block)
     assert summary.frozen.tolist() == [1, 0]
-    assert len(summary.waiting) == 0
+    assert len(summary.pending) == 0
 
 
 def test_many_light_rows_do_not_wait_for_ever():
@@ -205,7 +205,7 @@ def test_cuts(rule, bins):
 def test_a_late_candidate_starts_with_the_record_of_none():
     record = ColumnRecord()
     _, schema = nominal(1, sizes=(2,))
-    record.realign(whole(schema))
+    record.realign(from_empty(schema))
     record.record[:] = [[5.0, 3.0], [4.0, 2.0], [1.0, 6.0]]
     grown = copy.deepcopy(schema)
     before = grown.shape()
@@ -225,17 +225,17 @@ def test_settled_counts_that_follow_row_by_row_are_those_counted_afresh():
     for name in ("p", "q"):
         schema.add_column(name, Kind.NUMERIC)
     schema.classes.extend([0, 1])
-    summary.realign(whole(schema))
+    summary.realign(from_empty(schema))
     numeric = rng.normal(size=(80, 2))
     numeric[rng.random(numeric.shape) < 0.2] = np.nan
     y, w = rng.integers(-1, 2, 80).astype(np.int32), rng.integers(0, 3, 80).astype(float)
     w[30:40] = 0.5
     block, kept = Block(numeric, np.zeros((80, 0), dtype=np.int32), (), y, w), 0
     for i in range(80):
-        before = summary.settled()
+        before = summary.flushed()
         summary.update(block.rows(i, i + 1))
-        kept += summary.settled() is before and len(summary.waiting) > 0
-        followed = summary.settled().arrays()
+        kept += summary.flushed() is before and len(summary.pending) > 0
+        followed = summary.flushed().arrays()
         summary.changed()
-        assert digest(followed) == digest(summary.settled().arrays())
+        assert digest(followed) == digest(summary.flushed().arrays())
     assert kept > 5

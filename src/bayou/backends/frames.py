@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayou.evaluate.contest import told
+from bayou.evaluate.competitors import told
 from bayou.streams.source import Source
 
 STEP = 1_000  # rows read at a time

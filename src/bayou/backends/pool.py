@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bayou import files
-from bayou.backends.crew import Crew
 from bayou.backends.fold import Part, Total, check_law
 from bayou.backends.frames import prepared
 from bayou.backends.shards import Opening, Shard, cut, found, listed
 from bayou.backends.worker import Job
+from bayou.backends.worker_pool import WorkerPool
 from bayou.streams.records import QuotedError
 from bayou.streams.source import Policy, Source
 from bayou.threads import limited
@@ -147,20 +147,20 @@ def _opened(names: list[str], opening: Opening) -> Iterator[Source]:
 def _folded(plan: Plan, jobs: int, on_progress: Progress | None) -> Learned:
     total, merged, bytes_done = Total(), 0, 0
     all_bytes = max(1, sum(shard.size for shard in plan.shards))
-    waiting: dict[int, Part] = {}
+    pending: dict[int, Part] = {}
 
     def heard() -> None:
         if on_progress is not None:
-            rows = total.rows + sum(part.rows for part in waiting.values()) + crew.rows
+            rows = total.rows + sum(part.rows for part in pending.values()) + pool.rows
             on_progress(rows, bytes_done / all_bytes)
 
-    with limited(1) if jobs > 1 else nullcontext(), Crew(plan.job, plan.shards, jobs) as crew:
-        for number, data in crew.parts(heard):
-            waiting[number] = Part.of(data)
+    with limited(1) if jobs > 1 else nullcontext(), WorkerPool(plan.job, plan.shards, jobs) as pool:
+        for number, data in pool.parts(heard):
+            pending[number] = Part.of(data)
             bytes_done += plan.shards[number].size
-            while merged in waiting:
-                total.add(waiting.pop(merged))
+            while merged in pending:
+                total.add(pending.pop(merged))
                 merged += 1
                 total.check()
         heard()
-    return Learned(total.model.refresh(), total.rows, total.rejects, len(plan.shards), crew.deaths)
+    return Learned(total.model.refresh(), total.rows, total.rejects, len(plan.shards), pool.deaths)

@@ -14,12 +14,12 @@ import pyarrow as pa
 
 from bayou.errors import DataError
 from bayou.streams import limits, open_stream
+from bayou.streams.byte_reader import ByteReader
 from bayou.streams.chunked import ChunkedSource
 from bayou.streams.columnar import STRIDE
 from bayou.streams.opening import format_of
 from bayou.streams.records import QuotedError
 from bayou.streams.source import Source
-from bayou.streams.tap import Tap
 
 LEAST, MOST, WISHED = 4 << 20, 128 << 20, 64  # bytes of a shard, and the number of shards in between
 LINES = ("csv", "tsv", "txt", "text", "arff", "jsonl", "libsvm")
@@ -129,7 +129,7 @@ def cut(
 
 def _parts(path: str, size: int, wished: int, opening: Opening) -> list[Shard]:
     format = opening.options.get("format") or format_of(path)
-    tap = Tap(path)
+    tap = ByteReader(path)
     plain = tap.plain
     tap.close()
     if plain and format == "parquet":

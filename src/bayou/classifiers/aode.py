@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from bayou.classifiers.joint import JointClassifier, check_smoothing
 from bayou.readings.aode import OneDependence
-from bayou.readings.view import AnyView, Live
 from bayou.schema import Declared
 from bayou.summaries.grid import Grid
 from bayou.summaries.joint_counts import MAX_BYTES
+from bayou.views.view import AnyView, Live
 
 
 class AODE(JointClassifier):

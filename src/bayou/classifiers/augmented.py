@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bayou.classifiers.joint import JointClassifier, column_names
-from bayou.readings.searched_collection import SearchedCollection
 from bayou.readings.structure import StructureSearch
-from bayou.readings.view import AnyView
+from bayou.views.searched_collection import SearchedCollection
+from bayou.views.view import AnyView
 
 
 class AugmentedNB(JointClassifier):
@@ -22,7 +22,7 @@ class AugmentedNB(JointClassifier):
     def parents_(self) -> dict[str, str | None]:
         """The attribute parent of every column, None for those that have only the class."""
         view = self._views["joint"]
-        view.read_if_due()
+        view.refresh_if_stale()
         names = column_names(self._columns)
         found = {int(i): int(p) for i, p, _ in view.arrays()["reading.sets"]}
         return {name: names[found[j]] if found.get(j, -1) >= 0 else None for j, name in enumerate(names)}

@@ -17,12 +17,12 @@ from bayou.errors import DataError, SchemaError, UnsupportedError
 from bayou.kernels.averaging import add_weighted_rows
 from bayou.protocols import Arrays
 from bayou.readings.averaging import Evidence, search_named
-from bayou.readings.table import MEstimate
-from bayou.readings.trail_terms import chunk_rows, current_terms, stacked, trail_terms
-from bayou.readings.view import AnyView, View
+from bayou.readings.categorical import MEstimate
 from bayou.schema import Declared, Label
 from bayou.summaries.reservoir import Reservoir
 from bayou.summaries.weights import column_axis
+from bayou.views.column_terms import chunk_rows, current_terms, stacked, terms_then_update
+from bayou.views.view import AnyView, View
 
 
 class AveragedNB(BayesClassifier):
@@ -100,7 +100,7 @@ class AveragedNB(BayesClassifier):
     @property
     def weights_(self) -> Floats:
         """[d] weights of the columns: numeric first, then nominal, then text."""
-        self._read_due()
+        self._refresh_stale()
         return self._averaged.weights.copy()
 
     @property
@@ -109,9 +109,9 @@ class AveragedNB(BayesClassifier):
         assert isinstance(view, AveragedView)
         return view
 
-    def _read_due(self) -> None:
-        super()._read_due()
-        if self._averaged.due:
+    def _refresh_stale(self) -> None:
+        super()._refresh_stale()
+        if self._averaged.stale:
             self._averaged.search(self._views)
 
     def refresh(self) -> Self:
@@ -120,13 +120,13 @@ class AveragedNB(BayesClassifier):
         return self
 
     def arrays(self) -> Arrays:
-        self._read_due()
+        self._refresh_stale()
         return super().arrays()
 
     def test_then_train(self, block: Block) -> Floats:
         out = np.zeros((block.n, self._k))
         for where, part in block.cut(self._points(block)):
-            self._read_due()
+            self._refresh_stale()
             self._add_weighted(part, out[where], learn=True)
             self._averaged.update(part)
             self._learned(part)
@@ -134,7 +134,7 @@ class AveragedNB(BayesClassifier):
 
     def joint_log_proba(self, block: Block) -> Floats:
         out = np.zeros((block.n, self._k))
-        self._read_due()
+        self._refresh_stale()
         self._add_weighted(block, out, learn=False)
         return out
 
@@ -145,8 +145,8 @@ class AveragedNB(BayesClassifier):
         rows = chunk_rows(int(edges[-1]), self._k)
         for where, part in block.cut(range(rows, block.n, rows)):
             if learn:
-                classes.trail(part, out[where])
-                terms = [trail_terms(view, part, no_units) for view in views]
+                classes.predict_then_update(part, out[where])
+                terms = [terms_then_update(view, part, no_units) for view in views]
             else:
                 classes.add_log_prob(part, out[where])
                 terms = [current_terms(view, part) for view in views]
@@ -163,27 +163,27 @@ class AveragedView(View[Reservoir]):
         self.kind = kind
         self.find = search_named(kind)
         self.weights: Floats = np.zeros(0)
-        self.due = True
+        self.stale = True
 
     def search(self, views: Mapping[str, AnyView]) -> None:
         """Weights for the tables as they are now; a column that says nothing yet has weight 1."""
         kept = self.summary.kept
         self.weights = np.ones(len(self.weights))
-        self.due = False
+        self.stale = False
         if self.kind == "ones" or kept.n == 0:
             return
         prior = np.zeros((1, len(views["classes"].summary.weight)))
         views["classes"].add_log_prob(kept.rows(0, 1), prior)
         terms = stacked([views[name].column_terms(kept) for name in COLUMN_VIEWS])
         possible = np.isfinite(prior[0])
-        speaks = np.flatnonzero((terms[:, :, possible] != 0.0).any(axis=(0, 2)))
-        if len(speaks) == 0:
+        informative = np.flatnonzero((terms[:, :, possible] != 0.0).any(axis=(0, 2)))
+        if len(informative) == 0:
             return
-        columns = np.ascontiguousarray(terms[:, speaks].transpose(1, 0, 2))
+        columns = np.ascontiguousarray(terms[:, informative].transpose(1, 0, 2))
         w = kept.w * (int(self.summary.seen[0]) / kept.n)
-        parameters = np.concatenate([column_parameters(views[name]) for name in COLUMN_VIEWS])[speaks]
-        costs = 0.5 * np.log(w.sum()) * possible.sum() * parameters + np.log(len(speaks) + 1.0)
-        self.weights[speaks] = self.find(Evidence(columns, prior[0], kept.y, w, costs))
+        parameters = np.concatenate([column_parameters(views[name]) for name in COLUMN_VIEWS])[informative]
+        costs = 0.5 * np.log(w.sum()) * possible.sum() * parameters + np.log(len(informative) + 1.0)
+        self.weights[informative] = self.find(Evidence(columns, prior[0], kept.y, w, costs))
 
     def realign(self, plan: Alignment) -> None:
         super().realign(plan)
@@ -192,8 +192,8 @@ class AveragedView(View[Reservoir]):
         weights[axis.to] = self.weights
         self.weights = weights
 
-    def mark_due(self) -> None:
-        self.due = True
+    def mark_stale(self) -> None:
+        self.stale = True
 
     def draw(self, block: Block, rng: np.random.Generator) -> None:
         raise UnsupportedError("cannot sample: weighted terms are no densities; NaiveBayes can")
@@ -212,4 +212,4 @@ class AveragedView(View[Reservoir]):
         if weights.shape != self.weights.shape or not ((weights >= 0.0) & (weights <= 1.0)).all():
             raise DataError("the weights are not one number in [0, 1] per column")
         self.weights = weights
-        self.due = False
+        self.stale = False

@@ -8,10 +8,10 @@ from typing import ClassVar
 from bayou.classifiers.engine import BayesClassifier
 from bayou.readings.last_label import Persistence
 from bayou.readings.prior import CountedPrior
-from bayou.readings.view import AnyView, Live
 from bayou.schema import Declared
 from bayou.summaries.class_counts import ClassCounts
 from bayou.summaries.last_label import LastLabel
+from bayou.views.view import AnyView, Live
 
 
 class MajorityClass(BayesClassifier):

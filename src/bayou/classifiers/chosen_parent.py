@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bayou.classifiers.joint import JointClassifier, Order, Prior, column_names
-from bayou.readings.chosen_parent import Choice, ChosenParent
-from bayou.readings.view import AnyView
 from bayou.schema import Declared
 from bayou.summaries.grid import Grid
 from bayou.summaries.joint_counts import MAX_BYTES
+from bayou.views.chosen_parent import Choice, ChosenParent
+from bayou.views.view import AnyView
 
 
 class ChosenParentClassifier(JointClassifier):
@@ -30,17 +30,17 @@ class ChosenParentClassifier(JointClassifier):
         """How candidates are scored and compared."""
         raise NotImplementedError
 
-    def counted(self) -> int:
+    def interaction_order(self) -> int:
         """2 where the super parent is the only one, 3 where there may be another beside it."""
         raise NotImplementedError
 
     def joint_view(self) -> AnyView:
-        return ChosenParent(self.counts(self.counted()), self.choice())
+        return ChosenParent(self.counts(self.interaction_order()), self.choice())
 
     @property
     def super_parent_(self) -> str | None:
         """Name of the column chosen now, None where there is none."""
         view = self._views["joint"]
-        view.read_if_due()
+        view.refresh_if_stale()
         column = int(view.arrays()["reading.column"][0])
         return column_names(self._columns)[column] if column >= 0 else None

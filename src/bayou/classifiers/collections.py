@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from bayou.classifiers.chosen_parent import ChosenParentClassifier
 from bayou.classifiers.joint import JointClassifier, Order, Prior
 from bayou.errors import SchemaError
-from bayou.readings.chosen_parent import Choice
 from bayou.readings.collection import Collection as CollectionReader
 from bayou.readings.parent_sets import Forests, GivenSets, ParentSets, SuperParents, Term, TwoParents
 from bayou.readings.prior import prior_reader
-from bayou.readings.searched_collection import SearchedCollection
 from bayou.readings.structure import ByInformation
-from bayou.readings.view import AnyView, Live
 from bayou.schema import Declared
 from bayou.summaries.grid import Grid
 from bayou.summaries.joint_counts import MAX_BYTES
+from bayou.views.chosen_parent import Choice
+from bayou.views.searched_collection import SearchedCollection
+from bayou.views.view import AnyView, Live
 
 ParentSet = Sequence[str] | tuple[Sequence[str], float]
 
@@ -28,12 +28,12 @@ class CollectionClassifier(JointClassifier):
         """The parent sets, as far as they do not need names."""
         raise NotImplementedError
 
-    def counted(self) -> int:
+    def interaction_order(self) -> int:
         """2 where parent sets hold one column at most, else 3."""
         return 2
 
     def joint_view(self) -> AnyView:
-        summary = self.counts(self.counted())
+        summary = self.counts(self.interaction_order())
         if self.order == "information":
             return SearchedCollection(summary, ByInformation(self.rule()), self.smoothing)
         return Live(summary, CollectionReader(self.rule(), self.smoothing))
@@ -110,7 +110,7 @@ class TC(FANC):
     def rule(self) -> ParentSets:
         return TwoParents(self.parents)
 
-    def counted(self) -> int:
+    def interaction_order(self) -> int:
         return 3
 
 
@@ -151,7 +151,7 @@ class SPC(CollectionClassifier):
     def rule(self) -> ParentSets:
         return SuperParents()
 
-    def counted(self) -> int:
+    def interaction_order(self) -> int:
         return 3
 
     def named(self, columns: Mapping[str, int]) -> None:
@@ -184,7 +184,7 @@ class SPCr(ChosenParentClassifier):
     def choice(self) -> Choice:
         return Choice(SuperParents, False, self.smoothing, prior_reader(self.prior), self.one_in)
 
-    def counted(self) -> int:
+    def interaction_order(self) -> int:
         return 3
 
 
@@ -227,7 +227,7 @@ class Collection(CollectionClassifier):
         check_acyclic(self._told())
         return GivenSets()
 
-    def counted(self) -> int:
+    def interaction_order(self) -> int:
         return 3 if any(len(pa) > 1 for sets in self._told().values() for pa, _ in sets) else 2
 
     def _told(self) -> dict[str, list[tuple[list[str], float]]]:

@@ -21,17 +21,17 @@ from bayou.errors import SchemaError
 from bayou.kernels.ecoc import decode_absolute, decode_soft, decode_votes
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
-from bayou.readings.odds import require_regroups, view_odds
-from bayou.readings.sides import Odds, Sides
-from bayou.readings.view import AnyView
+from bayou.readings.dichotomies import Dichotomies, Odds
 from bayou.schema import Declared, Schema
 from bayou.summaries.class_counts import ClassCounts
 from bayou.threads import over_ranges
+from bayou.views.odds import require_regroups, view_odds
+from bayou.views.view import AnyView
 
 DECODINGS = ("soft", "l1", "hamming", "slepian")
 GRAIN = 500  # rows worth a thread of their own
 TIE = 1e-6  # what separates equal votes: enough to rank, too little to show in a probability
-LOUDNESS = (
+LOG_ODDS_PER_BIT = (
     8.0  # what a mean distance of bits is worth as log-odds, where bits are counted rather than weighed
 )
 _ANY_ROW = Block(np.empty((1, 0)), np.empty((1, 0), dtype=np.int32), (), np.full(1, -1, np.int32), np.ones(1))
@@ -196,10 +196,10 @@ class EcocNB(Shell):
         out = np.full((block.n, self._inner._k), -np.inf)
         if plan is None:
             return out
-        scores = np.zeros((block.n, plan.sides.width))
+        scores = np.zeros((block.n, plan.dichotomies.width))
         for reading in self._read_off.odds or ():
             reading.add(block, scores)
-        if not len(plan.sides.fold):
+        if not len(plan.dichotomies.fold):
             scores = self._decoded(plan, scores)
         np.copyto(out, scores, where=plan.possible)
         return out
@@ -227,7 +227,7 @@ class EcocNB(Shell):
         if known.odds is not None:
             return known.plan
         for view in self._views.values():
-            view.read_if_due()
+            view.refresh_if_stale()
         prior = np.zeros((1, self._inner._k))
         self._class_view().add_log_prob(_ANY_ROW, prior)
         possible = prior[0] > -np.inf
@@ -236,8 +236,10 @@ class EcocNB(Shell):
         if known.plan is None or not np.array_equal(possible, known.plan.possible):
             known.plan = self._planned(possible)
         known.plan = replace(known.plan, prior=prior[0])
-        sides = known.plan.sides
-        known.odds = [view_odds(view, sides) for view in self._views.values()] if sides.width else []
+        dichotomies = known.plan.dichotomies
+        known.odds = (
+            [view_odds(view, dichotomies) for view in self._views.values()] if dichotomies.width else []
+        )
         return known.plan
 
     def _class_view(self) -> AnyView:
@@ -261,13 +263,15 @@ class EcocNB(Shell):
         columns = useful_columns(matrix, possible)
         signs = columns.signs.astype(np.float64)
         spread = columns.spread(possible) if len(signs) else 1.0
-        sides = np.ascontiguousarray(np.stack([signs.T > 0, signs.T < 0]).astype(np.float64))
+        dichotomies = np.ascontiguousarray(np.stack([signs.T > 0, signs.T < 0]).astype(np.float64))
         ternary = columns.ternary(possible)
         fold = np.zeros((0, 0))
         if self.decode == "soft" and not ternary:
             fold = signs * columns.weight[:, None] / (2 * spread)
-        scale = (1.0 if self.decode == "soft" else LOUDNESS) / spread
-        return _Plan(possible, Sides(sides, fold, ternary), signs, columns.weight, scale, np.zeros(0))
+        scale = (1.0 if self.decode == "soft" else LOG_ODDS_PER_BIT) / spread
+        return _Plan(
+            possible, Dichotomies(dichotomies, fold, ternary), signs, columns.weight, scale, np.zeros(0)
+        )
 
 
 @dataclass(frozen=True)
@@ -278,7 +282,7 @@ class _Plan:
     """
 
     possible: NDArray[np.bool_]
-    sides: Sides
+    dichotomies: Dichotomies
     signs: Floats
     weight: Floats
     scale: float

@@ -12,15 +12,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from bayou.align import Alignment, whole
+from bayou.align import Alignment, from_empty
 from bayou.block import Block, Floats
 from bayou.classifiers.sampling import blank_block, records
 from bayou.classifiers.shell import Shell
 from bayou.errors import NotFittedError
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
-from bayou.readings.view import AnyView, next_point
 from bayou.schema import Label, Schema
+from bayou.views.view import AnyView, next_point
 
 
 class BayesClassifier(Shell):
@@ -28,7 +28,7 @@ class BayesClassifier(Shell):
 
     # Whether a row with a new class or column leaves searched readings due. Not where what is learned depends on when
     # they are read: a row of weight 0 that brings a column would leave its mark.
-    refreshes_for_news: ClassVar[bool] = True
+    refreshes_on_schema_change: ClassVar[bool] = True
     _views: Mapping[str, AnyView] = {}
     _busy: Sequence[AnyView] = ()
     _searching = False
@@ -54,7 +54,7 @@ class BayesClassifier(Shell):
     def begin(self, schema: Schema) -> None:
         self._views = self.views()
         self._rows = 0
-        self.grow(whole(schema))
+        self.grow(from_empty(schema))
 
     def grow(self, plan: Alignment) -> None:
         self._k = plan.classes.size
@@ -65,14 +65,14 @@ class BayesClassifier(Shell):
     def _take(self, views: Mapping[str, AnyView]) -> None:
         """Make these the views, and remember which of them have columns."""
         self._views = views
-        self._busy = [view for view in views.values() if not view.idle]
+        self._busy = [view for view in views.values() if not view.has_no_columns]
         self._searching = any(view.searched for view in views.values())
 
     def learn(self, block: Block) -> None:
         parts = [part for _, part in block.cut(self._points(block))]
         for part in parts:
             if part is parts[-1]:  # nobody looks at readings that the next refresh point replaces
-                self._read_due()
+                self._refresh_stale()
             for view in self._busy:
                 view.update(part)
             self._learned(part)
@@ -80,9 +80,9 @@ class BayesClassifier(Shell):
     def test_then_train(self, block: Block) -> Floats:
         out = np.zeros((block.n, self._k))
         for where, part in block.cut(self._points(block)):
-            self._read_due()
+            self._refresh_stale()
             for view in self._busy:
-                view.trail(part, out[where])
+                view.predict_then_update(part, out[where])
             self._learned(part)
         return out
 
@@ -90,7 +90,7 @@ class BayesClassifier(Shell):
         out = np.zeros((len(block.y), self._k))
         for view in self._busy:
             if view.searched:
-                view.read_if_due()
+                view.refresh_if_stale()
             view.add_log_prob(block, out)
         return out
 
@@ -104,33 +104,33 @@ class BayesClassifier(Shell):
         if not self._searching:
             return []
         teaches = np.cumsum((block.y >= 0) & (block.w > 0))
-        points = [row + 1 for row in block.novel] if self.refreshes_for_news else []
+        points = [row + 1 for row in block.schema_change_rows] if self.refreshes_on_schema_change else []
         rows = next_point(self._rows)
         while block.n and rows <= self._rows + teaches[-1]:
             points.append(int(np.searchsorted(teaches, rows - self._rows)) + 1)
             rows = next_point(rows)
         return points
 
-    def _read_due(self) -> None:
+    def _refresh_stale(self) -> None:
         for view in self._busy:
-            view.read_if_due()
+            view.refresh_if_stale()
 
     def _learned(self, part: Block) -> None:
         before = self._rows
         self._rows += part.learned()
-        news = self.refreshes_for_news and part.novel
+        news = self.refreshes_on_schema_change and part.schema_change_rows
         if self._searching and (self._rows >= next_point(before) or news):
-            self._mark_due()
+            self._mark_stale()
 
-    def _mark_due(self) -> None:
+    def _mark_stale(self) -> None:
         for view in self._views.values():
-            view.mark_due()
+            view.mark_stale()
 
     def merge_state(self, other: Self) -> None:
         for name, view in self._views.items():
             view.merge(other._views[name])
         self._rows += other._rows
-        self._mark_due()
+        self._mark_stale()
 
     def unlearn_block(self, block: Block) -> None:
         views = copy.deepcopy(self._views)
@@ -138,14 +138,14 @@ class BayesClassifier(Shell):
             view.subtract(block)
         self._take(views)
         self._rows -= block.learned()
-        self._mark_due()
+        self._mark_stale()
 
     def scale_state(self, factor: float) -> None:
         views = copy.deepcopy(self._views)
         for view in views.values():
             view.scale(factor)
         self._take(views)
-        self._mark_due()
+        self._mark_stale()
 
     def empty_like(self, other: Self) -> None:
         self._take({name: view.fresh() for name, view in other._views.items()})
@@ -164,7 +164,7 @@ class BayesClassifier(Shell):
             schema, np.array([schema.classes.code(label) for label in labels], dtype=np.int32)
         )
         for name, view in self._views.items():
-            if name != "classes" and not view.idle:
+            if name != "classes" and not view.has_no_columns:
                 view.draw(block, rng)
         return records(block, schema), labels
 

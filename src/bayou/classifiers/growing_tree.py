@@ -14,11 +14,11 @@ from bayou.kernels.splits import worth_splitting
 from bayou.kernels.tree import AT_MOST, MULTIWAY
 from bayou.kernels.tree_rows import OWN, predict_rows
 from bayou.readings.splits import Split, SplitRule, merits_of
-from bayou.readings.view import View
 from bayou.schema import Vocabulary, label_key
 from bayou.summaries.leaf_statistics import rooms
 from bayou.summaries.tree import Tree
 from bayou.threads import over_ranges
+from bayou.views.view import View
 
 Sizes = tuple[int, int, list[int]]  # classes, numeric columns, values of each nominal column
 GRAIN = 100_000  # cells worth a thread of their own
@@ -26,7 +26,7 @@ LOYALTY = 1.25  # an active leaf gives way only to one that promises this much m
 
 
 @dataclass(frozen=True)
-class Growth:
+class GrowthPolicy:
     """When a leaf splits, how it predicts, and how much memory the tree may take."""
 
     grace: float
@@ -40,7 +40,7 @@ class Growth:
 class GrowingTree(View[Tree]):
     """Learns rows and splits leaves by the Hoeffding bound."""
 
-    def __init__(self, summary: Tree, growth: Growth) -> None:
+    def __init__(self, summary: Tree, growth: GrowthPolicy) -> None:
         super().__init__(summary)
         self.growth = growth
         self.rules = growth.rule.rules(growth.delta, growth.tie)
@@ -51,7 +51,7 @@ class GrowingTree(View[Tree]):
     def update(self, block: Block) -> None:
         self._learn(block, np.empty((0, self.summary.nodes.weight.shape[1])))
 
-    def trail(self, block: Block, out: Floats) -> None:
+    def predict_then_update(self, block: Block, out: Floats) -> None:
         self._learn(block, out)
 
     def _learn(self, block: Block, out: Floats) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from bayou.align import Alignment, canonical_order
 from bayou.classifiers.engine import BayesClassifier
 from bayou.classifiers.explanation import record_of
-from bayou.classifiers.growing_tree import GrowingTree, Growth
+from bayou.classifiers.growing_tree import GrowingTree, GrowthPolicy
 from bayou.classifiers.numeric import numeric_recipe
 from bayou.classifiers.planted_tree import plant
 from bayou.classifiers.tree_text import TreeExplanation, TreeText
@@ -20,10 +20,10 @@ from bayou.errors import SchemaError
 from bayou.kernels.tree_rows import ADAPTIVE_LEAF, BAYES_LEAF, MAJORITY_LEAF
 from bayou.readings.gaussian import Gaussian
 from bayou.readings.splits import SplitRule, split_rule
-from bayou.readings.view import AnyView
 from bayou.schema import Declared, Kind, Label, Schema
 from bayou.summaries.quantile_tuples import GKClass
 from bayou.summaries.tree import Tree
+from bayou.views.view import AnyView
 
 LEAVES = {"majority": MAJORITY_LEAF, "bayes": BAYES_LEAF, "adaptive": ADAPTIVE_LEAF}
 
@@ -98,7 +98,7 @@ class HoeffdingTree(BayesClassifier):
             raise SchemaError(f"leaf={self.leaf!r}; it is one of {', '.join(map(repr, LEAVES))}")
         if not (self.grace > 0 and 0 < self.delta < 1 and self.tie >= 0):
             raise SchemaError(f"{self!r}: grace must be positive, delta in (0, 1), tie not negative")
-        growth = Growth(
+        growth = GrowthPolicy(
             float(self.grace), self.delta, self.tie, split_rule(self.split), LEAVES[self.leaf], self.memory
         )
         return {"tree": GrowingTree(Tree(leaf_tuples(self.numeric)), growth)}
@@ -112,7 +112,7 @@ class HoeffdingTree(BayesClassifier):
     def _grown(self) -> Tree:
         """The tree with everything learned that was given to learn."""
         self._require()
-        self.settle()
+        self.flush()
         return self._tree.summary
 
     def begin(self, schema: Schema) -> None:

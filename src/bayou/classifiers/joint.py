@@ -15,11 +15,11 @@ from bayou.errors import SchemaError
 from bayou.readings.coarse_grid import joined_cells
 from bayou.readings.partition import Discretiser
 from bayou.readings.prior import prior_reader
-from bayou.readings.view import AnyView, Live
 from bayou.schema import Declared, Growth, Kind, Label, Schema
 from bayou.summaries.class_counts import ClassCounts
 from bayou.summaries.grid import Grid, grid_of
 from bayou.summaries.joint_counts import MAX_BYTES, JointCounts
+from bayou.views.view import AnyView, Live
 
 Order = str | Sequence[str]
 Prior = str | Mapping[Label, float]
@@ -74,14 +74,14 @@ class JointClassifier(BayesClassifier):
         SPCr, SuperParent and ReadMany stay as they were kept on the finer grid.
         """
         self._require()
-        fine = self._views["joint"].summary.settled()
+        fine = self._views["joint"].summary.flushed()
         counts = fine.coarsened(joined_cells(fine, bins_recipe(bins)))
         twin = self.blank()
         twin.numeric = counts.grid
         twin.begin_over(self.schema_.copy())
         twin.restore({**self.arrays(), **{f"joint.{name}": a for name, a in counts.arrays().items()}})
         twin._position = self.position
-        twin._mark_due()
+        twin._mark_stale()
         return twin
 
     def begin(self, schema: Schema) -> None:

@@ -20,7 +20,7 @@ from bayou.block import Block, Floats
 from bayou.classifiers.explanation import Explanation, explain
 from bayou.classifiers.html import model_html
 from bayou.classifiers.params import Parameterised
-from bayou.classifiers.rest import Rest
+from bayou.classifiers.sync import Sync
 from bayou.decisions import Decision
 from bayou.encoding import Encoder, Row, block_of
 from bayou.errors import DataError, MergeError, NotFittedError, UnsupportedError
@@ -30,52 +30,52 @@ from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.schema import Declared, Growth, Label, Schema
 
-ROWS_WAITING = 64
+MAX_PENDING = 64
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def settled(method: F) -> F:
+def flushed(method: F) -> F:
     """Make an engine's method take in the records that wait before it changes the state or hands it out.
 
-    Bits never depend on how rows are cut into blocks, so waiting records cannot be told from learned ones.
+    Bits never depend on how rows are cut into blocks, so pending records cannot be told from learned ones.
     """
 
     @wraps(method)
     def after_settling(self: Model, *args: Any) -> Any:
-        if self._waiting:
-            self.settle()
-        self._rest.reached = False
+        if self._pending:
+            self.flush()
+        self._sync.synced = False
         return method(self, *args)
 
     return cast(F, after_settling)
 
 
-def at_rest(method: F) -> F:
+def synced_first(method: F) -> F:
     """Make an engine's prediction bring the model to rest first; from then on threads may ask side by side."""
 
     @wraps(method)
     def after_resting(self: Model, block: Block) -> Any:
-        rest = self._rest
-        if rest.reached:
+        rest = self._sync
+        if rest.synced:
             return method(self, block)
         with rest.lock:
-            self.settle()
+            self.flush()
             joint = method(self, block)
-            rest.reached = True
+            rest.synced = True
         return joint
 
     return cast(F, after_resting)
 
 
 ENGINE: Mapping[str, Callable[[Any], Any]] = {
-    "joint_log_proba": at_rest,
-    "learn": settled,
-    "test_then_train": settled,
-    "refresh": settled,
-    "merge_state": settled,
-    "unlearn_block": settled,
-    "scale_state": settled,
-    "arrays": settled,
+    "joint_log_proba": synced_first,
+    "learn": flushed,
+    "test_then_train": flushed,
+    "refresh": flushed,
+    "merge_state": flushed,
+    "unlearn_block": flushed,
+    "scale_state": flushed,
+    "arrays": flushed,
 }
 
 
@@ -85,8 +85,8 @@ class Model(Parameterised):
     numbers_are_words: ClassVar[bool] = False
     _encoder: Encoder | None = None
     _position = 0
-    _rest = Rest()
-    _waiting: list[Row] = []  # noqa: RUF012 - never filled: replaced per instance when the first record waits
+    _sync = Sync()
+    _pending: list[Row] = []  # noqa: RUF012 - never filled: replaced per instance when the first record waits
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -94,8 +94,8 @@ class Model(Parameterised):
             setattr(cls, name, ENGINE[name](cls.__dict__[name]))
 
     def __getstate__(self) -> dict[str, Any]:
-        if self._waiting:
-            self.settle()
+        if self._pending:
+            self.flush()
         return self.__dict__.copy()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -171,7 +171,7 @@ class Model(Parameterised):
 
     def begin_over(self, schema: Schema) -> None:
         """Begin, with nothing learned, over a schema that becomes the model's own."""
-        self._waiting, self._rest = [], Rest()
+        self._pending, self._sync = [], Sync()
         self._encoder = Encoder(schema, self.numbers_are_words)
         self._position = 0
         self.begin(schema)
@@ -179,7 +179,7 @@ class Model(Parameterised):
     @property
     def position(self) -> int:
         """Rows met so far: the stream number of the next one."""
-        return self._position + len(self._waiting)
+        return self._position + len(self._pending)
 
     def _require(self) -> Encoder:
         if self._encoder is None:
@@ -205,7 +205,7 @@ class Model(Parameterised):
         if learn and self._encoder is None:
             self.reset()
         encoder = self._require()
-        self.settle()
+        self.flush()
         start = self._position if learn else 0  # rows to predict are numbered as they are given
         block, growth = encoder.encode(X, y, w, start=start, learn=learn)
         if learn:
@@ -213,25 +213,25 @@ class Model(Parameterised):
         return block
 
     def learn_record(self, x: Mapping[str, Any], y: Any, w: float) -> None:
-        """One record; a plain one waits with others, unseen, until somebody looks (`settled`)."""
+        """One record; a plain one waits with others, unseen, until somebody looks (`flushed`)."""
         if self._encoder is None:
             self.reset()
         row = self._require().records.row(x, y, w)
         if row is None:
             self.learn_batch([x], None if y is None else [y], [w])
             return
-        if not self._waiting:
-            self._waiting = []
-        self._waiting.append(row)
-        self._rest.reached = False
-        if len(self._waiting) == ROWS_WAITING:
-            self.settle()
+        if not self._pending:
+            self._pending = []
+        self._pending.append(row)
+        self._sync.synced = False
+        if len(self._pending) == MAX_PENDING:
+            self.flush()
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Take in the records that wait."""
-        if self._waiting:
-            with self._rest.lock:
-                rows, self._waiting = self._waiting, []
+        if self._pending:
+            with self._sync.lock:
+                rows, self._pending = self._pending, []
                 if rows:
                     self.learn_encoded(block_of(rows, self._position))
 
@@ -243,7 +243,7 @@ class Model(Parameterised):
         before = encoder.schema.shape()
         encoder.schema.grow(growth)
         encoder.forget()
-        self._rest.reached = False
+        self._sync.synced = False
         self.grow(grown(before, encoder.schema))
 
     def learn_batch(self, X: Any, y: Any, w: Any = None) -> None:
@@ -305,7 +305,7 @@ class Model(Parameterised):
             joined.reset()
         schema = union(joined.schema_, theirs.schema_)
         for model in (joined, theirs):
-            model.settle()
+            model.flush()
             plan = align(model.schema_, schema)
             model.schema_.become(schema)  # in place: members and readers hold on to it
             model.grow(plan)
@@ -319,7 +319,7 @@ class Model(Parameterised):
     def unlearn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows out again, as if they had never been seen. They must have been learned before."""
         encoder = self._require()
-        self.settle()
+        self.flush()
         # As if to learn, which tells what is new; nothing is admitted.
         block, news = encoder.encode(X, y, sample_weight, learn=True)
         unknown = np.flatnonzero((block.y < 0) | (block.y >= self.schema_.classes.size))
@@ -344,7 +344,7 @@ class Model(Parameterised):
     def digest(self) -> str:
         """Hash of the state in canonical order: equal for models that know the same, however they came by it."""
         twin = copy.deepcopy(self)
-        twin.settle()
+        twin.flush()
         schema = canonical(self.schema_)
         twin.grow(align(self.schema_, schema))
         names = [f"{name} {kind} {schema.vocabularies[name].values if name in schema.vocabularies else ''}"

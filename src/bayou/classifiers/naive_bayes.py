@@ -10,15 +10,15 @@ from bayou.classifiers.engine import BayesClassifier
 from bayou.classifiers.nominal import Nominal, groups_recipe, nominal_recipe, nominal_view
 from bayou.classifiers.numeric import Numeric, bins_recipe, numeric_recipe, numeric_view
 from bayou.decisions import Decision
+from bayou.readings.categorical import MEstimate, categorical_estimator
 from bayou.readings.modl_groups import MODLGroups
 from bayou.readings.partition import Discretiser
 from bayou.readings.prior import prior_reader
-from bayou.readings.table import MEstimate, table_reader
-from bayou.readings.view import AnyView, Live
 from bayou.readings.words import Multinomial
 from bayou.schema import Declared, Label
 from bayou.summaries.class_counts import ClassCounts
 from bayou.summaries.word_counts import WordCounts
+from bayou.views.view import AnyView, Live
 
 
 class NaiveBayes(BayesClassifier):
@@ -86,7 +86,7 @@ class NaiveBayes(BayesClassifier):
         return told if nominal_recipe(self.nominal) is None else replace(told, hash_values=True)
 
     def views(self) -> Mapping[str, AnyView]:
-        table = table_reader(self.smoothing)
+        table = categorical_estimator(self.smoothing)
         return {
             "classes": Live(ClassCounts(), prior_reader(self.prior)),
             "numeric": numeric_view(self.numeric, self.bins),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from bayou.errors import SchemaError
-from bayou.readings.following import Following
+from bayou.readings.categorical import CategoricalEstimator
 from bayou.readings.groups import Groups
 from bayou.readings.modl_groups import MODLGroups
 from bayou.readings.sketched import CountMinSketch, Sketch, SketchedTable
-from bayou.readings.table import Table
-from bayou.readings.view import AnyView, Live
 from bayou.summaries.value_counts import ValueCounts
+from bayou.views.live_cells import LiveCells
+from bayou.views.view import AnyView, Live
 
 Nominal = Sketch | CountMinSketch
 NOMINAL: dict[str, type[Nominal]] = {"sketch": Sketch, "count-min": CountMinSketch}
@@ -26,7 +26,9 @@ def nominal_recipe(nominal: str | Nominal) -> Nominal | None:
     return None if nominal == "counts" else NOMINAL[nominal]()
 
 
-def nominal_view(nominal: str | Nominal, groups: str | MODLGroups | None, table: Table) -> AnyView:
+def nominal_view(
+    nominal: str | Nominal, groups: str | MODLGroups | None, table: CategoricalEstimator
+) -> AnyView:
     """Values as they are, or in groups that are searched at refresh points; counted exactly, or sketched."""
     sketch = nominal_recipe(nominal)
     summary: Any = ValueCounts() if sketch is None else sketch.summary()
@@ -37,7 +39,7 @@ def nominal_view(nominal: str | Nominal, groups: str | MODLGroups | None, table:
                 "a count-min sketch keeps no values that could be grouped; use nominal='sketch'"
             )
         reader = Groups(grouping)
-        return Following(summary, reader, reader.smoothing)
+        return LiveCells(summary, reader, reader.smoothing)
     return Live(summary, table) if sketch is None else Live(summary, SketchedTable.like(table))
 
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from bayou.errors import SchemaError
+from bayou.readings.categorical import CategoricalEstimator
 from bayou.readings.equal import EqualFrequency, EqualWidth
 from bayou.readings.fayyad_irani import FayyadIrani
-from bayou.readings.following import Following
 from bayou.readings.gaussian import Gaussian
 from bayou.readings.intervals import Intervals
 from bayou.readings.kernel import Kernel, RoundedNormal
 from bayou.readings.kmeans_bins import KMeansBins
 from bayou.readings.modl import MODL
 from bayou.readings.partition import Discretiser
-from bayou.readings.table import Table
-from bayou.readings.view import AnyView, Live, Searched
 from bayou.summaries.grid_counts import CPiD, PiD
 from bayou.summaries.quantile_tuples import GKClass
+from bayou.views.live_cells import LiveCells
+from bayou.views.view import AnyView, Live, Searched
 
 Numeric = Gaussian | GKClass | PiD | CPiD | Kernel | RoundedNormal
 NUMERIC: dict[str, type[Numeric]] = {
@@ -58,7 +58,7 @@ def numeric_view(numeric: str | Numeric, bins: str | Discretiser) -> AnyView:
         return Searched(recipe.summary(), recipe)
     intervals = Intervals(bins_recipe(bins))
     alpha, m, _ = intervals.added()
-    return Following(recipe.summary(), intervals, Table(alpha, m))
+    return LiveCells(recipe.summary(), intervals, CategoricalEstimator(alpha, m))
 
 
 def _named(parameter: str, choice: Any, known: dict[str, Any]) -> Any:

@@ -12,12 +12,12 @@ from bayou.errors import SchemaError
 from bayou.kernels.track_record import leader
 from bayou.readings.parent_sets import Forests, NoParents, SuperParents, TwoParents
 from bayou.readings.prior import prior_reader
-from bayou.readings.read_many import RATES, ManyReadings, Rule
 from bayou.readings.structure import GreedyForest, SpanningTree
-from bayou.readings.view import AnyView
 from bayou.schema import Declared
 from bayou.summaries.grid import Grid
 from bayou.summaries.joint_counts import MAX_BYTES
+from bayou.views.many_readings import RATES, ManyReadings, Rule
+from bayou.views.view import AnyView
 
 READINGS: Mapping[str, Callable[[], Rule]] = {
     "nb": NoParents,
@@ -60,7 +60,7 @@ class ReadMany(JointClassifier):
     ([0, 1], 'tan')
     """
 
-    refreshes_for_news = False
+    refreshes_on_schema_change = False
 
     def __init__(
         self,

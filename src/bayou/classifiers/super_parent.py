@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bayou.classifiers.chosen_parent import ChosenParentClassifier
-from bayou.readings.chosen_parent import Choice
 from bayou.readings.parent_sets import OneParent
 from bayou.readings.prior import prior_reader
+from bayou.views.chosen_parent import Choice
 
 
 class SuperParent(ChosenParentClassifier):
@@ -33,5 +33,5 @@ class SuperParent(ChosenParentClassifier):
     def choice(self) -> Choice:
         return Choice(OneParent, True, self.smoothing, prior_reader(self.prior), self.one_in)
 
-    def counted(self) -> int:
+    def interaction_order(self) -> int:
         return 2

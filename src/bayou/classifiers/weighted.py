@@ -14,20 +14,20 @@ from bayou.classifiers.numeric import bins_recipe, numeric_recipe
 from bayou.classifiers.weighted_columns import COLUMN_VIEWS, column_edges, table_views
 from bayou.errors import UnsupportedError
 from bayou.rates import Experts, Rate, rate_recipe
-from bayou.readings.table import MEstimate
-from bayou.readings.trail_terms import (
+from bayou.readings.categorical import MEstimate
+from bayou.schema import Declared, Label
+from bayou.summaries.moments import Moments
+from bayou.summaries.weights import Weights
+from bayou.views.column_terms import (
     chunk_rows,
     current_terms,
     fill_units,
     has_intervals,
-    speaking_columns,
+    informative_columns,
     stacked,
-    trail_terms,
+    terms_then_update,
 )
-from bayou.readings.view import AnyView, View
-from bayou.schema import Declared, Label
-from bayou.summaries.moments import Moments
-from bayou.summaries.weights import Weights
+from bayou.views.view import AnyView, View
 
 
 class WeightedNB(BayesClassifier):
@@ -44,7 +44,7 @@ class WeightedNB(BayesClassifier):
     bins
         How summaries of quantiles are cut into intervals: `"modl"` or a discretiser; Gaussians need none.
     rate
-        The rule by which weights learn: `"experts"`, `"document"` (raw inputs and a constant 1e-4, equations 2
+        The rule by which weights learn: `"experts"`, `"paper"` (raw inputs and a constant 1e-4, equations 2
         to 4), or a recipe: `Experts(forget=0.999)`, `Constant`, `Decaying`, `AdaGrad`, `KunchevaPlumpton`,
         `MiniBatch`.
     tied
@@ -53,7 +53,8 @@ class WeightedNB(BayesClassifier):
         As in `NaiveBayes`.
 
     A density enters as the mass of an interval one pooled standard deviation of its column long, so that a
-    change of units changes nothing; where inputs are lift-centred (`Experts`), any such factor cancels by itself.
+    change of units changes nothing; where inputs are pointwise
+    mutual information (`Experts`), any such factor cancels by itself.
     A row of weight w counts as w rows in the tables and pushes w times as hard. The first row of a class
     teaches the tables only: nothing could have predicted it.
 
@@ -81,7 +82,7 @@ class WeightedNB(BayesClassifier):
     C. Salperwyck, V. Lemaire, C. Hue, Incremental weighted naive Bayes classifiers for data stream.
     """
 
-    refreshes_for_news = False
+    refreshes_on_schema_change = False
 
     def __init__(
         self,
@@ -131,58 +132,58 @@ class WeightedNB(BayesClassifier):
     def test_then_train(self, block: Block) -> Floats:
         out = np.zeros((block.n, self._k))
         for where, part in block.cut(self._points(block)):
-            self._read_due()
+            self._refresh_stale()
             self._in_chunks(part, out[where], learn=True)
             self._learned(part)
         return out
 
     def joint_log_proba(self, block: Block) -> Floats:
         out = np.zeros((block.n, self._k))
-        self._read_due()
+        self._refresh_stale()
         self._in_chunks(block, out, learn=False)
         return out
 
     def _in_chunks(self, block: Block, out: Floats, learn: bool) -> None:
         """Scores into `out`, few enough rows at a time for their terms to stay in the cache."""
         edges = column_edges(block)
-        index, lifted = self._index(edges)
+        index, as_pmi = self._index(edges)
         rows = chunk_rows(len(index), self._k)
         for where, part in block.cut(range(rows, block.n, rows)):
-            out[where] = self._scores(part, edges, index, lifted, learn)
+            out[where] = self._scores(part, edges, index, as_pmi, learn)
 
     def _index(self, edges: Index) -> tuple[Index, int]:
-        """Columns that have terms: of searched intervals only those with more than one, which come lift-centred."""
-        if not self._lifts():
+        """Columns that have terms: of searched intervals only those with more than one (as PMI)."""
+        if not self._uses_pmi():
             return np.arange(edges[-1]), 0
-        speaking = speaking_columns(self._views["numeric"])
-        return np.concatenate([speaking, np.arange(edges[1], edges[-1])]), len(speaking)
+        informative = informative_columns(self._views["numeric"])
+        return np.concatenate([informative, np.arange(edges[1], edges[-1])]), len(informative)
 
-    def _lifts(self) -> bool:
+    def _uses_pmi(self) -> bool:
         return isinstance(self._weights.rate, Experts) and has_intervals(self._views["numeric"])
 
-    def _scores(self, block: Block, edges: Index, index: Index, lifted: int, learn: bool) -> Floats:
+    def _scores(self, block: Block, edges: Index, index: Index, as_pmi: int, learn: bool) -> Floats:
         prior = np.zeros((block.n, self._k))
-        lifts = self._lifts()
+        uses_pmi = self._uses_pmi()
         units = np.zeros((block.n, block.numeric.shape[1] if self._needs_units() else 0))
         views = [self._views[name] for name in COLUMN_VIEWS]
         if learn:
-            self._views["classes"].trail(block, prior)
-            terms = [trail_terms(view, block, units, lifts) for view in views]
+            self._views["classes"].predict_then_update(block, prior)
+            terms = [terms_then_update(view, block, units, uses_pmi) for view in views]
             y = block.y
         else:
             self._views["classes"].add_log_prob(block, prior)
-            terms = [current_terms(view, block, lifts) for view in views]
+            terms = [current_terms(view, block, uses_pmi) for view in views]
             fill_units(views[0], units)
             y = np.full(block.n, -1, dtype=np.int32)
         return self._weights.learn(
-            stacked(terms), units, prior, prior, edges, y, block.w, index, lifted
+            stacked(terms), units, prior, prior, edges, y, block.w, index, as_pmi
         )  # fmt: skip
 
     def _needs_units(self) -> bool:
         """Densities are measured in units of their column only where the inputs would depend on them."""
         return (
             not self.tied
-            and not self._weights.rate.takes_lift
+            and not self._weights.rate.takes_pmi
             and isinstance(self._views["numeric"].summary, Moments)
         )
 

@@ -9,14 +9,14 @@ import numpy as np
 from bayou.block import Block, Floats, Index
 from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.classifiers.numeric import Numeric
-from bayou.readings.following import frozen
+from bayou.readings.categorical import MEstimate
 from bayou.readings.intervals import IntervalReading
 from bayou.readings.partition import Discretiser
-from bayou.readings.table import MEstimate
-from bayou.readings.view import AnyView, Searched
 from bayou.schema import Label
 from bayou.summaries.value_counts import ValueCounts
 from bayou.summaries.word_counts import WordCounts
+from bayou.views.live_cells import without_live_counts
+from bayou.views.view import AnyView, Searched
 
 COLUMN_VIEWS = ("numeric", "nominal", "words")  # views whose terms are weighted, in the order of the weights
 
@@ -29,7 +29,7 @@ def table_views(
 ) -> dict[str, AnyView]:
     """The views of naive Bayes, their searched cells as they were found."""
     views = NaiveBayes(numeric=numeric, bins=bins, smoothing=smoothing, prior=prior).views()
-    return {name: frozen(view) for name, view in views.items()}
+    return {name: without_live_counts(view) for name, view in views.items()}
 
 
 def column_edges(block: Block) -> Index:

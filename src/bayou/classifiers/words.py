@@ -9,11 +9,11 @@ from bayou.classifiers.engine import BayesClassifier
 from bayou.classifiers.naive_bayes import given_classes
 from bayou.decisions import Decision
 from bayou.readings.prior import Possible, prior_reader
-from bayou.readings.view import AnyView, Live
 from bayou.readings.words import Bernoulli, Complement, Multinomial
 from bayou.schema import Declared, Label
 from bayou.summaries.class_counts import ClassCounts
 from bayou.summaries.word_counts import WordCounts
+from bayou.views.view import AnyView, Live
 
 
 class MultinomialNB(BayesClassifier):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bayou.report.insides import Insides
+    from bayou.report.model_contents import ModelContents
 
 MOST = 20  # columns and parts shown unless all are asked for
 
 
-def columns_of(inside: Insides) -> list[dict[str, Any]]:
+def columns_of(inside: ModelContents) -> list[dict[str, Any]]:
     """Every column the model tells about, the most informative first.
 
     A column has its name, kind, shape ("intervals", "groups", "values" or "gaussian"), `information` (the share of
@@ -42,7 +42,7 @@ def columns_of(inside: Insides) -> list[dict[str, Any]]:
     return found
 
 
-def _groups(inside: Insides) -> dict[str, list[str]]:
+def _groups(inside: ModelContents) -> dict[str, list[str]]:
     """The groups of values of every column that has them, in words."""
     from bayou.readings.groups import GroupReading, named_groups
 
@@ -55,7 +55,7 @@ def _groups(inside: Insides) -> dict[str, list[str]]:
     return found
 
 
-def words_of(inside: Insides, most: int = 10) -> dict[str, dict[str, list[str]]]:
+def words_of(inside: ModelContents, most: int = 10) -> dict[str, dict[str, list[str]]]:
     """By text column and class, the words that speak for the class most surely."""
     from bayou.report.attributes import class_labels
     from bayou.report.words import word_tables
@@ -69,7 +69,7 @@ def words_of(inside: Insides, most: int = 10) -> dict[str, dict[str, list[str]]]
     }
 
 
-def tree_of(inside: Insides, depth: int | None = 4) -> list[str]:
+def tree_of(inside: ModelContents, depth: int | None = 4) -> list[str]:
     """The tree of a model that has one, in words, down to a depth."""
     from bayou.report import trees
 

@@ -21,10 +21,10 @@ def inspect(
     from bayou.cli.columns import columns_of, tree_of, words_of
     from bayou.cli.files import load_model
     from bayou.plain_text import clean
-    from bayou.report.insides import insides
+    from bayou.report.model_contents import contents
 
     model = load_model(model_file)
-    facts, inside = facts_of(model), insides(model)
+    facts, inside = facts_of(model), contents(model)
     if json:
         learned = {} if inside is None else {"columns": columns_of(inside), "words": words_of(inside)}
         out_json({"file": model_file, **facts, **learned})

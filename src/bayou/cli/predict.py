@@ -107,7 +107,7 @@ def _matching(model: Any, file: str, target: str, policy: options.PolicyName, fo
 def compare_columns(model: Any, columns: Collection[str], file: str, quiet: bool) -> None:
     """Refuse a file that has nothing of what the model learned; say what is lacking."""
     from bayou.errors import SchemaError
-    from bayou.streams.wishes import listed
+    from bayou.streams.read_options import listed
 
     known = list(model.schema_.place)
     lacking = [name for name in known if name not in columns]

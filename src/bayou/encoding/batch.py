@@ -25,7 +25,7 @@ class Batch:
 
     def __init__(self, schema: Schema, numbers_are_words: bool, start: int, learn: bool) -> None:
         self.schema, self.numbers_are_words, self.start, self.learn = schema, numbers_are_words, start, learn
-        self.novel: list[int] = []
+        self.schema_change_rows: list[int] = []
         self.new_classes: list[Label] = []
         self.new_columns: list[tuple[str, Kind]] = []
         self.new_values: dict[str, list[Label]] = {}
@@ -68,7 +68,7 @@ class Batch:
                 remedy="raise it with schema=Declared(max_classes=...)",
             )
         self.new_classes.append(label)
-        self.novel.append(row)
+        self.schema_change_rows.append(row)
 
     def columns(self, table: Table) -> None:
         """Give every column of the table its kind and place; new ones in order of their first value."""
@@ -91,7 +91,7 @@ class Batch:
             self.place[name] = (kind, self.counts[kind])
             self.counts[kind] += 1
             self.new_columns.append((name, kind))
-            self.novel.append(row)
+            self.schema_change_rows.append(row)
 
     def of_kind(self, table: Table, kind: Kind) -> list[tuple[int, str, Any]]:
         return [

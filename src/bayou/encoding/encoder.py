@@ -95,7 +95,7 @@ class Encoder:
             self._fill_numeric(block, table.matrix)
         else:
             self._fill(block, batch, table)
-        block.novel = sorted(set(batch.novel))
+        block.schema_change_rows = sorted(set(batch.schema_change_rows))
         return block, batch.growth()
 
     def _fill(self, block: Block, batch: Batch, table: Table) -> None:
@@ -109,8 +109,8 @@ class Encoder:
         block.words = batch.words(table)
 
     def _fill_numeric(self, block: Block, matrix: Floats) -> None:
-        block.numeric, block.whole = matrix, matrix.size == 0 or all_usable(matrix)
-        found = 0 if block.whole else count_unusable(matrix)
+        block.numeric, block.no_missing = matrix, matrix.size == 0 or all_usable(matrix)
+        found = 0 if block.no_missing else count_unusable(matrix)
         if found:
             self.unusable += found
             block.numeric = matrix.copy()

@@ -102,7 +102,7 @@ class AWE(MetaClassifier):
     @property
     def weights(self) -> Floats:
         """Weights of the members that are there, oldest first."""
-        self.settle()
+        self.flush()
         there = np.flatnonzero(self._birth)
         return self._weight[there[np.argsort(self._birth[there])]]
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayou.align import Alignment, whole
+from bayou.align import Alignment, from_empty
 from bayou.block import Block, Floats
 from bayou.classifiers.shell import Shell
 from bayou.errors import UnsupportedError
@@ -34,7 +34,7 @@ class ChunkLearner(Shell):
 
     def begin(self, schema: Schema) -> None:
         self._shares = ClassCounts()
-        self._shares.realign(whole(schema))
+        self._shares.realign(from_empty(schema))
         self._fitted: Any = None
         self._columns: tuple[int, int] = (0, 0)
         self._means: Floats = np.zeros(0)
@@ -77,7 +77,7 @@ class ChunkLearner(Shell):
 
     def test_then_train(self, block: Block) -> Floats:
         out = np.zeros((block.n, len(self._shares.weight)))
-        CountedPrior().trail(self._shares, block, out)
+        CountedPrior().predict_then_update(self._shares, block, out)
         return out
 
     def refresh(self) -> Self:

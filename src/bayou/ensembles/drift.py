@@ -124,7 +124,7 @@ class ResetOnDrift(MetaClassifier):
     @property
     def drifts(self) -> int:
         """How often it has started again."""
-        self.settle()
+        self.flush()
         return self._drifts
 
     def templates(self) -> Sequence[Shell]:

@@ -85,7 +85,7 @@ class Fading(MetaClassifier):
             return
         for view in member._views.values():  # in place: that all of them can decay was tried at the beginning
             view.scale(factor)
-            view.mark_due()
+            view.mark_stale()
 
     def joint_log_proba(self, block: Block) -> Floats:
         answer: Floats = self._members[0].joint_log_proba(block)

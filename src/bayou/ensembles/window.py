@@ -57,14 +57,14 @@ class Window(MetaClassifier):
 
     def begin(self, schema: Schema) -> None:
         super().begin(schema)
-        if not self._whole.law.merges:
+        if not self._total.law.merges:
             raise UnsupportedError(
-                f"a Window needs a classifier whose panes add up, and {type(self._whole).__name__} does not merge; "
+                f"a Window needs a classifier whose panes add up, and {type(self._total).__name__} does not merge; "
                 "use ResetOnDrift or AWE"
             )
 
     @property
-    def _whole(self) -> Any:
+    def _total(self) -> Any:
         return self._members[-1]
 
     @property
@@ -77,13 +77,13 @@ class Window(MetaClassifier):
 
     def learn(self, block: Block) -> None:
         for _, part, ends in self._parts(block):
-            self._whole.learn(part)
+            self._total.learn(part)
             self._passed(part, ends)
 
     def test_then_train(self, block: Block) -> Floats:
         out = np.empty((block.n, self._k))
         for where, part, ends in self._parts(block):
-            out[where] = self._whole.test_then_train(part)
+            out[where] = self._total.test_then_train(part)
             self._passed(part, ends)
         return out
 
@@ -104,7 +104,7 @@ class Window(MetaClassifier):
         return twin
 
     def joint_log_proba(self, block: Block) -> Floats:
-        answer: Floats = self._whole.joint_log_proba(block)
+        answer: Floats = self._total.joint_log_proba(block)
         return answer
 
     def merge_state(self, other: Self) -> None:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from bayou.errors import DataError
 from bayou.evaluate.batches import Sample, is_source
-from bayou.evaluate.cohort import cohorts
-from bayou.evaluate.contest import Models, named, told, with_baselines
+from bayou.evaluate.competitors import Models, named, told, with_baselines
 from bayou.evaluate.holdout import tested
+from bayou.evaluate.shared_encoding import shared_encodings
 from bayou.evaluate.significance import Verdict, corrected_t_test
 from bayou.hashing import hash_label
 from bayou.plain_text import percent, shortened, table_text
@@ -175,10 +175,10 @@ def cross_validate(
         if is_source(data):
             for model in fresh.values():
                 told(model, data)
-        for cohort in cohorts(fresh):
-            block = cohort.encode(learning.table, learning.labels, learn=True)
-            for name, model in cohort.models.items():
-                cohort.learn(name, block)
+        for shared in shared_encodings(fresh):
+            block = shared.encode(learning.table, learning.labels, learn=True)
+            for name, model in shared.models.items():
+                shared.learn(name, block)
                 model.refresh()
         records, _, _ = tested(fresh, (testing.table, testing.labels))
         for name, record in records.items():

@@ -8,14 +8,14 @@ from typing import Any
 
 from bayou.classifiers.model import Model
 from bayou.evaluate.batches import batches, is_source
-from bayou.evaluate.classes import ClassBook, met
 from bayou.evaluate.clock import Clock
-from bayou.evaluate.cohort import cohorts
-from bayou.evaluate.contest import Models, named, told, with_baselines
+from bayou.evaluate.competitors import Models, named, told, with_baselines
 from bayou.evaluate.curve import CurveBuilder
 from bayou.evaluate.evaluation import Evaluation
+from bayou.evaluate.label_index import LabelIndex, met
 from bayou.evaluate.record import Record
 from bayou.evaluate.result import Result
+from bayou.evaluate.shared_encoding import shared_encodings
 from bayou.readings.metrics import Scores
 from bayou.streams.source import Source
 
@@ -40,15 +40,15 @@ def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tupl
         for model in contest.values():
             told(model, train)
     learned = 0
-    together = cohorts(contest)
+    together = shared_encodings(contest)
     for batch in batches(train):
         learned += batch.size
-        for cohort in together:
+        for shared in together:
             clock = Clock()
-            block = cohort.encode(batch.rows, batch.labels, learn=True)
+            block = shared.encode(batch.rows, batch.labels, learn=True)
             reading = clock.lap()
-            for name in cohort.models:
-                cohort.learn(name, block)
+            for name in shared.models:
+                shared.learn(name, block)
                 seconds[name] += reading + clock.lap()
     for model in contest.values():
         model.refresh()
@@ -80,16 +80,16 @@ def tested(
     models: dict[str, Model], test: Source | tuple[Any, Any]
 ) -> tuple[dict[str, Record], tuple[Any, ...], int]:
     """Track records of fitted models on rows they do not learn, the classes, and the number of rows."""
-    book = ClassBook()
+    book = LabelIndex()
     records = {name: Record() for name in models}
     rows = 0
-    together = cohorts(models)
+    together = shared_encodings(models)
     for batch in batches(test):
         plan = book.admit([*met(batch.labels), *(c for model in models.values() for c in model.labels())])
         codes_of = book.codes(batch.labels)
-        for cohort in together:
-            block = cohort.encode(batch.rows)
-            for name, model in cohort.models.items():
+        for shared in together:
+            block = shared.encode(batch.rows)
+            for name, model in shared.models.items():
                 if plan is not None:
                     records[name].realign(plan)
                 records[name].update(book.scored(codes_of, model.proba(block), model))

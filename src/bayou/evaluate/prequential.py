@@ -13,15 +13,15 @@ from bayou.checks import require, rising
 from bayou.classifiers.baselines import MajorityClass, NoChange
 from bayou.encoding.table import Table
 from bayou.evaluate.batches import Batch, batches, is_source
-from bayou.evaluate.classes import ClassBook, met
 from bayou.evaluate.clock import Clock
-from bayou.evaluate.cohort import Cohort, cohorts
-from bayou.evaluate.contest import Models, named, told, with_baselines
+from bayou.evaluate.competitors import Models, named, told, with_baselines
 from bayou.evaluate.curve import CurveBuilder, Spacing
 from bayou.evaluate.drifts import Drifts
 from bayou.evaluate.evaluation import Evaluation
+from bayou.evaluate.label_index import LabelIndex, met
 from bayou.evaluate.record import Record
 from bayou.evaluate.result import Result
+from bayou.evaluate.shared_encoding import SharedEncoding, shared_encodings
 from bayou.protocols import Arrays
 from bayou.streams.source import Source
 from bayou.summaries.outcomes import scored_rows
@@ -95,13 +95,13 @@ class Prequential:
 
     def __init__(self, models: Models, *, window: int = 1000, every: int | None = None) -> None:
         self.models, self._added = with_baselines(named(models))
-        self._book = ClassBook()
+        self._book = LabelIndex()
         self._records = {name: Record(window) for name in self.models}
         self._curves = {name: CurveBuilder() for name in self.models}
         self._seconds = dict.fromkeys(self.models, 0.0)
         self._window, self._spacing = window, Spacing(every, window)
         self._start = time.perf_counter()
-        self._cohorts: list[Cohort] = []
+        self._shared_encodings: list[SharedEncoding] = []
         self.drifts = Drifts(self.models)
         self.rows = 0
 
@@ -116,13 +116,13 @@ class Prequential:
     def step(self, batch: Batch) -> None:
         """Predict and learn the rows of a batch, in order."""
         proba = {}
-        for cohort in self._cohorts or self._meet():
+        for shared in self._shared_encodings or self._meet():
             clock = Clock()
-            blind = isinstance(next(iter(cohort.models.values())), _BLIND)
-            block = cohort.encode(Table(batch.size) if blind else batch.rows, batch.labels, learn=True)
+            blind = isinstance(next(iter(shared.models.values())), _BLIND)
+            block = shared.encode(Table(batch.size) if blind else batch.rows, batch.labels, learn=True)
             reading = clock.lap()
-            for name in cohort.models:
-                proba[name] = cohort.test_then_train(name, block)
+            for name in shared.models:
+                proba[name] = shared.test_then_train(name, block)
                 self._seconds[name] += reading + clock.lap()
         plan = self._book.admit(
             [*met(batch.labels), *(c for model in self.models.values() for c in model.labels())]
@@ -141,12 +141,12 @@ class Prequential:
         self.rows += batch.size
         self.drifts.look(self.rows)
 
-    def _meet(self) -> list[Cohort]:
+    def _meet(self) -> list[SharedEncoding]:
         """Who shares encoded batches with whom: those who never look at a column, and the others by their schemas."""
         blind = {name: model for name, model in self.models.items() if isinstance(model, _BLIND)}
         others = {name: model for name, model in self.models.items() if name not in blind}
-        self._cohorts = [*cohorts(others), *cohorts(blind)]
-        return self._cohorts
+        self._shared_encodings = [*shared_encodings(others), *shared_encodings(blind)]
+        return self._shared_encodings
 
     def _add_point(self, row: int) -> None:
         for name, record in self._records.items():

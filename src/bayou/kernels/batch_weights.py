@@ -15,9 +15,9 @@ from bayou.kernels.weights import (
     add_terms,
     add_weighted,
     clip_tied,
-    lift_terms,
     log_softmax,
     mass_terms,
+    pmi_terms,
     residuals,
 )
 
@@ -167,7 +167,7 @@ def learn_batches(
     inputs : float64[rows, d, K], joint : float64[rows, K], labels : int32[rows], amounts : float64[rows], in/out
     fill : int64[1], in/out; terms : float64[n, d, K], in/out; units : float64[n, p], in
     prior, lift : float64[n, K], in, log; edges : int64[views + 1], in; y : int32[n], in; w : float64[n], in
-    rule : float64[3], in, eta, passes, whether lift-centred; out : float64[n, K], out
+    rule : float64[3], in, eta, passes, whether as pointwise mutual information; out : float64[n, K], out
     """
     k = out.shape[1]
     tile = np.empty(TILE)
@@ -180,7 +180,7 @@ def learn_batches(
         label = y[i]
         teaches = label >= 0 and w[i] > 0.0 and prior[i, label] > -np.inf
         if rule[2] > 0.0:
-            lift_terms(row, lift[i])
+            pmi_terms(row, lift[i])
         else:
             mass_terms(row, units[i], prior[i])
         if teaches:

@@ -76,7 +76,7 @@ def add_vector(out: NDArray[np.float64], vector: NDArray[np.float64]) -> None:
 
 
 @kernel
-def trail_prior(
+def prior_predict_then_update(
     weight: NDArray[np.float64],
     out: NDArray[np.float64],
     y: NDArray[np.int32],

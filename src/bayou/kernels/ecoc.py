@@ -1,8 +1,9 @@
 """Binary classifiers over groups of classes, read off the counts of the classes, and their decoding.
 
-A code has m columns; column b puts class c on the side + (sides[0, c, b] = 1), on the side - (sides[1, c, b] = 1), or
-leaves it out. Its log-odds are z_b = log p(x, +) - log p(x, -), both sides smoothed after their counts are added up;
-classes are added in storage order. Where the decoding is linear in z, tables hold sum_b z_b fold[b, c] instead.
+A code has m columns, each a dichotomy: column b puts class c on the side + (dichotomies[0, c, b] = 1), on the
+side - (dichotomies[1, c, b] = 1), or leaves it out. Its log-odds are z_b = log p(x, +) - log p(x, -),
+both sides smoothed after their counts are added up; classes are added in storage order. Where the
+ decoding is linear in z, tables hold sum_b z_b fold[b, c] instead.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ def side_sums(
     plus: NDArray[np.float64],
     minus: NDArray[np.float64],
     counts: NDArray[np.float64],
-    sides: NDArray[np.float64],
+    dichotomies: NDArray[np.float64],
 ) -> None:
     """plus[b], minus[b] = sum of the counts of the classes on either side of column b.
 
-    plus, minus : float64[m], out; counts : float64[K], in; sides : float64[2, K, m], in
+    plus, minus : float64[m], out; counts : float64[K], in; dichotomies : float64[2, K, m], in
     """
     plus[:] = 0.0
     minus[:] = 0.0
     for c in range(len(counts)):
         if counts[c] != 0.0:
-            count, up, down = counts[c], sides[0, c], sides[1, c]
+            count, up, down = counts[c], dichotomies[0, c], dichotomies[1, c]
             for b in range(len(plus)):
                 plus[b] += count * up[b]
                 minus[b] += count * down[b]
@@ -44,15 +45,15 @@ def side_sums(
 
 @kernel
 def prior_odds(
-    out: NDArray[np.float64], weight: NDArray[np.float64], sides: NDArray[np.float64], alpha: float
+    out: NDArray[np.float64], weight: NDArray[np.float64], dichotomies: NDArray[np.float64], alpha: float
 ) -> None:
     """out[b] = log(N_+ + alpha) - log(N_- + alpha).
 
-    out : float64[m], out; weight : float64[K], in; sides : float64[2, K, m], in
+    out : float64[m], out; weight : float64[K], in; dichotomies : float64[2, K, m], in
     """
     plus = np.empty(len(out))
     minus = np.empty(len(out))
-    side_sums(plus, minus, weight, sides)
+    side_sums(plus, minus, weight, dichotomies)
     for b in range(len(out)):
         out[b] = log_or_floor(plus[b] + alpha) - log_or_floor(minus[b] + alpha)
 
@@ -61,20 +62,20 @@ def prior_odds(
 def side_width(
     width: NDArray[np.float64],
     counts: NDArray[np.float64],
-    sides: NDArray[np.float64],
+    dichotomies: NDArray[np.float64],
     declared: float,
     lo: int,
     hi: int,
 ) -> None:
     """width[b] = number of cells lo..hi with weight on either side of column b, or the declared number if larger.
 
-    width : float64[m], out; counts : float64[cells, K], in; sides : float64[2, K, m], in
+    width : float64[m], out; counts : float64[cells, K], in; dichotomies : float64[2, K, m], in
     """
     plus = np.empty(len(width))
     minus = np.empty(len(width))
     width[:] = 0.0
     for v in range(lo, hi):
-        side_sums(plus, minus, counts[v], sides)
+        side_sums(plus, minus, counts[v], dichotomies)
         for b in range(len(width)):
             width[b] += 1.0 if plus[b] > 0.0 or minus[b] > 0.0 else 0.0
     for b in range(len(width)):
@@ -87,7 +88,7 @@ def odds_table(
     cells: NDArray[np.int64],
     total: NDArray[np.float64],
     width: NDArray[np.float64],
-    sides: NDArray[np.float64],
+    dichotomies: NDArray[np.float64],
     fold: NDArray[np.float64],
     logs: NDArray[np.float64],
     alpha: float,
@@ -98,7 +99,7 @@ def odds_table(
 
     P(v | side) = (n + alpha + m/V) / (N + alpha V + m), V = width[b]; a cell without weight on both sides says nothing.
     counts : float64[cells, K], in; cells : int64[r], in; total : float64[K], in; width : float64[m], in
-    sides : float64[2, K, m], in; fold : float64[m, K] or [0, 0], in; logs : float64[l], in, log of integers
+    dichotomies : float64[2, K, m], in; fold : float64[m, K] or [0, 0], in; logs : float64[l], in, log of integers
     out : float64[r, K] if folded, else float64[r, m], out
     """
     columns = len(width)
@@ -106,12 +107,12 @@ def odds_table(
     minus = np.empty(columns)
     below = np.empty((2, columns))
     odds = np.empty(columns)
-    side_sums(plus, minus, total, sides)
+    side_sums(plus, minus, total, dichotomies)
     for b in range(columns):
         below[0, b] = log_or_floor(plus[b] + (alpha * width[b] + m))
         below[1, b] = log_or_floor(minus[b] + (alpha * width[b] + m))
     for r in range(len(cells)):
-        side_sums(plus, minus, counts[cells[r]], sides)
+        side_sums(plus, minus, counts[cells[r]], dichotomies)
         for b in range(columns):
             odds[b] = 0.0
             if plus[b] > 0.0 or minus[b] > 0.0:
@@ -155,7 +156,7 @@ def side_gaussians(
     n: NDArray[np.float64],
     mean: NDArray[np.float64],
     m2: NDArray[np.float64],
-    sides: NDArray[np.float64],
+    dichotomies: NDArray[np.float64],
     ddof: float,
     floor: float,
     peak: NDArray[np.float64],
@@ -164,20 +165,20 @@ def side_gaussians(
 ) -> None:
     """Normal densities of both sides of every column, side + of column b in row 2 b and side - below it.
 
-    n, mean, m2 : float64[K, p], in; sides : float64[2, K, m], in; peak, centre, half : float64[2 m, p], out
+    n, mean, m2 : float64[K, p], in; dichotomies : float64[2, K, m], in; peak, centre, half : float64[2 m, p], out
     """
     p = n.shape[1]
     weight = np.empty((2, p))
     middle = np.empty((2, p))
     squares = np.empty((2, p))
     bounds = np.empty((3, p))
-    for b in range(sides.shape[2]):
+    for b in range(dichotomies.shape[2]):
         weight[:] = 0.0
         middle[:] = 0.0
         squares[:] = 0.0
         for c in range(n.shape[0]):
             for s in range(2):
-                if sides[s, c, b] > 0.0:
+                if dichotomies[s, c, b] > 0.0:
                     merge_moments(
                         weight[s : s + 1], middle[s : s + 1], squares[s : s + 1],
                         n[c : c + 1], mean[c : c + 1], m2[c : c + 1],

@@ -19,7 +19,7 @@ EXPERTS = 7
 
 
 @kernel_piece
-def last_label_lift(
+def last_label_pmi(
     follows: NDArray[np.float64], last: int, prior: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None:
     """out[c] = ln P(c | last label) - ln P(c), the first estimated with one imaginary row spread as the prior.

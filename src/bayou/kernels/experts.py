@@ -13,9 +13,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.credit import mix, share_credit
-from bayou.kernels.expert_scores import EXPERTS, LAST, PERSISTENT, TEMPERED, last_label_lift, score_experts
+from bayou.kernels.expert_scores import EXPERTS, LAST, PERSISTENT, TEMPERED, last_label_pmi, score_experts
 from bayou.kernels.jit import kernel
+from bayou.kernels.mixture_weights import mix, share_mixture_weights
 from bayou.kernels.weight_steps import (
     fade_squares,
     find_free_direction,
@@ -32,7 +32,7 @@ from bayou.kernels.weights import (
     SHIFT_MEAN,
     TAU,
     WEIGHT,
-    lift_terms,
+    pmi_terms,
     residuals,
     safe_share,
 )
@@ -48,28 +48,29 @@ def learn_experts(
     columns: NDArray[np.float64],
     bias: NDArray[np.float64],
     scalars: NDArray[np.float64],
-    credit: NDArray[np.float64],
+    mixture_weights: NDArray[np.float64],
     follows: NDArray[np.float64],
     last: NDArray[np.int64],
     terms: NDArray[np.float64],
     prior: NDArray[np.float64],
     lift: NDArray[np.float64],
     index: NDArray[np.int64],
-    lifted: int,
+    as_pmi: int,
     y: NDArray[np.int32],
     w: NDArray[np.float64],
     rule: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None:
-    """Row by row: out = log of the mixed probabilities; then, if the label is known, credit and weights learn.
+    """Row by row: out = log of the mixed probabilities; then, if the label is known, mixture_weights and weights learn.
 
     weights : float64[d, K or 1], in/out; mean, squares : float64[d, K or 1], in/out
     columns : float64[d, 3], in/out, u, its mean, its squared gradients, [0, 3] if tied
     bias : float64[3, K], in/out, b, its mean, its squared gradients
-    scalars : float64[11], in/out; credit : float64[7], in/out, 0 = takes no part; follows : float64[K, K], in/out
+    scalars : float64[11], in/out; mixture_weights : float64[7], in/out, 0 = takes no part
+    follows : float64[K, K], in/out
     last : int64[1], in/out; terms : float64[n, active, K], in/out, become inputs;
     prior, lift : float64[n, K], in, log; index : int64[active], in, the columns that have terms
-    the first `lifted` come lift-centred already
+    the first `as_pmi` come as pointwise mutual information already
     y : int32[n], in; w : float64[n], in; rule : float64[4], in, eta, forget, share, whether the
     rule is the published one (the prior is not tempered, inputs are not bounded); out : float64[n, K], out
     """
@@ -82,18 +83,18 @@ def learn_experts(
     pull, residual = np.empty(k), np.empty(k)
     change, bias_step = np.empty(k), np.empty(k)
     delta, column_delta = np.empty((len(index), weights.shape[1])), np.empty(len(index))
-    persistent = credit[PERSISTENT] > 0.0
+    persistent = mixture_weights[PERSISTENT] > 0.0
     pull[:] = 0.0
     for i in range(len(y)):
         inputs = terms[i]
-        lift_terms(inputs[lifted:], lift[i])
+        pmi_terms(inputs[as_pmi:], lift[i])
         if persistent:
-            last_label_lift(follows, last[0], prior[i], pull)
+            last_label_pmi(follows, last[0], prior[i], pull)
         score_experts(
             scores, evidence, heat, inputs, weights, mean, columns, bias, scalars, index, prior[i], pull,
             not published, least,
         )  # fmt: skip
-        mix(credit, scores, out[i])
+        mix(mixture_weights, scores, out[i])
         label = y[i]
         if label < 0 or w[i] == 0.0:
             continue
@@ -106,7 +107,7 @@ def learn_experts(
             last[0] = label
         if prior[i, label] == -np.inf:
             continue
-        share_credit(credit, scores, label, weight, share)
+        share_mixture_weights(mixture_weights, scores, label, weight, share)
         learn_factor(
             scalars, TAU, scores[TEMPERED], heat, prior[i], label, weight, eta, forget, residual, change
         )

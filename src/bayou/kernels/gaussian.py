@@ -109,7 +109,7 @@ def gaussian_terms(
 
 
 @kernel
-def trail_gaussian(
+def gaussian_predict_then_update(
     n: NDArray[np.float64],
     mean: NDArray[np.float64],
     m2: NDArray[np.float64],

@@ -99,7 +99,7 @@ def lighter(cells: NDArray[np.float64], keys: NDArray[np.int64], a: int, b: int)
 
 
 @inner_kernel
-def settle(
+def flush(
     heap: NDArray[np.int32],
     place: NDArray[np.int32],
     cells: NDArray[np.float64],
@@ -152,7 +152,7 @@ def rebuild(
         enter(index, keys[slot], slot)
         heap[slot] = slot
         place[slot] = slot
-        settle(heap, place, cells, keys, slot, slot + 1)
+        flush(heap, place, cells, keys, slot, slot + 1)
 
 
 @inner_kernel
@@ -243,7 +243,7 @@ def count_value(
         enter(index, key, slot)
     cells[slot, 0] += w
     cells[slot, HEAD + seat] += w
-    settle(heap, place, cells, keys, slot, size)
+    flush(heap, place, cells, keys, slot, size)
 
 
 @kernel

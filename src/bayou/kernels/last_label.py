@@ -9,7 +9,7 @@ from bayou.kernels.jit import kernel
 
 
 @kernel
-def trail_last_label(
+def last_label_predict_then_update(
     last: NDArray[np.int64], out: NDArray[np.float64], y: NDArray[np.int32], w: NDArray[np.float64]
 ) -> None:
     """Per row: every class but the last label gets -inf; then the row's label becomes the last one.

@@ -104,7 +104,7 @@ def predict_rows(
 
 
 @kernel
-def trail_rows(
+def rows_predict_then_update(
     weight: NDArray[np.float64],
     track: NDArray[np.float64],
     moments: NDArray[np.float64],

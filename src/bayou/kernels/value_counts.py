@@ -185,7 +185,7 @@ def table_terms(
 
 
 @kernel
-def trail_table(
+def table_predict_then_update(
     counts: NDArray[np.float64],
     present: NDArray[np.float64],
     seen: NDArray[np.int64],

@@ -70,13 +70,13 @@ def families(kernels: list[tuple[str, Any]]) -> list[list[tuple[str, Any]]]:
     found: list[list[tuple[str, Any]]] = []
     taken: set[int] = set()
     for root in sorted(named, key=lambda i: (i in called, named[i][0])):
-        family, waiting = [], [root]
-        while waiting:
-            i = waiting.pop(0)
+        family, pending = [], [root]
+        while pending:
+            i = pending.pop(0)
             if i in named and i not in taken:
                 taken.add(i)
                 family.append(named[i])
-                waiting.extend(_callees(named[i][1]))
+                pending.extend(_callees(named[i][1]))
         if family:
             found.append(family)
     return sorted(found, key=len, reverse=True)

@@ -45,7 +45,7 @@ def add_terms(
 
 
 @inner_kernel
-def speaks(row: NDArray[np.float64], prior: NDArray[np.float64]) -> bool:
+def informative(row: NDArray[np.float64], prior: NDArray[np.float64]) -> bool:
     """Whether a column says anything about the possible classes.
 
     row, prior : float64[K], in
@@ -57,7 +57,7 @@ def speaks(row: NDArray[np.float64], prior: NDArray[np.float64]) -> bool:
 
 
 @kernel_piece
-def lift_row(row: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
+def pmi_row(row: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
     """The same for one column that says something.
 
     row : float64[K], in/out; prior : float64[K], in, log
@@ -76,7 +76,7 @@ def lift_row(row: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
 
 
 @inner_kernel
-def lift_terms(terms: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
+def pmi_terms(terms: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
     """ln p(x | c) becomes ln p(x | c) - ln sum_b P(b) p(x | b): 0 where a column says nothing.
 
     terms : float64[d, K], in/out; prior : float64[K], in, log
@@ -84,15 +84,15 @@ def lift_terms(terms: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
     k = len(prior)
     for j in range(terms.shape[0]):
         row = terms[j]
-        if not speaks(row, prior):
+        if not informative(row, prior):
             for c in range(k):
                 row[c] = 0.0
             continue
-        lift_row(row, prior)
+        pmi_row(row, prior)
 
 
 @kernel
-def lift_table(table: NDArray[np.float64], counts: NDArray[np.float64], offsets: NDArray[np.int64]) -> None:
+def pmi_table(table: NDArray[np.float64], counts: NDArray[np.float64], offsets: NDArray[np.int64]) -> None:
     """Lift-centre a table of log-probabilities, each column by the class counts it was read from.
 
     table : float64[cells or more, K], in/out; counts : float64[cells, K], in; offsets : int64[d + 1], in
@@ -108,7 +108,7 @@ def lift_table(table: NDArray[np.float64], counts: NDArray[np.float64], offsets:
                 total += counts[cell, c]
         for c in range(k):
             prior[c] = math.log(prior[c] / total) if prior[c] > 0.0 else -np.inf
-        lift_terms(table[offsets[j] : offsets[j + 1]], prior)
+        pmi_terms(table[offsets[j] : offsets[j + 1]], prior)
 
 
 @inner_kernel
@@ -120,7 +120,7 @@ def mass_terms(terms: NDArray[np.float64], units: NDArray[np.float64], prior: ND
     """
     for j in range(terms.shape[0]):
         unit = units[j] if j < len(units) else 0.0
-        known = speaks(terms[j], prior)
+        known = informative(terms[j], prior)
         for c in range(terms.shape[1]):
             terms[j, c] = min(max(terms[j, c] + unit, LEAST), -LEAST) if known else 0.0
 
@@ -270,7 +270,7 @@ def count_present(inputs: NDArray[np.float64], prior: NDArray[np.float64]) -> fl
     """
     present = 0.0
     for j in range(inputs.shape[0]):
-        if speaks(inputs[j], prior):
+        if informative(inputs[j], prior):
             present += 1.0
     return present
 
@@ -298,10 +298,10 @@ def learn_weights(
     b and its squared gradients; scalars : float64[11], in/out; ring : float64[2, M], in/out, M = 0 unless the
     rate follows errors; terms : float64[n, d, K], in/out, become inputs; units : float64[n, p], in
     prior, lift : float64[n, K], in, log; edges : int64[views + 1], in; y : int32[n], in; w : float64[n], in
-    rule : float64[5], in, rate, horizon, power, whether adaptive, whether lift-centred; out : float64[n, K], out
+    rule : float64[5], in, rate, horizon, power, whether adaptive, whether PMI; out : float64[n, K], out
     """
     k = out.shape[1]
-    adaptive, lifted = rule[3] > 0.0, rule[4] > 0.0
+    adaptive, as_pmi = rule[3] > 0.0, rule[4] > 0.0
     tile = np.empty(TILE)
     log_proba, residual = np.empty(k), np.empty(k)
     change, step = np.empty(k), np.empty(k)
@@ -311,8 +311,8 @@ def learn_weights(
         for c in range(k):
             out[i, c] = prior[i, c]  # not by slices: they bring their error messages along to be compiled
         add_terms(out[i], inputs, edges, tile)
-        if lifted:
-            lift_terms(inputs, lift[i])
+        if as_pmi:
+            pmi_terms(inputs, lift[i])
         else:
             mass_terms(inputs, units[i], prior[i])
         for c in range(k):

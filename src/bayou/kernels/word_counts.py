@@ -216,7 +216,7 @@ def add_multinomial(
 
 
 @kernel
-def trail_multinomial(
+def multinomial_predict_then_update(
     counts: NDArray[np.float64],
     total: NDArray[np.float64],
     seen: NDArray[np.int64],

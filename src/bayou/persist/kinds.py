@@ -52,17 +52,17 @@ def kinds_of(model: Any) -> Kinds:
     """The classes of a model, of the models inside it and of its recipes, under their own names: enough to save it."""
     models: dict[str, type[Any]] = {type(model).__name__: type(model)}
     recipes: dict[str, type[Recipe]] = {"Declared": Declared}
-    waiting = list(model.get_params(deep=False).values())
-    while waiting:
-        value = waiting.pop()
+    pending = list(model.get_params(deep=False).values())
+    while pending:
+        value = pending.pop()
         if isinstance(value, list | tuple):
-            waiting += value
+            pending += value
         elif isinstance(value, Mapping):
-            waiting += value.values()
+            pending += value.values()
         elif hasattr(value, "get_params") and not isinstance(value, type):
             known: dict[str, Any] = recipes if isinstance(value, Recipe) else models
             known[type(value).__name__] = type(value)
-            waiting += value.get_params(deep=False).values()
+            pending += value.get_params(deep=False).values()
     return Kinds(models, recipes)
 
 

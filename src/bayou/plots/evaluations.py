@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from bayou.plots.canvas import REST, axes, colour, plain, tidy
-from bayou.report.found import Finding, Findings
+from bayou.report.evaluations import Evaluations, Finding
 from bayou.schema import Label
 
 
-def learning_curves(found: Findings, metric: str = "accuracy", form: str = "windowed", ax: Any = None) -> Any:
+def learning_curves(
+    found: Evaluations, metric: str = "accuracy", form: str = "windowed", ax: Any = None
+) -> Any:
     """A metric over the rows, a line per model; `form` is "windowed", "running" or "faded". Baselines are dashed.
 
     >>> from bayou import NaiveBayes, prequential

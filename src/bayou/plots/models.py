@@ -9,7 +9,7 @@ import numpy as np
 from bayou.errors import UnsupportedError
 from bayou.plots.canvas import axes, colour, plain, tidy
 from bayou.report.attributes import Attribute, attributes_of, class_labels
-from bayou.report.insides import Insides, insides
+from bayou.report.model_contents import ModelContents, contents
 from bayou.report.structure import parents_of
 from bayou.report.weights import weights_of
 from bayou.report.words import word_tables
@@ -141,8 +141,8 @@ def structure(model: Any, ax: Any = None) -> Any:
     return ax
 
 
-def _inside(model: Any) -> Insides:
-    found = insides(model)
+def _inside(model: Any) -> ModelContents:
+    found = contents(model)
     if found is None:
         raise UnsupportedError(f"{type(model).__name__} has learned nothing that could be shown")
     return found

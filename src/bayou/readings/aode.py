@@ -10,7 +10,7 @@ from bayou.block import Block, Codes, Floats
 from bayou.kernels.aode import add_aode, fill_aode
 from bayou.kernels.collection import mark_whole
 from bayou.readings.collection import GRAIN
-from bayou.readings.joint_trail import OneDependent, read_direct, trail_readings
+from bayou.readings.joint_rows import OneDependent, read_direct, readings_predict_then_update
 from bayou.summaries.joint_counts import JointCounts
 from bayou.threads import over_ranges
 
@@ -26,7 +26,7 @@ class OneDependence:
     min_count: float = 1.0
 
     def add_log_prob(self, summary: JointCounts, block: Block, out: Floats) -> None:
-        s = summary.settled()
+        s = summary.flushed()
         self.add_codes(s, s.codes_of(block), out)
 
     def add_codes(self, s: JointCounts, codes: Codes, out: Floats) -> None:
@@ -50,7 +50,7 @@ class OneDependence:
 
         over_ranges(rows, n, 1 + GRAIN // max(1, m * m))
 
-    def trail(self, summary: JointCounts, block: Block, out: Floats) -> None:
-        trail_readings(
+    def predict_then_update(self, summary: JointCounts, block: Block, out: Floats) -> None:
+        readings_predict_then_update(
             summary, lambda _: [OneDependent], self.alpha, block, out[np.newaxis], min_count=self.min_count
         )

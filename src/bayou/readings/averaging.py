@@ -118,11 +118,11 @@ def _loss(evidence: Evidence, selected: NDArray[np.bool_]) -> float:
     return evidence.loss(evidence.scores(selected.astype(np.float64)))
 
 
-def _mean(selections: dict[bytes, float], credit: Callable[[float], float], d: int) -> Floats:
-    """Average of the selections, each with its credit; nothing selected where no selection has any."""
+def _mean(selections: dict[bytes, float], mixture_weights: Callable[[float], float], d: int) -> Floats:
+    """Average of the selections, each with its weight; nothing selected where no selection has any."""
     weights, total = np.zeros(d), 0.0
     for key, cost in selections.items():
-        part = credit(cost)
+        part = mixture_weights(cost)
         total += part
         weights += part * np.frombuffer(key, dtype=bool)
     return weights / total if total > 0 else weights

@@ -11,8 +11,8 @@ from bayou.kernels.class_counts import add_vector
 from bayou.kernels.ecoc import odds_table, side_width
 from bayou.kernels.value_counts import add_table
 from bayou.kernels.word_counts import add_words
+from bayou.readings.dichotomies import Dichotomies
 from bayou.readings.logs import integer_logs
-from bayou.readings.sides import Sides
 from bayou.readings.words import Bernoulli, Complement
 from bayou.summaries.word_counts import TextCounts, WordCounts
 from bayou.threads import over_ranges
@@ -31,7 +31,7 @@ class CellOdds:
     seen: int
     lo: int
     hi: int
-    sides: Sides
+    dichotomies: Dichotomies
     alpha: float
     m: float
     _width: Floats | None = field(default=None)
@@ -40,18 +40,25 @@ class CellOdds:
     def width(self) -> Floats:
         """Values per column of the code as smoothing counts them."""
         if self._width is None:
-            self._width = np.full(self.sides.columns, float(max(self.seen, self.declared)))
-            if self.sides.ternary and self.declared < self.hi - self.lo:
-                side_width(self._width, self.counts, self.sides.sides, float(self.declared), self.lo, self.hi)
+            self._width = np.full(self.dichotomies.columns, float(max(self.seen, self.declared)))
+            if self.dichotomies.ternary and self.declared < self.hi - self.lo:
+                side_width(
+                    self._width,
+                    self.counts,
+                    self.dichotomies.dichotomies,
+                    float(self.declared),
+                    self.lo,
+                    self.hi,
+                )
         return self._width
 
     def table(self, cells: Index) -> Floats:
         """Rows for the given cells."""
-        out, width, logs = np.empty((len(cells), self.sides.width)), self.width(), integer_logs(LOGS)
+        out, width, logs = np.empty((len(cells), self.dichotomies.width)), self.width(), integer_logs(LOGS)
 
         def rows(lo: int, hi: int) -> None:
             odds_table(
-                self.counts, cells[lo:hi], self.total, width, self.sides.sides, self.sides.fold, logs,
+                self.counts, cells[lo:hi], self.total, width, self.dichotomies.dichotomies, self.dichotomies.fold, logs,
                 self.alpha, self.m, out[lo:hi],
             )  # fmt: skip
 
@@ -136,13 +143,16 @@ class DocumentOdds:
             _add_words(out, table, words, self.binary)
 
     @staticmethod
-    def of(reader: Bernoulli | Complement, summary: WordCounts, sides: Sides) -> DocumentOdds:
+    def of(reader: Bernoulli | Complement, summary: WordCounts, dichotomies: Dichotomies) -> DocumentOdds:
         """From tables of two groups, column by column."""
         tables = []
         for text in summary.texts:
-            margins, bases = np.empty((text.size, sides.columns)), np.empty((1, sides.columns))
-            both, total = sides.sums(text.counts[: text.size]), sides.sums(text.total[np.newaxis])[0]
-            for b in range(sides.columns):
+            margins, bases = np.empty((text.size, dichotomies.columns)), np.empty((1, dichotomies.columns))
+            both, total = (
+                dichotomies.sums(text.counts[: text.size]),
+                dichotomies.sums(text.total[np.newaxis])[0],
+            )
+            for b in range(dichotomies.columns):
                 pair = slice(2 * b, 2 * b + 2)
                 grouped = TextCounts(
                     np.ascontiguousarray(both[:, pair]), total[pair].copy(), text.size, text.declared
@@ -151,8 +161,8 @@ class DocumentOdds:
                 table, base = reader.table(grouped)
                 margins[:, b] = table[:, 0] - table[:, 1]
                 bases[0, b] = base[0] - base[1]
-            rows, every = np.zeros((text.size, sides.width)), np.zeros((1, sides.width))
-            sides.put(rows, margins)
-            sides.put(every, bases)
+            rows, every = np.zeros((text.size, dichotomies.width)), np.zeros((1, dichotomies.width))
+            dichotomies.put(rows, margins)
+            dichotomies.put(every, bases)
             tables.append((rows, every[0]))
         return DocumentOdds(tables, reader.binary)

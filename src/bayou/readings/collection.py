@@ -9,8 +9,8 @@ import numpy as np
 from bayou.block import Block, Codes, Floats
 from bayou.kernels.collection import mark_whole
 from bayou.kernels.collection_table import add_collection, fill_tables
-from bayou.readings.joint_trail import read_direct, trail_readings
-from bayou.readings.parent_sets import Forests, ParentSets, Terms
+from bayou.readings.joint_rows import read_direct, readings_predict_then_update
+from bayou.readings.parent_sets import Forests, ParentSets, ParentSetTable
 from bayou.summaries.joint_counts import JointCounts
 from bayou.threads import over_ranges
 
@@ -27,32 +27,32 @@ class Collection:
     parent_sets: ParentSets = field(default_factory=Forests)
     alpha: float = 1.0
 
-    def terms(self, summary: JointCounts) -> Terms:
+    def terms(self, summary: JointCounts) -> ParentSetTable:
         """The parent sets over the columns met so far, made once per order of the columns."""
         return kept_terms(summary, self.parent_sets)
 
     def add_log_prob(self, summary: JointCounts, block: Block, out: Floats) -> None:
-        s = summary.settled()
+        s = summary.flushed()
         add_terms(s, self.terms(s), self.alpha, s.codes_of(block), out)
 
-    def trail(self, summary: JointCounts, block: Block, out: Floats) -> None:
-        trail_readings(summary, lambda s: [self.terms(s)], self.alpha, block, out[np.newaxis])
+    def predict_then_update(self, summary: JointCounts, block: Block, out: Floats) -> None:
+        readings_predict_then_update(summary, lambda s: [self.terms(s)], self.alpha, block, out[np.newaxis])
 
 
-def kept_terms(summary: JointCounts, parent_sets: ParentSets) -> Terms:
+def kept_terms(summary: JointCounts, parent_sets: ParentSets) -> ParentSetTable:
     """The parent sets of the columns met so far; the others, of which nothing is known yet, have {}."""
     met = summary.seen > 0
     key = (parent_sets, met.tobytes())
-    found: Terms | None = summary.by_order.get(key)
+    found: ParentSetTable | None = summary.by_order.get(key)
     if found is None:
         order = summary.reading_order
         alone = [(int(i), -1, -1, 1.0) for i in np.flatnonzero(~met)]
-        found = Terms.of([*parent_sets.terms(order[met[order]]), *alone], len(order))
+        found = ParentSetTable.of([*parent_sets.terms(order[met[order]]), *alone], len(order))
         summary.by_order[key] = found
     return found
 
 
-def add_terms(summary: JointCounts, terms: Terms, alpha: float, codes: Codes, out: Floats) -> None:
+def add_terms(summary: JointCounts, terms: ParentSetTable, alpha: float, codes: Codes, out: Floats) -> None:
     """out[n, K] += the log-probability of each row: by look-up for many rows, straight from the counts for few."""
     s, n = summary, len(codes)
     if codes.shape[1] == 0 or n == 0:

@@ -12,8 +12,8 @@ from bayou.kernels.gaussian import (
     CONSTANT_SHARE,
     add_gaussian,
     add_gaussian_direct,
+    gaussian_predict_then_update,
     gaussian_terms,
-    trail_gaussian,
 )
 from bayou.kernels.normal import read_columns
 from bayou.recipe import Recipe
@@ -92,8 +92,8 @@ class Gaussian(Recipe):
         centre = np.where(half > 0, centre, np.where(there.any(axis=0), constant, np.nan))
         block.numeric[:] = rng.normal(centre[block.y], spread[block.y])
 
-    def trail(self, summary: Moments, block: Block, out: Floats) -> None:
+    def predict_then_update(self, summary: Moments, block: Block, out: Floats) -> None:
         s = summary
-        trail_gaussian(
+        gaussian_predict_then_update(
             s.n, s.mean, s.m2, out, block.numeric, block.y, block.w, float(self.ddof), self.floor
         )  # fmt: skip

@@ -14,8 +14,8 @@ from bayou.checks import counts, finite, parts, require
 from bayou.kernels.intervals import fill_log_table
 from bayou.kernels.value_groups import add_groups, group_codes, group_terms
 from bayou.protocols import Arrays
+from bayou.readings.categorical import CategoricalEstimator, MEstimate
 from bayou.readings.modl_groups import Grouping, MODLGroups
-from bayou.readings.table import MEstimate, Table
 from bayou.schema import Kind, Schema
 from bayou.summaries.array_summary import move
 from bayou.summaries.heavy_hitters import HeavyHitters
@@ -46,11 +46,11 @@ class Groups:
     Examples
     --------
     >>> Groups(smoothing=MEstimate(2.0).table()).smoothing
-    Table(alpha=0.0, m=2.0)
+    CategoricalEstimator(alpha=0.0, m=2.0)
     """
 
     groups: MODLGroups = MODLGroups()  # noqa: RUF009 - frozen
-    smoothing: Table = MEstimate(1.0).table()  # noqa: RUF009 - frozen
+    smoothing: CategoricalEstimator = MEstimate(1.0).table()  # noqa: RUF009 - frozen
 
     def read(self, summary: ValueCounts | HeavyHitters) -> GroupReading:
         """Groups of every column, searched over the classes that have weight (or more, if declared)."""
@@ -195,7 +195,7 @@ class GroupReading:
     rest: Index
     levels: Floats
     hashed: bool
-    smoothing: Table
+    smoothing: CategoricalEstimator
 
     @cached_property
     def table(self) -> Floats:

@@ -16,9 +16,9 @@ from bayou.checks import counts, finite, parts, require, rising
 from bayou.errors import SchemaError
 from bayou.kernels.intervals import add_intervals, fill_log_table, interval_codes, interval_terms
 from bayou.protocols import Arrays, Summary
+from bayou.readings.categorical import MEstimate
 from bayou.readings.modl import MODL
 from bayou.readings.partition import Discretiser, Partition, Partitions, offsets_of
-from bayou.readings.table import MEstimate
 from bayou.summaries.array_summary import move
 from bayou.threads import over_ranges, ranges
 

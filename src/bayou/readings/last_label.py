@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayou.block import Block, Floats
-from bayou.kernels.last_label import trail_last_label
+from bayou.kernels.last_label import last_label_predict_then_update
 from bayou.summaries.last_label import LastLabel
 
 
@@ -18,5 +18,5 @@ class Persistence:
     def add_log_prob(self, summary: LastLabel, block: Block, out: Floats) -> None:
         out[:, np.arange(out.shape[1]) != summary.last[0]] += -np.inf
 
-    def trail(self, summary: LastLabel, block: Block, out: Floats) -> None:
-        trail_last_label(summary.last, out, block.y, block.w)
+    def predict_then_update(self, summary: LastLabel, block: Block, out: Floats) -> None:
+        last_label_predict_then_update(summary.last, out, block.y, block.w)

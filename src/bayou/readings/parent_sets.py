@@ -18,7 +18,7 @@ Term = tuple[int, int, int, float]  # child, two parents or -1, weight
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class ParentSetTable:
     """The admissible parent sets of every column, flat, as kernels want them.
 
     sets : int64[t, 3], child and parents, -1 for none; u : float64[t]
@@ -33,10 +33,10 @@ class Terms:
     ends: Index
 
     @staticmethod
-    def of(terms: Iterable[Term], m: int) -> Terms:
-        """Terms sorted by child, single columns before pairs before triples; equal ones become one.
+    def of(terms: Iterable[Term], m: int) -> ParentSetTable:
+        """ParentSetTable sorted by child, single columns before pairs before triples; equal ones become one.
 
-        >>> Terms.of([(1, 0, -1, 1.0), (1, -1, -1, 1.0), (0, -1, -1, 1.0)], 2).sets.tolist()
+        >>> ParentSetTable.of([(1, 0, -1, 1.0), (1, -1, -1, 1.0), (0, -1, -1, 1.0)], 2).sets.tolist()
         [[0, -1, -1], [1, -1, -1], [1, 0, -1]]
         """
         rows: dict[tuple[int, ...], float] = {}
@@ -48,16 +48,16 @@ class Terms:
         sets = np.ascontiguousarray(table[:, [0, 2, 3]])
         edges = np.searchsorted(table[:, 0] * 4 + table[:, 1], np.arange(m)[:, None] * 4 + np.arange(4))
         weights = np.array([rows[key] for key in sorted(rows)], dtype=np.float64)
-        return Terms(sets, weights, _plan(sets), edges.astype(np.int64))
+        return ParentSetTable(sets, weights, _plan(sets), edges.astype(np.int64))
 
     @staticmethod
-    def tree(parents: NDArray[np.int64]) -> Terms:
+    def tree(parents: NDArray[np.int64]) -> ParentSetTable:
         """One network: at most one parent per column, -1 for none."""
-        return Terms.of([(i, int(p), -1, 1.0) for i, p in enumerate(parents)], len(parents))
+        return ParentSetTable.of([(i, int(p), -1, 1.0) for i, p in enumerate(parents)], len(parents))
 
     @staticmethod
-    def restored(sets: NDArray[Any], u: NDArray[Any], m: int) -> Terms:
-        """Terms that come from a file, over m columns."""
+    def restored(sets: NDArray[Any], u: NDArray[Any], m: int) -> ParentSetTable:
+        """ParentSetTable that come from a file, over m columns."""
         require(
             sets.shape == (len(u), 3) and u.ndim == 1,
             "every term of a structure names a column and two parents",
@@ -68,27 +68,27 @@ class Terms:
         apart = (child != p) & (child != q) & ((p != q) | (p < 0))
         require(apart.all(), "a term of a structure names different columns")
         finite("the weights of a structure", u)
-        return Terms.of(zip(child.tolist(), p.tolist(), q.tolist(), u.tolist(), strict=True), m)
+        return ParentSetTable.of(zip(child.tolist(), p.tolist(), q.tolist(), u.tolist(), strict=True), m)
 
-    def moved(self, columns: Index, m: int) -> Terms:
+    def moved(self, columns: Index, m: int) -> ParentSetTable:
         """The same terms where column j has become columns[j] of m; new columns have the class alone."""
         sets = np.where(self.sets >= 0, np.append(columns, -1)[self.sets], -1)
         kept = [(int(i), int(p), int(q), float(u)) for (i, p, q), u in zip(sets, self.u, strict=True)]
         new = np.setdiff1d(np.arange(m), columns)
-        return Terms.of([*kept, *((int(j), -1, -1, 1.0) for j in new)], m)
+        return ParentSetTable.of([*kept, *((int(j), -1, -1, 1.0) for j in new)], m)
 
     @property
     def networks(self) -> int:
         """Number of networks in the collection.
 
-        >>> Terms.of(Forests().terms(np.arange(4)), 4).networks
+        >>> ParentSetTable.of(Forests().terms(np.arange(4)), 4).networks
         24
         """
         return prod(max(1, size) for size in (self.ends[:, 3] - self.ends[:, 0]).tolist())
 
 
 def _plan(sets: Index) -> NDArray[np.uint64]:
-    """Where the cells of each set are found: see `Terms`."""
+    """Where the cells of each set are found: see `ParentSetTable`."""
     down = -np.sort(-sets, axis=1)  # columns from the last to the first, -1 behind
     two = down[:, 1] >= 0
     three = down[:, 2] >= 0

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayou.block import Block, Floats
 from bayou.errors import SchemaError
-from bayou.kernels.class_counts import add_prior, add_vector, count_classes, trail_prior
+from bayou.kernels.class_counts import add_prior, add_vector, count_classes, prior_predict_then_update
 from bayou.schema import Label
 from bayou.summaries.class_counts import ClassCounts
 
@@ -27,8 +27,8 @@ class CountedPrior:
     def add_log_prob(self, summary: ClassCounts, block: Block, out: Floats) -> None:
         add_prior(out, summary.weight, summary.declared.item(), self.alpha)
 
-    def trail(self, summary: ClassCounts, block: Block, out: Floats) -> None:
-        trail_prior(summary.weight, out, block.y, block.w, summary.declared.item(), self.alpha)
+    def predict_then_update(self, summary: ClassCounts, block: Block, out: Floats) -> None:
+        prior_predict_then_update(summary.weight, out, block.y, block.w, summary.declared.item(), self.alpha)
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class GivenPrior:
     def add_log_prob(self, summary: ClassCounts, block: Block, out: Floats) -> None:
         add_prior(out, np.array(self.probabilities), 0, 0.0)
 
-    def trail(self, summary: ClassCounts, block: Block, out: Floats) -> None:
+    def predict_then_update(self, summary: ClassCounts, block: Block, out: Floats) -> None:
         self.add_log_prob(summary, block, out)
         count_classes(summary.weight, block.y, block.w, 1.0)
 
@@ -52,7 +52,7 @@ class Possible:
     def add_log_prob(self, summary: ClassCounts, block: Block, out: Floats) -> None:
         add_vector(out, np.where(summary.weight > 0, 0.0, -np.inf))
 
-    def trail(self, summary: ClassCounts, block: Block, out: Floats) -> None:
+    def predict_then_update(self, summary: ClassCounts, block: Block, out: Floats) -> None:
         for i in range(block.n):
             row = block.rows(i, i + 1)
             self.add_log_prob(summary, row, out[i : i + 1])

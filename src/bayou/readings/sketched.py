@@ -11,7 +11,7 @@ from bayou.block import Block, Floats
 from bayou.errors import DataError
 from bayou.kernels.heavy_hitters import add_terms
 from bayou.kernels.sums import TILE
-from bayou.readings.table import Table
+from bayou.readings.categorical import CategoricalEstimator
 from bayou.recipe import Recipe
 from bayou.summaries.count_min import CountMin
 from bayou.summaries.heavy_hitters import LEAST, HeavyHitters
@@ -80,7 +80,8 @@ class SketchedTable:
 
     Over `HeavyHitters` n is exact for the values kept, and a value that is not kept is read as the garbage value
     `*`; V counts the values kept and `*`. While nothing was evicted there is no `*`, and the terms are those of
-    `Table` over `ValueCounts`, bit for bit. Over `CountMin` n is the estimate and V the estimated number of values.
+    `CategoricalEstimator` over `ValueCounts`, bit for bit. Over `CountMin` n is the estimate and V the estimated
+    number of values.
     A value never seen says nothing; V is the declared number of values if that is larger.
     """
 
@@ -88,7 +89,7 @@ class SketchedTable:
     m: float = 0.0
 
     @classmethod
-    def like(cls, table: Table) -> SketchedTable:
+    def like(cls, table: CategoricalEstimator) -> SketchedTable:
         """The same smoothing as a table over plain counts."""
         return cls(table.alpha, table.m)
 
@@ -98,7 +99,7 @@ class SketchedTable:
             summary.read(part, terms, (self.alpha, self.m))
             _add(out[rows], terms)
 
-    def trail(self, summary: HeavyHitters | CountMin, block: Block, out: Floats) -> None:
+    def predict_then_update(self, summary: HeavyHitters | CountMin, block: Block, out: Floats) -> None:
         for rows, part in _chunks(summary.shape, block):
             terms = np.empty((summary.shape[0], part.n, out.shape[1]))
             summary.sweep(part, terms, (self.alpha, self.m))

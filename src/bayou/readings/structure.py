@@ -11,7 +11,7 @@ from bayou.block import Floats, Index
 from bayou.errors import SchemaError
 from bayou.kernels.class_counts import class_total, prior_size
 from bayou.kernels.structure import conditional_information, dirichlet_gain
-from bayou.readings.parent_sets import ParentSets, Terms
+from bayou.readings.parent_sets import ParentSets, ParentSetTable
 from bayou.summaries.joint_counts import JointCounts
 
 SCORES = ("loglik", "aic", "mdl", "bayes")
@@ -21,7 +21,7 @@ _DIGITS = 10  # differences beyond are rounding, and would make ties depend on t
 class StructureSearch(Protocol):
     """Finds parent sets in counts: a pure function of the summary."""
 
-    def search(self, summary: JointCounts) -> Terms:
+    def search(self, summary: JointCounts) -> ParentSetTable:
         """The parent sets found."""
 
 
@@ -29,12 +29,12 @@ class StructureSearch(Protocol):
 class SpanningTree:
     r"""Chow and Liu's tree: the largest sum of $I(X_i; X_j | C)$, directed away from the first column."""
 
-    def search(self, summary: JointCounts) -> Terms:
+    def search(self, summary: JointCounts) -> ParentSetTable:
         parents = np.full(len(summary.sizes), -1, dtype=np.int64)
         order = met_columns(summary)
         m = len(order)
         if m == 0:
-            return Terms.tree(parents)
+            return ParentSetTable.tree(parents)
         weight = rounded(information(summary))[np.ix_(order, order)]
         best, link = weight[0].copy(), np.zeros(m, dtype=np.int64)
         outside = np.ones(m, dtype=bool)
@@ -49,7 +49,7 @@ class SpanningTree:
                 ahead = (min(new, r), max(new, r)) < (min(link[r], r), max(link[r], r))
                 if weight[new, r] > best[r] or (weight[new, r] == best[r] and ahead):
                     best[r], link[r] = weight[new, r], new
-        return Terms.tree(parents)
+        return ParentSetTable.tree(parents)
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class GreedyForest:
         price = {"loglik": 0.0, "aic": 1.0, "mdl": 0.5 * np.log(total) if total > 0 else 0.0}[self.score]
         return np.asarray(gain - price * parameters)
 
-    def search(self, summary: JointCounts) -> Terms:
+    def search(self, summary: JointCounts) -> ParentSetTable:
         order = met_columns(summary)
         m = len(order)
         gain = rounded(self.gains(summary)[np.ix_(order, order)])
@@ -96,7 +96,7 @@ class GreedyForest:
             root[root == root[child]] = root[parent]
             inside = np.flatnonzero(root == root[parent])
             gain[np.ix_(inside, inside)] = -np.inf
-        return Terms.tree(parents)
+        return ParentSetTable.tree(parents)
 
 
 @dataclass(frozen=True)
@@ -110,10 +110,10 @@ class ByInformation:
         sums = rounded(information(summary).sum(axis=1))
         return np.lexsort((np.argsort(summary.reading_order), -sums)).astype(np.int64)
 
-    def search(self, summary: JointCounts) -> Terms:
+    def search(self, summary: JointCounts) -> ParentSetTable:
         met, order = summary.seen > 0, self.order(summary)
         alone = [(int(i), -1, -1, 1.0) for i in np.flatnonzero(~met)]
-        return Terms.of([*self.parent_sets.terms(order[met[order]]), *alone], len(order))
+        return ParentSetTable.of([*self.parent_sets.terms(order[met[order]]), *alone], len(order))
 
 
 def met_columns(summary: JointCounts) -> Index:

@@ -17,8 +17,8 @@ from bayou.kernels.word_counts import (
     add_words,
     bernoulli_table,
     complement_table,
+    multinomial_predict_then_update,
     multinomial_table,
-    trail_multinomial,
 )
 from bayou.readings.logs import integer_logs
 from bayou.summaries.word_counts import TextCounts, WordCounts
@@ -73,7 +73,7 @@ class _Documents:
             out[:, j] = column
         return out
 
-    def trail(self, summary: WordCounts, block: Block, out: Floats) -> None:
+    def predict_then_update(self, summary: WordCounts, block: Block, out: Floats) -> None:
         for i in range(block.n):
             row = block.rows(i, i + 1)
             self.add_log_prob(summary, row, out[i : i + 1])
@@ -114,11 +114,11 @@ class Multinomial(_Documents):
                 integer_logs(1), float(text.width), self.alpha,
             )  # fmt: skip
 
-    def trail(self, summary: WordCounts, block: Block, out: Floats) -> None:
+    def predict_then_update(self, summary: WordCounts, block: Block, out: Floats) -> None:
         summary.memo.clear()
         for text, words in zip(summary.texts, block.words, strict=True):
             logs = integer_logs(int(text.total.max(initial=0.0)) + int(words.counts.sum()) + text.size + 2)
-            trail_multinomial(
+            multinomial_predict_then_update(
                 text.counts, text.total, text.seen, out, words.indptr, words.ids, words.counts,
                 block.y, block.w, logs, float(text.declared), self.alpha,
             )  # fmt: skip

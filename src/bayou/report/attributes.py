@@ -16,14 +16,14 @@ from bayou.plain_text import shortened
 from bayou.readings.gaussian import Gaussian
 from bayou.readings.groups import GroupReading
 from bayou.readings.intervals import IntervalReading
-from bayou.readings.view import Searched
 from bayou.report.information import count_information, normal_information
-from bayou.report.insides import Insides
+from bayou.report.model_contents import ModelContents
 from bayou.report.numbers import number
 from bayou.schema import Kind, Label, Vocabulary
 from bayou.summaries.joint_counts import JointCounts
 from bayou.summaries.moments import Moments
 from bayou.summaries.value_counts import ValueCounts
+from bayou.views.view import Searched
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +53,13 @@ class Attribute:
         return float(self.weight.sum())
 
 
-def class_labels(inside: Insides) -> list[Label]:
+def class_labels(inside: ModelContents) -> list[Label]:
     """Classes in canonical order."""
     values = inside.schema.classes.values
     return [values[i] for i in canonical_order(values)]
 
 
-def attributes_of(inside: Insides) -> list[Attribute]:
+def attributes_of(inside: ModelContents) -> list[Attribute]:
     """Every numeric and nominal column the model has tables of, the most informative first.
 
     Intervals and groups are read as of the last row, as `refresh` would; the model stays as it is.
@@ -68,7 +68,7 @@ def attributes_of(inside: Insides) -> list[Attribute]:
     return sorted(found, key=lambda a: (-a.information, -(a.level or 0.0), a.name))
 
 
-def _all(inside: Insides) -> Iterator[Attribute]:
+def _all(inside: ModelContents) -> Iterator[Attribute]:
     order = canonical_order(inside.schema.classes.values)
     for view in inside.views.values():
         summary = view.summary
@@ -82,7 +82,7 @@ def _all(inside: Insides) -> Iterator[Attribute]:
         elif isinstance(summary, ValueCounts):
             yield from _values(inside, summary, order)
         elif isinstance(summary, JointCounts):
-            yield from _joint(inside, summary.settled(), order)
+            yield from _joint(inside, summary.flushed(), order)
 
 
 def _of_counts(
@@ -99,7 +99,7 @@ def _of_counts(
     )
 
 
-def _intervals(inside: Insides, reading: IntervalReading, order: Any) -> Iterator[Attribute]:
+def _intervals(inside: ModelContents, reading: IntervalReading, order: Any) -> Iterator[Attribute]:
     for name, part in zip(inside.schema.names(Kind.NUMERIC), reading, strict=False):
         cuts = tuple(part.cuts.tolist())
         yield _of_counts(
@@ -119,7 +119,7 @@ def interval_names(cuts: tuple[float, ...]) -> list[str]:
     return [f"≤ {number(cuts[0])}", *inner, f"> {number(cuts[-1])}"]
 
 
-def _groups(inside: Insides, reading: GroupReading, order: Any) -> Iterator[Attribute]:
+def _groups(inside: ModelContents, reading: GroupReading, order: Any) -> Iterator[Attribute]:
     for j, name in enumerate(inside.schema.names(Kind.NOMINAL)):
         words = inside.schema.vocabularies[name]
         rest = reading.rest_of(j)
@@ -135,7 +135,7 @@ def _groups(inside: Insides, reading: GroupReading, order: Any) -> Iterator[Attr
         yield _of_counts(name, "nominal", "groups", parts, counts, float(reading.levels[j]))
 
 
-def _densities(inside: Insides, summary: Moments, view: Any, order: Any) -> Iterator[Attribute]:
+def _densities(inside: ModelContents, summary: Moments, view: Any, order: Any) -> Iterator[Attribute]:
     reader = view.reader if isinstance(getattr(view, "reader", None), Gaussian) else Gaussian()
     _, centre, half = reader.tables(summary)
     spread = np.sqrt(0.5 / np.maximum(half, 1e-300))
@@ -147,7 +147,7 @@ def _densities(inside: Insides, summary: Moments, view: Any, order: Any) -> Iter
         )  # fmt: skip
 
 
-def _values(inside: Insides, summary: ValueCounts, order: Any) -> Iterator[Attribute]:
+def _values(inside: ModelContents, summary: ValueCounts, order: Any) -> Iterator[Attribute]:
     for j, name in enumerate(inside.schema.names(Kind.NOMINAL)[: len(summary.sizes)]):
         first = summary.offsets[j]
         counts = summary.counts[first : first + summary.sizes[j]][:, order]
@@ -161,7 +161,7 @@ def _value_table(name: str, counts: Floats, words: Vocabulary) -> Attribute:
     return _of_counts(name, "nominal", "values", [str(words.name(v)) for v in met], counts[met])
 
 
-def _joint(inside: Insides, summary: JointCounts, order: Any) -> Iterator[Attribute]:
+def _joint(inside: ModelContents, summary: JointCounts, order: Any) -> Iterator[Attribute]:
     for j, name in enumerate(column_names(inside.schema)[: len(summary.sizes)]):
         counts = summary.singles[summary.layout[0, j] : summary.layout[0, j] + summary.sizes[j]][:, order]
         if j < summary.nominal:

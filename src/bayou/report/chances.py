@@ -10,7 +10,7 @@ import numpy as np
 from bayou.plain_text import percent, shortened
 from bayou.readings.thresholds import ThresholdTable
 from bayou.report.drawing import Chart, beside, colour, figure, legend
-from bayou.report.found import Finding
+from bayou.report.evaluations import Finding
 from bayou.report.markup import Safe, fold, join, tag
 from bayou.report.numbers import number, share
 from bayou.report.tables import Cell, table

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from bayou.plain_text import percent
 from bayou.report.drawing import Chart, beside, colour, figure, legend
-from bayou.report.found import Background, Finding, Findings
+from bayou.report.evaluations import Background, Evaluations, Finding
 from bayou.report.markup import Safe, fold, join, tag
 
 _MORE = (
@@ -18,7 +18,7 @@ _MORE = (
 )
 
 
-def learning_curves(found: Findings, background: Background) -> Safe:
+def learning_curves(found: Evaluations, background: Background) -> Safe:
     """Accuracy over the latest rows and since the start; further measures folded."""
     lines = {name: r for name, r in found.results.items() if len(r.curve.rows) > 1}
     if not lines:

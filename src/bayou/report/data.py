@@ -11,9 +11,9 @@ from bayou.align import canonical_order
 from bayou.plain_text import shortened
 from bayou.report.attributes import Attribute
 from bayou.report.drawing import bars, colour, figure
-from bayou.report.found import Background
-from bayou.report.insides import Insides
+from bayou.report.evaluations import Background
 from bayou.report.markup import Safe, fold, join, tag
+from bayou.report.model_contents import ModelContents
 from bayou.report.numbers import number, share
 from bayou.report.tables import Cell, table
 from bayou.schema import Kind, Label
@@ -22,7 +22,7 @@ from bayou.summaries.class_counts import ClassCounts
 _CLASSES = 20
 
 
-def class_weights(inside: Insides) -> dict[Label, float]:
+def class_weights(inside: ModelContents) -> dict[Label, float]:
     """Rows of every class, as the model counted them, in canonical order."""
     for view in inside.views.values():
         if isinstance(view.summary, ClassCounts):
@@ -34,7 +34,10 @@ def class_weights(inside: Insides) -> dict[Label, float]:
 
 
 def data_summary(
-    inside: Insides | None, found: list[Attribute], support: Mapping[Label, float], background: Background
+    inside: ModelContents | None,
+    found: list[Attribute],
+    support: Mapping[Label, float],
+    background: Background,
 ) -> Safe:
     """Classes and columns."""
     out: list[object] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayou.plain_text import percent, shortened
-from bayou.report.found import Finding
+from bayou.report.evaluations import Finding
 from bayou.report.markup import Safe, fold, join, tag
 from bayou.report.numbers import number, share
 from bayou.report.tables import Cell, table

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from bayou.report.attributes import Attribute, attributes_of, class_labels
 from bayou.report.columns import PICTURED, SHOWN, attribute_cards, entropy_note
-from bayou.report.insides import Insides
 from bayou.report.markup import Safe, join, tag
+from bayou.report.model_contents import ModelContents
 from bayou.report.probabilities import Part, by_model
 from bayou.report.structure import dependence, parents_of
 from bayou.report.trees import tree_of, tree_picture
@@ -16,12 +16,12 @@ from bayou.report.words import word_pictures, word_tables
 from bayou.schema import Label
 
 
-def attributes_and_labels(inside: Insides) -> tuple[list[Attribute], list[Label]]:
+def attributes_and_labels(inside: ModelContents) -> tuple[list[Attribute], list[Label]]:
     """What the tables of a model say, and the classes in canonical order."""
     return attributes_of(inside), class_labels(inside)
 
 
-def model_parts(shown: Mapping[str, Insides]) -> Iterator[Part]:
+def model_parts(shown: Mapping[str, ModelContents]) -> Iterator[Part]:
     """Attributes, words, structure, trees and weights of the models that have them."""
     attributes: dict[str, Safe] = {}
     words: dict[str, Safe] = {}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bayou.plain_text import percent, short_number
 from bayou.report.drawing import bars, figure
-from bayou.report.found import Background, Finding, Findings, own
+from bayou.report.evaluations import Background, Evaluations, Finding, own
 from bayou.report.markup import Safe, fold, join, tag
 from bayou.report.numbers import share, size
 from bayou.report.tables import Cell, table
@@ -34,7 +34,7 @@ def tiles(entries: Sequence[tuple[str, str, str]]) -> Safe:
     )
 
 
-def headline_tiles(found: Findings) -> Safe:
+def headline_tiles(found: Evaluations) -> Safe:
     """The best model against the best baseline."""
     chosen = own(found)
     best = max(chosen.values(), key=lambda r: r.scores.accuracy)
@@ -55,7 +55,7 @@ def headline_tiles(found: Findings) -> Safe:
     return tiles(entries)
 
 
-def models_table(found: Findings) -> Safe:
+def models_table(found: Evaluations) -> Safe:
     """All scores of all models."""
     results = list(found.results.values())
     headers = ["Model", *(name for _, name, _, _ in _SCORES), "Calibration"]
@@ -111,7 +111,7 @@ def _name(result: Finding) -> Safe:
     return join((result.name, " ", mark) if mark else (result.name,))
 
 
-def cost(found: Findings) -> Safe:
+def cost(found: Evaluations) -> Safe:
     """Speed and memory."""
     results = [r for r in found.results.values() if not r.baseline] or list(found.results.values())
     timed = [r for r in results if r.seconds > 0]

@@ -11,9 +11,9 @@ from typing import Any
 from bayou.report import overview
 from bayou.report.curves import learning_curves
 from bayou.report.data import class_weights, data_summary, rejects
-from bayou.report.found import Background, Finding, Findings, own
-from bayou.report.insides import insides
+from bayou.report.evaluations import Background, Evaluations, Finding, own
 from bayou.report.markup import Safe, fold, join, tag
+from bayou.report.model_contents import contents
 from bayou.report.model_part import attributes_and_labels, model_parts
 from bayou.report.probabilities import probability_parts
 
@@ -50,7 +50,7 @@ class Section:
 
 
 def report_html(
-    found: Findings | None = None,
+    found: Evaluations | None = None,
     models: Mapping[str, Any] | None = None,
     background: Background | None = None,
 ) -> str:
@@ -100,7 +100,7 @@ def report_html(
 
 def write_report(
     path: str | os.PathLike[str],
-    found: Findings | None = None,
+    found: Evaluations | None = None,
     models: Mapping[str, Any] | None = None,
     background: Background | None = None,
 ) -> None:
@@ -110,8 +110,8 @@ def write_report(
         file.write(page)
 
 
-def _sections(found: Findings | None, models: Mapping[str, Any], told: Background) -> Iterator[Section]:
-    inner = {name: insides(model) for name, model in models.items()}
+def _sections(found: Evaluations | None, models: Mapping[str, Any], told: Background) -> Iterator[Section]:
+    inner = {name: contents(model) for name, model in models.items()}
     if found is not None and found.results:
         chosen = own(found)
         yield Section(
@@ -138,7 +138,7 @@ def _sections(found: Findings | None, models: Mapping[str, Any], told: Backgroun
     yield Section("repeat", "How to repeat it", overview.repeat(told))
 
 
-def _data(found: Findings | None, shown: Mapping[str, Any], told: Background) -> Safe:
+def _data(found: Evaluations | None, shown: Mapping[str, Any], told: Background) -> Safe:
     inside = next(iter(shown.values()), None)
     support: dict[Any, float] = {}
     if found is not None and found.results:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from bayou.plain_text import shortened
 from bayou.report.chances import reliability, thresholds
 from bayou.report.drawing import beside
-from bayou.report.found import Finding
+from bayou.report.evaluations import Finding
 from bayou.report.markup import Safe, join, tag
 from bayou.report.mistakes import confusion, per_class
 

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from bayou.classifiers.joint import column_names
 from bayou.plain_text import shortened
 from bayou.report.drawing import figure, picture
-from bayou.report.insides import Insides
 from bayou.report.markup import Safe, fold, join, tag
+from bayou.report.model_contents import ModelContents
 from bayou.report.tables import table
 
 _DRAWN = 120  # attributes in one picture
 _STEP, _LINE = 170, 24
 
 
-def parents_of(inside: Insides) -> dict[str, str | None] | None:
+def parents_of(inside: ModelContents) -> dict[str, str | None] | None:
     """The attribute parent of every column, None for those that have only the class; None: no such structure."""
     view = inside.views.get("joint")
     if view is None or not getattr(view, "searched", False):

@@ -7,8 +7,8 @@ from bayou.classifiers.tree_text import TreeText, shares
 from bayou.kernels.tree import LEAF, TEST
 from bayou.plain_text import shortened
 from bayou.report.drawing import colour, legend, stack
-from bayou.report.insides import Insides
 from bayou.report.markup import Safe, join, tag
+from bayou.report.model_contents import ModelContents
 from bayou.report.numbers import number
 from bayou.schema import Label
 from bayou.summaries.tree import Tree
@@ -16,7 +16,7 @@ from bayou.summaries.tree import Tree
 _MOST, _OPEN = 600, 3  # nodes drawn; depth down to which they are unfolded
 
 
-def tree_of(inside: Insides) -> TreeText | None:
+def tree_of(inside: ModelContents) -> TreeText | None:
     """The tree of a model that has one."""
     view = inside.views.get("tree")
     if view is None or not isinstance(view.summary, Tree):

@@ -8,13 +8,13 @@ from bayou.align import canonical_order
 from bayou.block import Floats
 from bayou.plain_text import shortened
 from bayou.report.drawing import bars, figure
-from bayou.report.insides import Insides
 from bayou.report.markup import Safe, fold, join, tag
+from bayou.report.model_contents import ModelContents
 from bayou.report.tables import Cell, table
 from bayou.schema import Kind
 
 
-def weights_of(inside: Insides) -> tuple[list[str], Floats] | None:
+def weights_of(inside: ModelContents) -> tuple[list[str], Floats] | None:
     """Names of columns and their weights float64[d, K] (or [d, 1]); None where the model has no weights."""
     weights = getattr(inside.owner, "weights_", None)
     if weights is None:

@@ -11,8 +11,8 @@ from bayou.align import canonical_order
 from bayou.block import Floats
 from bayou.plain_text import shortened
 from bayou.report.drawing import bars, figure
-from bayou.report.insides import Insides
 from bayou.report.markup import Safe, fold, join, tag
+from bayou.report.model_contents import ModelContents
 from bayou.report.numbers import number
 from bayou.report.tables import Cell, table
 from bayou.schema import Kind, Label
@@ -41,7 +41,7 @@ class WordTable:
         return [int(w) for w in order if self.log_odds[w, c] > 0]
 
 
-def word_tables(inside: Insides) -> Iterator[WordTable]:
+def word_tables(inside: ModelContents) -> Iterator[WordTable]:
     """A table per text column."""
     order = canonical_order(inside.schema.classes.values)
     for view in inside.views.values():

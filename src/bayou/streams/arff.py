@@ -12,13 +12,13 @@ from bayou.errors import DataError
 from bayou.streams import cells
 from bayou.streams.arff_cells import dense_row, sparse_row, without_comment
 from bayou.streams.arff_header import Attribute, read_header
+from bayou.streams.byte_reader import ByteReader
 from bayou.streams.chunked import ChunkedSource, Outline
 from bayou.streams.delimited import parse
-from bayou.streams.policy import Chunk, Draft, Misfit, settle
+from bayou.streams.policy import Chunk, Draft, Misfit, flush
+from bayou.streams.read_options import ReadOptions
 from bayou.streams.records import Records, split
 from bayou.streams.source import ColumnType, Words
-from bayou.streams.tap import Tap
-from bayou.streams.wishes import Wishes
 
 _SPECIAL = (b"'", b'"', b"%", b"{", b"\\")
 _ARROW = {"numeric": pa.float64(), "nominal": cells.NOMINAL, "text": pa.string()}
@@ -32,7 +32,7 @@ class ArffSource(ChunkedSource):
     target aside, are all numeric is a stream of words; a count given as ? is left out.
     """
 
-    def __init__(self, tap: Tap, wishes: Wishes) -> None:
+    def __init__(self, tap: ByteReader, wishes: ReadOptions) -> None:
         self._wishes = wishes
         self._records = Records(tap)
         self._attributes = read_header(self._records)
@@ -71,7 +71,7 @@ class ArffSource(ChunkedSource):
             if columns is not None:
                 rows = len(next(iter(columns.values()), ()))
                 return Chunk(columns, rows, rows)
-        return settle(self._careful(chunk), self._wishes.policy, record)
+        return flush(self._careful(chunk), self._wishes.policy, record)
 
     def _simple(self, chunk: bytes) -> dict[str, pa.Array] | None:
         """The chunk read as CSV, if it is as plain as that."""

@@ -14,12 +14,12 @@ import pyarrow.parquet
 
 from bayou.errors import DataError
 from bayou.streams import cells, limits
+from bayou.streams.byte_reader import ByteReader
 from bayou.streams.cells import Label
 from bayou.streams.chunked import ChunkedSource, Feed, Outline
-from bayou.streams.policy import Chunk, Draft, settle
+from bayou.streams.policy import Chunk, Draft, flush
+from bayou.streams.read_options import ReadOptions
 from bayou.streams.source import ColumnType
-from bayou.streams.tap import Tap
-from bayou.streams.wishes import Wishes
 
 STRIDE = 1 << 32  # a place is the number of a row group or record batch, times this, plus a batch within it
 _TROUBLE = (pa.ArrowException, OSError, ValueError, TypeError, KeyError, IndexError, OverflowError)
@@ -38,7 +38,7 @@ class BatchFeed(Feed, Protocol):
 class ColumnarSource(ChunkedSource):
     """Rows of record batches: kinds come from their types."""
 
-    def __init__(self, batches: BatchFeed, wishes: Wishes) -> None:
+    def __init__(self, batches: BatchFeed, wishes: ReadOptions) -> None:
         self._wishes = wishes
         self._batches = batches
         schema = batches.schema
@@ -65,7 +65,7 @@ class ColumnarSource(ChunkedSource):
         if self.target is not None:
             label = "numeric" if self._label == "float64" else self._label
             draft.columns[self.target] = _fitted(draft, self.target, label, batch.column(self.target))
-        return settle(draft, self._wishes.policy, record)
+        return flush(draft, self._wishes.policy, record)
 
 
 class HandedBatches:
@@ -104,7 +104,7 @@ class HandedBatches:
 class Batches:
     """Record batches of a Parquet or Arrow IPC file by number; a packed file is unpacked aside."""
 
-    def __init__(self, tap: Tap, format: str) -> None:
+    def __init__(self, tap: ByteReader, format: str) -> None:
         self.tap, self._format = tap, format
         self._file = tap.aside()
         self.place, self.limit = 0, sys.maxsize

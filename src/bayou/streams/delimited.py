@@ -10,18 +10,18 @@ import pyarrow.csv
 
 from bayou.errors import DataError
 from bayou.streams import cells, limits
+from bayou.streams.byte_reader import ByteReader
 from bayou.streams.chunked import ChunkedSource, Outline
-from bayou.streams.policy import Chunk, Draft, Misfit, settle
+from bayou.streams.policy import Chunk, Draft, Misfit, flush
+from bayou.streams.read_options import ReadOptions
 from bayou.streams.records import Records, Spans, masked, split
 from bayou.streams.source import ColumnType
-from bayou.streams.tap import Tap
-from bayou.streams.wishes import Wishes
 
 
 class DelimitedSource(ChunkedSource):
     """Rows of a CSV or TSV file with a header line. `?`, empty, NA and NaN are missing."""
 
-    def __init__(self, tap: Tap, wishes: Wishes, delimiter: str | None = None) -> None:
+    def __init__(self, tap: ByteReader, wishes: ReadOptions, delimiter: str | None = None) -> None:
         self._wishes = wishes
         self._records = Records(tap, (delimiter or ",").encode())
         head = self._records.peek()
@@ -51,11 +51,11 @@ class DelimitedSource(ChunkedSource):
         try:
             columns = parse(chunk, self._names, types, self._delimiter)
         except pa.ArrowInvalid:
-            return settle(self._careful(chunk), self._wishes.policy, record)
+            return flush(self._careful(chunk), self._wishes.policy, record)
         if self.target is not None:
             columns[self.target], bad = cells.labels(columns[self.target], self._label)
             if bad.any():
-                return settle(self._careful(chunk), self._wishes.policy, record)
+                return flush(self._careful(chunk), self._wishes.policy, record)
         rows = len(next(iter(columns.values()), ()))
         return Chunk(columns, rows, rows)
 

@@ -12,14 +12,14 @@ import pyarrow as pa
 
 from bayou.errors import DataError
 from bayou.streams import cells, limits
+from bayou.streams.byte_reader import ByteReader
 from bayou.streams.cells import Label
 from bayou.streams.chunked import ChunkedSource, Outline
 from bayou.streams.delimited import skip_mark
-from bayou.streams.policy import Chunk, Draft, Misfit, settle
+from bayou.streams.policy import Chunk, Draft, Misfit, flush
+from bayou.streams.read_options import ReadOptions, listed
 from bayou.streams.records import Records, split
 from bayou.streams.source import ColumnType
-from bayou.streams.tap import Tap
-from bayou.streams.wishes import Wishes, listed
 
 _CELL = (str, bool, int, float)
 _ARROW = {"numeric": pa.float64(), "nominal": cells.NOMINAL, "text": pa.string()}
@@ -34,7 +34,7 @@ class JsonLinesSource(ChunkedSource):
     Columns are the keys of the first 1,000 rows and those declared; a row with another key does not fit.
     """
 
-    def __init__(self, tap: Tap, wishes: Wishes) -> None:
+    def __init__(self, tap: ByteReader, wishes: ReadOptions) -> None:
         self._wishes = wishes
         self._records = Records(tap)
         skip_mark(self._records, self._records.peek())
@@ -82,7 +82,7 @@ class JsonLinesSource(ChunkedSource):
         if self.target is not None:
             kind = "text" if self._label == "string" else self._label
             draft.columns[self.target] = self._column(draft, rows, self.target, kind, _LABEL[self._label])
-        return settle(draft, self._wishes.policy, record)
+        return flush(draft, self._wishes.policy, record)
 
     def _column(
         self, draft: Draft, rows: list[Mapping[str, Any]], name: str, kind: str, arrow: pa.DataType

@@ -10,18 +10,18 @@ import pyarrow as pa
 
 from bayou.errors import DataError
 from bayou.streams import cells, limits
+from bayou.streams.byte_reader import ByteReader
 from bayou.streams.chunked import ChunkedSource, Outline
 from bayou.streams.delimited import skip_mark
-from bayou.streams.policy import Chunk, Draft, Misfit, settle
+from bayou.streams.policy import Chunk, Draft, Misfit, flush
+from bayou.streams.read_options import ReadOptions
 from bayou.streams.records import Records, split
 from bayou.streams.source import ColumnType, Source
-from bayou.streams.tap import Tap
-from bayou.streams.wishes import Wishes
 
 _LIBSVM = re.compile(rb"\s*[^\s:]+(?:\s+\d+:[^\s:]+)+\s*(?:#.*)?")
 
 
-def lines_source(tap: Tap, wishes: Wishes, format: str) -> Source:
+def lines_source(tap: ByteReader, wishes: ReadOptions, format: str) -> Source:
     """The source for format "text", "libsvm", or "txt": whichever of the two the first line looks like."""
     records = Records(tap)
     skip_mark(records, records.peek())
@@ -40,7 +40,7 @@ def lines_source(tap: Tap, wishes: Wishes, format: str) -> Source:
 class TextSource(ChunkedSource):
     """Lines of a label, a tab and a text; no header, no quoting. An empty label means unlabelled."""
 
-    def __init__(self, records: Records, wishes: Wishes) -> None:
+    def __init__(self, records: Records, wishes: ReadOptions) -> None:
         self._records, self._wishes = records, wishes
         names = ("label", "text")
         wishes.check(names)
@@ -74,7 +74,7 @@ class TextSource(ChunkedSource):
                 column, bad = cells.numbers(text)
                 draft.mark(name, bad, "not a number", text)
             draft.columns[name] = column
-        return settle(draft, self._wishes.policy, record)
+        return flush(draft, self._wishes.policy, record)
 
 
 class LibsvmSource(ChunkedSource):
@@ -83,7 +83,7 @@ class LibsvmSource(ChunkedSource):
     The features are numbered from 1, up to the largest number in the first 1,000 rows.
     """
 
-    def __init__(self, records: Records, wishes: Wishes) -> None:
+    def __init__(self, records: Records, wishes: ReadOptions) -> None:
         self._records, self._wishes = records, wishes
         sample = [features(line) for line in split(records.peek(), most=limits.SAMPLE)]
         rows = [row for row in sample if not isinstance(row, str)]
@@ -131,7 +131,7 @@ class LibsvmSource(ChunkedSource):
             text = pa.array([label for label, _ in found], pa.string())
             draft.columns[self.target], bad = cells.labels(text, self._label)
             draft.mark(self.target, bad, "not a number, as the labels before it", text)
-        return settle(draft, self._wishes.policy, record)
+        return flush(draft, self._wishes.policy, record)
 
 
 def features(line: bytes) -> tuple[str, Mapping[int, str]] | str:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast, get_args
 
 from bayou.errors import DataError, SchemaError
+from bayou.streams.read_options import ReadOptions
 from bayou.streams.source import Kind, Policy, Source
-from bayou.streams.wishes import Wishes
 
 if TYPE_CHECKING:
-    from bayou.streams.tap import Tap
+    from bayou.streams.byte_reader import ByteReader
 
 _FORMATS = {
     ".csv": "csv",
@@ -71,7 +71,7 @@ def open_stream(
     >>> rows.columns["price"].to_pylist(), rows.columns["day"].to_pylist(), rows.labels.to_pylist()
     ([0.3, 0.4], ['mon', 'tue'], ['UP', 'DOWN'])
     """
-    from bayou.streams.tap import Tap
+    from bayou.streams.byte_reader import ByteReader
 
     if policy not in get_args(Policy):
         raise DataError("unknown policy", value=policy, remedy="strict, skip or missing")
@@ -82,7 +82,7 @@ def open_stream(
                 raise SchemaError(f"column {name!r} was given two kinds")
     letters = Path(dead_letters) if dead_letters is not None else None
     left_out = (ignore,) if isinstance(ignore, str) else tuple(ignore)
-    wishes = Wishes(target, kinds, left_out, policy, letters)
+    wishes = ReadOptions(target, kinds, left_out, policy, letters)
     name = os.fspath(path)
     if "://" in name and not os.path.exists(name):
         raise DataError(
@@ -91,7 +91,7 @@ def open_stream(
             remedy="fetch it first, or pipe it into standard input: -",
         )
     chosen = format or format_of(name)
-    tap = Tap(name)
+    tap = ByteReader(name)
     try:
         if letters is not None and _same(letters, Path(name)):
             raise DataError("the dead letters would overwrite the stream", value=name, remedy="another path")
@@ -125,7 +125,7 @@ def format_of(path: str) -> str:
     return _FORMATS[suffixes[-1]]
 
 
-def _opened(format: str, tap: Tap, wishes: Wishes) -> Source:
+def _opened(format: str, tap: ByteReader, wishes: ReadOptions) -> Source:
     # Formats are imported when asked for: importing bayou must stay light.
     if format in ("csv", "tsv"):
         from bayou.streams.delimited import DelimitedSource

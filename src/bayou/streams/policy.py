@@ -63,7 +63,7 @@ class Chunk:
     words: Words | None = None
 
 
-def settle(draft: Draft, policy: Policy, first: int) -> Chunk:
+def flush(draft: Draft, policy: Policy, first: int) -> Chunk:
     """Apply the policy to a chunk whose first record is number `first` of the stream."""
     rows = len(draft.records)
     if not draft.misfits:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayou.errors import DataError
 from bayou.streams import limits
-from bayou.streams.tap import Tap
+from bayou.streams.byte_reader import ByteReader
 
 
 class QuotedError(DataError):
@@ -30,7 +30,7 @@ class Records:
     the same chunks again. With a delimiter, line ends inside quotes do not end a record.
     """
 
-    def __init__(self, tap: Tap, delimiter: bytes | None = None) -> None:
+    def __init__(self, tap: ByteReader, delimiter: bytes | None = None) -> None:
         self.tap, self.delimiter = tap, delimiter
         self.place = 0
         self.limit = sys.maxsize

@@ -87,7 +87,7 @@ class CountMin(ArraySummary):
         self.values_by_free = np.array([self.width * math.log(self.width / free) for free in cells.tolist()])
 
     @property
-    def idle(self) -> bool:
+    def has_no_columns(self) -> bool:
         return len(self.tables) == 0
 
     def distinct(self) -> Floats:

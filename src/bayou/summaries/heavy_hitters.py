@@ -43,13 +43,13 @@ class HeavyHitters(ArraySummary):
 
     Examples
     --------
-    >>> from bayou.align import whole
+    >>> from bayou.align import from_empty
     >>> from bayou.encoding import Encoder
     >>> from bayou.schema import Declared, Schema
     >>> schema = Schema(Declared(hash_values=True))
     >>> rows = [{"user": "ann"}, {"user": "bob"}, {"user": "ann"}]
     >>> block, growth = Encoder(schema).encode(rows, ["buys", "leaves", "leaves"], learn=True)
-    >>> schema.grow(growth); users = HeavyHitters(); users.realign(whole(schema)); users.update(block)
+    >>> schema.grow(growth); users = HeavyHitters(); users.realign(from_empty(schema)); users.update(block)
     >>> users.kept(0), users.error()
     ([('ann', 2.0, 0.0, [1.0, 1.0]), ('bob', 1.0, 0.0, [0.0, 1.0])], 0.0)
     """
@@ -74,7 +74,7 @@ class HeavyHitters(ArraySummary):
         return {"max_bytes": self.max_bytes}
 
     @property
-    def idle(self) -> bool:
+    def has_no_columns(self) -> bool:
         return not self.columns
 
     @property

@@ -19,12 +19,12 @@ from bayou.summaries.array_summary import ArraySummary, move
 from bayou.summaries.bitmap_counting import bitmaps_pay, count_by_bitmaps, whole_numbers
 from bayou.summaries.grid import Grid
 from bayou.summaries.joint_checks import check_joint
-from bayou.summaries.waiting_rows import WaitingRows
+from bayou.summaries.pending_rows import PendingRows
 
 MAX_BYTES = 1 << 29
 _COUNTS = ("classes", "singles", "present", "pairs", "triples")
 _FRAME = ("sizes", "declared", "declared_classes", "ranks", "cuts", "frozen")
-_WAITING = ("waiting_numeric", "waiting_codes", "waiting_y", "waiting_w")
+_PENDING = ("pending_numeric", "pending_codes", "pending_y", "pending_w")
 
 
 class JointCounts(ArraySummary):
@@ -32,7 +32,7 @@ class JointCounts(ArraySummary):
 
     Columns are the nominal ones, then the numeric ones. A row counts in a table when it has all its columns.
     Rows with a value in a numeric column that has no grid yet wait, as state, until there are `warm_up` of
-    them; `settled` is the summary with the waiting rows on the grid they give so far.
+    them; `flushed` is the summary with the pending rows on the grid they give so far.
 
     Merge: EXACT (addition); an unfrozen side takes over the other's grid, two different grids refuse.
     Memory: 8 K bytes per pair or triple of values; refuses beyond `max_bytes`.
@@ -65,7 +65,7 @@ class JointCounts(ArraySummary):
         self.declared_classes = np.zeros(1, dtype=np.int64)
         self.ranks = np.zeros(0, dtype=np.int64)
         self.cuts, self.frozen = np.zeros((0, bins - 1)), np.zeros(0, dtype=np.int64)
-        self.waiting = WaitingRows.none()
+        self.pending = PendingRows.none()
         self._index()
 
     def config(self) -> dict[str, Scalar]:
@@ -92,7 +92,7 @@ class JointCounts(ArraySummary):
     def changed(self) -> None:
         """Forget everything that was read off an earlier state."""
         self.read: dict[Any, Any] = {}
-        self._settled: JointCounts | None = None
+        self._flushed: JointCounts | None = None
 
     @property
     def width(self) -> Index:
@@ -121,26 +121,26 @@ class JointCounts(ArraySummary):
     # -- counting --
 
     def update(self, block: Block) -> None:
-        settled = self._settled_with(block)
+        flushed = self._flushed_with(block)
         self.changed()
         while block.n and not np.all(self.frozen):
             waits = self.waits(block)
             end = self._until_full(block, waits)
             part, late = block.rows(0, end), waits[:end]
-            self.waiting = self.waiting.joined(part, late)
+            self.pending = self.pending.joined(part, late)
             self._count(self.codes_of(part), part.y, np.where(late, 0.0, part.w), 1.0)
             if self._full():
                 self._freeze()
             block = block.rows(end, block.n)
         if block.n:
             self._count(self.codes_of(block), block.y, block.w, 1.0)
-        self._settled = settled if len(self.waiting) else None
+        self._flushed = flushed if len(self.pending) else None
 
     def subtract(self, block: Block) -> None:
         self.changed()
         waits = self.waits(block)
         for i in np.flatnonzero(waits):
-            self.waiting = self.waiting.without(block.rows(int(i), int(i) + 1))
+            self.pending = self.pending.without(block.rows(int(i), int(i) + 1))
         self._count(self.codes_of(block), block.y, np.where(waits, 0.0, block.w), -1.0)
 
     def _count(self, codes: Codes, y: Codes, w: Floats, sign: float) -> None:
@@ -162,22 +162,22 @@ class JointCounts(ArraySummary):
 
     def _until_full(self, block: Block, waits: NDArray[np.bool_]) -> int:
         """How many rows of the block come before the grid is made: `warm_up` in weight, or four times in rows."""
-        if len(self.waiting) + np.count_nonzero(waits) >= 4 * self.grid.warm_up:
+        if len(self.pending) + np.count_nonzero(waits) >= 4 * self.grid.warm_up:
             return 1
-        weight = float(self.waiting.w.sum()) + np.cumsum(np.where(waits, block.w, 0.0))
+        weight = float(self.pending.w.sum()) + np.cumsum(np.where(waits, block.w, 0.0))
         full = np.flatnonzero(weight >= self.grid.warm_up)
         return int(full[0]) + 1 if len(full) else block.n
 
     def _full(self) -> bool:
-        if self.waiting.w.sum() >= self.grid.warm_up:
+        if self.pending.w.sum() >= self.grid.warm_up:
             return True
-        if len(self.waiting) >= 4 * self.grid.warm_up:
-            self.waiting = self.waiting.sorted()
-        return len(self.waiting) >= 4 * self.grid.warm_up
+        if len(self.pending) >= 4 * self.grid.warm_up:
+            self.pending = self.pending.sorted()
+        return len(self.pending) >= 4 * self.grid.warm_up
 
     def _freeze(self) -> None:
-        """Cut every column that has values among the waiting rows, and count them."""
-        rows = self.waiting.sorted().block()
+        """Cut every column that has values among the pending rows, and count them."""
+        rows = self.pending.sorted().block()
         self.cuts, self.frozen = self.cuts.copy(), self.frozen.copy()
         for j in np.flatnonzero(self.frozen == 0):
             values = rows.numeric[np.isfinite(rows.numeric[:, j]), j]
@@ -188,27 +188,27 @@ class JointCounts(ArraySummary):
         sizes = self.sizes.copy()
         sizes[self.nominal :] = np.where(self.frozen > 0, self.grid.bins, 0)
         self._move(sizes, np.arange(len(sizes)), [np.arange(s) for s in self.sizes])
-        self.waiting = self.waiting.take(np.zeros(0, dtype=np.int64))
+        self.pending = self.pending.take(np.zeros(0, dtype=np.int64))
         self._count(self.codes_of(rows), rows.y, rows.w, 1.0)
 
-    def settled(self) -> JointCounts:
-        """This summary with the waiting rows counted on the grid they give so far."""
-        if len(self.waiting) == 0:
+    def flushed(self) -> JointCounts:
+        """This summary with the pending rows counted on the grid they give so far."""
+        if len(self.pending) == 0:
             return self
-        if self._settled is None:
+        if self._flushed is None:
             twin = self.copy()
             twin._freeze()
             twin.by_order = self.by_order
-            self._settled = twin
-        return self._settled
+            self._flushed = twin
+        return self._flushed
 
-    def _settled_with(self, block: Block) -> JointCounts | None:
-        """The settled counts with more rows, where these do not move a cut and whole weights make the order of
-        counting irrelevant: what `settled` would give, without counting the waiting rows again."""
-        twin, numeric = self._settled, self.waiting.numeric
+    def _flushed_with(self, block: Block) -> JointCounts | None:
+        """The flushed counts with more rows, where these do not move a cut and whole weights make the order of
+        counting irrelevant: what `flushed` would give, without counting the pending rows again."""
+        twin, numeric = self._flushed, self.pending.numeric
         if twin is None or self.grid.rule != "width" or np.any(twin.waits(block)):
             return None
-        if not (whole_numbers(block.w) and whole_numbers(self.waiting.w)):
+        if not (whole_numbers(block.w) and whole_numbers(self.pending.w)):
             return None
         loose = (self.frozen == 0) & (twin.frozen > 0)
         here = block.numeric[:, loose]
@@ -223,7 +223,7 @@ class JointCounts(ArraySummary):
     def scale(self, factor: float) -> None:
         for name in _COUNTS:
             setattr(self, name, getattr(self, name) * factor)
-        self.waiting = self.waiting.weighted(self.waiting.w * factor)
+        self.pending = self.pending.weighted(self.pending.w * factor)
         self._count_seen()
 
     def merge(self, other: Self) -> None:
@@ -235,7 +235,7 @@ class JointCounts(ArraySummary):
                     f"numeric column {j} is cut at {self.cuts[j].tolist()} here and {other.cuts[j].tolist()} "
                     "there; make shards with model.fresh() after the grid is frozen, so that they share it"
                 )
-        twin, waiting = other.copy(), [self.waiting.block(), other.waiting.block()]
+        twin, pending = other.copy(), [self.pending.block(), other.pending.block()]
         for one, two in ((self, other), (twin, self)):
             one._adopt(two)
         for name in _COUNTS:
@@ -243,23 +243,23 @@ class JointCounts(ArraySummary):
         self.declared = np.maximum(self.declared, twin.declared)
         self.declared_classes = np.maximum(self.declared_classes, twin.declared_classes)
         self._count_seen()
-        for rows in waiting:
+        for rows in pending:
             self.update(rows)
 
     def _adopt(self, other: Self) -> None:
-        """Take over grids that only the other has, and let go of the waiting rows."""
+        """Take over grids that only the other has, and let go of the pending rows."""
         new = (self.frozen == 0) & (other.frozen > 0)
         self.cuts[new], self.frozen[new] = other.cuts[new], 1
         self.declared[self.nominal :] = np.maximum(self.declared, other.declared)[self.nominal :]
         sizes = np.maximum(self.sizes, other.sizes)
         self._move(sizes, np.arange(len(sizes)), [np.arange(s) for s in self.sizes])
-        self.waiting = self.waiting.take(np.zeros(0, dtype=np.int64))
+        self.pending = self.pending.take(np.zeros(0, dtype=np.int64))
 
     def fresh(self) -> Self:
         twin = type(self)(**self.config())  # type: ignore[arg-type]
         arrays = dict(self.arrays())
         arrays.update({name: np.zeros_like(arrays[name]) for name in _COUNTS})
-        arrays.update({name: arrays[name][:0] for name in _WAITING})
+        arrays.update({name: arrays[name][:0] for name in _PENDING})
         twin.restore(arrays)
         return twin
 
@@ -269,26 +269,26 @@ class JointCounts(ArraySummary):
         return twin
 
     def arrays(self) -> Arrays:
-        rows = self.waiting.sorted()
-        waiting = zip(_WAITING, (rows.numeric, rows.codes, rows.y, rows.w), strict=True)
-        return {**{name: getattr(self, name) for name in self.state}, **dict(waiting)}
+        rows = self.pending.sorted()
+        pending = zip(_PENDING, (rows.numeric, rows.codes, rows.y, rows.w), strict=True)
+        return {**{name: getattr(self, name) for name in self.state}, **dict(pending)}
 
     def restore(self, arrays: Arrays) -> None:
         super().restore(arrays)
-        self.waiting = WaitingRows(*(np.array(arrays[name], order="C") for name in _WAITING))
+        self.pending = PendingRows(*(np.array(arrays[name], order="C") for name in _PENDING))
         self._index()
 
     def check(self, arrays: Arrays) -> None:
         check_joint(self, arrays)
 
     def regroup(self, groups: Floats) -> Self:
-        """Classes added up by groups; waiting rows go with their class's first group."""
+        """Classes added up by groups; pending rows go with their class's first group."""
         twin = self.fresh()
         arrays = dict(self.arrays())
         arrays.update({name: arrays[name] @ groups.T for name in _COUNTS})  # exact: whole numbers
         arrays["declared_classes"] = np.minimum(self.declared_classes, len(groups))
-        member = groups[:, arrays["waiting_y"]] > 0
-        arrays["waiting_y"] = np.where(member.any(axis=0), member.argmax(axis=0), -1).astype(np.int32)
+        member = groups[:, arrays["pending_y"]] > 0
+        arrays["pending_y"] = np.where(member.any(axis=0), member.argmax(axis=0), -1).astype(np.int32)
         twin.restore(arrays)
         return twin
 
@@ -344,7 +344,7 @@ class JointCounts(ArraySummary):
         declared = np.zeros(q + p, dtype=np.int64)
         declared[:q] = [axis.declared for axis in plan.values]
         declared[columns[old:]] = self.declared[old:]
-        self.waiting = self.waiting.realigned(plan)
+        self.pending = self.pending.realigned(plan)
         cuts = np.full((p, self.grid.bins - 1), np.nan)
         cuts[plan.numeric.to] = self.cuts
         self.cuts, self.frozen = cuts, move(self.frozen, 0, plan.numeric)

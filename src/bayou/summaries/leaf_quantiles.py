@@ -13,7 +13,7 @@ from bayou.kernels.tuple_budget import HEAD
 from bayou.protocols import Arrays
 from bayou.summaries.quantile_tuples import BUFFER, QuantileTuples
 
-JOINED = ("tuples", "values", "labels", "weights")  # slot after slot; "sizes" and "waiting" tell them apart
+JOINED = ("tuples", "values", "labels", "weights")  # slot after slot; "sizes" and "pending" tell them apart
 
 
 class LeafQuantiles:
@@ -81,7 +81,7 @@ class LeafQuantiles:
         return {
             **{name: np.concatenate([a[name] for a in each]) for name in JOINED},
             "sizes": np.stack([a["sizes"] for a in each]),
-            "waiting": np.array([len(a["labels"]) for a in each]),
+            "pending": np.array([len(a["labels"]) for a in each]),
         }
 
     def restore(self, arrays: Arrays) -> None:
@@ -93,20 +93,20 @@ class LeafQuantiles:
 
     def check(self, arrays: Arrays, slots: int) -> None:
         """Raise unless the arrays are those of so many slots over the schema this is realigned to."""
-        sizes, waiting = arrays["sizes"], arrays["waiting"]
+        sizes, pending = arrays["sizes"], arrays["pending"]
         require(sizes.shape == (slots, self._empty.n_columns), "every leaf and column has a number of tuples")
-        require(waiting.shape == (slots,), "every leaf has a number of rows that wait")
+        require(pending.shape == (slots,), "every leaf has a number of rows that wait")
         parts("the numbers of tuples at the leaves", sizes, len(arrays["tuples"]))
         for name in JOINED[1:]:
-            parts("the numbers of rows that wait at the leaves", waiting, len(arrays[name]))
+            parts("the numbers of rows that wait at the leaves", pending, len(arrays[name]))
         for one in _apart(arrays):
             self._empty.check({**one, "declared": self._empty.declared})
 
 
 def _apart(arrays: Arrays) -> list[Arrays]:
     """The arrays of each slot."""
-    sizes, waiting = arrays["sizes"], arrays["waiting"]
-    ends = {"tuples": np.cumsum(sizes.sum(axis=1)), "values": np.cumsum(waiting)}
+    sizes, pending = arrays["sizes"], arrays["pending"]
+    ends = {"tuples": np.cumsum(sizes.sum(axis=1)), "values": np.cumsum(pending)}
     edges = {name: [0, *ends.get(name, ends["values"]).tolist()] for name in JOINED}
     pieces = {name: [arrays[name][a:b] for a, b in pairwise(edges[name])] for name in JOINED}
     return [{"sizes": sizes[s], **{name: pieces[name][s] for name in JOINED}} for s in range(len(sizes))]

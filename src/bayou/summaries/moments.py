@@ -36,7 +36,7 @@ class Moments(ArraySummary):
         self.m2 = np.zeros((0, 0))
 
     @property
-    def idle(self) -> bool:
+    def has_no_columns(self) -> bool:
         return self.n.shape[1] == 0
 
     def update(self, block: Block) -> None:
@@ -45,7 +45,7 @@ class Moments(ArraySummary):
             return
 
         def columns(lo: int, hi: int) -> None:
-            add_rows(self.n, self.mean, self.m2, block.numeric, block.y, block.w, lo, hi, block.whole)
+            add_rows(self.n, self.mean, self.m2, block.numeric, block.y, block.w, lo, hi, block.no_missing)
 
         over_ranges(columns, p, 1 + GRAIN // max(1, block.n))
 

@@ -85,10 +85,10 @@ class QuantileTuples(ArraySummary):
 
     Examples
     --------
-    >>> from bayou.align import whole
+    >>> from bayou.align import from_empty
     >>> from bayou.schema import Growth, Kind, Schema
     >>> schema = Schema(); schema.grow(Growth(classes=["no", "yes"], columns=[("age", Kind.NUMERIC)]))
-    >>> ages = QuantileTuples(); ages.realign(whole(schema))
+    >>> ages = QuantileTuples(); ages.realign(from_empty(schema))
     >>> x, y = np.array([[30.0], [40.0], [30.0]]), np.array([0, 1, 1], dtype=np.int32)
     >>> ages.update(Block(x, np.empty((3, 0), np.int32), (), y, np.ones(3)))
     >>> ages.cells(0)
@@ -122,7 +122,7 @@ class QuantileTuples(ArraySummary):
         return len(self.sizes)
 
     @property
-    def idle(self) -> bool:
+    def has_no_columns(self) -> bool:
         return len(self.sizes) == 0
 
     @property
@@ -289,12 +289,12 @@ class QuantileTuples(ArraySummary):
         )
         parts("the numbers of tuples", sizes, len(tuples))
         require(n < len(self.values), "more rows wait than the buffer holds")
-        require(arrays["values"].shape == (n, p), "the waiting rows are not as wide as the schema")
+        require(arrays["values"].shape == (n, p), "the pending rows are not as wide as the schema")
         require(
-            arrays["labels"].shape == arrays["weights"].shape == (n,), "waiting labels and weights must agree"
+            arrays["labels"].shape == arrays["weights"].shape == (n,), "pending labels and weights must agree"
         )
-        codes("the waiting labels", arrays["labels"], k)
-        counts("the waiting weights", arrays["weights"])
+        codes("the pending labels", arrays["labels"], k)
+        counts("the pending weights", arrays["weights"])
         counts("the weights of tuples", tuples[:, 1:])
         require(not np.isinf(arrays["values"]).any(), "an infinite value waits")
         finite("the values of tuples", tuples[:, 0])

@@ -12,7 +12,7 @@ from bayou.block import Block, Floats, Index
 from bayou.errors import MergeError, UnsupportedError
 from bayou.kernels.class_counts import class_total
 from bayou.kernels.tree import SLOT, TEST
-from bayou.kernels.tree_rows import OWN, SINCE, slots_of_rows, trail_rows
+from bayou.kernels.tree_rows import OWN, SINCE, rows_predict_then_update, slots_of_rows
 from bayou.kernels.value_counts import fill_logs
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
@@ -47,7 +47,7 @@ class Tree:
         """Rows from `first` on; returns the next row, and the leaf to split (if watched, to look at) or -1."""
         t, s = self.nodes, self.statistics
         ripe = np.empty(1, dtype=np.int64)
-        after = trail_rows(
+        after = rows_predict_then_update(
             t.weight, t.track, s.moments, s.counts, s.present,
             s.tables, s.bounds, s.above, s.below, s.known, s.seen,
             t.nodes, t.cuts, t.branches, s.declared, s.offsets, self.order, self.columns, self.cells, rules, LOGS,

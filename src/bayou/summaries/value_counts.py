@@ -49,7 +49,7 @@ class ValueCounts(ArraySummary):
         return np.maximum(self.seen, self.declared)
 
     @property
-    def idle(self) -> bool:
+    def has_no_columns(self) -> bool:
         return len(self.sizes) == 0
 
     def update(self, block: Block) -> None:

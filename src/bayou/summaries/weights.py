@@ -21,17 +21,17 @@ from bayou.rates import (
     AdaGrad,
     Constant,
     Decaying,
-    Document,
     Experts,
     KunchevaPlumpton,
     MiniBatch,
+    PaperRate,
     Rate,
 )
 from bayou.summaries.array_summary import ArraySummary, move
 
 NAIVE_CREDIT = 0.95  # at the start: mixing then never costs more than -ln .95 nats over naive Bayes
 _SUMS = ("squares", "follows")  # add up when models merge
-_MEANS = ("weights", "mean", "credit")  # are averaged by rows
+_MEANS = ("weights", "mean", "mixture_weights")  # are averaged by rows
 _BUFFER = ("inputs", "joint", "labels", "amounts")
 
 
@@ -56,7 +56,7 @@ class Weights(ArraySummary):
 
     law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
     state: ClassVar[tuple[str, ...]] = (
-        "weights", "mean", "squares", "columns", "bias", "scalars", "credit", "follows", "last", "ring",
+        "weights", "mean", "squares", "columns", "bias", "scalars", "mixture_weights", "follows", "last", "ring",
         *_BUFFER,
     )  # fmt: skip
 
@@ -78,7 +78,7 @@ class Weights(ArraySummary):
         self.columns = np.zeros((d if self.shares else 0, 3))
         self.bias = np.zeros((3 if isinstance(self.rate, Experts) else 2, k))
         self.scalars = np.zeros(SCALARS)
-        self.credit = self._first_credit()
+        self.mixture_weights = self._first_mixture_weights()
         self.follows = np.zeros((k, k)) if self.persists else none.copy()
         self.last = np.full(1, -1, dtype=np.int64)
         window = self.rate.window if isinstance(self.rate, KunchevaPlumpton) else 0
@@ -88,20 +88,20 @@ class Weights(ArraySummary):
         self.labels = np.zeros(0, dtype=np.int32)
         self.amounts = np.zeros(0)
 
-    def _first_credit(self) -> Floats:
+    def _first_mixture_weights(self) -> Floats:
         """Most of it for naive Bayes, an even rest; even in the study's rule; where nothing is learned, naive
         Bayes alone."""
-        credit = np.zeros(EXPERTS)
+        mixture_weights = np.zeros(EXPERTS)
         if isinstance(self.rate, Experts):
-            credit[: NAIVE + 1 if self.rate.eta == 0 else EXPERTS] = 1.0
-            credit[MEAN] *= self.averages
-            credit[PERSISTENT] *= self.persists
-            credit[HALF:] *= not self.rate.published
-            credit /= np.count_nonzero(credit)
+            mixture_weights[: NAIVE + 1 if self.rate.eta == 0 else EXPERTS] = 1.0
+            mixture_weights[MEAN] *= self.averages
+            mixture_weights[PERSISTENT] *= self.persists
+            mixture_weights[HALF:] *= not self.rate.published
+            mixture_weights /= np.count_nonzero(mixture_weights)
             if not self.rate.published and self.rate.eta > 0:
-                credit *= (1.0 - NAIVE_CREDIT) / (1.0 - credit[NAIVE])
-                credit[NAIVE] = NAIVE_CREDIT
-        return credit
+                mixture_weights *= (1.0 - NAIVE_CREDIT) / (1.0 - mixture_weights[NAIVE])
+                mixture_weights[NAIVE] = NAIVE_CREDIT
+        return mixture_weights
 
     def config(self) -> Mapping[str, Scalar]:
         return {"rate": repr(self.rate), "tied": self.tied}
@@ -139,22 +139,22 @@ class Weights(ArraySummary):
         y: Codes,
         w: Floats,
         index: Index,
-        lifted: int,
+        as_pmi: int,
     ) -> Floats:
         """[n, K] scores of the rows as they stood before each; rows with label and weight are learned.
 
         terms : float64[n, active, K], overwritten; units : float64[n, p or 0]; prior, lift : float64[n, K];
         edges : int64[views + 1], where the columns of each view end. `y` of -1 only predicts.
-        index : int64[active], the columns that have terms (all of them, but for `Experts`); the first `lifted`
-        of these come lift-centred.
+        index : int64[active], the columns that have terms (all of them, but for `Experts`); the first `as_pmi`
+        of these come as pointwise mutual information.
         """
         out = np.empty_like(prior)
         if isinstance(self.rate, Experts):
             rate = self.rate
             rule = np.array([rate.eta, rate.forget, rate.share, float(rate.published)])
             learn_experts(
-                self.weights, self.mean, self.squares, self.columns, self.bias, self.scalars, self.credit,
-                self.follows, self.last, terms, prior, lift, index, lifted, y, w, rule, out,
+                self.weights, self.mean, self.squares, self.columns, self.bias, self.scalars, self.mixture_weights,
+                self.follows, self.last, terms, prior, lift, index, as_pmi, y, w, rule, out,
             )  # fmt: skip
         elif isinstance(self.rate, MiniBatch):
             self._learn_batches(self.rate, terms, units, prior, lift, edges, y, w, out)
@@ -166,15 +166,15 @@ class Weights(ArraySummary):
         return out
 
     def _rule(self) -> Floats:
-        """Rate, horizon, power, whether adaptive, whether lift-centred."""
+        """Rate, horizon, power, whether adaptive, whether as pointwise mutual information."""
         rate = self.rate
-        adaptive, lifted = float(self.adapts), float(rate.takes_lift)
-        if isinstance(rate, Constant | Document | AdaGrad):
-            return np.array([rate.eta, 1.0, 0.0, adaptive, lifted])
+        adaptive, as_pmi = float(self.adapts), float(rate.takes_pmi)
+        if isinstance(rate, Constant | PaperRate | AdaGrad):
+            return np.array([rate.eta, 1.0, 0.0, adaptive, as_pmi])
         if isinstance(rate, Decaying):
-            return np.array([rate.eta, rate.horizon, rate.power, adaptive, lifted])
+            return np.array([rate.eta, rate.horizon, rate.power, adaptive, as_pmi])
         if isinstance(rate, KunchevaPlumpton):
-            return np.array([rate.start, 1.0, 0.0, adaptive, lifted])
+            return np.array([rate.start, 1.0, 0.0, adaptive, as_pmi])
         raise UnsupportedError(f"Weights know no rule for {rate!r}")
 
     def _learn_batches(

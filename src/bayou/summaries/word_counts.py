@@ -76,7 +76,7 @@ class WordCounts(ArraySummary):
         return {"binary": self.binary}
 
     @property
-    def idle(self) -> bool:
+    def has_no_columns(self) -> bool:
         return not self.texts and not self.binary
 
     def update(self, block: Block) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayou.align import align, union, whole
+from bayou.align import align, from_empty, union
 from bayou.block import Block
 from bayou.encoding import Encoder
 from bayou.hashing import digest
@@ -44,7 +44,7 @@ def with_scores(block: Block, k: int) -> Block:
 
 def filled(make: Make, block: Block, schema: Schema) -> Any:
     summary = make()
-    summary.realign(whole(schema))
+    summary.realign(from_empty(schema))
     summary.update(block)
     return summary
 
@@ -109,7 +109,7 @@ def check_disjoint(make: Make, seed: int, words: bool) -> None:
     a.merge(b)
     both = Encoder(joint, words)
     one = make()
-    one.realign(whole(joint))
+    one.realign(from_empty(joint))
     for data, block in ((first, block_a), (last, block_b)):
         again, _ = both.encode(data.records, data.labels, data.weights)
         scores = np.zeros((again.n, joint.classes.size))
@@ -192,7 +192,7 @@ def check_regroup(make: Make, seed: int, words: bool) -> None:
         direct = make()
         two = copy.deepcopy(schema)
         two.classes = type(schema.classes)(["even", "odd"])
-        direct.realign(whole(two))
+        direct.realign(from_empty(two))
         direct.update(relabelled)
         assert_same(full.regroup(groups), direct)
 

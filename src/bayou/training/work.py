@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from bayou.evaluate.batches import Batch
-from bayou.evaluate.contest import told
+from bayou.evaluate.competitors import told
 from bayou.persist.errors import CheckpointError
 from bayou.protocols import Arrays
 from bayou.streams import Source

@@ -15,8 +15,8 @@ from bayou.backends.shards import Shard
 from bayou.backends.spark.rows import heads, mapped, partition, source, wishes
 from bayou.backends.worker import Job, alone
 from bayou.errors import BayouError, DataError
+from bayou.streams.read_options import ReadOptions
 from bayou.streams.source import Policy
-from bayou.streams.wishes import Wishes
 
 M = TypeVar("M")
 FAN_IN = 32
@@ -119,7 +119,7 @@ def _shard_learner(job: Job) -> Callable[[tuple[int, Shard]], tuple[int, bytes]]
 
 
 def _row_learner(
-    blank: bytes, wished: Wishes
+    blank: bytes, wished: ReadOptions
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def learn(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         alone()

@@ -10,23 +10,23 @@ import pyarrow as pa
 
 from bayou.backends.shards import listed
 from bayou.streams.columnar import ColumnarSource, HandedBatches
+from bayou.streams.read_options import ReadOptions
 from bayou.streams.source import Source
-from bayou.streams.wishes import Wishes
 
 HEAD = 20_000  # rows at the start of a partition that may be looked at for frames
 HEADS = 8  # partitions that may be
 
 
-def wishes(options: Mapping[str, Any]) -> Wishes:
+def wishes(options: Mapping[str, Any]) -> ReadOptions:
     """The options of `open_stream` that make sense for a table."""
     kinds: dict[str, Any] = {
         name: kind for kind in ("nominal", "numeric", "text") for name in listed(options.get(kind, ()))
     }
     ignore, policy = listed(options.get("ignore", ())), options.get("policy", "strict")
-    return Wishes(options.get("target"), kinds, ignore, policy)
+    return ReadOptions(options.get("target"), kinds, ignore, policy)
 
 
-def source(batches: Iterable[pa.RecordBatch], wished: Wishes, name: str) -> Source | None:
+def source(batches: Iterable[pa.RecordBatch], wished: ReadOptions, name: str) -> Source | None:
     """The rows of record batches; None if there are no batches."""
     found = iter(batches)
     first = next(found, None)
@@ -55,7 +55,7 @@ def partition() -> int:
     return 0 if task is None else int(task.partitionId())
 
 
-def heads(df: Any, wished: Wishes) -> Iterator[Source]:
+def heads(df: Any, wished: ReadOptions) -> Iterator[Source]:
     """The first rows of the first partitions, in order: the same ones each time, which `limit` does not promise."""
     rdd = mapped(df, _head, "rows binary").rdd
     for number in range(min(HEADS, rdd.getNumPartitions())):

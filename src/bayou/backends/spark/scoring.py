@@ -14,12 +14,12 @@ from bayou import files
 from bayou.backends.spark.rows import mapped, source
 from bayou.backends.worker import alone
 from bayou.errors import DataError
-from bayou.evaluate.classes import ClassBook, met
+from bayou.evaluate.label_index import LabelIndex, met
 from bayou.persist.container import pack, unpack
 from bayou.readings.metrics import Scores, running_scores
 from bayou.schema import Label
+from bayou.streams.read_options import ReadOptions
 from bayou.streams.source import Policy
-from bayou.streams.wishes import Wishes
 from bayou.summaries.outcomes import Confusion, Losses
 from bayou.summaries.rivals import MajorityHits, NoChangeHits
 
@@ -83,14 +83,14 @@ class TableScores:
 def evaluate(df: Any, model: Any, *, target: str, policy: Policy = "strict") -> TableScores:
     """Predict every row of a DataFrame and compare with its label: track records are merged, rows stay."""
     found = mapped(df, _judge(files.dumps(model), target, policy), "record binary").collect()
-    book, confusion, losses, rows = ClassBook(), Confusion(), Losses(), 0
+    book, confusion, losses, rows = LabelIndex(), Confusion(), Losses(), 0
     records = [_unpacked(row.record) for row in found]
     plan = book.admit([label for labels, *_ in records for label in labels] + model.labels())
     if plan is not None:
         confusion.realign(plan)
         losses.realign(plan)
     for labels, n, one, two in records:
-        own = ClassBook()
+        own = LabelIndex()
         own.admit(labels)
         if (wider := own.admit(book.labels)) is not None:
             one.realign(wider)
@@ -120,7 +120,7 @@ def _scorer(data: bytes, names: list[str], policy: Policy) -> Callable[[Batches]
         kind = _types(model.labels())[1]
         for batch in batches:
             known = _kinds(model, batch.schema)
-            wished = Wishes("", known, [n for n in batch.schema.names if n not in known], policy)
+            wished = ReadOptions("", known, [n for n in batch.schema.names if n not in known], policy)
             found = source([batch], wished, "the rows to be scored")
             rows = None if found is None else found.read(max(1, batch.num_rows))
             if rows is None:
@@ -144,11 +144,11 @@ def _scorer(data: bytes, names: list[str], policy: Policy) -> Callable[[Batches]
 def _judge(data: bytes, target: str, policy: Policy) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     def judge(batches: Batches) -> Iterator[pa.RecordBatch]:
         model = _loaded(data)
-        book, confusion, losses, done = ClassBook(), Confusion(), Losses(), 0
+        book, confusion, losses, done = LabelIndex(), Confusion(), Losses(), 0
         for batch in batches:
             known = {name: kind for name, kind in _kinds(model, batch.schema).items() if name != target}
             left = [n for n in batch.schema.names if n not in known and n != target]
-            found = source([batch], Wishes(target, known, left, policy), "the rows to be judged")
+            found = source([batch], ReadOptions(target, known, left, policy), "the rows to be judged")
             while found is not None and (rows := found.read(8_192)) is not None:
                 plan = book.admit([*met(rows.labels), *model.labels()])
                 if plan is not None:

@@ -9,23 +9,23 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from bayou.block import Block, Floats, Index
-from bayou.kernels.trail_terms import (
+from bayou.kernels.column_terms import (
     gather_intervals,
+    gaussian_terms_then_update,
     read_units,
-    trail_gaussian_terms,
-    trail_table_terms,
+    table_terms_then_update,
 )
-from bayou.kernels.weights import lift_table
-from bayou.kernels.word_counts import add_multinomial, trail_multinomial
+from bayou.kernels.weights import pmi_table
+from bayou.kernels.word_counts import add_multinomial, multinomial_predict_then_update
+from bayou.readings.categorical import CategoricalEstimator
 from bayou.readings.gaussian import Gaussian
 from bayou.readings.intervals import IntervalReading
 from bayou.readings.logs import integer_logs
-from bayou.readings.table import Table
-from bayou.readings.view import AnyView, Live, Searched
 from bayou.readings.words import Multinomial
 from bayou.summaries.moments import Moments
 from bayou.summaries.value_counts import ValueCounts
 from bayou.summaries.word_counts import WordCounts
+from bayou.views.view import AnyView, Live, Searched
 
 CHUNK = 1 << 17  # terms held at a time, 1 MB
 
@@ -35,27 +35,27 @@ def chunk_rows(columns: int, classes: int) -> int:
     return max(1, CHUNK // max(1, columns * classes))
 
 
-def trail_terms(view: AnyView, block: Block, units: Floats, lifted: bool = False) -> Floats:
+def terms_then_update(view: AnyView, block: Block, units: Floats, as_pmi: bool = False) -> Floats:
     """[n, d, K] what each column adds, as it stood before each row; the rows are then learned.
 
-    With `lifted`, searched intervals give the terms of their speaking columns only, lift-centred by the class
-    counts they were read from.
+    With `as_pmi`, searched intervals give the terms of their informative columns only, as pointwise mutual
+    information by the class counts they were read from.
 
     `units`, [n, p] or [n, 0], takes the logarithms of the columns' pooled standard deviations where the view
     reads normal densities; the others are probabilities already.
     """
-    if view.idle:
+    if view.has_no_columns:
         return view.column_terms(block)
     if view.searched:
-        terms = current_terms(view, block, lifted)
+        terms = current_terms(view, block, as_pmi)
         view.update(block)
         return terms
     if isinstance(view, Live) and isinstance(view.reader, Gaussian):
-        return _trail_gaussian(view.reader, view.summary, block, units)
-    if isinstance(view, Live) and isinstance(view.reader, Table):
-        return _trail_table(view.reader, view.summary, block)
+        return _gaussian_terms_then_update(view.reader, view.summary, block, units)
+    if isinstance(view, Live) and isinstance(view.reader, CategoricalEstimator):
+        return _table_terms_then_update(view.reader, view.summary, block)
     if isinstance(view, Live) and isinstance(view.reader, Multinomial):
-        return _trail_words(view.reader, view.summary, block)
+        return _word_terms_then_update(view.reader, view.summary, block)
     rows = []
     for i in range(block.n):
         row = block.rows(i, i + 1)
@@ -64,12 +64,12 @@ def trail_terms(view: AnyView, block: Block, units: Floats, lifted: bool = False
     return np.concatenate(rows) if rows else view.column_terms(block)
 
 
-def current_terms(view: AnyView, block: Block, lifted: bool = False) -> Floats:
+def current_terms(view: AnyView, block: Block, as_pmi: bool = False) -> Floats:
     """[n, d, K] what each column adds as the view stands; for few documents without a table of all words."""
-    if lifted and has_intervals(view):
+    if as_pmi and has_intervals(view):
         reading = cast(Searched[Any], view).reading
-        return _lifted_terms(cast(IntervalReading, reading), block)
-    if isinstance(view, Live) and isinstance(view.reader, Multinomial) and not view.idle:
+        return _pmi_terms(cast(IntervalReading, reading), block)
+    if isinstance(view, Live) and isinstance(view.reader, Multinomial) and not view.has_no_columns:
         summary, reader = view.summary, view.reader
         few = sum(len(words.ids) for words in block.words) < sum(text.size for text in summary.texts)
         if few and reader not in summary.memo:
@@ -105,7 +105,7 @@ def stacked(terms: Sequence[Floats]) -> Floats:
     return out
 
 
-_lifted: WeakKeyDictionary[IntervalReading, Floats] = WeakKeyDictionary()
+_pmi: WeakKeyDictionary[IntervalReading, Floats] = WeakKeyDictionary()
 
 
 def has_intervals(view: AnyView) -> bool:
@@ -113,56 +113,56 @@ def has_intervals(view: AnyView) -> bool:
     return isinstance(view, Searched) and isinstance(view.reading, IntervalReading)
 
 
-def speaking_columns(view: AnyView) -> Index:
+def informative_columns(view: AnyView) -> Index:
     """Columns of more than one interval; the others say nothing until the next search."""
     reading = cast(IntervalReading, cast(Searched[Any], view).reading)
     return np.flatnonzero(np.diff(reading.partitions.offsets) > 1)
 
 
-def _lifted_terms(reading: IntervalReading, block: Block) -> Floats:
-    parts, table = reading.partitions, _lifted_table(reading)
+def _pmi_terms(reading: IntervalReading, block: Block) -> Floats:
+    parts, table = reading.partitions, _pmi_table(reading)
     index = np.flatnonzero(np.diff(parts.offsets) > 1)
     out = np.empty((block.n, len(index), table.shape[1]))
     gather_intervals(out, table, parts.cuts, parts.offsets, index, block.numeric)
     return out
 
 
-def _lifted_table(reading: IntervalReading) -> Floats:
+def _pmi_table(reading: IntervalReading) -> Floats:
     """Lift-centred log-probabilities of a reading's intervals, made once."""
-    if reading not in _lifted:
+    if reading not in _pmi:
         table = reading.table.copy()
-        lift_table(table, reading.partitions.counts, reading.partitions.offsets)
-        _lifted[reading] = table
-    return _lifted[reading]
+        pmi_table(table, reading.partitions.counts, reading.partitions.offsets)
+        _pmi[reading] = table
+    return _pmi[reading]
 
 
-def _trail_gaussian(reader: Gaussian, s: Moments, block: Block, units: Floats) -> Floats:
+def _gaussian_terms_then_update(reader: Gaussian, s: Moments, block: Block, units: Floats) -> Floats:
     terms = np.empty((*block.numeric.shape, len(s.n)))
     if block.numeric.shape[1]:
-        trail_gaussian_terms(
+        gaussian_terms_then_update(
             s.n, s.mean, s.m2, terms, units, block.numeric, block.y, block.w, float(reader.ddof), reader.floor
         )
     return terms
 
 
-def _trail_table(reader: Table, s: ValueCounts, block: Block) -> Floats:
+def _table_terms_then_update(reader: CategoricalEstimator, s: ValueCounts, block: Block) -> Floats:
     terms = np.empty((*block.codes.shape, s.counts.shape[1]))
     if block.codes.shape[1]:
         logs = integer_logs(int(s.present.max(initial=0.0)) + block.n + int(s.width.max(initial=0)) + 2)
-        trail_table_terms(
+        table_terms_then_update(
             s.counts, s.present, s.seen, terms, s.declared, s.offsets, block.codes, block.y, block.w, logs,
             reader.alpha, reader.m,
         )  # fmt: skip
     return terms
 
 
-def _trail_words(reader: Multinomial, s: WordCounts, block: Block) -> Floats:
+def _word_terms_then_update(reader: Multinomial, s: WordCounts, block: Block) -> Floats:
     s.memo.clear()
     terms = np.zeros((block.n, len(s.texts), len(s.texts[0].total)))
     for j, (text, words) in enumerate(zip(s.texts, block.words, strict=True)):
         out = np.zeros((block.n, terms.shape[2]))
         logs = integer_logs(int(text.total.max(initial=0.0)) + int(words.counts.sum()) + text.size + 2)
-        trail_multinomial(
+        multinomial_predict_then_update(
             text.counts, text.total, text.seen, out, words.indptr, words.ids, words.counts, block.y, block.w,
             logs, float(text.declared), reader.alpha,
         )  # fmt: skip

@@ -22,7 +22,7 @@ from bayou import (
 )
 from bayou.encoding import Encoder
 from bayou.evaluate import holdout, prequential
-from bayou.evaluate.cohort import cohorts
+from bayou.evaluate.shared_encoding import shared_encodings
 
 
 def everyone() -> dict[str, Any]:
@@ -100,7 +100,7 @@ def test_who_reads_alike() -> None:
         NaiveBayes(schema=Declared(hash_values=True)),
     )
     models = {"a": NaiveBayes(), "begun": begun, "b": WeightedNB(), "closed": other, "hashed": hashed}
-    assert [list(cohort.models) for cohort in cohorts(models)] == [
+    assert [list(shared.models) for shared in shared_encodings(models)] == [
         ["a", "b"],
         ["begun"],
         ["closed"],

@@ -10,7 +10,7 @@ from bayou.classifiers.model import Model
 from bayou.schema import Schema, Vocabulary
 
 
-class Cohort:
+class SharedEncoding:
     """Models with equal schemas that are given the same rows, so that their schemas stay equal.
 
     Each keeps a schema of its own and learns on its own afterwards; what they share is a block and nothing else,
@@ -19,10 +19,10 @@ class Cohort:
     Examples
     --------
     >>> from bayou.classifiers import NaiveBayes
-    >>> (cohort,) = cohorts({"nb": NaiveBayes(), "plain": NaiveBayes(smoothing=2.0)})
-    >>> block = cohort.encode([{"sky": "blue"}, {"sky": "grey"}], ["dry", "wet"], learn=True)
-    >>> for name in cohort.models: cohort.learn(name, block)
-    >>> [model.predict_one({"sky": "grey"}) for model in cohort.models.values()]
+    >>> (shared,) = shared_encodings({"nb": NaiveBayes(), "plain": NaiveBayes(smoothing=2.0)})
+    >>> block = shared.encode([{"sky": "blue"}, {"sky": "grey"}], ["dry", "wet"], learn=True)
+    >>> for name in shared.models: shared.learn(name, block)
+    >>> [model.predict_one({"sky": "grey"}) for model in shared.models.values()]
     ['wet', 'wet']
     """
 
@@ -51,20 +51,20 @@ class Cohort:
         return self.models[name].test_then_train_encoded(block)
 
 
-def cohorts(models: Mapping[str, Model]) -> list[Cohort]:
+def shared_encodings(models: Mapping[str, Model]) -> list[SharedEncoding]:
     """The models, those together that read rows alike; who has not begun begins now."""
     found: list[dict[str, Model]] = []
     for name, model in models.items():
         if not model.started:
             model.reset()
-        model.settle()
+        model.flush()
         for members in found:
             if _alike(model, next(iter(members.values()))):
                 members[name] = model
                 break
         else:
             found.append({name: model})
-    return [Cohort(members) for members in found]
+    return [SharedEncoding(members) for members in found]
 
 
 def _alike(one: Model, other: Model) -> bool:

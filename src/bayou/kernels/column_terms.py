@@ -45,7 +45,7 @@ def read_units(
 
 
 @kernel
-def trail_gaussian_terms(
+def gaussian_terms_then_update(
     n: NDArray[np.float64],
     mean: NDArray[np.float64],
     m2: NDArray[np.float64],
@@ -91,7 +91,7 @@ def trail_gaussian_terms(
 
 
 @kernel
-def trail_table_terms(
+def table_terms_then_update(
     counts: NDArray[np.float64],
     present: NDArray[np.float64],
     seen: NDArray[np.int64],

@@ -1,4 +1,4 @@
-"""The columns of a code, each with its two sides, and what is read for them."""
+"""The columns of a code, each a dichotomy of the classes, and what is read for them."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from bayou.kernels.ecoc import add_difference, add_folded, prior_odds
 
 
 @dataclass(frozen=True)
-class Sides:
+class Dichotomies:
     """The columns of a code as kernels want them.
 
-    sides : float64[2, K, m], 1 where a class is on the side + (first) or - (second) of a column
+    dichotomies : float64[2, K, m], 1 where a class is on the side + (first) or - (second) of a column
     fold : float64[m, K], what the log-odds of a column add to the score of a class, where that is all the decoding
     does; else float64[0, 0], and readings give the log-odds themselves
     ternary : whether columns leave out possible classes, so that sizes must be counted column by column
     """
 
-    sides: Floats
+    dichotomies: Floats
     fold: Floats
     ternary: bool
 
     @property
     def columns(self) -> int:
-        return int(self.sides.shape[2])
+        return int(self.dichotomies.shape[2])
 
     @property
     def width(self) -> int:
@@ -37,11 +37,11 @@ class Sides:
 
     def groups(self) -> list[Floats]:
         """float64[2, K] per column, as `regroup` takes them."""
-        return [np.ascontiguousarray(self.sides[:, :, b]) for b in range(self.columns)]
+        return [np.ascontiguousarray(self.dichotomies[:, :, b]) for b in range(self.columns)]
 
     def pairs(self) -> Floats:
         """float64[2 m, K], both sides of all columns: + of column b in row 2 b, - below it."""
-        return np.ascontiguousarray(self.sides.transpose(2, 0, 1).reshape(2 * self.columns, -1))
+        return np.ascontiguousarray(self.dichotomies.transpose(2, 0, 1).reshape(2 * self.columns, -1))
 
     def sums(self, counts: Floats) -> Floats:
         """float64[cells, 2 m], the counts [cells, K] of both sides of all columns, classes added in storage order."""
@@ -74,10 +74,10 @@ class VectorOdds:
         add_vector(out, self.vector)
 
 
-def prior_of_sides(weight: Floats, alpha: float, sides: Sides) -> VectorOdds:
-    margins, vector = np.zeros((1, sides.columns)), np.zeros((1, sides.width))
-    prior_odds(margins[0], weight, sides.sides, alpha)
-    sides.put(vector, margins)
+def prior_of_dichotomies(weight: Floats, alpha: float, dichotomies: Dichotomies) -> VectorOdds:
+    margins, vector = np.zeros((1, dichotomies.columns)), np.zeros((1, dichotomies.width))
+    prior_odds(margins[0], weight, dichotomies.dichotomies, alpha)
+    dichotomies.put(vector, margins)
     return VectorOdds(vector[0])
 
 
@@ -86,7 +86,7 @@ class ColumnOdds:
     """One reading of two groups per column: the plain way, for whatever regroups."""
 
     columns: list[Any]
-    sides: Sides
+    dichotomies: Dichotomies
 
     def add(self, block: Block, out: Floats) -> None:
         margins = np.zeros((block.n, len(self.columns)))
@@ -94,7 +94,7 @@ class ColumnOdds:
             both = np.zeros((block.n, 2))
             reading.add_log_prob(block, both)
             margins[:, b] = both[:, 0] - both[:, 1]
-        self.sides.put(out, margins)
+        self.dichotomies.put(out, margins)
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,11 @@ class PairedOdds:
     """One reading with both sides of every column for its classes: + of column b in place 2 b, - beside it."""
 
     reading: Any
-    sides: Sides
+    dichotomies: Dichotomies
 
     def add(self, block: Block, out: Floats) -> None:
-        both = np.zeros((block.n, 2 * self.sides.columns))
-        margins = np.zeros((block.n, self.sides.columns))
+        both = np.zeros((block.n, 2 * self.dichotomies.columns))
+        margins = np.zeros((block.n, self.dichotomies.columns))
         self.reading.add_log_prob(block, both)
         add_difference(margins, both)
-        self.sides.put(out, margins)
+        self.dichotomies.put(out, margins)

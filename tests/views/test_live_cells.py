@@ -12,18 +12,18 @@ from tests.summaries.columns import block_of, filled, plan
 from bayou import GKClass, MODLGroups, NaiveBayes, open_stream, prequential
 from bayou.errors import ModelFileError
 from bayou.hashing import digest
+from bayou.readings.categorical import CategoricalEstimator
 from bayou.readings.equal import EqualFrequency
-from bayou.readings.following import Following, frozen
 from bayou.readings.intervals import Intervals
-from bayou.readings.table import Table
-from bayou.readings.view import Searched
+from bayou.views.live_cells import LiveCells, without_live_counts
+from bayou.views.view import Searched
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
-SMOOTHING = Table(0.0, 1.0)
+SMOOTHING = CategoricalEstimator(0.0, 1.0)
 
 
 def view_of(x, y, bins=None):
-    view = Following(
+    view = LiveCells(
         filled(GKClass().summary(), x, y), Intervals(bins or EqualFrequency(4)), SMOOTHING
     )  # fmt: skip
     view.refresh()
@@ -51,7 +51,7 @@ def test_weights_follow_and_intervals_wait():
     parts = view.reading.partitions
     counts = [[list(row) for row in parts[j].counts] for j in range(3)]
     out = np.zeros((200, 2))
-    view.trail(block_of(x[400:], y[400:], w[400:]), out)
+    view.predict_then_update(block_of(x[400:], y[400:], w[400:]), out)
     for i in range(200):
         expected = np.zeros(2)
         for j, value in enumerate(x[400 + i]):
@@ -71,7 +71,7 @@ def test_learning_in_any_blocks_leaves_the_same_bits(step):
     x, y, w = learned()
     trailed, learnt = view_of(x[:400], y[:400]), view_of(x[:400], y[:400])
     whole, parts = np.zeros((200, 2)), np.zeros((200, 2))
-    trailed.trail(block_of(x[400:], y[400:], w[400:]), whole)
+    trailed.predict_then_update(block_of(x[400:], y[400:], w[400:]), whole)
     for lo in range(400, 600, step):
         part = block_of(x[lo : lo + step], y[lo : lo + step], w[lo : lo + step])
         learnt.add_log_prob(part.rows(0, 1), parts[lo - 400 : lo - 399])
@@ -91,7 +91,7 @@ def test_one_interval_says_exactly_nothing():
     rng = np.random.default_rng(1)
     view = view_of(rng.normal(size=(300, 1)), rng.integers(0, 2, 300), EqualFrequency(1))
     out = np.zeros((100, 2))
-    view.trail(block_of(rng.normal(size=100), rng.integers(0, 2, 100), rng.random(100)), out)
+    view.predict_then_update(block_of(rng.normal(size=100), rng.integers(0, 2, 100), rng.random(100)), out)
     assert not out.any()
 
 
@@ -103,7 +103,7 @@ def test_a_saved_view_goes_on_as_it_would_have():
     twin.restore({name: a.copy() for name, a in view.arrays().items()})
     outs = [np.zeros((100, 2)), np.zeros((100, 2))]
     for v, out in zip((view, twin), outs, strict=True):
-        v.trail(block_of(x[500:], y[500:], w[500:]), out)
+        v.predict_then_update(block_of(x[500:], y[500:], w[500:]), out)
     assert np.array_equal(*outs)
     assert digest(view.arrays()) == digest(twin.arrays())
     for name, wrong in (
@@ -127,8 +127,8 @@ def test_growing_moves_the_weights():
     moved = np.full((100, 4), np.nan)
     moved[:, [3, 0, 1]] = x[500:]
     out, kept = np.zeros((100, 3)), np.zeros((100, 2))
-    view.trail(block_of(moved, np.array([2, 0])[y[500:]], w[500:]), out)
-    still.trail(block_of(x[500:], y[500:], w[500:]), kept)
+    view.predict_then_update(block_of(moved, np.array([2, 0])[y[500:]], w[500:]), out)
+    still.predict_then_update(block_of(x[500:], y[500:], w[500:]), kept)
     np.testing.assert_allclose(out[:, [2, 0]], kept, atol=1e-12)
 
 
@@ -160,10 +160,10 @@ def test_a_new_value_is_a_group_of_its_own_until_the_next_search():
 def test_weighted_models_keep_the_weights_of_the_search():
     x, y, _ = learned()
     view = view_of(x, y)
-    assert type(frozen(view)) is Searched
-    assert frozen(view).summary is view.summary
+    assert type(without_live_counts(view)) is Searched
+    assert without_live_counts(view).summary is view.summary
     live = NaiveBayes().views()["numeric"]
-    assert frozen(live) is live
+    assert without_live_counts(live) is live
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="needs the shared data sets")

@@ -16,12 +16,12 @@ from bayou.schema import Label, identity_key, label_key
 from bayou.summaries.outcomes import class_plan, scored_rows
 
 
-class ClassBook:
+class LabelIndex:
     """Labels in canonical order, so that ties are the same however the stream was cut.
 
     Examples
     --------
-    >>> book = ClassBook()
+    >>> book = LabelIndex()
     >>> _ = book.admit(["b", "a"])
     >>> book.labels, book.codes(["b", None, "a"]).tolist()
     (['a', 'b'], [1, -1, 0])

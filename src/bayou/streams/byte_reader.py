@@ -17,7 +17,7 @@ from bayou.streams import limits
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
-class Tap:
+class ByteReader:
     """Where the bytes come from. Compression is recognised by its first bytes, not by the name."""
 
     def __init__(self, path: str) -> None:

@@ -6,7 +6,7 @@ from threading import RLock
 from typing import Any
 
 
-class Rest:
+class Sync:
     """Whether a model is at rest, and the lock under which it gets there.
 
     The first prediction after something was learned takes in what waits and reads what is due; threads that ask at the
@@ -15,17 +15,17 @@ class Rest:
     Examples
     --------
     >>> import copy
-    >>> rest = Rest()
-    >>> rest.reached = True
-    >>> copy.deepcopy(rest).reached
+    >>> rest = Sync()
+    >>> rest.synced = True
+    >>> copy.deepcopy(rest).synced
     False
     """
 
-    __slots__ = ("lock", "reached")
+    __slots__ = ("lock", "synced")
 
     def __init__(self) -> None:
         self.lock = RLock()
-        self.reached = False
+        self.synced = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Rest, ())
+        return (Sync, ())

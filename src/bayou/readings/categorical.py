@@ -9,7 +9,7 @@ import numpy as np
 
 from bayou.block import Block, Codes, Floats
 from bayou.errors import SchemaError
-from bayou.kernels.value_counts import add_table, log_table, table_terms, trail_table
+from bayou.kernels.value_counts import add_table, log_table, table_predict_then_update, table_terms
 from bayou.readings.logs import integer_logs
 from bayou.recipe import Recipe
 from bayou.summaries.value_counts import ValueCounts
@@ -24,7 +24,7 @@ class MEstimate(Recipe):
     """P(v | c) = (n + m/V) / (N + m): m imaginary rows spread evenly over the V values.
 
     >>> MEstimate(m=1).table()
-    Table(alpha=0.0, m=1.0)
+    CategoricalEstimator(alpha=0.0, m=1.0)
     """
 
     m: float = 1.0
@@ -33,12 +33,12 @@ class MEstimate(Recipe):
         if not isinstance(self.m, Real) or not 0.0 <= self.m < np.inf:
             raise SchemaError(f"MEstimate(m={self.m!r}); it is a number of rows >= 0")
 
-    def table(self) -> Table:
-        return Table(alpha=0.0, m=float(self.m))
+    def table(self) -> CategoricalEstimator:
+        return CategoricalEstimator(alpha=0.0, m=float(self.m))
 
 
 @dataclass(frozen=True)
-class Table:
+class CategoricalEstimator:
     """log P(v | c) = log(n + alpha + m/V) - log(N + alpha V + m), a value never seen says nothing."""
 
     alpha: float = 1.0
@@ -49,7 +49,7 @@ class Table:
         if q == 0:
             return
         if block.n * q < len(s.counts):
-            self._trail(summary, block, NO_LABELS, NO_LOGS, out)
+            self._predict_then_update(summary, block, NO_LABELS, NO_LOGS, out)
             return
         table = self.table(summary)
 
@@ -82,24 +82,26 @@ class Table:
             below = np.cumsum(weight / weight.sum(axis=0), axis=0)[:, block.y]
             block.codes[:, j] = (rng.random(block.n) >= below[:-1]).sum(axis=0)
 
-    def trail(self, summary: ValueCounts, block: Block, out: Floats) -> None:
+    def predict_then_update(self, summary: ValueCounts, block: Block, out: Floats) -> None:
         s = summary
         if len(s.sizes) == 0:
             return
         logs = integer_logs(int(s.present.max(initial=0.0)) + block.n + int(s.width.max(initial=0)) + 2)
-        self._trail(summary, block, block.y, logs, out)
+        self._predict_then_update(summary, block, block.y, logs, out)
 
-    def _trail(self, s: ValueCounts, block: Block, labels: Codes, logs: Floats, out: Floats) -> None:
-        trail_table(
+    def _predict_then_update(
+        self, s: ValueCounts, block: Block, labels: Codes, logs: Floats, out: Floats
+    ) -> None:
+        table_predict_then_update(
             s.counts, s.present, s.seen, out, s.declared, s.offsets,
             block.codes, labels, block.w, logs, self.alpha, self.m,
         )  # fmt: skip
 
 
-def table_reader(smoothing: float | MEstimate) -> Table:
+def categorical_estimator(smoothing: float | MEstimate) -> CategoricalEstimator:
     """A number is Laplace's pseudo-count per value; an `MEstimate` is the other classical rule."""
     if isinstance(smoothing, MEstimate):
         return smoothing.table()
     if not isinstance(smoothing, Real) or not 0 <= smoothing < float("inf"):
         raise SchemaError(f"smoothing={smoothing!r}; it is a pseudo-count >= 0 or MEstimate(m)")
-    return Table(alpha=float(smoothing))
+    return CategoricalEstimator(alpha=float(smoothing))

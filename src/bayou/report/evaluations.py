@@ -54,7 +54,7 @@ class Finding(Protocol):
     def thresholds(self, label: Label) -> ThresholdTable: ...
 
 
-class Findings(Protocol):
+class Evaluations(Protocol):
     """Models side by side."""
 
     @property
@@ -99,7 +99,7 @@ class Background:
     drifts: Mapping[str, list[int]] = field(default_factory=dict)
 
 
-def own(found: Findings) -> dict[str, Finding]:
+def own(found: Evaluations) -> dict[str, Finding]:
     """The models that are not baselines, or the baselines if there are no others."""
     chosen = {name: result for name, result in found.results.items() if not result.baseline}
     return chosen or dict(found.results)

@@ -1,4 +1,4 @@
-"""A crew of workers, one of them the caller itself: each shard is done once, whoever dies on the way."""
+"""A pool of workers, one of them the caller itself: each shard is done once, whoever dies on the way."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Stopped(Exception):  # noqa: N818 - nothing went wrong
     """Ends a thread that nobody waits for any more."""
 
 
-class Helper:
+class Worker:
     """A process that learns one shard at a time; one that dies is replaced, and the new one does the shard again."""
 
     def __init__(self, job: Job) -> None:
@@ -89,7 +89,7 @@ class Helper:
         self._process.wait()
 
 
-class Crew:
+class WorkerPool:
     """`size` workers over a list of shards: a thread of the caller, where all is loaded, and processes.
 
     Who is ready takes the next shard, so that nothing waits for a process that is still starting.
@@ -100,8 +100,8 @@ class Crew:
         self._done: SimpleQueue[tuple[int, bytes] | Exception] = SimpleQueue()
         self._rows: dict[int, int] = {}
         self._stopped = False
-        self._helpers = [Helper(job) for _ in range(min(size, len(shards)) - 1)]
-        self._threads = [Thread(target=self._work, args=(helper,)) for helper in (None, *self._helpers)]
+        self._helpers = [Worker(job) for _ in range(min(size, len(shards)) - 1)]
+        self._threads = [Thread(target=self._work, args=(worker,)) for worker in (None, *self._helpers)]
         self._ends = [None] * len(self._threads)
         self._todo: deque[tuple[int, Shard] | None] = deque([*enumerate(shards), *self._ends])
 
@@ -113,8 +113,8 @@ class Crew:
     def __exit__(self, *exception: object) -> None:
         self._stopped = True
         self._todo.extendleft(self._ends)
-        for helper in self._helpers:
-            helper.stop()
+        for worker in self._helpers:
+            worker.stop()
         for thread in self._threads:
             thread.join()
 
@@ -125,7 +125,7 @@ class Crew:
 
     @property
     def deaths(self) -> int:
-        return sum(helper.deaths for helper in self._helpers)
+        return sum(worker.deaths for worker in self._helpers)
 
     def parts(self, heard: Callable[[], None]) -> Iterator[tuple[int, bytes]]:
         """Number and part of every shard, as they get ready; `heard` is called now and then."""
@@ -139,10 +139,10 @@ class Crew:
                 yield found
             heard()
 
-    def _work(self, helper: Helper | None) -> None:
-        learn = self._job.partial if helper is None else helper.learn
+    def _work(self, worker: Worker | None) -> None:
+        learn = self._job.partial if worker is None else worker.learn
         try:
-            if helper is not None and not helper.answer():  # it did not come up: the others do without it
+            if worker is not None and not worker.answer():  # it did not come up: the others do without it
                 return
             while (taken := self._todo.popleft()) is not None:
                 number, shard = taken

@@ -63,7 +63,7 @@ class View(Generic[S]):
     def add_log_prob(self, block: Block, out: Floats) -> None:
         raise NotImplementedError
 
-    def trail(self, block: Block, out: Floats) -> None:
+    def predict_then_update(self, block: Block, out: Floats) -> None:
         raise NotImplementedError
 
     def column_terms(self, block: Block) -> Floats:
@@ -101,9 +101,9 @@ class View(Generic[S]):
         self.summary.realign(plan)
 
     @property
-    def idle(self) -> bool:
+    def has_no_columns(self) -> bool:
         """Whether there are no columns of this view's kind yet, so that it has nothing to say."""
-        return getattr(self.summary, "idle", False)
+        return getattr(self.summary, "has_no_columns", False)
 
     def fresh(self) -> Self:
         raise NotImplementedError
@@ -111,10 +111,10 @@ class View(Generic[S]):
     def refresh(self) -> None:
         """Read now."""
 
-    def read_if_due(self) -> None:
+    def refresh_if_stale(self) -> None:
         """Read if anything has happened that leaves the reading behind."""
 
-    def mark_due(self) -> None:
+    def mark_stale(self) -> None:
         """The summary changed in a way that is not a row count."""
 
     def arrays(self) -> Arrays:
@@ -134,8 +134,8 @@ class Live(View[S]):
     def add_log_prob(self, block: Block, out: Floats) -> None:
         self.reader.add_log_prob(self.summary, block, out)
 
-    def trail(self, block: Block, out: Floats) -> None:
-        self.reader.trail(self.summary, block, out)
+    def predict_then_update(self, block: Block, out: Floats) -> None:
+        self.reader.predict_then_update(self.summary, block, out)
 
     def column_terms(self, block: Block) -> Floats:
         return cast(Terms[S], self.reader).terms(self.summary, block)
@@ -153,23 +153,23 @@ class Searched(View[S]):
         super().__init__(summary)
         self.reader = reader
         self.reading: Reading = reader.read(summary)
-        self.due = True
+        self.stale = True
 
     def refresh(self) -> None:
         self.reading = self.reader.read(self.summary)
-        self.due = False
+        self.stale = False
 
-    def read_if_due(self) -> None:
-        if self.due:
+    def refresh_if_stale(self) -> None:
+        if self.stale:
             self.refresh()
 
-    def mark_due(self) -> None:
-        self.due = True
+    def mark_stale(self) -> None:
+        self.stale = True
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
         self.reading.add_log_prob(block, out)
 
-    def trail(self, block: Block, out: Floats) -> None:
+    def predict_then_update(self, block: Block, out: Floats) -> None:
         self.reading.add_log_prob(block, out)
         self.summary.update(block)
 
@@ -184,7 +184,7 @@ class Searched(View[S]):
         return type(self)(self.summary.fresh(), self.reader)
 
     def arrays(self) -> Arrays:
-        self.read_if_due()
+        self.refresh_if_stale()
         return {**self.summary.arrays(), **{f"reading.{k}": a for k, a in self.reading.arrays().items()}}
 
     def restore(self, arrays: Arrays) -> None:
@@ -198,7 +198,7 @@ class Searched(View[S]):
             self.reading.shape == shape,
             "a reading has other columns or classes than its summary",
         )
-        self.due = False
+        self.stale = False
 
 
 AnyView = View[Any]

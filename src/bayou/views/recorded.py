@@ -7,9 +7,9 @@ from typing import ClassVar, Self
 from bayou.block import Block
 from bayou.errors import UnsupportedError
 from bayou.laws import MergeLaw
-from bayou.readings.view import View
 from bayou.summaries.joint_counts import JointCounts
 from bayou.summaries.track_record import TrackRecord
+from bayou.views.view import View
 
 
 class RecordedView(View[JointCounts]):
@@ -24,18 +24,18 @@ class RecordedView(View[JointCounts]):
     def __init__(self, summary: JointCounts, record: TrackRecord) -> None:
         super().__init__(summary)
         self.record = record
-        self.due = True
+        self.stale = True
 
     @property
     def law(self) -> MergeLaw:
         return self.record.law
 
-    def read_if_due(self) -> None:
-        if self.due:
+    def refresh_if_stale(self) -> None:
+        if self.stale:
             self.refresh()
 
-    def mark_due(self) -> None:
-        self.due = True
+    def mark_stale(self) -> None:
+        self.stale = True
 
     def merge(self, other: Self) -> None:
         super().merge(other)

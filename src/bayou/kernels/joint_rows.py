@@ -13,7 +13,7 @@ from bayou.kernels.products import no_product
 
 
 @kernel
-def trail_joint(
+def joint_predict_then_update(
     classes: NDArray[np.float64],
     singles: NDArray[np.float64],
     present: NDArray[np.float64],

@@ -19,21 +19,28 @@ from bayou.errors import UnsupportedError
 from bayou.kernels.ecoc import add_difference, side_gaussians
 from bayou.kernels.gaussian import add_gaussian
 from bayou.protocols import Regroups
+from bayou.readings.categorical import CategoricalEstimator
 from bayou.readings.cell_odds import CellOdds, DocumentOdds, ValueOdds, WordOdds
-from bayou.readings.following import Following
+from bayou.readings.dichotomies import (
+    ColumnOdds,
+    Dichotomies,
+    Odds,
+    PairedOdds,
+    VectorOdds,
+    prior_of_dichotomies,
+)
 from bayou.readings.gaussian import Gaussian
 from bayou.readings.groups import GroupReading
 from bayou.readings.intervals import IntervalReading
 from bayou.readings.prior import CountedPrior, GivenPrior, Possible
-from bayou.readings.sides import ColumnOdds, Odds, PairedOdds, Sides, VectorOdds, prior_of_sides
-from bayou.readings.table import Table
-from bayou.readings.view import AnyView, Live, Searched
 from bayou.readings.words import Bernoulli, Complement, Multinomial
 from bayou.summaries.class_counts import ClassCounts
 from bayou.summaries.moments import Moments
 from bayou.summaries.value_counts import ValueCounts
 from bayou.summaries.word_counts import WordCounts
 from bayou.threads import over_ranges
+from bayou.views.live_cells import LiveCells
+from bayou.views.view import AnyView, Live, Searched
 
 GRAIN = 500  # rows worth a thread of their own
 
@@ -43,76 +50,80 @@ def require_regroups(view: AnyView) -> None:
     if not isinstance(view.summary, Regroups):
         name = type(view.summary).__name__
         raise UnsupportedError(f"{name} cannot be read for groups of classes: {name} does not regroup")
-    if not isinstance(view, Following | Searched | Live):
+    if not isinstance(view, LiveCells | Searched | Live):
         name = type(view).__name__
         raise UnsupportedError(
             f"{name} cannot be read for groups of classes: it is found for all of them together"
         )
 
 
-def view_odds(view: AnyView, sides: Sides) -> Odds:
+def view_odds(view: AnyView, dichotomies: Dichotomies) -> Odds:
     """The log-odds of a view."""
-    if isinstance(view, Following):
-        return reading_odds(view.current(), view, sides)
+    if isinstance(view, LiveCells):
+        return reading_odds(view.current(), view, dichotomies)
     if isinstance(view, Searched):
-        return reading_odds(view.reading, view, sides)
+        return reading_odds(view.reading, view, dichotomies)
     assert isinstance(view, Live)
-    return odds(view.reader, view.summary, sides)
+    return odds(view.reader, view.summary, dichotomies)
 
 
 @singledispatch
-def odds(reader: Any, summary: Any, sides: Sides) -> Odds:
+def odds(reader: Any, summary: Any, dichotomies: Dichotomies) -> Odds:
     """The log-odds that a live reader finds in a summary; without a faster way, one regrouped summary per column."""
-    return ColumnOdds([Live(summary.regroup(groups), reader) for groups in sides.groups()], sides)
+    return ColumnOdds([Live(summary.regroup(groups), reader) for groups in dichotomies.groups()], dichotomies)
 
 
 @singledispatch
-def reading_odds(reading: Any, view: Searched[Any], sides: Sides) -> Odds:
+def reading_odds(reading: Any, view: Searched[Any], dichotomies: Dichotomies) -> Odds:
     """The log-odds of a reading that is kept; without a faster way, one reading per column, searched for now."""
-    found = [view.reader.read(view.summary.regroup(groups)) for groups in sides.groups()]
-    return ColumnOdds(found, sides)
+    found = [view.reader.read(view.summary.regroup(groups)) for groups in dichotomies.groups()]
+    return ColumnOdds(found, dichotomies)
 
 
 @reading_odds.register
-def _(reading: IntervalReading, view: Searched[Any], sides: Sides) -> Odds:
+def _(reading: IntervalReading, view: Searched[Any], dichotomies: Dichotomies) -> Odds:
     """All columns share the intervals of the classes; counts of a side are summed, then smoothed."""
     parts = reading.partitions
     if reading.added[
         2
     ]:  # smoothing by the weight of the column, which differs from column to column of the code
-        counts = [np.ascontiguousarray(parts.counts @ groups.T) for groups in sides.groups()]
-        return ColumnOdds([replace(reading, partitions=replace(parts, counts=c)) for c in counts], sides)
-    return PairedOdds(replace(reading, partitions=replace(parts, counts=sides.sums(parts.counts))), sides)
+        counts = [np.ascontiguousarray(parts.counts @ groups.T) for groups in dichotomies.groups()]
+        return ColumnOdds(
+            [replace(reading, partitions=replace(parts, counts=c)) for c in counts], dichotomies
+        )
+    return PairedOdds(
+        replace(reading, partitions=replace(parts, counts=dichotomies.sums(parts.counts))), dichotomies
+    )
 
 
 @reading_odds.register
-def _(reading: GroupReading, view: Searched[Any], sides: Sides) -> Odds:
+def _(reading: GroupReading, view: Searched[Any], dichotomies: Dichotomies) -> Odds:
     """All columns share the groups of values."""
-    return PairedOdds(replace(reading, counts=sides.sums(reading.counts)), sides)
+    return PairedOdds(replace(reading, counts=dichotomies.sums(reading.counts)), dichotomies)
 
 
 @odds.register
-def _(reader: CountedPrior, summary: ClassCounts, sides: Sides) -> Odds:
-    return prior_of_sides(summary.weight, reader.alpha, sides)
+def _(reader: CountedPrior, summary: ClassCounts, dichotomies: Dichotomies) -> Odds:
+    return prior_of_dichotomies(summary.weight, reader.alpha, dichotomies)
 
 
 @odds.register
-def _(reader: GivenPrior, summary: ClassCounts, sides: Sides) -> Odds:
-    return prior_of_sides(np.array(reader.probabilities), 0.0, sides)
+def _(reader: GivenPrior, summary: ClassCounts, dichotomies: Dichotomies) -> Odds:
+    return prior_of_dichotomies(np.array(reader.probabilities), 0.0, dichotomies)
 
 
 @odds.register
-def _(reader: Possible, summary: ClassCounts, sides: Sides) -> Odds:
-    return VectorOdds(np.zeros(sides.width))
+def _(reader: Possible, summary: ClassCounts, dichotomies: Dichotomies) -> Odds:
+    return VectorOdds(np.zeros(dichotomies.width))
 
 
 @odds.register
-def _(reader: Table, summary: ValueCounts, sides: Sides) -> Odds:
+def _(reader: CategoricalEstimator, summary: ValueCounts, dichotomies: Dichotomies) -> Odds:
     s = summary
     columns = [
         CellOdds(
             s.counts, s.present[j], int(s.declared[j]), int(s.seen[j]), int(s.offsets[j]),
-            int(s.offsets[j] + s.sizes[j]), sides, reader.alpha, reader.m,
+            int(s.offsets[j] + s.sizes[j]), dichotomies, reader.alpha, reader.m,
         )
         for j in range(len(s.sizes))
     ]  # fmt: skip
@@ -120,10 +131,10 @@ def _(reader: Table, summary: ValueCounts, sides: Sides) -> Odds:
 
 
 @odds.register
-def _(reader: Multinomial, summary: WordCounts, sides: Sides) -> Odds:
+def _(reader: Multinomial, summary: WordCounts, dichotomies: Dichotomies) -> Odds:
     return WordOdds(
         [
-            CellOdds(t.counts, t.total, t.declared, int(t.seen[0]), 0, t.size, sides, reader.alpha, 0.0)
+            CellOdds(t.counts, t.total, t.declared, int(t.seen[0]), 0, t.size, dichotomies, reader.alpha, 0.0)
             for t in summary.texts
         ]
     )
@@ -131,8 +142,8 @@ def _(reader: Multinomial, summary: WordCounts, sides: Sides) -> Odds:
 
 @odds.register(Bernoulli)
 @odds.register(Complement)
-def _(reader: Bernoulli | Complement, summary: WordCounts, sides: Sides) -> Odds:
-    return DocumentOdds.of(reader, summary, sides)
+def _(reader: Bernoulli | Complement, summary: WordCounts, dichotomies: Dichotomies) -> Odds:
+    return DocumentOdds.of(reader, summary, dichotomies)
 
 
 @dataclass(frozen=True)
@@ -140,7 +151,7 @@ class GaussianOdds:
     """Numeric columns, two normal densities per column of the code."""
 
     tables: tuple[Floats, Floats, Floats]
-    sides: Sides
+    dichotomies: Dichotomies
 
     def add(self, block: Block, out: Floats) -> None:
         both = np.zeros((block.n, len(self.tables[0])))
@@ -149,14 +160,16 @@ class GaussianOdds:
         def rows(lo: int, hi: int) -> None:
             add_gaussian(both[lo:hi], block.numeric[lo:hi], *self.tables)
             add_difference(margins[lo:hi], both[lo:hi])
-            self.sides.put(out[lo:hi], margins[lo:hi])
+            self.dichotomies.put(out[lo:hi], margins[lo:hi])
 
         over_ranges(rows, block.n, GRAIN)
 
 
 @odds.register
-def _(reader: Gaussian, summary: Moments, sides: Sides) -> Odds:
+def _(reader: Gaussian, summary: Moments, dichotomies: Dichotomies) -> Odds:
     s = summary
-    peak, centre, half = (np.empty((2 * sides.columns, s.n.shape[1])) for _ in range(3))
-    side_gaussians(s.n, s.mean, s.m2, sides.sides, float(reader.ddof), reader.floor, peak, centre, half)
-    return GaussianOdds((peak, centre, half), sides)
+    peak, centre, half = (np.empty((2 * dichotomies.columns, s.n.shape[1])) for _ in range(3))
+    side_gaussians(
+        s.n, s.mean, s.m2, dichotomies.dichotomies, float(reader.ddof), reader.floor, peak, centre, half
+    )
+    return GaussianOdds((peak, centre, half), dichotomies)

@@ -14,12 +14,12 @@ from bayou.checks import codes, require
 from bayou.kernels.track_record import draw_rows, record_rows
 from bayou.protocols import Arrays
 from bayou.readings.collection import add_terms, kept_terms
-from bayou.readings.joint_trail import Prior, trail_readings
-from bayou.readings.parent_sets import Forests, NoParents, OneParent, ParentSets, SuperParents, Terms
+from bayou.readings.joint_rows import Prior, readings_predict_then_update
+from bayou.readings.parent_sets import Forests, NoParents, OneParent, ParentSets, ParentSetTable, SuperParents
 from bayou.readings.prior import CountedPrior
-from bayou.readings.recorded import RecordedView
 from bayou.summaries.joint_counts import JointCounts, moved_columns
 from bayou.summaries.track_record import ColumnRecord
+from bayou.views.recorded import RecordedView
 
 ROWS = 1024  # predicted under all candidates at a time
 
@@ -39,7 +39,7 @@ class Choice:
     sample: int = 8
     seed: int = 0
 
-    def candidates(self, summary: JointCounts) -> list[Terms]:
+    def candidates(self, summary: JointCounts) -> list[ParentSetTable]:
         """The parent sets under every column as super parent, and last under none, as for columns not yet met."""
         none = NoParents() if self.family is OneParent else Forests()
         rules = [*(self.family(s) if met else none for s, met in enumerate(summary.seen > 0)), none]
@@ -70,25 +70,25 @@ class ChosenParent(RecordedView):
         self.column = np.full(1, -1, dtype=np.int64)
 
     def refresh(self) -> None:
-        order, met = self.summary.reading_order, self.summary.settled().seen > 0
+        order, met = self.summary.reading_order, self.summary.flushed().seen > 0
         self.column = np.array([self.choice.best(self.record.record, order[met[order]])], dtype=np.int64)
-        self.due = False
+        self.stale = False
 
-    def terms(self) -> Terms:
+    def terms(self) -> ParentSetTable:
         """Parent sets under the chosen super parent."""
-        return kept_terms(self.summary.settled(), self.choice.family(int(self.column[0])))
+        return kept_terms(self.summary.flushed(), self.choice.family(int(self.column[0])))
 
     def update(self, block: Block) -> None:
-        self._trail(block, None)
+        self._predict_then_update(block, None)
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
-        s = self.summary.settled()
+        s = self.summary.flushed()
         add_terms(s, self.terms(), self.choice.alpha, s.codes_of(block), out)
 
-    def trail(self, block: Block, out: Floats) -> None:
-        self._trail(block, out)
+    def predict_then_update(self, block: Block, out: Floats) -> None:
+        self._predict_then_update(block, out)
 
-    def _trail(self, block: Block, out: Floats | None) -> None:
+    def _predict_then_update(self, block: Block, out: Floats | None) -> None:
         """Learn, and record every candidate on the drawn rows; with `out`, read all rows under the chosen one."""
         first, r = int(out is not None), len(self.summary.sizes) + 1
         for lo in range(0, block.n, ROWS):
@@ -99,7 +99,7 @@ class ChosenParent(RecordedView):
             scores = np.zeros((first + r, part.n, len(self.summary.classes)))
             if out is not None:
                 scores[0] = out[lo : lo + part.n]
-            trail_readings(
+            readings_predict_then_update(
                 self.summary, self._readings(out is not None), self.choice.alpha, part, scores, read,
                 self.choice.prior, bare=first,
             )  # fmt: skip
@@ -107,11 +107,11 @@ class ChosenParent(RecordedView):
             if out is not None:
                 out[lo : lo + part.n] = scores[0]
 
-    def _readings(self, chosen: bool) -> Callable[[JointCounts], list[Terms]]:
+    def _readings(self, chosen: bool) -> Callable[[JointCounts], list[ParentSetTable]]:
         family = self.choice.family(int(self.column[0]))
         head: list[ParentSets] = [family] if chosen else []
 
-        def readings(s: JointCounts) -> list[Terms]:
+        def readings(s: JointCounts) -> list[ParentSetTable]:
             return [*(kept_terms(s, rule) for rule in head), *self.choice.candidates(s)]
 
         return readings
@@ -128,7 +128,7 @@ class ChosenParent(RecordedView):
         return twin
 
     def arrays(self) -> Arrays:
-        self.read_if_due()
+        self.refresh_if_stale()
         return {**self.summary.arrays(), **self.record.arrays(), "reading.column": self.column}
 
     def restore(self, arrays: Arrays) -> None:
@@ -137,4 +137,4 @@ class ChosenParent(RecordedView):
         require(arrays["reading.column"].shape == self.column.shape, "one super parent is chosen")
         codes("the chosen super parent", arrays["reading.column"], len(self.summary.sizes))
         self.column = np.array(arrays["reading.column"], dtype=np.int64)
-        self.due = False
+        self.stale = False

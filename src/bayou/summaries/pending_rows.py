@@ -13,7 +13,7 @@ from bayou.errors import DataError
 
 
 @dataclass(frozen=True, eq=False)
-class WaitingRows:
+class PendingRows:
     """A bag of rows: their order says nothing, and `sorted` puts equal rows together.
 
     numeric : float64[n, p]; codes : int32[n, q]; y : int32[n]; w : float64[n]
@@ -25,8 +25,8 @@ class WaitingRows:
     w: Floats
 
     @staticmethod
-    def none(p: int = 0, q: int = 0) -> WaitingRows:
-        return WaitingRows(
+    def none(p: int = 0, q: int = 0) -> PendingRows:
+        return PendingRows(
             np.zeros((0, p)), np.zeros((0, q), dtype=np.int32), np.zeros(0, dtype=np.int32), np.zeros(0)
         )
 
@@ -36,22 +36,22 @@ class WaitingRows:
     def block(self) -> Block:
         return Block(self.numeric, self.codes, (), self.y, self.w)
 
-    def joined(self, block: Block, which: NDArray[np.bool_]) -> WaitingRows:
+    def joined(self, block: Block, which: NDArray[np.bool_]) -> PendingRows:
         """With some rows of a block."""
-        return WaitingRows(
+        return PendingRows(
             np.concatenate((self.numeric, block.numeric[which])),
             np.concatenate((self.codes, block.codes[which])),
             np.concatenate((self.y, block.y[which])),
             np.concatenate((self.w, block.w[which])),
         )
 
-    def take(self, which: NDArray[np.bool_] | NDArray[np.int64]) -> WaitingRows:
-        return WaitingRows(self.numeric[which], self.codes[which], self.y[which], self.w[which])
+    def take(self, which: NDArray[np.bool_] | NDArray[np.int64]) -> PendingRows:
+        return PendingRows(self.numeric[which], self.codes[which], self.y[which], self.w[which])
 
-    def weighted(self, w: Floats) -> WaitingRows:
-        return WaitingRows(self.numeric, self.codes, self.y, w)
+    def weighted(self, w: Floats) -> PendingRows:
+        return PendingRows(self.numeric, self.codes, self.y, w)
 
-    def sorted(self) -> WaitingRows:
+    def sorted(self) -> PendingRows:
         """Equal rows once, with their weights added, in an order of their own."""
         if len(self) == 0:
             return self
@@ -60,9 +60,9 @@ class WaitingRows:
         _, first, same = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         w = np.zeros(len(first))
         np.add.at(w, same.ravel(), self.w)
-        return WaitingRows(numeric[first], self.codes[first], self.y[first], w)
+        return PendingRows(numeric[first], self.codes[first], self.y[first], w)
 
-    def without(self, row: Block) -> WaitingRows:
+    def without(self, row: Block) -> PendingRows:
         """Take one row, or part of its weight, out again."""
         mine, theirs = np.isnan(self.numeric), np.isnan(row.numeric)
         same = np.all((self.numeric == row.numeric) | (mine & theirs), axis=1)
@@ -76,7 +76,7 @@ class WaitingRows:
             raise DataError("a row that was never learned cannot be unlearned", row=row.start)
         return self.weighted(w).take(w > 0)
 
-    def realigned(self, plan: Alignment) -> WaitingRows:
+    def realigned(self, plan: Alignment) -> PendingRows:
         """The same rows under a larger schema."""
         n = len(self)
         codes = np.full((n, plan.nominal.size), -1, dtype=np.int32)
@@ -85,4 +85,4 @@ class WaitingRows:
             there = self.codes[:, i] >= 0
             codes[there, j] = plan.values[j].to[self.codes[there, i]]
         numeric[:, plan.numeric.to] = self.numeric
-        return WaitingRows(numeric, codes, plan.classes.to[self.y].astype(np.int32), self.w)
+        return PendingRows(numeric, codes, plan.classes.to[self.y].astype(np.int32), self.w)

@@ -10,7 +10,7 @@ from bayou.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
-class Insides:
+class ModelContents:
     """A part of a model that has views of its own; `note` says which part it is."""
 
     owner: Any
@@ -19,7 +19,7 @@ class Insides:
     note: str = ""
 
 
-def insides(model: Any) -> Insides | None:
+def contents(model: Any) -> ModelContents | None:
     """The model's own views; those of the first member of one made of members; None if there are none."""
     if not model.started:
         return None
@@ -32,5 +32,5 @@ def insides(model: Any) -> Insides | None:
         note = f"member 1 of {len(members)}, a {type(members[0]).__name__}"
         part = members[0]
     for view in part._views.values():
-        view.read_if_due()
-    return Insides(part, model.schema_, part._views, note)
+        view.refresh_if_stale()
+    return ModelContents(part, model.schema_, part._views, note)

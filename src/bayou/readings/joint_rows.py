@@ -8,23 +8,23 @@ from typing import Protocol
 import numpy as np
 
 from bayou.block import Block, Codes, Floats, Index
-from bayou.kernels.joint_trail import trail_joint
-from bayou.readings.parent_sets import Terms
+from bayou.kernels.joint_rows import joint_predict_then_update
+from bayou.readings.parent_sets import ParentSetTable
 from bayou.summaries.class_counts import ClassCounts
 from bayou.summaries.joint_counts import JointCounts
 
 OneDependent = None  # stands for averaged one-dependence estimators among the terms of collections
-Readings = Sequence[Terms | None]
+Readings = Sequence[ParentSetTable | None]
 
 
 class Prior(Protocol):
     """How the weights of the classes are read."""
 
-    def trail(self, summary: ClassCounts, block: Block, out: Floats) -> None:
+    def predict_then_update(self, summary: ClassCounts, block: Block, out: Floats) -> None:
         """Add the log prior as it stood before each row, then count the row."""
 
 
-def trail_readings(
+def readings_predict_then_update(
     summary: JointCounts,
     readings: Callable[[JointCounts], Readings],
     alpha: float,
@@ -41,14 +41,14 @@ def trail_readings(
     first `bare` readings; one-dependence estimators never do, for theirs is part of them.
     """
     told = np.full(block.n, len(out), dtype=np.int64) if read is None else read
-    for where, counted in trailing_parts(summary, block):
+    for where, counted in countable_runs(summary, block):
         part = block.rows(where.start, where.stop)
-        s = summary if counted else summary.settled()
+        s = summary if counted else summary.flushed()
         terms = readings(s)
         mine = out if part.n == block.n else np.ascontiguousarray(out[:, where])
         if prior is not None:
             add_prior_of(s, prior, part, terms, mine, bare)
-        _trail(s, terms, alpha, part, s.codes_of(part), told[where], min_count, counted, mine)
+        _predict_then_update(s, terms, alpha, part, s.codes_of(part), told[where], min_count, counted, mine)
         if mine is not out:
             out[:, where] = mine
         if counted:
@@ -64,10 +64,10 @@ def read_direct(
     n = len(codes)
     part = Block(np.empty((n, 0)), codes, (), np.full(n, -1, dtype=np.int32), np.zeros(n))
     told = np.full(n, len(terms), dtype=np.int64)
-    _trail(summary, terms, alpha, part, codes, told, min_count, False, out)
+    _predict_then_update(summary, terms, alpha, part, codes, told, min_count, False, out)
 
 
-def _trail(
+def _predict_then_update(
     s: JointCounts,
     terms: Readings,
     alpha: float,
@@ -83,7 +83,7 @@ def _trail(
             s.update(part)
         return
     plan, ends, u = _joined(s, terms)
-    trail_joint(
+    joint_predict_then_update(
         s.classes, s.singles, s.present, s.seen, s.pairs, s.triples, out, s.layout, codes, part.y, part.w,
         read, plan, ends, u, s.declared, int(s.declared_classes[0]), alpha, min_count, s.nominal, learn,
     )  # fmt: skip
@@ -109,13 +109,13 @@ def add_prior_of(
     """Start collections from the log prior as it stood before each row; a block without labels has one for all."""
     weights, told = ClassCounts(), np.zeros(out.shape[1:])
     weights.weight, weights.declared = s.classes.copy(), s.declared_classes
-    prior.trail(weights, block, told)
+    prior.predict_then_update(weights, block, told)
     for r, t in enumerate(terms):
         if t is not None and r >= bare:
             out[r] += told
 
 
-def trailing_parts(summary: JointCounts, block: Block) -> Iterator[tuple[slice, bool]]:
+def countable_runs(summary: JointCounts, block: Block) -> Iterator[tuple[slice, bool]]:
     """Runs of rows that are counted at once (True), and single rows while rows wait for a grid (False).
 
     A run ends behind a row that brings the first value of a column. The summary learns each part before the
@@ -125,7 +125,7 @@ def trailing_parts(summary: JointCounts, block: Block) -> Iterator[tuple[slice, 
     while at < block.n:
         if np.all(summary.frozen):
             end, counted = at + first_met(summary, block.rows(at, block.n)), True
-        elif len(summary.waiting):
+        elif len(summary.pending):
             end, counted = at + 1, False
         else:
             waits = np.flatnonzero(summary.waits(block.rows(at, block.n)))

@@ -10,11 +10,11 @@ from bayou.align import Alignment
 from bayou.block import Block, Floats
 from bayou.protocols import Arrays
 from bayou.readings.collection import add_terms
-from bayou.readings.joint_trail import trail_readings
-from bayou.readings.parent_sets import Terms
+from bayou.readings.joint_rows import readings_predict_then_update
+from bayou.readings.parent_sets import ParentSetTable
 from bayou.readings.structure import StructureSearch
-from bayou.readings.view import View
 from bayou.summaries.joint_counts import JointCounts, moved_columns
+from bayou.views.view import View
 
 
 class SearchedCollection(View[JointCounts]):
@@ -25,26 +25,26 @@ class SearchedCollection(View[JointCounts]):
     def __init__(self, summary: JointCounts, reader: StructureSearch, alpha: float) -> None:
         super().__init__(summary)
         self.reader, self.alpha = reader, alpha
-        self.terms = reader.search(summary.settled())
-        self.due = True
+        self.terms = reader.search(summary.flushed())
+        self.stale = True
 
     def refresh(self) -> None:
-        self.terms = self.reader.search(self.summary.settled())
-        self.due = False
+        self.terms = self.reader.search(self.summary.flushed())
+        self.stale = False
 
-    def read_if_due(self) -> None:
-        if self.due:
+    def refresh_if_stale(self) -> None:
+        if self.stale:
             self.refresh()
 
-    def mark_due(self) -> None:
-        self.due = True
+    def mark_stale(self) -> None:
+        self.stale = True
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
-        s = self.summary.settled()
+        s = self.summary.flushed()
         add_terms(s, self.terms, self.alpha, s.codes_of(block), out)
 
-    def trail(self, block: Block, out: Floats) -> None:
-        trail_readings(self.summary, lambda _: [self.terms], self.alpha, block, out[np.newaxis])
+    def predict_then_update(self, block: Block, out: Floats) -> None:
+        readings_predict_then_update(self.summary, lambda _: [self.terms], self.alpha, block, out[np.newaxis])
 
     def realign(self, plan: Alignment) -> None:
         super().realign(plan)
@@ -54,11 +54,13 @@ class SearchedCollection(View[JointCounts]):
         return type(self)(self.summary.fresh(), self.reader, self.alpha)
 
     def arrays(self) -> Arrays:
-        self.read_if_due()
+        self.refresh_if_stale()
         kept = {"reading.sets": self.terms.sets, "reading.u": self.terms.u}
         return {**self.summary.arrays(), **kept}
 
     def restore(self, arrays: Arrays) -> None:
         self.summary.restore({k: a for k, a in arrays.items() if not k.startswith("reading.")})
-        self.terms = Terms.restored(arrays["reading.sets"], arrays["reading.u"], len(self.summary.sizes))
-        self.due = False
+        self.terms = ParentSetTable.restored(
+            arrays["reading.sets"], arrays["reading.u"], len(self.summary.sizes)
+        )
+        self.stale = False

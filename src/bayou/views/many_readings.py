@@ -13,12 +13,18 @@ from bayou.kernels.track_record import join_rows
 from bayou.protocols import Arrays
 from bayou.readings.aode import OneDependence
 from bayou.readings.collection import add_terms, kept_terms
-from bayou.readings.joint_trail import OneDependent, Prior, Readings, add_prior_of, trail_readings
-from bayou.readings.parent_sets import ParentSets, Terms
-from bayou.readings.recorded import RecordedView
+from bayou.readings.joint_rows import (
+    OneDependent,
+    Prior,
+    Readings,
+    add_prior_of,
+    readings_predict_then_update,
+)
+from bayou.readings.parent_sets import ParentSets, ParentSetTable
 from bayou.readings.structure import GreedyForest, SpanningTree
 from bayou.summaries.joint_counts import JointCounts, moved_columns
 from bayou.summaries.track_record import TrackRecord
+from bayou.views.recorded import RecordedView
 
 ROWS = 4096  # read in every way at a time
 RATES = {
@@ -43,30 +49,30 @@ class ManyReadings(RecordedView):
     ) -> None:
         super().__init__(summary, TrackRecord(len(rules)))
         self.rules, self.prior, self.alpha, self.combine = rules, prior, alpha, combine
-        self.found: dict[str, Terms] = {}
+        self.found: dict[str, ParentSetTable] = {}
         self.refresh()
-        self.due = True
+        self.stale = True
 
     def refresh(self) -> None:
-        s = self.summary.settled()
+        s = self.summary.flushed()
         self.found = {
             name: rule.search(s)
             for name, rule in self.rules.items()
             if isinstance(rule, SpanningTree | GreedyForest)
         }
-        self.due = False
+        self.stale = False
 
     def readings(self, s: JointCounts) -> Readings:
         """The parent sets of every reading as they stand."""
         return [self._terms(s, name, rule) for name, rule in self.rules.items()]
 
-    def _terms(self, s: JointCounts, name: str, rule: Rule) -> Terms | None:
+    def _terms(self, s: JointCounts, name: str, rule: Rule) -> ParentSetTable | None:
         if name in self.found:
             return self.found[name]
         return OneDependent if rule is None else kept_terms(s, rule)  # type: ignore[arg-type]
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
-        s = self.summary.settled()
+        s = self.summary.flushed()
         terms, codes = self.readings(s), s.codes_of(block)
         unlabelled = block.relabelled(np.full(block.n, -1, dtype=np.int32))
         for lo in range(0, block.n, ROWS):
@@ -81,14 +87,16 @@ class ManyReadings(RecordedView):
             self._join(out[lo : lo + part.n], scores, part, False)
 
     def update(self, block: Block) -> None:
-        self.read_if_due()
-        self.trail(block, np.zeros((block.n, len(self.summary.classes))))
+        self.refresh_if_stale()
+        self.predict_then_update(block, np.zeros((block.n, len(self.summary.classes))))
 
-    def trail(self, block: Block, out: Floats) -> None:
+    def predict_then_update(self, block: Block, out: Floats) -> None:
         for lo in range(0, block.n, ROWS):
             part = block.rows(lo, min(block.n, lo + ROWS))
             scores = np.zeros((len(self.rules), part.n, out.shape[1]))
-            trail_readings(self.summary, self.readings, self.alpha, part, scores, prior=self.prior)
+            readings_predict_then_update(
+                self.summary, self.readings, self.alpha, part, scores, prior=self.prior
+            )
             self._join(out[lo : lo + part.n], scores, part, True)
 
     def _join(self, out: Floats, scores: Floats, part: Block, learn: bool) -> None:
@@ -103,7 +111,7 @@ class ManyReadings(RecordedView):
         return type(self)(self.summary.fresh(), self.rules, self.prior, self.alpha, self.combine)
 
     def arrays(self) -> Arrays:
-        self.read_if_due()
+        self.refresh_if_stale()
         out = {**self.summary.arrays(), **self.record.arrays()}
         for name, terms in self.found.items():
             out |= {f"reading.{name}.sets": terms.sets, f"reading.{name}.u": terms.u}
@@ -114,7 +122,7 @@ class ManyReadings(RecordedView):
         self.record.restore(arrays)
         m = len(self.summary.sizes)
         self.found = {
-            name: Terms.restored(arrays[f"reading.{name}.sets"], arrays[f"reading.{name}.u"], m)
+            name: ParentSetTable.restored(arrays[f"reading.{name}.sets"], arrays[f"reading.{name}.u"], m)
             for name in self.found
         }
-        self.due = False
+        self.stale = False

@@ -15,7 +15,7 @@ _USUAL = ("class", "target", "label", "y", "outcome", "category")
 
 
 @dataclass(frozen=True)
-class Wishes:
+class ReadOptions:
     """The options of `open_stream`, checked against the columns a file has.
 
     `target` None leaves the choice to the format (ARFF: the last attribute); "" means there is no target.

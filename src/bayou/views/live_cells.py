@@ -12,10 +12,10 @@ from bayou.align import Alignment, Axis
 from bayou.block import Block, Codes, Floats, Index
 from bayou.checks import counts, require
 from bayou.protocols import Arrays, Reading, SearchedReader, Summary
-from bayou.readings.table import Table
-from bayou.readings.view import AnyView, Searched
+from bayou.readings.categorical import CategoricalEstimator
 from bayou.summaries.array_summary import move
 from bayou.summaries.value_counts import ValueCounts
+from bayou.views.view import AnyView, Searched
 
 S = TypeVar("S", bound=Summary)
 CHUNK = 1 << 20  # cell numbers held at once
@@ -45,7 +45,7 @@ class CellReading(Reading, Protocol):
         """Where the columns of this kind go."""
 
 
-class Following(Searched[S]):
+class LiveCells(Searched[S]):
     r"""Cells that change at refresh points only; $\log P(i \mid c)$ from their weights as they stand.
 
     A search leaves cells and their weights; every row since then is counted in its cells. So what a row says is never
@@ -60,7 +60,7 @@ class Following(Searched[S]):
         The table's smoothing over the cells of a column.
     """
 
-    def __init__(self, summary: S, reader: SearchedReader[S], smoothing: Table) -> None:
+    def __init__(self, summary: S, reader: SearchedReader[S], smoothing: CategoricalEstimator) -> None:
         super().__init__(summary, reader)
         self.smoothing = smoothing
         self.cells = ValueCounts()
@@ -116,7 +116,7 @@ class Following(Searched[S]):
         self._count_anew()
 
     def update(self, block: Block) -> None:
-        if not self.due:
+        if not self.stale:
             for _, part in self._chunks(block):
                 self.cells.update(self._coded(part))
         self.summary.update(block)
@@ -128,9 +128,9 @@ class Following(Searched[S]):
         for where, part in self._chunks(block):
             self.smoothing.add_log_prob(self.cells, self._coded(part), out[where])
 
-    def trail(self, block: Block, out: Floats) -> None:
+    def predict_then_update(self, block: Block, out: Floats) -> None:
         for where, part in self._chunks(block):
-            self.smoothing.trail(self.cells, self._coded(part), out[where])
+            self.smoothing.predict_then_update(self.cells, self._coded(part), out[where])
         self.summary.update(block)
 
     def column_terms(self, block: Block) -> Floats:
@@ -157,7 +157,7 @@ class Following(Searched[S]):
         return type(self)(self.summary.fresh(), self.reader, self.smoothing)
 
     def arrays(self) -> Arrays:
-        self.read_if_due()
+        self.refresh_if_stale()
         return {
             **self.summary.arrays(),
             **{f"reading.{name}": a for name, a in self.current().arrays().items()},
@@ -175,6 +175,6 @@ class Following(Searched[S]):
         self._count_anew(np.array(arrays["reading.present"]), np.array(arrays["reading.own"]))
 
 
-def frozen(view: AnyView) -> AnyView:
+def without_live_counts(view: AnyView) -> AnyView:
     """The view with the weights of its cells as they were searched, for those who keep terms of their own."""
-    return Searched(view.summary, cast(Any, view).reader) if isinstance(view, Following) else view
+    return Searched(view.summary, cast(Any, view).reader) if isinstance(view, LiveCells) else view

@@ -1,0 +1,58 @@
+"""Mixture weights of experts: predictions are mixed by how well each has predicted so far."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel_piece
+
+LEAST_PROBABILITY = 1e-9
+
+
+@kernel_piece
+def mix(mixture_weights: NDArray[np.float64], scores: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+    """out[c] = log sum_a q_a P_a(c).
+
+    mixture_weights : float64[experts], in, 0 = takes no part
+    scores : float64[experts, K], in, log P_a; out : float64[K], out
+    """
+    for c in range(len(out)):
+        top = -np.inf
+        for a in range(len(mixture_weights)):
+            if mixture_weights[a] > 0.0:
+                top = max(top, scores[a, c])
+        total = 0.0
+        for a in range(len(mixture_weights)):
+            if mixture_weights[a] > 0.0 and top > -np.inf:
+                total += mixture_weights[a] * math.exp(scores[a, c] - top)
+        out[c] = top + math.log(total) if top > -np.inf else -np.inf
+
+
+@kernel_piece
+def share_mixture_weights(
+    mixture_weights: NDArray[np.float64], scores: NDArray[np.float64], label: int, weight: float, share: float
+) -> None:
+    """q_a times P_a(label)^weight, normalised; then a small share spread evenly over those that take part.
+
+    mixture_weights : float64[experts], in/out; scores : float64[experts, K], in, log P_a
+    """
+    floor = math.log(LEAST_PROBABILITY)
+    top = -np.inf
+    part = 0.0
+    for a in range(len(mixture_weights)):
+        if mixture_weights[a] > 0.0:
+            part += 1.0
+            top = max(top, max(scores[a, label], floor))
+    total = 0.0
+    for a in range(len(mixture_weights)):
+        if mixture_weights[a] > 0.0:
+            mixture_weights[a] = max(
+                mixture_weights[a] * math.exp(weight * (max(scores[a, label], floor) - top)), 1e-300
+            )
+            total += mixture_weights[a]
+    for a in range(len(mixture_weights)):
+        if mixture_weights[a] > 0.0:
+            mixture_weights[a] = (1.0 - share) * (mixture_weights[a] / total) + share / part
