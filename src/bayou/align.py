@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,8 @@ class Axis:
 class Alignment:
     """Where every class, column, value and word of an old schema stands in a new one.
 
-    `values[j]` and `words[j]` belong to column j of the *new* schema; a column the old schema lacks has an
-    empty `to`.
+    `values[j]` and `words[j]` belong to column j of the *new* schema, which is `schema`; a column the old schema lacks
+    has an empty `to`.
     """
 
     classes: Axis
@@ -36,6 +36,7 @@ class Alignment:
     values: tuple[Axis, ...]
     text: Axis
     words: tuple[Axis, ...]
+    schema: Schema = field(default_factory=Schema)
 
 
 def align(old: Schema, new: Schema) -> Alignment:
@@ -47,6 +48,7 @@ def align(old: Schema, new: Schema) -> Alignment:
         values=_vocabulary_axes(old, new, Kind.NOMINAL),
         text=_column_axis(old, new, Kind.TEXT),
         words=_vocabulary_axes(old, new, Kind.TEXT),
+        schema=new,
     )
 
 
@@ -70,6 +72,7 @@ def grown(before: Shape, schema: Schema) -> Alignment:
         values=ends(before.values, schema.vocabulary_list(Kind.NOMINAL)),
         text=Axis(np.arange(before.text), now.text),
         words=ends(before.words, schema.vocabulary_list(Kind.TEXT)),
+        schema=schema,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayou.classifiers.joint import JointClassifier, column_names
+from bayou.classifiers.joint import JointClassifier
 from bayou.readings.structure import StructureSearch
 from bayou.views.searched_collection import SearchedCollection
 from bayou.views.view import AnyView
@@ -21,8 +21,7 @@ class AugmentedNB(JointClassifier):
     @property
     def parents_(self) -> dict[str, str | None]:
         """The attribute parent of every column, None for those that have only the class."""
-        view = self._views["joint"]
+        view, names = self.engine.views["joint"], self.engine.column_names()
         view.refresh_if_stale()
-        names = column_names(self._columns)
         found = {int(i): int(p) for i, p, _ in view.arrays()["reading.sets"]}
         return {name: names[found[j]] if found.get(j, -1) >= 0 else None for j, name in enumerate(names)}

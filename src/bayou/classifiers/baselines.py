@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from bayou.classifiers.engine import BayesClassifier
+from bayou.classifiers.estimator import Estimator
 from bayou.readings.last_label import Persistence
 from bayou.readings.prior import CountedPrior
 from bayou.schema import Declared
@@ -14,7 +14,7 @@ from bayou.summaries.last_label import LastLabel
 from bayou.views.view import AnyView, Live
 
 
-class MajorityClass(BayesClassifier):
+class MajorityClass(Estimator):
     """The class seen most: P(c) = N_c / N, whatever the row says.
 
     Merge: exact. Memory: 8 bytes per class.
@@ -35,7 +35,7 @@ class MajorityClass(BayesClassifier):
         return {"classes": Live(ClassCounts(), CountedPrior())}
 
 
-class NoChange(BayesClassifier):
+class NoChange(Estimator):
     """The label of the latest row: hard to beat where labels come in runs.
 
     Merge: in stream order. Memory: 8 bytes.

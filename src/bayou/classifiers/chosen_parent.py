@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayou.classifiers.joint import JointClassifier, Order, Prior, column_names
+from bayou.classifiers.joint import JointClassifier, Order, Prior
 from bayou.schema import Declared
 from bayou.summaries.grid import Grid
 from bayou.summaries.joint_counts import MAX_BYTES
@@ -40,7 +40,7 @@ class ChosenParentClassifier(JointClassifier):
     @property
     def super_parent_(self) -> str | None:
         """Name of the column chosen now, None where there is none."""
-        view = self._views["joint"]
+        view = self.engine.views["joint"]
         view.refresh_if_stale()
         column = int(view.arrays()["reading.column"][0])
-        return column_names(self._columns)[column] if column >= 0 else None
+        return self.engine.column_names()[column] if column >= 0 else None

@@ -154,9 +154,9 @@ class SPC(CollectionClassifier):
     def interaction_order(self) -> int:
         return 3
 
-    def named(self, columns: Mapping[str, int]) -> None:
-        told = SuperParents(columns.get(self.super_parent, -1) if self.super_parent is not None else -1)
-        _tell(self._views["joint"], told, self.smoothing)
+    def name_columns(self, view: AnyView, columns: Mapping[str, int]) -> None:
+        parent = columns.get(self.super_parent, -1) if self.super_parent is not None else -1
+        _give_parent_sets(view, SuperParents(parent), self.smoothing)
 
 
 class SPCr(ChosenParentClassifier):
@@ -224,35 +224,35 @@ class Collection(CollectionClassifier):
         super().__init__(smoothing, prior, order, numeric, max_bytes, schema)
 
     def rule(self) -> ParentSets:
-        check_acyclic(self._told())
+        check_acyclic(self._given())
         return GivenSets()
 
     def interaction_order(self) -> int:
-        return 3 if any(len(pa) > 1 for sets in self._told().values() for pa, _ in sets) else 2
+        return 3 if any(len(pa) > 1 for sets in self._given().values() for pa, _ in sets) else 2
 
-    def _told(self) -> dict[str, list[tuple[list[str], float]]]:
+    def _given(self) -> dict[str, list[tuple[list[str], float]]]:
         return {name: [_weighted(pa) for pa in sets] for name, sets in (self.parent_sets or {}).items()}
 
-    def named(self, columns: Mapping[str, int]) -> None:
+    def name_columns(self, view: AnyView, columns: Mapping[str, int]) -> None:
         terms: list[Term] = []
-        for name, sets in self._told().items():
+        for name, sets in self._given().items():
             for pa, u in sets:
                 if name in columns and all(p in columns for p in pa):
                     p, q = (*(columns[x] for x in pa), -1, -1)[:2]
                     terms.append((columns[name], p, q, u))
-        _tell(self._views["joint"], GivenSets(tuple(terms)), self.smoothing)
+        _give_parent_sets(view, GivenSets(tuple(terms)), self.smoothing)
 
 
-def check_acyclic(told: Mapping[str, list[tuple[list[str], float]]]) -> None:
+def check_acyclic(given: Mapping[str, list[tuple[list[str], float]]]) -> None:
     """Refuse parent sets of more than two columns, weights that are not positive, and cycles."""
-    for name, sets in told.items():
+    for name, sets in given.items():
         for pa, u in sets:
             if len(set(pa)) > 2 or len(set(pa)) != len(pa) or name in pa or not 0 < u < float("inf"):
                 raise SchemaError(
                     f"parent set {pa!r} (weight {u!r}) of column {name!r}: at most two other columns, and a "
                     "positive weight"
                 )
-    above = {name: {p for pa, _ in sets for p in pa} for name, sets in told.items()}
+    above = {name: {p for pa, _ in sets for p in pa} for name, sets in given.items()}
     placed: set[str] = set()
     while True:
         free = [name for name in above if name not in placed and not (above[name] & above.keys()) - placed]
@@ -272,7 +272,7 @@ def _weighted(pa: ParentSet) -> tuple[list[str], float]:
     return [str(name) for name in pa], 1.0
 
 
-def _tell(view: AnyView, rule: ParentSets, alpha: float) -> None:
+def _give_parent_sets(view: AnyView, rule: ParentSets, alpha: float) -> None:
     """Give a view the parent sets by column number."""
     if isinstance(view, Live):
         view.reader = CollectionReader(rule, alpha)

@@ -10,19 +10,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.align import Alignment, canonical_order
+from bayou.align import Alignment
 from bayou.block import Block, Floats
-from bayou.classifiers.engine import BayesClassifier
+from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.naive_bayes import NaiveBayes
-from bayou.classifiers.shell import Shell
 from bayou.codes import Code, code_recipe, useful_columns
 from bayou.decisions import Decision
+from bayou.engines import Engine, Views
 from bayou.errors import SchemaError
 from bayou.kernels.ecoc import decode_absolute, decode_soft, decode_votes
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.readings.dichotomies import Dichotomies, Odds
-from bayou.schema import Declared, Schema
+from bayou.schema import Declared, Growth
 from bayou.summaries.class_counts import ClassCounts
 from bayou.threads import over_ranges
 from bayou.views.odds import require_regroups, view_odds
@@ -37,7 +37,7 @@ LOG_ODDS_PER_BIT = (
 _ANY_ROW = Block(np.empty((1, 0)), np.empty((1, 0), dtype=np.int32), (), np.full(1, -1, np.int32), np.ones(1))
 
 
-class EcocNB(Shell):
+class EcocNB(Estimator):
     r"""Naive Bayes for each column of a code, all read off one naive Bayes' counts; the class whose row fits best.
 
     Column b of the code puts classes on the sides + and - and gives the log-odds z_b = log P(+, x) - log P(-, x) of
@@ -82,11 +82,8 @@ class EcocNB(Shell):
     Machine Learning 96, 2014.
     """
 
-    _inner: BayesClassifier
-    _schema: Schema
-
     def __init__(
-        self, estimator: BayesClassifier | None = None, code: str | Code = "bch", decode: str = "soft"
+        self, estimator: Estimator | None = None, code: str | Code = "bch", decode: str = "soft"
     ) -> None:
         self.estimator = estimator
         self.code = code
@@ -101,10 +98,6 @@ class EcocNB(Shell):
         return self._estimator().poor_score
 
     @property
-    def law(self) -> MergeLaw:
-        return self._estimator().law
-
-    @property
     def decision(self) -> Decision | None:
         """How probabilities become a class: as the estimator has it."""
         return getattr(self._estimator(), "decision", None)
@@ -112,79 +105,90 @@ class EcocNB(Shell):
     def declared(self) -> Declared:
         return self._estimator().declared()
 
-    def _estimator(self) -> BayesClassifier:
+    def _estimator(self) -> Estimator:
         return NaiveBayes() if self.estimator is None else self.estimator
 
-    def _nested(self, name: str, value: Any) -> Any:
+    def resolve_param(self, name: str, value: Any) -> Any:
         if name == "estimator":
             self.estimator = self._estimator()
             return self.estimator
         return code_recipe(value) if name == "code" else value
 
-    # -- state: the estimator's --
-
-    def begin(self, schema: Schema) -> None:
+    def build_engine(self) -> CodedViews:
         base = self._estimator()
-        if not isinstance(base, BayesClassifier):
+        inner = base.build_engine() if isinstance(base, Estimator) else None
+        if not isinstance(inner, Views):
             raise SchemaError(f"EcocNB needs a classifier made of views, such as NaiveBayes(), not {base!r}")
         if self.decode not in DECODINGS:
             raise SchemaError(f"decode={self.decode!r}; it is one of {', '.join(map(repr, DECODINGS))}")
-        code_recipe(self.code)
-        self._inner = type(base)(**copy.deepcopy(base.get_params(deep=False)))
-        self._inner.begin(schema)
-        for view in self._views.values():
+        return CodedViews(inner, code_recipe(self.code), self.decode)
+
+
+class CodedViews(Engine):
+    """Views whose classes are regrouped by the columns of a code, and how the columns' answers are decoded.
+
+    The state is that of the views; what is read for the code is kept until the next row is learned.
+    """
+
+    def __init__(self, inner: Views, code: Code, decode: str) -> None:
+        self.inner, self.code, self.decode = inner, code, decode
+        self._read_off = _ReadOff()
+        for view in inner.views.values():
             require_regroups(view)
         self._class_view()
-        self._schema = schema
-        self._read_off = _ReadOff()
 
     @property
-    def _views(self) -> Mapping[str, AnyView]:
-        return self._inner._views
+    def law(self) -> MergeLaw:
+        return self.inner.law
 
     def _changed(self) -> None:
         self._read_off.odds = None
 
-    def grow(self, plan: Alignment) -> None:
-        self._inner.grow(plan)
+    def realign(self, plan: Alignment) -> None:
+        super().realign(plan)
+        self.inner.realign(plan)
         self._read_off = _ReadOff()
 
+    def check_growth(self, growth: Growth) -> None:
+        self.inner.check_growth(growth)
+
     def learn(self, block: Block) -> None:
-        self._inner.learn(block)
+        self.inner.learn(block)
         self._changed()
 
-    def merge_state(self, other: Self) -> None:
-        self._inner.merge_state(other._inner)
+    def merge(self, other: Self) -> None:
+        self.inner.merge(other.inner)
         self._changed()
 
-    def unlearn_block(self, block: Block) -> None:
-        self._inner.unlearn_block(block)
+    def subtract(self, block: Block) -> None:
+        self.inner.subtract(block)
         self._changed()
 
-    def scale_state(self, factor: float) -> None:
-        self._inner.scale_state(factor)
+    def scale(self, factor: float) -> None:
+        self.inner.scale(factor)
         self._changed()
 
-    def empty_like(self, other: Self) -> None:
-        self._inner.empty_like(other._inner)
-        self._changed()
+    def fresh(self) -> Self:
+        twin = copy.copy(self)
+        twin.inner, twin._read_off = self.inner.fresh(), _ReadOff()
+        return twin
 
-    def refresh(self) -> Self:
-        self._inner.refresh()
+    def refresh(self) -> None:
+        self.inner.refresh()
         self._changed()
-        return self
 
     def arrays(self) -> Arrays:
-        return self._inner.arrays()
+        return self.inner.arrays()
 
     def restore(self, arrays: Arrays) -> None:
-        self._inner.restore(arrays)
+        self.inner.restore(arrays)
         self._changed()
 
-    # -- reading --
+    def parts(self) -> Mapping[str, Engine | AnyView]:
+        return self.inner.parts()
 
     def test_then_train(self, block: Block) -> Floats:
-        out = np.empty((block.n, self._inner._k))
+        out = np.empty((block.n, self.n_classes))
         for i in range(block.n):
             row = block.rows(i, i + 1)
             out[i] = self.joint_log_proba(row)[0]
@@ -193,7 +197,7 @@ class EcocNB(Shell):
 
     def joint_log_proba(self, block: Block) -> Floats:
         plan = self._read()
-        out = np.full((block.n, self._inner._k), -np.inf)
+        out = np.full((block.n, self.n_classes), -np.inf)
         if plan is None:
             return out
         scores = np.zeros((block.n, plan.dichotomies.width))
@@ -205,7 +209,7 @@ class EcocNB(Shell):
         return out
 
     def _decoded(self, plan: _Plan, margins: Floats) -> Floats:
-        scores = np.empty((len(margins), self._inner._k))
+        scores = np.empty((len(margins), self.n_classes))
         lexical, tie = self.decode == "slepian", TIE / max(1.0, plan.scale)
 
         def rows(lo: int, hi: int) -> None:
@@ -226,9 +230,9 @@ class EcocNB(Shell):
         known = self._read_off
         if known.odds is not None:
             return known.plan
-        for view in self._views.values():
+        for view in self.inner.views.values():
             view.refresh_if_stale()
-        prior = np.zeros((1, self._inner._k))
+        prior = np.zeros((1, self.n_classes))
         self._class_view().add_log_prob(_ANY_ROW, prior)
         possible = prior[0] > -np.inf
         if not possible.any():
@@ -238,26 +242,22 @@ class EcocNB(Shell):
         known.plan = replace(known.plan, prior=prior[0])
         dichotomies = known.plan.dichotomies
         known.odds = (
-            [view_odds(view, dichotomies) for view in self._views.values()] if dichotomies.width else []
+            [view_odds(view, dichotomies) for view in self.inner.views.values()] if dichotomies.width else []
         )
         return known.plan
 
     def _class_view(self) -> AnyView:
-        for view in self._views.values():
+        for view in self.inner.views.values():
             if isinstance(view.summary, ClassCounts):
                 return view
-        raise SchemaError(f"EcocNB needs an estimator that counts classes, not {self._estimator()!r}")
+        raise SchemaError(f"EcocNB needs an estimator that counts classes, not one of {[*self.inner.views]}")
 
     def _planned(self, possible: NDArray[np.bool_]) -> _Plan:
         """The code over the classes that can occur, in storage order."""
-        schema = self._encoder.schema if self._encoder is not None else self._schema
-        known = possible | schema.closed
-        listed = canonical_order(schema.classes.values).tolist()
-        listed += range(
-            len(listed), len(known)
-        )  # inside an ensemble that merged: labels this model was never told
+        known = possible | self.schema.closed
+        listed = self.class_order().tolist()
         order = [c for c in listed if known[c]]
-        rows = code_recipe(self.code).rows(len(order))
+        rows = self.code.rows(len(order))
         matrix = np.zeros((len(possible), rows.shape[1]), dtype=np.int8)
         matrix[order] = rows
         columns = useful_columns(matrix, possible)

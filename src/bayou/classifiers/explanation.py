@@ -15,7 +15,7 @@ from bayou.errors import DataError
 from bayou.schema import Label
 
 if TYPE_CHECKING:
-    from bayou.classifiers.model import Model
+    from bayou.classifiers.estimator_core import EstimatorCore
 
 IMPOSSIBLE = 745.0  # -log of the smallest number above 0
 
@@ -71,7 +71,9 @@ class Explanation:
         )
 
 
-def explain(model: Model, row: Any, label: Label | None = None, against: Label | None = None) -> Explanation:
+def explain(
+    model: EstimatorCore, row: Any, label: Label | None = None, against: Label | None = None
+) -> Explanation:
     """Take the log-odds of one row apart; by default the most probable class against the second."""
     record = record_of(row)
     if hasattr(row, "tocsr") and not model.numbers_are_words:

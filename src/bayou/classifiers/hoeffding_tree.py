@@ -4,31 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from functools import partial
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
-from bayou.align import Alignment, canonical_order
-from bayou.classifiers.engine import BayesClassifier
+from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.explanation import record_of
-from bayou.classifiers.growing_tree import GrowingTree, GrowthPolicy
 from bayou.classifiers.numeric import numeric_recipe
 from bayou.classifiers.planted_tree import plant
 from bayou.classifiers.tree_text import TreeExplanation, TreeText
+from bayou.engines import Views
 from bayou.errors import SchemaError
 from bayou.kernels.tree_rows import ADAPTIVE_LEAF, BAYES_LEAF, MAJORITY_LEAF
 from bayou.readings.gaussian import Gaussian
 from bayou.readings.splits import SplitRule, split_rule
-from bayou.schema import Declared, Kind, Label, Schema
+from bayou.schema import Declared, Label
 from bayou.summaries.quantile_tuples import GKClass
 from bayou.summaries.tree import Tree
+from bayou.views.growing_tree import GrowingTree, GrowthPolicy
 from bayou.views.view import AnyView
 
 LEAVES = {"majority": MAJORITY_LEAF, "bayes": BAYES_LEAF, "adaptive": ADAPTIVE_LEAF}
 
 
-class HoeffdingTree(BayesClassifier):
+class HoeffdingTree(Estimator):
     r"""A decision tree whose leaves split once the best column is ahead by more than the Hoeffding bound.
 
     With G_a, G_b the two best merits at a leaf that has seen n rows (not splitting has merit 0), it splits if
@@ -91,8 +90,6 @@ class HoeffdingTree(BayesClassifier):
         self.memory = memory
         self.schema = schema
 
-    _known: Schema | None = None
-
     def views(self) -> Mapping[str, AnyView]:
         if self.leaf not in LEAVES:
             raise SchemaError(f"leaf={self.leaf!r}; it is one of {', '.join(map(repr, LEAVES))}")
@@ -104,55 +101,26 @@ class HoeffdingTree(BayesClassifier):
         return {"tree": GrowingTree(Tree(leaf_tuples(self.numeric)), growth)}
 
     @property
-    def _tree(self) -> GrowingTree:
-        view = self._views["tree"]
+    def tree(self) -> GrowingTree:
+        """The tree as it is learned and read, with every record learned that was given to `learn_one`."""
+        view = cast(Views, self.engine).views["tree"]
         assert isinstance(view, GrowingTree)
         return view
-
-    def _grown(self) -> Tree:
-        """The tree with everything learned that was given to learn."""
-        self._require()
-        self.flush()
-        return self._tree.summary
-
-    def begin(self, schema: Schema) -> None:
-        self._known = schema
-        super().begin(schema)
-        self._tree._before = None
-
-    def grow(self, plan: Alignment) -> None:
-        super().grow(plan)
-        self._name_order()
-
-    def empty_like(self, other: Self) -> None:
-        super().empty_like(other)
-        self._name_order()
-
-    def _name_order(self) -> None:
-        """Canonical orders, by which ties are broken whatever came first."""
-        schema = self._known
-        assert schema is not None
-        self._tree.summary.order = canonical_order(schema.classes.values)
-        names = [*schema.names(Kind.NUMERIC), *schema.names(Kind.NOMINAL)]
-        self._tree.summary.columns = np.array(
-            sorted(range(len(names)), key=names.__getitem__), dtype=np.int64
-        )
-        self._tree.vocabularies = partial(schema.vocabulary_list, Kind.NOMINAL)
 
     @property
     def leaves(self) -> int:
         """Number of leaves."""
-        return len(self._grown().nodes.leaves())
+        return len(self.tree.summary.nodes.leaves())
 
     @property
     def depth(self) -> int:
         """Tests on the longest path."""
-        return self._grown().depth()
+        return self.tree.summary.depth()
 
     @property
     def memory_bytes(self) -> int:
         """Bytes of learned state and of what is read off it."""
-        return self._grown().memory_bytes if self.started else 0
+        return self.tree.summary.memory_bytes if self.started else 0
 
     @classmethod
     def from_tree(cls, source: Any, **params: Any) -> Self:
@@ -178,22 +146,21 @@ class HoeffdingTree(BayesClassifier):
 
     def explain(self, row: Any, label: Label | None = None, against: Label | None = None) -> TreeExplanation:
         """What each attribute adds to the log-odds, the way to the leaf, and what the leaf holds."""
-        told = super().explain(row, label, against)
+        explained = super().explain(row, label, against)
         words, leaf = self._words(), self._leaf_of(row)
-        parts = {field.name: getattr(told, field.name) for field in fields(told)}
+        parts = {field.name: getattr(explained, field.name) for field in fields(explained)}
         return TreeExplanation(
             **parts, path=words.path(leaf), leaf=words.weights(leaf), reading=words.reading(leaf)
         )  # fmt: skip
 
     def _leaf_of(self, row: Any) -> int:
-        self._grown()
         block = self.encode([record_of(row)])
-        return int(self._tree.place(block, np.empty((1, self._k)))[0])
+        return int(self.tree.place(block, np.empty((1, self.engine.n_classes)))[0])
 
     def _words(self) -> TreeText:
-        return TreeText(self._grown(), self.schema_, self.leaf)
+        return TreeText(self.tree.summary, self.schema_, self.leaf)
 
-    def _nested(self, name: str, value: Any) -> Any:
+    def resolve_param(self, name: str, value: Any) -> Any:
         resolve = {"split": split_rule, "numeric": numeric_recipe}.get(name)
         return resolve(value) if resolve else value
 

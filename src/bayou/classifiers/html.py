@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from bayou.schema import Kind
 
 if TYPE_CHECKING:
-    from bayou.classifiers.model import Model
+    from bayou.classifiers.estimator_core import EstimatorCore
 
 SHOWN = 10
 
 
-def model_html(model: Model) -> str:
+def model_html(model: EstimatorCore) -> str:
     """What the model is, what it has seen, how large it is, how it merges."""
     rows = [("model", repr(model))]
     if model.started:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bayou.classifiers.engine import BayesClassifier
+from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.nominal import Nominal, groups_recipe, nominal_recipe, nominal_view
 from bayou.classifiers.numeric import Numeric, bins_recipe, numeric_recipe, numeric_view
 from bayou.decisions import Decision
@@ -21,7 +21,7 @@ from bayou.summaries.word_counts import WordCounts
 from bayou.views.view import AnyView, Live
 
 
-class NaiveBayes(BayesClassifier):
+class NaiveBayes(Estimator):
     r"""log P(c, x) = log P(c) + \sum_j log P(x_j | c); a missing value drops its term.
 
     Numeric, nominal and text columns live in one model; classes, columns, values and words may appear at any
@@ -94,7 +94,7 @@ class NaiveBayes(BayesClassifier):
             "words": Live(WordCounts(), Multinomial(table.alpha or 1.0)),
         }
 
-    def _nested(self, name: str, value: Any) -> Any:
+    def resolve_param(self, name: str, value: Any) -> Any:
         resolve = {
             "numeric": numeric_recipe,
             "bins": bins_recipe,

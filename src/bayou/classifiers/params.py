@@ -43,7 +43,7 @@ class Parameterised:
             else:
                 setattr(self, name, value)
         for name, inner in nested.items():
-            held = self._nested(name, getattr(self, name))
+            held = self.resolve_param(name, getattr(self, name))
             if is_dataclass(held) and not isinstance(held, type):
                 known = [field.name for field in fields(held)]
                 for unknown in inner.keys() - set(known):
@@ -59,7 +59,7 @@ class Parameterised:
                 )
         return self
 
-    def _nested(self, name: str, value: Any) -> Any:
+    def resolve_param(self, name: str, value: Any) -> Any:
         """What `name__...` is set on; a classifier with short names for recipes resolves them here."""
         return value
 

@@ -28,42 +28,44 @@ def plant(model: HoeffdingTree, source: Any) -> None:
 
 
 def _plant_own(model: HoeffdingTree, source: HoeffdingTree) -> None:
-    model.begin_over(source.schema_.copy())
-    tree = model._tree.summary
-    tree.nodes.restore(source._grown().nodes.arrays())
+    model.begin(source.schema_.copy())
+    tree = model.tree.summary
+    tree.nodes.restore(source.tree.summary.nodes.arrays())
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(source, name):
             setattr(model, name, getattr(source, name))
 
 
 def _plant_sklearn(model: HoeffdingTree, source: Any) -> None:
-    told = source.tree_
-    if told.n_outputs != 1:
+    fitted = source.tree_
+    if fitted.n_outputs != 1:
         raise DataError("cannot start from a tree with several outputs")
     names = [str(name) for name in getattr(source, "feature_names_in_", [])]
-    columns = names or [f"x{j}" for j in range(told.n_features)]
+    columns = names or [f"x{j}" for j in range(fitted.n_features)]
     schema = Schema(Declared(columns=dict.fromkeys(columns, "numeric")))
     schema.classes.extend(np.asarray(source.classes_).tolist())
-    model.begin_over(schema)
-    model.n_features_in_ = int(told.n_features)
+    model.begin(schema)
+    model.n_features_in_ = int(fitted.n_features)
     if names:
         model.feature_names_in_ = np.array(names, dtype=object)
-    value = told.value[:, 0, :]
-    weight = value / value.sum(axis=1, keepdims=True) * told.weighted_n_node_samples[:, None]
-    nodes = model._tree.summary.nodes
+    value = fitted.value[:, 0, :]
+    weight = value / value.sum(axis=1, keepdims=True) * fitted.weighted_n_node_samples[:, None]
+    nodes = model.tree.summary.nodes
     nodes.weight[0] = weight[0]
     todo = [(0, 0)]  # theirs, ours
     for theirs, ours in todo:
-        left, right = int(told.children_left[theirs]), int(told.children_right[theirs])
+        left, right = int(fitted.children_left[theirs]), int(fitted.children_right[theirs])
         if left >= 0:
-            cut = float(told.threshold[theirs])
-            children = nodes.split_at_most(ours, int(told.feature[theirs]), cut, weight[left], weight[right])
+            cut = float(fitted.threshold[theirs])
+            children = nodes.split_at_most(
+                ours, int(fitted.feature[theirs]), cut, weight[left], weight[right]
+            )
             todo += zip((left, right), children, strict=True)
 
 
 def _wake(model: HoeffdingTree) -> None:
     """Every leaf keeps statistics, as far as memory allows, and waits a full grace period from here."""
-    view = model._tree
+    view = model.tree
     nodes = view.summary.nodes
     nodes.nodes[:, SLOT] = 0
     nodes.track[:] = 0.0

@@ -107,5 +107,4 @@ class ReadMany(JointClassifier):
         return self.readings[leader(self._record())]
 
     def _record(self) -> Floats:
-        self._require()
-        return np.asarray(self.arrays()["joint.record"])
+        return np.asarray(self.engine.arrays()["joint.record"])

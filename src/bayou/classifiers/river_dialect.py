@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from bayou.classifiers.model import Model
+from bayou.classifiers.estimator_core import EstimatorCore
 from bayou.encoding import block_to_predict
 from bayou.encoding.table import table_of
 from bayou.kernels.posterior import posterior
 from bayou.schema import Label
 
 
-class RiverDialect(Model):
+class RiverDialect(EstimatorCore):
     """`learn_one`, `predict_one` and their batch forms: records by name, columns come and go."""
 
     def learn_one(self, x: Mapping[str, Any], y: Label, w: float = 1.0) -> None:
@@ -56,7 +56,7 @@ class RiverDialect(Model):
             twin.reset()
             return twin.predict_proba_many(X)
         labels, joint = self.labels(), self.joint_log_proba(self.encode(X))
-        posterior(joint, self._class_order(), 0.0)
+        posterior(joint, self._require().class_order(), 0.0)
         return [dict(zip(labels, row, strict=True)) if any(row) else {} for row in joint.tolist()]
 
     def predict_many(self, X: Any) -> list[Label | None]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.block import Block, Floats
-from bayou.classifiers.model import Model
+from bayou.classifiers.estimator_core import EstimatorCore
 from bayou.encoding.missing import is_missing
 from bayou.encoding.table import Table, table_of
 from bayou.errors import BayouError, DataError, NotFittedError
@@ -22,7 +22,7 @@ from bayou.schema import Label
 _KIN: dict[type, type] = {int: float, np.int64: float, np.float64: float}
 
 
-class SklearnDialect(Model):
+class SklearnDialect(EstimatorCore):
     """`fit`, `partial_fit`, `predict` and their conventions, without scikit-learn as a dependency."""
 
     poor_score: ClassVar[bool] = False  # scikit-learn's name for models not meant for its numeric toy data
@@ -57,7 +57,7 @@ class SklearnDialect(Model):
 
     def predict_log_proba(self, X: Any) -> Floats:
         joint = self.joint_log_proba(self._encoded(X))
-        log_posterior(joint, self._class_order())
+        log_posterior(joint, self._require().class_order())
         return joint
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -1,4 +1,4 @@
-"""When predicting only looks: a model at rest has taken in the records that wait and read all that is due."""
+"""The lock and flag that let several threads predict with one model at once."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 
 class Sync:
-    """Whether a model is at rest, and the lock under which it gets there.
+    """Whether a model is ready to predict without changing itself, and the lock under which it gets ready.
 
-    The first prediction after something was learned takes in what waits and reads what is due; threads that ask at the
-    same time wait for it. Copies and pickles of a model begin with a lock of their own.
+    The first prediction after something was learned flushes pending records and refreshes stale readings, under the
+    lock; threads that ask at the same time wait for it. Copies and pickles of a model begin with a lock of their own.
 
     Examples
     --------
     >>> import copy
-    >>> rest = Sync()
-    >>> rest.synced = True
-    >>> copy.deepcopy(rest).synced
+    >>> sync = Sync()
+    >>> sync.synced = True
+    >>> copy.deepcopy(sync).synced
     False
     """
 

@@ -7,30 +7,22 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayou.block import Block, Floats, Index
-from bayou.classifiers.engine import BayesClassifier
-from bayou.classifiers.naive_bayes import given_classes
-from bayou.classifiers.numeric import bins_recipe, numeric_recipe
-from bayou.classifiers.weighted_columns import COLUMN_VIEWS, column_edges, table_views
+from bayou.block import Block, Floats
+from bayou.classifiers.estimator import Estimator
+from bayou.classifiers.naive_bayes import NaiveBayes, given_classes
+from bayou.classifiers.numeric import Numeric, bins_recipe, numeric_recipe
+from bayou.engines.weighted import WeightedViews
 from bayou.errors import UnsupportedError
-from bayou.rates import Experts, Rate, rate_recipe
+from bayou.rates import Rate, rate_recipe
 from bayou.readings.categorical import MEstimate
+from bayou.readings.partition import Discretiser
 from bayou.schema import Declared, Label
-from bayou.summaries.moments import Moments
 from bayou.summaries.weights import Weights
-from bayou.views.column_terms import (
-    chunk_rows,
-    current_terms,
-    fill_units,
-    has_intervals,
-    informative_columns,
-    stacked,
-    terms_then_update,
-)
+from bayou.views.live_cells import without_live_counts
 from bayou.views.view import AnyView, View
 
 
-class WeightedNB(BayesClassifier):
+class WeightedNB(Estimator):
     r"""P(c | x) = softmax of b_c + log P(c) + \sum_i w_{ic} \log P(x_i | c), the weights learned on the stream.
 
     It starts as naive Bayes. Each labelled row is predicted first, moves the weights by a step on
@@ -82,8 +74,6 @@ class WeightedNB(BayesClassifier):
     C. Salperwyck, V. Lemaire, C. Hue, Incremental weighted naive Bayes classifiers for data stream.
     """
 
-    refreshes_on_schema_change = False
-
     def __init__(
         self,
         numeric: Any = "gaussian",
@@ -105,87 +95,30 @@ class WeightedNB(BayesClassifier):
     def declared(self) -> Declared:
         return given_classes(super().declared(), self.prior)
 
+    def build_engine(self) -> WeightedViews:
+        return WeightedViews(self.views())
+
     def views(self) -> Mapping[str, AnyView]:
         tables = table_views(self.numeric, self.bins, self.smoothing, self.prior)
         return {**tables, "weights": LearnedView(Weights(rate_recipe(self.rate), self.tied))}
 
     @property
+    def _weighted(self) -> WeightedViews:
+        engine = self.engine
+        assert isinstance(engine, WeightedViews)
+        return engine
+
+    @property
     def weights_(self) -> Floats:
         """[d, K] weights as they are now ([d, 1] if tied): numeric columns first, then nominal, then text."""
-        return self._weights.factors
+        return self._weighted.weights.factors
 
-    def _nested(self, name: str, value: Any) -> Any:
+    def resolve_param(self, name: str, value: Any) -> Any:
         if name == "rate":
             return rate_recipe(value)
         if name == "bins":
             return bins_recipe(value)
         return numeric_recipe(value) if name == "numeric" else value
-
-    @property
-    def _weights(self) -> Weights:
-        weights: Weights = self._views["weights"].summary
-        return weights
-
-    def learn(self, block: Block) -> None:
-        self.test_then_train(block)
-
-    def test_then_train(self, block: Block) -> Floats:
-        out = np.zeros((block.n, self._k))
-        for where, part in block.cut(self._points(block)):
-            self._refresh_stale()
-            self._in_chunks(part, out[where], learn=True)
-            self._learned(part)
-        return out
-
-    def joint_log_proba(self, block: Block) -> Floats:
-        out = np.zeros((block.n, self._k))
-        self._refresh_stale()
-        self._in_chunks(block, out, learn=False)
-        return out
-
-    def _in_chunks(self, block: Block, out: Floats, learn: bool) -> None:
-        """Scores into `out`, few enough rows at a time for their terms to stay in the cache."""
-        edges = column_edges(block)
-        index, as_pmi = self._index(edges)
-        rows = chunk_rows(len(index), self._k)
-        for where, part in block.cut(range(rows, block.n, rows)):
-            out[where] = self._scores(part, edges, index, as_pmi, learn)
-
-    def _index(self, edges: Index) -> tuple[Index, int]:
-        """Columns that have terms: of searched intervals only those with more than one (as PMI)."""
-        if not self._uses_pmi():
-            return np.arange(edges[-1]), 0
-        informative = informative_columns(self._views["numeric"])
-        return np.concatenate([informative, np.arange(edges[1], edges[-1])]), len(informative)
-
-    def _uses_pmi(self) -> bool:
-        return isinstance(self._weights.rate, Experts) and has_intervals(self._views["numeric"])
-
-    def _scores(self, block: Block, edges: Index, index: Index, as_pmi: int, learn: bool) -> Floats:
-        prior = np.zeros((block.n, self._k))
-        uses_pmi = self._uses_pmi()
-        units = np.zeros((block.n, block.numeric.shape[1] if self._needs_units() else 0))
-        views = [self._views[name] for name in COLUMN_VIEWS]
-        if learn:
-            self._views["classes"].predict_then_update(block, prior)
-            terms = [terms_then_update(view, block, units, uses_pmi) for view in views]
-            y = block.y
-        else:
-            self._views["classes"].add_log_prob(block, prior)
-            terms = [current_terms(view, block, uses_pmi) for view in views]
-            fill_units(views[0], units)
-            y = np.full(block.n, -1, dtype=np.int32)
-        return self._weights.learn(
-            stacked(terms), units, prior, prior, edges, y, block.w, index, as_pmi
-        )  # fmt: skip
-
-    def _needs_units(self) -> bool:
-        """Densities are measured in units of their column only where the inputs would depend on them."""
-        return (
-            not self.tied
-            and not self._weights.rate.takes_pmi
-            and isinstance(self._views["numeric"].summary, Moments)
-        )
 
 
 class LearnedView(View[Weights]):
@@ -196,3 +129,14 @@ class LearnedView(View[Weights]):
 
     def fresh(self) -> Self:
         return type(self)(self.summary.fresh())
+
+
+def table_views(
+    numeric: str | Numeric,
+    bins: str | Discretiser,
+    smoothing: float | MEstimate,
+    prior: str | Mapping[Label, float],
+) -> dict[str, AnyView]:
+    """The views of naive Bayes, their searched cells as they were found."""
+    views = NaiveBayes(numeric=numeric, bins=bins, smoothing=smoothing, prior=prior).views()
+    return {name: without_live_counts(view) for name, view in views.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from bayou.classifiers.engine import BayesClassifier
+from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.naive_bayes import given_classes
 from bayou.decisions import Decision
 from bayou.readings.prior import Possible, prior_reader
@@ -16,7 +16,7 @@ from bayou.summaries.word_counts import WordCounts
 from bayou.views.view import AnyView, Live
 
 
-class MultinomialNB(BayesClassifier):
+class MultinomialNB(Estimator):
     r"""log P(c, d) = log P(c) + \sum_w n_w(d) (\log(n_{wc} + a) - \log(T_c + a V)).
 
     V is the number of words seen so far in any class, or the number of columns of the matrix the model is fed
@@ -68,7 +68,7 @@ class MultinomialNB(BayesClassifier):
         }
 
 
-class ComplementNB(BayesClassifier):
+class ComplementNB(Estimator):
     r"""Minus the multinomial log-likelihood under all classes but c: steadier where classes are unbalanced.
 
     score(c) = -\sum_w n_w(d) (\log(\sum_{b \ne c} n_{wb} + a) - \log(\sum_{b \ne c} T_b + a V)); no prior.
@@ -108,7 +108,7 @@ class ComplementNB(BayesClassifier):
         }
 
 
-class BernoulliNB(BayesClassifier):
+class BernoulliNB(Estimator):
     r"""log P(c, d) = log P(c) + \sum_w [w \in d] \log p_{wc} + [w \notin d] \log(1 - p_{wc}).
 
     p_{wc} = (documents of c with w + a) / (documents of c + 2 a). The sum over absent words is kept, so a

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
 from bayou.block import Block, Floats
+from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.hoeffding_tree import HoeffdingTree
-from bayou.classifiers.shell import Shell
-from bayou.ensembles.members import MetaClassifier, classifier_or, each_member, stacked
+from bayou.engines import Engine, Members
+from bayou.ensembles.ensemble import Ensemble, classifier_or
 from bayou.errors import SchemaError
 from bayou.kernels.poisson import poisson_weights
 from bayou.kernels.votes import log_votes
 
 
-class Bagging(MetaClassifier):
+class Bagging(Ensemble):
     r"""P(c | x) = mean of P_m(c | x) over members that each saw every row with a weight of their own, Poisson(1).
 
     The weight is a hash of seed, member and the number of the row, so it does not depend on blocks, and a resumed
@@ -50,7 +51,7 @@ class Bagging(MetaClassifier):
 
     def __init__(
         self,
-        estimator: Shell | None = None,
+        estimator: Estimator | None = None,
         n_estimators: int = 10,
         rate: float = 1.0,
         vote: str = "soft",
@@ -62,40 +63,48 @@ class Bagging(MetaClassifier):
         self.vote = vote
         self.seed = seed
 
-    def templates(self) -> Sequence[Shell]:
+    def templates(self) -> Sequence[Estimator]:
         if self.n_estimators < 1 or not self.rate > 0 or self.vote not in ("soft", "hard") or self.seed < 0:
             raise SchemaError(f"{self!r}: at least one member, rate > 0, seed >= 0, vote 'soft' or 'hard'")
         return [classifier_or(self.estimator, HoeffdingTree)] * self.n_estimators
 
+    def build_engine(self) -> BaggedMembers:
+        return BaggedMembers(self.builders(), self.rate, self.vote == "hard", self.seed)
+
+
+class BaggedMembers(Members):
+    """Members that learn every row with Poisson weights of their own, and vote."""
+
+    def __init__(self, builders: Sequence[Callable[[], Engine]], rate: float, hard: bool, seed: int) -> None:
+        super().__init__(builders)
+        self.rate, self.hard, self.seed = rate, hard, seed
+
     def _weighted(self, block: Block, member: int) -> Block:
         out = np.empty(block.n)
-        poisson_weights(
-            block.y, block.w, cumulative(self.rate), self.seed, member, self._learned, out
-        )  # fmt: skip
+        poisson_weights(block.y, block.w, cumulative(self.rate), self.seed, member, self.learned, out)
         return replace(block, w=out)
 
     def learn(self, block: Block) -> None:
-        each_member(
-            lambda m: self._members[m].learn(self._weighted(block, m)), len(self._members), block.n
-        )  # fmt: skip
-        self._learned += block.learned()
+        self.each(lambda m: self.members[m].learn(self._weighted(block, m)), block.n)
+        self.learned += block.learned()
 
     def test_then_train(self, block: Block) -> Floats:
-        joint = stacked(
-            self._members, block.n, self._k, lambda m: self._members[m].test_then_train(self._weighted(block, m))
-        )  # fmt: skip
-        self._learned += block.learned()
+        joint = np.empty((len(self.members), block.n, self.n_classes))
+
+        def one(m: int) -> None:
+            joint[m] = self.members[m].test_then_train(self._weighted(block, m))
+
+        self.each(one, block.n)
+        self.learned += block.learned()
         return self._votes(joint)
 
     def joint_log_proba(self, block: Block) -> Floats:
-        return self._votes(
-            stacked(self._members, block.n, self._k, lambda m: self._members[m].joint_log_proba(block))
-        )
+        return self._votes(self.ask(lambda member: member.joint_log_proba(block), block.n))
 
     def _votes(self, joint: Floats) -> Floats:
         out = np.empty(joint.shape[1:])
         weights = np.ones((joint.shape[1], joint.shape[0]))
-        log_votes(joint, weights, self.class_order(), self.vote == "hard", out)
+        log_votes(joint, weights, self.class_order(), self.hard, out)
         return out
 
 

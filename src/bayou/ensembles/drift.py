@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Self, cast
 
 import numpy as np
 
 from bayou.block import Block, Floats
+from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.naive_bayes import NaiveBayes
-from bayou.classifiers.shell import Shell
-from bayou.ensembles.members import MetaClassifier, classifier_or
+from bayou.engines import Engine, Members
+from bayou.ensembles.ensemble import Ensemble, classifier_or
 from bayou.errors import SchemaError, UnsupportedError
 from bayou.kernels.adwin import watch
 from bayou.kernels.votes import losses
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
-from bayou.schema import Schema
 
 SIZES = 48  # bucket sizes 1, 2, 4 ...: more rows than any stream has
 
@@ -85,7 +86,7 @@ class AdaptiveWindow:
             setattr(self, name, np.array(arrays[name], order="C"))
 
 
-class ResetOnDrift(MetaClassifier):
+class ResetOnDrift(Ensemble):
     """A classifier that starts afresh when its own error has risen significantly (ADWIN on 0/1 losses).
 
     Every row is predicted before it is learned, also by `learn`. The row that raises the alarm is the first the new
@@ -110,74 +111,77 @@ class ResetOnDrift(MetaClassifier):
     (1, True)
     """
 
-    def __init__(self, estimator: Shell | None = None, delta: float = 0.002, clock: int = 32) -> None:
+    def __init__(self, estimator: Estimator | None = None, delta: float = 0.002, clock: int = 32) -> None:
         self.estimator = estimator
         self.delta = delta
         self.clock = clock
 
-    _drifts = 0
+    @property
+    def drifts(self) -> int:
+        """How often it has started again."""
+        return cast(RestartingMember, self.engine).drifts
+
+    def templates(self) -> Sequence[Estimator]:
+        return [classifier_or(self.estimator, NaiveBayes)]
+
+    def build_engine(self) -> RestartingMember:
+        return RestartingMember(self.builders(), AdaptiveWindow(self.delta, self.clock))
+
+
+class RestartingMember(Members):
+    """One member that is replaced by an empty one when a window over its losses raises an alarm."""
+
+    def __init__(self, builders: Sequence[Callable[[], Engine]], window: AdaptiveWindow) -> None:
+        super().__init__(builders)
+        self.window, self.drifts = window, 0
 
     @property
     def law(self) -> MergeLaw:
         return MergeLaw.NONE
 
-    @property
-    def drifts(self) -> int:
-        """How often it has started again."""
-        self.flush()
-        return self._drifts
-
-    def templates(self) -> Sequence[Shell]:
-        return [classifier_or(self.estimator, NaiveBayes)]
-
-    def begin(self, schema: Schema) -> None:
-        super().begin(schema)
-        self._drifts = 0
-        self._window = AdaptiveWindow(self.delta, self.clock)
-
     def learn(self, block: Block) -> None:
         self.test_then_train(block)
 
     def test_then_train(self, block: Block) -> Floats:
-        out = np.empty((block.n, self._k))
+        out = np.empty((block.n, self.n_classes))
         at = 0
         while at < block.n:
             rest = block.rows(at, block.n)
-            joint = self._members[0].test_then_train(rest)
+            joint = self.members[0].test_then_train(rest)
             wrong = np.empty(rest.n)
             losses(joint, rest.y, self.class_order(), wrong)
-            alarm = self._window.watch(wrong, rest)
+            alarm = self.window.watch(wrong, rest)
             done = rest.n if alarm < 0 else alarm + 1
             out[at : at + done] = joint[:done]
             if alarm >= 0:
                 self._start_again(rest.rows(alarm, alarm + 1))
             at += done
-        self._learned += block.learned()
+        self.learned += block.learned()
         return out
 
     def _start_again(self, row: Block) -> None:
-        self._drifts += 1
-        self._window.clear()
-        self._members = [self.new_member(self.templates()[0])]
-        self._members[0].learn(row)
+        self.drifts += 1
+        self.window.clear()
+        self.members = [self.new_member()]
+        self.members[0].learn(row)
 
     def joint_log_proba(self, block: Block) -> Floats:
-        answer: Floats = self._members[0].joint_log_proba(block)
+        answer: Floats = self.members[0].joint_log_proba(block)
         return answer
 
-    def scale_state(self, factor: float) -> None:
+    def scale(self, factor: float) -> None:
         raise UnsupportedError("ResetOnDrift does not decay: it forgets by starting again")
 
-    def empty_like(self, other: ResetOnDrift) -> None:
-        super().empty_like(other)
-        self._drifts = 0
-        self._window.clear()
+    def fresh(self) -> Self:
+        twin = super().fresh()
+        twin.window, twin.drifts = AdaptiveWindow(self.window.delta, self.window.clock), 0
+        return twin
 
     def arrays(self) -> Arrays:
-        window = {f"window.{name}": array for name, array in self._window.arrays().items()}
-        return {**super().arrays(), **window, "drifts": np.array([self._drifts])}
+        window = {f"window.{name}": array for name, array in self.window.arrays().items()}
+        return {**super().arrays(), **window, "drifts": np.array([self.drifts])}
 
     def restore(self, arrays: Arrays) -> None:
         super().restore(arrays)
-        self._drifts = int(arrays["drifts"][0])
-        self._window.restore({name: arrays[f"window.{name}"] for name in self._window.names})
+        self.drifts = int(arrays["drifts"][0])
+        self.window.restore({name: arrays[f"window.{name}"] for name in self.window.names})

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Self
 
 import numpy as np
 
 from bayou.block import Block, Floats
-from bayou.classifiers.engine import BayesClassifier
+from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.naive_bayes import NaiveBayes
-from bayou.classifiers.shell import Shell
-from bayou.ensembles.members import MetaClassifier, classifier_or, points_at
+from bayou.engines import Engine, Members
+from bayou.engines.members import parts_at
+from bayou.ensembles.ensemble import Ensemble, classifier_or
 from bayou.errors import SchemaError
 from bayou.schema import Schema
 
 STEPS = 16  # decays per half-life
 
 
-class Fading(MetaClassifier):
+class Fading(Ensemble):
     r"""A row that is h half-lives old counts 2^{-h}: all that was counted is decayed 16 times per half-life.
 
     Parameters
@@ -39,58 +40,51 @@ class Fading(MetaClassifier):
     True
     """
 
-    def __init__(self, estimator: Shell | None = None, half_life: float = 1000.0) -> None:
+    def __init__(self, estimator: Estimator | None = None, half_life: float = 1000.0) -> None:
         self.estimator = estimator
         self.half_life = half_life
 
-    def templates(self) -> Sequence[Shell]:
+    def templates(self) -> Sequence[Estimator]:
         if not self.half_life > 0:
             raise SchemaError(f"half_life={self.half_life!r}; it is a positive number of rows")
         return [classifier_or(self.estimator, NaiveBayes)]
 
+    def build_engine(self) -> FadingMember:
+        return FadingMember(self.builders(), self.half_life)
+
+
+class FadingMember(Members):
+    """One member that is decayed at fixed row counts."""
+
+    def __init__(self, builders: Sequence[Callable[[], Engine]], half_life: float) -> None:
+        super().__init__(builders)
+        self.half_life, self.period = half_life, max(1, round(half_life / STEPS))
+
     def begin(self, schema: Schema) -> None:
         super().begin(schema)
-        self._members[0].scale_state(1.0)  # whoever cannot decay says so now, not in mid-stream
-
-    @property
-    def period(self) -> int:
-        """Rows between two decays."""
-        return max(1, round(self.half_life / STEPS))
-
-    def _parts(self, block: Block) -> list[tuple[slice, Block, bool]]:
-        points = points_at(block, self._learned, self.period)
-        return [(where, part, where.stop in points) for where, part in block.cut(points)]
+        self.members[0].scale(1.0)  # a member that cannot decay says so now, not in mid-stream
 
     def learn(self, block: Block) -> None:
-        for _, part, ends in self._parts(block):
-            self._members[0].learn(part)
+        for _, part, ends in parts_at(block, self.learned, self.period):
+            self.members[0].learn(part)
             self._passed(part, ends)
 
     def test_then_train(self, block: Block) -> Floats:
-        out = np.empty((block.n, self._k))
-        for where, part, ends in self._parts(block):
-            out[where] = self._members[0].test_then_train(part)
+        out = np.empty((block.n, self.n_classes))
+        for where, part, ends in parts_at(block, self.learned, self.period):
+            out[where] = self.members[0].test_then_train(part)
             self._passed(part, ends)
         return out
 
     def _passed(self, part: Block, ends: bool) -> None:
-        self._learned += part.learned()
+        self.learned += part.learned()
         if ends:
-            self._fade(2.0 ** (-self.period / self.half_life))
-
-    def _fade(self, factor: float) -> None:
-        member = self._members[0]
-        if not isinstance(member, BayesClassifier):
-            member.scale_state(factor)
-            return
-        for view in member._views.values():  # in place: that all of them can decay was tried at the beginning
-            view.scale(factor)
-            view.mark_stale()
+            self.members[0].scale(2.0 ** (-self.period / self.half_life))
 
     def joint_log_proba(self, block: Block) -> Floats:
-        answer: Floats = self._members[0].joint_log_proba(block)
+        answer: Floats = self.members[0].joint_log_proba(block)
         return answer
 
-    def merge_state(self, other: Self) -> None:
-        self._members[0].scale_state(2.0 ** (-other._learned / self.half_life))
-        super().merge_state(other)
+    def merge(self, other: Self) -> None:
+        self.members[0].scale(2.0 ** (-other.learned / self.half_life))
+        super().merge(other)

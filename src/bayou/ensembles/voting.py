@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Self
 
 import numpy as np
 
 from bayou.align import Alignment
 from bayou.block import Block, Floats, Index
+from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.hoeffding_tree import HoeffdingTree
 from bayou.classifiers.naive_bayes import NaiveBayes
-from bayou.classifiers.shell import Shell
-from bayou.ensembles.members import MetaClassifier, classifier_or, stacked
+from bayou.engines import Engine, Members
+from bayou.ensembles.ensemble import Ensemble, classifier_or
 from bayou.errors import SchemaError
 from bayou.kernels.votes import log_votes, running_weights
 from bayou.protocols import Arrays
@@ -21,7 +22,7 @@ from bayou.schema import Schema
 from bayou.summaries.array_summary import move
 
 
-class WeightedVoting(MetaClassifier):
+class WeightedVoting(Ensemble):
     r"""The class with the greatest sum of weights of the members that vote for it: argmax_c \sum_m w_m [C_m(x) = c].
 
     Parameters
@@ -48,7 +49,7 @@ class WeightedVoting(MetaClassifier):
 
     def __init__(
         self,
-        estimators: Sequence[Shell] | None = None,
+        estimators: Sequence[Estimator] | None = None,
         weights: str | Sequence[float] = "accuracy",
         vote: str = "hard",
         threshold: float = 0.5,
@@ -58,7 +59,7 @@ class WeightedVoting(MetaClassifier):
         self.vote = vote
         self.threshold = threshold
 
-    def templates(self) -> Sequence[Shell]:
+    def templates(self) -> Sequence[Estimator]:
         if self.vote not in ("soft", "hard") or not 0 < self.threshold < 1:
             raise SchemaError(f"{self!r}: vote is 'soft' or 'hard', threshold lies in (0, 1)")
         if self.estimators is None:
@@ -75,65 +76,88 @@ class WeightedVoting(MetaClassifier):
             params |= {f"estimators__{i}__{name}": value for name, value in member.get_params().items()}
         return params
 
-    def _nested(self, name: str, value: Any) -> Any:
+    def resolve_param(self, name: str, value: Any) -> Any:
         return _Numbered(value) if name == "estimators" else value
 
-    def begin(self, schema: Schema) -> None:
-        super().begin(schema)
-        self._record = np.zeros(len(self._members) + 1)
-        self._seen = np.zeros(self._k, dtype=np.int64)  # 1: the class has been learned
+    def build_engine(self) -> VotingMembers:
+        builders = self.builders()
         if isinstance(self.weights, str):
             if self.weights != "accuracy":
                 raise SchemaError(f"weights={self.weights!r}; it is 'accuracy' or a number per member")
-        elif len(self.weights) != len(self._members) or min(self.weights) < 0:
-            raise SchemaError(
-                f"weights={self.weights!r}: {len(self._members)} members need as many weights >= 0"
-            )
+            return VotingMembers(builders, None, self.vote == "hard", self.threshold)
+        if len(self.weights) != len(builders) or min(self.weights) < 0:
+            raise SchemaError(f"weights={self.weights!r}: {len(builders)} members need as many weights >= 0")
+        weights = np.array(self.weights, dtype=np.float64)
+        return VotingMembers(builders, weights, self.vote == "hard", self.threshold)
 
-    def grow(self, plan: Alignment) -> None:
-        super().grow(plan)
-        self._seen = move(self._seen, 0, plan.classes)
+
+class _Numbered:
+    """Members that take parameters by their number: ``0__smoothing``."""
+
+    def __init__(self, members: Sequence[Estimator]) -> None:
+        self.members = members
+
+    def set_params(self, **params: Any) -> None:
+        for key, value in params.items():
+            number, _, name = key.partition("__")
+            self.members[int(number)].set_params(**{name: value})
+
+
+class VotingMembers(Members):
+    """Members that vote, with given weights or with their share of right predictions so far."""
+
+    def __init__(
+        self, builders: Sequence[Callable[[], Engine]], weights: Floats | None, hard: bool, threshold: float
+    ) -> None:
+        super().__init__(builders)
+        self.weights, self.hard, self.threshold = weights, hard, threshold
+        self.record = np.zeros(len(self.members) + 1)
+        self.seen = np.zeros(0, dtype=np.int64)  # 1: the class has been learned
+
+    def begin(self, schema: Schema) -> None:
+        super().begin(schema)
+        self.seen = np.zeros(self.n_classes, dtype=np.int64)
+
+    def realign(self, plan: Alignment) -> None:
+        super().realign(plan)
+        self.seen = move(self.seen, 0, plan.classes)
 
     def learn(self, block: Block) -> None:
-        if self.weights == "accuracy":
+        if self.weights is None:
             self.test_then_train(block)
             return
-        for member in self._members:
+        for member in self.members:
             member.learn(block)
-        self._learned += block.learned()
-        self._seen[block.y[(block.y >= 0) & (block.w > 0)]] = 1
+        self.learned += block.learned()
+        self.seen[block.y[(block.y >= 0) & (block.w > 0)]] = 1
 
     def test_then_train(self, block: Block) -> Floats:
-        joint = stacked(
-            self._members, block.n, self._k, lambda m: self._members[m].test_then_train(block)
-        )  # fmt: skip
-        self._learned += block.learned()
+        joint = self.ask(lambda member: member.test_then_train(block), block.n)
+        self.learned += block.learned()
         weights = self._now(block.n)
-        if self.weights == "accuracy":
-            running_weights(self._record, joint, block.y, block.w, self.class_order(), weights)
+        if self.weights is None:
+            running_weights(self.record, joint, block.y, block.w, self.class_order(), weights)
         out = self._votes(joint, weights)
         self._tilt_learned(out, block)
         return out
 
     def joint_log_proba(self, block: Block) -> Floats:
-        joint = stacked(
-            self._members, block.n, self._k, lambda m: self._members[m].joint_log_proba(block)
-        )  # fmt: skip
+        joint = self.ask(lambda member: member.joint_log_proba(block), block.n)
         out = self._votes(joint, self._now(block.n))
-        self._tilt(out, np.flatnonzero(self._seen))
+        self._tilt(out, np.flatnonzero(self.seen))
         return out
 
     def _now(self, rows: int) -> Floats:
         """[n, M] the weights as they are."""
         if isinstance(self.weights, str):
-            now = (self._record[:-1] + 1.0) / (self._record[-1] + 2.0)
+            now = (self.record[:-1] + 1.0) / (self.record[-1] + 2.0)
         else:
             now = np.array(self.weights, dtype=np.float64)
         return np.tile(now, (rows, 1))
 
     def _votes(self, joint: Floats, weights: Floats) -> Floats:
         out = np.empty(joint.shape[1:])
-        log_votes(joint, weights, self.class_order(), self.vote == "hard", out)
+        log_votes(joint, weights, self.class_order(), self.hard, out)
         return out
 
     def _tilt(self, out: Floats, classes: Index) -> None:
@@ -145,41 +169,29 @@ class WeightedVoting(MetaClassifier):
 
     def _tilt_learned(self, out: Floats, block: Block) -> None:
         """The same row by row, as classes are met; and the classes of the block are met."""
-        place = np.where(self._seen > 0, -1, block.n)
+        place = np.where(self.seen > 0, -1, block.n)
         for i in np.flatnonzero((block.y >= 0) & (block.w > 0))[::-1]:
             place[block.y[i]] = min(i, place[block.y[i]])
         met = np.argsort(place, kind="stable")
         ends = [*place[met].tolist(), block.n, block.n, block.n]
         self._tilt(out[max(0, ends[1] + 1) : ends[2] + 1], met[:2])
-        self._seen[place < block.n] = 1
+        self.seen[place < block.n] = 1
 
-    def merge_state(self, other: WeightedVoting) -> None:
-        super().merge_state(other)
-        self._record += other._record
-        self._seen |= other._seen
+    def merge(self, other: Self) -> None:
+        super().merge(other)
+        self.record += other.record
+        self.seen |= other.seen
 
-    def empty_like(self, other: WeightedVoting) -> None:
-        super().empty_like(other)
-        self._record[:] = 0.0
-        self._seen[:] = 0
+    def fresh(self) -> Self:
+        twin = super().fresh()
+        twin.record, twin.seen = np.zeros_like(self.record), np.zeros_like(self.seen)
+        return twin
 
     def arrays(self) -> Arrays:
-        return {**super().arrays(), "record": self._record, "seen": self._seen}
+        return {**super().arrays(), "record": self.record, "seen": self.seen}
 
     def restore(self, arrays: Arrays) -> None:
         super().restore(arrays)
-        if arrays["record"].shape != self._record.shape or arrays["seen"].shape != self._seen.shape:
+        if arrays["record"].shape != self.record.shape or arrays["seen"].shape != self.seen.shape:
             raise SchemaError("the record of the votes does not fit the members and classes")
-        self._record, self._seen = np.array(arrays["record"]), np.array(arrays["seen"])
-
-
-class _Numbered:
-    """Members that take parameters by their number: ``0__smoothing``."""
-
-    def __init__(self, members: Sequence[Shell]) -> None:
-        self.members = members
-
-    def set_params(self, **params: Any) -> None:
-        for key, value in params.items():
-            number, _, name = key.partition("__")
-            self.members[int(number)].set_params(**{name: value})
+        self.record, self.seen = np.array(arrays["record"]), np.array(arrays["seen"])

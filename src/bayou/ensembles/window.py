@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from bayou.block import Block, Floats
+from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.naive_bayes import NaiveBayes
-from bayou.classifiers.shell import Shell
-from bayou.ensembles.members import MetaClassifier, classifier_or, points_at
+from bayou.engines import Engine, Members
+from bayou.engines.members import parts_at
+from bayou.ensembles.ensemble import Ensemble, classifier_or
 from bayou.errors import SchemaError, UnsupportedError
 from bayou.laws import MergeLaw
 from bayou.schema import Schema
 
 
-class Window(MetaClassifier):
+class Window(Ensemble):
     """A classifier of the latest rows only: panes are filled in turn, the oldest is emptied, their sum predicts.
 
     The window holds between `rows` - `rows` / `panes` and `rows` rows. Nothing is ever subtracted, so it works for
@@ -41,19 +43,30 @@ class Window(MetaClassifier):
     True
     """
 
-    def __init__(self, estimator: Shell | None = None, rows: int = 1000, panes: int = 10) -> None:
+    def __init__(self, estimator: Estimator | None = None, rows: int = 1000, panes: int = 10) -> None:
         self.estimator = estimator
         self.rows = rows
         self.panes = panes
 
-    @property
-    def law(self) -> MergeLaw:
-        return MergeLaw.NONE
-
-    def templates(self) -> Sequence[Shell]:
+    def templates(self) -> Sequence[Estimator]:
         if not 1 <= self.panes <= self.rows or self.rows % self.panes:
             raise SchemaError(f"{self!r}: rows must be a multiple of panes, and at least one pane")
         return [classifier_or(self.estimator, NaiveBayes)] * (self.panes + 1)
+
+    def build_engine(self) -> Panes:
+        return Panes(self.builders(), self.rows // self.panes)
+
+
+class Panes(Members):
+    """A ring of members, each of which has learned one part of the window, and last their sum, which predicts."""
+
+    def __init__(self, builders: Sequence[Callable[[], Engine]], rows_per_pane: int) -> None:
+        super().__init__(builders)
+        self.rows_per_pane = rows_per_pane
+
+    @property
+    def law(self) -> MergeLaw:
+        return MergeLaw.NONE
 
     def begin(self, schema: Schema) -> None:
         super().begin(schema)
@@ -65,47 +78,35 @@ class Window(MetaClassifier):
 
     @property
     def _total(self) -> Any:
-        return self._members[-1]
+        return self.members[-1]
 
     @property
     def _pane(self) -> int:
-        return (self._learned // (self.rows // self.panes)) % self.panes
-
-    def _parts(self, block: Block) -> list[tuple[slice, Block, bool]]:
-        points = points_at(block, self._learned, self.rows // self.panes)
-        return [(where, part, where.stop in points) for where, part in block.cut(points)]
+        return (self.learned // self.rows_per_pane) % (len(self.members) - 1)
 
     def learn(self, block: Block) -> None:
-        for _, part, ends in self._parts(block):
+        for _, part, ends in parts_at(block, self.learned, self.rows_per_pane):
             self._total.learn(part)
             self._passed(part, ends)
 
     def test_then_train(self, block: Block) -> Floats:
-        out = np.empty((block.n, self._k))
-        for where, part, ends in self._parts(block):
+        out = np.empty((block.n, self.n_classes))
+        for where, part, ends in parts_at(block, self.learned, self.rows_per_pane):
             out[where] = self._total.test_then_train(part)
             self._passed(part, ends)
         return out
 
     def _passed(self, part: Block, ends: bool) -> None:
-        self._members[self._pane].learn(part)
-        self._learned += part.learned()
+        self.members[self._pane].learn(part)
+        self.learned += part.learned()
         if ends:
-            members = list(self._members)
-            members[self._pane] = self._emptied(members[self._pane])
-            whole = self._emptied(members[-1])
-            for i in range(self.panes):  # oldest first, the empty pane last
-                whole.merge_state(members[(self._pane + 1 + i) % self.panes])
-            self._members = [*members[:-1], whole]
-
-    def _emptied(self, member: Any) -> Any:
-        twin = self.new_member(self.templates()[0])
-        twin.empty_like(member)
-        return twin
+            panes = self.members[:-1]
+            panes[self._pane] = panes[self._pane].fresh()
+            total = self._total.fresh()
+            for i in range(len(panes)):  # oldest first, the empty pane last
+                total.merge(panes[(self._pane + 1 + i) % len(panes)])
+            self.members = [*panes, total]
 
     def joint_log_proba(self, block: Block) -> Floats:
         answer: Floats = self._total.joint_log_proba(block)
         return answer
-
-    def merge_state(self, other: Self) -> None:
-        raise NotImplementedError

@@ -28,6 +28,7 @@ from bayou.summaries.word_counts import WordCounts
 from bayou.views.view import AnyView, Live, Searched
 
 CHUNK = 1 << 17  # terms held at a time, 1 MB
+COLUMN_VIEWS = ("numeric", "nominal", "words")  # views whose terms are weighted, in the order of the weights
 
 
 def chunk_rows(columns: int, classes: int) -> int:
@@ -168,3 +169,21 @@ def _word_terms_then_update(reader: Multinomial, s: WordCounts, block: Block) ->
         )  # fmt: skip
         terms[:, j] = out
     return terms
+
+
+def column_edges(block: Block) -> Index:
+    """Where the columns of each view end; every text column is summed up on its own, as naive Bayes does."""
+    p, q = block.numeric.shape[1], block.codes.shape[1]
+    return np.array([0, p, *range(p + q, p + q + len(block.words) + 1)], dtype=np.int64)
+
+
+def column_parameters(view: AnyView) -> Floats:
+    """[d] free parameters per class of each column of a view, as it stands."""
+    summary = view.summary
+    if isinstance(summary, ValueCounts):
+        return np.array([max(width - 1.0, 0.0) for width in summary.width])
+    if isinstance(summary, WordCounts):
+        return np.array([max(text.width - 1.0, 0.0) for text in summary.texts])
+    if isinstance(view, Searched) and isinstance(view.reading, IntervalReading):
+        return np.diff(view.reading.partitions.offsets) - 1.0
+    return np.full(summary.n.shape[1], 2.0)

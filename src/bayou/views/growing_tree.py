@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
-from bayou.align import Alignment
+from bayou.align import Alignment, canonical_order
 from bayou.block import Block, Floats, Index
 from bayou.kernels.splits import worth_splitting
 from bayou.kernels.tree import AT_MOST, MULTIWAY
 from bayou.kernels.tree_rows import OWN, predict_rows
 from bayou.readings.splits import Split, SplitRule, merits_of
-from bayou.schema import Vocabulary, label_key
+from bayou.schema import Kind, Schema, label_key
 from bayou.summaries.leaf_statistics import rooms
 from bayou.summaries.tree import Tree
 from bayou.threads import over_ranges
@@ -44,9 +43,10 @@ class GrowingTree(View[Tree]):
         super().__init__(summary)
         self.growth = growth
         self.rules = growth.rule.rules(growth.delta, growth.tie)
-        self.vocabularies: Callable[[], list[Vocabulary]] = list  # of the nominal columns, given by the owner
+        self.schema = Schema()
         self._ordered = False  # whether the cells of the nominal columns are in canonical order
         self._before: Sizes | None = None  # sizes before the schema grew
+        self._begun = False
 
     def update(self, block: Block) -> None:
         self._learn(block, np.empty((0, self.summary.nodes.weight.shape[1])))
@@ -123,7 +123,7 @@ class GrowingTree(View[Tree]):
             return
         offsets = self.summary.statistics.offsets
         order = np.arange(offsets[-1])
-        for begin, known in zip(offsets, self.vocabularies(), strict=False):
+        for begin, known in zip(offsets, self.schema.vocabulary_list(Kind.NOMINAL), strict=False):
             keys = [label_key(known.name(v)) for v in range(known.size)]
             order[begin : begin + known.size] = begin + np.array(
                 sorted(range(known.size), key=keys.__getitem__), dtype=np.int64
@@ -185,13 +185,22 @@ class GrowingTree(View[Tree]):
             tree.activate(int(leaf), most)
 
     def realign(self, plan: Alignment) -> None:
-        if self._before is None:
+        if self._before is None and self._begun:
             self._before = self._known_sizes()
         super().realign(plan)
-        self._ordered = False
+        self.schema, self._ordered, self._begun = plan.schema, False, True
+        self._name_orders()
         self.summary.fit(self._room(self._known_sizes()))
+
+    def _name_orders(self) -> None:
+        """Canonical orders of classes and columns, by which ties are broken whatever came first."""
+        schema = self.schema
+        names = [*schema.names(Kind.NUMERIC), *schema.names(Kind.NOMINAL)]
+        self.summary.order = canonical_order(schema.classes.values)
+        self.summary.columns = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
 
     def fresh(self) -> Self:
         twin = type(self)(self.summary.fresh(), self.growth)
-        twin.vocabularies = self.vocabularies
+        twin.schema = self.schema
+        twin._name_orders()
         return twin

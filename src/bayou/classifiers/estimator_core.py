@@ -1,0 +1,397 @@
+"""What both dialects of an estimator share: encoding, growth and algebra around an engine that sees blocks only."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.align import align, canonical, grown, union
+from bayou.block import Block, Floats
+from bayou.classifiers.explanation import Explanation, explain
+from bayou.classifiers.html import model_html
+from bayou.classifiers.params import Parameterised
+from bayou.classifiers.sampling import blank_block, records
+from bayou.classifiers.sync import Sync
+from bayou.decisions import Decision
+from bayou.encoding import Encoder, Row, block_of
+from bayou.engines import Engine, Views
+from bayou.errors import DataError, MergeError, NotFittedError, UnsupportedError
+from bayou.hashing import digest
+from bayou.kernels.posterior import posterior
+from bayou.laws import MergeLaw
+from bayou.protocols import Arrays
+from bayou.schema import Declared, Growth, Label, Schema
+from bayou.views.view import AnyView
+
+MAX_PENDING = 64
+
+
+class EstimatorCore(Parameterised):
+    """Encodes what users hold into blocks, lets the schema grow, and has one engine, which learns and predicts blocks.
+
+    Records learned one at a time wait in a buffer (`_pending`) that nobody can notice: bits never depend on how rows
+    are cut into blocks, and whoever looks at the model flushes the buffer first.
+    """
+
+    numbers_are_words: ClassVar[bool] = False
+    _encoder: Encoder | None = None
+    _engine: Engine
+    _position = 0
+    _sync = Sync()
+    _pending: list[Row] = []  # noqa: RUF012 - never filled: replaced per instance when the first record comes
+
+    # -- what a subclass gives --
+
+    def views(self) -> Mapping[str, AnyView]:
+        """The summaries and how they are read: all a new classifier has to give."""
+        raise NotImplementedError
+
+    def build_engine(self) -> Engine:
+        """An engine as the parameters want it, which has learned nothing."""
+        return Views(self.views())
+
+    def declared(self) -> Declared:
+        """What the user declared; the parameter `schema`, where the classifier has one."""
+        return getattr(self, "schema", None) or Declared()
+
+    # -- state --
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.flush()
+        return self.__dict__.copy()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take a pickled state; arrays that came back read-only (from a memory map) are made our own."""
+        self.__dict__.update(state)
+        if self.started:
+            arrays = self.arrays()
+            if not all(a.flags.writeable for a in arrays.values()):
+                self._engine.restore({name: np.array(a) for name, a in arrays.items()})
+
+    @property
+    def started(self) -> bool:
+        """Whether there is a state: a schema, and an engine over it."""
+        return self._encoder is not None
+
+    @property
+    def engine(self) -> Engine:
+        """What learns and predicts, with every record learned that was given to `learn_one`."""
+        self._require()
+        self.flush()
+        return self._engine
+
+    @property
+    def law(self) -> MergeLaw:
+        """What `merge` promises in the present state."""
+        return self._engine.law if self.started else self.build_engine().law
+
+    def reset(self, declared: Declared | None = None) -> None:
+        """Forget everything and begin anew, with what is declared."""
+        self.begin(Schema(declared or self.declared()))
+
+    def begin(self, schema: Schema) -> None:
+        """Begin, with nothing learned, over a schema that becomes the model's own."""
+        engine = self.build_engine()
+        engine.begin(schema)
+        self._take(schema, engine, 0)
+
+    def _take(self, schema: Schema, engine: Engine, position: int) -> None:
+        self._pending, self._sync = [], Sync()
+        self._encoder, self._engine, self._position = (
+            Encoder(schema, self.numbers_are_words),
+            engine,
+            position,
+        )
+
+    @property
+    def position(self) -> int:
+        """Rows met so far: the stream number of the next one."""
+        return self._position + len(self._pending)
+
+    @property
+    def unusable(self) -> int:
+        """How many huge or infinite values were taken as missing."""
+        return 0 if self._encoder is None else self._encoder.unusable
+
+    def arrays(self) -> Arrays:
+        """The whole learned state under stable names; stale readings are refreshed first."""
+        self._before_change()
+        return self.engine.arrays()
+
+    def restore(self, arrays: Arrays, position: int = 0, unusable: int = 0) -> None:
+        """Take a state given by `arrays`, over the schema the model has begun with."""
+        self._before_change()
+        self.engine.restore(arrays)
+        self._position, self._require().unusable = position, unusable
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of learned state."""
+        return sum(a.nbytes for a in self.arrays().values()) if self.started else 0
+
+    # -- schema and encoding --
+
+    def _require(self) -> Encoder:
+        if self._encoder is None:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet; call fit, partial_fit or learn_one first"
+            )
+        return self._encoder
+
+    @property
+    def schema_(self) -> Schema:
+        """Columns and classes met so far."""
+        return self._require().schema
+
+    def labels(self) -> list[Label]:
+        """Classes in canonical order, the order of all probabilities users see."""
+        return list(self._require().labels())
+
+    def encode(self, X: Any, y: Any = None, w: Any = None, *, learn: bool = False) -> Block:
+        """A batch as a block of this model's schema; with `learn`, what is new is added to the schema first."""
+        if learn and self._encoder is None:
+            self.reset()
+        encoder = self._require()
+        self.flush()
+        start = self._position if learn else 0  # rows to predict are numbered as they are given
+        block, growth = encoder.encode(X, y, w, start=start, learn=learn)
+        if learn:
+            self.admit(growth)
+        return block
+
+    def encode_shared(
+        self, X: Any, y: Any = None, *, learn: bool = False, others: tuple[EstimatorCore, ...] = ()
+    ) -> Block:
+        """Like `encode`, for this model and others that have an equal schema: each of them grows alike."""
+        encoder = self._require()
+        before = encoder.unusable
+        block, growth = encoder.encode(X, y, None, start=self.position, learn=learn)
+        for model in others:
+            model._require().unusable += encoder.unusable - before
+        if learn:
+            for model in (self, *others):
+                model.admit(growth)
+        return block
+
+    def admit(self, growth: Growth) -> None:
+        """Add to the schema what a batch brings, and make room for it."""
+        if not growth and not growth.declared:
+            return
+        encoder = self._require()
+        self._engine.check_growth(growth)
+        before = encoder.schema.shape()
+        encoder.schema.grow(growth)
+        encoder.forget()
+        self._sync.synced = False
+        self._engine.realign(grown(before, encoder.schema))
+
+    # -- learning --
+
+    def learn_record(self, x: Mapping[str, Any], y: Any, w: float) -> None:
+        """One record; one that brings nothing new is kept with others until `MAX_PENDING` of them are learned."""
+        if self._encoder is None:
+            self.reset()
+        row = self._require().records.row(x, y, w)
+        if row is None:
+            self.learn_batch([x], None if y is None else [y], [w])
+            return
+        if not self._pending:
+            self._pending = []
+        self._pending.append(row)
+        self._sync.synced = False
+        if len(self._pending) == MAX_PENDING:
+            self.flush()
+
+    def flush(self) -> None:
+        """Learn the pending records."""
+        if self._pending:
+            with self._sync.lock:
+                rows, self._pending = self._pending, []
+                if rows:
+                    self.learn(block_of(rows, self._position))
+
+    def _before_change(self) -> None:
+        if self._pending:
+            self.flush()
+        self._sync.synced = False
+
+    def learn_batch(self, X: Any, y: Any, w: Any = None) -> None:
+        """Encode and learn; a batch with one bad row changes nothing."""
+        self.learn(self.encode(X, y, w, learn=True))
+
+    def learn(self, block: Block) -> None:
+        """Learn rows that `encode` gave with `learn`."""
+        self._before_change()
+        self._engine.learn(block)
+        self._position += block.n
+
+    def test_then_train_batch(self, X: Any, y: Any, w: Any = None) -> Floats:
+        """Probabilities of each row as they stood before it, [n, K] in the order of `labels()`; then learned.
+
+        A row that comes before anything is learned gets zeros, unless the prior of declared classes is known.
+        """
+        return self.test_then_train_encoded(self.encode(X, y, w, learn=True))
+
+    def test_then_train_encoded(self, block: Block) -> Floats:
+        """As `test_then_train_batch`, for rows that `encode` gave with `learn`."""
+        joint = self.test_then_train(block)
+        posterior(joint, self._require().class_order(), 0.0)
+        return joint
+
+    def test_then_train(self, block: Block) -> Floats:
+        """[n, K] log P(c, x) as it stood before each row, classes in storage order; then the row is learned."""
+        self._before_change()
+        joint = self._engine.test_then_train(block)
+        self._position += block.n
+        return joint
+
+    def refresh(self) -> Self:
+        """Search every reading now, rather than at the next refresh point."""
+        self._before_change()
+        self.engine.refresh()
+        return self
+
+    # -- predicting --
+
+    def joint_log_proba(self, block: Block) -> Floats:
+        """[n, K] log P(c, x) up to a constant per row, classes in storage order. Changes nothing.
+
+        The first prediction after something was learned flushes pending records and refreshes stale readings, under a
+        lock; from then on any number of threads predict at once.
+        """
+        sync = self._sync
+        if sync.synced:
+            return self._engine.joint_log_proba(block)
+        with sync.lock:
+            self.flush()
+            joint = self._engine.joint_log_proba(block)
+            sync.synced = True
+        return joint
+
+    def proba(self, block: Block) -> Floats:
+        """[n, K] class probabilities in the order of `labels()`; uniform before anything is learned."""
+        joint = self.joint_log_proba(block)
+        posterior(joint, self._require().class_order(), 1.0 / max(1, len(self.schema_.classes.values)))
+        return joint
+
+    def decide(self, proba: Floats) -> NDArray[np.intp]:
+        """Positions in `labels()` of the decided classes; the parameter `decision`, where there is one, rules."""
+        if not proba.shape[1]:
+            raise NotFittedError(
+                f"this {type(self).__name__} has met no class yet; learn labelled rows first"
+            )
+        rule: Decision | None = getattr(self, "decision", None)
+        return proba.argmax(axis=1) if rule is None else rule.decide(self.labels(), proba)
+
+    def explain(self, row: Any, label: Label | None = None, against: Label | None = None) -> Explanation:
+        """What each attribute of a row adds to the log-odds of a class against another."""
+        self._require()
+        return explain(self, row, label, against)
+
+    def sample(self, n: int, seed: int = 0) -> tuple[list[dict[str, Any]], list[Label]]:
+        """Draw `n` rows from the model: labels from the prior, columns from the densities of their class."""
+        schema, rng = self.schema_, np.random.default_rng(seed)
+        proba = self.proba(self.encode([{}]))[0]
+        if not len(proba):
+            raise NotFittedError(
+                f"this {type(self).__name__} has met no class yet; learn labelled rows first"
+            )
+        labels = [self.labels()[i] for i in rng.choice(len(proba), size=n, p=proba)]
+        block = blank_block(
+            schema, np.array([schema.classes.code(label) for label in labels], dtype=np.int32)
+        )
+        self.engine.draw(block, rng)
+        return records(block, schema), labels
+
+    # -- algebra --
+
+    def blank(self) -> Self:
+        """A model of the same parameters that has met nothing."""
+        return type(self)(**copy.deepcopy(self.get_params(deep=False)))
+
+    def fresh(self) -> Self:
+        """An empty model of the same parameters, schema and frames: make shards with it."""
+        twin = self.blank()
+        if self.started:
+            schema, engine = self.schema_.copy(), self.engine.fresh()
+            engine.realign(grown(schema.shape(), schema))
+            twin._take(schema, engine, 0)
+        return twin
+
+    def merge(self, other: Self) -> Self:
+        """Add what another model of the same parameters has learned; the law says how exactly."""
+        if type(other) is not type(self) or repr(other) != repr(self):
+            raise MergeError(f"cannot merge {self!r} with {other!r}; make shards with model.fresh()")
+        if not self.law.merges:
+            raise MergeError(
+                f"{type(self).__name__} does not merge: what it learned depends on the order of the rows; "
+                "learn all of them in one pass"
+            )
+        if not other.started:
+            return self
+        begun = self if self.started else self.blank()
+        if not begun.started:
+            begun.reset()
+        schema = union(begun.schema_, other.schema_)
+        mine, theirs = begun.engine.copy(), other.engine.copy()  # a merge that is refused changes nothing
+        mine.realign(align(begun.schema_, schema))
+        theirs.realign(align(other.schema_, schema))
+        mine.merge(theirs)
+        unusable = begun.unusable + other.unusable
+        self._take(schema, mine, begun.position + other.position)
+        self._require().unusable = unusable
+        return self
+
+    def unlearn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take rows out again, as if they had never been seen. They must have been learned before."""
+        encoder, engine = self._require(), self.engine
+        # As if to learn, which tells what is new; nothing is admitted.
+        block, growth = encoder.encode(X, y, sample_weight, learn=True)
+        unknown = np.flatnonzero((block.y < 0) | (block.y >= self.schema_.classes.size))
+        if len(unknown):
+            row = int(unknown[0])
+            raise DataError("a class that was never learned cannot be unlearned", row=row, value=list(y)[row])
+        full = {name for name, values in self.schema_.vocabularies.items() if values.overflowed}
+        new = [name for name, _ in growth.columns] + [name for name in growth.values if name not in full]
+        if new:
+            raise DataError("rows with what was never learned cannot be unlearned", column=new[0])
+        changed = engine.copy()  # unlearning that is refused changes nothing
+        changed.subtract(block)
+        self._replace(changed)
+        return self
+
+    def decay(self, factor: float) -> Self:
+        """Multiply all that was counted by a factor in (0, 1]."""
+        if not 0 < factor <= 1:
+            raise UnsupportedError(f"decay({factor!r}): the factor must lie in (0, 1]")
+        changed = self.engine.copy()
+        changed.scale(factor)
+        self._replace(changed)
+        return self
+
+    def _replace(self, engine: Engine) -> None:
+        self._before_change()
+        self._engine = engine
+
+    def digest(self) -> str:
+        """Hash of the state in canonical order: equal for models that know the same, however they came by it."""
+        twin, schema = self.engine.copy(), canonical(self.schema_)
+        twin.realign(align(self.schema_, schema))
+        names = [f"{name} {kind} {schema.vocabularies[name].values if name in schema.vocabularies else ''}"
+                 for name, (kind, _) in schema.place.items()]  # fmt: skip
+        return digest(twin.arrays(), [repr(schema.classes.values), *names])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a model file, atomically; `bayou.load` reads it, and may be given one from anybody."""
+        from bayou.persist import model_file
+        from bayou.persist.kinds import kinds_of
+
+        model_file.save(self, path, kinds_of(self))
+
+    def _repr_html_(self) -> str:
+        return model_html(self)

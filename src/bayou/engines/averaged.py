@@ -1,0 +1,75 @@
+"""The engine of averaged naive Bayes: one weight per column, searched on a sample of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayou.block import Block, Floats
+from bayou.engines.views import Views
+from bayou.kernels.averaging import add_weighted_rows
+from bayou.protocols import Arrays
+from bayou.views.averaged import AveragedView
+from bayou.views.column_terms import (
+    COLUMN_VIEWS,
+    chunk_rows,
+    column_edges,
+    current_terms,
+    stacked,
+    terms_then_update,
+)
+
+
+class AveragedViews(Views):
+    """Views "classes", "numeric", "nominal" and "words", and "weights", a sample of rows with the weights found on it.
+
+    The search for weights looks at the other views, so it comes after their own refresh.
+    """
+
+    @property
+    def averaged(self) -> AveragedView:
+        """The sample and its weights."""
+        view = self.views["weights"]
+        assert isinstance(view, AveragedView)
+        return view
+
+    def refresh_stale(self) -> None:
+        super().refresh_stale()
+        if self.averaged.stale:
+            self.averaged.search(self.views)
+
+    def refresh(self) -> None:
+        super().refresh()
+        self.averaged.search(self.views)
+
+    def arrays(self) -> Arrays:
+        self.refresh_stale()
+        return super().arrays()
+
+    def test_then_train(self, block: Block) -> Floats:
+        out = np.zeros((block.n, self.n_classes))
+        for where, part in block.cut(self.refresh_points(block)):
+            self.refresh_stale()
+            self._add_weighted(part, out[where], learn=True)
+            self.averaged.update(part)
+            self.learned(part)
+        return out
+
+    def joint_log_proba(self, block: Block) -> Floats:
+        out = np.zeros((block.n, self.n_classes))
+        self.refresh_stale()
+        self._add_weighted(block, out, learn=False)
+        return out
+
+    def _add_weighted(self, block: Block, out: Floats, learn: bool) -> None:
+        """Prior and weighted terms into `out`, few enough rows at a time for their terms to stay in the cache."""
+        classes, edges, no_units = self.views["classes"], column_edges(block), np.zeros((0, 0))
+        views = [self.views[name] for name in COLUMN_VIEWS]
+        rows = chunk_rows(int(edges[-1]), self.n_classes)
+        for where, part in block.cut(range(rows, block.n, rows)):
+            if learn:
+                classes.predict_then_update(part, out[where])
+                terms = [terms_then_update(view, part, no_units) for view in views]
+            else:
+                classes.add_log_prob(part, out[where])
+                terms = [current_terms(view, part) for view in views]
+            add_weighted_rows(out[where], stacked(terms), self.averaged.weights, edges)

@@ -1,0 +1,96 @@
+"""The engine of classifiers over joint counts: the order of their columns, and a budget kept before anything grows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Self
+
+import numpy as np
+
+from bayou.align import Alignment
+from bayou.engines.views import Views
+from bayou.schema import Growth, Kind
+from bayou.summaries.joint_counts import JointCounts
+from bayou.views.view import AnyView
+
+Order = str | Sequence[str]
+
+
+class JointViews(Views):
+    """Views of which "joint" is over `JointCounts`, whose columns are read in an order.
+
+    Parameters
+    ----------
+    views, refreshes_on_schema_change
+        As in `Views`.
+    order
+        By `"name"`, as `"given"` (arrival), or a list of names, the others following by name.
+    name_columns
+        Called with column numbers by name whenever these are settled, for readers whose parameters are names.
+    """
+
+    def __init__(
+        self,
+        views: Mapping[str, AnyView],
+        order: Order,
+        name_columns: Callable[[AnyView, Mapping[str, int]], None],
+        refreshes_on_schema_change: bool = True,
+    ) -> None:
+        super().__init__(views, refreshes_on_schema_change)
+        self.order, self.name_columns = order, name_columns
+
+    @property
+    def counts(self) -> JointCounts:
+        """The joint counts as they are stored."""
+        counts: JointCounts = self.views["joint"].summary
+        return counts
+
+    def column_names(self) -> list[str]:
+        """Columns as joint counts store them: nominal ones, then numeric ones."""
+        return [*self.schema.names(Kind.NOMINAL), *self.schema.names(Kind.NUMERIC)]
+
+    def realign(self, plan: Alignment) -> None:
+        super().realign(plan)
+        if all(np.array_equal(axis.to, np.arange(len(axis.to))) for axis in (plan.nominal, plan.numeric)):
+            self._rank_columns()
+
+    def merge(self, other: Self) -> None:
+        super().merge(other)
+        self._rank_columns()
+
+    def _rank_columns(self) -> None:
+        names = self.column_names()
+        ranks = rank_columns(names, list(self.schema.place), self.order)
+        if not np.array_equal(ranks, self.counts.ranks):
+            self.counts.order_by(ranks)
+        self.name_columns(self.views["joint"], {name: j for j, name in enumerate(names)})
+
+    def check_growth(self, growth: Growth) -> None:
+        """Refuse growth beyond the budget of the counts while nothing has changed yet."""
+        shape = self.schema.shape()
+        sizes = dict(zip(self.schema.names(Kind.NOMINAL), shape.values, strict=True))
+        sizes.update({name: 0 for name, kind in growth.columns if kind is Kind.NOMINAL})
+        for name in sizes:
+            sizes[name] += len(growth.values.get(name, ()))
+        new = sum(kind is Kind.NUMERIC for _, kind in growth.columns)
+        numeric = [self.counts.grid.bins] * (shape.numeric + new)
+        self.counts.check_bytes([*sizes.values(), *numeric], shape.classes + len(growth.classes))
+
+
+def rank_columns(
+    names: list[str], arrival: list[str], order: Order
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The place of each column in the reading order.
+
+    >>> rank_columns(["b", "c", "a"], ["b", "a", "c"], "name").tolist()
+    [1, 2, 0]
+    >>> rank_columns(["b", "c", "a"], ["b", "a", "c"], ["c"]).tolist()
+    [2, 0, 1]
+    """
+    if order == "given":
+        wanted = [name for name in arrival if name in set(names)]
+    else:
+        first = [] if isinstance(order, str) else [name for name in order if name in set(names)]
+        wanted = [*first, *sorted(set(names) - set(first))]
+    places = {name: r for r, name in enumerate(wanted)}
+    return np.array([places[name] for name in names], dtype=np.int64)

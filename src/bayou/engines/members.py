@@ -1,0 +1,163 @@
+"""The engine of ensembles: engines over one schema, fed with the same blocks."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any, Self
+
+import numpy as np
+
+from bayou.align import Alignment, from_empty
+from bayou.block import Block, Floats
+from bayou.engines.engine import Engine, under
+from bayou.errors import UnsupportedError
+from bayou.laws import MergeLaw
+from bayou.protocols import Arrays
+from bayou.schema import Growth, Schema
+from bayou.threads import ranges
+
+GRAIN = 256  # rows from which on members are worth threads
+
+_inside = threading.local()
+
+
+class Members(Engine):
+    """Engines that share the schema and the blocks of the ensemble.
+
+    Parameters
+    ----------
+    builders
+        What makes each member: a function that gives an engine which has learned nothing.
+    """
+
+    def __init__(self, builders: Sequence[Callable[[], Engine]]) -> None:
+        self.builders = builders
+        self.members: list[Any] = [build() for build in builders]
+        self.learned = 0
+
+    @property
+    def law(self) -> MergeLaw:
+        """Members add up one by one, but not to what one pass would have given: AVERAGED, or NONE as theirs is."""
+        mergeable = all(member.law.merges for member in self.members)
+        return MergeLaw.AVERAGED if mergeable else MergeLaw.NONE
+
+    def new_member(self, i: int = 0) -> Any:
+        """A member that has learned nothing, over the schema as it is now."""
+        member = self.builders[i]()
+        member.begin(self.schema)
+        return member
+
+    def begin(self, schema: Schema) -> None:
+        super().realign(from_empty(schema))
+        for member in self.members:
+            member.begin(schema)
+
+    def realign(self, plan: Alignment) -> None:
+        super().realign(plan)
+        for member in self.members:
+            member.realign(plan)
+
+    def check_growth(self, growth: Growth) -> None:
+        for member in self.members:
+            member.check_growth(growth)
+
+    def refresh(self) -> None:
+        for member in self.members:
+            member.refresh()
+
+    def merge(self, other: Self) -> None:
+        for mine, theirs in zip(self.members, other.members, strict=True):
+            mine.merge(theirs)
+        self.learned += other.learned
+
+    def subtract(self, block: Block) -> None:
+        raise UnsupportedError(
+            f"{type(self).__name__} cannot unlearn: what a row did depended on when it came; unlearn from its members' "
+            "own kind of classifier instead"
+        )
+
+    def scale(self, factor: float) -> None:
+        for member in self.members:
+            member.scale(factor)
+
+    def fresh(self) -> Self:
+        twin = copy.copy(self)
+        twin.members = [member.fresh() for member in self.members]
+        twin.learned = 0
+        return twin
+
+    def arrays(self) -> Arrays:
+        out: dict[str, Any] = {"learned": np.array([self.learned])}
+        for name, member in self.parts().items():
+            out.update({f"{name}.{k}": a for k, a in member.arrays().items()})
+        return out
+
+    def restore(self, arrays: Arrays) -> None:
+        self.learned = int(arrays["learned"][0])
+        for name, member in self.parts().items():
+            member.restore(under(f"{name}.", arrays))
+
+    def parts(self) -> Mapping[str, Engine]:
+        return {f"member.{i}": member for i, member in enumerate(self.members)}
+
+    # -- asking all of them --
+
+    def each(self, work: Callable[[int], None], rows: int) -> None:
+        """Call `work(m)` for every member, in as many threads as are worth it."""
+        each_member(work, len(self.members), rows)
+
+    def ask(self, answer: Callable[[Any], Floats], rows: int, members: Sequence[int] | None = None) -> Floats:
+        """[M, n, K] what each member, or each of those numbered, answers."""
+        asked = range(len(self.members)) if members is None else members
+        out = np.empty((len(asked), rows, self.n_classes))
+
+        def one(i: int) -> None:
+            out[i] = answer(self.members[asked[i]])
+
+        each_member(one, len(asked), rows)
+        return out
+
+
+def each_member(work: Callable[[int], None], members: int, rows: int) -> None:
+    """Call `work(m)` for every member, in as many threads as are worth it; never threads inside threads."""
+    cut = ranges(members, 1)
+    if rows < GRAIN or len(cut) == 1 or getattr(_inside, "busy", False):
+        for m in range(members):
+            work(m)
+        return
+
+    def several(first: int) -> None:
+        _inside.busy = True
+        try:
+            for m in range(first, members, len(cut)):
+                work(m)
+        finally:
+            _inside.busy = False
+
+    others = [_pool(len(cut)).submit(several, first) for first in range(1, len(cut))]
+    several(0)
+    for other in others:
+        other.result()
+
+
+@cache
+def _pool(size: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(size, thread_name_prefix="bayou-members")
+
+
+def points_at(block: Block, learned: int, period: int) -> list[int]:
+    """Places in the block right after rows whose number, among rows that teach, is a multiple of the period."""
+    teaches = np.cumsum((block.y >= 0) & (block.w > 0))
+    last = int(teaches[-1]) if block.n else 0
+    numbers = range(period - learned % period, last + 1, period)
+    return [int(np.searchsorted(teaches, number)) + 1 for number in numbers]
+
+
+def parts_at(block: Block, learned: int, period: int) -> list[tuple[slice, Block, bool]]:
+    """The block cut at `points_at`: where each part stands, the part, and whether a period ends with it."""
+    points = points_at(block, learned, period)
+    return [(where, part, where.stop in points) for where, part in block.cut(points)]

@@ -1,0 +1,159 @@
+"""The engine of classifiers that are a choice of summaries and readers."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from bayou.align import Alignment
+from bayou.block import Block, Floats
+from bayou.engines.engine import Engine, under
+from bayou.laws import MergeLaw
+from bayou.protocols import Arrays
+from bayou.views.view import AnyView, next_point
+
+
+class Views(Engine):
+    """log P(c, x) = sum over views of what each reads off its summary.
+
+    Learning, exact test-then-train, growth, merge, unlearning, decay, refresh and state all follow from the views.
+
+    Parameters
+    ----------
+    views
+        The summaries and how they are read, by name.
+    refreshes_on_schema_change
+        Whether a row with a new class or column leaves searched readings stale. Not where what is learned depends on
+        when they are read: a row of weight 0 that brings a column would leave its mark.
+    """
+
+    def __init__(self, views: Mapping[str, AnyView], refreshes_on_schema_change: bool = True) -> None:
+        self.views = views
+        self.refreshes_on_schema_change = refreshes_on_schema_change
+        self.rows = 0
+        self.busy: Sequence[AnyView] = ()
+        self._searching = any(view.searched for view in views.values())
+
+    @property
+    def law(self) -> MergeLaw:
+        """The weakest law among the views in use; before anything is learned, among all of them.
+
+        Once more values were met than a vocabulary may keep, which of them have cells of their own depends on who
+        met them first, and merging is a heuristic.
+        """
+        laws = [view.law for view in self.busy or self.views.values()]
+        if self.busy and any(v.overflowed for v in self.schema.vocabularies.values()):
+            laws.append(MergeLaw.AVERAGED)
+        return MergeLaw.weakest(laws)
+
+    def realign(self, plan: Alignment) -> None:
+        super().realign(plan)
+        for view in self.views.values():
+            view.realign(plan)
+        self.busy = [view for view in self.views.values() if not view.has_no_columns]
+
+    def learn(self, block: Block) -> None:
+        parts = [part for _, part in block.cut(self.refresh_points(block))]
+        for part in parts:
+            if part is parts[-1]:  # nobody looks at readings that the next refresh point replaces
+                self.refresh_stale()
+            for view in self.busy:
+                view.update(part)
+            self.learned(part)
+
+    def test_then_train(self, block: Block) -> Floats:
+        out = np.zeros((block.n, self.n_classes))
+        for where, part in block.cut(self.refresh_points(block)):
+            self.refresh_stale()
+            for view in self.busy:
+                view.predict_then_update(part, out[where])
+            self.learned(part)
+        return out
+
+    def joint_log_proba(self, block: Block) -> Floats:
+        out = np.zeros((len(block.y), self.n_classes))
+        for view in self.busy:
+            if view.searched:
+                view.refresh_if_stale()
+            view.add_log_prob(block, out)
+        return out
+
+    def refresh(self) -> None:
+        for view in self.views.values():
+            view.refresh()
+
+    def refresh_points(self, block: Block) -> list[int]:
+        """Rows before which a searched reading changes: refresh points, and behind rows that change the schema."""
+        if not self._searching:
+            return []
+        teaches = np.cumsum((block.y >= 0) & (block.w > 0))
+        points = [row + 1 for row in block.schema_change_rows] if self.refreshes_on_schema_change else []
+        rows = next_point(self.rows)
+        while block.n and rows <= self.rows + teaches[-1]:
+            points.append(int(np.searchsorted(teaches, rows - self.rows)) + 1)
+            rows = next_point(rows)
+        return points
+
+    def refresh_stale(self) -> None:
+        """Search the readings that are stale."""
+        for view in self.busy:
+            view.refresh_if_stale()
+
+    def learned(self, part: Block) -> None:
+        """Count rows that the views have learned; at a refresh point searched readings become stale."""
+        before = self.rows
+        self.rows += part.learned()
+        changed = self.refreshes_on_schema_change and part.schema_change_rows
+        if self._searching and (self.rows >= next_point(before) or changed):
+            self.mark_stale()
+
+    def mark_stale(self) -> None:
+        """The summaries changed in a way that is not a row count."""
+        for view in self.views.values():
+            view.mark_stale()
+
+    def merge(self, other: Self) -> None:
+        for name, view in self.views.items():
+            view.merge(other.views[name])
+        self.rows += other.rows
+        self.mark_stale()
+
+    def subtract(self, block: Block) -> None:
+        for view in self.views.values():
+            view.subtract(block)
+        self.rows -= block.learned()
+        self.mark_stale()
+
+    def scale(self, factor: float) -> None:
+        for view in self.views.values():
+            view.scale(factor)
+        self.mark_stale()
+
+    def fresh(self) -> Self:
+        twin = copy.copy(self)
+        twin.views = {name: view.fresh() for name, view in self.views.items()}
+        twin.busy = [view for view in twin.views.values() if not view.has_no_columns]
+        twin.rows = 0
+        return twin
+
+    def draw(self, block: Block, rng: np.random.Generator) -> None:
+        for name, view in self.views.items():
+            if name != "classes" and not view.has_no_columns:
+                view.draw(block, rng)
+
+    def arrays(self) -> Arrays:
+        out: dict[str, Any] = {"rows": np.array([self.rows])}
+        for name, view in self.views.items():
+            out.update({f"{name}.{k}": a for k, a in view.arrays().items()})
+        return out
+
+    def restore(self, arrays: Arrays) -> None:
+        self.rows = int(arrays["rows"][0])
+        for name, view in self.views.items():
+            view.restore(under(f"{name}.", arrays))
+
+    def parts(self) -> Mapping[str, AnyView]:
+        return self.views

@@ -1,0 +1,104 @@
+"""The engine of weighted naive Bayes: views whose terms are weighted before they are added up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from bayou.block import Block, Floats, Index
+from bayou.engines.views import Views
+from bayou.rates import Experts
+from bayou.summaries.moments import Moments
+from bayou.summaries.weights import Weights
+from bayou.views.column_terms import (
+    COLUMN_VIEWS,
+    chunk_rows,
+    column_edges,
+    current_terms,
+    fill_units,
+    has_intervals,
+    informative_columns,
+    stacked,
+    terms_then_update,
+)
+from bayou.views.view import AnyView
+
+
+class WeightedViews(Views):
+    """Views "classes", "numeric", "nominal" and "words", and "weights", which holds a weight for each of their terms.
+
+    Each labelled row is predicted first, moves the weights by a step with the tables as they stand, and only then
+    goes into the tables. Readings are refreshed at row counts only, because the weights depend on when they are read.
+    """
+
+    def __init__(self, views: Mapping[str, AnyView]) -> None:
+        super().__init__(views, refreshes_on_schema_change=False)
+
+    @property
+    def weights(self) -> Weights:
+        """The weights and the statistics by which they learn."""
+        weights: Weights = self.views["weights"].summary
+        return weights
+
+    def learn(self, block: Block) -> None:
+        self.test_then_train(block)
+
+    def test_then_train(self, block: Block) -> Floats:
+        out = np.zeros((block.n, self.n_classes))
+        for where, part in block.cut(self.refresh_points(block)):
+            self.refresh_stale()
+            self._in_chunks(part, out[where], learn=True)
+            self.learned(part)
+        return out
+
+    def joint_log_proba(self, block: Block) -> Floats:
+        out = np.zeros((block.n, self.n_classes))
+        self.refresh_stale()
+        self._in_chunks(block, out, learn=False)
+        return out
+
+    def _in_chunks(self, block: Block, out: Floats, learn: bool) -> None:
+        """Scores into `out`, few enough rows at a time for their terms to stay in the cache."""
+        edges = column_edges(block)
+        index, as_pmi = self._index(edges)
+        rows = chunk_rows(len(index), self.n_classes)
+        for where, part in block.cut(range(rows, block.n, rows)):
+            out[where] = self._scores(part, edges, index, as_pmi, learn)
+
+    def _index(self, edges: Index) -> tuple[Index, int]:
+        """Columns that have terms: of searched intervals only those with more than one (as PMI)."""
+        if not self._uses_pmi():
+            return np.arange(edges[-1]), 0
+        informative = informative_columns(self.views["numeric"])
+        return np.concatenate([informative, np.arange(edges[1], edges[-1])]), len(informative)
+
+    def _uses_pmi(self) -> bool:
+        return isinstance(self.weights.rate, Experts) and has_intervals(self.views["numeric"])
+
+    def _scores(self, block: Block, edges: Index, index: Index, as_pmi: int, learn: bool) -> Floats:
+        prior = np.zeros((block.n, self.n_classes))
+        uses_pmi = self._uses_pmi()
+        units = np.zeros((block.n, block.numeric.shape[1] if self._needs_units() else 0))
+        views = [self.views[name] for name in COLUMN_VIEWS]
+        if learn:
+            self.views["classes"].predict_then_update(block, prior)
+            terms = [terms_then_update(view, block, units, uses_pmi) for view in views]
+            y = block.y
+        else:
+            self.views["classes"].add_log_prob(block, prior)
+            terms = [current_terms(view, block, uses_pmi) for view in views]
+            fill_units(views[0], units)
+            y = np.full(block.n, -1, dtype=np.int32)
+        return self.weights.learn(
+            stacked(terms), units, prior, prior, edges, y, block.w, index, as_pmi
+        )  # fmt: skip
+
+    def _needs_units(self) -> bool:
+        """Densities are measured in units of their column only where the inputs would depend on them."""
+        rate = self.weights.rate
+        return (
+            not self.weights.tied
+            and not rate.takes_pmi
+            and isinstance(self.views["numeric"].summary, Moments)
+        )

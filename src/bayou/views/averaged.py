@@ -1,0 +1,80 @@
+"""A view of weights searched on a bounded sample of rows, for averaged naive Bayes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Self
+
+import numpy as np
+
+from bayou.align import Alignment
+from bayou.block import Block, Floats
+from bayou.errors import DataError, UnsupportedError
+from bayou.protocols import Arrays
+from bayou.readings.averaging import Evidence, search_named
+from bayou.summaries.reservoir import Reservoir
+from bayou.summaries.weights import column_axis
+from bayou.views.column_terms import COLUMN_VIEWS, column_parameters, stacked
+from bayou.views.view import AnyView, View
+
+
+class AveragedView(View[Reservoir]):
+    """The sample, and the weights last found on it. The search looks at the other views, so the model asks for it."""
+
+    searched = True
+
+    def __init__(self, summary: Reservoir, kind: str) -> None:
+        super().__init__(summary)
+        self.kind = kind
+        self.find = search_named(kind)
+        self.weights: Floats = np.zeros(0)
+        self.stale = True
+
+    def search(self, views: Mapping[str, AnyView]) -> None:
+        """Weights for the tables as they are now; a column that says nothing yet has weight 1."""
+        kept = self.summary.kept
+        self.weights = np.ones(len(self.weights))
+        self.stale = False
+        if self.kind == "ones" or kept.n == 0:
+            return
+        prior = np.zeros((1, len(views["classes"].summary.weight)))
+        views["classes"].add_log_prob(kept.rows(0, 1), prior)
+        terms = stacked([views[name].column_terms(kept) for name in COLUMN_VIEWS])
+        possible = np.isfinite(prior[0])
+        informative = np.flatnonzero((terms[:, :, possible] != 0.0).any(axis=(0, 2)))
+        if len(informative) == 0:
+            return
+        columns = np.ascontiguousarray(terms[:, informative].transpose(1, 0, 2))
+        w = kept.w * (int(self.summary.seen[0]) / kept.n)
+        parameters = np.concatenate([column_parameters(views[name]) for name in COLUMN_VIEWS])[informative]
+        costs = 0.5 * np.log(w.sum()) * possible.sum() * parameters + np.log(len(informative) + 1.0)
+        self.weights[informative] = self.find(Evidence(columns, prior[0], kept.y, w, costs))
+
+    def realign(self, plan: Alignment) -> None:
+        super().realign(plan)
+        axis = column_axis(plan)
+        weights = np.ones(axis.size)
+        weights[axis.to] = self.weights
+        self.weights = weights
+
+    def mark_stale(self) -> None:
+        self.stale = True
+
+    def draw(self, block: Block, rng: np.random.Generator) -> None:
+        raise UnsupportedError("cannot sample: weighted terms are no densities; NaiveBayes can")
+
+    def fresh(self) -> Self:
+        twin = type(self)(self.summary.fresh(), self.kind)
+        twin.weights = np.ones_like(self.weights)
+        return twin
+
+    def arrays(self) -> Arrays:
+        return {**self.summary.arrays(), "reading.weights": self.weights}
+
+    def restore(self, arrays: Arrays) -> None:
+        self.summary.restore({k: a for k, a in arrays.items() if not k.startswith("reading.")})
+        weights = np.array(arrays["reading.weights"])
+        if weights.shape != self.weights.shape or not ((weights >= 0.0) & (weights <= 1.0)).all():
+            raise DataError("the weights are not one number in [0, 1] per column")
+        self.weights = weights
+        self.stale = False
