@@ -29,13 +29,13 @@ def beside_its_members(model: AWE, seed: int, rows: int = 40_000, drift: int = 1
         assert part is not None
         if i > 0:
             block = model.encode(part, part.labels)
-            there = np.flatnonzero(model._birth)
+            there = np.flatnonzero(model.engine.birth)
             answers = [
                 model.joint_log_proba(block),
-                *(model._members[m].joint_log_proba(block) for m in there),
+                *(model.engine.members[m].joint_log_proba(block) for m in there),
             ]
             ensemble, *members = (float(np.mean(a.argmax(axis=1) == block.y)) for a in answers)
-            birth, weight = model._birth[there], model._weight[there]
+            birth, weight = model.engine.birth[there], model.engine.weight[there]
             found["ensemble"].append(ensemble)
             found["newest"].append(members[birth.argmax()])
             found["heaviest"].append(members[weight.argmax()])

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from bayou import ComplementNB, MultinomialNB, NaiveBayes
 from bayou.classifiers.ecoc import EcocNB
-from bayou.classifiers.engine import BayesClassifier
+from bayou.classifiers.estimator import Estimator
 from bayou.codes import BCH, Code, OneVsAll, OneVsOne, RandomCode
 from bayou.evaluate.crossval import splits
 from bayou.readings.kernel import Kernel, RoundedNormal
@@ -93,7 +93,7 @@ def models() -> dict[str, Callable[[], Any]]:
     return found
 
 
-class DensityNB(BayesClassifier):
+class DensityNB(Estimator):
     """Naive Bayes with the densities of Weka, which the document used: values rounded, deviations kept off zero."""
 
     def __init__(self, density: RoundedNormal | Kernel) -> None:

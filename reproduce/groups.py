@@ -52,7 +52,7 @@ def stream(kind: str, rows: Rows) -> tuple[float, int]:
     for lo in range(0, len(rows), 1000):
         labels = rows.labels[lo : lo + 1000]
         good += right(model, model.test_then_train_batch(table.slice(lo, 1000), labels), labels)
-    view = model.refresh()._views["nominal"]
+    view = model.refresh().engine.views["nominal"]
     cells = len(view.reading.counts) if kind == "groups" else int(view.summary.seen.sum())
     return 100 * good / len(rows), cells
 

@@ -59,7 +59,7 @@ def rights(scores: Floats, part: Block) -> int:
 
 def cost(model: ReadMany, rows: int) -> str:
     """The best reading's accuracy, and how far every way stays behind it, in points."""
-    right = model._views["joint"].right
+    right = model.engine.views["joint"].right
     best = max(model.readings, key=right.__getitem__)
     behind = " | ".join(f"{100 * (right[best] - right[way]) / rows:+.3f}" for way in RATES)
     return f"{best} | {100 * right[best] / rows:.2f} | {behind} |"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayou.classifiers.engine import BayesClassifier
+from bayou.classifiers.estimator import Estimator
 from bayou.laws import MergeLaw
 from bayou.readings.prior import CountedPrior
 from bayou.summaries.array_summary import ArraySummary, move
@@ -96,7 +96,7 @@ class EqualFrequencyBins:
         return Bins(arrays["table"])
 
 
-class BinnedNB(BayesClassifier):
+class BinnedNB(Estimator):
     """Naive Bayes over the bins of numeric columns."""
 
     def __init__(self, bins=4):

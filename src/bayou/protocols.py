@@ -67,6 +67,13 @@ class Bounds(Protocol):
 
 
 @runtime_checkable
+class Framed(Protocol):
+    @property
+    def frames_are_frozen(self) -> bool:
+        """Whether all that must be fixed before counting (grids, ranges) is fixed for every column."""
+
+
+@runtime_checkable
 class Checks(Protocol):
     def check(self, arrays: Arrays) -> None:
         """Raise unless `restore(arrays)` would give a legal state over the schema this is realigned to.

@@ -28,7 +28,7 @@ def alike(a: Any, b: Any, rows: Any) -> None:
 
 def quantiles_within_bound(a: Any, b: Any) -> None:
     """Ranks of any value, in every column, differ by no more than the two summaries own up to."""
-    one, two = a._views["numeric"].summary, b._views["numeric"].summary
+    one, two = a.engine.views["numeric"].summary, b.engine.views["numeric"].summary
     assert one.law is MergeLaw.BOUNDED
     bound = 2 * (one.error() + two.error())  # twice, since ranks are read at an end of a cell, not half-way
     assert 0 < bound < 0.2

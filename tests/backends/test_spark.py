@@ -202,11 +202,11 @@ def a_stream_exactly_once(spark: Any, home: Path) -> None:
         patch.setattr(BatchLearner, "__call__", crash_behind_our_commit)
         with pytest.raises(Exception, match="killed between our commit"):
             on_spark.learn_stream(stream, AODE(), home / "ck", trigger=now, **MOVE).awaitTermination()
-        assert on_spark.streamed_model(home / "ck")._position == 2_000
+        assert on_spark.streamed_model(home / "ck").position == 2_000
         on_spark.learn_stream(stream, AODE(), home / "ck", trigger=now, **MOVE).awaitTermination()
     assert learned == [0, 1, 1, 2]  # batch 1 was handed over again, and not learned again
     found = on_spark.streamed_model(home / "ck")
-    assert found._position == 3_000
+    assert found.position == 3_000
     assert found.digest() == one.digest()
     query = on_spark.predict(stream, found).writeStream.format("memory").queryName("scored")
     query.trigger(**now).start().awaitTermination()
@@ -339,5 +339,5 @@ def test_a_driver_that_dies_between_the_two_commits(tmp_path: Path) -> None:
         codes.append(subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True).returncode)
     assert codes == [9, 9, 0]
     found = on_spark.streamed_model(tmp_path / "ck")
-    assert found._position == 4_000
+    assert found.position == 4_000
     assert found.digest() == one_pass(AODE(), *parts, **MOVE).digest()

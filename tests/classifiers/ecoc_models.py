@@ -38,4 +38,4 @@ def unfolded(model, matrix):
     sides = Dichotomies(
         np.stack([signs > 0, signs < 0]).astype(float), np.zeros((0, 0)), bool((signs == 0).any())
     )
-    return {name: view_odds(view, sides) for name, view in model._views.items()}
+    return {name: view_odds(view, sides) for name, view in model.engine.views.items()}

@@ -43,7 +43,7 @@ def test_a_column_whose_parent_is_missing_is_read_with_the_class_alone():
 
 def test_information_between_columns():
     model = taught(TAN(**TOLD))
-    summary = model._views["joint"].summary
+    summary = model.engine.views["joint"].summary
     names = model.schema_.names("nominal")
     got = information(summary)
     for pair, want in VECTORS["cmi_nats"].items():
@@ -60,7 +60,7 @@ def test_fan(name, theirs):
     want, model = FORESTS[theirs], taught(FAN(name, **TOLD))
     parents = {c: None if p is None else COLUMNS[p] for c, p in zip(COLUMNS, want["parents"], strict=True)}
     assert model.parents_ == parents
-    summary, names = model._views["joint"].summary, model.schema_.names("nominal")
+    summary, names = model.engine.views["joint"].summary, model.schema_.names("nominal")
     gains = GreedyForest(name).gains(summary)
     for edge, gain in want["deltas"].items():
         parent, child = edge.split("->")
@@ -85,7 +85,7 @@ def test_super_parents_leaving_one_out():
         want = FORESTS["superparent_loo"][name]
         assert record[1, j] == want["loo_correct"]
         assert record[0, j] == pytest.approx(want["loo_sum_prob"], rel=1e-13)
-    choice = taught(SuperParent(**TOLD))._views["joint"].choice
+    choice = taught(SuperParent(**TOLD)).engine.views["joint"].choice
     assert COLUMNS[choice.best(record, np.arange(4))] == "Outlook"
 
 

@@ -45,7 +45,7 @@ def test_the_intervals_are_the_discretisers(tmp_path):
     fine = FANC(numeric=Grid(bins=30, warm_up=600))
     fine.learn_batch(X, y)
     coarse = fine.coarsened()
-    counts = coarse._views["joint"].summary
+    counts = coarse.engine.views["joint"].summary
     steps, noise = (counts.cuts[j] for j in range(2))
     np.testing.assert_allclose(steps, [1.0, 2.0], atol=0.11)
     assert np.isinf(noise).all()

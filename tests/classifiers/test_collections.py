@@ -96,7 +96,9 @@ def test_spcr_sums_on_the_training_rows():
         assert sums[name] == pytest.approx(want["sum_prob"], rel=EXACT)
         assert sum(p > 0.5 for p in given) == want["train_correct"]
     record = np.array([[sums[name] for name in COLUMNS] + [0.0], [0.0] * 5, [0.0] * 5])
-    assert taught(SPCr(**TOLD))._views["joint"].choice.best(record, np.arange(4)) == COLUMNS.index("Wind")
+    assert taught(SPCr(**TOLD)).engine.views["joint"].choice.best(record, np.arange(4)) == COLUMNS.index(
+        "Wind"
+    )
 
 
 def test_spcr_reads_as_spc_with_its_choice():

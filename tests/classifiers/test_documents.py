@@ -50,7 +50,7 @@ def test_play_tennis_scores():
 
 def test_m_estimate_of_outlook():
     model = play_tennis(smoothing=MEstimate(1.0))
-    terms = model._views["nominal"].column_terms(
+    terms = model.engine.views["nominal"].column_terms(
         model.encode([{"Outlook": v} for v in ("Overcast", "Sunny", "Rain")])
     )
     no = model.schema_.classes.code("No")
@@ -66,7 +66,7 @@ def test_temperature(ddof, suffix):
     values = vector["yes"] + vector["no"]
     model.learn_many([{"t": t} for t in values], ["Yes"] * len(vector["yes"]) + ["No"] * len(vector["no"]))
     for point in vector["densities"]:
-        terms = model._views["numeric"].column_terms(model.encode([{"t": point["x"]}]))[0, 0]
+        terms = model.engine.views["numeric"].column_terms(model.encode([{"t": point["x"]}]))[0, 0]
         for label in ("Yes", "No"):
             density = math.exp(terms[model.schema_.classes.code(label)])
             assert density == pytest.approx(point[f"{label}_{suffix}"], rel=1e-9)

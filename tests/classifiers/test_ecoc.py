@@ -162,7 +162,7 @@ def test_inside_an_ensemble_that_merged_every_class_has_a_row():
             shard.learn_one({"x": float(i % 2)}, labels[i % 2])
     merged = shards[0].merge(shards[1])
     merged.predict_one({"x": 0.0})
-    for member in merged._members:
+    for member in merged.engine.members:
         signs = member._read_off.plan.signs
         assert signs.shape[1] == 4
         assert signs.all()

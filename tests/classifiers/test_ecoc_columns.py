@@ -51,7 +51,7 @@ def test_tables_of_counts_have_the_bits_of_columns_trained_from_scratch(code, se
             continue
         scratch = MultinomialNB(schema=Declared(columns={"x": "text"}))
         scratch.learn_many(*relabelled(data.records, data.labels, column, base.schema_.classes.values))
-        view = scratch._views["words"]
+        view = scratch.engine.views["words"]
         vocabulary = scratch.schema_.vocabularies
         (name,) = (n for n in scratch.schema_.names("text") if n != "x")
         table = view.reader.tables(view.summary)[scratch.schema_.place[name][1]][0]
@@ -71,7 +71,7 @@ def test_nominal_tables_have_the_bits_of_columns_trained_from_scratch():
             continue
         scratch = NaiveBayes()
         scratch.learn_many(*relabelled(rows, labels, column, range(4)))
-        view, schema = scratch._views["nominal"], scratch.schema_
+        view, schema = scratch.engine.views["nominal"], scratch.schema_
         table = view.reader.table(view.summary)
         plus, minus = (schema.classes.code(side) for side in "+-")
         found = unfolded(base, np.array(column)[:, None])["nominal"]
@@ -93,7 +93,7 @@ def test_binned_columns_share_the_cuts_of_the_classes(code, smoothing):
     y = rng.integers(0, 4, 400)
     x = np.round(rng.normal(y, 0.7), 1)  # few enough values for the quantile tuples to be exact
     base = NaiveBayes("gk", smoothing=smoothing).fit(x[:, None], y)
-    (partition,) = base._views["numeric"].reading
+    (partition,) = base.engine.views["numeric"].reading
     parts = np.searchsorted(partition.cuts, x)
     assert partition.n_parts > 2
     block = base.encode(x[:, None])
@@ -115,7 +115,7 @@ def test_ternary_columns_over_summaries_are_off_by_their_error_at_most(numeric):
     y = rng.integers(0, 4, 6000)
     x = rng.normal(y, 1.0)
     base = NaiveBayes(numeric).fit(x[:, None], y)
-    view = base._views["numeric"]
+    view = base.engine.views["numeric"]
     (partition,) = view.reading
     cuts = partition.cuts
     slack = 2 * view.summary.error() * len(x)

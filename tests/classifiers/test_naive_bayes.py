@@ -196,7 +196,7 @@ def test_explanations_add_up_and_are_the_terms():
     told = model.explain(X[3])
     assert told.base + sum(told.terms.values()) + told.together == pytest.approx(told.log_odds, abs=1e-9)
     assert told.together == pytest.approx(0.0, abs=1e-9)
-    terms = model._views["numeric"].column_terms(model.encode(X[3:4]))[0]
+    terms = model.engine.views["numeric"].column_terms(model.encode(X[3:4]))[0]
     codes = [model.schema_.classes.code(label) for label in (told.label, told.against)]
     assert list(told.terms.values()) == pytest.approx(
         (terms[:, codes[0]] - terms[:, codes[1]]).tolist(), abs=1e-9
@@ -229,9 +229,9 @@ def test_samples_come_from_the_model():
     for label in range(3):
         share = labels.count(label) / 3000
         assert share == pytest.approx(np.mean(label == Y), abs=0.04)
-    assert again._views["numeric"].summary.mean[:, 0] == pytest.approx(
+    assert again.engine.views["numeric"].summary.mean[:, 0] == pytest.approx(
         [
-            model._views["numeric"].summary.mean[model.schema_.classes.code(c), 0]
+            model.engine.views["numeric"].summary.mean[model.schema_.classes.code(c), 0]
             for c in again.schema_.classes.values
         ],
         abs=0.15,
@@ -246,7 +246,7 @@ def test_documents_are_drawn_as_often_as_their_words_were_met(model):
     again.learn_many(drawn, labels)
     shares = []
     for each in (taught, again):
-        text, schema = each._views["words"].summary.texts[0], each.schema_
+        text, schema = each.engine.views["words"].summary.texts[0], each.schema_
         words = [schema.vocabularies["words"].code(f"x{j}") for j in range(12)]
         shares.append((text.counts / text.total)[np.ix_(words, [schema.classes.code(c) for c in range(3)])])
     np.testing.assert_allclose(shares[0], shares[1], atol=0.04)

@@ -20,7 +20,7 @@ def test_01_many_attributes_do_not_underflow():
 def test_03_value_probabilities_sum_to_one_in_every_class():
     model = NaiveBayes()
     model.learn_many([{"c": v} for v in "aabbcd"], ["A", "A", "A", "B", "B", "B"])
-    terms = model._views["nominal"].column_terms(model.encode([{"c": v} for v in "abcd"]))[:, 0]
+    terms = model.engine.views["nominal"].column_terms(model.encode([{"c": v} for v in "abcd"]))[:, 0]
     assert np.exp(terms).sum(axis=0) == pytest.approx([1.0, 1.0])
 
 
@@ -62,9 +62,9 @@ def test_08_prediction_does_not_touch_the_vocabulary():
     model = BernoulliNB()
     model.learn_many([{f"w{i}": 1 for i in range(500)}, {"w0": 1}], ["a", "b"])
     model.predict_one({"w0": 1})
-    before = dict(model._views["words"].summary.memo)
+    before = dict(model.engine.views["words"].summary.memo)
     model.predict_one({"w1": 1})
-    after = model._views["words"].summary.memo
+    after = model.engine.views["words"].summary.memo
     assert before
     assert all(after[reader] is tables for reader, tables in before.items())
 

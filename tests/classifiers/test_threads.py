@@ -30,16 +30,16 @@ def learned(make):
 def test_who_asks_while_records_are_taken_in_waits_for_them(name):
     calm, model = learned(MODELS[name]), learned(MODELS[name])
     expected = [calm.predict_proba_one(x) for x, _ in ROWS]
-    take_in = model.learn_encoded
+    take_in = model.learn
 
     def slowly(block):
         time.sleep(0.05)
         take_in(block)
 
-    model.learn_encoded = slowly
+    model.learn = slowly
     assert model._pending
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(model.predict_proba_one, [x for x, _ in ROWS]))
-    del model.learn_encoded
+    del model.learn
     assert found == expected
     assert model.digest() == calm.digest()

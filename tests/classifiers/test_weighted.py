@@ -96,9 +96,9 @@ def test_trailing_terms_are_those_of_single_rows(view, smoothing):
     records = [{**r, "note": f"w{i % 7} w{i % 3}"} for i, r in enumerate(data.records)]
     model = WeightedNB(smoothing=smoothing, schema=Declared(columns={"note": "text"}))
     block = model.encode(records, data.labels, data.weights, learn=True)
-    slow = copy.deepcopy(model._views[view])
+    slow = copy.deepcopy(model.engine.views[view])
     units = np.zeros((block.n, block.numeric.shape[1]))
-    found = terms_then_update(model._views[view], block, units)
+    found = terms_then_update(model.engine.views[view], block, units)
     for i in range(block.n):
         row = block.rows(i, i + 1)
         np.testing.assert_array_equal(found[i : i + 1], slow.column_terms(row))

@@ -80,7 +80,7 @@ def test_best_stay_or_oldest_goes():
     for rows, labels in parts:
         best.learn_many(rows, labels)
         newest.learn_many(rows, labels)
-    assert sorted(newest._birth.tolist()) == [4, 5]
+    assert sorted(newest.engine.birth.tolist()) == [4, 5]
     assert max(best.weights) > 0
     assert len(best.weights) == 2
 

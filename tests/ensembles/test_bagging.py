@@ -85,9 +85,9 @@ def test_it_is_members_taught_with_those_weights():
     for m in range(3):
         alone = NaiveBayes()
         alone.learn_many(data.records[:0], [])
-        twin = model.fresh()._members[m]
+        twin = model.fresh().engine.members[m]
         drawn = weights(block.y, block.w, m, 0, 9)
-        joint = twin.test_then_train(replace(block, w=drawn))[:, model._class_order()]
+        joint = twin.test_then_train(replace(block, w=drawn))[:, model.engine.class_order()]
         top = joint.max(axis=1, keepdims=True)
         p = np.exp(joint - np.where(np.isfinite(top), top, 0.0))
         parts.append(p / np.maximum(p.sum(axis=1, keepdims=True), 1e-300))

@@ -28,7 +28,7 @@ def taught(model, documents):
 def columns(model, word):
     """Log-probabilities of one word in every class, by class label."""
     block = model.encode([{word: 1}])
-    joint = model._views["words"].column_terms(block)[0, 0]
+    joint = model.engine.views["words"].column_terms(block)[0, 0]
     return dict(zip(model.schema_.classes.values, joint, strict=True))
 
 
@@ -81,7 +81,7 @@ def test_prediction_costs_the_words_present():
     """The table of a state is made once; predicting again only adds up the document's own words."""
     model = taught(BernoulliNB(), [({f"w{i}": 1 for i in range(200)}, "a"), ({"w1": 1}, "b")])
     model.predict_one({"w1": 1})
-    memo = model._views["words"].summary.memo
+    memo = model.engine.views["words"].summary.memo
     tables = dict(memo)
     assert tables
     model.predict_one({"w2": 1})

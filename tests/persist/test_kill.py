@@ -101,14 +101,14 @@ def _kill_again_and_again(forge: Forge, memory_path: Path, format: str, model: s
             kills += status == -signal.SIGKILL
             found = Checkpoint(memory_path / f"killed{trial}", files.kinds()).latest()
             if status and found is not None:
-                learned = {each._position if each.started else 0 for each in found.models.values()}
+                learned = {each.position if each.started else 0 for each in found.models.values()}
                 assert learned == {found.rows}
                 resumed_in_the_middle += 0 < found.rows < rows
         assert Path(str(killed["out"])).read_bytes() == expected
         last = Checkpoint(memory_path / f"killed{trial}", files.kinds()).latest()
         assert last is not None
         assert (last.rows, last.finished) == (rows, True)
-        assert {each._position for each in last.models.values()} == {rows}
+        assert {each.position for each in last.models.values()} == {rows}
     assert kills >= wanted
     assert resumed_in_the_middle >= max(1, wanted // 2), "no kill fell into the middle of training"
     if LONG:

@@ -116,7 +116,7 @@ def test_closed_classes_and_tallies_come_back() -> None:
     model.partial_fit([[1.0], [math.inf]], ["a", "b"], classes=["a", "b", "c"])
     again = files.loads(files.dumps(model))
     assert again.schema_.closed
-    assert again._encoder.unusable == model._encoder.unusable == 1
+    assert again.unusable == model.unusable == 1
     assert again.classes_.tolist() == ["a", "b", "c"]
 
 
@@ -198,7 +198,7 @@ def test_a_second_reader_agrees_on_random_models() -> None:
         assert repr(found["classes"]) == repr(schema.classes.values)
         assert found["vocabularies"] == {name: v.values for name, v in schema.vocabularies.items()}
         assert all(found["other"][name] == v.overflowed for name, v in schema.vocabularies.items())
-        assert found["position"] == model._position
+        assert found["position"] == model.position
         arrays = model.arrays()
         assert set(found["arrays"]) == set(arrays)
         for name, (shape, flat) in found["arrays"].items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bayou.classifiers.engine import BayesClassifier
+from bayou.classifiers.estimator import Estimator
 from bayou.readings.categorical import CategoricalEstimator
 from bayou.readings.gaussian import Gaussian
 from bayou.readings.groups import Groups
@@ -23,7 +23,7 @@ class Tight(HeavyHitters):
     capacity = property(lambda self: 2)
 
 
-class SketchedNB(BayesClassifier):
+class SketchedNB(Estimator):
     """Naive Bayes over plain counts, sketches or tight sketches, read as tables or as groups."""
 
     def __init__(self, nominal="sketch", groups=None, schema=None):

@@ -96,7 +96,7 @@ def test_groups_have_names(nominal):
     model = SketchedNB(nominal, MODLGroups())
     model.learn_many([{"colour": v} for v, _ in rows], [y for _, y in rows])
     model.refresh()
-    view = model._views["nominal"]
+    view = model.engine.views["nominal"]
     level, groups = named_groups(view.reading, view.summary, model.schema_)["colour"]
     assert level > 0.5
     assert len(groups) == 2
@@ -229,7 +229,7 @@ def accuracy(make, X, y, folds, of):
         model.refresh()
         proba = model.proba(model.encode({n: v[held].tolist() for n, v in X.items()}))
         right += int((np.array(model.labels(), dtype=object)[proba.argmax(axis=1)] == y[held]).sum())
-    view = model._views["nominal"]
+    view = model.engine.views["nominal"]
     cells = len(view.reading.counts) if view.searched else int(view.summary.seen.sum())
     return right / int((fold < folds).sum()), cells
 

@@ -14,7 +14,7 @@ from tests.naive.kernel import kernel_probability, normal_probability, precision
 
 from bayou.align import align, canonical, from_empty
 from bayou.block import Block
-from bayou.classifiers.engine import BayesClassifier
+from bayou.classifiers.estimator import Estimator
 from bayou.errors import DataError, ModelFileError
 from bayou.hashing import digest
 from bayou.kernels.kernel_density import log_far_mass, mass
@@ -231,7 +231,7 @@ def test_tuples_in_place_of_values_tell_almost_as_much():
     assert thin[middle].mean() < 0.12
 
 
-class KernelNB(BayesClassifier):
+class KernelNB(Estimator):
     def __init__(self, numeric=None):
         self.numeric = numeric
 

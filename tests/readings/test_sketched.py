@@ -94,7 +94,7 @@ def test_values_that_are_not_kept_are_the_garbage_value():
     rows += [(f"new{i}", "buys" if i % 4 else "leaves") for i in range(40)]
     rows += [("ann", "buys")] * 40 + [("bob", "leaves")] * 40
     model.learn_many([{"u": u} for u, _ in rows], [y for _, y in rows])
-    column = model._views["nominal"].summary.columns[0]
+    column = model.engine.views["nominal"].summary.columns[0]
     assert column.size == 2
     p = model.predict_proba_one
     assert p({"u": "ann"})["buys"] > 0.8 > 0.2 > p({"u": "bob"})["buys"]
@@ -123,8 +123,8 @@ def test_frequent_values_predict_as_if_they_were_alone():
     small, exact = Small(), SketchedNB(schema=Declared())
     for model in (small, exact):
         model.learn_many({"u": values}, y)
-    assert small._views["nominal"].summary.error() > 0
-    assert small._views["nominal"].summary.nbytes <= 1 << 15
+    assert small.engine.views["nominal"].summary.error() > 0
+    assert small.engine.views["nominal"].summary.nbytes <= 1 << 15
     at = [{"u": f"regular{r}"} for r in range(30)]
     found = np.array([row[1] for row in small.predict_proba_many(at)])
     want = np.array([row[1] for row in exact.predict_proba_many(at)])

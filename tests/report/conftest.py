@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from bayou.classifiers import MultinomialNB, NaiveBayes
+from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.hoeffding_tree import HoeffdingTree
-from bayou.classifiers.model import Model
 from bayou.classifiers.tan import TAN
 from bayou.classifiers.weighted import WeightedNB
 from bayou.ensembles import ResetOnDrift
@@ -72,13 +72,13 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
         return source.read().decode()
 
 
-def stream_and_models(name: str) -> tuple[Any, dict[str, Model]]:
+def stream_and_models(name: str) -> tuple[Any, dict[str, Estimator]]:
     if name == "many":
         return ManyGaussians(rows=3000, seed=3), {"nb": NaiveBayes(numeric="gk"), "gaussian": NaiveBayes()}
     if not DATA.is_dir():
         pytest.skip("the real data sets are not beside the project (../shared/data)")
     if name == "electricity":
-        models: dict[str, Model] = {
+        models: dict[str, Estimator] = {
             "gk": NaiveBayes(numeric="gk"), "reset": ResetOnDrift(), "tree": HoeffdingTree(), "wnb": WeightedNB(),
         }  # fmt: skip
         return open_stream(str(DATA / "streams" / "elecNormNew.arff.gz")), models
@@ -93,9 +93,9 @@ def stream_and_models(name: str) -> tuple[Any, dict[str, Model]]:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Pages by name: the evaluation behind each, its models, and the file."""
     folder = tmp_path_factory.mktemp("pages")
-    known: dict[str, tuple[Evaluation, dict[str, Model], Path]] = {}
+    known: dict[str, tuple[Evaluation, dict[str, Estimator], Path]] = {}
 
-    def make(name: str) -> tuple[Evaluation, dict[str, Model], Path]:
+    def make(name: str) -> tuple[Evaluation, dict[str, Estimator], Path]:
         if name not in known:
             stream, models = stream_and_models(name)
             found = prequential(models, stream)

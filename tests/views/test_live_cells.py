@@ -138,7 +138,7 @@ def test_a_new_value_is_a_group_of_its_own_until_the_next_search():
     y = rng.integers(0, 2, 640)
     values = [f"{'ab'[c]}{rng.integers(0, 3)}" for c in y]
     model.learn_many([{"v": v} for v in values], [f"c{c}" for c in y])
-    view = model._views["nominal"]
+    view = model.engine.views["nominal"]
     groups = len(view.reading.counts)
     assert groups == 2
     assert model.predict_proba_one({"v": "new"})["c0"] == pytest.approx(np.mean(y == 0))

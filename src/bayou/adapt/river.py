@@ -8,7 +8,7 @@ from typing import Any
 import narwhals as nw
 from river import base
 
-from bayou.classifiers.shell import Shell
+from bayou.classifiers.estimator import Estimator
 
 
 class RiverClassifier(base.MiniBatchClassifier):
@@ -28,7 +28,7 @@ class RiverClassifier(base.MiniBatchClassifier):
     'dry'
     """
 
-    def __init__(self, model: Shell) -> None:
+    def __init__(self, model: Estimator) -> None:
         self.model = model
         self.live = model.blank()
 

@@ -6,9 +6,9 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
+from bayou.engines import views_of
 from bayou.evaluate.competitors import told
+from bayou.protocols import Framed
 from bayou.streams.source import Source
 
 STEP = 1_000  # rows read at a time
@@ -45,8 +45,5 @@ def loose(model: Any) -> bool:
     >>> loose(few), loose(many), loose(none)
     (True, False, False)
     """
-    for view in getattr(model, "_views", {}).values():
-        holder = getattr(view.summary, "frames", view.summary)
-        if not np.all(getattr(holder, "frozen", True)):
-            return True
-    return any(loose(member) for member in getattr(model, "_members", ()))
+    summaries = (view.summary for _, view in views_of(model.engine))
+    return any(isinstance(each, Framed) and not each.frames_are_frozen for each in summaries)

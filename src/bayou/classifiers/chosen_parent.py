@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bayou.classifiers.joint import JointClassifier, Order, Prior
+from bayou.classifiers.joint import JointClassifier, Prior
+from bayou.engines.joint import Order
 from bayou.schema import Declared
 from bayou.summaries.grid import Grid
 from bayou.summaries.joint_counts import MAX_BYTES

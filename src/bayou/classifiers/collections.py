@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bayou.classifiers.chosen_parent import ChosenParentClassifier
-from bayou.classifiers.joint import JointClassifier, Order, Prior
+from bayou.classifiers.joint import JointClassifier, Prior
+from bayou.engines.joint import Order
 from bayou.errors import SchemaError
 from bayou.readings.collection import Collection as CollectionReader
 from bayou.readings.parent_sets import Forests, GivenSets, ParentSets, SuperParents, Term, TwoParents

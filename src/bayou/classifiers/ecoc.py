@@ -115,8 +115,8 @@ class EcocNB(Estimator):
         return code_recipe(value) if name == "code" else value
 
     def build_engine(self) -> CodedViews:
-        base = self._estimator()
-        inner = base.build_engine() if isinstance(base, Estimator) else None
+        base: Any = self._estimator()
+        inner = base.build_engine() if isinstance(base, Estimator) else base
         if not isinstance(inner, Views):
             raise SchemaError(f"EcocNB needs a classifier made of views, such as NaiveBayes(), not {base!r}")
         if self.decode not in DECODINGS:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bayou.classifiers.augmented import AugmentedNB
-from bayou.classifiers.joint import Order, Prior
+from bayou.classifiers.joint import Prior
+from bayou.engines.joint import Order
 from bayou.readings.structure import GreedyForest, StructureSearch
 from bayou.schema import Declared
 from bayou.summaries.grid import Grid

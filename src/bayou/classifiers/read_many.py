@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from bayou.block import Floats
-from bayou.classifiers.joint import JointClassifier, Order, Prior, check_order, check_smoothing
+from bayou.classifiers.joint import JointClassifier, Prior, check_order, check_smoothing
+from bayou.engines.joint import Order
 from bayou.errors import SchemaError
 from bayou.kernels.track_record import leader
 from bayou.readings.parent_sets import Forests, NoParents, SuperParents, TwoParents

@@ -45,11 +45,13 @@ def columns_of(inside: ModelContents) -> list[dict[str, Any]]:
 def _groups(inside: ModelContents) -> dict[str, list[str]]:
     """The groups of values of every column that has them, in words."""
     from bayou.readings.groups import GroupReading, named_groups
+    from bayou.views.view import Searched
 
     found: dict[str, list[str]] = {}
     for view in inside.views.values():
-        if view.searched and isinstance(getattr(view, "reading", None), GroupReading):
+        if isinstance(view, Searched) and isinstance(view.reading, GroupReading):
             reading = view.reader.read(view.summary)
+            assert isinstance(reading, GroupReading)
             for name, (_, groups) in named_groups(reading, view.summary, inside.schema).items():
                 found[name] = [", ".join(group) for group in groups]
     return found

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayou.align import Alignment
 from bayou.engines.views import Views
-from bayou.schema import Growth, Kind
+from bayou.schema import Growth, Kind, Schema
 from bayou.summaries.joint_counts import JointCounts
 from bayou.views.view import AnyView
 
@@ -46,8 +46,8 @@ class JointViews(Views):
         return counts
 
     def column_names(self) -> list[str]:
-        """Columns as joint counts store them: nominal ones, then numeric ones."""
-        return [*self.schema.names(Kind.NOMINAL), *self.schema.names(Kind.NUMERIC)]
+        """Columns as joint counts store them."""
+        return joint_columns(self.schema)
 
     def realign(self, plan: Alignment) -> None:
         super().realign(plan)
@@ -75,6 +75,11 @@ class JointViews(Views):
         new = sum(kind is Kind.NUMERIC for _, kind in growth.columns)
         numeric = [self.counts.grid.bins] * (shape.numeric + new)
         self.counts.check_bytes([*sizes.values(), *numeric], shape.classes + len(growth.classes))
+
+
+def joint_columns(schema: Schema) -> list[str]:
+    """The columns of a schema as joint counts store them: nominal ones, then numeric ones."""
+    return [*schema.names(Kind.NOMINAL), *schema.names(Kind.NUMERIC)]
 
 
 def rank_columns(

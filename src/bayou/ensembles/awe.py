@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Self, cast
 
 import numpy as np
 
 from bayou.align import Alignment
 from bayou.block import Block, Floats
+from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.naive_bayes import NaiveBayes
-from bayou.classifiers.shell import Shell
+from bayou.engines import Engine, Members
+from bayou.engines.engine import under
+from bayou.engines.members import parts_at
 from bayou.ensembles.chunk_learner import ChunkLearner
-from bayou.ensembles.members import MetaClassifier, points_at, stacked
+from bayou.ensembles.ensemble import Ensemble
 from bayou.ensembles.row_buffer import RowBuffer
 from bayou.errors import SchemaError, UnsupportedError
 from bayou.kernels.votes import log_votes, squared_errors
@@ -22,7 +26,7 @@ from bayou.schema import Kind, Schema
 from bayou.summaries.kept_rows import take
 
 
-class AWE(MetaClassifier):
+class AWE(Ensemble):
     r"""One classifier per chunk of the stream, weighted by how much better than chance it does on the latest chunk.
 
     w_m = MSE_r - MSE_m, with MSE_m = mean of (1 - P_m(y | x))^2 over that chunk and MSE_r = \sum_c p_c (1 - p_c)^2:
@@ -69,118 +73,124 @@ class AWE(MetaClassifier):
         self.folds = folds
         self.replace = replace
 
-    @property
-    def law(self) -> MergeLaw:
-        return MergeLaw.NONE
+    def templates(self) -> Sequence[Estimator]:
+        given = self.estimator is None or isinstance(self.estimator, Estimator)
+        return [self.estimator or NaiveBayes()] if given else [NaiveBayes()]
 
-    def templates(self) -> Sequence[Shell]:
+    def builders(self) -> list[Callable[[], Engine]]:
         if self.members < 1 or not 2 <= self.folds <= self.chunk or self.replace not in ("worst", "oldest"):
             raise SchemaError(f"{self!r}: members >= 1, 2 <= folds <= chunk, replace 'worst' or 'oldest'")
-        return [self._template()] * (self.members + 1)
-
-    def _template(self) -> Shell:
-        if self.estimator is None:
-            return NaiveBayes()
-        if isinstance(self.estimator, Shell):
-            return self.estimator
+        if self.estimator is None or isinstance(self.estimator, Estimator):
+            return super().builders() * (self.members + 1)
         if not hasattr(self.estimator, "predict_proba") or not hasattr(self.estimator, "fit"):
             raise SchemaError(f"estimator={self.estimator!r} has no fit and predict_proba")
-        return ChunkLearner(self.estimator)
+        return [partial(ChunkLearner, self.estimator)] * (self.members + 1)
 
-    def begin(self, schema: Schema) -> None:
-        super().begin(schema)
-        self._weight = np.zeros(self.members)
-        self._birth = np.zeros(self.members, dtype=np.int64)  # number of the chunk, from 1; 0 = not there
-        self._buffer = RowBuffer(
-            *(len(schema.names(kind)) for kind in (Kind.NUMERIC, Kind.NOMINAL, Kind.TEXT))
-        )
-
-    def grow(self, plan: Alignment) -> None:
-        super().grow(plan)
-        self._buffer.realign(plan)
+    def build_engine(self) -> ChunkMembers:
+        return ChunkMembers(self.builders(), self.chunk, self.folds, self.replace)
 
     @property
     def weights(self) -> Floats:
         """Weights of the members that are there, oldest first."""
-        self.flush()
-        there = np.flatnonzero(self._birth)
-        return self._weight[there[np.argsort(self._birth[there])]]
+        engine = cast(ChunkMembers, self.engine)
+        there = np.flatnonzero(engine.birth)
+        return engine.weight[there[np.argsort(engine.birth[there])]]
+
+
+class ChunkMembers(Members):
+    """Members that each learned one chunk, with their weights; the last one learns the chunk that is filling."""
+
+    def __init__(
+        self, builders: Sequence[Callable[[], Engine]], chunk: int, folds: int, replace: str
+    ) -> None:
+        super().__init__(builders)
+        self.chunk, self.folds, self.replace = chunk, folds, replace
+        self.weight = np.zeros(len(builders) - 1)
+        self.birth = np.zeros(len(builders) - 1, dtype=np.int64)  # number of the chunk, from 1; 0 = not there
+        self.buffer = RowBuffer()
+
+    @property
+    def law(self) -> MergeLaw:
+        return MergeLaw.NONE
+
+    def begin(self, schema: Schema) -> None:
+        super().begin(schema)
+        self.buffer = RowBuffer(
+            *(len(schema.names(kind)) for kind in (Kind.NUMERIC, Kind.NOMINAL, Kind.TEXT))
+        )
+
+    def realign(self, plan: Alignment) -> None:
+        super().realign(plan)
+        self.buffer.realign(plan)
 
     def learn(self, block: Block) -> None:
-        for _, part, ends in self._parts(block):
-            self._members[-1].learn(part)
+        for _, part, ends in parts_at(block, self.learned, self.chunk):
+            self.members[-1].learn(part)
             self._passed(part, ends)
 
     def test_then_train(self, block: Block) -> Floats:
-        out = np.empty((block.n, self._k))
-        for where, part, ends in self._parts(block):
-            out[where] = self._voted(part, self._members[-1].test_then_train(part))
+        out = np.empty((block.n, self.n_classes))
+        for where, part, ends in parts_at(block, self.learned, self.chunk):
+            out[where] = self._voted(part, self.members[-1].test_then_train(part))
             self._passed(part, ends)
         return out
 
     def joint_log_proba(self, block: Block) -> Floats:
         unlabelled = block.relabelled(np.full(block.n, -1, dtype=np.int32))
-        return self._voted(unlabelled, self._members[-1].joint_log_proba(block))
-
-    def _parts(self, block: Block) -> list[tuple[slice, Block, bool]]:
-        points = points_at(block, self._learned, self.chunk)
-        return [(where, part, where.stop in points) for where, part in block.cut(points)]
+        return self._voted(unlabelled, self.members[-1].joint_log_proba(block))
 
     def _voted(self, part: Block, newest: Floats) -> Floats:
         """The votes on each row, where the classifier of the unfinished chunk says `newest`."""
         teaches = (part.y >= 0) & (part.w > 0)
-        share = (self._buffer.block.n + np.cumsum(teaches) - teaches) / self.chunk
-        voters = [m for m in range(self.members) if self._birth[m] > 0 and self._weight[m] > 0.0]
+        share = (self.buffer.block.n + np.cumsum(teaches) - teaches) / self.chunk
+        voters = [m for m in range(len(self.weight)) if self.birth[m] > 0 and self.weight[m] > 0.0]
         weights = np.empty((part.n, max(1, len(voters)) + 1))
         if voters:
-            weights[:, :-1] = self._weight[voters]
-            weights[:, -1] = share * (_sum(self._weight[voters]) / len(voters))
-        elif self._birth.any():
-            voters = [int(np.argmax(self._birth))]
+            weights[:, :-1] = self.weight[voters]
+            weights[:, -1] = share * (_sum(self.weight[voters]) / len(voters))
+        elif self.birth.any():
+            voters = [int(np.argmax(self.birth))]
             weights[:, 0], weights[:, 1] = 1.0 - share, share
         else:
             weights = np.ones((part.n, 1))
-        answers = stacked(
-            voters, part.n, self._k, lambda i: self._members[voters[i]].joint_log_proba(part)
-        )  # fmt: skip
+        answers = self.ask(lambda member: member.joint_log_proba(part), part.n, voters)
         joint = np.concatenate((answers, newest[None]))
-        out = np.empty((part.n, self._k))
+        out = np.empty((part.n, self.n_classes))
         log_votes(joint, weights, self.class_order(), False, out)
         return out
 
     def _passed(self, part: Block, ends: bool) -> None:
-        self._learned += part.learned()
-        self._buffer.add(part)
+        self.learned += part.learned()
+        self.buffer.add(part)
         if ends:
             self._finish()
 
     def _finish(self) -> None:
         """The chunk is full: weigh everybody on it, take the new classifier in, begin another."""
-        chunk = self._buffer.block
-        chance = mse_of_chance(chunk, self._k)
-        for m in np.flatnonzero(self._birth).tolist():
-            error = squared_errors(self._members[m].joint_log_proba(chunk), chunk.y, chunk.w)
-            self._weight[m] = chance - error / _sum(chunk.w)
+        chunk = self.buffer.block
+        chance = mse_of_chance(chunk, self.n_classes)
+        for m in np.flatnonzero(self.birth).tolist():
+            error = squared_errors(self.members[m].joint_log_proba(chunk), chunk.y, chunk.w)
+            self.weight[m] = chance - error / _sum(chunk.w)
         candidate = chance - self._cross_validated(chunk)
         place = self._place(candidate)
+        members = list(self.members)
         if place is not None:
-            members = list(self._members)
             members[place] = members[-1]
             self._fit_chunk(members[place], chunk)
-            self._members = members
-            self._weight[place], self._birth[place] = candidate, 1 + self._birth.max()
-        self._members = [*self._members[:-1], self.new_member(self._template())]
-        self._buffer.clear()
+            self.weight[place], self.birth[place] = candidate, 1 + self.birth.max()
+        self.members = [*members[:-1], self.new_member()]
+        self.buffer.clear()
 
     def _place(self, candidate: float) -> int | None:
         """Where the new classifier goes; None if all others are better."""
-        empty = np.flatnonzero(self._birth == 0)
+        empty = np.flatnonzero(self.birth == 0)
         if len(empty):
             return int(empty[0])
         if self.replace == "oldest":
-            return int(np.argmin(self._birth))
-        worst = int(np.lexsort((self._birth, self._weight))[0])
-        return worst if candidate > self._weight[worst] else None
+            return int(np.argmin(self.birth))
+        worst = int(np.lexsort((self.birth, self.weight))[0])
+        return worst if candidate > self.weight[worst] else None
 
     def _cross_validated(self, chunk: Block) -> float:
         """MSE of classifiers trained on the other folds, pooled over all rows."""
@@ -188,7 +198,7 @@ class AWE(MetaClassifier):
         error = 0.0
         for fold in range(self.folds):
             test = take(chunk, rows[rows % self.folds == fold])
-            member = self.new_member(self._template())
+            member = self.new_member()
             train = take(chunk, rows[rows % self.folds != fold])
             member.learn(train)
             self._fit_chunk(member, train)
@@ -200,26 +210,26 @@ class AWE(MetaClassifier):
         if isinstance(member, ChunkLearner):
             member.fit_chunk(chunk)
 
-    def scale_state(self, factor: float) -> None:
+    def scale(self, factor: float) -> None:
         raise UnsupportedError("AWE does not decay: it forgets by weighing its members on the latest chunk")
 
-    def empty_like(self, other: AWE) -> None:
-        super().empty_like(other)
-        self._weight[:], self._birth[:] = 0.0, 0
-        self._buffer.clear()
+    def fresh(self) -> Self:
+        twin = super().fresh()
+        twin.weight, twin.birth = np.zeros_like(self.weight), np.zeros_like(self.birth)
+        twin.buffer = RowBuffer()
+        twin.buffer.block = self.buffer.block.rows(0, 0)
+        return twin
 
     def arrays(self) -> Arrays:
-        buffer = {f"buffer.{name}": array for name, array in self._buffer.arrays().items()}
-        return {**super().arrays(), **buffer, "weight": self._weight, "birth": self._birth}
+        buffer = {f"buffer.{name}": array for name, array in self.buffer.arrays().items()}
+        return {**super().arrays(), **buffer, "weight": self.weight, "birth": self.birth}
 
     def restore(self, arrays: Arrays) -> None:
         super().restore(arrays)
-        if arrays["weight"].shape != (self.members,) or arrays["birth"].shape != (self.members,):
+        if arrays["weight"].shape != self.weight.shape or arrays["birth"].shape != self.birth.shape:
             raise SchemaError("the weights do not fit the members")
-        self._weight, self._birth = np.array(arrays["weight"]), np.array(arrays["birth"])
-        self._buffer.restore(
-            {k.removeprefix("buffer."): a for k, a in arrays.items() if k.startswith("buffer.")}
-        )
+        self.weight, self.birth = np.array(arrays["weight"]), np.array(arrays["birth"])
+        self.buffer.restore(under("buffer.", arrays))
 
 
 def mse_of_chance(block: Block, classes: int) -> float:

@@ -7,39 +7,36 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayou.align import Alignment, from_empty
+from bayou.align import Alignment
 from bayou.block import Block, Floats
-from bayou.classifiers.shell import Shell
+from bayou.engines import Engine
 from bayou.errors import UnsupportedError
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.readings.prior import CountedPrior
-from bayou.schema import Schema
 from bayou.summaries.class_counts import ClassCounts
 
 
-class ChunkLearner(Shell):
+class ChunkLearner(Engine):
     """Predicts by the class shares of its rows until it has them all; `fit_chunk` then fits the estimator.
 
     Numeric columns are handed over as they are, with missing values at the column's mean; nominal ones as codes.
     Not mergeable and not to be saved: nobody knows what is in the estimator.
     """
 
-    def __init__(self, estimator: Any = None) -> None:
+    def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
+        self._shares = ClassCounts()
+        self._fitted: Any = None
+        self._columns: tuple[int, int] = (0, 0)
+        self._means: Floats = np.zeros(0)
 
     @property
     def law(self) -> MergeLaw:
         return MergeLaw.NONE
 
-    def begin(self, schema: Schema) -> None:
-        self._shares = ClassCounts()
-        self._shares.realign(from_empty(schema))
-        self._fitted: Any = None
-        self._columns: tuple[int, int] = (0, 0)
-        self._means: Floats = np.zeros(0)
-
-    def grow(self, plan: Alignment) -> None:
+    def realign(self, plan: Alignment) -> None:
+        super().realign(plan)
         self._shares.realign(plan)
 
     def learn(self, block: Block) -> None:
@@ -80,11 +77,10 @@ class ChunkLearner(Shell):
         CountedPrior().predict_then_update(self._shares, block, out)
         return out
 
-    def refresh(self) -> Self:
-        return self
-
-    def empty_like(self, other: Self) -> None:
-        self._shares = other._shares.fresh()
+    def fresh(self) -> Self:
+        twin = type(self)(self.estimator)
+        twin.schema, twin.n_classes, twin._shares = self.schema, self.n_classes, self._shares.fresh()
+        return twin
 
     def arrays(self) -> Arrays:
         raise UnsupportedError(

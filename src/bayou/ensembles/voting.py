@@ -149,10 +149,10 @@ class VotingMembers(Members):
 
     def _now(self, rows: int) -> Floats:
         """[n, M] the weights as they are."""
-        if isinstance(self.weights, str):
+        if self.weights is None:
             now = (self.record[:-1] + 1.0) / (self.record[-1] + 2.0)
         else:
-            now = np.array(self.weights, dtype=np.float64)
+            now = self.weights
         return np.tile(now, (rows, 1))
 
     def _votes(self, joint: Floats, weights: Floats) -> Floats:

@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from bayou.classifiers.baselines import MajorityClass, NoChange
-from bayou.classifiers.model import Model
+from bayou.classifiers.estimator import Estimator
 from bayou.errors import SchemaError
 from bayou.streams.source import Source
 
-Models = Model | Sequence[Model] | Mapping[str, Model]
+Models = Estimator | Sequence[Estimator] | Mapping[str, Estimator]
 
 
-def named(models: Models) -> dict[str, Model]:
+def named(models: Models) -> dict[str, Estimator]:
     """Models by name; those given without one are called as they print.
 
     >>> list(named([MajorityClass(), MajorityClass()]))
@@ -24,7 +24,7 @@ def named(models: Models) -> dict[str, Model]:
         chosen = dict(models)
     else:
         chosen = {}
-        for model in [models] if isinstance(models, Model) else models:
+        for model in [models] if isinstance(models, Estimator) else models:
             name = spare = repr(model).removesuffix("()")
             number = 2
             while spare in chosen:
@@ -33,14 +33,14 @@ def named(models: Models) -> dict[str, Model]:
     if not chosen:
         raise SchemaError("there is no model to evaluate; give at least one")
     for name, model in chosen.items():
-        if not isinstance(model, Model):
+        if not isinstance(model, Estimator):
             raise SchemaError(f"{name!r} is no classifier of bayou but {type(model).__name__}")
     if len({id(model) for model in chosen.values()}) < len(chosen):
         raise SchemaError("the same model is given twice; give copies, since each learns as it goes")
     return chosen
 
 
-def with_baselines(models: Mapping[str, Model]) -> tuple[dict[str, Model], set[str]]:
+def with_baselines(models: Mapping[str, Estimator]) -> tuple[dict[str, Estimator], set[str]]:
     """The models, then no-change and the majority class unless they are among them; the names added."""
     everyone = dict(models)
     added = set()
@@ -51,7 +51,7 @@ def with_baselines(models: Mapping[str, Model]) -> tuple[dict[str, Model], set[s
     return everyone, added
 
 
-def told(model: Model, source: Source) -> None:
+def told(model: Estimator, source: Source) -> None:
     """Tell a model that has seen nothing yet what the stream knows: text columns, nominal ones and their values.
 
     What the user declared wins. Without this, a column of text would look like one of nominal values.

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from bayou.classifiers.model import Model
+from bayou.classifiers.estimator import Estimator
 from bayou.evaluate.batches import batches, is_source
 from bayou.evaluate.clock import Clock
 from bayou.evaluate.competitors import Models, named, told, with_baselines
@@ -77,7 +77,7 @@ def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tupl
 
 
 def tested(
-    models: dict[str, Model], test: Source | tuple[Any, Any]
+    models: dict[str, Estimator], test: Source | tuple[Any, Any]
 ) -> tuple[dict[str, Record], tuple[Any, ...], int]:
     """Track records of fitted models on rows they do not learn, the classes, and the number of rows."""
     book = LabelIndex()
@@ -97,7 +97,7 @@ def tested(
     return records, tuple(book.labels), rows
 
 
-def _rival(models: dict[str, Model], scores: dict[str, Scores]) -> float:
+def _rival(models: dict[str, Estimator], scores: dict[str, Scores]) -> float:
     """Weight of the rows the majority class of the training rows gets right."""
     name = next(name for name, model in models.items() if type(model).__name__ == "MajorityClass")
     return float(scores[name].right.sum())

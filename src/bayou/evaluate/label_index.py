@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayou.align import Alignment
 from bayou.block import Block, Codes, Floats
-from bayou.classifiers.model import Model
+from bayou.classifiers.estimator import Estimator
 from bayou.encoding.columns import distinct
 from bayou.schema import Label, identity_key, label_key
 from bayou.summaries.outcomes import class_plan, scored_rows
@@ -48,7 +48,7 @@ class LabelIndex:
         place = [self._place.get(identity_key(label), -1) for label in found]
         return np.array([*place, -1], dtype=np.int32)[inverse]
 
-    def scored(self, codes: Codes, proba: Floats, model: Model) -> Block:
+    def scored(self, codes: Codes, proba: Floats, model: Estimator) -> Block:
         """Rows with what a model makes of them: its probabilities, and its decisions where it has a rule for them."""
         labels = model.labels()
         decided = None

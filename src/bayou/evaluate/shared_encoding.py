@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bayou.block import Block, Floats
-from bayou.classifiers.model import Model
+from bayou.classifiers.estimator import Estimator
 from bayou.schema import Schema, Vocabulary
 
 
@@ -26,34 +26,26 @@ class SharedEncoding:
     ['wet', 'wet']
     """
 
-    def __init__(self, models: Mapping[str, Model]) -> None:
+    def __init__(self, models: Mapping[str, Estimator]) -> None:
         self.models = models
 
     def encode(self, X: Any, y: Any = None, *, learn: bool = False) -> Block:
         """The batch as a block of everybody's schema; with `learn`, what is new is added to each of them first."""
         first, *others = self.models.values()
-        encoder = first._require()
-        unusable = encoder.unusable
-        block, growth = encoder.encode(X, y, None, start=first.position, learn=learn)
-        for model in others:
-            model._require().unusable += encoder.unusable - unusable
-        if learn:
-            for model in self.models.values():
-                model.admit(growth)
-        return block
+        return first.encode_shared(X, y, learn=learn, others=tuple(others))
 
     def learn(self, name: str, block: Block) -> None:
         """One model learns rows that `encode` gave with `learn`."""
-        self.models[name].learn_encoded(block)
+        self.models[name].learn(block)
 
     def test_then_train(self, name: str, block: Block) -> Floats:
         """What one model's `test_then_train_batch` gives, for rows that `encode` gave with `learn`."""
         return self.models[name].test_then_train_encoded(block)
 
 
-def shared_encodings(models: Mapping[str, Model]) -> list[SharedEncoding]:
+def shared_encodings(models: Mapping[str, Estimator]) -> list[SharedEncoding]:
     """The models, those together that read rows alike; who has not begun begins now."""
-    found: list[dict[str, Model]] = []
+    found: list[dict[str, Estimator]] = []
     for name, model in models.items():
         if not model.started:
             model.reset()
@@ -67,7 +59,7 @@ def shared_encodings(models: Mapping[str, Model]) -> list[SharedEncoding]:
     return [SharedEncoding(members) for members in found]
 
 
-def _alike(one: Model, other: Model) -> bool:
+def _alike(one: Estimator, other: Estimator) -> bool:
     return (
         one.position == other.position
         and one.numbers_are_words == other.numbers_are_words

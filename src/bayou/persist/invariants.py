@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayou.checks import SLACK, counts, finite, require
+from bayou.engines.engine import under, views_of
 from bayou.errors import ModelFileError
 from bayou.kernels.scrub import HUGE
 from bayou.persist.container import Arrays
@@ -25,7 +25,6 @@ from bayou.summaries.value_counts import ValueCounts
 from bayou.summaries.word_counts import WordCounts
 
 READING = "reading."
-MEMBER = "member."
 
 
 def _class_counts(arrays: Arrays, schema: Schema) -> None:
@@ -80,12 +79,9 @@ _KNOWN: dict[type[Any], Callable[[Arrays, Schema], None]] = {
 }
 
 
-def parts(model: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Where its arrays are, and the view itself, for every view of a model and of the models it is made of."""
-    for name, view in getattr(model, "_views", {}).items():
-        yield f"{prefix}{name}.", view
-    for i, member in enumerate(getattr(model, "_members", ())):
-        yield from parts(member, f"{prefix}{MEMBER}{i}.")
+def parts(model: Any) -> Iterator[tuple[str, Any]]:
+    """Where its arrays are, and the view itself, for every view of a model and of the engines inside it."""
+    return views_of(model.engine)
 
 
 def loose_views(model: Any) -> tuple[str, ...]:
@@ -98,13 +94,8 @@ def unchecked(model: Any) -> list[str]:
 
     A classifier made of classifiers answers for arrays of its own in `restore`.
     """
-    if isinstance(model, Checks):
-        return []
-    members = [name for member in getattr(model, "_members", ()) for name in unchecked(member)]
-    views = [type(view.summary) for view in getattr(model, "_views", {}).values()]
-    bare = [] if views or hasattr(model, "_members") else [type(model).__name__]
-    found = [cls.__name__ for cls in views if cls not in _KNOWN and not issubclass(cls, Checks)]
-    return sorted({*members, *bare, *found})
+    views = [type(view.summary) for _, view in parts(model)]
+    return sorted({cls.__name__ for cls in views if cls not in _KNOWN and not issubclass(cls, Checks)})
 
 
 def check_state(model: Any, arrays: Arrays, schema: Schema) -> None:
@@ -112,22 +103,13 @@ def check_state(model: Any, arrays: Arrays, schema: Schema) -> None:
     for name in ("rows", "learned"):
         if name in arrays:
             finite("the number of rows", arrays[name])
-    if isinstance(model, Checks):
-        _asked(model.check, arrays)
-        return
-    for name, view in getattr(model, "_views", {}).items():
-        kept = {k: a for k, a in _under(f"{name}.", arrays).items() if not k.startswith(READING)}
+    for prefix, view in parts(model):
+        kept = {k: a for k, a in under(prefix, arrays).items() if not k.startswith(READING)}
         check = _KNOWN.get(type(view.summary))
         if check is not None:
             check(kept, schema)
         elif isinstance(view.summary, Checks):
             _asked(view.summary.check, kept)
-    for i, member in enumerate(getattr(model, "_members", ())):
-        check_state(member, _under(f"{MEMBER}{i}.", arrays), schema)
-
-
-def _under(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
-    return {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
 
 
 def _asked(check: Callable[[Arrays], None], arrays: Arrays) -> None:

@@ -77,10 +77,10 @@ def layout_of(make: Callable[[], Any]) -> Layout | None:
     try:
         for schema in schemas:
             model = make()
-            model.begin_over(schema)
+            model.begin(schema)
             found.append(_families(model.arrays()))
         empty = make()
-        empty.begin_over(Schema())
+        empty.begin(Schema())
     except Exception:  # a model made for certain classes or columns, or parameters that make none
         return None
     slots: dict[str, Slot] = {}

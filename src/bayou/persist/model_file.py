@@ -140,7 +140,7 @@ def _begin_checked(model: Any, state: ModelState, layout: Layout | None) -> None
     try:
         if layout is not None:
             check_layout(layout, state.arrays, state.schema)
-        model.begin_over(state.schema)
+        model.begin(state.schema)
         if layout is None or layout.unknown:
             check_alike(model.arrays(), state.arrays)
         check_state(model, state.arrays, state.schema)

@@ -31,12 +31,12 @@ def state_of(model: Any) -> ModelState | None:
     """The state of a model, or None if it has not begun."""
     if not model.started:
         return None
-    arrays = model.arrays()  # first: records that wait are learned by it
+    arrays = model.arrays()  # first: pending records are learned by it
     names = getattr(model, "feature_names_in_", None)
     return ModelState(
         schema=model.schema_,
-        position=model._position,
-        unusable=model._encoder.unusable,
+        position=model.position,
+        unusable=model.unusable,
         n_features=getattr(model, "n_features_in_", None),
         feature_names=None if names is None else [str(name) for name in names],
         arrays=arrays,
@@ -45,9 +45,7 @@ def state_of(model: Any) -> ModelState | None:
 
 def restore(model: Any, state: ModelState) -> None:
     """Give a model that has begun its state back."""
-    model.restore(state.arrays)
-    model._position = state.position
-    model._encoder.unusable = state.unusable
+    model.restore(state.arrays, state.position, state.unusable)
     if state.n_features is not None:
         model.n_features_in_ = state.n_features
     if state.feature_names is not None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayou.align import canonical_order
 from bayou.block import Floats
-from bayou.classifiers.joint import column_names
+from bayou.engines.joint import joint_columns
 from bayou.plain_text import shortened
 from bayou.readings.gaussian import Gaussian
 from bayou.readings.groups import GroupReading
@@ -162,7 +162,7 @@ def _value_table(name: str, counts: Floats, words: Vocabulary) -> Attribute:
 
 
 def _joint(inside: ModelContents, summary: JointCounts, order: Any) -> Iterator[Attribute]:
-    for j, name in enumerate(column_names(inside.schema)[: len(summary.sizes)]):
+    for j, name in enumerate(joint_columns(inside.schema)[: len(summary.sizes)]):
         counts = summary.singles[summary.layout[0, j] : summary.layout[0, j] + summary.sizes[j]][:, order]
         if j < summary.nominal:
             yield _value_table(name, counts, inside.schema.vocabularies[name])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bayou.classifiers.joint import column_names
+from bayou.engines.joint import joint_columns
 from bayou.plain_text import shortened
 from bayou.report.drawing import figure, picture
 from bayou.report.markup import Safe, fold, join, tag
@@ -18,9 +18,9 @@ _STEP, _LINE = 170, 24
 def parents_of(inside: ModelContents) -> dict[str, str | None] | None:
     """The attribute parent of every column, None for those that have only the class; None: no such structure."""
     view = inside.views.get("joint")
-    if view is None or not getattr(view, "searched", False):
+    if view is None or not view.searched:
         return None
-    names, arrays = column_names(inside.schema), view.arrays()
+    names, arrays = joint_columns(inside.schema), view.arrays()
     if "reading.column" in arrays and arrays["reading.column"].ndim == 1:
         chosen = int(arrays["reading.column"][0])
         return {name: names[chosen] if 0 <= chosen != j else None for j, name in enumerate(names)}

@@ -21,7 +21,7 @@ def tree_of(inside: ModelContents) -> TreeText | None:
     view = inside.views.get("tree")
     if view is None or not isinstance(view.summary, Tree):
         return None
-    return TreeText(view.summary, inside.schema, str(getattr(inside.owner, "leaf", "adaptive")))
+    return TreeText(view.summary, inside.schema, inside.owner.leaf)
 
 
 def tree_picture(words: TreeText) -> Safe:

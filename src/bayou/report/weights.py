@@ -6,6 +6,8 @@ import numpy as np
 
 from bayou.align import canonical_order
 from bayou.block import Floats
+from bayou.engines.averaged import AveragedViews
+from bayou.engines.weighted import WeightedViews
 from bayou.plain_text import shortened
 from bayou.report.drawing import bars, figure
 from bayou.report.markup import Safe, fold, join, tag
@@ -16,8 +18,12 @@ from bayou.schema import Kind
 
 def weights_of(inside: ModelContents) -> tuple[list[str], Floats] | None:
     """Names of columns and their weights float64[d, K] (or [d, 1]); None where the model has no weights."""
-    weights = getattr(inside.owner, "weights_", None)
-    if weights is None:
+    engine = inside.engine
+    if isinstance(engine, WeightedViews):
+        weights = engine.weights.factors
+    elif isinstance(engine, AveragedViews):
+        weights = engine.averaged.weights
+    else:
         return None
     schema = inside.schema
     names = [*schema.names(Kind.NUMERIC), *schema.names(Kind.NOMINAL), *schema.names(Kind.TEXT)]

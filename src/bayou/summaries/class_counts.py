@@ -22,7 +22,7 @@ class ClassCounts(ArraySummary):
     --------
     >>> from bayou import MajorityClass
     >>> model = MajorityClass().fit([[0], [0], [0]], ["a", "b", "a"])
-    >>> model._views["classes"].summary.weight
+    >>> model.engine.views["classes"].summary.weight
     array([2., 1.])
     """
 

@@ -159,6 +159,10 @@ class GridCounts(ArraySummary):
             "joins": self.joins,
         }
 
+    @property
+    def frames_are_frozen(self) -> bool:
+        return bool(np.all(self.frames.frozen))
+
     def update(self, block: Block) -> None:
         p = len(self.sizes)
         if p == 0 or block.n == 0:

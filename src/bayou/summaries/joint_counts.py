@@ -120,6 +120,10 @@ class JointCounts(ArraySummary):
 
     # -- counting --
 
+    @property
+    def frames_are_frozen(self) -> bool:
+        return bool(np.all(self.frozen))
+
     def update(self, block: Block) -> None:
         flushed = self._flushed_with(block)
         self.changed()

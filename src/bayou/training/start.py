@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from bayou import files
-from bayou.classifiers.model import Model
+from bayou.classifiers.estimator import Estimator
 from bayou.persist.checkpoint import Checkpoint, Snapshot
 from bayou.persist.errors import CheckpointError
 from bayou.streams import Source, open_stream
@@ -19,7 +19,7 @@ Folder = str | os.PathLike[str]
 
 
 def train(
-    work: Work | Model,
+    work: Work | Estimator,
     source: Source | Mapping[str, Any],
     folder: Folder,
     *,
@@ -74,7 +74,7 @@ def train(
             )
         with _opened(source) as opened:
             run = Run(
-                Learning(work) if isinstance(work, Model) else work, opened, checkpoint, notes=notes,
+                Learning(work) if isinstance(work, Estimator) else work, opened, checkpoint, notes=notes,
                 limit=rows, every=every, block=block, keep_going=keep_going,
             )  # fmt: skip
             return run.to_the_end(on_progress)
