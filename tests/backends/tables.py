@@ -13,8 +13,8 @@ import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet
 
-from bayou.evaluate.competitors import told
 from bayou.streams import open_stream
+from bayou.training.loop import declare_columns
 
 
 def table(rows: int = 3_000, seed: int = 0) -> pa.Table:
@@ -76,7 +76,7 @@ def one_pass(model: Any, *paths: Path, **options: Any) -> Any:
     """The model after all rows of the files, in order, in this process."""
     for path in paths:
         with open_stream(path, **options) as source:
-            told(model, source)
+            declare_columns(model, source)
             while (rows := source.read(8_192)) is not None:
                 model.learn_batch(rows, rows.labels)
     return model.refresh()

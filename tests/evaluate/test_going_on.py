@@ -11,9 +11,9 @@ from tests.persist.data import records
 from bayou import HoeffdingTree, NaiveBayes, NoChange, ResetOnDrift, files
 from bayou.errors import BayouError
 from bayou.evaluate import Prequential
-from bayou.evaluate.batches import batches
 from bayou.persist.checkpoint import Snapshot
 from bayou.training import restored
+from bayou.training.batches import batches
 
 
 def contest() -> dict[str, Any]:

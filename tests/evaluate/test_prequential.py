@@ -15,9 +15,9 @@ from bayou import Costs, Threshold, holdout
 from bayou.classifiers import MajorityClass, NaiveBayes, NoChange
 from bayou.errors import BayouError, DataError, SchemaError
 from bayou.evaluate import Prequential, Progress, curve, prequential
-from bayou.evaluate.batches import Batch, Sample, batches
 from bayou.streams import open_stream
 from bayou.streams.generators import SEA, BagOfWords, MixedGaussian
+from bayou.training.batches import Batch, Sample, batches
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 

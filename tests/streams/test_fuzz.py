@@ -12,8 +12,8 @@ from tests.streams.drain import outcome, records, write
 
 from bayou import NaiveBayes, files
 from bayou.errors import BayouError
-from bayou.evaluate.competitors import told
 from bayou.streams import limits, open_stream
+from bayou.training.loop import declare_columns
 
 TRIALS = 20_000 if os.environ.get("BAYOU_LONG") else 500
 BASES: dict[str, dict[str, Any]] = {
@@ -159,7 +159,7 @@ def learned(path: Path, size: int, options: dict[str, Any]) -> tuple[bytes, str]
     model = NaiveBayes()
     try:
         with open_stream(path, **options) as stream:
-            told(model, stream)
+            declare_columns(model, stream)
             while (rows := stream.read(size)) is not None:
                 before = files.dumps(model)
                 try:

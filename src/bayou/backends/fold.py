@@ -17,6 +17,7 @@ from bayou.errors import BayouError, DataError, MergeError, UnsupportedError
 from bayou.laws import MergeLaw
 from bayou.streams.records import QuotedError
 from bayou.streams.source import Source
+from bayou.training.loop import Learning, feed
 
 BLOCK = 8_192  # rows learned at a time
 
@@ -70,14 +71,17 @@ def partial(
     """
     model = files.loads(blank)
     rows = 0
+
+    def count(done: int) -> None:
+        nonlocal rows
+        rows = done
+        if heard is not None:
+            heard(rows)
+
     try:
-        while (got := source.read(BLOCK)) is not None:
-            model.learn_batch(got, got.labels)
-            rows += len(got)
-            if heard is not None:
-                heard(rows)
+        feed(source, Learning(model).step, pace=BLOCK, after=count)
     except BayouError as error:
-        return Part(b"", error=told(error, place)).to_bytes()
+        return Part(b"", error=error_to_json(error, place)).to_bytes()
     return Part(files.dumps(model), rows, source.rejects.counts).to_bytes()
 
 
@@ -118,7 +122,7 @@ class Total:
             self.model.merge(files.loads(part.model))
             check_families(self.model)
         except BayouError as error:
-            self.error = told(error, "")
+            self.error = error_to_json(error, "")
 
     @property
     def model(self) -> Any:
@@ -172,7 +176,7 @@ def check_families(model: Any) -> None:
         )
 
 
-def told(error: BayouError, place: str) -> dict[str, Any]:
+def error_to_json(error: BayouError, place: str) -> dict[str, Any]:
     """An error as JSON values, so that it can leave the process where it happened."""
     if isinstance(error, QuotedError):
         return {"kind": "quoted", "path": error.path}

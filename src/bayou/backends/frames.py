@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from bayou.engines import views_of
-from bayou.evaluate.competitors import told
 from bayou.protocols import Framed
 from bayou.streams.source import Source
+from bayou.training.loop import Learning, declare_columns, feed
 
 STEP = 1_000  # rows read at a time
 MOST = 20_000  # rows of one source, after which a column without values is given up
@@ -22,15 +22,9 @@ def prepared(model: Any, sources: Iterable[Source]) -> Any:
     source, as one pass would; then, if a column has had no values so far, from the others.
     """
     twin = copy.deepcopy(model)
-    known = False
     for source in sources:
-        told(twin, source)
-        done = 0
-        while not known and done < MOST and (rows := source.read(STEP)) is not None:
-            twin.learn_batch(rows, rows.labels)
-            done += len(rows)
-            known = not loose(twin)
-        if known:
+        declare_columns(twin, source)
+        if not feed(source, Learning(twin).step, rows=MOST, pace=STEP, after=lambda _: not loose(twin)):
             break
     return twin.fresh()
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection
 
-from bayou.backends.fold import Part, partial, told
+from bayou.backends.fold import Part, error_to_json, partial
 from bayou.backends.shards import Opening, Shard
 from bayou.errors import BayouError
 
@@ -28,7 +28,7 @@ class Job:
         try:
             source = self.opening.open(shard)
         except BayouError as error:
-            return Part(b"", error=told(error, shard.path)).to_bytes()
+            return Part(b"", error=error_to_json(error, shard.path)).to_bytes()
         with source:
             return partial(self.blank, source, shard.place, heard)
 

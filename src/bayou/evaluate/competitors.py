@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
 
 from bayou.classifiers.baselines import MajorityClass, NoChange
 from bayou.classifiers.estimator import Estimator
 from bayou.errors import SchemaError
-from bayou.streams.source import Source
 
 Models = Estimator | Sequence[Estimator] | Mapping[str, Estimator]
 
@@ -49,19 +46,3 @@ def with_baselines(models: Mapping[str, Estimator]) -> tuple[dict[str, Estimator
             everyone[name] = kind()
             added.add(name)
     return everyone, added
-
-
-def told(model: Estimator, source: Source) -> None:
-    """Tell a model that has seen nothing yet what the stream knows: text columns, nominal ones and their values.
-
-    What the user declared wins. Without this, a column of text would look like one of nominal values.
-    """
-    if model.started:
-        return
-    declared = model.declared()
-    columns: dict[str, Any] = {
-        name: (list(column.values) if column.values is not None else column.kind)
-        for name, column in source.columns.items()
-        if column.kind != "numeric"
-    }
-    model.reset(replace(declared, columns={**columns, **declared.columns}))

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.errors import DataError
-from bayou.evaluate.batches import Sample, is_source
-from bayou.evaluate.competitors import Models, named, told, with_baselines
+from bayou.evaluate.competitors import Models, named, with_baselines
 from bayou.evaluate.holdout import tested
 from bayou.evaluate.shared_encoding import shared_encodings
 from bayou.evaluate.significance import Verdict, corrected_t_test
@@ -19,6 +18,8 @@ from bayou.hashing import hash_label
 from bayou.plain_text import percent, shortened, table_text
 from bayou.readings.metrics import HEADLINES
 from bayou.streams.source import Source
+from bayou.training.batches import Sample, is_source
+from bayou.training.loop import declare_columns
 
 Folds = NDArray[np.int64]
 
@@ -174,7 +175,7 @@ def cross_validate(
         learning, testing = sample.take(train), sample.take(test)
         if is_source(data):
             for model in fresh.values():
-                told(model, data)
+                declare_columns(model, data)
         for shared in shared_encodings(fresh):
             block = shared.encode(learning.table, learning.labels, learn=True)
             for name, model in shared.models.items():

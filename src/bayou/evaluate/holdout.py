@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from bayou.classifiers.estimator import Estimator
-from bayou.evaluate.batches import batches, is_source
 from bayou.evaluate.clock import Clock
-from bayou.evaluate.competitors import Models, named, told, with_baselines
+from bayou.evaluate.competitors import Models, named, with_baselines
 from bayou.evaluate.curve import CurveBuilder
 from bayou.evaluate.evaluation import Evaluation
 from bayou.evaluate.label_index import LabelIndex, met
@@ -18,6 +17,8 @@ from bayou.evaluate.result import Result
 from bayou.evaluate.shared_encoding import shared_encodings
 from bayou.readings.metrics import Scores
 from bayou.streams.source import Source
+from bayou.training.batches import Batch, is_source
+from bayou.training.loop import declare_columns, feed
 
 
 def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tuple[Any, Any]) -> Evaluation:
@@ -38,10 +39,12 @@ def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tupl
     seconds = dict.fromkeys(contest, 0.0)
     if is_source(train):
         for model in contest.values():
-            told(model, train)
+            declare_columns(model, train)
     learned = 0
     together = shared_encodings(contest)
-    for batch in batches(train):
+
+    def learn(batch: Batch) -> None:
+        nonlocal learned
         learned += batch.size
         for shared in together:
             clock = Clock()
@@ -50,6 +53,8 @@ def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tupl
             for name in shared.models:
                 shared.learn(name, block)
                 seconds[name] += reading + clock.lap()
+
+    feed(train, learn)
     for model in contest.values():
         model.refresh()
     records, labels, rows = tested(contest, test)
@@ -84,7 +89,9 @@ def tested(
     records = {name: Record() for name in models}
     rows = 0
     together = shared_encodings(models)
-    for batch in batches(test):
+
+    def predict(batch: Batch) -> None:
+        nonlocal rows
         plan = book.admit([*met(batch.labels), *(c for model in models.values() for c in model.labels())])
         codes_of = book.codes(batch.labels)
         for shared in together:
@@ -94,6 +101,8 @@ def tested(
                     records[name].realign(plan)
                 records[name].update(book.scored(codes_of, model.proba(block), model))
         rows += batch.size
+
+    feed(test, predict)
     return records, tuple(book.labels), rows
 
 

@@ -12,9 +12,8 @@ import numpy as np
 from bayou.checks import require, rising
 from bayou.classifiers.baselines import MajorityClass, NoChange
 from bayou.encoding.table import Table
-from bayou.evaluate.batches import Batch, batches, is_source
 from bayou.evaluate.clock import Clock
-from bayou.evaluate.competitors import Models, named, told, with_baselines
+from bayou.evaluate.competitors import Models, named, with_baselines
 from bayou.evaluate.curve import CurveBuilder, Spacing
 from bayou.evaluate.drifts import Drifts
 from bayou.evaluate.evaluation import Evaluation
@@ -25,6 +24,8 @@ from bayou.evaluate.shared_encoding import SharedEncoding, shared_encodings
 from bayou.protocols import Arrays
 from bayou.streams.source import Source
 from bayou.summaries.outcomes import scored_rows
+from bayou.training.batches import Batch, is_source
+from bayou.training.loop import declare_columns, feed
 
 _BLIND = (NoChange, MajorityClass)  # they never look at a column
 
@@ -80,17 +81,15 @@ def prequential(
     (True, (1000, 2000))
     """
     run = Prequential(models, window=window, every=every)
-    for batch in batches(run.tell(stream), block, rows):
-        run.step(batch)
-        if progress is not None:
-            progress(run.progress(stream))
+    after = None if progress is None else lambda _: progress(run.progress(stream))
+    feed(run.tell(stream), run.step, rows=rows, pace=block, after=after)
     return run.evaluation(rejected(stream))
 
 
 class Prequential:
-    """The same, one batch at a time, for who wants to hold the loop; it can be saved and go on in another process.
+    """Test-then-train, one batch at a time: use this class instead of `prequential()` to drive the loop yourself.
 
-    Models that read rows alike (equal schemas) share every encoded batch.
+    It can be saved and go on in another process. Models that read rows alike (equal schemas) share every encoded batch.
     """
 
     def __init__(self, models: Models, *, window: int = 1000, every: int | None = None) -> None:
@@ -110,7 +109,7 @@ class Prequential:
         if is_source(stream):
             for model in self.models.values():
                 if not isinstance(model, _BLIND):
-                    told(model, stream)
+                    declare_columns(model, stream)
         return stream
 
     def step(self, batch: Batch) -> None:

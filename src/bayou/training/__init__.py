@@ -5,8 +5,8 @@ from the same models, and gives the same bits. What a step sends elsewhere (pred
 happen again after a crash.
 """
 
+from bayou.training.loop import Learning, Work
 from bayou.training.run import Every, Run, Trained
 from bayou.training.start import portable, restored, resume, train
-from bayou.training.work import Learning, Work
 
 __all__ = ["Every", "Learning", "Run", "Trained", "Work", "portable", "restored", "resume", "train"]

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayou.errors import DataError
-from bayou.evaluate.batches import Batch, Pace, labels_of
 from bayou.persist.checkpoint import Checkpoint, Snapshot, SourceChangedError, check_same_source
 from bayou.persist.errors import CheckpointError
 from bayou.persist.interrupts import Interrupts
 from bayou.streams import Source
-from bayou.training.work import Work
+from bayou.training.batches import Pace
+from bayou.training.loop import Work, feed
 
 Progress = Callable[[int, float | None], None]
 
@@ -96,7 +96,7 @@ class Run:
         self.work, self.source, self.checkpoint = work, source, checkpoint
         self.notes, self.limit, self.every, self.keep_going = dict(notes or {}), limit, every, keep_going
         self.rows, self.written, self._gone_on = 0, 0, False
-        self._size = Pace(block)
+        self._pace = _UpToCheckpoint(self, block)
         self._file = _fingerprint(source)
         self._last = 0, time.monotonic(), 0.0  # rows and time of the last checkpoint, and the seconds it took
 
@@ -113,28 +113,29 @@ class Run:
             if not self._gone_on:
                 self.work.tell(self.source)
                 self._write()  # so that from now on there is something to resume
-            while interrupts.caught is None:
-                size = self._next()
-                part = self.source.read(size) if size > 0 else None
-                if part is None:
-                    self._write(finished=True)
-                    return self._trained(finished=True)
-                self.work.step(Batch(part, labels_of(part), self.rows, len(part)))
-                self.rows += len(part)
+            before = self.rows
+
+            def after(done: int) -> bool:
+                self.rows = before + done
                 if on_progress is not None:
                     on_progress(self.rows, self._share())
                 rows, then, cost = self._last
                 if self.every.due(self.rows - rows, time.monotonic() - then, cost):
                     self._write()
-            self._write()
-            return self._trained(finished=False, stopped_by=interrupts.caught)
+                return interrupts.caught is not None
 
-    def _next(self) -> int:
-        """How many rows to read: none behind the next checkpoint that is due by rows, none behind the limit."""
-        size = self._size.next()
-        if self.every.rows is not None and self.checkpoint is not None:
-            size = min(size, self._last[0] + self.every.rows - self.rows)
-        return size if self.limit is None else min(size, self.limit - self.rows)
+            left = None if self.limit is None else self.limit - self.rows
+            finished = interrupts.caught is None and feed(
+                self.source, self.work.step, rows=left, pace=self._pace, after=after
+            )
+            self._write(finished)
+            return self._trained(finished, None if finished else interrupts.caught)
+
+    def rows_to_checkpoint(self) -> int | None:
+        """Rows up to the next checkpoint that is due by their number; None if none is."""
+        if self.every.rows is None or self.checkpoint is None:
+            return None
+        return self._last[0] + self.every.rows - self.rows
 
     def _share(self) -> float | None:
         share = self.source.progress()
@@ -168,8 +169,20 @@ class Run:
         now = time.monotonic()
         self._last = self.rows, now, now - begin
 
-    def _trained(self, finished: bool, stopped_by: str | None = None) -> Trained:
+    def _trained(self, finished: bool, stopped_by: str | None) -> Trained:
         return Trained(self.work, self.rows, finished, stopped_by, self.written)
+
+
+class _UpToCheckpoint(Pace):
+    """Batches that end where a checkpoint is due by its number of rows."""
+
+    def __init__(self, run: Run, block: int | None) -> None:
+        super().__init__(block)
+        self._run = run
+
+    def next(self) -> int:
+        size, left = super().next(), self._run.rows_to_checkpoint()
+        return size if left is None else min(size, left)
 
 
 def _fingerprint(source: Source) -> tuple[int, ...] | None:

@@ -12,8 +12,8 @@ from bayou.classifiers.estimator import Estimator
 from bayou.persist.checkpoint import Checkpoint, Snapshot
 from bayou.persist.errors import CheckpointError
 from bayou.streams import Source, open_stream
+from bayou.training.loop import Learning, Work
 from bayou.training.run import Every, Progress, Run, Trained
-from bayou.training.work import Learning, Work
 
 Folder = str | os.PathLike[str]
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from bayou import files
-from bayou.backends.fold import Part, Total, check_law, merged, partial, told
+from bayou.backends.fold import Part, Total, check_law, error_to_json, merged, partial
 from bayou.backends.frames import loose, prepared
 from bayou.backends.pool import Learned, Paths, Plan
 from bayou.backends.shards import Shard
@@ -129,7 +129,7 @@ def _row_learner(
             found = source(batches, wished, place)
             part = None if found is None else partial(blank, found, place)
         except BayouError as error:
-            part = Part(b"", error=told(error, place)).to_bytes()
+            part = Part(b"", error=error_to_json(error, place)).to_bytes()
         if part is not None:
             yield pa.record_batch(
                 {"number": pa.array([number], pa.int64()), "part": pa.array([part], pa.binary())}

@@ -30,6 +30,9 @@ def is_source(data: Any) -> TypeGuard[Source]:
     return hasattr(data, "read") and hasattr(data, "position")
 
 
+Stream = Source | tuple[Any, Any]
+
+
 class Pace:
     """How many rows to take at once: as many as are quick, so that progress shows and Ctrl-C is heard.
 
@@ -57,11 +60,9 @@ QUICK, SLOW = 0.1, 0.5  # seconds
 SMALLEST, LARGEST = 125, 8_000
 
 
-def batches(
-    data: Source | tuple[Any, Any], size: int | None = None, rows: int | None = None
-) -> Iterator[Batch]:
-    """A stream, or a pair (X, y), in batches of `size` rows, at most `rows` in all."""
-    pace = Pace(size)
+def batches(data: Stream, pace: Pace | int | None = None, rows: int | None = None) -> Iterator[Batch]:
+    """A stream, or a pair (X, y), in batches of as many rows as the pace says, at most `rows` in all."""
+    pace = pace if isinstance(pace, Pace) else Pace(pace)
     if is_source(data):
         yield from _from_source(data, pace, rows)
         return
@@ -87,9 +88,7 @@ def _from_source(source: Source, pace: Pace, rows: int | None) -> Iterator[Batch
 
 def labels_of(rows: Rows) -> Any:
     if rows.labels is None:
-        raise DataError(
-            "the stream has no labels to evaluate with", remedy="say which column is the target: target="
-        )
+        raise DataError("the stream has no labels", remedy="say which column is the target: target=")
     return rows.labels
 
 

@@ -1,0 +1,116 @@
+"""The one loop that moves rows from a stream into models.
+
+Learning, evaluating, learning a shard and the light first pass over a stream are all this loop with another `step`:
+it reads a batch, hands it over, and tells whoever wants to know. Checkpoints (`bayou.training.run`) hang on its hooks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+from bayou.classifiers.estimator import Estimator
+from bayou.persist.errors import CheckpointError
+from bayou.protocols import Arrays
+from bayou.streams import Source
+from bayou.training.batches import Batch, Pace, Stream, batches
+
+
+def feed(
+    stream: Stream,
+    step: Callable[[Batch], None],
+    *,
+    rows: int | None = None,
+    pace: Pace | int | None = None,
+    after: Callable[[int], bool | None] | None = None,
+) -> bool:
+    """Hand the rows of a stream to `step`, batch after batch; returns whether all rows were handed over.
+
+    Parameters
+    ----------
+    stream
+        A source, or a pair (X, y).
+    step
+        Called with every batch.
+    rows
+        Stop after so many rows.
+    pace
+        Rows per batch: a number, something that tells the next number, or as many as are quick if left out. Nothing
+        that is learned depends on it.
+    after
+        Called after every batch with the number of rows handed over so far; it ends the loop by returning True.
+
+    Examples
+    --------
+    >>> from bayou.classifiers import NaiveBayes
+    >>> model = NaiveBayes()
+    >>> feed(([{"sky": "blue"}, {"sky": "grey"}], ["dry", "wet"]), Learning(model).step)
+    True
+    >>> model.predict_one({"sky": "grey"})
+    'wet'
+    """
+    done = 0
+    for batch in batches(stream, pace, rows):
+        step(batch)
+        done += batch.size
+        if after is not None and after(done):
+            return False
+    return True
+
+
+class Work(Protocol):
+    """What is done with the rows of a source, and all that a checkpoint keeps of it: models, and other arrays."""
+
+    @property
+    def models(self) -> Mapping[str, Any]: ...
+
+    def tell(self, source: Source) -> object:
+        """Take in what the source declares about its columns, before the first row."""
+
+    def step(self, batch: Batch) -> None:
+        """Work on the rows, in order."""
+
+    def arrays(self) -> Arrays:
+        """The whole state besides the models."""
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take a state given by `arrays`, which belongs to the models."""
+
+
+class Learning:
+    """The usual work: a model learns the rows."""
+
+    def __init__(self, model: Any) -> None:
+        self.models = {"model": model}
+
+    def tell(self, source: Source) -> None:
+        declare_columns(self.models["model"], source)
+
+    def step(self, batch: Batch) -> None:
+        self.models["model"].learn_batch(batch.rows, batch.labels)
+
+    def arrays(self) -> Arrays:
+        return {}
+
+    def restore(self, arrays: Arrays) -> None:
+        if arrays:
+            raise CheckpointError(
+                "this checkpoint belongs to more than learning; resume it with the work it was made by"
+            )
+
+
+def declare_columns(model: Estimator, source: Source) -> None:
+    """Tell a model that has seen nothing yet what the stream knows: text columns, nominal ones and their values.
+
+    What the user declared wins. Without this, a column of text would look like one of nominal values.
+    """
+    if model.started:
+        return
+    declared = model.declared()
+    columns: dict[str, Any] = {
+        name: (list(column.values) if column.values is not None else column.kind)
+        for name, column in source.columns.items()
+        if column.kind != "numeric"
+    }
+    model.reset(replace(declared, columns={**columns, **declared.columns}))
