@@ -24,8 +24,8 @@ from bayou import ComplementNB, MultinomialNB, NaiveBayes
 from bayou.classifiers.ecoc import EcocNB
 from bayou.classifiers.estimator import Estimator
 from bayou.codes import BCH, Code, OneVsAll, OneVsOne, RandomCode
+from bayou.densities.kernel import Kernel, RoundedNormal
 from bayou.evaluate.crossval import splits
-from bayou.readings.kernel import Kernel, RoundedNormal
 from bayou.readings.prior import CountedPrior
 from bayou.streams import open_stream
 from bayou.summaries.class_counts import ClassCounts

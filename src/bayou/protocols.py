@@ -103,16 +103,6 @@ class Reading(Protocol):
 S = TypeVar("S", bound=Summary, contravariant=True)
 
 
-class LiveReader(Protocol[S]):
-    """Reads a summary as it stands: always current, never stored."""
-
-    def add_log_prob(self, summary: S, block: Block, out: Floats) -> None:
-        """out[n, K] += log p(x | c) from the summary as it is now."""
-
-    def predict_then_update(self, summary: S, block: Block, out: Floats) -> None:
-        """Row by row: add the log-probability as it stood before the row, then learn the row."""
-
-
 class SearchedReader(Protocol[S]):
     """Searches for a reading; the result is kept and changes only at refresh points."""
 
@@ -123,15 +113,11 @@ class SearchedReader(Protocol[S]):
         """The reading whose arrays these are."""
 
 
-class Terms(Protocol[S]):
-    """A live reader that tells the terms of its columns apart."""
-
-    def terms(self, summary: S, block: Block) -> Floats:
-        """[n, d, K] log p(x_j | c), 0 where missing."""
-
-
-class FrozenTerms(Protocol):
-    """A reading that tells the terms of its columns apart."""
+class ColumnReading(Protocol):
+    """A reading that tells its columns apart."""
 
     def terms(self, block: Block) -> Floats:
         """[n, d, K] log p(x_j | c), 0 where missing."""
+
+    def free_parameters(self) -> Floats:
+        """Free parameters per class, by column or the same for all."""

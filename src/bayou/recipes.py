@@ -2,12 +2,12 @@
 
 from bayou.codes import BCH, GivenCode, OneVsAll, OneVsOne, RandomCode
 from bayou.decisions import Costs, Threshold
+from bayou.densities.gaussian import Gaussian
+from bayou.densities.kernel import Kernel, RoundedNormal
 from bayou.rates import AdaGrad, Constant, Decaying, Experts, KunchevaPlumpton, MiniBatch, PaperRate
 from bayou.readings.categorical import MEstimate
 from bayou.readings.equal import EqualFrequency, EqualWidth
 from bayou.readings.fayyad_irani import FayyadIrani
-from bayou.readings.gaussian import Gaussian
-from bayou.readings.kernel import Kernel, RoundedNormal
 from bayou.readings.kmeans_bins import KMeansBins
 from bayou.readings.modl import MODL
 from bayou.readings.modl_groups import MODLGroups

@@ -9,7 +9,6 @@ import numpy as np
 
 from bayou.classifiers.ecoc import EcocNB
 from bayou.readings.dichotomies import Dichotomies
-from bayou.views.odds import view_odds
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "ecoc.json").read_text())
 
@@ -38,4 +37,4 @@ def unfolded(model, matrix):
     sides = Dichotomies(
         np.stack([signs > 0, signs < 0]).astype(float), np.zeros((0, 0)), bool((signs == 0).any())
     )
-    return {name: view_odds(view, sides) for name, view in model.engine.views.items()}
+    return {name: view.odds(sides) for name, view in model.engine.views.items()}

@@ -39,7 +39,6 @@ from bayou.rates import (
 from bayou.schema import Declared
 from bayou.summaries.quantile_tuples import GKClass
 from bayou.testing import CHECKS, random_data
-from bayou.views.column_terms import terms_then_update
 
 MODELS = {  # beside the default, on which the contract runs in test_contract.py
     "tied": lambda: WeightedNB(tied=True),
@@ -98,7 +97,7 @@ def test_trailing_terms_are_those_of_single_rows(view, smoothing):
     block = model.encode(records, data.labels, data.weights, learn=True)
     slow = copy.deepcopy(model.engine.views[view])
     units = np.zeros((block.n, block.numeric.shape[1]))
-    found = terms_then_update(model.engine.views[view], block, units)
+    found = model.engine.views[view].terms_then_update(block, units)
     for i in range(block.n):
         row = block.rows(i, i + 1)
         np.testing.assert_array_equal(found[i : i + 1], slow.column_terms(row))

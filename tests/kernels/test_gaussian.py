@@ -12,7 +12,7 @@ from tests.naive import moments as naive
 
 from bayou.align import from_empty
 from bayou.block import Block
-from bayou.readings.gaussian import Gaussian
+from bayou.densities.gaussian import Gaussian
 from bayou.schema import Growth, Kind, Schema
 from bayou.summaries.moments import Moments
 

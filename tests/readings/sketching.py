@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bayou.classifiers.estimator import Estimator
+from bayou.densities.gaussian import Gaussian
 from bayou.readings.categorical import CategoricalEstimator
-from bayou.readings.gaussian import Gaussian
 from bayou.readings.groups import Groups
 from bayou.readings.prior import CountedPrior
 from bayou.readings.sketched import CountMinSketch, Sketch, SketchedTable

@@ -15,10 +15,10 @@ from tests.naive.kernel import kernel_probability, normal_probability, precision
 from bayou.align import align, canonical, from_empty
 from bayou.block import Block
 from bayou.classifiers.estimator import Estimator
+from bayou.densities.kernel import Kernel, RoundedNormal
 from bayou.errors import DataError, ModelFileError
 from bayou.hashing import digest
 from bayou.kernels.kernel_density import log_far_mass, mass
-from bayou.readings.kernel import Kernel, RoundedNormal
 from bayou.readings.prior import CountedPrior
 from bayou.schema import Growth, Kind, Schema
 from bayou.summaries.class_counts import ClassCounts

@@ -25,7 +25,6 @@ from bayou.readings.dichotomies import Dichotomies, Odds
 from bayou.schema import Declared, Growth
 from bayou.summaries.class_counts import ClassCounts
 from bayou.threads import over_ranges
-from bayou.views.odds import require_regroups, view_odds
 from bayou.views.view import AnyView
 
 DECODINGS = ("soft", "l1", "hamming", "slepian")
@@ -134,7 +133,7 @@ class CodedViews(Engine):
         self.inner, self.code, self.decode = inner, code, decode
         self._read_off = _ReadOff()
         for view in inner.views.values():
-            require_regroups(view)
+            view.require_odds()
         self._class_view()
 
     @property
@@ -242,7 +241,7 @@ class CodedViews(Engine):
         known.plan = replace(known.plan, prior=prior[0])
         dichotomies = known.plan.dichotomies
         known.odds = (
-            [view_odds(view, dichotomies) for view in self.inner.views.values()] if dichotomies.width else []
+            [view.odds(dichotomies) for view in self.inner.views.values()] if dichotomies.width else []
         )
         return known.plan
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from bayou.densities.gaussian import Gaussian
+from bayou.densities.kernel import Kernel, RoundedNormal
 from bayou.errors import SchemaError
 from bayou.readings.categorical import CategoricalEstimator
 from bayou.readings.equal import EqualFrequency, EqualWidth
 from bayou.readings.fayyad_irani import FayyadIrani
-from bayou.readings.gaussian import Gaussian
 from bayou.readings.intervals import Intervals
-from bayou.readings.kernel import Kernel, RoundedNormal
 from bayou.readings.kmeans_bins import KMeansBins
 from bayou.readings.modl import MODL
 from bayou.readings.partition import Discretiser
 from bayou.summaries.grid_counts import CPiD, PiD
 from bayou.summaries.quantile_tuples import GKClass
 from bayou.views.live_cells import LiveCells
-from bayou.views.view import AnyView, Live, Searched
+from bayou.views.view import AnyView
 
 Numeric = Gaussian | GKClass | PiD | CPiD | Kernel | RoundedNormal
 NUMERIC: dict[str, type[Numeric]] = {
@@ -51,12 +51,10 @@ def bins_recipe(bins: str | Discretiser) -> Discretiser:
 
 def numeric_view(numeric: str | Numeric, bins: str | Discretiser) -> AnyView:
     """Normal densities are read live; cells are cut into intervals at refresh points and counted live, or smoothed."""
-    recipe = numeric_recipe(numeric)
-    if isinstance(recipe, Gaussian):
-        return Live(recipe.summary(), recipe)
-    if isinstance(recipe, Kernel | RoundedNormal):
-        return Searched(recipe.summary(), recipe)
-    intervals = Intervals(bins_recipe(bins))
+    recipe, discretiser = numeric_recipe(numeric), bins_recipe(bins)
+    if isinstance(recipe, Gaussian | Kernel | RoundedNormal):
+        return recipe.view(discretiser)
+    intervals = Intervals(discretiser)
     alpha, m, _ = intervals.added()
     return LiveCells(recipe.summary(), intervals, CategoricalEstimator(alpha, m))
 

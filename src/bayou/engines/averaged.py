@@ -13,9 +13,7 @@ from bayou.views.column_terms import (
     COLUMN_VIEWS,
     chunk_rows,
     column_edges,
-    current_terms,
     stacked,
-    terms_then_update,
 )
 
 
@@ -68,8 +66,8 @@ class AveragedViews(Views):
         for where, part in block.cut(range(rows, block.n, rows)):
             if learn:
                 classes.predict_then_update(part, out[where])
-                terms = [terms_then_update(view, part, no_units) for view in views]
+                terms = [view.terms_then_update(part, no_units) for view in views]
             else:
                 classes.add_log_prob(part, out[where])
-                terms = [current_terms(view, part) for view in views]
+                terms = [view.column_terms(part) for view in views]
             add_weighted_rows(out[where], stacked(terms), self.averaged.weights, edges)

@@ -9,20 +9,15 @@ import numpy as np
 from bayou.block import Block, Floats, Index
 from bayou.engines.views import Views
 from bayou.rates import Experts
-from bayou.summaries.moments import Moments
+from bayou.readings.intervals import IntervalReading
 from bayou.summaries.weights import Weights
 from bayou.views.column_terms import (
     COLUMN_VIEWS,
     chunk_rows,
     column_edges,
-    current_terms,
-    fill_units,
-    has_intervals,
-    informative_columns,
     stacked,
-    terms_then_update,
 )
-from bayou.views.view import AnyView
+from bayou.views.view import AnyView, Searched
 
 
 class WeightedViews(Views):
@@ -68,27 +63,38 @@ class WeightedViews(Views):
 
     def _index(self, edges: Index) -> tuple[Index, int]:
         """Columns that have terms: of searched intervals only those with more than one (as PMI)."""
-        if not self._uses_pmi():
+        intervals = self._pmi_intervals()
+        if intervals is None:
             return np.arange(edges[-1]), 0
-        informative = informative_columns(self.views["numeric"])
+        informative = intervals.informative_columns()
         return np.concatenate([informative, np.arange(edges[1], edges[-1])]), len(informative)
 
-    def _uses_pmi(self) -> bool:
-        return isinstance(self.weights.rate, Experts) and has_intervals(self.views["numeric"])
+    def _pmi_intervals(self) -> IntervalReading | None:
+        """The searched intervals of numeric columns, where they enter as pointwise mutual information."""
+        view = self.views["numeric"]
+        if isinstance(self.weights.rate, Experts) and isinstance(view, Searched):
+            return view.reading if isinstance(view.reading, IntervalReading) else None
+        return None
 
     def _scores(self, block: Block, edges: Index, index: Index, as_pmi: int, learn: bool) -> Floats:
         prior = np.zeros((block.n, self.n_classes))
-        uses_pmi = self._uses_pmi()
         units = np.zeros((block.n, block.numeric.shape[1] if self._needs_units() else 0))
         views = [self.views[name] for name in COLUMN_VIEWS]
+        intervals = self._pmi_intervals()
         if learn:
             self.views["classes"].predict_then_update(block, prior)
-            terms = [terms_then_update(view, block, units, uses_pmi) for view in views]
+            if intervals is not None:
+                first = intervals.pmi_terms(block)
+                views[0].update(block)
+            else:
+                first = views[0].terms_then_update(block, units)
+            terms = [first, *(view.terms_then_update(block, units) for view in views[1:])]
             y = block.y
         else:
             self.views["classes"].add_log_prob(block, prior)
-            terms = [current_terms(view, block, uses_pmi) for view in views]
-            fill_units(views[0], units)
+            first = views[0].column_terms(block) if intervals is None else intervals.pmi_terms(block)
+            terms = [first, *(view.column_terms(block) for view in views[1:])]
+            views[0].fill_units(units)
             y = np.full(block.n, -1, dtype=np.int32)
         return self.weights.learn(
             stacked(terms), units, prior, prior, edges, y, block.w, index, as_pmi
@@ -97,8 +103,4 @@ class WeightedViews(Views):
     def _needs_units(self) -> bool:
         """Densities are measured in units of their column only where the inputs would depend on them."""
         rate = self.weights.rate
-        return (
-            not self.weights.tied
-            and not rate.takes_pmi
-            and isinstance(self.views["numeric"].summary, Moments)
-        )
+        return not self.weights.tied and not rate.takes_pmi and self.views["numeric"].has_units

@@ -11,12 +11,13 @@ from bayou.kernels.aode import add_aode, fill_aode
 from bayou.kernels.collection import mark_whole
 from bayou.readings.collection import GRAIN
 from bayou.readings.joint_rows import OneDependent, read_direct, readings_predict_then_update
+from bayou.readings.live import LiveReader
 from bayou.summaries.joint_counts import JointCounts
 from bayou.threads import over_ranges
 
 
 @dataclass(frozen=True)
-class OneDependence:
+class OneDependence(LiveReader[JointCounts]):
     r"""$\log \frac{1}{|S|} \sum_{s \in S} P(c, x_s) \prod_{i \ne s} P(x_i | c, x_s)$, always current.
 
     S are the columns whose value was seen `min_count` times; where there is none, naive Bayes.

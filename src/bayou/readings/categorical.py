@@ -9,7 +9,11 @@ import numpy as np
 
 from bayou.block import Block, Codes, Floats
 from bayou.errors import SchemaError
+from bayou.kernels.column_terms import table_terms_then_update
 from bayou.kernels.value_counts import add_table, log_table, table_predict_then_update, table_terms
+from bayou.readings.cell_odds import CellOdds, ValueOdds
+from bayou.readings.dichotomies import Dichotomies, Odds
+from bayou.readings.live import LiveReader
 from bayou.readings.logs import integer_logs
 from bayou.recipe import Recipe
 from bayou.summaries.value_counts import ValueCounts
@@ -38,7 +42,7 @@ class MEstimate(Recipe):
 
 
 @dataclass(frozen=True)
-class CategoricalEstimator:
+class CategoricalEstimator(LiveReader[ValueCounts]):
     """log P(v | c) = log(n + alpha + m/V) - log(N + alpha V + m), a value never seen says nothing."""
 
     alpha: float = 1.0
@@ -88,6 +92,31 @@ class CategoricalEstimator:
             return
         logs = integer_logs(int(s.present.max(initial=0.0)) + block.n + int(s.width.max(initial=0)) + 2)
         self._predict_then_update(summary, block, block.y, logs, out)
+
+    def terms_then_update(self, summary: ValueCounts, block: Block, units: Floats) -> Floats:
+        s = summary
+        terms = np.empty((*block.codes.shape, s.counts.shape[1]))
+        logs = integer_logs(int(s.present.max(initial=0.0)) + block.n + int(s.width.max(initial=0)) + 2)
+        table_terms_then_update(
+            s.counts, s.present, s.seen, terms, s.declared, s.offsets, block.codes, block.y, block.w, logs,
+            self.alpha, self.m,
+        )  # fmt: skip
+        return terms
+
+    def free_parameters(self, summary: ValueCounts) -> Floats:
+        spare: Floats = np.maximum(summary.width - 1.0, 0.0)
+        return spare
+
+    def odds(self, summary: ValueCounts, dichotomies: Dichotomies) -> Odds:
+        s = summary
+        columns = [
+            CellOdds(
+                s.counts, s.present[j], int(s.declared[j]), int(s.seen[j]), int(s.offsets[j]),
+                int(s.offsets[j] + s.sizes[j]), dichotomies, self.alpha, self.m,
+            )
+            for j in range(len(s.sizes))
+        ]  # fmt: skip
+        return ValueOdds(columns)
 
     def _predict_then_update(
         self, s: ValueCounts, block: Block, labels: Codes, logs: Floats, out: Floats

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,7 +14,6 @@ from bayou.kernels.value_counts import add_table
 from bayou.kernels.word_counts import add_words
 from bayou.readings.dichotomies import Dichotomies
 from bayou.readings.logs import integer_logs
-from bayou.readings.words import Bernoulli, Complement
 from bayou.summaries.word_counts import TextCounts, WordCounts
 from bayou.threads import over_ranges
 
@@ -143,7 +143,12 @@ class DocumentOdds:
             _add_words(out, table, words, self.binary)
 
     @staticmethod
-    def of(reader: Bernoulli | Complement, summary: WordCounts, dichotomies: Dichotomies) -> DocumentOdds:
+    def of(
+        table_of: Callable[[TextCounts], tuple[Floats, Floats]],
+        binary: bool,
+        summary: WordCounts,
+        dichotomies: Dichotomies,
+    ) -> DocumentOdds:
         """From tables of two groups, column by column."""
         tables = []
         for text in summary.texts:
@@ -158,11 +163,11 @@ class DocumentOdds:
                     np.ascontiguousarray(both[:, pair]), total[pair].copy(), text.size, text.declared
                 )
                 grouped.count_seen()
-                table, base = reader.table(grouped)
+                table, base = table_of(grouped)
                 margins[:, b] = table[:, 0] - table[:, 1]
                 bases[0, b] = base[0] - base[1]
             rows, every = np.zeros((text.size, dichotomies.width)), np.zeros((1, dichotomies.width))
             dichotomies.put(rows, margins)
             dichotomies.put(every, bases)
             tables.append((rows, every[0]))
-        return DocumentOdds(tables, reader.binary)
+        return DocumentOdds(tables, binary)

@@ -10,6 +10,7 @@ from bayou.block import Block, Codes, Floats
 from bayou.kernels.collection import mark_whole
 from bayou.kernels.collection_table import add_collection, fill_tables
 from bayou.readings.joint_rows import read_direct, readings_predict_then_update
+from bayou.readings.live import LiveReader
 from bayou.readings.parent_sets import Forests, ParentSets, ParentSetTable
 from bayou.summaries.joint_counts import JointCounts
 from bayou.threads import over_ranges
@@ -18,7 +19,7 @@ GRAIN = 100_000  # terms worth a thread of their own
 
 
 @dataclass(frozen=True)
-class Collection:
+class Collection(LiveReader[JointCounts]):
     r"""$\sum_i \log \sum_{pa \in PA_i} u_{i,pa} P(x_i | c, pa)$: the vote of all networks with these parent sets.
 
     Always current: the parent sets follow from the order of the columns, the probabilities from the counts.
@@ -27,16 +28,18 @@ class Collection:
     parent_sets: ParentSets = field(default_factory=Forests)
     alpha: float = 1.0
 
-    def terms(self, summary: JointCounts) -> ParentSetTable:
+    def parent_sets_of(self, summary: JointCounts) -> ParentSetTable:
         """The parent sets over the columns met so far, made once per order of the columns."""
         return kept_terms(summary, self.parent_sets)
 
     def add_log_prob(self, summary: JointCounts, block: Block, out: Floats) -> None:
         s = summary.flushed()
-        add_terms(s, self.terms(s), self.alpha, s.codes_of(block), out)
+        add_terms(s, self.parent_sets_of(s), self.alpha, s.codes_of(block), out)
 
     def predict_then_update(self, summary: JointCounts, block: Block, out: Floats) -> None:
-        readings_predict_then_update(summary, lambda s: [self.terms(s)], self.alpha, block, out[np.newaxis])
+        readings_predict_then_update(
+            summary, lambda s: [self.parent_sets_of(s)], self.alpha, block, out[np.newaxis]
+        )
 
 
 def kept_terms(summary: JointCounts, parent_sets: ParentSets) -> ParentSetTable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -62,6 +62,14 @@ class Odds(Protocol):
 
     def add(self, block: Block, out: Floats) -> None:
         """out[n, width] += log p(x | +) - log p(x | -), column by column or folded."""
+
+
+@runtime_checkable
+class RegroupedReading(Protocol):
+    """A reading of class counts that can be read for groups of classes without another search."""
+
+    def odds(self, dichotomies: Dichotomies) -> Odds:
+        """The log-odds of every column of a code."""
 
 
 @dataclass(frozen=True)

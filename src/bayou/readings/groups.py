@@ -15,6 +15,7 @@ from bayou.kernels.intervals import fill_log_table
 from bayou.kernels.value_groups import add_groups, group_codes, group_terms
 from bayou.protocols import Arrays
 from bayou.readings.categorical import CategoricalEstimator, MEstimate
+from bayou.readings.dichotomies import Dichotomies, Odds, PairedOdds
 from bayou.readings.modl_groups import Grouping, MODLGroups
 from bayou.schema import Kind, Schema
 from bayou.summaries.array_summary import move
@@ -252,6 +253,14 @@ class GroupReading:
         out = np.zeros((*values.shape, self.table.shape[1]))
         group_terms(out, self.table, self.keys, self.row_of, self.offsets, self.rest, values)
         return out
+
+    def free_parameters(self) -> Floats:
+        """[d] groups of each column but one."""
+        return np.maximum(np.diff(self.parts) - 1.0, 0.0)
+
+    def odds(self, dichotomies: Dichotomies) -> Odds:
+        """All columns of a code share the groups of values."""
+        return PairedOdds(self.counted(dichotomies.sums(self.counts)), dichotomies)
 
     def groups_of(self, column: int) -> list[list[int]]:
         """Keys by group; for plain values a key is the value's code + 1."""

@@ -14,9 +14,12 @@ from bayou.align import Alignment, Axis
 from bayou.block import Block, Codes, Floats, Index
 from bayou.checks import counts, finite, parts, require, rising
 from bayou.errors import SchemaError
+from bayou.kernels.column_terms import gather_intervals
 from bayou.kernels.intervals import add_intervals, fill_log_table, interval_codes, interval_terms
+from bayou.kernels.weights import pmi_table
 from bayou.protocols import Arrays, Summary
 from bayou.readings.categorical import MEstimate
+from bayou.readings.dichotomies import ColumnOdds, Dichotomies, Odds, PairedOdds
 from bayou.readings.modl import MODL
 from bayou.readings.partition import Discretiser, Partition, Partitions, offsets_of
 from bayou.summaries.array_summary import move
@@ -189,6 +192,38 @@ class IntervalReading:
         out = np.zeros((*block.numeric.shape, self.table.shape[1]))
         interval_terms(out, self.table, parts.cuts, parts.offsets, block.numeric)
         return out
+
+    def informative_columns(self) -> Index:
+        """Columns of more than one interval; the others say nothing until the next search."""
+        return np.flatnonzero(np.diff(self.parts) > 1)
+
+    @cached_property
+    def pmi_table(self) -> Floats:
+        """float64[P + 1, K] the table as pointwise mutual information, by the class counts it was read from."""
+        table = self.table.copy()
+        pmi_table(table, self.counts, self.parts)
+        return table
+
+    def pmi_terms(self, block: Block) -> Floats:
+        """[n, d, K] pointwise mutual information of the informative columns' values."""
+        index = self.informative_columns()
+        out = np.empty((block.n, len(index), self.pmi_table.shape[1]))
+        gather_intervals(out, self.pmi_table, self.partitions.cuts, self.parts, index, block.numeric)
+        return out
+
+    def free_parameters(self) -> Floats:
+        """[d] intervals of each column but one."""
+        return np.diff(self.parts) - 1.0
+
+    def odds(self, dichotomies: Dichotomies) -> Odds:
+        """All columns of a code share the intervals of the classes; counts of a side are summed, then smoothed."""
+        parts = self.partitions
+        if self.added[
+            2
+        ]:  # smoothing by the weight of the column, which differs from column to column of the code
+            counts = [np.ascontiguousarray(parts.counts @ groups.T) for groups in dichotomies.groups()]
+            return ColumnOdds([self.counted(c) for c in counts], dichotomies)
+        return PairedOdds(self.counted(dichotomies.sums(parts.counts)), dichotomies)
 
     def realign(self, plan: Alignment) -> Self:
         """A new column is one empty interval; a new class has no counts."""

@@ -8,11 +8,12 @@ import numpy as np
 
 from bayou.block import Block, Floats
 from bayou.kernels.last_label import last_label_predict_then_update
+from bayou.readings.live import LiveReader
 from bayou.summaries.last_label import LastLabel
 
 
 @dataclass(frozen=True)
-class Persistence:
+class Persistence(LiveReader[LastLabel]):
     """log p(c) = 0 for the last label and -inf for the others; -inf for all before the first label."""
 
     def add_log_prob(self, summary: LastLabel, block: Block, out: Floats) -> None:

@@ -10,12 +10,14 @@ import numpy as np
 from bayou.block import Block, Floats
 from bayou.errors import SchemaError
 from bayou.kernels.class_counts import add_prior, add_vector, count_classes, prior_predict_then_update
+from bayou.readings.dichotomies import Dichotomies, Odds, VectorOdds, prior_of_dichotomies
+from bayou.readings.live import LiveReader
 from bayou.schema import Label
 from bayou.summaries.class_counts import ClassCounts
 
 
 @dataclass(frozen=True)
-class CountedPrior:
+class CountedPrior(LiveReader[ClassCounts]):
     """log P(c) = log(N_c + alpha) - log(N + alpha k): empirical with alpha = 0, Laplace with alpha = 1.
 
     k is the number of classes with weight, or the declared number if larger. A class without weight that
@@ -30,9 +32,12 @@ class CountedPrior:
     def predict_then_update(self, summary: ClassCounts, block: Block, out: Floats) -> None:
         prior_predict_then_update(summary.weight, out, block.y, block.w, summary.declared.item(), self.alpha)
 
+    def odds(self, summary: ClassCounts, dichotomies: Dichotomies) -> Odds:
+        return prior_of_dichotomies(summary.weight, self.alpha, dichotomies)
+
 
 @dataclass(frozen=True)
-class GivenPrior:
+class GivenPrior(LiveReader[ClassCounts]):
     """The user's own class probabilities, in the order in which the classes are declared."""
 
     probabilities: tuple[float, ...]
@@ -44,19 +49,19 @@ class GivenPrior:
         self.add_log_prob(summary, block, out)
         count_classes(summary.weight, block.y, block.w, 1.0)
 
+    def odds(self, summary: ClassCounts, dichotomies: Dichotomies) -> Odds:
+        return prior_of_dichotomies(np.array(self.probabilities), 0.0, dichotomies)
+
 
 @dataclass(frozen=True)
-class Possible:
+class Possible(LiveReader[ClassCounts]):
     """No preference among the classes that have weight; the others are impossible."""
 
     def add_log_prob(self, summary: ClassCounts, block: Block, out: Floats) -> None:
         add_vector(out, np.where(summary.weight > 0, 0.0, -np.inf))
 
-    def predict_then_update(self, summary: ClassCounts, block: Block, out: Floats) -> None:
-        for i in range(block.n):
-            row = block.rows(i, i + 1)
-            self.add_log_prob(summary, row, out[i : i + 1])
-            summary.update(row)
+    def odds(self, summary: ClassCounts, dichotomies: Dichotomies) -> Odds:
+        return VectorOdds(np.zeros(dichotomies.width))
 
 
 def prior_reader(prior: str | Mapping[Label, float]) -> CountedPrior | GivenPrior:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from bayou.errors import DataError
 from bayou.kernels.heavy_hitters import add_terms
 from bayou.kernels.sums import TILE
 from bayou.readings.categorical import CategoricalEstimator
+from bayou.readings.live import LiveReader
 from bayou.recipe import Recipe
 from bayou.summaries.count_min import CountMin
 from bayou.summaries.heavy_hitters import LEAST, HeavyHitters
@@ -75,7 +77,7 @@ class CountMinSketch(Recipe):
 
 
 @dataclass(frozen=True)
-class SketchedTable:
+class SketchedTable(LiveReader[Any]):
     r"""$\log P(v \mid c) = \log (n + \alpha + m/V) - \log (N + \alpha V + m)$ over values without end.
 
     Over `HeavyHitters` n is exact for the values kept, and a value that is not kept is read as the garbage value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Real
 
@@ -20,6 +20,9 @@ from bayou.kernels.word_counts import (
     multinomial_predict_then_update,
     multinomial_table,
 )
+from bayou.readings.cell_odds import CellOdds, DocumentOdds, WordOdds
+from bayou.readings.dichotomies import Dichotomies, Odds
+from bayou.readings.live import LiveReader
 from bayou.readings.logs import integer_logs
 from bayou.summaries.word_counts import TextCounts, WordCounts
 from bayou.threads import over_ranges
@@ -29,7 +32,7 @@ LEAST = 1e-300  # a pseudo-count of 0: lost beside any count, and a logarithm th
 
 
 @dataclass(frozen=True)
-class _Documents:
+class _Documents(LiveReader[WordCounts]):
     """What the three readings share: a table per text column, and rows as sums of its entries."""
 
     alpha: float = 1.0
@@ -73,11 +76,11 @@ class _Documents:
             out[:, j] = column
         return out
 
-    def predict_then_update(self, summary: WordCounts, block: Block, out: Floats) -> None:
-        for i in range(block.n):
-            row = block.rows(i, i + 1)
-            self.add_log_prob(summary, row, out[i : i + 1])
-            summary.update(row)
+    def free_parameters(self, summary: WordCounts) -> Floats:
+        return np.array([max(text.width - 1.0, 0.0) for text in summary.texts])
+
+    def odds(self, summary: WordCounts, dichotomies: Dichotomies) -> Odds:
+        return DocumentOdds.of(self.table, self.binary, summary, dichotomies)
 
 
 @dataclass(frozen=True)
@@ -101,27 +104,57 @@ class Multinomial(_Documents):
             drawn.append(words_of(rng.multinomial(20, w / w.sum()) for w in weight.T[block.y]))
         block.words = tuple(drawn)
 
+    def _wants_table(self, summary: WordCounts, block: Block) -> bool:
+        """Whether a table of all words pays: it is there already, or the documents have more words than it."""
+        if self in summary.memo:
+            return True
+        return sum(len(words.ids) for words in block.words) >= sum(text.size for text in summary.texts)
+
     def add_log_prob(self, summary: WordCounts, block: Block, out: Floats) -> None:
-        if not summary.texts:
-            return
-        few = sum(len(words.ids) for words in block.words) < sum(text.size for text in summary.texts)
-        if self in summary.memo or not few:
+        if self._wants_table(summary, block):
             super().add_log_prob(summary, block, out)
             return
         for text, words in zip(summary.texts, block.words, strict=True):
-            add_multinomial(
-                out, text.counts, text.total, words.indptr, words.ids, words.counts,
-                integer_logs(1), float(text.width), self.alpha,
-            )  # fmt: skip
+            self._add_few(text, words, out)
+
+    def _add_few(self, text: TextCounts, words: Words, out: Floats) -> None:
+        add_multinomial(
+            out, text.counts, text.total, words.indptr, words.ids, words.counts,
+            integer_logs(1), float(text.width), self.alpha,
+        )  # fmt: skip
+
+    def terms(self, summary: WordCounts, block: Block) -> Floats:
+        if self._wants_table(summary, block):
+            return super().terms(summary, block)
+        return _by_column(summary, block, self._add_few)
 
     def predict_then_update(self, summary: WordCounts, block: Block, out: Floats) -> None:
         summary.memo.clear()
         for text, words in zip(summary.texts, block.words, strict=True):
-            logs = integer_logs(int(text.total.max(initial=0.0)) + int(words.counts.sum()) + text.size + 2)
-            multinomial_predict_then_update(
-                text.counts, text.total, text.seen, out, words.indptr, words.ids, words.counts,
-                block.y, block.w, logs, float(text.declared), self.alpha,
-            )  # fmt: skip
+            self._predict_then_update(text, words, block, out)
+
+    def _predict_then_update(self, text: TextCounts, words: Words, block: Block, out: Floats) -> None:
+        logs = integer_logs(int(text.total.max(initial=0.0)) + int(words.counts.sum()) + text.size + 2)
+        multinomial_predict_then_update(
+            text.counts, text.total, text.seen, out, words.indptr, words.ids, words.counts,
+            block.y, block.w, logs, float(text.declared), self.alpha,
+        )  # fmt: skip
+
+    def terms_then_update(self, summary: WordCounts, block: Block, units: Floats) -> Floats:
+        summary.memo.clear()
+        return _by_column(
+            summary, block, lambda text, words, out: self._predict_then_update(text, words, block, out)
+        )
+
+    def odds(self, summary: WordCounts, dichotomies: Dichotomies) -> Odds:
+        return WordOdds(
+            [
+                CellOdds(
+                    t.counts, t.total, t.declared, int(t.seen[0]), 0, t.size, dichotomies, self.alpha, 0.0
+                )
+                for t in summary.texts
+            ]
+        )
 
 
 @dataclass(frozen=True)
@@ -158,6 +191,16 @@ class Bernoulli(_Documents):
             share = met * (text.counts[: text.size] + self.alpha) / (text.total + 2 * self.alpha)
             drawn.append(words_of((rng.random(text.size) < share[:, c]).astype(np.int64) for c in block.y))
         block.words = tuple(drawn)
+
+
+def _by_column(summary: WordCounts, block: Block, add: Callable[[TextCounts, Words, Floats], None]) -> Floats:
+    """[n, t, K] what `add` adds for each text column."""
+    terms = np.zeros((block.n, len(summary.texts), len(summary.texts[0].total)))
+    for j, (text, words) in enumerate(zip(summary.texts, block.words, strict=True)):
+        out = np.zeros((block.n, terms.shape[2]))
+        add(text, words, out)
+        terms[:, j] = out
+    return terms
 
 
 def words_of(rows: Iterable[NDArray[np.int64]]) -> Words:

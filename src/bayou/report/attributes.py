@@ -11,9 +11,9 @@ import numpy as np
 
 from bayou.align import canonical_order
 from bayou.block import Floats
+from bayou.densities.gaussian import Gaussian
 from bayou.engines.joint import joint_columns
 from bayou.plain_text import shortened
-from bayou.readings.gaussian import Gaussian
 from bayou.readings.groups import GroupReading
 from bayou.readings.intervals import IntervalReading
 from bayou.report.information import count_information, normal_information

@@ -14,7 +14,7 @@ from bayou.protocols import Arrays
 from bayou.readings.averaging import Evidence, search_named
 from bayou.summaries.reservoir import Reservoir
 from bayou.summaries.weights import column_axis
-from bayou.views.column_terms import COLUMN_VIEWS, column_parameters, stacked
+from bayou.views.column_terms import COLUMN_VIEWS, stacked
 from bayou.views.view import AnyView, View
 
 
@@ -39,14 +39,20 @@ class AveragedView(View[Reservoir]):
             return
         prior = np.zeros((1, len(views["classes"].summary.weight)))
         views["classes"].add_log_prob(kept.rows(0, 1), prior)
-        terms = stacked([views[name].column_terms(kept) for name in COLUMN_VIEWS])
+        by_view = [views[name].column_terms(kept) for name in COLUMN_VIEWS]
+        terms = stacked(by_view)
         possible = np.isfinite(prior[0])
         informative = np.flatnonzero((terms[:, :, possible] != 0.0).any(axis=(0, 2)))
         if len(informative) == 0:
             return
         columns = np.ascontiguousarray(terms[:, informative].transpose(1, 0, 2))
         w = kept.w * (int(self.summary.seen[0]) / kept.n)
-        parameters = np.concatenate([column_parameters(views[name]) for name in COLUMN_VIEWS])[informative]
+        parameters = np.concatenate(
+            [
+                np.broadcast_to(views[name].free_parameters(), own.shape[1])
+                for name, own in zip(COLUMN_VIEWS, by_view, strict=True)
+            ]
+        )[informative]
         costs = 0.5 * np.log(w.sum()) * possible.sum() * parameters + np.log(len(informative) + 1.0)
         self.weights[informative] = self.find(Evidence(columns, prior[0], kept.y, w, costs))
 

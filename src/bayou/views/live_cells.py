@@ -13,6 +13,7 @@ from bayou.block import Block, Codes, Floats, Index
 from bayou.checks import counts, require
 from bayou.protocols import Arrays, Reading, SearchedReader, Summary
 from bayou.readings.categorical import CategoricalEstimator
+from bayou.readings.dichotomies import Dichotomies, Odds, RegroupedReading
 from bayou.summaries.array_summary import move
 from bayou.summaries.value_counts import ValueCounts
 from bayou.views.view import AnyView, Searched
@@ -135,6 +136,14 @@ class LiveCells(Searched[S]):
 
     def column_terms(self, block: Block) -> Floats:
         return self.smoothing.terms(self.cells, self._coded(block))
+
+    def terms_then_update(self, block: Block, units: Floats) -> Floats:
+        terms = self.smoothing.terms_then_update(self.cells, self._coded(block), units)
+        self.summary.update(block)
+        return terms
+
+    def odds(self, dichotomies: Dichotomies) -> Odds:
+        return cast(RegroupedReading, self.current()).odds(dichotomies)
 
     def scale(self, factor: float) -> None:
         super().scale(factor)

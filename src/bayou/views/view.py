@@ -2,7 +2,7 @@
 
 A *live* view is read straight from the state, so it is always current. A *searched* view keeps its reading:
 it changes only at fixed row counts, or when a merge, an unlearning, a decay, or a row with a new class or a new
-column left it due; a due view is read before the next row is learned or predicted.
+column left it stale; a stale view is read before the next row is learned or predicted.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from bayou.errors import UnsupportedError
 from bayou.laws import MergeLaw
 from bayou.protocols import (
     Arrays,
+    ColumnReading,
     Decays,
-    FrozenTerms,
-    LiveReader,
     Reading,
+    Regroups,
     SearchedReader,
     Subtracts,
     Summary,
-    Terms,
 )
+from bayou.readings.dichotomies import ColumnOdds, Dichotomies, Odds, RegroupedReading
+from bayou.readings.live import LiveReader
 
 S = TypeVar("S", bound=Summary)
 
@@ -70,14 +71,40 @@ class View(Generic[S]):
         """[n, d, K] what each column of this view adds; for views whose reader tells its terms apart."""
         raise NotImplementedError
 
+    def terms_then_update(self, block: Block, units: Floats) -> Floats:
+        """[n, d, K] what each column adds, as it stood before each row; the rows are then learned.
+
+        `units`, [n, p] or [n, 0], takes the logarithms of the columns' scales where the terms are densities.
+        """
+        raise NotImplementedError
+
+    has_units = False  # whether the terms are densities, which depend on the units of their columns
+
+    def fill_units(self, units: Floats) -> None:
+        """The units as they stand."""
+
+    def free_parameters(self) -> Floats:
+        """Free parameters per class, by column or the same for all."""
+        return np.array(2.0)
+
+    def odds(self, dichotomies: Dichotomies) -> Odds:
+        """Log-odds between groups of classes, for all columns of a code; good for the state as it is."""
+        name = type(self).__name__
+        raise UnsupportedError(
+            f"{name} cannot be read for groups of classes: it is found for all of them together"
+        )
+
+    def require_odds(self) -> None:
+        """Refuse unless this view can be read for groups of classes."""
+        name = type(self.summary).__name__
+        if not isinstance(self.summary, Regroups):
+            raise UnsupportedError(f"{name} cannot be read for groups of classes: {name} does not regroup")
+        if type(self).odds is View.odds:
+            self.odds(Dichotomies(np.zeros((2, 0, 0)), np.zeros((0, 0)), False))
+
     def draw(self, block: Block, rng: np.random.Generator) -> None:
         """Fill this view's columns of a block from its rows' classes, where the reader is generative."""
-        reader: Any = getattr(self, "reader", None)
-        if not hasattr(reader, "draw"):
-            raise UnsupportedError(
-                f"cannot sample: {type(reader).__name__} does not say how its columns are drawn"
-            )
-        reader.draw(self.summary, block, rng)
+        raise UnsupportedError(f"cannot sample: {type(self).__name__} does not say how its columns are drawn")
 
     def merge(self, other: Self) -> None:
         self.summary.merge(other.summary)
@@ -138,7 +165,28 @@ class Live(View[S]):
         self.reader.predict_then_update(self.summary, block, out)
 
     def column_terms(self, block: Block) -> Floats:
-        return cast(Terms[S], self.reader).terms(self.summary, block)
+        return self.reader.terms(self.summary, block)
+
+    def terms_then_update(self, block: Block, units: Floats) -> Floats:
+        if self.has_no_columns:
+            return self.column_terms(block)
+        return self.reader.terms_then_update(self.summary, block, units)
+
+    @property
+    def has_units(self) -> bool:  # type: ignore[override] # of the class elsewhere, of the reader here
+        return self.reader.has_units
+
+    def fill_units(self, units: Floats) -> None:
+        self.reader.fill_units(self.summary, units)
+
+    def free_parameters(self) -> Floats:
+        return self.reader.free_parameters(self.summary)
+
+    def odds(self, dichotomies: Dichotomies) -> Odds:
+        return self.reader.odds(self.summary, dichotomies)
+
+    def draw(self, block: Block, rng: np.random.Generator) -> None:
+        self.reader.draw(self.summary, block, rng)
 
     def fresh(self) -> Self:
         return type(self)(self.summary.fresh(), self.reader)
@@ -174,7 +222,22 @@ class Searched(View[S]):
         self.summary.update(block)
 
     def column_terms(self, block: Block) -> Floats:
-        return cast(FrozenTerms, self.reading).terms(block)
+        return cast(ColumnReading, self.reading).terms(block)
+
+    def terms_then_update(self, block: Block, units: Floats) -> Floats:
+        terms = self.column_terms(block)
+        if not self.has_no_columns:
+            self.update(block)
+        return terms
+
+    def free_parameters(self) -> Floats:
+        return cast(ColumnReading, self.reading).free_parameters()
+
+    def odds(self, dichotomies: Dichotomies) -> Odds:
+        if isinstance(self.reading, RegroupedReading):
+            return self.reading.odds(dichotomies)
+        found = [self.reader.read(cast(Any, self.summary).regroup(g)) for g in dichotomies.groups()]
+        return ColumnOdds(found, dichotomies)
 
     def realign(self, plan: Alignment) -> None:
         super().realign(plan)

@@ -1,4 +1,4 @@
-"""Normal densities of numeric columns."""
+"""The normal density of numeric columns: how it is chosen, summarised, read and grouped."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 
 from bayou.block import Block, Floats
 from bayou.errors import SchemaError
+from bayou.kernels.column_terms import gaussian_terms_then_update, read_units
+from bayou.kernels.ecoc import add_difference, side_gaussians
 from bayou.kernels.gaussian import (
     CONSTANT_SHARE,
     add_gaussian,
@@ -16,15 +18,20 @@ from bayou.kernels.gaussian import (
     gaussian_terms,
 )
 from bayou.kernels.normal import read_columns
+from bayou.readings.dichotomies import Dichotomies, Odds
+from bayou.readings.live import LiveReader
+from bayou.readings.partition import Discretiser
 from bayou.recipe import Recipe
 from bayou.summaries.moments import Moments
 from bayou.threads import over_ranges
+from bayou.views.view import AnyView, Live
 
 GRAIN = 200_000  # cells worth a thread of their own
+ODDS_GRAIN = 500  # rows worth a thread of their own
 
 
 @dataclass(frozen=True)
-class Gaussian(Recipe):
+class Gaussian(Recipe, LiveReader[Moments]):
     r"""log p(x | c) = -\log(2\pi\sigma^2)/2 - (x - \mu)^2 / (2\sigma^2) per column and class.
 
     Parameters
@@ -49,8 +56,11 @@ class Gaussian(Recipe):
         if self.ddof not in (0, 1) or not 0 <= self.floor < 1:
             raise SchemaError(f"{self}: ddof is 0 or 1, floor a share in [0, 1)")
 
-    def summary(self) -> Moments:
-        return Moments()
+    has_units = True
+
+    def view(self, bins: Discretiser | None = None) -> AnyView:
+        """Moments, read live."""
+        return Live(Moments(), self)
 
     def tables(self, summary: Moments) -> tuple[Floats, Floats, Floats]:
         """Peak (log-density at the centre), centre, and 1 / (2 var), each [K, p]."""
@@ -97,3 +107,43 @@ class Gaussian(Recipe):
         gaussian_predict_then_update(
             s.n, s.mean, s.m2, out, block.numeric, block.y, block.w, float(self.ddof), self.floor
         )  # fmt: skip
+
+    def terms_then_update(self, summary: Moments, block: Block, units: Floats) -> Floats:
+        s, x = summary, block.numeric
+        terms = np.empty((*x.shape, len(s.n)))
+        gaussian_terms_then_update(
+            s.n, s.mean, s.m2, terms, units, x, block.y, block.w, float(self.ddof), self.floor
+        )
+        return terms
+
+    def fill_units(self, summary: Moments, units: Floats) -> None:
+        """The logarithms of the columns' pooled standard deviations."""
+        if units.shape[1]:
+            read_units(summary.n, summary.mean, summary.m2, units)
+
+    def odds(self, summary: Moments, dichotomies: Dichotomies) -> Odds:
+        s = summary
+        peak, centre, half = (np.empty((2 * dichotomies.columns, s.n.shape[1])) for _ in range(3))
+        side_gaussians(
+            s.n, s.mean, s.m2, dichotomies.dichotomies, float(self.ddof), self.floor, peak, centre, half
+        )
+        return GaussianOdds((peak, centre, half), dichotomies)
+
+
+@dataclass(frozen=True)
+class GaussianOdds:
+    """Log-odds of numeric columns: two normal densities per column of the code."""
+
+    tables: tuple[Floats, Floats, Floats]
+    dichotomies: Dichotomies
+
+    def add(self, block: Block, out: Floats) -> None:
+        both = np.zeros((block.n, len(self.tables[0])))
+        margins = np.zeros((block.n, both.shape[1] // 2))
+
+        def rows(lo: int, hi: int) -> None:
+            add_gaussian(both[lo:hi], block.numeric[lo:hi], *self.tables)
+            add_difference(margins[lo:hi], both[lo:hi])
+            self.dichotomies.put(out[lo:hi], margins[lo:hi])
+
+        over_ranges(rows, block.n, ODDS_GRAIN)

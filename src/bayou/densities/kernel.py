@@ -19,9 +19,11 @@ from bayou.kernels.kernel_density import (
     spread_kernels,
 )
 from bayou.protocols import Arrays
+from bayou.readings.partition import Discretiser
 from bayou.recipe import Recipe
 from bayou.summaries.quantile_tuples import GKClass, QuantileTuples
 from bayou.threads import over_ranges
+from bayou.views.view import AnyView, Searched
 
 CHUNK = 1 << 16  # terms held at once
 GRAIN = 200  # cells worth a thread of their own
@@ -48,8 +50,8 @@ class Kernel(Recipe):
 
     Examples
     --------
-    >>> kernel = Kernel(); summary = kernel.summary(); len(kernel.read(summary).precision)
-    0
+    >>> view = Kernel(tuples=50).view(); view.summary.tuples
+    50
     """
 
     tuples: int = 100
@@ -59,8 +61,9 @@ class Kernel(Recipe):
         check_precision(self.precision)
         GKClass(self.tuples)
 
-    def summary(self) -> QuantileTuples:
-        return QuantileTuples(self.tuples)
+    def view(self, bins: Discretiser | None = None) -> AnyView:
+        """Quantile tuples, read at refresh points."""
+        return Searched(QuantileTuples(self.tuples), self)
 
     def read(self, summary: QuantileTuples) -> DensityReading:
         centres, weights, extra, offsets, precision = rounded_values(summary, self.precision)
@@ -101,8 +104,9 @@ class RoundedNormal(Recipe):
         check_precision(self.precision)
         GKClass(self.tuples)
 
-    def summary(self) -> QuantileTuples:
-        return QuantileTuples(self.tuples)
+    def view(self, bins: Discretiser | None = None) -> AnyView:
+        """Quantile tuples, read at refresh points."""
+        return Searched(QuantileTuples(self.tuples), self)
 
     def read(self, summary: QuantileTuples) -> DensityReading:
         centres, weights, _, offsets, precision = rounded_values(summary, self.precision)
@@ -195,6 +199,10 @@ class DensityReading:
         out = np.empty((*block.numeric.shape, self.widths.shape[1] - 1))
         self._fill(out, block.numeric)
         return out
+
+    def free_parameters(self) -> Floats:
+        """[d] one parameter per kernel; a normal has its location and its scale."""
+        return np.full(len(self.precision), 2.0) if self.rounds else np.diff(self.offsets).astype(np.float64)
 
     def _fill(self, out: Floats, numeric: Floats) -> None:
         density_terms(

@@ -1,0 +1,79 @@
+"""What every live reader can do: log-probabilities straight from a summary as it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from bayou.block import Block, Floats
+from bayou.errors import UnsupportedError
+from bayou.kernels.kernel_density import add_tiles
+from bayou.protocols import Summary
+from bayou.readings.dichotomies import ColumnOdds, Dichotomies, Odds
+
+S = TypeVar("S", bound=Summary)
+
+
+class LiveReader(Generic[S]):
+    """Reads log p(x | c) straight from a summary, so that what it says is always current.
+
+    A subclass gives `terms`, or `add_log_prob` where its columns cannot be told apart. Everything else follows, row by
+    row in plain Python where it must; a subclass overrides what a kernel does faster.
+    """
+
+    __slots__ = ()
+
+    def terms(self, summary: S, block: Block) -> Floats:
+        """[n, d, K] log p(x_j | c), 0 where missing."""
+        raise NotImplementedError
+
+    def add_log_prob(self, summary: S, block: Block, out: Floats) -> None:
+        """out[n, K] += log p(x | c) from the summary as it is now."""
+        add_tiles(out, self.terms(summary, block))
+
+    def predict_then_update(self, summary: S, block: Block, out: Floats) -> None:
+        """Row by row: add the log-probability as it stood before the row, then learn the row."""
+        for i in range(block.n):
+            row = block.rows(i, i + 1)
+            self.add_log_prob(summary, row, out[i : i + 1])
+            summary.update(row)
+
+    def terms_then_update(self, summary: S, block: Block, units: Floats) -> Floats:
+        """[n, d, K] the terms as they stood before each row, and `units` with them; the rows are then learned."""
+        terms = []
+        for i in range(block.n):
+            row = block.rows(i, i + 1)
+            self.fill_units(summary, units[i : i + 1])
+            terms.append(self.terms(summary, row))
+            summary.update(row)
+        return np.concatenate(terms) if terms else self.terms(summary, block)
+
+    has_units = False  # whether terms are densities, which depend on the units of their columns
+
+    def fill_units(self, summary: S, units: Floats) -> None:
+        """units[n, d] = the logarithm of each column's scale, for readers of densities; probabilities have none."""
+
+    def free_parameters(self, summary: S) -> Floats:
+        """Free parameters per class, by column or the same for all: a location and a scale unless said otherwise."""
+        return np.array(2.0)
+
+    def odds(self, summary: Any, dichotomies: Dichotomies) -> Odds:
+        """The log-odds of every column of a code: the plain way reads one regrouped summary per column."""
+        return ColumnOdds([LiveReading(summary.regroup(g), self) for g in dichotomies.groups()], dichotomies)
+
+    def draw(self, summary: S, block: Block, rng: np.random.Generator) -> None:
+        """Fill this reader's columns of a block with values drawn for its rows' classes."""
+        raise UnsupportedError(f"cannot sample: {type(self).__name__} does not say how its columns are drawn")
+
+
+@dataclass(frozen=True)
+class LiveReading:
+    """A live reader together with the summary it reads, where a reading is wanted."""
+
+    summary: Any
+    reader: LiveReader[Any]
+
+    def add_log_prob(self, block: Block, out: Floats) -> None:
+        self.reader.add_log_prob(self.summary, block, out)
