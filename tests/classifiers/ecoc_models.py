@@ -31,10 +31,10 @@ def taught(estimator, code, decode, rows, labels):
     return model
 
 
-def unfolded(model, matrix):
-    """The log-odds readings of all views of a model over the columns of a matrix in storage order."""
+def unfolded(engine, matrix):
+    """The log-odds readings of all views of an engine over the columns of a matrix in storage order."""
     signs = np.asarray(matrix, dtype=float)
     sides = Dichotomies(
         np.stack([signs > 0, signs < 0]).astype(float), np.zeros((0, 0)), bool((signs == 0).any())
     )
-    return {name: view.odds(sides) for name, view in model.engine.views.items()}
+    return {name: view.odds(sides) for name, view in engine.views.items()}

@@ -37,26 +37,26 @@ class TestVectors:
     def test_probabilities_of_the_columns(self):
         model = self.model("l1")
         odds = np.zeros((1, 5))
-        for reading in unfolded(model._inner, self.told["matrix"]).values():
+        for reading in unfolded(model.engine.inner, self.told["matrix"]).values():
             reading.add(self.row(model), odds)
         assert (1 / (1 + np.exp(-odds[0]))).tolist() == pytest.approx(self.told["p_plus"], rel=1e-12)
         assert np.sign(odds[0]).tolist() == self.told["bits"]
 
     def test_l1(self):
         model = self.model("l1")
-        scores = -model.joint_log_proba(self.row(model))[0] / model._read_off.plan.scale
+        scores = -model.joint_log_proba(self.row(model))[0] / model.engine.read_off.plan.scale
         assert scores.tolist() == pytest.approx(self.told["l1_soft"], rel=1e-12)
 
     def test_hamming(self):
         model = self.model("hamming")
-        votes = 2 * model.joint_log_proba(self.row(model))[0] / model._read_off.plan.scale
+        votes = 2 * model.joint_log_proba(self.row(model))[0] / model.engine.read_off.plan.scale
         assert votes.tolist() == pytest.approx(self.told["dot"], abs=1e-5)
         assert model.predict_one({"a": "a0", "b": "b1"}) == self.told["argmax_dot"]
 
     def test_reduction_is_smoothed_after_merging(self):
         told = VECTORS["base_probability_reduction"]
         model = self.model("soft")
-        table = unfolded(model._inner, np.array(told["column"])[:, None])["nominal"].columns[0].whole()
+        table = unfolded(model.engine.inner, np.array(told["column"])[:, None])["nominal"].columns[0].whole()
         for v, (plus, minus) in told["attr0"]["scratch"].items():
             assert np.exp(table[int(v), 0]) == pytest.approx(
                 float(Fraction(plus) / Fraction(minus)), rel=1e-12
@@ -66,7 +66,7 @@ class TestVectors:
         told = VECTORS["ovo_equals_nb"]
         rows, labels = rows_of_the_vectors()
         model = taught(NaiveBayes(prior="laplace"), OneVsOne(), "hamming", rows, labels)
-        dots = 2 * model.joint_log_proba(self.row(model))[0] / model._read_off.plan.scale
+        dots = 2 * model.joint_log_proba(self.row(model))[0] / model.engine.read_off.plan.scale
         votes = (dots + 3) / 2  # won less lost, of three each
         assert votes.tolist() == pytest.approx(told["votes"], abs=1e-5)
         assert np.argmax(told["nb_scores"]) == np.argmax(votes)
@@ -149,9 +149,9 @@ def test_a_new_class_extends_the_code_and_declared_classes_fix_it():
             each.predict_proba_one(rows[0])
         everybody = np.ones(known, dtype=bool)
         expected = useful_columns(BCH(15).rows(known), everybody).signs
-        assert np.array_equal(model._read_off.plan.signs, expected)
-        assert fixed._read_off.plan.signs.shape[1] == 4
-        assert not fixed._read_off.plan.signs[:, known:].any()
+        assert np.array_equal(model.engine.read_off.plan.signs, expected)
+        assert fixed.engine.read_off.plan.signs.shape[1] == 4
+        assert not fixed.engine.read_off.plan.signs[:, known:].any()
     assert np.array_equal(model.predict_proba(rows), fixed.predict_proba(rows))
 
 
@@ -163,7 +163,7 @@ def test_inside_an_ensemble_that_merged_every_class_has_a_row():
     merged = shards[0].merge(shards[1])
     merged.predict_one({"x": 0.0})
     for member in merged.engine.members:
-        signs = member._read_off.plan.signs
+        signs = member.read_off.plan.signs
         assert signs.shape[1] == 4
         assert signs.all()
 
@@ -204,16 +204,16 @@ def test_tables_are_made_when_first_asked_for_and_kept_until_the_counts_change()
     rng = np.random.default_rng(0)
     X, y = rng.poisson(0.5, (200, 30)), rng.integers(0, 5, 200)
     model = EcocNB(MultinomialNB(), BCH(31), "l1").fit(X, y)
-    assert model._read_off.odds is None
+    assert model.engine.read_off.odds is None
     model.predict(X)
-    kept = model._read_off.odds
+    kept = model.engine.read_off.odds
     table = kept[1].columns[0].whole()
-    assert table.shape == (30, len(model._read_off.plan.weight))
+    assert table.shape == (30, len(model.engine.read_off.plan.weight))
     model.predict(X[:3])
-    assert model._read_off.odds is kept
-    assert model._read_off.odds[1].columns[0].whole() is table
+    assert model.engine.read_off.odds is kept
+    assert model.engine.read_off.odds[1].columns[0].whole() is table
     model.partial_fit(X[:1], y[:1])
-    assert model._read_off.odds is None
+    assert model.engine.read_off.odds is None
 
 
 def test_what_cannot_be_coded_is_refused_with_the_reason():

@@ -45,7 +45,7 @@ def test_tables_of_counts_have_the_bits_of_columns_trained_from_scratch(code, se
     base.learn_many(data.records, data.labels)
     order = [base.labels().index(c) for c in base.schema_.classes.values]
     matrix = code.rows(3)[order]
-    found = unfolded(base, matrix)["words"].columns[0].whole()
+    found = unfolded(base.engine, matrix)["words"].columns[0].whole()
     for b, column in enumerate(matrix.T):
         if 1 not in column or -1 not in column:
             continue
@@ -74,7 +74,7 @@ def test_nominal_tables_have_the_bits_of_columns_trained_from_scratch():
         view, schema = scratch.engine.views["nominal"], scratch.schema_
         table = view.reader.table(view.summary)
         plus, minus = (schema.classes.code(side) for side in "+-")
-        found = unfolded(base, np.array(column)[:, None])["nominal"]
+        found = unfolded(base.engine, np.array(column)[:, None])["nominal"]
         for j, name in enumerate(("a", "b")):
             values = base.schema_.vocabularies[name].values
             cells = [
@@ -99,7 +99,7 @@ def test_binned_columns_share_the_cuts_of_the_classes(code, smoothing):
     block = base.encode(x[:, None])
     matrix = code.rows(4)[base.schema_.classes.values]
     found = np.zeros((len(x), matrix.shape[1]))
-    unfolded(base, matrix)["numeric"].add(block, found)
+    unfolded(base.engine, matrix)["numeric"].add(block, found)
     for b, column in enumerate(matrix.T):
         logs = []
         for side in (1, -1):
@@ -122,7 +122,7 @@ def test_ternary_columns_over_summaries_are_off_by_their_error_at_most(numeric):
     assert len(cuts) > 2
     assert 0 < slack < 600
     matrix = OneVsOne().rows(4)[base.schema_.classes.values]
-    counts = unfolded(base, matrix)["numeric"].reading.partitions.counts
+    counts = unfolded(base.engine, matrix)["numeric"].reading.partitions.counts
     off = []
     for b, column in enumerate(matrix.T):
         for place, side in ((2 * b, 1), (2 * b + 1, -1)):

@@ -250,7 +250,7 @@ def test_memory_limit_is_kept_and_the_promising_leaves_stay_active():
             each.learn_many([x for x, _, _ in rows], [y for _, y, _ in rows])
         assert model.memory_bytes <= limit
     assert free.memory_bytes > 2 * limit
-    tree = model._tree.summary
+    tree = model.tree.summary
     assert 0 < tree.dormant < model.leaves
     assert model.leaves < free.leaves
 
@@ -261,8 +261,8 @@ def test_dormant_leaves_come_back():
     for part in range(30):
         rows = list(mixed_rows(part, 200, missing=0.0))
         tree.learn_many([x for x, _, _ in rows], [y for _, y, _ in rows])
-        active = set(tree._tree.summary.active().tolist())
-        leaves = set(tree._tree.summary.nodes.leaves().tolist())
+        active = set(tree.tree.summary.active().tolist())
+        leaves = set(tree.tree.summary.nodes.leaves().tolist())
         back |= active & was
         was |= leaves - active
     assert back

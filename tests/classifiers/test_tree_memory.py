@@ -46,5 +46,5 @@ def test_the_limit_is_kept_and_used_to_a_tenth():
     assert max(used) <= LIMIT
     assert max(written) <= 1.1 * LIMIT
     assert min(used[len(used) // 2 :]) >= 0.9 * LIMIT
-    tree = model._tree.summary
+    tree = model.tree.summary
     assert 0 < tree.dormant < model.leaves

@@ -173,7 +173,7 @@ def test_merging_averages_by_rows():
     X = rng.normal(size=(200, 3)) + 0.5 * y[:, None]
     a, b = (WeightedNB(schema=Declared(classes=[0, 1])) for _ in range(2))
     a.learn_many(X[:150], y[:150]), b.learn_many(X[150:], y[150:])
-    mine, theirs = (float(model._weights.scalars[0]) for model in (a, b))
+    mine, theirs = (float(model.engine.weights.scalars[0]) for model in (a, b))
     expected = (a.weights_ * mine + b.weights_ * theirs) / (mine + theirs)
     merged = a.merge(b)
     np.testing.assert_allclose(merged.weights_, expected, rtol=1e-12)

@@ -15,6 +15,7 @@ from tests.naive.ensembles import poisson, voted
 import bayou
 from bayou import NaiveBayes
 from bayou.classifiers.hoeffding_tree import HoeffdingTree
+from bayou.engines import Views
 from bayou.ensembles import Bagging
 from bayou.ensembles.bagging import cumulative
 from bayou.kernels.poisson import poisson_weights
@@ -112,13 +113,13 @@ def test_members_share_one_encoded_block_and_two_threads(monkeypatch):
     data = random_data(5, 600)
     bayou.set_threads(2)
     seen = []
-    learn = HoeffdingTree.learn
+    learn = Views.learn
 
     def watched(self, block):
         seen.append((threading.get_ident(), block.numeric))
         learn(self, block)
 
-    monkeypatch.setattr(HoeffdingTree, "learn", watched)
+    monkeypatch.setattr(Views, "learn", watched)
     Bagging(n_estimators=4).learn_many(data.records, data.labels, data.weights)
     threads = [thread for thread, _ in seen]
     assert sorted(threads.count(thread) for thread in set(threads)) == [2, 2]

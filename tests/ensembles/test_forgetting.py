@@ -13,10 +13,10 @@ from bayou.testing import random_data
 def test_fading_weights_by_age():
     """Counts of one class per row are a sum of 2^(-age / half-life), decayed once per period."""
     model = Fading(half_life=32)
-    assert model.period == 2
     for _ in range(10):
         model.learn_one({"x": "v"}, "a")
     model.learn_one({"x": "v"}, "b")
+    assert model.engine.period == 2
     weight = model.arrays()["member.0.classes.weight"]
     expected = sum(2 * 2.0 ** (-2 * age / 32) for age in range(1, 6))
     assert weight.tolist() == pytest.approx([expected, 1.0])

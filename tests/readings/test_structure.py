@@ -14,7 +14,7 @@ from tests.readings.test_collection import Case
 
 from bayou.errors import SchemaError
 from bayou.kernels.track_record import ALWAYS, drawn
-from bayou.readings.parent_sets import Forests, OneParent, SuperParents, Terms
+from bayou.readings.parent_sets import Forests, OneParent, ParentSetTable, SuperParents
 from bayou.readings.prior import CountedPrior
 from bayou.readings.structure import ByInformation, GreedyForest, SpanningTree, information
 from bayou.views.chosen_parent import Choice, ChosenParent
@@ -23,7 +23,7 @@ patient = settings(deadline=None, max_examples=20)
 seeds = st.integers(0, 10_000)
 
 
-def parents_of(terms: Terms) -> list[int]:
+def parents_of(terms: ParentSetTable) -> list[int]:
     return terms.sets[:, 1].tolist()
 
 

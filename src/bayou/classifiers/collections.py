@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from bayou.classifiers.chosen_parent import ChosenParentClassifier
 from bayou.classifiers.joint import JointClassifier, Prior
-from bayou.engines.joint import Order
+from bayou.engines.joint import ColumnNaming, Order
 from bayou.errors import SchemaError
 from bayou.readings.collection import Collection as CollectionReader
 from bayou.readings.parent_sets import Forests, GivenSets, ParentSets, SuperParents, Term, TwoParents
@@ -155,9 +156,8 @@ class SPC(CollectionClassifier):
     def interaction_order(self) -> int:
         return 3
 
-    def name_columns(self, view: AnyView, columns: Mapping[str, int]) -> None:
-        parent = columns.get(self.super_parent, -1) if self.super_parent is not None else -1
-        _give_parent_sets(view, SuperParents(parent), self.smoothing)
+    def column_naming(self) -> ColumnNaming:
+        return partial(_give_super_parent, self.super_parent, self.smoothing)
 
 
 class SPCr(ChosenParentClassifier):
@@ -234,14 +234,30 @@ class Collection(CollectionClassifier):
     def _given(self) -> dict[str, list[tuple[list[str], float]]]:
         return {name: [_weighted(pa) for pa in sets] for name, sets in (self.parent_sets or {}).items()}
 
-    def name_columns(self, view: AnyView, columns: Mapping[str, int]) -> None:
-        terms: list[Term] = []
-        for name, sets in self._given().items():
-            for pa, u in sets:
-                if name in columns and all(p in columns for p in pa):
-                    p, q = (*(columns[x] for x in pa), -1, -1)[:2]
-                    terms.append((columns[name], p, q, u))
-        _give_parent_sets(view, GivenSets(tuple(terms)), self.smoothing)
+    def column_naming(self) -> ColumnNaming:
+        return partial(_give_sets, self._given(), self.smoothing)
+
+
+def _give_super_parent(
+    super_parent: str | None, smoothing: float, view: AnyView, columns: Mapping[str, int]
+) -> None:
+    parent = columns.get(super_parent, -1) if super_parent is not None else -1
+    _give_parent_sets(view, SuperParents(parent), smoothing)
+
+
+def _give_sets(
+    given: Mapping[str, list[tuple[list[str], float]]],
+    smoothing: float,
+    view: AnyView,
+    columns: Mapping[str, int],
+) -> None:
+    terms: list[Term] = []
+    for name, sets in given.items():
+        for pa, u in sets:
+            if name in columns and all(p in columns for p in pa):
+                p, q = (*(columns[x] for x in pa), -1, -1)[:2]
+                terms.append((columns[name], p, q, u))
+    _give_parent_sets(view, GivenSets(tuple(terms)), smoothing)
 
 
 def check_acyclic(given: Mapping[str, list[tuple[list[str], float]]]) -> None:

@@ -131,7 +131,7 @@ class CodedViews(Engine):
 
     def __init__(self, inner: Views, code: Code, decode: str) -> None:
         self.inner, self.code, self.decode = inner, code, decode
-        self._read_off = _ReadOff()
+        self.read_off = _ReadOff()
         for view in inner.views.values():
             view.require_odds()
         self._class_view()
@@ -141,12 +141,12 @@ class CodedViews(Engine):
         return self.inner.law
 
     def _changed(self) -> None:
-        self._read_off.odds = None
+        self.read_off.odds = None
 
     def realign(self, plan: Alignment) -> None:
         super().realign(plan)
         self.inner.realign(plan)
-        self._read_off = _ReadOff()
+        self.read_off = _ReadOff()
 
     def check_growth(self, growth: Growth) -> None:
         self.inner.check_growth(growth)
@@ -169,7 +169,7 @@ class CodedViews(Engine):
 
     def fresh(self) -> Self:
         twin = copy.copy(self)
-        twin.inner, twin._read_off = self.inner.fresh(), _ReadOff()
+        twin.inner, twin.read_off = self.inner.fresh(), _ReadOff()
         return twin
 
     def refresh(self) -> None:
@@ -200,7 +200,7 @@ class CodedViews(Engine):
         if plan is None:
             return out
         scores = np.zeros((block.n, plan.dichotomies.width))
-        for reading in self._read_off.odds or ():
+        for reading in self.read_off.odds or ():
             reading.add(block, scores)
         if not len(plan.dichotomies.fold):
             scores = self._decoded(plan, scores)
@@ -226,7 +226,7 @@ class CodedViews(Engine):
 
     def _read(self) -> _Plan | None:
         """What the state as it is says; None if no class is possible."""
-        known = self._read_off
+        known = self.read_off
         if known.odds is not None:
             return known.plan
         for view in self.inner.views.values():

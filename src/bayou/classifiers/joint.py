@@ -8,7 +8,7 @@ from typing import ClassVar, Self, cast
 from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.naive_bayes import given_classes
 from bayou.classifiers.numeric import bins_recipe
-from bayou.engines.joint import JointViews, Order
+from bayou.engines.joint import ColumnNaming, JointViews, Order
 from bayou.errors import SchemaError
 from bayou.readings.coarse_grid import joined_cells
 from bayou.readings.partition import Discretiser
@@ -61,11 +61,12 @@ class JointClassifier(Estimator):
         grid = grid_of(self.numeric)
         return JointCounts(order, grid.bins, grid.rule, grid.warm_up, self.max_bytes)
 
-    def name_columns(self, view: AnyView, columns: Mapping[str, int]) -> None:
-        """Called when the columns are known by name; for readers whose parameters are names."""
+    def column_naming(self) -> ColumnNaming | None:
+        """What gives the joint view its columns by number, for readers whose parameters are names of columns."""
+        return None
 
     def build_engine(self) -> JointViews:
-        return JointViews(self.views(), self.order, self.name_columns, self.refreshes_on_schema_change)
+        return JointViews(self.views(), self.order, self.column_naming(), self.refreshes_on_schema_change)
 
     @property
     def engine(self) -> JointViews:

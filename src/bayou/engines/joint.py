@@ -14,6 +14,7 @@ from bayou.summaries.joint_counts import JointCounts
 from bayou.views.view import AnyView
 
 Order = str | Sequence[str]
+ColumnNaming = Callable[[AnyView, Mapping[str, int]], None]
 
 
 class JointViews(Views):
@@ -25,19 +26,20 @@ class JointViews(Views):
         As in `Views`.
     order
         By `"name"`, as `"given"` (arrival), or a list of names, the others following by name.
-    name_columns
-        Called with column numbers by name whenever these are settled, for readers whose parameters are names.
+    column_naming
+        Called with the joint view and the numbers of its columns by name whenever these are settled, for readers whose
+        parameters are names; it is no method of an estimator, since engines are copied on their own.
     """
 
     def __init__(
         self,
         views: Mapping[str, AnyView],
         order: Order,
-        name_columns: Callable[[AnyView, Mapping[str, int]], None],
+        column_naming: ColumnNaming | None = None,
         refreshes_on_schema_change: bool = True,
     ) -> None:
         super().__init__(views, refreshes_on_schema_change)
-        self.order, self.name_columns = order, name_columns
+        self.order, self.column_naming = order, column_naming
 
     @property
     def counts(self) -> JointCounts:
@@ -63,7 +65,8 @@ class JointViews(Views):
         ranks = rank_columns(names, list(self.schema.place), self.order)
         if not np.array_equal(ranks, self.counts.ranks):
             self.counts.order_by(ranks)
-        self.name_columns(self.views["joint"], {name: j for j, name in enumerate(names)})
+        if self.column_naming is not None:
+            self.column_naming(self.views["joint"], {name: j for j, name in enumerate(names)})
 
     def check_growth(self, growth: Growth) -> None:
         """Refuse growth beyond the budget of the counts while nothing has changed yet."""
