@@ -23,11 +23,12 @@ demo: $(DEV)          ## the main job on an embedded stream: every classifier, o
 test: $(DEV)          ## the suite
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-check: $(DEV)         ## format, lint, types, import layers
+check: $(DEV)         ## format, lint, types, import layers, private names
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/private_names.py src/bayou
 
 format: $(DEV)        ## rewrite the files as `make check` wants them
 	$(BIN)/ruff format .

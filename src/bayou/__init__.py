@@ -10,12 +10,11 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from bayou.lazy import offered_names
 
 __version__ = "0.1.0"
 
-# Module -> names: imported when first asked for, so that `import bayou` and `bayou --help` stay quick.
+# Imported when first asked for, so that `import bayou` and `bayou --help` stay quick.
 _OFFERED = {
     "bayou.classifiers": (
         "MajorityClass NoChange NaiveBayes MultinomialNB ComplementNB BernoulliNB TAN FAN SuperParent AODE FANC SPC "
@@ -38,18 +37,8 @@ _OFFERED = {
     "bayou.errors": "BayouError",
     "bayou.threads": "set_threads",
 }
-_HOMES = {name: home for home, names in _OFFERED.items() for name in names.split()}
-
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'bayou' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+__all__, __getattr__ = offered_names("bayou", _OFFERED)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *__all__})

@@ -36,14 +36,13 @@ class _Offered(Mapping[str, type[Any]]):
 @cache
 def kinds() -> Kinds:
     """Every classifier, ensemble and recipe by its short id: the class's first name, kept if it is renamed."""
-    import bayou
-    from bayou import recipes
+    from bayou import classifiers, ensembles, recipes
     from bayou.schema import Declared
 
-    classes = ("bayou.classifiers", "bayou.ensembles")
+    homes = {name: home.__name__ for home in (classifiers, ensembles) for name in home.__all__}
     choices = {name: getattr(recipes, name) for name in recipes.__all__}
     return Kinds(
-        _Offered({name: home for name, home in bayou._HOMES.items() if home in classes}),
+        _Offered(homes),
         {
             "Declared": Declared,
             **{

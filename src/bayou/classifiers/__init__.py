@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from bayou.lazy import offered_names
 
-# Module -> names, imported when first asked for: nobody waits for the kernels of classifiers they do not use.
 _OFFERED = {
-    "aode": "AODE",
-    "averaged": "AveragedNB",
-    "baselines": "MajorityClass NoChange",
-    "collections": "FANC SPC SPCr TC Collection",
-    "ecoc": "EcocNB",
-    "fan": "FAN",
-    "hoeffding_tree": "HoeffdingTree",
-    "naive_bayes": "NaiveBayes",
-    "read_many": "ReadMany",
-    "super_parent": "SuperParent",
-    "tan": "TAN",
-    "weighted": "WeightedNB",
-    "words": "BernoulliNB ComplementNB MultinomialNB",
+    "bayou.classifiers.aode": "AODE",
+    "bayou.classifiers.averaged": "AveragedNB",
+    "bayou.classifiers.baselines": "MajorityClass NoChange",
+    "bayou.classifiers.collections": "FANC SPC SPCr TC Collection",
+    "bayou.classifiers.ecoc": "EcocNB",
+    "bayou.classifiers.fan": "FAN",
+    "bayou.classifiers.hoeffding_tree": "HoeffdingTree",
+    "bayou.classifiers.naive_bayes": "NaiveBayes",
+    "bayou.classifiers.read_many": "ReadMany",
+    "bayou.classifiers.super_parent": "SuperParent",
+    "bayou.classifiers.tan": "TAN",
+    "bayou.classifiers.weighted": "WeightedNB",
+    "bayou.classifiers.words": "BernoulliNB ComplementNB MultinomialNB",
 }
-_HOMES = {name: f"bayou.classifiers.{home}" for home, names in _OFFERED.items() for name in names.split()}
 
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'bayou.classifiers' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+__all__, __getattr__ = offered_names("bayou.classifiers", _OFFERED)

@@ -1,10 +1,16 @@
 """Classifiers made of classifiers: ensembles, and ways to forget. `__all__` is the registry of the contract suite."""
 
-from bayou.ensembles.awe import AWE
-from bayou.ensembles.bagging import Bagging
-from bayou.ensembles.drift import ResetOnDrift
-from bayou.ensembles.fading import Fading
-from bayou.ensembles.voting import WeightedVoting
-from bayou.ensembles.window import Window
+from __future__ import annotations
 
-__all__ = ["AWE", "Bagging", "Fading", "ResetOnDrift", "WeightedVoting", "Window"]
+from bayou.lazy import offered_names
+
+_OFFERED = {
+    "bayou.ensembles.awe": "AWE",
+    "bayou.ensembles.bagging": "Bagging",
+    "bayou.ensembles.drift": "ResetOnDrift",
+    "bayou.ensembles.fading": "Fading",
+    "bayou.ensembles.voting": "WeightedVoting",
+    "bayou.ensembles.window": "Window",
+}
+
+__all__, __getattr__ = offered_names("bayou.ensembles", _OFFERED)
