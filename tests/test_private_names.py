@@ -16,7 +16,10 @@ from tools.private_names import findings
     ],
 )
 def test_reaching_for_another_package_is_found(tmp_path, line):
-    for package, text in {"one": f"def f(model):\n    {line}\n", "other": "class A:\n    _engine = 1\n"}.items():
+    for package, text in {
+        "one": f"def f(model):\n    {line}\n",
+        "other": "class A:\n    _engine = 1\n",
+    }.items():
         (tmp_path / package).mkdir()
         (tmp_path / package / "module.py").write_text(text)
     (found,) = findings(tmp_path)

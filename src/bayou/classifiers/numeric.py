@@ -52,7 +52,7 @@ def bins_recipe(bins: str | Discretiser) -> Discretiser:
 def numeric_view(numeric: str | Numeric, bins: str | Discretiser) -> AnyView:
     """Normal densities are read live; cells are cut into intervals at refresh points and counted live, or smoothed."""
     recipe, discretiser = numeric_recipe(numeric), bins_recipe(bins)
-    if isinstance(recipe, Gaussian | Kernel | RoundedNormal):
+    if not isinstance(recipe, GKClass | PiD | CPiD):
         return recipe.view(discretiser)
     intervals = Intervals(discretiser)
     alpha, m, _ = intervals.added()

@@ -64,7 +64,7 @@ def add_terms(summary: JointCounts, terms: ParentSetTable, alpha: float, codes: 
     if key not in s.read:
         most = int(np.argmax(terms.ends[:, 3] > terms.ends[:, 2])) if len(s.triples) else 0
         entries = len(s.triples) if terms.ends[most, 3] > terms.ends[most, 2] else len(s.pairs)
-        if n * len(terms.u) < entries:
+        if n * len(terms.u) < entries or not terms.one_child_per_set:
             read_direct(s, [terms], alpha, codes, out[np.newaxis])
             return
         mark_whole(whole, s.classes, s.present)

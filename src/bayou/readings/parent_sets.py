@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from math import prod
 from typing import Any, Protocol
@@ -76,6 +77,14 @@ class ParentSetTable:
         kept = [(int(i), int(p), int(q), float(u)) for (i, p, q), u in zip(sets, self.u, strict=True)]
         new = np.setdiff1d(np.arange(m), columns)
         return ParentSetTable.of([*kept, *((int(j), -1, -1, 1.0) for j in new)], m)
+
+    @cached_property
+    def one_child_per_set(self) -> bool:
+        """Whether no set of columns occurs with two of its columns as children, as in an acyclic network.
+
+        Only then can probabilities be laid out as the counts are, one entry per cell of a set.
+        """
+        return len(np.unique(np.sort(self.sets, axis=1), axis=0)) == len(self.sets)
 
     @property
     def networks(self) -> int:
