@@ -83,12 +83,12 @@ def _brings_something_new(data, i):
 )
 def test_merge_unlearn_and_decay_leave_the_reading_due(act):
     model = taught(90).refresh()
-    assert not model._views["bins"].due
+    assert not model._views["bins"].stale
     act(model)
-    assert model._views["bins"].due
+    assert model._views["bins"].stale
     rows = random_data(5, 5).records
     lazily = model.predict_proba_many(rows)
-    assert not model._views["bins"].due
+    assert not model._views["bins"].stale
     assert lazily == copy.deepcopy(model).refresh().predict_proba_many(rows)
 
 
@@ -96,8 +96,8 @@ def test_refresh_reads_now_and_partial_fit_does_not():
     x = np.random.default_rng(0).normal(size=(100, 2))
     y = (x[:, 0] > 0).astype(int)
     model = BinnedNB().partial_fit(x, y)
-    assert model._views["bins"].due
-    assert not BinnedNB().fit(x, y)._views["bins"].due
+    assert model._views["bins"].stale
+    assert not BinnedNB().fit(x, y)._views["bins"].stale
     before = table(model)
     assert not np.array_equal(before, table(model.refresh()))
 

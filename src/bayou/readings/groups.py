@@ -148,7 +148,7 @@ def named_groups(
     found = {}
     for j, name in enumerate(schema.names(Kind.NOMINAL)):
         if isinstance(summary, HeavyHitters):
-            texts = summary.texts(j)
+            texts = summary.names(j)
         else:
             texts = {code + 1: str(schema.vocabularies[name].name(code)) for code in range(summary.sizes[j])}
         groups = [[texts.get(key, "(not kept any more)") for key in group] for group in reading.groups_of(j)]
