@@ -312,6 +312,7 @@ class JointCounts(DecayingSummary):
             inside[frozen > 0].all() and cells.max(initial=0) <= self.grid.bins, "a grid without its cells"
         )
         rising("the cuts of a frozen grid", cuts[frozen > 0])
+        require((cuts[frozen > 0] > -np.inf).all(), "a cut lies at minus infinity")
         self.check_bytes([*sizes[:q].tolist(), *([self.grid.bins] * p)], k)
         layout = np.empty((3, q + p + 1), dtype=np.int64)
         fill_layout(layout, np.ascontiguousarray(sizes))
