@@ -13,9 +13,10 @@ import numpy as np
 from bayou.classifiers.engine import BayesClassifier
 from bayou.laws import MergeLaw
 from bayou.readings.prior import CountedPrior
+from bayou.summaries import valid
 from bayou.summaries.array_summary import DecayingSummary
 from bayou.summaries.class_counts import ClassCounts
-from bayou.summaries.state import ADD, declare, move, nearly_non_negative
+from bayou.summaries.state import ADD, declare, move
 from bayou.views.view import Live, Searched
 
 CELLS = 64
@@ -32,7 +33,7 @@ class ExponentCounts(DecayingSummary):
     """Weight per class, column and cell. Merge: EXACT. Memory: 512 bytes per class and column."""
 
     law = MergeLaw.EXACT
-    counts = declare("classes", "numeric", CELLS, merge=ADD, scales=True, valid=nearly_non_negative)
+    counts = declare("classes", "numeric", CELLS, merge=ADD, scales=True, valid=valid.nearly_non_negative)
 
     def update(self, block, sign=1.0):
         cells = cell_of(block.numeric)

@@ -12,28 +12,19 @@ from hypothesis import strategies as st
 from bayou.align import Alignment, Axis
 from bayou.errors import MergeError, ModelFileError
 from bayou.laws import MergeLaw
+from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary, DecayingSummary, State
-from bayou.summaries.state import (
-    ADD,
-    KEEP,
-    MAX,
-    class_codes,
-    declare,
-    declared_classes,
-    finite,
-    from_schema,
-    non_negative,
-)
+from bayou.summaries.state import ADD, KEEP, MAX, declare, declared_classes, from_schema
 
 
 class Example(DecayingSummary):
     law: ClassVar[MergeLaw] = MergeLaw.EXACT
-    counts: Any = declare("classes", 2, "numeric", merge=ADD, scales=True, valid=non_negative)
+    counts: Any = declare("classes", 2, "numeric", merge=ADD, scales=True, valid=valid.non_negative)
     largest: Any = declare("numeric", fill=-np.inf, merge=MAX, valid=lambda name, array, summary: None)
-    room: Any = declare("size", merge=KEEP, frame=True, valid=finite)
-    label: Any = declare(1, dtype=np.int64, fill=-1, codes=True, merge=KEEP, valid=class_codes)
-    waiting: Any = declare("*rows", "numeric", merge=KEEP, valid=finite)
-    labels: Any = declare("*rows", dtype=np.int32, merge=KEEP, codes=True, valid=class_codes)
+    room: Any = declare("size", merge=KEEP, frame=True, valid=valid.finite)
+    label: Any = declare(1, dtype=np.int64, fill=-1, codes=True, merge=KEEP, valid=valid.class_codes)
+    waiting: Any = declare("*rows", "numeric", merge=KEEP, valid=valid.finite)
+    labels: Any = declare("*rows", dtype=np.int32, merge=KEEP, codes=True, valid=valid.class_codes)
     declared: Any = from_schema(1, follows=declared_classes)
 
     def __init__(self, size: int = 3) -> None:
@@ -161,22 +152,22 @@ def test_an_array_without_a_merge_rule_needs_a_merge() -> None:
     with pytest.raises(TypeError, match="counts"):
 
         class Undecided(ArraySummary):
-            counts = declare("classes", valid=finite)
+            counts = declare("classes", valid=valid.finite)
 
 
 def test_an_array_that_decays_needs_a_scale() -> None:
     with pytest.raises(TypeError, match="DecayingSummary"):
 
         class Everlasting(ArraySummary):
-            counts = declare("classes", merge=ADD, scales=True, valid=finite)
+            counts = declare("classes", merge=ADD, scales=True, valid=valid.finite)
 
 
 def test_a_state_inside_another_is_moved_saved_and_checked_with_it() -> None:
     class Inner(State):
-        n: Any = declare("classes", valid=non_negative)
+        n: Any = declare("classes", valid=valid.non_negative)
 
     class Outer(State):
-        m: Any = declare("numeric", valid=finite)
+        m: Any = declare("numeric", valid=valid.finite)
 
         def __init__(self) -> None:
             super().__init__()

@@ -164,7 +164,7 @@ def restored(arrays: Arrays, rounds: bool) -> DensityReading:
     require((arrays["precision"][several] > 0).all(), "a column with kernels has no precision")
     require((arrays["widths"][several, -1] > 0).all(), "the kernels of a column have no width")
     for j in several:
-        held = arrays["weights"][:, arrays["offsets"][j] : arrays["offsets"][j + 1]].any(axis=1)
+        held = np.any(arrays["weights"][:, arrays["offsets"][j] : arrays["offsets"][j + 1]] > 0, axis=1)
         require(held[arrays["widths"][j] > 0].all(), "a class has kernels without weight")
     return DensityReading(
         np.array(arrays["centres"], dtype=np.float64),

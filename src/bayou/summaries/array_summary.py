@@ -28,6 +28,7 @@ class State:
     """
 
     state: ClassVar[Mapping[str, Cells]] = {}
+    lengths = Lengths()
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -37,7 +38,6 @@ class State:
         }
 
     def __init__(self) -> None:
-        self.lengths = Lengths()
         for name, cells in self.state.items():
             setattr(self, name, cells.empty(self))
 

@@ -9,8 +9,9 @@ import numpy as np
 from bayou.block import Block, Floats, Index
 from bayou.kernels.class_counts import count_classes
 from bayou.laws import MergeLaw
+from bayou.summaries import valid
 from bayou.summaries.array_summary import DecayingSummary, sweep
-from bayou.summaries.state import ADD, declare, declared_classes, from_schema, non_negative
+from bayou.summaries.state import ADD, declare, declared_classes, from_schema
 
 
 class ClassCounts(DecayingSummary):
@@ -27,7 +28,7 @@ class ClassCounts(DecayingSummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.EXACT
-    weight: Floats = declare("classes", merge=ADD, scales=True, valid=non_negative)
+    weight: Floats = declare("classes", merge=ADD, scales=True, valid=valid.non_negative)
     declared: Index = from_schema(1, follows=declared_classes)
 
     def update(self, block: Block) -> None:

@@ -14,9 +14,10 @@ from bayou.hashing import hash_label
 from bayou.kernels.count_min import estimate_rows, sketch_rows
 from bayou.laws import MergeLaw
 from bayou.protocols import Scalar
+from bayou.summaries import valid
 from bayou.summaries.array_summary import DecayingSummary
 from bayou.summaries.heavy_hitters import HeavyHitters
-from bayou.summaries.state import ADD, declare, declared_values, from_schema, non_negative
+from bayou.summaries.state import ADD, declare, declared_values, from_schema
 
 PRIME = (1 << 31) - 1
 
@@ -54,9 +55,9 @@ class CountMin(DecayingSummary):
 
     law: ClassVar[MergeLaw] = MergeLaw.EXACT
     tables: Floats = declare(
-        "nominal", "depth", "width", "classes", merge=ADD, scales=True, valid=non_negative
+        "nominal", "depth", "width", "classes", merge=ADD, scales=True, valid=valid.non_negative
     )
-    present: Floats = declare("nominal", "classes", merge=ADD, scales=True, valid=non_negative)
+    present: Floats = declare("nominal", "classes", merge=ADD, scales=True, valid=valid.non_negative)
     declared: Index = from_schema("nominal", follows=declared_values)
 
     def __init__(

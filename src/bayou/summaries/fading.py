@@ -13,10 +13,11 @@ from bayou.checks import SLACK, codes, require
 from bayou.kernels.recent_outcomes import fade_outcomes
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
+from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
 from bayou.summaries.outcomes import judged
 from bayou.summaries.rivals import check_ends
-from bayou.summaries.state import declare, moved_codes, non_negative
+from bayou.summaries.state import declare, moved_codes
 
 
 def _ends(name: str, array: Index, summary: FadedOutcomes) -> None:
@@ -36,10 +37,10 @@ class FadedOutcomes(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.ORDERED
-    true: Floats = declare("classes", valid=non_negative)
-    predicted: Floats = declare("classes", valid=non_negative)
-    right: Floats = declare("classes", valid=non_negative)
-    sums: Floats = declare(8, valid=non_negative)
+    true: Floats = declare("classes", valid=valid.non_negative)
+    predicted: Floats = declare("classes", valid=valid.non_negative)
+    right: Floats = declare("classes", valid=valid.non_negative)
+    sums: Floats = declare(8, valid=valid.non_negative)
     ends: Index = declare(3, dtype=np.int64, valid=_ends)  # first label, last label, number of rows
 
     def __init__(self, alpha: float = 0.999) -> None:

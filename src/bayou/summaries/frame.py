@@ -11,8 +11,9 @@ from bayou.checks import require
 from bayou.errors import MergeError
 from bayou.kernels.grid_counts import warm_up
 from bayou.protocols import Arrays
+from bayou.summaries import valid
 from bayou.summaries.array_summary import State
-from bayou.summaries.state import class_codes, declare, finite, non_negative, not_infinite
+from bayou.summaries.state import declare
 
 WARM_UP = 1000
 
@@ -34,12 +35,12 @@ class Frames(State):
     (2, array([False]))
     """
 
-    warm_values: Floats = declare("numeric", "*room", valid=finite)
-    warm_labels: Codes = declare("numeric", "*room", dtype=np.int32, valid=class_codes)
-    warm_weights: Floats = declare("numeric", "*room", valid=non_negative)
-    filled: Index = declare("numeric", dtype=np.int64, valid=finite)
-    low: Floats = declare("numeric", fill=np.nan, valid=not_infinite)
-    high: Floats = declare("numeric", fill=np.nan, valid=not_infinite)
+    warm_values: Floats = declare("numeric", "*room", valid=valid.finite)
+    warm_labels: Codes = declare("numeric", "*room", dtype=np.int32, valid=valid.class_codes)
+    warm_weights: Floats = declare("numeric", "*room", valid=valid.non_negative)
+    filled: Index = declare("numeric", dtype=np.int64, valid=valid.finite)
+    low: Floats = declare("numeric", fill=np.nan, valid=valid.not_infinite)
+    high: Floats = declare("numeric", fill=np.nan, valid=valid.not_infinite)
 
     def __init__(self, rows: int = WARM_UP) -> None:
         super().__init__()

@@ -16,9 +16,10 @@ from bayou.kernels.grid_counts import count_columns, count_values, grid_error, j
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.recipe import Recipe
+from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary, State
 from bayou.summaries.frame import Frames
-from bayou.summaries.state import declare, declared_classes, finite, from_schema, non_negative, not_nan
+from bayou.summaries.state import declare, declared_classes, from_schema
 from bayou.threads import over_ranges
 
 PATIENCE = 3.0  # no cell is divided before the weight reaches PATIENCE / alpha
@@ -99,7 +100,7 @@ class CPiD(Recipe):
 
 def _sums(name: str, array: Floats, summary: GridCounts) -> None:
     weight, largest = array.T
-    non_negative(name, weight, summary)
+    valid.non_negative(name, weight, summary)
     checks.finite(name, largest[(weight > 0) | (largest != -np.inf)])
 
 
@@ -132,10 +133,10 @@ class GridCounts(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.BOUNDED
-    breaks: Floats = declare("numeric", "room", fill=np.inf, valid=not_nan)
-    slack: Floats = declare("numeric", "room", valid=non_negative)
-    counts: Floats = declare("numeric", "room", "classes", valid=non_negative)
-    sizes: Index = declare("numeric", dtype=np.int64, valid=finite)
+    breaks: Floats = declare("numeric", "room", fill=np.inf, valid=valid.not_nan)
+    slack: Floats = declare("numeric", "room", valid=valid.non_negative)
+    counts: Floats = declare("numeric", "room", "classes", valid=valid.non_negative)
+    sizes: Index = declare("numeric", dtype=np.int64, valid=valid.finite)
     sums: Floats = declare("numeric", 2, valid=_sums)  # weight and largest value
     declared: Index = from_schema(1, follows=declared_classes)
 

@@ -14,18 +14,9 @@ from bayou.errors import DataError, SchemaError
 from bayou.kernels.heavy_hitters import HEAD
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
+from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
-from bayou.summaries.state import (
-    Lengths,
-    anything,
-    class_codes,
-    declare,
-    declared_classes,
-    declared_values,
-    finite,
-    from_schema,
-    non_negative,
-)
+from bayou.summaries.state import Lengths, declare, declared_classes, declared_values, from_schema
 from bayou.summaries.value_counters import NAME, SLOT, Texts, ValueCounters
 from bayou.threads import over_ranges
 
@@ -71,14 +62,14 @@ class HeavyHitters(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.BOUNDED
-    classes: Codes = declare("*met", dtype=np.int32, valid=class_codes)  # met, in order of arrival
-    sizes: Index = declare("nominal", dtype=np.int64, valid=finite)
-    keys: Index = declare("*values", dtype=np.int64, valid=anything)
-    cells: Floats = declare("*values", "*cells", valid=non_negative)
+    classes: Codes = declare("*met", dtype=np.int32, valid=valid.class_codes)  # met, in order of arrival
+    sizes: Index = declare("nominal", dtype=np.int64, valid=valid.finite)
+    keys: Index = declare("*values", dtype=np.int64, valid=valid.anything)
+    cells: Floats = declare("*values", "*cells", valid=valid.non_negative)
     texts: Texts = declare("*values", NAME, dtype=np.uint8, valid=_texts)
-    floor: Floats = declare("nominal", valid=non_negative)
-    present: Floats = declare("nominal", "*met", valid=non_negative)
-    rest: Floats = declare("nominal", "*met", valid=non_negative)
+    floor: Floats = declare("nominal", valid=valid.non_negative)
+    present: Floats = declare("nominal", "*met", valid=valid.non_negative)
+    rest: Floats = declare("nominal", "*met", valid=valid.non_negative)
     declared: Index = from_schema("nominal", follows=declared_values)
     declared_classes: Index = from_schema(1, follows=declared_classes)
 
@@ -86,7 +77,6 @@ class HeavyHitters(ArraySummary):
         if max_bytes < LEAST:
             raise DataError(f"max_bytes must be at least {LEAST}", value=max_bytes)
         self.max_bytes = max_bytes
-        self.lengths = Lengths()
         self.columns: list[ValueCounters] = []
         self.classes = np.zeros(0, dtype=np.int32)
         self.declared = np.zeros(0, dtype=np.int64)

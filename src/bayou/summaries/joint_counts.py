@@ -16,24 +16,12 @@ from bayou.kernels.joint_counts import count_rows, fill_layout, move_pairs, move
 from bayou.kernels.value_counts import count_seen
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
+from bayou.summaries import valid
 from bayou.summaries.array_summary import DecayingSummary
 from bayou.summaries.bitmap_counting import bitmaps_pay, count_by_bitmaps, whole_numbers
 from bayou.summaries.grid import Grid
 from bayou.summaries.pending_rows import PendingRows
-from bayou.summaries.state import (
-    Lengths,
-    anything,
-    class_codes,
-    declare,
-    declared_classes,
-    finite,
-    from_schema,
-    move,
-    nearly_non_negative,
-    non_negative,
-    not_infinite,
-    value_codes,
-)
+from bayou.summaries.state import Lengths, declare, declared_classes, from_schema, move
 
 MAX_BYTES = 1 << 29
 _COUNTS = ("classes", "singles", "present", "pairs", "triples")
@@ -56,21 +44,23 @@ class JointCounts(DecayingSummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.EXACT
-    classes: Floats = declare("classes", scales=True, valid=nearly_non_negative)
-    singles: Floats = declare("?cells", "classes", scales=True, valid=nearly_non_negative)
-    present: Floats = declare("columns", "classes", scales=True, valid=nearly_non_negative)
-    pairs: Floats = declare("?pairs", "classes", scales=True, valid=nearly_non_negative)
-    triples: Floats = declare("?triples", "classes", scales=True, valid=nearly_non_negative)
-    sizes: Index = declare("columns", dtype=np.int64, frame=True, valid=finite)
-    declared: Index = declare("columns", dtype=np.int64, frame=True, valid=finite)
+    classes: Floats = declare("classes", scales=True, valid=valid.nearly_non_negative)
+    singles: Floats = declare("?cells", "classes", scales=True, valid=valid.nearly_non_negative)
+    present: Floats = declare("columns", "classes", scales=True, valid=valid.nearly_non_negative)
+    pairs: Floats = declare("?pairs", "classes", scales=True, valid=valid.nearly_non_negative)
+    triples: Floats = declare("?triples", "classes", scales=True, valid=valid.nearly_non_negative)
+    sizes: Index = declare("columns", dtype=np.int64, frame=True, valid=valid.finite)
+    declared: Index = declare("columns", dtype=np.int64, frame=True, valid=valid.finite)
     declared_classes: Index = from_schema(1, follows=declared_classes)
-    ranks: Index = declare("?ranked", dtype=np.int64, frame=True, valid=finite)
-    cuts: Floats = declare("numeric", "inner", frame=True, valid=anything)  # of frozen columns: see `check`
-    frozen: Index = declare("numeric", dtype=np.int64, frame=True, valid=finite)
-    pending_numeric: Floats = declare("*waiting", "numeric", valid=not_infinite)
-    pending_codes: Codes = declare("*waiting", "nominal", dtype=np.int32, valid=value_codes)
-    pending_y: Codes = declare("*waiting", dtype=np.int32, valid=class_codes)
-    pending_w: Floats = declare("*waiting", scales=True, valid=non_negative)
+    ranks: Index = declare("?ranked", dtype=np.int64, frame=True, valid=valid.finite)
+    cuts: Floats = declare(
+        "numeric", "inner", frame=True, valid=valid.anything
+    )  # of frozen columns: see `check`
+    frozen: Index = declare("numeric", dtype=np.int64, frame=True, valid=valid.finite)
+    pending_numeric: Floats = declare("*waiting", "numeric", valid=valid.not_infinite)
+    pending_codes: Codes = declare("*waiting", "nominal", dtype=np.int32, valid=valid.value_codes)
+    pending_y: Codes = declare("*waiting", dtype=np.int32, valid=valid.class_codes)
+    pending_w: Floats = declare("*waiting", scales=True, valid=valid.non_negative)
 
     def __init__(
         self,
@@ -86,7 +76,7 @@ class JointCounts(DecayingSummary):
         self.grid = Grid(bins, rule, warm_up)
         self.columns, self.inner = 0, bins - 1  # lengths before there is a schema
         super().__init__()
-        self._index()
+        self.derive()
 
     @property
     def pending(self) -> PendingRows:
@@ -102,12 +92,12 @@ class JointCounts(DecayingSummary):
     def config(self) -> dict[str, Scalar]:
         return {"order": self.order, **self.grid.get_params(), "max_bytes": self.max_bytes}
 
-    def _index(self) -> None:
+    def derive(self) -> None:
         """What follows from the state: where cells lie, values seen; and forget what was read before."""
         self.layout = np.empty((3, len(self.sizes) + 1), dtype=np.int64)
         fill_layout(self.layout, self.sizes)
         self.by_order: dict[Any, Any] = {}
-        self.derive()
+        self._count_seen()
 
     def order_by(self, ranks: Index) -> None:
         """Give the columns their places in the reading order."""
@@ -115,7 +105,7 @@ class JointCounts(DecayingSummary):
         self.by_order = {}
         self.changed()
 
-    def derive(self) -> None:
+    def _count_seen(self) -> None:
         self.seen = np.zeros_like(self.sizes)
         count_seen(self.seen, self.singles, self.layout[0], self.sizes)
         self.changed()
@@ -177,7 +167,7 @@ class JointCounts(DecayingSummary):
     def _count(self, codes: Codes, y: Codes, w: Floats, sign: float) -> None:
         if bitmaps_pay(self, codes, w):
             count_by_bitmaps(self, codes, y, w, sign)
-            self.derive()
+            self._count_seen()
             return
         count_rows(
             self.classes, self.singles, self.present, self.seen, self.pairs, self.triples,
@@ -267,7 +257,7 @@ class JointCounts(DecayingSummary):
             setattr(self, name, getattr(self, name) + getattr(twin, name))
         self.declared = np.maximum(self.declared, twin.declared)
         self.declared_classes = np.maximum(self.declared_classes, twin.declared_classes)
-        self.derive()
+        self._count_seen()
         for rows in pending:
             self.update(rows)
 
@@ -286,13 +276,6 @@ class JointCounts(DecayingSummary):
             "pending_numeric": rows.numeric, "pending_codes": rows.codes, "pending_y": rows.y, "pending_w": rows.w,
         }  # fmt: skip
         return {**super().arrays(), **pending}
-
-    def restore(self, arrays: Arrays) -> None:
-        self.sizes = np.array(arrays["sizes"])
-        self.layout = np.empty((3, len(self.sizes) + 1), dtype=np.int64)
-        fill_layout(self.layout, self.sizes)
-        super().restore(arrays)
-        self.by_order = {}
 
     def check(self, arrays: Arrays) -> None:
         """A frozen column has its cuts and cells, another none; counts are as long as the cells imply."""
@@ -408,7 +391,7 @@ class JointCounts(DecayingSummary):
         self.classes = move(self.classes, 0, plan.classes)
         for name in _COUNTS[1:]:
             setattr(self, name, move(getattr(self, name), 1, plan.classes))
-        self.derive()
+        self._count_seen()
 
     def _move(self, sizes: Index, columns: Index, parts: list[Index]) -> None:
         """Carry all counts to other sizes: column j goes to columns[j], its value v to parts[j][v]."""
@@ -432,7 +415,7 @@ class JointCounts(DecayingSummary):
             self.triples = triples
         self.singles, self.present, self.pairs = singles, present, pairs
         self.sizes = sizes
-        self._index()
+        self.derive()
 
 
 def moved_columns(plan: Alignment) -> Index:

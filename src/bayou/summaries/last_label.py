@@ -8,8 +8,9 @@ import numpy as np
 
 from bayou.block import Block, Index
 from bayou.laws import MergeLaw
+from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
-from bayou.summaries.state import class_codes, declare
+from bayou.summaries.state import declare
 
 
 class LastLabel(ArraySummary):
@@ -19,7 +20,7 @@ class LastLabel(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.ORDERED
-    last: Index = declare(1, dtype=np.int64, fill=-1, codes=True, valid=class_codes)
+    last: Index = declare(1, dtype=np.int64, fill=-1, codes=True, valid=valid.class_codes)
 
     def update(self, block: Block) -> None:
         taught = np.flatnonzero((block.y >= 0) & (block.w > 0))

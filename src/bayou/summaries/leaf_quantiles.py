@@ -11,9 +11,10 @@ from bayou.block import Block, Codes, Floats, Index
 from bayou.checks import parts
 from bayou.kernels.tuple_budget import HEAD
 from bayou.protocols import Arrays
+from bayou.summaries import valid
 from bayou.summaries.array_summary import State
 from bayou.summaries.quantile_tuples import BUFFER, QuantileTuples
-from bayou.summaries.state import Lengths, anything, declare, finite
+from bayou.summaries.state import declare
 
 JOINED = ("tuples", "values", "labels", "weights")  # slot after slot; "sizes" and "pending" tell them apart
 
@@ -25,17 +26,16 @@ class LeafQuantiles(State):
     """
 
     tuples: Floats = declare(
-        "*tuples", "width", valid=anything
+        "*tuples", "width", valid=valid.anything
     )  # checked slot by slot, as `QuantileTuples` are
-    values: Floats = declare("*waiting", "numeric", valid=anything)
-    labels: Codes = declare("*waiting", dtype=np.int32, valid=anything)
-    weights: Floats = declare("*waiting", valid=anything)
-    sizes: Index = declare("*slots", "numeric", dtype=np.int64, valid=finite)
-    pending: Index = declare("*slots", dtype=np.int64, valid=finite)
+    values: Floats = declare("*waiting", "numeric", valid=valid.anything)
+    labels: Codes = declare("*waiting", dtype=np.int32, valid=valid.anything)
+    weights: Floats = declare("*waiting", valid=valid.anything)
+    sizes: Index = declare("*slots", "numeric", dtype=np.int64, valid=valid.finite)
+    pending: Index = declare("*slots", dtype=np.int64, valid=valid.finite)
 
     def __init__(self, tuples: int, slots: int) -> None:
         self._tuples = tuples
-        self.lengths = Lengths()
         self._empty = QuantileTuples(tuples)
         self._slots = [self._empty.fresh() for _ in range(slots)]
 

@@ -16,9 +16,10 @@ from bayou.kernels.scrub import HUGE
 from bayou.kernels.tree import CONSTANT_SHARE, FLOOR, HIGH, LOW, M2, MEAN, N, read_slot_nominal
 from bayou.kernels.value_counts import fill_logs
 from bayou.protocols import Arrays
+from bayou.summaries import valid
 from bayou.summaries.array_summary import State
 from bayou.summaries.leaf_quantiles import LeafQuantiles
-from bayou.summaries.state import Lengths, declare, non_negative
+from bayou.summaries.state import Lengths, declare
 
 QUANTILES = "quantiles."
 ROOM = 8  # slots allocated at first, if memory allows; doubled when full
@@ -48,11 +49,10 @@ class LeafStatistics(State):
     """
 
     moments: Floats = declare("*slots", 5, "classes", "numeric", valid=_moments)
-    counts: Floats = declare("*slots", "cells", "classes", valid=non_negative)
-    present: Floats = declare("*slots", "nominal", "classes", valid=non_negative)
+    counts: Floats = declare("*slots", "cells", "classes", valid=valid.non_negative)
+    present: Floats = declare("*slots", "nominal", "classes", valid=valid.non_negative)
 
     def __init__(self, tuples: int = 0) -> None:
-        self.lengths = Lengths()
         self.quantiles = LeafQuantiles(tuples, ROOM) if tuples else None
         self.moments = np.zeros((ROOM, 5, 0, 0))
         self.counts = np.zeros((ROOM, 0, 0))

@@ -11,8 +11,9 @@ from bayou.checks import counts, finite, require
 from bayou.kernels.moments import add_rows, merge_moments, subtract_rows
 from bayou.kernels.scrub import HUGE
 from bayou.laws import MergeLaw
+from bayou.summaries import valid
 from bayou.summaries.array_summary import DecayingSummary
-from bayou.summaries.state import declare, nearly_non_negative
+from bayou.summaries.state import declare
 from bayou.threads import over_ranges
 
 GRAIN = (
@@ -39,7 +40,7 @@ class Moments(DecayingSummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.ROUNDING
-    n: Floats = declare("classes", "numeric", scales=True, valid=nearly_non_negative)
+    n: Floats = declare("classes", "numeric", scales=True, valid=valid.nearly_non_negative)
     mean: Floats = declare("classes", "numeric", valid=_mean)
     m2: Floats = declare("classes", "numeric", scales=True, valid=_squares)
 

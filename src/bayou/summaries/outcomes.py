@@ -21,8 +21,9 @@ from bayou.kernels.outcomes import SMALLEST, judge
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.schema import Label, identity_key
+from bayou.summaries import valid
 from bayou.summaries.array_summary import DecayingSummary
-from bayou.summaries.state import ADD, declare, non_negative
+from bayou.summaries.state import ADD, declare
 
 BINS = 15  # of confidence, for the calibration error
 CELLS = 256  # of scores: log-odds from -16 to 16 in steps of an eighth; 0.5 is an edge
@@ -75,8 +76,8 @@ class Confusion(DecayingSummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.EXACT
-    counts: Floats = declare("classes", "classes", merge=ADD, scales=True, valid=non_negative)
-    unanswered: Floats = declare("classes", merge=ADD, scales=True, valid=non_negative)
+    counts: Floats = declare("classes", "classes", merge=ADD, scales=True, valid=valid.non_negative)
+    unanswered: Floats = declare("classes", merge=ADD, scales=True, valid=valid.non_negative)
 
     def update(self, block: Block) -> None:
         rows = judged(block)
@@ -103,9 +104,9 @@ class Losses(DecayingSummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.ROUNDING
-    sums: Floats = declare(3, merge=ADD, scales=True, valid=non_negative)
-    calibration: Floats = declare(BINS, 3, merge=ADD, scales=True, valid=non_negative)
-    scores: Floats = declare("classes", CELLS, 2, merge=ADD, scales=True, valid=non_negative)
+    sums: Floats = declare(3, merge=ADD, scales=True, valid=valid.non_negative)
+    calibration: Floats = declare(BINS, 3, merge=ADD, scales=True, valid=valid.non_negative)
+    scores: Floats = declare("classes", CELLS, 2, merge=ADD, scales=True, valid=valid.non_negative)
 
     def update(self, block: Block) -> None:
         rows = judged(block)

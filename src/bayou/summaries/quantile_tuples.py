@@ -20,18 +20,9 @@ from bayou.kernels.tuple_lists import merge_columns
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.recipe import Recipe
+from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
-from bayou.summaries.state import (
-    Lengths,
-    class_codes,
-    declare,
-    declared_classes,
-    finite,
-    from_schema,
-    move,
-    non_negative,
-    not_infinite,
-)
+from bayou.summaries.state import Lengths, declare, declared_classes, from_schema, move
 from bayou.threads import over_ranges
 
 BUFFER = 512  # rows between two flushes
@@ -78,7 +69,7 @@ class GKClass(Recipe):
 
 def _tuples(name: str, array: Floats, summary: QuantileTuples) -> None:
     checks.finite(name, array[:, 0])
-    non_negative(name, array[:, 1:], summary)
+    valid.non_negative(name, array[:, 1:], summary)
 
 
 class QuantileTuples(ArraySummary):
@@ -117,10 +108,10 @@ class QuantileTuples(ArraySummary):
 
     law: ClassVar[MergeLaw] = MergeLaw.BOUNDED
     tuples: Floats = declare("*tuples", "width", valid=_tuples)
-    sizes: Index = declare("numeric", dtype=np.int64, valid=finite)
-    values: Floats = declare("*waiting", "numeric", valid=not_infinite)
-    labels: Codes = declare("*waiting", dtype=np.int32, valid=class_codes)
-    weights: Floats = declare("*waiting", valid=non_negative)
+    sizes: Index = declare("numeric", dtype=np.int64, valid=valid.finite)
+    values: Floats = declare("*waiting", "numeric", valid=valid.not_infinite)
+    labels: Codes = declare("*waiting", dtype=np.int32, valid=valid.class_codes)
+    weights: Floats = declare("*waiting", valid=valid.non_negative)
     declared: Index = from_schema(1, follows=declared_classes)
 
     def __init__(self, tuples: int = 100, eps: float | None = None, exact: int = 0) -> None:
@@ -128,7 +119,6 @@ class QuantileTuples(ArraySummary):
         self.eps = eps
         self.exact = exact
         self._tuples = tuples
-        self.lengths = Lengths()
         self.declared = np.zeros(1, dtype=np.int64)
         self._empty(0, 0)
 

@@ -11,9 +11,10 @@ from bayou.block import Block, Codes, Floats, Index
 from bayou.checks import require
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
+from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
 from bayou.summaries.outcomes import judged
-from bayou.summaries.state import class_codes, declare, finite, from_schema, non_negative
+from bayou.summaries.state import declare, from_schema
 
 
 class RecentOutcomes(ArraySummary):
@@ -31,10 +32,10 @@ class RecentOutcomes(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.ORDERED
-    true: Codes = declare("room", dtype=np.int32, fill=-1, codes=True, valid=class_codes)
-    predicted: Codes = declare("room", dtype=np.int32, fill=-1, codes=True, valid=class_codes)
-    values: Floats = declare("room", 3, valid=non_negative)
-    rows: Index = declare(1, dtype=np.int64, valid=finite)
+    true: Codes = declare("room", dtype=np.int32, fill=-1, codes=True, valid=valid.class_codes)
+    predicted: Codes = declare("room", dtype=np.int32, fill=-1, codes=True, valid=valid.class_codes)
+    values: Floats = declare("room", 3, valid=valid.non_negative)
+    rows: Index = declare(1, dtype=np.int64, valid=valid.finite)
     classes: Index = from_schema(1, follows=lambda plan: [plan.classes.size])
 
     def __init__(self, window: int = 1000) -> None:

@@ -13,19 +13,10 @@ from bayou.block import Block, Codes, Floats, Index, Words
 from bayou.checks import parts, require
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
+from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
 from bayou.summaries.kept_rows import no_rows, realigned, stack, take
-from bayou.summaries.state import (
-    Lengths,
-    anything,
-    class_codes,
-    declare,
-    finite,
-    non_negative,
-    not_infinite,
-    value_codes,
-    word_codes,
-)
+from bayou.summaries.state import Lengths, declare
 
 Hashes = NDArray[np.uint64]
 
@@ -47,19 +38,20 @@ class Reservoir(ArraySummary):
 
     law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
 
-    numeric: Floats = declare("rows", "numeric", fill=np.nan, valid=not_infinite)
-    codes: Codes = declare("rows", "nominal", dtype=np.int32, fill=-1, valid=value_codes)
-    y: Codes = declare("rows", dtype=np.int32, fill=-1, valid=class_codes)
-    w: Floats = declare("rows", valid=non_negative)
-    hashes: Hashes = declare("rows", dtype=np.uint64, valid=anything)
-    seen: Index = declare(1, dtype=np.int64, valid=finite)
-    indptr: Index = declare("*row ends", dtype=np.int64, valid=finite)  # "0.indptr", ..: one per text column
-    ids: Codes = declare("*words", dtype=np.int32, valid=word_codes)
-    counts: Floats = declare("*words", valid=non_negative)
+    numeric: Floats = declare("rows", "numeric", fill=np.nan, valid=valid.not_infinite)
+    codes: Codes = declare("rows", "nominal", dtype=np.int32, fill=-1, valid=valid.value_codes)
+    y: Codes = declare("rows", dtype=np.int32, fill=-1, valid=valid.class_codes)
+    w: Floats = declare("rows", valid=valid.non_negative)
+    hashes: Hashes = declare("rows", dtype=np.uint64, valid=valid.anything)
+    seen: Index = declare(1, dtype=np.int64, valid=valid.finite)
+    indptr: Index = declare(
+        "*row ends", dtype=np.int64, valid=valid.finite
+    )  # "0.indptr", ..: one per text column
+    ids: Codes = declare("*words", dtype=np.int32, valid=valid.word_codes)
+    counts: Floats = declare("*words", valid=valid.non_negative)
 
     def __init__(self, rows: int = 2000, seed: int = 0) -> None:
         self.rows, self.seed = rows, seed
-        self.lengths = Lengths()
         self.kept = no_rows(0, 0, 0)
         self.hashes = np.zeros(0, dtype=np.uint64)
         self.seen = np.zeros(1, dtype=np.int64)

@@ -12,9 +12,10 @@ from bayou.checks import SLACK, require
 from bayou.kernels.outcomes import count_majority
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
+from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
 from bayou.summaries.outcomes import add_in_order
-from bayou.summaries.state import ADD, class_codes, declare, non_negative
+from bayou.summaries.state import ADD, declare
 
 
 class NoChangeHits(ArraySummary):
@@ -32,8 +33,8 @@ class NoChangeHits(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.ORDERED
-    sums: Floats = declare(3, valid=non_negative)
-    ends: Index = declare(2, dtype=np.int64, fill=-1, codes=True, valid=class_codes)
+    sums: Floats = declare(3, valid=valid.non_negative)
+    ends: Index = declare(2, dtype=np.int64, fill=-1, codes=True, valid=valid.class_codes)
 
     def update(self, block: Block) -> None:
         counts = (block.y >= 0) & (block.w > 0)
@@ -76,8 +77,8 @@ class MajorityHits(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
-    weight: Floats = declare("classes", merge=ADD, valid=non_negative)
-    sums: Floats = declare(3, merge=ADD, valid=non_negative)
+    weight: Floats = declare("classes", merge=ADD, valid=valid.non_negative)
+    sums: Floats = declare(3, merge=ADD, valid=valid.non_negative)
 
     def update(self, block: Block) -> None:
         count_majority(self.weight, self.sums, block.y, block.w)

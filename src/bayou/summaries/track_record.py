@@ -9,9 +9,10 @@ import numpy as np
 from bayou.align import Alignment
 from bayou.block import Floats
 from bayou.laws import MergeLaw
+from bayou.summaries import valid
 from bayou.summaries.array_summary import DecayingSummary
 from bayou.summaries.joint_counts import moved_columns
-from bayou.summaries.state import ADD, declare, non_negative
+from bayou.summaries.state import ADD, declare
 
 
 class TrackRecord(DecayingSummary):
@@ -27,7 +28,7 @@ class TrackRecord(DecayingSummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
-    record: Floats = declare(3, "candidates", merge=ADD, scales=True, valid=non_negative)
+    record: Floats = declare(3, "candidates", merge=ADD, scales=True, valid=valid.non_negative)
 
     def __init__(self, candidates: int = 1) -> None:
         self.candidates = candidates

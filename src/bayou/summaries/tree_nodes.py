@@ -27,8 +27,9 @@ from bayou.kernels.tree import (
     WIDTH,
 )
 from bayou.protocols import Arrays
+from bayou.summaries import valid
 from bayou.summaries.array_summary import State
-from bayou.summaries.state import declare, finite, moderate, non_negative
+from bayou.summaries.state import declare
 
 A = TypeVar("A", bound=np.generic)
 ROOM = 16  # nodes and branches allocated at first; doubled when full
@@ -49,12 +50,12 @@ class TreeNodes(State):
     ([1, 2], [2.0, 0.0])
     """
 
-    nodes: Index = declare("*nodes", 8, dtype=np.int64, valid=finite)
-    cuts: Floats = declare("*nodes", valid=finite)
-    branches: Index = declare("*branches", dtype=np.int64, valid=finite)
-    weight: Floats = declare("*nodes", "classes", valid=non_negative)
-    track: Floats = declare("*nodes", 4, valid=moderate)
-    used: Index = declare(2, dtype=np.int64, valid=finite)  # nodes and branches in use
+    nodes: Index = declare("*nodes", 8, dtype=np.int64, valid=valid.finite)
+    cuts: Floats = declare("*nodes", valid=valid.finite)
+    branches: Index = declare("*branches", dtype=np.int64, valid=valid.finite)
+    weight: Floats = declare("*nodes", "classes", valid=valid.non_negative)
+    track: Floats = declare("*nodes", 4, valid=valid.moderate)
+    used: Index = declare(2, dtype=np.int64, valid=valid.finite)  # nodes and branches in use
 
     def __init__(self) -> None:
         super().__init__()

@@ -12,8 +12,9 @@ from bayou.checks import SLACK, require
 from bayou.kernels.value_counts import count_seen, count_values
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
+from bayou.summaries import valid
 from bayou.summaries.array_summary import DecayingSummary, sweep
-from bayou.summaries.state import ADD, declare, declared_values, from_schema, non_negative
+from bayou.summaries.state import ADD, declare, declared_values, from_schema
 from bayou.threads import over_ranges
 
 GRAIN = 200_000  # cells worth a thread of their own
@@ -27,8 +28,8 @@ class ValueCounts(DecayingSummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.EXACT
-    counts: Floats = declare("values", "classes", scales=True, valid=non_negative)
-    present: Floats = declare("nominal", "classes", merge=ADD, scales=True, valid=non_negative)
+    counts: Floats = declare("values", "classes", scales=True, valid=valid.non_negative)
+    present: Floats = declare("nominal", "classes", merge=ADD, scales=True, valid=valid.non_negative)
     sizes: Index = from_schema("nominal", follows=lambda plan: [axis.size for axis in plan.values])
     declared: Index = from_schema("nominal", follows=declared_values)
 

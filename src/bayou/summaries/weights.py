@@ -41,8 +41,9 @@ from bayou.rates import (
     PaperRate,
     Rate,
 )
+from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
-from bayou.summaries.state import Lengths, class_codes, declare, moderate, move, non_negative
+from bayou.summaries.state import Lengths, declare, move
 
 NAIVE_CREDIT = 0.95  # at the start: mixing then never costs more than -ln .95 nats over naive Bayes
 _SUMS = ("squares", "follows")  # add up when models merge
@@ -51,8 +52,8 @@ _BUFFER = ("inputs", "joint", "labels", "amounts")
 
 
 def _squares_last(name: str, array: Floats, summary: Weights) -> None:
-    moderate(name, array, summary)
-    non_negative(name, array[:, -1], summary)
+    valid.moderate(name, array, summary)
+    valid.non_negative(name, array[:, -1], summary)
 
 
 def _bias(name: str, array: Floats, summary: Weights) -> None:
@@ -60,20 +61,22 @@ def _bias(name: str, array: Floats, summary: Weights) -> None:
 
 
 def _scalars(name: str, array: Floats, summary: Weights) -> None:
-    moderate(name, array, summary)
-    non_negative(name, array[[WEIGHT, TAU_SQUARES, SHIFT_SQUARES, SPEED, ROWS, WRONG, RHO_SQUARES]], summary)
+    valid.moderate(name, array, summary)
+    valid.non_negative(
+        name, array[[WEIGHT, TAU_SQUARES, SHIFT_SQUARES, SPEED, ROWS, WRONG, RHO_SQUARES]], summary
+    )
     require(array[ROWS] <= 1 << 53, "an impossible number of rows")
 
 
 def _mixture(name: str, array: Floats, summary: Weights) -> None:
     """The same experts take part as at the start: those that do not have no arrays to read."""
-    non_negative(name, array, summary)
+    valid.non_negative(name, array, summary)
     takes_part = summary._first_mixture_weights() > 0
     require(np.array_equal(array > 0, takes_part), "a mixture weight belongs to an expert that takes no part")
 
 
 def _joint(name: str, array: Floats, summary: Weights) -> None:
-    moderate(name, array[array != -np.inf], summary)
+    valid.moderate(name, array[array != -np.inf], summary)
 
 
 class Weights(ArraySummary):
@@ -96,20 +99,20 @@ class Weights(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
-    weights: Floats = declare("columns", "width", valid=moderate)
-    mean: Floats = declare("averaged", "width", valid=moderate)
-    squares: Floats = declare("adapted", "width", valid=non_negative)
+    weights: Floats = declare("columns", "width", valid=valid.moderate)
+    mean: Floats = declare("averaged", "width", valid=valid.moderate)
+    squares: Floats = declare("adapted", "width", valid=valid.non_negative)
     columns: Floats = declare("shared", 3, valid=_squares_last)
     bias: Floats = declare("steps", "classes", valid=_bias)
     scalars: Floats = declare(SCALARS, valid=_scalars)
     mixture_weights: Floats = declare(EXPERTS, valid=_mixture)
-    follows: Floats = declare("last label", "label", valid=non_negative)
-    last: Index = declare(1, dtype=np.int64, valid=class_codes)
-    ring: Floats = declare(2, "window", valid=moderate)
-    inputs: Floats = declare("*rows", "columns", "classes", valid=moderate)
+    follows: Floats = declare("last label", "label", valid=valid.non_negative)
+    last: Index = declare(1, dtype=np.int64, valid=valid.class_codes)
+    ring: Floats = declare(2, "window", valid=valid.moderate)
+    inputs: Floats = declare("*rows", "columns", "classes", valid=valid.moderate)
     joint: Floats = declare("*rows", "classes", valid=_joint)
-    labels: Codes = declare("*rows", dtype=np.int32, valid=class_codes)
-    amounts: Floats = declare("*rows", valid=non_negative)
+    labels: Codes = declare("*rows", dtype=np.int32, valid=valid.class_codes)
+    amounts: Floats = declare("*rows", valid=valid.non_negative)
 
     def __init__(self, rate: Rate, tied: bool = False) -> None:
         self.rate, self.tied = rate, tied
@@ -117,7 +120,6 @@ class Weights(ArraySummary):
         self.adapts = isinstance(rate, Experts | AdaGrad | MiniBatch)
         self.persists = isinstance(rate, Experts) and rate.persistence
         self.shares = isinstance(rate, Experts) and not tied
-        self.lengths = Lengths()
         self._empty(0, 0)
 
     def _empty(self, d: int, k: int) -> None:

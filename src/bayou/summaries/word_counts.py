@@ -18,8 +18,9 @@ from bayou.kernels.value_counts import count_seen
 from bayou.kernels.word_counts import count_words
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
+from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary, sweep
-from bayou.summaries.state import Lengths, declare, move, non_negative
+from bayou.summaries.state import Lengths, declare, move
 
 
 @dataclass
@@ -72,17 +73,16 @@ class WordCounts(ArraySummary):
 
     law: ClassVar[MergeLaw] = MergeLaw.EXACT
     counts: Floats = declare(
-        "words", "classes", valid=non_negative
+        "words", "classes", valid=valid.non_negative
     )  # "0.counts", "1.counts" ..: one per text column
-    total: Floats = declare("classes", valid=non_negative)
+    total: Floats = declare("classes", valid=valid.non_negative)
     sizes: Index = declare("text", 2, dtype=np.int64, frame=True, valid=_sizes)
     documents: Floats = declare(
-        "classes", valid=non_negative
+        "classes", valid=valid.non_negative
     )  # weight of each class; kept with `binary` only
 
     def __init__(self, binary: bool = False) -> None:
         self.binary = binary
-        self.lengths = Lengths()
         self.texts: list[TextCounts] = []
         self.documents = np.zeros(0)
         self.memo: dict[object, Any] = {}  # what readers derive from this very state; void at any change
