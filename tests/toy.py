@@ -13,8 +13,10 @@ import numpy as np
 from bayou.classifiers.estimator import Estimator
 from bayou.laws import MergeLaw
 from bayou.readings.prior import CountedPrior
-from bayou.summaries.array_summary import ArraySummary, move
+from bayou.summaries import valid
+from bayou.summaries.array_summary import DecayingSummary
 from bayou.summaries.class_counts import ClassCounts
+from bayou.summaries.state import ADD, declare, move
 from bayou.views.view import Live, Searched
 
 CELLS = 64
@@ -27,13 +29,11 @@ def cell_of(x):
     return np.where(np.isnan(x), -1, np.where(x < 0, CELLS // 2 - 1 - size, CELLS // 2 + size))
 
 
-class ExponentCounts(ArraySummary):
+class ExponentCounts(DecayingSummary):
     """Weight per class, column and cell. Merge: EXACT. Memory: 512 bytes per class and column."""
 
-    law, state = MergeLaw.EXACT, ("counts",)
-
-    def __init__(self):
-        self.counts = np.zeros((0, 0, CELLS))
+    law = MergeLaw.EXACT
+    counts = declare("classes", "numeric", CELLS, merge=ADD, scales=True, valid=valid.nearly_non_negative)
 
     def update(self, block, sign=1.0):
         cells = cell_of(block.numeric)
@@ -42,16 +42,6 @@ class ExponentCounts(ArraySummary):
 
     def subtract(self, block):
         self.update(block, -1.0)
-
-    def scale(self, factor):
-        self.counts *= factor
-
-    def merge(self, other):
-        self.check_mergeable(other)
-        self.counts += other.counts
-
-    def realign(self, plan):
-        self.counts = move(move(self.counts, 0, plan.classes), 1, plan.numeric)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from tests.persist.models import trained
 
 import bayou.persist
 from bayou import files
-from bayou.persist.invariants import unchecked
+from bayou.engines import views_of
+from bayou.summaries.array_summary import State
 
 LONG = bool(os.environ.get("BAYOU_LONG"))
 ROOT = Path(__file__).parents[2]
@@ -39,9 +40,11 @@ def test_hostile_files_under_an_audit_hook_and_a_memory_limit() -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(files.kinds().models))
-def test_every_summary_answers_for_what_a_file_may_hold(kind: str) -> None:
-    """Where this fails, give the summary (or the classifier) a method `check(arrays)`; see `bayou.checks`."""
-    assert unchecked(trained(kind, 30)) == []
+def test_every_array_of_a_model_is_declared_with_an_invariant(kind: str) -> None:
+    """Where this fails, derive the summary from `ArraySummary` and declare its arrays."""
+    for prefix, view in views_of(trained(kind, 30).engine):
+        for state in view.states():
+            assert isinstance(state, State), prefix
 
 
 def test_no_pickle_eval_or_import_by_name_on_the_loading_path() -> None:

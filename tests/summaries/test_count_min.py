@@ -30,7 +30,7 @@ def with_hashes(width, hashes, prime, conservative):
     sketch.width, sketch.depth, sketch.prime = width, len(hashes), prime
     sketch.hashes = np.array(hashes, dtype=np.int64)
     sketch.tables = np.zeros((0, len(hashes), width, 0))
-    sketch._count_free()
+    sketch.derive()
     return sketch
 
 

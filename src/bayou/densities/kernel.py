@@ -18,6 +18,7 @@ from bayou.kernels.kernel_density import (
     place_normals,
     spread_kernels,
 )
+from bayou.kernels.scrub import HUGE
 from bayou.protocols import Arrays
 from bayou.readings.partition import Discretiser
 from bayou.recipe import Recipe
@@ -161,6 +162,14 @@ def restored(arrays: Arrays, rounds: bool) -> DensityReading:
         finite(f"{name} of a reading of kernels", arrays[name])
     for name in ("weights", "extra", "widths", "precision"):
         counts(f"{name} of a reading of kernels", arrays[name])
+        require(arrays[name].min(initial=0.0) >= 0, f"{name} of a reading of kernels holds a negative number")
+    require(np.abs(arrays["centres"]).max(initial=0.0) <= HUGE, f"a kernel lies beyond {HUGE}")
+    several = np.flatnonzero(np.diff(arrays["offsets"]) > 1)
+    require((arrays["precision"][several] > 0).all(), "a column with kernels has no precision")
+    require((arrays["widths"][several, -1] > 0).all(), "the kernels of a column have no width")
+    for j in several:
+        held = np.any(arrays["weights"][:, arrays["offsets"][j] : arrays["offsets"][j + 1]] > 0, axis=1)
+        require(held[arrays["widths"][j] > 0].all(), "a class has kernels without weight")
     return DensityReading(
         np.array(arrays["centres"], dtype=np.float64),
         np.array(arrays["weights"], dtype=np.float64, order="C", ndmin=2),

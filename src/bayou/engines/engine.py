@@ -10,6 +10,7 @@ import numpy as np
 
 from bayou.align import Alignment, canonical_order, from_empty
 from bayou.block import Block, Floats, Index
+from bayou.checks import require
 from bayou.errors import UnsupportedError
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
@@ -112,3 +113,9 @@ def views_of(engine: Engine, prefix: str = "") -> Iterator[tuple[str, AnyView]]:
 def under(prefix: str, arrays: Arrays) -> dict[str, Any]:
     """The arrays whose names begin with a prefix, without it."""
     return {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
+
+
+def row_count(array: Any) -> int:
+    """A number of rows from a file; raises unless it can be one."""
+    require(array.shape == (1,) and 0 <= array[0] < 1 << 62, "a number of rows lies between 0 and 2^62")
+    return int(array[0])

@@ -13,7 +13,7 @@ import numpy as np
 
 from bayou.align import Alignment, from_empty
 from bayou.block import Block, Floats
-from bayou.engines.engine import Engine, under
+from bayou.engines.engine import Engine, row_count, under
 from bayou.errors import UnsupportedError
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
@@ -97,7 +97,7 @@ class Members(Engine):
         return out
 
     def restore(self, arrays: Arrays) -> None:
-        self.learned = int(arrays["learned"][0])
+        self.learned = row_count(arrays["learned"])
         for name, member in self.parts().items():
             member.restore(under(f"{name}.", arrays))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayou.align import Alignment
 from bayou.block import Block, Floats
-from bayou.engines.engine import Engine, under
+from bayou.engines.engine import Engine, row_count, under
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.views.view import AnyView, next_point
@@ -151,7 +151,7 @@ class Views(Engine):
         return out
 
     def restore(self, arrays: Arrays) -> None:
-        self.rows = int(arrays["rows"][0])
+        self.rows = row_count(arrays["rows"])
         for name, view in self.views.items():
             view.restore(under(f"{name}.", arrays))
 

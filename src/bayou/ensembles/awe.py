@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Self, cast
 
 import numpy as np
 
-from bayou.align import Alignment
+from bayou.align import Alignment, from_empty
 from bayou.block import Block, Floats
+from bayou.checks import finite, require
 from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.engines import Engine, Members
@@ -22,7 +24,7 @@ from bayou.errors import SchemaError, UnsupportedError
 from bayou.kernels.votes import log_votes, squared_errors
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
-from bayou.schema import Kind, Schema
+from bayou.schema import Schema
 from bayou.summaries.kept_rows import take
 
 
@@ -115,9 +117,7 @@ class ChunkMembers(Members):
 
     def begin(self, schema: Schema) -> None:
         super().begin(schema)
-        self.buffer = RowBuffer(
-            *(len(schema.names(kind)) for kind in (Kind.NUMERIC, Kind.NOMINAL, Kind.TEXT))
-        )
+        self.buffer.realign(from_empty(schema))
 
     def realign(self, plan: Alignment) -> None:
         super().realign(plan)
@@ -216,8 +216,8 @@ class ChunkMembers(Members):
     def fresh(self) -> Self:
         twin = super().fresh()
         twin.weight, twin.birth = np.zeros_like(self.weight), np.zeros_like(self.birth)
-        twin.buffer = RowBuffer()
-        twin.buffer.block = self.buffer.block.rows(0, 0)
+        twin.buffer = copy.copy(self.buffer)
+        twin.buffer.clear()
         return twin
 
     def arrays(self) -> Arrays:
@@ -228,6 +228,10 @@ class ChunkMembers(Members):
         super().restore(arrays)
         if arrays["weight"].shape != self.weight.shape or arrays["birth"].shape != self.birth.shape:
             raise SchemaError("the weights do not fit the members")
+        finite("the weights of the members", arrays["weight"])
+        require(
+            (arrays["birth"] >= 0).all() and arrays["birth"].max() < 1 << 62, "members have a chunk or none"
+        )
         self.weight, self.birth = np.array(arrays["weight"]), np.array(arrays["birth"])
         self.buffer.restore(under("buffer.", arrays))
 

@@ -8,9 +8,11 @@ from typing import Self, cast
 import numpy as np
 
 from bayou.block import Block, Floats
+from bayou.checks import counts, require
 from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.engines import Engine, Members
+from bayou.engines.engine import row_count
 from bayou.ensembles.ensemble import Ensemble, classifier_or
 from bayou.errors import SchemaError, UnsupportedError
 from bayou.kernels.adwin import watch
@@ -19,6 +21,7 @@ from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 
 SIZES = 48  # bucket sizes 1, 2, 4 ...: more rows than any stream has
+ROOM = 6  # buckets of one size, one of them only while two become one of the next
 
 
 class AdaptiveWindow:
@@ -52,8 +55,8 @@ class AdaptiveWindow:
 
     def clear(self) -> None:
         """An empty window."""
-        self.totals = np.zeros((SIZES, 6))
-        self.squares = np.zeros((SIZES, 6))
+        self.totals = np.zeros((SIZES, ROOM))
+        self.squares = np.zeros((SIZES, ROOM))
         self.filled = np.zeros(SIZES, dtype=np.int64)
         self.window = np.zeros(4)
 
@@ -74,14 +77,17 @@ class AdaptiveWindow:
         return {name: getattr(self, name) for name in self.names}
 
     def restore(self, arrays: Arrays) -> None:
-        filled = np.asarray(arrays["filled"])
-        if (
-            filled.shape != (SIZES,)
-            or filled.min() < 0
-            or filled.max() > 6
-            or arrays["totals"].shape != (SIZES, 6)
-        ):
-            raise SchemaError("not the buckets of an adaptive window")
+        shapes = {"totals": (SIZES, ROOM), "squares": (SIZES, ROOM), "filled": (SIZES,), "window": (4,)}
+        for name, shape in shapes.items():
+            if arrays[name].shape != shape:
+                raise SchemaError("not the buckets of an adaptive window")
+            counts(f"{name} of an adaptive window", arrays[name])
+        filled = arrays["filled"]
+        require(
+            filled.max() < ROOM and filled[-1] == 0, "an adaptive window has room for one more of each size"
+        )
+        width = float(filled @ 2.0 ** np.arange(SIZES))
+        require(arrays["window"][0] == width, "an adaptive window is as wide as its buckets")
         for name in self.names:
             setattr(self, name, np.array(arrays[name], order="C"))
 
@@ -183,5 +189,5 @@ class RestartingMember(Members):
 
     def restore(self, arrays: Arrays) -> None:
         super().restore(arrays)
-        self.drifts = int(arrays["drifts"][0])
+        self.drifts = row_count(arrays["drifts"])
         self.window.restore({name: arrays[f"window.{name}"] for name in self.window.names})

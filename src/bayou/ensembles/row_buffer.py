@@ -7,9 +7,11 @@ from numpy.typing import NDArray
 
 from bayou.align import Alignment
 from bayou.block import Block, Words
+from bayou.checks import codes, counts, finite, require
 from bayou.errors import SchemaError
 from bayou.protocols import Arrays
 from bayou.summaries.kept_rows import no_rows, realigned, stack, take
+from bayou.summaries.state import Lengths
 
 
 class RowBuffer:
@@ -18,8 +20,9 @@ class RowBuffer:
     Memory: that of the rows it holds.
     """
 
-    def __init__(self, numeric: int = 0, nominal: int = 0, text: int = 0) -> None:
-        self.block = no_rows(numeric, nominal, text)
+    def __init__(self) -> None:
+        self.block = no_rows(0, 0, 0)
+        self.lengths = Lengths()
 
     def add(self, block: Block) -> None:
         """Append the rows that teach something."""
@@ -31,6 +34,7 @@ class RowBuffer:
     def realign(self, plan: Alignment) -> None:
         """Move columns, classes, values and words."""
         self.block = realigned(self.block, plan)
+        self.lengths = Lengths.of(plan)
 
     def arrays(self) -> Arrays:
         b = self.block
@@ -48,17 +52,28 @@ class RowBuffer:
             or len(arrays["w"]) != n
         ):
             raise SchemaError("the buffered rows do not fit the schema")
+        finite("the buffered numbers", arrays["numeric"])
+        counts("the buffered weights", arrays["w"])
+        codes("the buffered labels", arrays["y"], self.lengths.classes)
+        require(arrays["y"].min(initial=0) >= 0 and arrays["w"].min(initial=1.0) > 0, "buffered rows teach")
+        for j, size in enumerate(self.lengths.values):
+            codes(
+                f"the buffered values of nominal column {j}", arrays["codes"][:, j].astype(np.int64) - 1, size
+            )
         words = []
         for j in range(len(old.words)):
-            lengths, ids, counts = (arrays[f"{j}.{name}"] for name in ("lengths", "ids", "counts"))
+            lengths, ids, counts_of = (arrays[f"{j}.{name}"] for name in ("lengths", "ids", "counts"))
             if (
                 len(lengths) != n
                 or lengths.min(initial=0) < 0
-                or not lengths.sum() == len(ids) == len(counts)
+                or not lengths.sum() == len(ids) == len(counts_of)
             ):
                 raise SchemaError("the buffered words do not add up")
+            codes("the buffered words", ids, self.lengths.words[j])
+            require(ids.min(initial=0) >= 0, "a buffered word is one of the vocabulary")
+            counts("the buffered counts of words", counts_of)
             indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
-            words.append(Words(indptr, np.array(ids), np.array(counts)))
+            words.append(Words(indptr, np.array(ids), np.array(counts_of)))
         self.block = Block(
             np.where(arrays["missing"], np.nan, arrays["numeric"]),
             (arrays["codes"] - 1).astype(np.int32),

@@ -10,6 +10,7 @@ import numpy as np
 
 from bayou.align import Alignment
 from bayou.block import Block, Floats, Index
+from bayou.checks import counts, require
 from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.hoeffding_tree import HoeffdingTree
 from bayou.classifiers.naive_bayes import NaiveBayes
@@ -194,4 +195,6 @@ class VotingMembers(Members):
         super().restore(arrays)
         if arrays["record"].shape != self.record.shape or arrays["seen"].shape != self.seen.shape:
             raise SchemaError("the record of the votes does not fit the members and classes")
+        counts("the record of the votes", arrays["record"])
+        require(np.isin(arrays["seen"], (0, 1)).all(), "a class was seen or not")
         self.record, self.seen = np.array(arrays["record"]), np.array(arrays["seen"])

@@ -12,6 +12,7 @@ from bayou.kernels.jit import ZERO, inner_kernel, kernel
 
 HEAD = 4  # v, g, D, e stand before the classes
 RISE = 1.25  # from one limit to the next
+LEAST_LIMIT = 1e-300  # below, a product with RISE may round back to what it was, for ever
 SPARE = 5  # a list is shortened tuple by tuple once it is this part above its budget
 
 
@@ -163,7 +164,7 @@ def shrink(work: NDArray[np.float64], size: int, budget: int, limit: float, eps:
         return size
     if eps > 0.0:
         return threshold_pass(work, size, ZERO, limit)
-    rising = limit / 3.0
+    rising = max(limit / 3.0, LEAST_LIMIT)
     enough = budget + budget // SPARE
     while size > enough:
         least = least_cost(work, size)

@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.kernels.jit import inner_kernel, kernel
-from bayou.kernels.tuple_budget import HEAD, RISE, bound_of, clear, copy_row, is_exact, may_stay, shrink
+from bayou.kernels.tuple_budget import (
+    HEAD,
+    LEAST_LIMIT,
+    RISE,
+    bound_of,
+    clear,
+    copy_row,
+    is_exact,
+    may_stay,
+    shrink,
+)
 
 
 @inner_kernel
@@ -117,7 +127,7 @@ def insert(
                 weight = 0.0
                 for r in range(i, end):
                     weight += weights[rows[r]]
-                limit = first
+                limit = max(first, LEAST_LIMIT)
                 while limit < u + min(2.0 * first, 4.0 * weight / budget):
                     limit *= RISE
             at += insert_run(work[at:], x[i:end], rows[i:end], labels, weights, u, limit, q == 0)

@@ -63,7 +63,7 @@ def buffers(model: Any, kinds: Kinds) -> list[Buffer]:
             "n_features": None if state.n_features is None else int(state.n_features),
             "feature_names": None if names is None else writer.labels.add(names),
         }
-        check_state(model, state.arrays, state.schema)
+        check_state(model, state.arrays)
         stored |= {f"{STATE}{name}": array for name, array in state.arrays.items()}
     document["params"] = writer.params(model)
     return pack(FORMAT, document, {**stored, **writer.arrays()})
@@ -143,7 +143,7 @@ def _begin_checked(model: Any, state: ModelState, layout: Layout | None) -> None
         model.begin(state.schema)
         if layout is None or layout.unknown:
             check_alike(model.arrays(), state.arrays)
-        check_state(model, state.arrays, state.schema)
+        check_state(model, state.arrays)
         restore(model, state)
     except ModelFileError:
         raise

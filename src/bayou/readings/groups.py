@@ -104,6 +104,14 @@ class Groups:
         )  # fmt: skip
 
 
+def _moved_keys(keys: Index, values: Axis) -> Index:
+    """Codes + 1 in the new schema; the bound is that of the vocabulary, which a reading does not know by itself."""
+    require(
+        keys.max(initial=0) <= len(values.to), "a reading has groups of values that the schema does not know"
+    )
+    return values.to[keys - 1] + 1
+
+
 def check_groups(arrays: Arrays) -> None:
     """Refuse arrays that are no reading: whatever the kernels use as an index must be in range."""
     q, known, groups = len(arrays["levels"]), len(arrays["keys"]), len(arrays["counts"])
@@ -116,6 +124,9 @@ def check_groups(arrays: Arrays) -> None:
         parts(f"{name} of a reading of groups", np.diff(arrays[name]), total)
     first, last = arrays["parts"][:-1], arrays["parts"][1:]
     column, rest = np.repeat(np.arange(q), np.diff(arrays["offsets"])), arrays["rest"]
+    keys, same = arrays["keys"], column[1:] == column[:-1]
+    require((keys[1:] > keys[:-1])[same].all(), "the values of a column are not sorted")
+    require(arrays["hashed"][0] == 1 or keys.min(initial=1) >= 1, "a value has no code")
     own = (first[column] <= arrays["row_of"]) & (arrays["row_of"] < last[column])
     require(own.all(), "a value belongs to a group of another column")
     own = (first <= rest) & (rest < last)
@@ -149,7 +160,7 @@ def named_groups(
     found = {}
     for j, name in enumerate(schema.names(Kind.NOMINAL)):
         if isinstance(summary, HeavyHitters):
-            texts = summary.texts(j)
+            texts = summary.names(j)
         else:
             texts = {code + 1: str(schema.vocabularies[name].name(code)) for code in range(summary.sizes[j])}
         groups = [[texts.get(key, "(not kept any more)") for key in group] for group in reading.groups_of(j)]
@@ -285,7 +296,7 @@ class GroupReading:
         for j, old in enumerate(home.tolist()):
             here = slice(self.offsets[old], self.offsets[old + 1]) if old >= 0 else slice(0, 0)
             part = slice(self.parts[old], self.parts[old + 1]) if old >= 0 else slice(0, 0)
-            moved = self.keys[here] if self.hashed else plan.values[j].to[self.keys[here] - 1] + 1
+            moved = self.keys[here] if self.hashed else _moved_keys(self.keys[here], plan.values[j])
             order = np.argsort(moved)
             keys.append(moved[order])
             rows.append(self.row_of[here][order] - part.start + at)

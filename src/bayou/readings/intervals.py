@@ -105,6 +105,7 @@ class Intervals:
         require(offsets.shape == (p + 1,) and cuts.ndim == 1, "every column of a reading has its intervals")
         require(offsets[0] == 0, "the first interval is not the first")
         parts("the numbers of intervals", np.diff(offsets), len(cuts))
+        require((np.diff(offsets) >= 1).all(), "a column of a reading has no interval")
         require(cells.ndim == 2 and len(cells) == len(cuts), "every interval has its class counts")
         counts("the class counts of intervals", cells)
         finite("the levels of columns", arrays["levels"])

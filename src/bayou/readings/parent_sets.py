@@ -69,6 +69,7 @@ class ParentSetTable:
         apart = (child != p) & (child != q) & ((p != q) | (p < 0))
         require(apart.all(), "a term of a structure names different columns")
         finite("the weights of a structure", u)
+        require((u > 0).all() and len(np.unique(child)) == m, "every column of a structure has a term")
         return ParentSetTable.of(zip(child.tolist(), p.tolist(), q.tolist(), u.tolist(), strict=True), m)
 
     def moved(self, columns: Index, m: int) -> ParentSetTable:

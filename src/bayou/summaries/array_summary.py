@@ -1,45 +1,133 @@
-"""What summaries made of arrays share: state by name, restoring, moving along an axis, checking a merge."""
+"""What summaries share: the life of declared arrays, and the tidying of counts from which rows were taken out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar, Self, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayou.align import Axis
+from bayou.align import Alignment
+from bayou.checks import require
 from bayou.errors import DataError, MergeError
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
+from bayou.summaries.state import FREE, Cells, Lengths, move
 
-A = TypeVar("A", bound=np.generic)
+__all__ = ["ArraySummary", "DecayingSummary", "State", "move", "sweep"]
+
 DUST = 1e-9  # of the weight taken out of a cell: what rounding may leave in it
 
 
-class ArraySummary:
-    """A summary whose state is the arrays named in `state`."""
+class State:
+    """Arrays declared in the class body (`bayou.summaries.state`), and how they are moved, saved and checked.
 
-    law: ClassVar[MergeLaw]
-    state: ClassVar[tuple[str, ...]]
+    `state` holds the declarations by name. A subclass overrides what is odd about it and calls `super()`: `derive`
+    for what it computes from the arrays, `parts` for states inside it, `check` for what holds between arrays.
+    `lengths` are those of the schema it was last realigned to.
+    """
 
-    def config(self) -> Mapping[str, Scalar]:
-        return {}
+    state: ClassVar[Mapping[str, Cells]] = {}
+    lengths = Lengths()
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        cls.state = {
+            **cls.state,
+            **{name: cells for name, cells in vars(cls).items() if isinstance(cells, Cells)},
+        }
+
+    def __init__(self) -> None:
+        for name, cells in self.state.items():
+            setattr(self, name, cells.empty(self))
+
+    def derive(self) -> None:
+        """Compute what follows from the arrays; called after they have changed as a whole."""
+
+    def parts(self) -> Sequence[tuple[str, State]]:
+        """States inside this one, each with the prefix of its arrays' names."""
+        return ()
+
+    def has_free_axes(self) -> bool:
+        """Whether the lengths of some arrays do not follow from schema and configuration alone."""
+        own = any(str(a)[0] in FREE for cells in self.state.values() for a in cells.axes)
+        return own or any(part.has_free_axes() for _, part in self.parts())
 
     def arrays(self) -> Arrays:
-        return {name: getattr(self, name) for name in self.state}
+        own = {name: getattr(self, name) for name in self.state}
+        return own | {f"{prefix}{k}": a for prefix, part in self.parts() for k, a in part.arrays().items()}
 
     def restore(self, arrays: Arrays) -> None:
         for name in self.state:
             setattr(self, name, np.array(arrays[name], order="C"))
+        for prefix, part in self.parts():
+            part.restore({k: arrays[prefix + k] for k in part.arrays()})
+        self.derive()
+
+    def realign(self, plan: Alignment) -> None:
+        self.lengths = Lengths.of(plan)
+        for name, cells in self.state.items():
+            setattr(self, name, cells.moved(getattr(self, name), plan))
+        for _, part in self.parts():
+            part.realign(plan)
+        self.derive()
+
+    def check(self, arrays: Arrays) -> None:
+        """Raise unless `restore(arrays)` gives a legal state over the schema this is realigned to.
+
+        Names, types and lengths come first, then the invariant of each array; an override adds what must hold
+        between arrays. What a kernel uses as an index is proven to be in range here and nowhere else.
+        """
+        own = self.arrays()
+        inner = [(part, {k: prefix + k for k in part.arrays()}) for prefix, part in self.parts()]
+        require(own.keys() == arrays.keys(), f"{type(self).__name__} has other arrays: {', '.join(own)}")
+        mine = [name for name in arrays if not any(name in names.values() for _, names in inner)]
+        free: dict[str, dict[str, int]] = {}
+        for name in mine:
+            family = free.setdefault(name.rpartition(".")[0], {})
+            self.state[_last(name)].fit(name, arrays[name], own[name], family)
+        for name in mine:
+            self.state[_last(name)].valid(name, arrays[name], self)
+        for part, names in inner:
+            part.check({k: arrays[name] for k, name in names.items()})
+
+
+class ArraySummary(State):
+    """A summary whose state is declared arrays; the merge law is the class attribute `law`."""
+
+    law: ClassVar[MergeLaw]
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        odd = [name for name, cells in cls.state.items() if cells.merge is None]
+        if odd and cls.merge is ArraySummary.merge:
+            raise TypeError(f"{cls.__name__} does not say how {', '.join(odd)} merge: override merge")
+        if any(cells.scales for cells in cls.state.values()) and not hasattr(cls, "scale"):
+            raise TypeError(f"{cls.__name__} declares arrays that decay: derive it from DecayingSummary")
+
+    def config(self) -> Mapping[str, Scalar]:
+        return {}
+
+    def merge(self, other: Self) -> None:
+        self.check_mergeable(other)
+        for name, cells in self.state.items():
+            if cells.merge is not None:
+                setattr(self, name, cells.merge(getattr(self, name), getattr(other, name)))
+        self.derive()
+
+    def blank(self) -> Self:
+        """Another one of the same configuration, whose arrays are still to be restored."""
+        twin = type(self)(**self.config())
+        twin.lengths = self.lengths
+        return twin
 
     def fresh(self) -> Self:
-        twin = self.__class__(**self.config())
-        twin.restore({name: np.zeros_like(a) for name, a in self.arrays().items()})
+        twin = self.blank()
+        twin.restore({name: self.state[_last(name)].emptied(a) for name, a in self.arrays().items()})
         return twin
 
     def copy(self) -> Self:
-        twin = self.fresh()
+        twin = self.blank()
         twin.restore(self.arrays())
         return twin
 
@@ -59,19 +147,22 @@ class ArraySummary:
             )
 
 
-def move(array: NDArray[A], axis: int, plan: Axis) -> NDArray[A]:
-    """The array with its entries along `axis` moved as the plan says; entries that meet are added."""
-    if array.shape[axis] == plan.size and np.array_equal(plan.to, np.arange(plan.size)):
-        return array
-    shape = list(array.shape)
-    shape[axis] = plan.size
-    out = np.zeros(shape, dtype=array.dtype)
-    if array.size:
-        np.add.at(np.moveaxis(out, axis, 0), plan.to, np.moveaxis(array, axis, 0))
-    return out
+class DecayingSummary(ArraySummary):
+    """A summary that can fade: `scale` multiplies the arrays declared with `scales=True`."""
+
+    def scale(self, factor: float) -> None:
+        for name, cells in self.state.items():
+            if cells.scales:
+                setattr(self, name, getattr(self, name) * factor)
+        self.derive()
 
 
-def sweep(before: NDArray[np.float64], after: NDArray[np.float64]) -> None:
+def _last(name: str) -> str:
+    """The declared name of an array: numbered families have one array per column, "3.counts"."""
+    return name.rpartition(".")[2]
+
+
+def sweep(before: np.ndarray, after: np.ndarray) -> None:
     """Tidy counts from which rows were taken out: dust left by rounding is nothing, less than nothing is an error.
 
     Whole numbers leave no dust, so theirs stay as exact as they are.

@@ -6,14 +6,15 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from bayou.align import Alignment
-from bayou.block import Block, Floats
+from bayou.block import Block, Floats, Index
 from bayou.kernels.class_counts import count_classes
 from bayou.laws import MergeLaw
-from bayou.summaries.array_summary import ArraySummary, move, sweep
+from bayou.summaries import valid
+from bayou.summaries.array_summary import DecayingSummary, sweep
+from bayou.summaries.state import ADD, declare, declared_classes, from_schema
 
 
-class ClassCounts(ArraySummary):
+class ClassCounts(DecayingSummary):
     """N_c, the weight of each class.
 
     Merge: EXACT (addition). Memory: 8 K bytes.
@@ -27,11 +28,8 @@ class ClassCounts(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.EXACT
-    state: ClassVar[tuple[str, ...]] = ("weight", "declared")
-
-    def __init__(self) -> None:
-        self.weight = np.zeros(0)
-        self.declared = np.zeros(1, dtype=np.int64)
+    weight: Floats = declare("classes", merge=ADD, scales=True, valid=valid.non_negative)
+    declared: Index = from_schema(1, follows=declared_classes)
 
     def update(self, block: Block) -> None:
         count_classes(self.weight, block.y, block.w, 1.0)
@@ -40,23 +38,6 @@ class ClassCounts(ArraySummary):
         before = self.weight.copy()
         count_classes(self.weight, block.y, block.w, -1.0)
         sweep(before, self.weight)
-
-    def scale(self, factor: float) -> None:
-        self.weight *= factor
-
-    def merge(self, other: Self) -> None:
-        self.check_mergeable(other)
-        self.weight += other.weight
-        self.declared = np.maximum(self.declared, other.declared)
-
-    def fresh(self) -> Self:
-        twin = super().fresh()
-        twin.declared = self.declared.copy()
-        return twin
-
-    def realign(self, plan: Alignment) -> None:
-        self.weight = move(self.weight, 0, plan.classes)
-        self.declared = np.array([plan.classes.declared], dtype=np.int64)
 
     def regroup(self, groups: Floats) -> Self:
         twin = self.fresh()

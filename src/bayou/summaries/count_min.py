@@ -8,16 +8,16 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from bayou.align import Alignment
 from bayou.block import Block, Floats, Index
-from bayou.checks import counts, require
 from bayou.errors import DataError, UnsupportedError
 from bayou.hashing import hash_label
 from bayou.kernels.count_min import estimate_rows, sketch_rows
 from bayou.laws import MergeLaw
-from bayou.protocols import Arrays, Scalar
-from bayou.summaries.array_summary import ArraySummary, move
+from bayou.protocols import Scalar
+from bayou.summaries import valid
+from bayou.summaries.array_summary import DecayingSummary
 from bayou.summaries.heavy_hitters import HeavyHitters
+from bayou.summaries.state import ADD, declare, declared_values, from_schema
 
 PRIME = (1 << 31) - 1
 
@@ -28,7 +28,7 @@ def row_hashes(depth: int, seed: int) -> Index:
     return np.array(found, dtype=np.int64).reshape(depth, 4)
 
 
-class CountMin(ArraySummary):
+class CountMin(DecayingSummary):
     r"""A table of W cells in each of D rows for every column; $\hat n(x, c) = \min_r cell_r[h_r(x), c]$.
 
     The estimate is never below the truth, and above it by more than $\epsilon N_c$ with probability at most
@@ -54,7 +54,11 @@ class CountMin(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.EXACT
-    state: ClassVar[tuple[str, ...]] = ("tables", "present", "declared")
+    tables: Floats = declare(
+        "nominal", "depth", "width", "classes", merge=ADD, scales=True, valid=valid.non_negative
+    )
+    present: Floats = declare("nominal", "classes", merge=ADD, scales=True, valid=valid.non_negative)
+    declared: Index = from_schema("nominal", follows=declared_values)
 
     def __init__(
         self, eps: float = 0.001, delta: float = 0.01, conservative: bool = False, seed: int = 0
@@ -64,19 +68,17 @@ class CountMin(ArraySummary):
         self.eps, self.delta, self.conservative, self.seed = eps, delta, conservative, seed
         self.width, self.depth = math.ceil(math.e / eps), math.ceil(math.log(1 / delta))
         self.prime, self.hashes = PRIME, row_hashes(self.depth, seed)
-        self.tables = np.zeros((0, self.depth, self.width, 0))
-        self.present = np.zeros((0, 0))
-        self.declared = np.zeros(0, dtype=np.int64)
+        super().__init__()
         if conservative:
             self.law = MergeLaw.BOUNDED  # type: ignore[misc] # the law belongs to the rule of updating
-        self._count_free()
+        self.derive()
 
     def config(self) -> Mapping[str, Scalar]:
         return {
             "eps": self.eps, "delta": self.delta, "conservative": self.conservative, "seed": self.seed,
         }  # fmt: skip
 
-    def _count_free(self) -> None:
+    def derive(self) -> None:
         """Free cells in the first row of every column, and what that says about the number of values."""
         used = (
             self.tables[:, 0].any(axis=2) if self.tables.shape[3] else np.zeros((len(self.tables), 1), bool)
@@ -140,44 +142,9 @@ class CountMin(ArraySummary):
         """eps: by how much of N_c an estimate is too large, but for a share delta of the values."""
         return self.eps if self.present.any() else 0.0
 
-    def scale(self, factor: float) -> None:
-        self.tables *= factor
-        self.present *= factor
-        self._count_free()
-
-    def merge(self, other: Self) -> None:
-        self.check_mergeable(other)
-        self.tables = self.tables + other.tables
-        self.present = self.present + other.present
-        self.declared = np.maximum(self.declared, other.declared)
-        self._count_free()
-
     def regroup(self, groups: Floats) -> Self:
         twin = self.fresh()
         twin.tables = np.ascontiguousarray(self.tables @ groups.T)
         twin.present = self.present @ groups.T
-        twin._count_free()
+        twin.derive()
         return twin
-
-    def realign(self, plan: Alignment) -> None:
-        self.tables = np.ascontiguousarray(move(move(self.tables, 0, plan.nominal), 3, plan.classes))
-        self.present = np.ascontiguousarray(move(move(self.present, 0, plan.nominal), 1, plan.classes))
-        self.declared = np.array([axis.declared for axis in plan.values], dtype=np.int64)
-        self._count_free()
-
-    def fresh(self) -> Self:
-        twin = super().fresh()
-        twin.declared = self.declared.copy()
-        return twin
-
-    def restore(self, arrays: Arrays) -> None:
-        super().restore(arrays)
-        self._count_free()
-
-    def check(self, arrays: Arrays) -> None:
-        q, k = len(self.tables), self.tables.shape[3]
-        require(arrays["tables"].shape == (q, self.depth, self.width, k), "tables of another size")
-        require(arrays["present"].shape == (q, k), "weights of other columns or classes")
-        require(arrays["declared"].tolist() == self.declared.tolist(), "declared numbers of values differ")
-        counts("the cells", arrays["tables"])
-        counts("the counts of rows with a value", arrays["present"])

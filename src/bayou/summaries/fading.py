@@ -8,14 +8,21 @@ from typing import ClassVar, Self
 import numpy as np
 
 from bayou.align import Alignment
-from bayou.block import Block
-from bayou.checks import SLACK, counts, require
+from bayou.block import Block, Floats, Index
+from bayou.checks import SLACK, codes, require
 from bayou.kernels.recent_outcomes import fade_outcomes
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
-from bayou.summaries.array_summary import ArraySummary, move
-from bayou.summaries.outcomes import judged, same_shapes
-from bayou.summaries.rivals import check_ends, moved_codes
+from bayou.summaries import valid
+from bayou.summaries.array_summary import ArraySummary
+from bayou.summaries.outcomes import judged
+from bayou.summaries.rivals import check_ends
+from bayou.summaries.state import declare, moved_codes
+
+
+def _ends(name: str, array: Index, summary: FadedOutcomes) -> None:
+    codes(name, array[:2], len(summary.true))
+    require(0 <= array[2] < 1 << 62, "an impossible number of rows")
 
 
 class FadedOutcomes(ArraySummary):
@@ -30,17 +37,18 @@ class FadedOutcomes(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.ORDERED
-    state: ClassVar[tuple[str, ...]] = ("true", "predicted", "right", "sums", "ends")
+    true: Floats = declare("classes", valid=valid.non_negative)
+    predicted: Floats = declare("classes", valid=valid.non_negative)
+    right: Floats = declare("classes", valid=valid.non_negative)
+    sums: Floats = declare(8, valid=valid.non_negative)
+    ends: Index = declare(3, dtype=np.int64, valid=_ends)  # first label, last label, number of rows
 
     def __init__(self, alpha: float = 0.999) -> None:
         if not 0.0 < alpha < 1.0:
             raise ValueError(f"alpha lies between 0 and 1, not at {alpha}")
         self.alpha = alpha
-        self.true = np.zeros(0)
-        self.predicted = np.zeros(0)
-        self.right = np.zeros(0)
-        self.sums = np.zeros(8)
-        self.ends = np.array([-1, -1, 0], dtype=np.int64)
+        super().__init__()
+        self.ends[:2] = -1
 
     def config(self) -> Mapping[str, Scalar]:
         return {"alpha": self.alpha}
@@ -79,26 +87,20 @@ class FadedOutcomes(ArraySummary):
         self.ends = np.array([self.ends[0], other.ends[1], self.ends[2] + other.ends[2]])
 
     def fresh(self) -> Self:
-        twin = type(self)(self.alpha)
-        twin.true, twin.predicted, twin.right = (np.zeros_like(self.true) for _ in range(3))
+        twin = super().fresh()
+        twin.ends[:2] = -1
         return twin
 
     def realign(self, plan: Alignment) -> None:
-        self.true = move(self.true, 0, plan.classes)
-        self.predicted = move(self.predicted, 0, plan.classes)
-        self.right = move(self.right, 0, plan.classes)
-        self.ends = np.append(moved_codes(self.ends[:2], plan), self.ends[2:])
+        super().realign(plan)
+        self.ends[:2] = moved_codes(self.ends[:2], plan)
 
     def check(self, arrays: Arrays) -> None:
-        same_shapes(self, arrays)
-        for name in ("true", "predicted", "right", "sums"):
-            counts("the faded outcomes", arrays[name])
+        super().check(arrays)
         true, predicted, right, sums = (arrays[name] for name in ("true", "predicted", "right", "sums"))
         slack = SLACK * (1.0 + sums[0])
         require(abs(true.sum() - sums[0]) <= slack, "the faded class weights do not add up")
         require(abs(predicted.sum() - sums[6]) <= slack, "the faded predictions do not add up")
         require((right <= np.minimum(true, predicted) + slack).all(), "more is right than was predicted")
         require((sums[[1, 2, 3, 6, 7]] <= sums[0] + slack).all(), "more is right than there are rows")
-        rows = int(arrays["ends"][2])
-        require(rows >= 0, "a negative number of rows")
-        check_ends(arrays["ends"][:2], len(self.true), rows > 0)
+        check_ends(arrays["ends"][:2], arrays["ends"][2] > 0)

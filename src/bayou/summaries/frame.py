@@ -7,18 +7,20 @@ from numpy.typing import NDArray
 
 from bayou.align import Alignment
 from bayou.block import Block, Codes, Floats, Index
-from bayou.checks import codes, counts, finite, require
+from bayou.checks import require
 from bayou.errors import MergeError
 from bayou.kernels.grid_counts import warm_up
 from bayou.protocols import Arrays
-from bayou.summaries.array_summary import move
+from bayou.summaries import valid
+from bayou.summaries.array_summary import State
+from bayou.summaries.state import declare
 
 WARM_UP = 1000
 
 Values = tuple[Floats, Codes, Floats]
 
 
-class Frames:
+class Frames(State):
     """Ranges [low, high] of numeric columns, each frozen at its 1,000th value from a buffer kept until then.
 
     The buffer is state: it holds value, class and weight of the column's first values, and whoever owns the
@@ -33,9 +35,15 @@ class Frames:
     (2, array([False]))
     """
 
-    state = ("warm_values", "warm_labels", "warm_weights", "filled", "low", "high")
+    warm_values: Floats = declare("numeric", "*room", valid=valid.finite)
+    warm_labels: Codes = declare("numeric", "*room", dtype=np.int32, valid=valid.class_codes)
+    warm_weights: Floats = declare("numeric", "*room", valid=valid.non_negative)
+    filled: Index = declare("numeric", dtype=np.int64, valid=valid.finite)
+    low: Floats = declare("numeric", fill=np.nan, valid=valid.not_infinite)
+    high: Floats = declare("numeric", fill=np.nan, valid=valid.not_infinite)
 
     def __init__(self, rows: int = WARM_UP) -> None:
+        super().__init__()
         self.rows = rows
         self.resize(0)
 
@@ -125,40 +133,23 @@ class Frames:
             )
 
     def realign(self, plan: Alignment) -> None:
-        known = move(self.frozen.astype(np.int64), 0, plan.numeric) > 0
-        self.low = np.where(known, move(np.nan_to_num(self.low), 0, plan.numeric), np.nan)
-        self.high = np.where(known, move(np.nan_to_num(self.high), 0, plan.numeric), np.nan)
         if len(plan.classes.to):
             used = np.arange(self.warm_labels.shape[1]) < self.filled[:, np.newaxis]
             self.warm_labels[used] = plan.classes.to[self.warm_labels[used]]
-        for name in ("warm_values", "warm_labels", "warm_weights", "filled"):
-            setattr(self, name, move(getattr(self, name), 0, plan.numeric))
-        if not known.all() and self.warm_values.shape[1] == 0:
+        super().realign(plan)
+        if not self.frozen.all() and self.warm_values.shape[1] == 0:
             self._resize_buffers(self.rows)
 
-    def arrays(self) -> Arrays:
-        return {name: getattr(self, name) for name in self.state}
-
-    def check(self, arrays: Arrays, k: int) -> None:
-        """Refuse a state whose buffer, classes or ranges are impossible; k classes are known."""
-        p = len(self.filled)
-        kept = arrays["warm_values"].shape[-1]
-        for name in ("warm_values", "warm_labels", "warm_weights"):
-            require(
-                arrays[name].shape == (p, kept) and kept <= self.rows, f"{name} must have a row per column"
-            )
+    def check(self, arrays: Arrays) -> None:
+        """A buffer is there while a column needs it; a range is two numbers, and a column with one keeps no values."""
+        super().check(arrays)
+        low, high, filled = arrays["low"], arrays["high"], arrays["filled"]
+        kept, known = arrays["warm_values"].shape[1], ~np.isnan(low)
+        require(kept == self.rows or (kept == 0 and known.all()), "values are kept in another room")
         require(
-            arrays["filled"].shape == arrays["low"].shape == arrays["high"].shape == (p,),
-            "a range per column",
+            filled.max(initial=0) <= kept and not filled[known].any(),
+            "more values are kept than there is room",
         )
-        require(arrays["filled"].min(initial=0) >= 0, "a column has kept a negative number of values")
-        require(arrays["filled"].max(initial=0) <= self.rows, "a column has kept more values than its room")
-        codes("the labels of kept values", arrays["warm_labels"], max(k, 1))
-        finite("the kept values", arrays["warm_values"])
-        counts("the weights of kept values", arrays["warm_weights"])
-        require(np.array_equal(np.isnan(arrays["low"]), np.isnan(arrays["high"])), "half a range is known")
-        require(not (arrays["low"] > arrays["high"]).any(), "a range is upside down")
-
-    def restore(self, arrays: Arrays) -> None:
-        for name in self.state:
-            setattr(self, name, np.array(arrays[name], order="C"))
+        require(arrays["warm_labels"].min(initial=0) >= 0, "a value is kept without its label")
+        require(np.array_equal(known, ~np.isnan(high)), "half a range is known")
+        require((low[known] < high[known]).all(), "a range is empty or upside down")

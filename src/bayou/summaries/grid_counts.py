@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
-from bayou.align import Alignment
+from bayou import checks
 from bayou.block import Block, Codes, Floats, Index
-from bayou.checks import counts, finite, require, rising
+from bayou.checks import require
 from bayou.errors import DataError
 from bayou.kernels.grid_counts import count_columns, count_values, grid_error, join_cells, refine_column
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.recipe import Recipe
-from bayou.summaries.array_summary import ArraySummary, move
+from bayou.summaries import valid
+from bayou.summaries.array_summary import ArraySummary, State
 from bayou.summaries.frame import Frames
+from bayou.summaries.state import declare, declared_classes, from_schema
 from bayou.threads import over_ranges
 
 PATIENCE = 3.0  # no cell is divided before the weight reaches PATIENCE / alpha
@@ -96,6 +98,12 @@ class CPiD(Recipe):
         return GridCounts(self.cells - 2, self.alpha or 2 / self.cells, self.cells, joins=True)
 
 
+def _sums(name: str, array: Floats, summary: GridCounts) -> None:
+    weight, largest = array.T
+    valid.non_negative(name, weight, summary)
+    checks.finite(name, largest[(weight > 0) | (largest != -np.inf)])
+
+
 class GridCounts(ArraySummary):
     """Class counts of the cells of every numeric column, cells divided where the weight is.
 
@@ -125,14 +133,21 @@ class GridCounts(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.BOUNDED
-    state: ClassVar[tuple[str, ...]] = ("breaks", "slack", "counts", "sizes", "sums", "declared")
+    breaks: Floats = declare("numeric", "room", fill=np.inf, valid=valid.not_nan)
+    slack: Floats = declare("numeric", "room", valid=valid.non_negative)
+    counts: Floats = declare("numeric", "room", "classes", valid=valid.non_negative)
+    sizes: Index = declare("numeric", dtype=np.int64, valid=valid.finite)
+    sums: Floats = declare("numeric", 2, valid=_sums)  # weight and largest value
+    declared: Index = from_schema(1, follows=declared_classes)
 
     def __init__(self, intervals: int, alpha: float, cells: int, joins: bool) -> None:
         self.intervals, self.alpha, self.max_cells, self.joins = intervals, alpha, cells, joins
         self.room = 1 << (cells + 1).bit_length()
         self.frames = Frames()
-        self.declared = np.zeros(1, dtype=np.int64)
-        self._empty(0, 0)
+        super().__init__()
+
+    def parts(self) -> Sequence[tuple[str, State]]:
+        return [("", self.frames)]
 
     def _empty(self, p: int, k: int) -> None:
         self.breaks = np.full((p, self.room), np.inf)
@@ -304,23 +319,13 @@ class GridCounts(ArraySummary):
             twin._add(j, x[row], group.astype(np.int32), w[row])
         return twin
 
-    def realign(self, plan: Alignment) -> None:
-        self.frames.realign(plan)
-        self.declared = np.array([plan.classes.declared], dtype=np.int64)
-        breaks = np.full((plan.numeric.size, self.room), np.inf)
-        breaks[plan.numeric.to] = self.breaks
-        self.breaks = breaks
-        self.slack = move(self.slack, 0, plan.numeric)
-        self.counts = move(move(self.counts, 0, plan.numeric), 2, plan.classes)
-        self.sizes = move(self.sizes, 0, plan.numeric)
-        self.sums = move(self.sums, 0, plan.numeric)
-
     def fresh(self) -> Self:
         """The same frames, nothing counted."""
         twin = type(self)(self.intervals, self.alpha, self.max_cells, self.joins)
         p = len(self.sizes)
         twin._empty(p, self.counts.shape[2])
         twin.frames.resize(p)
+        twin.lengths = twin.frames.lengths = self.lengths
         twin.declared = self.declared.copy()
         for j in np.flatnonzero(self.frames.frozen):
             twin.frames.fix(int(j), self.frames.low[j], self.frames.high[j])
@@ -328,24 +333,15 @@ class GridCounts(ArraySummary):
         return twin
 
     def check(self, arrays: Arrays) -> None:
-        p, room = self.breaks.shape
-        shapes = {name: getattr(self, name).shape for name in self.state}
-        for name, shape in shapes.items():
-            require(arrays[name].shape == shape, f"{name} of the grid must have shape {shape}")
-        require(arrays["sizes"].min(initial=0) >= 0, "a column has a negative number of cells")
-        require(arrays["sizes"].max(initial=0) <= room, "a column has more cells than its room")
-        for name in ("slack", "counts"):
-            counts(f"the {name} of the grid", arrays[name])
-        weight, largest = arrays["sums"].T
-        counts("the weights of the grid", weight)
-        finite("the largest values of the grid", largest[(weight > 0) | (largest != -np.inf)])
-        for j in range(p):
-            rising("the breaks of a column", arrays["breaks"][j, : max(0, int(arrays["sizes"][j]) - 1)])
-        self.frames.check(arrays, self.counts.shape[2])
-
-    def arrays(self) -> Arrays:
-        return {**super().arrays(), **self.frames.arrays()}
-
-    def restore(self, arrays: Arrays) -> None:
-        super().restore(arrays)
-        self.frames.restore(arrays)
+        """The breaks of a column rise strictly and are infinite behind its last cell; a column without a range has
+        no cells, and joining keeps the number of cells."""
+        super().check(arrays)
+        sizes, known = arrays["sizes"], ~np.isnan(arrays["low"])
+        require((sizes[~known] == 0).all(), "a column without a range has cells")
+        least = self.max_cells if self.joins else 2
+        inside = (least <= sizes[known]) & (sizes[known] <= self.max_cells)
+        require(inside.all(), f"a column must have {least} to {self.max_cells} cells")
+        for breaks, size in zip(arrays["breaks"], sizes.tolist(), strict=True):
+            inner = breaks[: max(0, size - 1)]
+            require(np.isfinite(inner).all() and (inner[1:] > inner[:-1]).all(), "breaks must rise")
+            require((breaks[len(inner) :] == np.inf).all(), "a break lies behind the last cell")

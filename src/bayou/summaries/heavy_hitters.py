@@ -8,18 +8,25 @@ from typing import ClassVar, Self
 import numpy as np
 
 from bayou.align import Alignment
-from bayou.block import Block, Floats, Index
-from bayou.checks import counts, finite, parts, require
+from bayou.block import Block, Codes, Floats, Index
+from bayou.checks import SLACK, parts, require
 from bayou.errors import DataError, SchemaError
 from bayou.kernels.heavy_hitters import HEAD
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
+from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
-from bayou.summaries.value_counters import NAME, SLOT, ValueCounters
+from bayou.summaries.state import Lengths, declare, declared_classes, declared_values, from_schema
+from bayou.summaries.value_counters import NAME, SLOT, Texts, ValueCounters
 from bayou.threads import over_ranges
 
 GRAIN = 20_000  # cells worth a thread of their own
 LEAST = 4096
+
+
+def _texts(name: str, array: Texts, summary: HeavyHitters) -> None:
+    for text in array:
+        bytes(text).decode()  # raises where it is no text
 
 
 class HeavyHitters(ArraySummary):
@@ -55,13 +62,23 @@ class HeavyHitters(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.BOUNDED
+    classes: Codes = declare("*met", dtype=np.int32, valid=valid.class_codes)  # met, in order of arrival
+    sizes: Index = declare("nominal", dtype=np.int64, valid=valid.finite)
+    keys: Index = declare("*values", dtype=np.int64, valid=valid.anything)
+    cells: Floats = declare("*values", "*cells", valid=valid.non_negative)
+    texts: Texts = declare("*values", NAME, dtype=np.uint8, valid=_texts)
+    floor: Floats = declare("nominal", valid=valid.non_negative)
+    present: Floats = declare("nominal", "*met", valid=valid.non_negative)
+    rest: Floats = declare("nominal", "*met", valid=valid.non_negative)
+    declared: Index = from_schema("nominal", follows=declared_values)
+    declared_classes: Index = from_schema(1, follows=declared_classes)
 
     def __init__(self, max_bytes: int = 1 << 20) -> None:
         if max_bytes < LEAST:
             raise DataError(f"max_bytes must be at least {LEAST}", value=max_bytes)
         self.max_bytes = max_bytes
         self.columns: list[ValueCounters] = []
-        self.classes = np.zeros(0, dtype=np.int32)  # codes of the classes met, in order of arrival
+        self.classes = np.zeros(0, dtype=np.int32)
         self.declared = np.zeros(0, dtype=np.int64)
         self.declared_classes = np.zeros(1, dtype=np.int64)
         self._seat(0)
@@ -191,7 +208,7 @@ class HeavyHitters(ArraySummary):
             found.append(("*", float(c.rest.sum()), 0.0, self._by_class(c.rest).tolist()))
         return found
 
-    def texts(self, column: int) -> dict[int, str]:
+    def names(self, column: int) -> dict[int, str]:
         """The values kept, by key, as people know them."""
         keys, _, texts = self.columns[column].held()
         return {key: bytes(text).decode().rstrip() for key, text in zip(keys.tolist(), texts, strict=True)}
@@ -237,6 +254,7 @@ class HeavyHitters(ArraySummary):
         return twin
 
     def realign(self, plan: Alignment) -> None:
+        self.lengths = Lengths.of(plan)
         self.classes = plan.classes.to[self.classes].astype(np.int32)
         self._seat(plan.classes.size)
         self.declared_classes = np.array([plan.classes.declared], dtype=np.int64)
@@ -250,6 +268,7 @@ class HeavyHitters(ArraySummary):
 
     def fresh(self) -> Self:
         twin = type(self)(self.max_bytes)
+        twin.lengths = self.lengths
         twin._seat(len(self.seats))
         twin.declared, twin.declared_classes = self.declared.copy(), self.declared_classes.copy()
         twin.columns = [ValueCounters() for _ in self.columns]
@@ -289,30 +308,20 @@ class HeavyHitters(ArraySummary):
             self.columns.append(column)
 
     def check(self, arrays: Arrays) -> None:
-        k, q = len(arrays["classes"]), len(self.columns)
-        codes = arrays["classes"].tolist()
-        require(
-            sorted(set(codes)) == codes and (not codes or 0 <= codes[0] <= codes[-1] < len(self.seats)),
-            "the classes of the heavy hitters are not classes of the schema, each once",
-        )
-        total = len(arrays["keys"])
+        """The lists of the columns lie end to end and are no longer than the bytes allow; hits and rest add up."""
+        super().check(arrays)
+        codes, total = arrays["classes"], len(arrays["keys"])
+        k = len(codes)
+        require((codes[1:] > codes[:-1]).all() and codes.min(initial=0) >= 0, "classes are met once each")
         parts("the numbers of values kept", arrays["sizes"], total)
-        shapes = {
-            "sizes": (q,), "cells": (total, HEAD + k), "texts": (total, NAME), "floor": (q,),
-            "present": (q, k), "rest": (q, k), "declared": (q,), "declared_classes": (1,),
-        }  # fmt: skip
-        for name, shape in shapes.items():
-            require(arrays[name].shape == shape, f"{name} of the heavy hitters must have shape {shape}")
-        for name in ("cells", "floor", "present", "rest"):
-            counts(f"{name} of the heavy hitters", arrays[name])
-        finite("declared numbers of values", arrays["declared"])
-        require(
-            arrays["declared_classes"].tolist() == self.declared_classes.tolist(), "declared classes differ"
-        )
-        require(arrays["declared"].tolist() == self.declared.tolist(), "declared numbers of values differ")
+        require(arrays["cells"].shape[1] == HEAD + k, "a value has a count, an error and hits by class")
         capacity = max(1, self.max_bytes // (SLOT + 8 * max(k, int(self.declared_classes[0]))))
         require(arrays["sizes"].max(initial=0) <= capacity, "more values are kept than the bytes allow")
         ends = np.cumsum(arrays["sizes"])
-        for lo, hi in zip(ends - arrays["sizes"], ends, strict=True):
-            keys = arrays["keys"][lo:hi]
+        for j, (lo, hi) in enumerate(zip(ends - arrays["sizes"], ends, strict=True)):
+            keys, cells, present = arrays["keys"][lo:hi], arrays["cells"][lo:hi], arrays["present"][j]
             require((keys[1:] > keys[:-1]).all() and (keys != 0).all(), "keys of values must rise")
+            gap = np.abs(cells[:, HEAD:].sum(axis=0) + arrays["rest"][j] - present)
+            require((gap <= SLACK * (1.0 + present)).all(), f"the counts of nominal column {j} do not add up")
+            gap = np.abs(cells[:, 1:].sum(axis=1) - cells[:, 0])
+            require((gap <= SLACK * (1.0 + cells[:, 0])).all(), "a count is its error and its hits")

@@ -10,24 +10,24 @@ from numpy.typing import NDArray
 
 from bayou.align import Alignment
 from bayou.block import Block, Codes, Floats, Index
+from bayou.checks import require, rising
 from bayou.errors import MergeError, SchemaError
 from bayou.kernels.joint_counts import count_rows, fill_layout, move_pairs, move_triples, place_on_grid
 from bayou.kernels.value_counts import count_seen
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
-from bayou.summaries.array_summary import ArraySummary, move
+from bayou.summaries import valid
+from bayou.summaries.array_summary import DecayingSummary
 from bayou.summaries.bitmap_counting import bitmaps_pay, count_by_bitmaps, whole_numbers
 from bayou.summaries.grid import Grid
-from bayou.summaries.joint_checks import check_joint
 from bayou.summaries.pending_rows import PendingRows
+from bayou.summaries.state import Lengths, declare, declared_classes, from_schema, move
 
 MAX_BYTES = 1 << 29
 _COUNTS = ("classes", "singles", "present", "pairs", "triples")
-_FRAME = ("sizes", "declared", "declared_classes", "ranks", "cuts", "frozen")
-_PENDING = ("pending_numeric", "pending_codes", "pending_y", "pending_w")
 
 
-class JointCounts(ArraySummary):
+class JointCounts(DecayingSummary):
     """n(c), n(v, c), n(v, v', c) and, of order 3, n(v, v', v'', c), over nominal columns and gridded numeric ones.
 
     Columns are the nominal ones, then the numeric ones. A row counts in a table when it has all its columns.
@@ -44,7 +44,23 @@ class JointCounts(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.EXACT
-    state: ClassVar[tuple[str, ...]] = (*_COUNTS, *_FRAME)
+    classes: Floats = declare("classes", scales=True, valid=valid.nearly_non_negative)
+    singles: Floats = declare("?cells", "classes", scales=True, valid=valid.nearly_non_negative)
+    present: Floats = declare("columns", "classes", scales=True, valid=valid.nearly_non_negative)
+    pairs: Floats = declare("?pairs", "classes", scales=True, valid=valid.nearly_non_negative)
+    triples: Floats = declare("?triples", "classes", scales=True, valid=valid.nearly_non_negative)
+    sizes: Index = declare("columns", dtype=np.int64, frame=True, valid=valid.finite)
+    declared: Index = declare("columns", dtype=np.int64, frame=True, valid=valid.finite)
+    declared_classes: Index = from_schema(1, follows=declared_classes)
+    ranks: Index = declare("?ranked", dtype=np.int64, frame=True, valid=valid.finite)
+    cuts: Floats = declare(
+        "numeric", "inner", frame=True, valid=valid.anything
+    )  # of frozen columns: see `check`
+    frozen: Index = declare("numeric", dtype=np.int64, frame=True, valid=valid.finite)
+    pending_numeric: Floats = declare("*waiting", "numeric", valid=valid.not_infinite)
+    pending_codes: Codes = declare("*waiting", "nominal", dtype=np.int32, valid=valid.value_codes)
+    pending_y: Codes = declare("*waiting", dtype=np.int32, valid=valid.class_codes)
+    pending_w: Floats = declare("*waiting", scales=True, valid=valid.non_negative)
 
     def __init__(
         self,
@@ -58,20 +74,25 @@ class JointCounts(ArraySummary):
             raise SchemaError(f"order={order!r}; joint counts are of pairs (2) or of triples (3)")
         self.order, self.max_bytes = order, max_bytes
         self.grid = Grid(bins, rule, warm_up)
-        self.classes = np.zeros(0)
-        self.singles, self.present = np.zeros((0, 0)), np.zeros((0, 0))
-        self.pairs, self.triples = np.zeros((0, 0)), np.zeros((0, 0))
-        self.sizes, self.declared = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        self.declared_classes = np.zeros(1, dtype=np.int64)
-        self.ranks = np.zeros(0, dtype=np.int64)
-        self.cuts, self.frozen = np.zeros((0, bins - 1)), np.zeros(0, dtype=np.int64)
-        self.pending = PendingRows.none()
-        self._index()
+        self.columns, self.inner = 0, bins - 1  # lengths before there is a schema
+        super().__init__()
+        self.derive()
+
+    @property
+    def pending(self) -> PendingRows:
+        """Rows that wait for a grid."""
+        return PendingRows(self.pending_numeric, self.pending_codes, self.pending_y, self.pending_w)
+
+    @pending.setter
+    def pending(self, rows: PendingRows) -> None:
+        self.pending_numeric, self.pending_codes, self.pending_y, self.pending_w = (
+            rows.numeric, rows.codes, rows.y, rows.w,
+        )  # fmt: skip
 
     def config(self) -> dict[str, Scalar]:
         return {"order": self.order, **self.grid.get_params(), "max_bytes": self.max_bytes}
 
-    def _index(self) -> None:
+    def derive(self) -> None:
         """What follows from the state: where cells lie, values seen; and forget what was read before."""
         self.layout = np.empty((3, len(self.sizes) + 1), dtype=np.int64)
         fill_layout(self.layout, self.sizes)
@@ -224,12 +245,6 @@ class JointCounts(ArraySummary):
 
     # -- algebra --
 
-    def scale(self, factor: float) -> None:
-        for name in _COUNTS:
-            setattr(self, name, getattr(self, name) * factor)
-        self.pending = self.pending.weighted(self.pending.w * factor)
-        self._count_seen()
-
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
         both = (self.frozen > 0) & (other.frozen > 0)
@@ -259,31 +274,47 @@ class JointCounts(ArraySummary):
         self._move(sizes, np.arange(len(sizes)), [np.arange(s) for s in self.sizes])
         self.pending = self.pending.take(np.zeros(0, dtype=np.int64))
 
-    def fresh(self) -> Self:
-        twin = type(self)(**self.config())  # type: ignore[arg-type]
-        arrays = dict(self.arrays())
-        arrays.update({name: np.zeros_like(arrays[name]) for name in _COUNTS})
-        arrays.update({name: arrays[name][:0] for name in _PENDING})
-        twin.restore(arrays)
-        return twin
-
-    def copy(self) -> Self:
-        twin = type(self)(**self.config())  # type: ignore[arg-type]
-        twin.restore(self.arrays())
-        return twin
-
     def arrays(self) -> Arrays:
         rows = self.pending.sorted()
-        pending = zip(_PENDING, (rows.numeric, rows.codes, rows.y, rows.w), strict=True)
-        return {**{name: getattr(self, name) for name in self.state}, **dict(pending)}
-
-    def restore(self, arrays: Arrays) -> None:
-        super().restore(arrays)
-        self.pending = PendingRows(*(np.array(arrays[name], order="C") for name in _PENDING))
-        self._index()
+        pending: dict[str, NDArray[Any]] = {
+            "pending_numeric": rows.numeric, "pending_codes": rows.codes, "pending_y": rows.y, "pending_w": rows.w,
+        }  # fmt: skip
+        return {**super().arrays(), **pending}
 
     def check(self, arrays: Arrays) -> None:
-        check_joint(self, arrays)
+        """A frozen column has its cuts and cells, another none; counts are as long as the cells imply."""
+        super().check(arrays)
+        sizes, q, p, k = arrays["sizes"], self.nominal, len(self.frozen), len(self.classes)
+        require(
+            np.array_equal(sizes[:q], self.lengths.values), "nominal columns have other values in the schema"
+        )
+        require(np.array_equal(arrays["declared"][:q], self.declared[:q]), "other values are declared")
+        require(
+            arrays["declared"][q:].max(initial=0) <= self.grid.bins, "a grid has more cells than its bins"
+        )
+        frozen, cuts, cells = arrays["frozen"], arrays["cuts"], sizes[q:]
+        require(frozen.max(initial=0) <= 1 and (cells[frozen == 0] == 0).all(), "cells without a grid")
+        inside = np.count_nonzero(cuts < np.inf, axis=1) < cells
+        require(
+            inside[frozen > 0].all() and cells.max(initial=0) <= self.grid.bins, "a grid without its cells"
+        )
+        rising("the cuts of a frozen grid", cuts[frozen > 0])
+        require((cuts[frozen > 0] > -np.inf).all(), "a cut lies at minus infinity")
+        self.check_bytes([*sizes[:q].tolist(), *([self.grid.bins] * p)], k)
+        layout = np.empty((3, q + p + 1), dtype=np.int64)
+        fill_layout(layout, np.ascontiguousarray(sizes))
+        lengths = {
+            "singles": layout[0, -1],
+            "pairs": layout[1, -1],
+            "triples": layout[2, -1] * (self.order == 3),
+        }
+        for name, length in lengths.items():
+            require(len(arrays[name]) == length, f"{name} of the joint counts must have {length} cells")
+        ranks = arrays["ranks"]
+        require(
+            not len(ranks) or np.array_equal(np.sort(ranks), np.arange(q + p)), "every column has a place"
+        )
+        require(arrays["pending_y"].min(initial=0) >= 0, "a pending row has no label")
 
     def regroup(self, groups: Floats) -> Self:
         """Classes added up by groups; pending rows go with their class's first group."""
@@ -343,6 +374,7 @@ class JointCounts(ArraySummary):
         sizes[:q] = [axis.size for axis in plan.values]
         sizes[columns[old:]] = self.sizes[old:]
         self.check_bytes([*sizes[:q].tolist(), *([self.grid.bins] * p)], plan.classes.size)
+        self.lengths = Lengths.of(plan)
         parts = [plan.values[j].to[: self.sizes[i]] for i, j in enumerate(plan.nominal.to)]
         parts += [np.arange(s) for s in self.sizes[old:]]
         declared = np.zeros(q + p, dtype=np.int64)
@@ -387,7 +419,7 @@ class JointCounts(ArraySummary):
             self.triples = triples
         self.singles, self.present, self.pairs = singles, present, pairs
         self.sizes = sizes
-        self._index()
+        self.derive()
 
 
 def moved_columns(plan: Alignment) -> Index:

@@ -6,10 +6,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from bayou.align import Alignment
-from bayou.block import Block
+from bayou.block import Block, Index
 from bayou.laws import MergeLaw
+from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
+from bayou.summaries.state import declare
 
 
 class LastLabel(ArraySummary):
@@ -19,10 +20,7 @@ class LastLabel(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.ORDERED
-    state: ClassVar[tuple[str, ...]] = ("last",)
-
-    def __init__(self) -> None:
-        self.last = np.full(1, -1, dtype=np.int64)
+    last: Index = declare(1, dtype=np.int64, fill=-1, codes=True, valid=valid.class_codes)
 
     def update(self, block: Block) -> None:
         taught = np.flatnonzero((block.y >= 0) & (block.w > 0))
@@ -33,10 +31,3 @@ class LastLabel(ArraySummary):
         self.check_mergeable(other)
         if other.last[0] >= 0:
             self.last[0] = other.last[0]
-
-    def fresh(self) -> Self:
-        return type(self)()
-
-    def realign(self, plan: Alignment) -> None:
-        if self.last[0] >= 0:
-            self.last[0] = plan.classes.to[self.last[0]]

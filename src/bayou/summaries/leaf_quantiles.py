@@ -7,29 +7,41 @@ from itertools import pairwise
 import numpy as np
 
 from bayou.align import Alignment
-from bayou.block import Block, Floats, Index
-from bayou.checks import parts, require
+from bayou.block import Block, Codes, Floats, Index
+from bayou.checks import parts
 from bayou.kernels.tuple_budget import HEAD
 from bayou.protocols import Arrays
+from bayou.summaries import valid
+from bayou.summaries.array_summary import State
 from bayou.summaries.quantile_tuples import BUFFER, QuantileTuples
+from bayou.summaries.state import declare
 
 JOINED = ("tuples", "values", "labels", "weights")  # slot after slot; "sizes" and "pending" tell them apart
 
 
-class LeafQuantiles:
+class LeafQuantiles(State):
     """One `QuantileTuples` per slot, with a fixed number of tuples per column.
 
     Memory per slot: 8 (4 + K) bytes per tuple and column, and 512 (8 p + 12) for the rows that wait.
     """
 
+    tuples: Floats = declare(
+        "*tuples", "width", valid=valid.anything
+    )  # checked slot by slot, as `QuantileTuples` are
+    values: Floats = declare("*waiting", "numeric", valid=valid.anything)
+    labels: Codes = declare("*waiting", dtype=np.int32, valid=valid.anything)
+    weights: Floats = declare("*waiting", valid=valid.anything)
+    sizes: Index = declare("*slots", "numeric", dtype=np.int64, valid=valid.finite)
+    pending: Index = declare("*slots", dtype=np.int64, valid=valid.finite)
+
     def __init__(self, tuples: int, slots: int) -> None:
-        self.tuples = tuples
+        self._tuples = tuples
         self._empty = QuantileTuples(tuples)
         self._slots = [self._empty.fresh() for _ in range(slots)]
 
     def slot_bytes(self, classes: int, numeric: int) -> int:
         """Bytes of one slot over a schema of these sizes."""
-        return 8 * (HEAD + classes) * self.tuples * numeric + BUFFER * (8 * numeric + 12)
+        return 8 * (HEAD + classes) * self._tuples * numeric + BUFFER * (8 * numeric + 12)
 
     @property
     def memory_bytes(self) -> int:
@@ -71,7 +83,7 @@ class LeafQuantiles:
 
     def fresh(self, slots: int) -> LeafQuantiles:
         """The same over the same schema, with nothing in it."""
-        twin = LeafQuantiles(self.tuples, 0)
+        twin = LeafQuantiles(self._tuples, 0)
         twin._empty = self._empty.fresh()
         twin.resize(slots)
         return twin
@@ -91,14 +103,11 @@ class LeafQuantiles:
             slot.restore({**one, "declared": slot.declared})
             self._slots.append(slot)
 
-    def check(self, arrays: Arrays, slots: int) -> None:
-        """Raise unless the arrays are those of so many slots over the schema this is realigned to."""
-        sizes, pending = arrays["sizes"], arrays["pending"]
-        require(sizes.shape == (slots, self._empty.n_columns), "every leaf and column has a number of tuples")
-        require(pending.shape == (slots,), "every leaf has a number of rows that wait")
-        parts("the numbers of tuples at the leaves", sizes, len(arrays["tuples"]))
-        for name in JOINED[1:]:
-            parts("the numbers of rows that wait at the leaves", pending, len(arrays[name]))
+    def check(self, arrays: Arrays) -> None:
+        """Every slot holds quantile tuples over the schema this is realigned to."""
+        super().check(arrays)
+        parts("the numbers of tuples at the leaves", arrays["sizes"], len(arrays["tuples"]))
+        parts("the numbers of rows that wait at the leaves", arrays["pending"], len(arrays["labels"]))
         for one in _apart(arrays):
             self._empty.check({**one, "declared": self._empty.declared})
 

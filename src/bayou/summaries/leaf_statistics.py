@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,17 +10,36 @@ from numpy.typing import NDArray
 
 from bayou.align import Alignment
 from bayou.block import Floats, Index
-from bayou.errors import ModelFileError
+from bayou.checks import counts, finite, require
 from bayou.kernels.normal import read_columns
+from bayou.kernels.scrub import HUGE
 from bayou.kernels.tree import CONSTANT_SHARE, FLOOR, HIGH, LOW, M2, MEAN, N, read_slot_nominal
+from bayou.kernels.value_counts import fill_logs
 from bayou.protocols import Arrays
+from bayou.summaries import valid
+from bayou.summaries.array_summary import State
 from bayou.summaries.leaf_quantiles import LeafQuantiles
+from bayou.summaries.state import Lengths, declare
 
 QUANTILES = "quantiles."
 ROOM = 8  # slots allocated at first, if memory allows; doubled when full
+LOGS = np.empty(1 << 14)
+fill_logs(LOGS)
 
 
-class LeafStatistics:
+def _moments(name: str, array: Floats, summary: LeafStatistics) -> None:
+    finite(name, array)
+    for part, most in ((N, 1e150), (M2, 1e300)):
+        counts(name, array[:, part], most)
+        require(array[:, part].min(initial=0.0) >= 0, f"{name} holds a negative weight")
+    require(
+        np.abs(array[:, [MEAN, LOW, HIGH]]).max(initial=0.0) <= HUGE, f"{name} holds a value beyond {HUGE}"
+    )
+    backwards = (array[:, N] > 0) & (array[:, LOW] > array[:, HIGH])
+    require(not backwards.any(), "the range of a column is upside down")
+
+
+class LeafStatistics(State):
     """One slot of statistics per leaf that still learns, and what is read off them, kept current row by row.
 
     moments : float64[S, 5, K, p], n, mean, m2, low, high; counts : float64[S, cells, K]; present : float64[S, q, K].
@@ -29,7 +48,9 @@ class LeafStatistics:
     Memory per slot: 64 bytes per class and numeric column, 16 per class and cell, 17 per class and nominal column.
     """
 
-    names = ("moments", "counts", "present")
+    moments: Floats = declare("*slots", 5, "classes", "numeric", valid=_moments)
+    counts: Floats = declare("*slots", "cells", "classes", valid=valid.non_negative)
+    present: Floats = declare("*slots", "nominal", "classes", valid=valid.non_negative)
 
     def __init__(self, tuples: int = 0) -> None:
         self.quantiles = LeafQuantiles(tuples, ROOM) if tuples else None
@@ -61,35 +82,35 @@ class LeafStatistics:
         self.known = np.zeros(self.counts.shape[:2], dtype=np.bool_)
         self.seen = np.zeros(self.present.shape[:2], dtype=np.int64)
 
-    def read(self, logs: Floats, slot: int | None = None) -> None:
+    def read(self, slot: int | None = None) -> None:
         """Read the tables of one slot, or of all, from the state."""
         for s in range(self.slots) if slot is None else (slot,):
             (peak, centre, half), (n, mean, m2) = self.tables[s], self.moments[s, [N, MEAN, M2]]
             read_columns(peak, centre, half, self.bounds[s], n, mean, m2, 0.0, FLOOR, CONSTANT_SHARE)
             read_slot_nominal(
                 self.above[s], self.below[s], self.known[s], self.seen[s],
-                self.counts[s], self.present[s], self.declared, self.offsets, logs,
+                self.counts[s], self.present[s], self.declared, self.offsets, LOGS,
             )  # fmt: skip
 
-    def clear(self, slot: int, logs: Floats) -> None:
+    def clear(self, slot: int) -> None:
         """Forget what one slot holds."""
         for array in (self.moments, self.counts, self.present):
             array[slot] = 0.0
         if self.quantiles:
             self.quantiles.clear(slot)
-        self.read(logs, slot)
+        self.read(slot)
 
-    def copy(self, here: int, there: int, logs: Floats) -> None:
+    def copy(self, here: int, there: int) -> None:
         """Let one slot hold what another does."""
         for array in (self.moments, self.counts, self.present):
             array[there] = array[here]
         if self.quantiles:
             self.quantiles.copy(here, there)
-        self.read(logs, there)
+        self.read(there)
 
     def resize(self, slots: int) -> None:
         """More or fewer slots; those beyond the end are lost."""
-        for name in (*self.names, "tables", "bounds", "above", "below", "known", "seen"):
+        for name in (*self.state, "tables", "bounds", "above", "below", "known", "seen"):
             old: NDArray[Any] = getattr(self, name)
             new = np.zeros((slots, *old.shape[1:]), dtype=old.dtype)
             new[: min(slots, len(old))] = old[:slots]
@@ -97,8 +118,12 @@ class LeafStatistics:
         if self.quantiles:
             self.quantiles.resize(slots)
 
-    def realign(self, plan: Alignment, logs: Floats) -> None:
+    def parts(self) -> Sequence[tuple[str, State]]:
+        return [(QUANTILES, self.quantiles)] if self.quantiles else []
+
+    def realign(self, plan: Alignment) -> None:
         """Make room for classes, columns and values, and move what is there."""
+        self.lengths = Lengths.of(plan)
         if self.quantiles:
             self.quantiles.realign(plan)
         sizes = [axis.size for axis in plan.values]
@@ -119,8 +144,7 @@ class LeafStatistics:
             np.add.at(counts.transpose(1, 2, 0), (cells[:, None], plan.classes.to), mine.transpose(1, 2, 0))
         self.moments, self.present, self.counts = moments, present, counts
         self.declared, self.offsets, self.sizes = declared, offsets, sizes
-        self._allocate()
-        self.read(logs)
+        self.derive()
 
     def _stays(self, plan: Alignment, offsets: Index) -> bool:
         """Whether everything keeps its place: growth within the rooms that are there."""
@@ -131,40 +155,17 @@ class LeafStatistics:
         )
         return same and ends and np.array_equal(offsets, self.offsets)
 
-    def arrays(self) -> Arrays:
-        more = self.quantiles.arrays() if self.quantiles else {}
-        return {name: getattr(self, name) for name in self.names} | {
-            f"{QUANTILES}{k}": a for k, a in more.items()
-        }
-
-    def restore(self, arrays: Arrays, logs: Floats) -> None:
+    def check(self, arrays: Arrays) -> None:
+        """Every slot that keeps moments keeps quantiles, where these are kept."""
+        super().check(arrays)
         if self.quantiles:
-            self.quantiles.restore(_within(arrays))
-        for name in self.names:
-            setattr(self, name, np.array(arrays[name], order="C"))
+            same = len(arrays["moments"]) == len(arrays[f"{QUANTILES}pending"])
+            require(same, "every leaf with moments has quantiles")
+
+    def derive(self) -> None:
+        """The tables read off all slots."""
         self._allocate()
-        self.read(logs)
-
-    def check(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Raise unless the arrays have one length and the shapes of this schema, and can be counts and moments."""
-        slots = len(arrays["moments"])
-        for name in self.names:
-            if arrays[name].shape != (slots, *getattr(self, name).shape[1:]):
-                raise ModelFileError(f"the statistics of the leaves do not fit the schema: {name}")
-            if not np.isfinite(arrays[name]).all():
-                raise ModelFileError(f"{name} of the leaves holds NaN or infinity")
-        moments = arrays["moments"]
-        counted = min(arrays["counts"].min(initial=0.0), moments[:, [0, 2]].min(initial=0.0))
-        backwards = np.any((moments[:, N] > 0) & (moments[:, LOW] > moments[:, HIGH]))
-        if counted < 0 or arrays["present"].min(initial=0.0) < 0 or backwards:
-            raise ModelFileError("the statistics of the leaves hold negative counts or ranges")
-        if self.quantiles:
-            self.quantiles.check(_within(arrays), slots)
-
-
-def _within(arrays: Arrays) -> Arrays:
-    """The arrays of the quantiles under their own names."""
-    return {k.removeprefix(QUANTILES): a for k, a in arrays.items() if k.startswith(QUANTILES)}
+        self.read()
 
 
 def rooms(sizes: list[int]) -> Index:

@@ -6,11 +6,14 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from bayou.align import Alignment
 from bayou.block import Block, Floats
+from bayou.checks import counts, finite, require
 from bayou.kernels.moments import add_rows, merge_moments, subtract_rows
+from bayou.kernels.scrub import HUGE
 from bayou.laws import MergeLaw
-from bayou.summaries.array_summary import ArraySummary, move
+from bayou.summaries import valid
+from bayou.summaries.array_summary import DecayingSummary
+from bayou.summaries.state import declare
 from bayou.threads import over_ranges
 
 GRAIN = (
@@ -18,7 +21,16 @@ GRAIN = (
 )
 
 
-class Moments(ArraySummary):
+def _mean(name: str, array: Floats, summary: Moments) -> None:
+    finite(name, array)
+    require(np.abs(array).max(initial=0.0) <= HUGE, f"{name} holds a value beyond {HUGE}")
+
+
+def _squares(name: str, array: Floats, summary: Moments) -> None:
+    counts(name, array, most=1e300)
+
+
+class Moments(DecayingSummary):
     """n, mean and sum of squared deviations per class and column, over the rows where the column is present.
 
     Welford's update and Chan's merge: no squares of large numbers are ever subtracted. Merge: ROUNDING.
@@ -28,16 +40,13 @@ class Moments(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.ROUNDING
-    state: ClassVar[tuple[str, ...]] = ("n", "mean", "m2")
-
-    def __init__(self) -> None:
-        self.n = np.zeros((0, 0))
-        self.mean = np.zeros((0, 0))
-        self.m2 = np.zeros((0, 0))
+    n: Floats = declare("classes", "numeric", scales=True, valid=valid.nearly_non_negative)
+    mean: Floats = declare("classes", "numeric", valid=_mean)
+    m2: Floats = declare("classes", "numeric", scales=True, valid=_squares)
 
     @property
     def has_no_columns(self) -> bool:
-        return self.n.shape[1] == 0
+        return bool(self.n.shape[1] == 0)
 
     def update(self, block: Block) -> None:
         p = self.n.shape[1]
@@ -52,18 +61,9 @@ class Moments(ArraySummary):
     def subtract(self, block: Block) -> None:
         subtract_rows(self.n, self.mean, self.m2, block.numeric, block.y, block.w)
 
-    def scale(self, factor: float) -> None:
-        self.n *= factor
-        self.m2 *= factor
-
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
         merge_moments(self.n, self.mean, self.m2, other.n, other.mean, other.m2)
-
-    def realign(self, plan: Alignment) -> None:
-        self.n, self.mean, self.m2 = (
-            move(move(a, 0, plan.classes), 1, plan.numeric) for a in (self.n, self.mean, self.m2)
-        )
 
     def regroup(self, groups: Floats) -> Self:
         twin = self.fresh()

@@ -10,18 +10,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bayou.align import Alignment, Axis
 from bayou.block import Block, Codes, Floats
-from bayou.checks import SLACK, counts, require
+from bayou.checks import SLACK, require
 from bayou.kernels.outcomes import SMALLEST, judge
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.schema import Label, identity_key
-from bayou.summaries.array_summary import ArraySummary, move
+from bayou.summaries import valid
+from bayou.summaries.array_summary import DecayingSummary
+from bayou.summaries.state import ADD, declare
 
 BINS = 15  # of confidence, for the calibration error
 CELLS = 256  # of scores: log-odds from -16 to 16 in steps of an eighth; 0.5 is an edge
@@ -55,21 +57,12 @@ def judged(block: Block) -> Judged:
     return Judged(y, w, proba, predicted, losses)
 
 
-def same_shapes(summary: ArraySummary, arrays: Arrays) -> None:
-    """Refuse arrays of other names, types or shapes than those of a summary over the same classes."""
-    mine = summary.arrays()
-    require(set(mine) == set(arrays), f"{type(summary).__name__} has other arrays")
-    for name, array in mine.items():
-        same = (arrays[name].dtype, arrays[name].shape) == (array.dtype, array.shape)
-        require(same, f"{name} of {type(summary).__name__} must be {array.dtype}{list(array.shape)}")
-
-
 def add_in_order(total: float, values: Floats) -> float:
     """total + v_0 + v_1 + ..., one after the other: the same bits however the rows are cut."""
     return float(np.add.accumulate(np.concatenate(([total], values)))[-1])
 
 
-class Confusion(ArraySummary):
+class Confusion(DecayingSummary):
     """counts[true, predicted], and the weight of rows of each class for which nothing was predicted.
 
     Merge: EXACT (addition). Memory: 8 K (K + 1) bytes.
@@ -83,11 +76,8 @@ class Confusion(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.EXACT
-    state: ClassVar[tuple[str, ...]] = ("counts", "unanswered")
-
-    def __init__(self) -> None:
-        self.counts = np.zeros((0, 0))
-        self.unanswered = np.zeros(0)
+    counts: Floats = declare("classes", "classes", merge=ADD, scales=True, valid=valid.non_negative)
+    unanswered: Floats = declare("classes", merge=ADD, scales=True, valid=valid.non_negative)
 
     def update(self, block: Block) -> None:
         rows = judged(block)
@@ -95,26 +85,8 @@ class Confusion(ArraySummary):
         np.add.at(self.counts, (rows.y[answered], rows.predicted[answered]), rows.w[answered])
         np.add.at(self.unanswered, rows.y[~answered], rows.w[~answered])
 
-    def merge(self, other: Self) -> None:
-        self.check_mergeable(other)
-        self.counts += other.counts
-        self.unanswered += other.unanswered
 
-    def scale(self, factor: float) -> None:
-        self.counts *= factor
-        self.unanswered *= factor
-
-    def realign(self, plan: Alignment) -> None:
-        self.counts = move(move(self.counts, 0, plan.classes), 1, plan.classes)
-        self.unanswered = move(self.unanswered, 0, plan.classes)
-
-    def check(self, arrays: Arrays) -> None:
-        same_shapes(self, arrays)
-        counts("the confusion matrix", arrays["counts"])
-        counts("the rows without a prediction", arrays["unanswered"])
-
-
-class Losses(ArraySummary):
+class Losses(DecayingSummary):
     """Sums of log-loss and Brier score, confidence by bin, and every class's scores by cell.
 
     Log-loss is -log p(true) with p no smaller than 2^-52; the Brier score is summed over classes (0 to 2).
@@ -132,12 +104,9 @@ class Losses(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.ROUNDING
-    state: ClassVar[tuple[str, ...]] = ("sums", "calibration", "scores")
-
-    def __init__(self) -> None:
-        self.sums = np.zeros(3)
-        self.calibration = np.zeros((BINS, 3))
-        self.scores = np.zeros((0, CELLS, 2))
+    sums: Floats = declare(3, merge=ADD, scales=True, valid=valid.non_negative)
+    calibration: Floats = declare(BINS, 3, merge=ADD, scales=True, valid=valid.non_negative)
+    scores: Floats = declare("classes", CELLS, 2, merge=ADD, scales=True, valid=valid.non_negative)
 
     def update(self, block: Block) -> None:
         rows = judged(block)
@@ -153,24 +122,8 @@ class Losses(ArraySummary):
         for c in range(proba.shape[1]):
             np.add.at(self.scores[c], (cells[:, c], (y == c).astype(np.int64)), w)
 
-    def merge(self, other: Self) -> None:
-        self.check_mergeable(other)
-        self.sums += other.sums
-        self.calibration += other.calibration
-        self.scores += other.scores
-
-    def scale(self, factor: float) -> None:
-        self.sums *= factor
-        self.calibration *= factor
-        self.scores *= factor
-
-    def realign(self, plan: Alignment) -> None:
-        self.scores = move(self.scores, 0, plan.classes)
-
     def check(self, arrays: Arrays) -> None:
-        same_shapes(self, arrays)
-        for name in self.state:
-            counts("the losses", arrays[name])
+        super().check(arrays)
         loss, brier, weight = arrays["sums"].tolist()
         bins, scores = arrays["calibration"], arrays["scores"]
         slack = SLACK * (1.0 + weight)

@@ -9,9 +9,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from bayou import checks
 from bayou.align import Alignment, Axis
-from bayou.block import Block, Floats, Index
-from bayou.checks import codes, counts, finite, parts, require, rising
+from bayou.block import Block, Codes, Floats, Index
+from bayou.checks import parts, require, rising
 from bayou.errors import DataError
 from bayou.kernels.quantile_tuples import buffer_rows, flush_columns, uncertainty
 from bayou.kernels.tuple_budget import HEAD
@@ -19,7 +20,9 @@ from bayou.kernels.tuple_lists import merge_columns
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.recipe import Recipe
-from bayou.summaries.array_summary import ArraySummary, move
+from bayou.summaries import valid
+from bayou.summaries.array_summary import ArraySummary
+from bayou.summaries.state import Lengths, declare, declared_classes, from_schema, move
 from bayou.threads import over_ranges
 
 BUFFER = 512  # rows between two flushes
@@ -64,6 +67,11 @@ class GKClass(Recipe):
         return QuantileTuples(self.tuples, self.eps, self.exact)
 
 
+def _tuples(name: str, array: Floats, summary: QuantileTuples) -> None:
+    checks.finite(name, array[:, 0])
+    valid.non_negative(name, array[:, 1:], summary)
+
+
 class QuantileTuples(ArraySummary):
     r"""Tuples $\langle v, g, \Delta, e, (g_c)\rangle$ of every numeric column (Greenwald and Khanna 2001).
 
@@ -99,6 +107,12 @@ class QuantileTuples(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.BOUNDED
+    tuples: Floats = declare("*tuples", "width", valid=_tuples)
+    sizes: Index = declare("numeric", dtype=np.int64, valid=valid.finite)
+    values: Floats = declare("*waiting", "numeric", valid=valid.not_infinite)
+    labels: Codes = declare("*waiting", dtype=np.int32, valid=valid.class_codes)
+    weights: Floats = declare("*waiting", valid=valid.non_negative)
+    declared: Index = from_schema(1, follows=declared_classes)
 
     def __init__(self, tuples: int = 100, eps: float | None = None, exact: int = 0) -> None:
         self.budget = tuples if eps is None else max(4, math.ceil(1 / eps))
@@ -237,6 +251,7 @@ class QuantileTuples(ArraySummary):
 
     def realign(self, plan: Alignment) -> None:
         n, columns = int(self.fill[0]), plan.numeric
+        self.lengths = Lengths.of(plan)
         self.declared = np.array([plan.classes.declared], dtype=np.int64)
         if n:
             self.labels[:n] = plan.classes.to[self.labels[:n]]
@@ -249,12 +264,6 @@ class QuantileTuples(ArraySummary):
         self._unpack(np.concatenate([packed[:, :HEAD], counts], axis=1), move(self.sizes, 0, columns))
         old, self.values = self.values, np.full((BUFFER, columns.size), np.nan)
         self.values[:, columns.to] = old
-
-    def fresh(self) -> Self:
-        twin = type(self)(self._tuples, self.eps, self.exact)
-        twin._empty(self.n_columns, self.n_classes)
-        twin.declared = self.declared.copy()
-        return twin
 
     def arrays(self) -> Arrays:
         """Lists end to end and the filled part of the buffer, so that equal content gives equal arrays."""
@@ -279,25 +288,15 @@ class QuantileTuples(ArraySummary):
         self.declared = np.array(arrays["declared"], dtype=np.int64)
 
     def check(self, arrays: Arrays) -> None:
-        p, k = self.n_columns, self.n_classes
-        tuples, sizes, n = arrays["tuples"], arrays["sizes"], len(arrays["values"])
-        require(tuples.shape[1:] == (HEAD + k,), "a tuple must hold a value, three weights and one per class")
-        require(sizes.shape == (p,), "every column has a number of tuples")
-        require(
-            self.eps is not None or sizes.max(initial=0) <= max(self.budget, self.exact),
-            "a column holds more tuples than its room",
-        )
+        """Lists of rising values end to end, each within its room; fewer rows wait than the buffer holds."""
+        super().check(arrays)
+        tuples, sizes = arrays["tuples"], arrays["sizes"]
+        longest = sizes.max(initial=0)
+        fits = self.eps is not None or longest <= max(self.budget, self.exact)
+        require(fits, "a column holds more tuples than its room")
         parts("the numbers of tuples", sizes, len(tuples))
-        require(n < len(self.values), "more rows wait than the buffer holds")
-        require(arrays["values"].shape == (n, p), "the pending rows are not as wide as the schema")
-        require(
-            arrays["labels"].shape == arrays["weights"].shape == (n,), "pending labels and weights must agree"
-        )
-        codes("the pending labels", arrays["labels"], k)
-        counts("the pending weights", arrays["weights"])
-        counts("the weights of tuples", tuples[:, 1:])
-        require(not np.isinf(arrays["values"]).any(), "an infinite value waits")
-        finite("the values of tuples", tuples[:, 0])
+        require(len(arrays["values"]) < BUFFER, "more rows wait than the buffer holds")
+        require(arrays["labels"].min(initial=0) >= 0, "a pending row has no label")
         for column in np.split(tuples[:, 0], np.cumsum(sizes)[:-1]):
             rising("the values of a column's tuples", column)
 

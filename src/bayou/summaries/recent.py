@@ -7,13 +7,14 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from bayou.align import Alignment
-from bayou.block import Block, Codes, Floats
-from bayou.checks import codes, counts, require
+from bayou.block import Block, Codes, Floats, Index
+from bayou.checks import require
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
+from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
-from bayou.summaries.outcomes import judged, same_shapes
+from bayou.summaries.outcomes import judged
+from bayou.summaries.state import declare, from_schema
 
 
 class RecentOutcomes(ArraySummary):
@@ -31,17 +32,17 @@ class RecentOutcomes(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.ORDERED
-    state: ClassVar[tuple[str, ...]] = ("true", "predicted", "values", "rows", "classes")
+    true: Codes = declare("room", dtype=np.int32, fill=-1, codes=True, valid=valid.class_codes)
+    predicted: Codes = declare("room", dtype=np.int32, fill=-1, codes=True, valid=valid.class_codes)
+    values: Floats = declare("room", 3, valid=valid.non_negative)
+    rows: Index = declare(1, dtype=np.int64, valid=valid.finite)
+    classes: Index = from_schema(1, follows=lambda plan: [plan.classes.size])
 
     def __init__(self, window: int = 1000) -> None:
         if window < 1:
             raise ValueError(f"a window has at least one row, not {window}")
-        self.window = window
-        self.true = np.full(2 * window, -1, dtype=np.int32)
-        self.predicted = np.full(2 * window, -1, dtype=np.int32)
-        self.values = np.zeros((2 * window, 3))
-        self.rows = np.zeros(1, dtype=np.int64)
-        self.classes = np.zeros(1, dtype=np.int64)
+        self.window, self.room = window, 2 * window
+        super().__init__()
 
     def config(self) -> Mapping[str, Scalar]:
         return {"window": self.window}
@@ -69,22 +70,8 @@ class RecentOutcomes(ArraySummary):
         self.rows += seen - len(order)  # those that have left the other's ring already
         self._push(other.true[order], other.predicted[order], other.values[order])
 
-    def fresh(self) -> Self:
-        twin = type(self)(self.window)
-        twin.classes = self.classes.copy()
-        return twin
-
-    def realign(self, plan: Alignment) -> None:
-        to = np.append(plan.classes.to, -1).astype(np.int32)
-        self.true, self.predicted = to[self.true], to[self.predicted]
-        self.classes = np.array([plan.classes.size], dtype=np.int64)
-
     def check(self, arrays: Arrays) -> None:
-        same_shapes(self, arrays)
-        k, rows = int(self.classes[0]), int(arrays["rows"][0])
-        require(arrays["classes"][0] == k, "the recent outcomes are of other classes")
-        require(0 <= rows < 1 << 62, "an impossible number of rows")
-        codes("the recent labels", arrays["true"], k)
-        codes("the recent predictions", arrays["predicted"], k)
+        super().check(arrays)
+        rows = int(arrays["rows"][0])
+        require(rows < 1 << 62, "an impossible number of rows")
         require(arrays["true"][:rows].min(initial=0) >= 0, "a recent row without a label")
-        counts("weights and losses of recent rows", arrays["values"])

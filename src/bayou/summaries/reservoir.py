@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.align import Alignment
-from bayou.block import Block, Words
-from bayou.errors import DataError
+from bayou.block import Block, Codes, Floats, Index, Words
+from bayou.checks import parts, require
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
+from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
 from bayou.summaries.kept_rows import no_rows, realigned, stack, take
+from bayou.summaries.state import Lengths, declare
 
 Hashes = NDArray[np.uint64]
-_FIXED = ("numeric", "codes", "y", "w", "hashes", "seen")
 
 
 class Reservoir(ArraySummary):
@@ -37,10 +38,22 @@ class Reservoir(ArraySummary):
 
     law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
 
+    numeric: Floats = declare("rows", "numeric", fill=np.nan, valid=valid.not_infinite)
+    codes: Codes = declare("rows", "nominal", dtype=np.int32, fill=-1, valid=valid.value_codes)
+    y: Codes = declare("rows", dtype=np.int32, fill=-1, valid=valid.class_codes)
+    w: Floats = declare("rows", valid=valid.non_negative)
+    hashes: Hashes = declare("rows", dtype=np.uint64, valid=valid.anything)
+    seen: Index = declare(1, dtype=np.int64, valid=valid.finite)
+    indptr: Index = declare(
+        "*row ends", dtype=np.int64, valid=valid.finite
+    )  # "0.indptr", ..: one per text column
+    ids: Codes = declare("*words", dtype=np.int32, valid=valid.word_codes)
+    counts: Floats = declare("*words", valid=valid.non_negative)
+
     def __init__(self, rows: int = 2000, seed: int = 0) -> None:
         self.rows, self.seed = rows, seed
         self.kept = no_rows(0, 0, 0)
-        self.hashes: Hashes = np.zeros(0, dtype=np.uint64)
+        self.hashes = np.zeros(0, dtype=np.uint64)
         self.seen = np.zeros(1, dtype=np.int64)
 
     def config(self) -> Mapping[str, Scalar]:
@@ -70,10 +83,12 @@ class Reservoir(ArraySummary):
 
     def fresh(self) -> Self:
         twin = type(self)(self.rows, self.seed)
+        twin.lengths = self.lengths
         twin.kept = take(self.kept, np.zeros(0, dtype=np.int64))
         return twin
 
     def realign(self, plan: Alignment) -> None:
+        self.lengths = Lengths.of(plan)
         self.kept = realigned(self.kept, plan)
 
     def arrays(self) -> Arrays:
@@ -97,32 +112,23 @@ class Reservoir(ArraySummary):
         while f"{len(words)}.indptr" in arrays:
             j = len(words)
             words.append(Words(*(np.array(arrays[f"{j}.{name}"]) for name in ("indptr", "ids", "counts"))))
-        fixed = {name: np.array(arrays[name][:n], order="C") for name in _FIXED[:5]}
+        fixed = {
+            name: np.array(arrays[name][:n], order="C") for name in ("numeric", "codes", "y", "w", "hashes")
+        }
         self.kept = Block(fixed["numeric"], fixed["codes"], tuple(words), fixed["y"], fixed["w"])
         self.hashes = fixed["hashes"]
         self.seen = np.array(arrays["seen"], dtype=np.int64)
 
     def check(self, arrays: Arrays) -> None:
-        """Refuse rows with labels, values or words outside the schema this is realigned to."""
+        """The rows kept come first, and each has as many words as its place in `indptr` says."""
+        super().check(arrays)
         n = int(np.count_nonzero(arrays["y"] >= 0))
-        if any(len(arrays[name]) != self.rows for name in _FIXED[:5]) or (arrays["y"][:n] < 0).any():
-            raise DataError("the sample does not fit its size")
-        for name in ("numeric", "codes"):
-            if arrays[name].shape[1] != getattr(self.kept, name).shape[1]:
-                raise DataError(f"{name} of the sample has another number of columns than the schema")
-        if not np.isfinite(arrays["w"]).all() or (arrays["w"] < 0).any() or arrays["seen"][0] < n:
-            raise DataError("weights or number of rows of the sample are not possible")
-        for j in range(len(self.kept.words)):
-            indptr, ids = arrays[f"{j}.indptr"], arrays[f"{j}.ids"]
-            if (
-                len(indptr) != n + 1
-                or indptr[0] != 0
-                or indptr[-1] != len(ids)
-                or (np.diff(indptr) < 0).any()
-            ):
-                raise DataError("the words of the sample do not fit its rows")
-            if len(arrays[f"{j}.counts"]) != len(ids) or not np.isfinite(arrays[f"{j}.counts"]).all():
-                raise DataError("the word counts of the sample are not possible")
+        require((arrays["y"][:n] >= 0).all(), "the rows kept do not come first")
+        require(arrays["seen"][0] >= n, "more rows are kept than were seen")
+        for j in range(len(self.lengths.words)):
+            indptr = arrays[f"{j}.indptr"]
+            require(len(indptr) == n + 1 and indptr[0] == 0, "the words of the sample do not fit its rows")
+            parts(f"{j}.indptr", np.diff(indptr), len(arrays[f"{j}.ids"]))
 
 
 def row_hashes(seed: int, first: int, n: int) -> Hashes:

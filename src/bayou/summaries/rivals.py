@@ -7,14 +7,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.align import Alignment
-from bayou.block import Block
-from bayou.checks import SLACK, codes, counts, require
+from bayou.block import Block, Floats, Index
+from bayou.checks import SLACK, require
 from bayou.kernels.outcomes import count_majority
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
-from bayou.summaries.array_summary import ArraySummary, move
-from bayou.summaries.outcomes import add_in_order, same_shapes
+from bayou.summaries import valid
+from bayou.summaries.array_summary import ArraySummary
+from bayou.summaries.outcomes import add_in_order
+from bayou.summaries.state import ADD, declare
 
 
 class NoChangeHits(ArraySummary):
@@ -32,12 +33,8 @@ class NoChangeHits(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.ORDERED
-    state: ClassVar[tuple[str, ...]] = ("sums", "ends")
-
-    def __init__(self) -> None:
-        self.sums = np.zeros(3)
-        self.ends = np.full(2, -1, dtype=np.int64)
-        self.classes = 0  # of the schema; no part of the state
+    sums: Floats = declare(3, valid=valid.non_negative)
+    ends: Index = declare(2, dtype=np.int64, fill=-1, codes=True, valid=valid.class_codes)
 
     def update(self, block: Block) -> None:
         counts = (block.y >= 0) & (block.w > 0)
@@ -63,20 +60,11 @@ class NoChangeHits(ArraySummary):
             self.sums[1] += other.sums[2]
         self.ends[1] = other.ends[1]
 
-    def fresh(self) -> Self:
-        twin = type(self)()
-        twin.classes = self.classes
-        return twin
-
-    def realign(self, plan: Alignment) -> None:
-        self.ends, self.classes = moved_codes(self.ends, plan), plan.classes.size
-
     def check(self, arrays: Arrays) -> None:
-        same_shapes(self, arrays)
-        counts("the hits of no-change", arrays["sums"])
+        super().check(arrays)
         weight, right, first = arrays["sums"].tolist()
         require(right + first <= weight + SLACK * (1.0 + weight), "no-change is right too often")
-        check_ends(arrays["ends"], self.classes, weight > 0.0)
+        check_ends(arrays["ends"], weight > 0.0)
 
 
 class MajorityHits(ArraySummary):
@@ -89,41 +77,20 @@ class MajorityHits(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
-    state: ClassVar[tuple[str, ...]] = ("weight", "sums")
-
-    def __init__(self) -> None:
-        self.weight = np.zeros(0)
-        self.sums = np.zeros(3)
+    weight: Floats = declare("classes", merge=ADD, valid=valid.non_negative)
+    sums: Floats = declare(3, merge=ADD, valid=valid.non_negative)
 
     def update(self, block: Block) -> None:
         count_majority(self.weight, self.sums, block.y, block.w)
 
-    def merge(self, other: Self) -> None:
-        self.check_mergeable(other)
-        self.weight += other.weight
-        self.sums += other.sums
-
-    def realign(self, plan: Alignment) -> None:
-        self.weight = move(self.weight, 0, plan.classes)
-
     def check(self, arrays: Arrays) -> None:
-        same_shapes(self, arrays)
-        counts("the class weights", arrays["weight"])
-        counts("the hits of the majority class", arrays["sums"])
+        super().check(arrays)
         weight, before, after = arrays["sums"].tolist()
         slack = SLACK * (1.0 + weight)
         require(max(before, after) <= weight + slack, "the majority is right more often than there are rows")
         require(abs(arrays["weight"].sum() - weight) <= slack, "the class weights do not add up")
 
 
-def check_ends(ends: NDArray[Any], classes: int, begun: bool) -> None:
+def check_ends(ends: NDArray[Any], begun: bool) -> None:
     """The first and the last label are classes once there are rows, and none before."""
-    codes("the first and the last label", ends, classes)
     require(((ends >= 0) == begun).all(), "rows without labels, or labels without rows")
-
-
-def moved_codes(
-    codes: np.ndarray[tuple[int], np.dtype[np.int64]], plan: Alignment
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Class codes in the new schema; -1 stays."""
-    return np.append(plan.classes.to, -1)[codes]

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
 from bayou.align import Alignment
-from bayou.checks import counts, require
+from bayou.block import Floats
 from bayou.laws import MergeLaw
-from bayou.protocols import Arrays
-from bayou.summaries.array_summary import ArraySummary
+from bayou.summaries import valid
+from bayou.summaries.array_summary import DecayingSummary
 from bayou.summaries.joint_counts import moved_columns
+from bayou.summaries.state import ADD, declare
 
 
-class TrackRecord(ArraySummary):
+class TrackRecord(DecayingSummary):
     """Per candidate: probabilities given to the true class, weight of hits, and log-loss in nats, summed.
 
     Each row was predicted by what was known before it, so shards that learned apart have other records than one
@@ -27,27 +28,14 @@ class TrackRecord(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
-    state: ClassVar[tuple[str, ...]] = ("record",)
+    record: Floats = declare(3, "candidates", merge=ADD, scales=True, valid=valid.non_negative)
 
     def __init__(self, candidates: int = 1) -> None:
-        self.record = np.zeros((3, candidates))
+        self.candidates = candidates
+        super().__init__()
 
     def config(self) -> dict[str, int]:
-        return {"candidates": self.record.shape[1]}
-
-    def merge(self, other: Self) -> None:
-        self.check_mergeable(other)
-        self.record = self.record + other.record
-
-    def scale(self, factor: float) -> None:
-        self.record = self.record * factor
-
-    def check(self, arrays: Arrays) -> None:
-        require(arrays["record"].shape == self.record.shape, "every candidate has a record")
-        counts("the records of candidates", arrays["record"])
-
-    def realign(self, plan: Alignment) -> None:
-        """Candidates have no axis of the schema."""
+        return {"candidates": self.candidates}
 
 
 class ColumnRecord(TrackRecord):
@@ -58,6 +46,7 @@ class ColumnRecord(TrackRecord):
 
     def realign(self, plan: Alignment) -> None:
         """A column that comes late starts with the record of "none": where it was missing, it changed nothing."""
+        super().realign(plan)
         columns = moved_columns(plan)
         m = plan.nominal.size + plan.numeric.size
         record = np.repeat(self.record[:, -1:], m + 1, axis=1)

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
 import numpy as np
 
-from bayou.align import Alignment
 from bayou.block import Block, Floats, Index
 from bayou.errors import MergeError, UnsupportedError
 from bayou.kernels.class_counts import class_total
 from bayou.kernels.tree import SLOT, TEST
 from bayou.kernels.tree_rows import OWN, SINCE, rows_predict_then_update, slots_of_rows
-from bayou.kernels.value_counts import fill_logs
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
-from bayou.summaries.leaf_statistics import ROOM, LeafStatistics
+from bayou.summaries.array_summary import State
+from bayou.summaries.leaf_statistics import LOGS, ROOM, LeafStatistics
 from bayou.summaries.tree_nodes import TreeNodes
 
-LOGS = np.empty(1 << 14)
-fill_logs(LOGS)
 
-
-class Tree:
+class Tree(State):
     """Nodes and the statistics of active leaves. It learns rows and is split by others; it decides nothing.
 
     Merge: NONE, since two trees split on other things at other times. Memory: that of its nodes and slots.
@@ -32,6 +28,7 @@ class Tree:
     law: ClassVar[MergeLaw] = MergeLaw.NONE
 
     def __init__(self, tuples: int = 0) -> None:
+        super().__init__()
         self.tuples = tuples  # of every numeric column at every leaf; 0: moments only
         self.nodes = TreeNodes()
         self.statistics = LeafStatistics(tuples)
@@ -91,7 +88,7 @@ class Tree:
         if slot == self.statistics.slots:
             self.statistics.resize(2 * slot if most is None else min(max(1, 2 * slot), most))
             for fresh in range(slot, self.statistics.slots):
-                self.statistics.read(LOGS, fresh)
+                self.statistics.read(fresh)
         self.nodes.nodes[leaf, SLOT] = slot + 1
         self.nodes.track[leaf, [SINCE, OWN]] = 0.0
         return True
@@ -101,7 +98,7 @@ class Tree:
         self._dormant = None
         slot = self.slot(node)
         if slot >= 0:
-            self.statistics.clear(slot, LOGS)
+            self.statistics.clear(slot)
             self.nodes.nodes[node, SLOT] = 0
 
     def shrink(self, slots: int) -> None:
@@ -115,7 +112,7 @@ class Tree:
             here = self.slot(leaf)
             if here >= slots:
                 there = next(free)
-                self.statistics.copy(here, there, LOGS)
+                self.statistics.copy(here, there)
                 self.nodes.nodes[leaf, SLOT] = there + 1
         self.statistics.resize(slots)
 
@@ -128,7 +125,7 @@ class Tree:
         if slots != before:
             self.statistics.resize(slots)
             for fresh in range(before, slots):
-                self.statistics.read(LOGS, fresh)
+                self.statistics.read(fresh)
 
     @property
     def memory_bytes(self) -> int:
@@ -147,35 +144,27 @@ class Tree:
         mine, theirs = self.statistics, twin.statistics
         theirs.declared, theirs.offsets, theirs.sizes = mine.declared, mine.offsets, list(mine.sizes)
         theirs.quantiles = mine.quantiles.fresh(ROOM) if mine.quantiles else None
-        empty = {k: np.zeros((ROOM, *getattr(mine, k).shape[1:])) for k in mine.names}
-        more = {k: a for k, a in theirs.arrays().items() if k not in mine.names}
-        theirs.restore({**empty, **more}, LOGS)
+        empty = {k: np.zeros((ROOM, *getattr(mine, k).shape[1:])) for k in mine.state}
+        theirs.restore({**theirs.arrays(), **empty})
+        twin.lengths = twin.nodes.lengths = theirs.lengths = self.lengths
         twin.order, twin.columns, twin.cells = self.order, self.columns, self.cells
         return twin
-
-    def realign(self, plan: Alignment) -> None:
-        self.nodes.realign(plan)
-        self.statistics.realign(plan, LOGS)
 
     def config(self) -> Mapping[str, Scalar]:
         return {}
 
-    def arrays(self) -> Arrays:
-        return {**self.nodes.arrays(), **self.statistics.arrays()}
+    def parts(self) -> Sequence[tuple[str, State]]:
+        return [("", self.nodes), ("", self.statistics)]
 
     def restore(self, arrays: Arrays) -> None:
         self.check(arrays)
         self._dormant = None
-        self.nodes.restore(arrays)
-        self.statistics.restore(arrays, LOGS)
+        super().restore(arrays)
 
     def check(self, arrays: Arrays) -> None:
-        """Raise unless the arrays are a tree over the schema this is realigned to."""
-        s = self.statistics
-        s.check(arrays)
-        if arrays["weight"].shape[1] != self.nodes.weight.shape[1]:
-            raise MergeError("the tree knows another number of classes than the schema")
-        self.nodes.check(arrays, len(arrays["moments"]), s.moments.shape[3], s.sizes)
+        """Nodes and statistics are in order, and what the nodes test and keep is there."""
+        super().check(arrays)
+        self.nodes.check_tests(arrays, len(arrays["moments"]), self.statistics.moments.shape[3])
 
     def depth(self) -> int:
         """Tests on the longest path."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayou.align import Alignment
 from bayou.block import Floats, Index
-from bayou.errors import ModelFileError
+from bayou.checks import require
 from bayou.kernels.class_counts import class_total
 from bayou.kernels.tree import (
     AT_MOST,
@@ -27,13 +27,15 @@ from bayou.kernels.tree import (
     WIDTH,
 )
 from bayou.protocols import Arrays
-from bayou.summaries.array_summary import move
+from bayou.summaries import valid
+from bayou.summaries.array_summary import State
+from bayou.summaries.state import declare
 
 A = TypeVar("A", bound=np.generic)
 ROOM = 16  # nodes and branches allocated at first; doubled when full
 
 
-class TreeNodes:
+class TreeNodes(State):
     """Nodes in order of birth, the root first; children of a node stand side by side.
 
     Memory: 104 + 8 K bytes per node, and 8 per value of a multiway test.
@@ -48,15 +50,17 @@ class TreeNodes:
     ([1, 2], [2.0, 0.0])
     """
 
-    names = ("nodes", "cuts", "branches", "weight", "track", "used")
+    nodes: Index = declare("*nodes", 8, dtype=np.int64, valid=valid.finite)
+    cuts: Floats = declare("*nodes", valid=valid.finite)
+    branches: Index = declare("*branches", dtype=np.int64, valid=valid.finite)
+    weight: Floats = declare("*nodes", "classes", valid=valid.non_negative)
+    track: Floats = declare("*nodes", 4, valid=valid.moderate)
+    used: Index = declare(2, dtype=np.int64, valid=valid.finite)  # nodes and branches in use
 
     def __init__(self) -> None:
-        self.nodes: Index = np.zeros((ROOM, 8), dtype=np.int64)
-        self.cuts: Floats = np.zeros(ROOM)
-        self.branches: Index = np.zeros(ROOM, dtype=np.int64)
-        self.weight: Floats = np.zeros((ROOM, 0))
-        self.track: Floats = np.zeros((ROOM, 4))
-        self.used = np.array([1, 0], dtype=np.int64)  # nodes and branches in use
+        super().__init__()
+        self._reserve_rooms(ROOM, ROOM)
+        self.used[0] = 1
 
     @property
     def count(self) -> int:
@@ -120,7 +124,9 @@ class TreeNodes:
         return children
 
     def _reserve(self, nodes: int, branches: int = 0) -> None:
-        length, places = self.room_for(nodes, branches)
+        self._reserve_rooms(*self.room_for(nodes, branches))
+
+    def _reserve_rooms(self, length: int, places: int) -> None:
         self.nodes, self.branches = _longer(self.nodes, length), _longer(self.branches, places)
         self.cuts, self.weight, self.track = (
             _longer(a, length) for a in (self.cuts, self.weight, self.track)
@@ -128,7 +134,7 @@ class TreeNodes:
 
     def realign(self, plan: Alignment) -> None:
         """Move classes, columns and values."""
-        self.weight = move(self.weight, 1, plan.classes)
+        super().realign(plan)
         tests = self.nodes[: self.count, TEST]
         for test in range(1, 4):
             to = plan.numeric.to if test == AT_MOST else plan.nominal.to
@@ -156,56 +162,42 @@ class TreeNodes:
             room *= 2
         self.branches = _longer(np.concatenate(tables), room)
 
-    def arrays(self) -> Arrays:
-        return {name: getattr(self, name) for name in self.names}
-
-    def restore(self, arrays: Arrays) -> None:
-        for name in self.names:
-            setattr(self, name, np.array(arrays[name], order="C"))
-
-    def check(self, arrays: Arrays, slots: int, numeric: int, values: Sequence[int]) -> None:
-        """Raise unless every index stays inside, children come after their parents, and slots are used once."""
-        nodes, branches, used = arrays["nodes"], arrays["branches"], arrays["used"]
-        room, k = len(nodes), arrays["weight"].shape[1]
-        shapes = {"nodes": (room, 8), "cuts": (room,), "weight": (room, k), "track": (room, 4), "used": (2,)}
-        _require(all(arrays[name].shape == shape for name, shape in shapes.items()), "shapes differ")
-        _require(1 <= used[0] <= room and 0 <= used[1] <= len(branches), "more nodes in use than there are")
-        for name in ("cuts", "weight", "track"):
-            _require(np.isfinite(arrays[name]).all(), f"{name} holds NaN or infinity")
-        _require(arrays["weight"].min(initial=0.0) >= 0.0, "negative class weights")
-        _require(nodes.min() >= 0 and nodes[:, TEST].max() <= MULTIWAY, "an unknown test")
+    def check(self, arrays: Arrays) -> None:
+        """Nodes in use come first, their tests are known, and no two leaves share a slot; see also `check_tests`."""
+        super().check(arrays)
+        nodes, used = arrays["nodes"], arrays["used"]
+        in_use = 1 <= used[0] <= len(nodes) and used[1] <= len(arrays["branches"])
+        require(in_use, "more nodes in use than there are")
+        require(nodes[:, TEST].max() <= MULTIWAY, "an unknown test")
         slot = nodes[: used[0], SLOT]
-        _require(
-            slot.max() <= slots and len(np.unique(slot[slot > 0])) == np.count_nonzero(slot), "slots clash"
-        )
+        require(len(np.unique(slot[slot > 0])) == np.count_nonzero(slot), "slots clash")
+
+    def check_tests(self, arrays: Arrays, slots: int, numeric: int) -> None:
+        """Refuse tests of unknown columns, children that do not follow their parents, and slots beyond the last."""
+        nodes, branches, used = arrays["nodes"], arrays["branches"], arrays["used"]
+        require(nodes[: used[0], SLOT].max() <= slots, "a leaf keeps statistics that are not there")
         for at in range(int(used[0])):
-            _check_node(at, nodes, branches[: used[1]], int(used[0]), numeric, values)
+            _check_node(at, nodes, branches[: used[1]], int(used[0]), numeric, self.lengths.values)
 
 
 def _check_node(
     at: int, nodes: NDArray[np.int64], branches: Index, count: int, numeric: int, values: Sequence[int]
 ) -> None:
-    test, column, _, first, width, usual, parent, slot = (int(v) for v in nodes[at])
-    _require(parent < max(1, at), f"the parent of node {at} comes after it")
+    test, column, value, first, width, usual, parent, slot = (int(v) for v in nodes[at])
+    require(parent < max(1, at), f"the parent of node {at} comes after it")
     if test == LEAF:
         return
-    _require(slot == 0, f"node {at} is no leaf but keeps statistics")
-    _require(column < (numeric if test == AT_MOST else len(values)), f"node {at} tests an unknown column")
+    require(slot == 0, f"node {at} is no leaf but keeps statistics")
+    require(column < (numeric if test == AT_MOST else len(values)), f"node {at} tests an unknown column")
+    require(test != ONE_VALUE or value < values[column], f"node {at} tests an unknown value")
     if test == MULTIWAY:
-        _require(
-            first + width <= len(branches) and width <= values[column], f"node {at} has no such branches"
-        )
+        require(first + width <= len(branches) and width <= values[column], f"node {at} has no such branches")
         children = branches[first : first + width]
         children = children[children > 0]
     else:
         children = np.array([first, first + 1])
     inside = len(children) > 0 and children.min() > at and children.max() < count
-    _require(inside and at < usual < count, f"the children of node {at} do not follow it")
-
-
-def _require(holds: object, what: str) -> None:
-    if not holds:
-        raise ModelFileError(f"the tree contradicts itself: {what}")
+    require(inside and at < usual < count, f"the children of node {at} do not follow it")
 
 
 def _longer(array: NDArray[A], length: int) -> NDArray[A]:

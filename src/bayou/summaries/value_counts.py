@@ -7,17 +7,20 @@ from typing import ClassVar, Self
 import numpy as np
 
 from bayou.align import Alignment
-from bayou.block import Block, Floats
+from bayou.block import Block, Floats, Index
+from bayou.checks import SLACK, require
 from bayou.kernels.value_counts import count_seen, count_values
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
-from bayou.summaries.array_summary import ArraySummary, move, sweep
+from bayou.summaries import valid
+from bayou.summaries.array_summary import DecayingSummary, sweep
+from bayou.summaries.state import ADD, declare, declared_values, from_schema
 from bayou.threads import over_ranges
 
 GRAIN = 200_000  # cells worth a thread of their own
 
 
-class ValueCounts(ArraySummary):
+class ValueCounts(DecayingSummary):
     """n(v, c) for every nominal column, and N_j(c), the weight of the rows where column j is present.
 
     Cells lie column after column, each column with room to double. Merge: EXACT (addition), until a column
@@ -25,26 +28,23 @@ class ValueCounts(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.EXACT
-    state: ClassVar[tuple[str, ...]] = ("counts", "present", "sizes", "declared")
+    counts: Floats = declare("values", "classes", scales=True, valid=valid.non_negative)
+    present: Floats = declare("nominal", "classes", merge=ADD, scales=True, valid=valid.non_negative)
+    sizes: Index = from_schema("nominal", follows=lambda plan: [axis.size for axis in plan.values])
+    declared: Index = from_schema("nominal", follows=declared_values)
 
     def __init__(self) -> None:
-        self.counts = np.zeros((0, 0))
-        self.present = np.zeros((0, 0))
-        self.sizes = np.zeros(0, dtype=np.int64)
-        self.declared = np.zeros(0, dtype=np.int64)
-        self._index()
+        self.values = 0  # of all columns, before there are any
+        self.offsets = np.zeros(1, dtype=np.int64)
+        super().__init__()
+        self.derive()
 
-    def _index(self) -> None:
-        """Offsets of cells without spare room, and the numbers of values seen."""
-        self.offsets = np.concatenate(([0], np.cumsum(self.sizes)))
-        self._count_seen()
-
-    def _count_seen(self) -> None:
+    def derive(self) -> None:
         self.seen = np.zeros_like(self.sizes)
         count_seen(self.seen, self.counts, self.offsets, self.sizes)
 
     @property
-    def width(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    def width(self) -> Index:
         """Values per column as smoothing counts them: those seen, or the declared number if larger."""
         return np.maximum(self.seen, self.declared)
 
@@ -60,7 +60,7 @@ class ValueCounts(ArraySummary):
         self._count(block, -1.0)
         sweep(before[0], self.counts)
         sweep(before[1], self.present)
-        self._count_seen()
+        self.derive()
 
     def _count(self, block: Block, sign: float) -> None:
         q = len(self.sizes)
@@ -83,38 +83,25 @@ class ValueCounts(ArraySummary):
 
         over_ranges(columns, q, 1 + GRAIN // block.n if block.n else q)
 
-    def scale(self, factor: float) -> None:
-        self.counts *= factor
-        self.present *= factor
-        self._count_seen()
-
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
         mine, theirs = self.arrays(), other.arrays()
-        self.counts = mine["counts"] + theirs["counts"]
-        self.present += theirs["present"]
-        self.declared = np.maximum(self.declared, other.declared)
-        self._index()
-
-    def fresh(self) -> Self:
-        twin = type(self)()
-        arrays = self.arrays()
-        twin.restore(
-            {**arrays, "counts": np.zeros_like(arrays["counts"]), "present": np.zeros_like(self.present)}
+        self.restore(
+            {
+                "counts": mine["counts"] + theirs["counts"],
+                "present": self.present + other.present,
+                "sizes": self.sizes,
+                "declared": np.maximum(self.declared, other.declared),
+            }
         )
-        return twin
 
     def realign(self, plan: Alignment) -> None:
         sizes = np.array([axis.size for axis in plan.values], dtype=np.int64)
-        self.declared = np.array([axis.declared for axis in plan.values], dtype=np.int64)
-        self.present = move(move(self.present, 0, plan.nominal), 1, plan.classes)
         room = np.diff(self.offsets)
         in_place = len(sizes) == len(room) and bool(np.all(sizes <= room)) and self._stays(plan)
         if not in_place:
             self._move_cells(plan, sizes, room)
-        self.counts = move(self.counts, 1, plan.classes)
-        self.sizes = sizes
-        self._count_seen()
+        super().realign(plan)
 
     def _stays(self, plan: Alignment) -> bool:
         return bool(np.array_equal(plan.nominal.to, np.arange(len(self.sizes)))) and all(
@@ -137,22 +124,27 @@ class ValueCounts(ArraySummary):
         self.counts, self.offsets = counts, offsets
 
     def regroup(self, groups: Floats) -> Self:
-        twin = self.fresh()
-        twin.restore(
-            {
-                **self.arrays(),
-                "counts": self.arrays()["counts"] @ groups.T,
-                "present": self.present @ groups.T,
-            }
-        )
+        twin = type(self)()
+        counts, present = self.arrays()["counts"] @ groups.T, self.present @ groups.T
+        twin.restore({**self.arrays(), "counts": counts, "present": present})
         return twin
 
     def arrays(self) -> Arrays:
         """Cells without the spare room, so that equal content gives equal arrays."""
         cells = [self.counts[a : a + s] for a, s in zip(self.offsets, self.sizes, strict=False)]
         counts = np.concatenate(cells) if cells else np.zeros((0, self.counts.shape[1]))
-        return {"counts": counts, "present": self.present, "sizes": self.sizes, "declared": self.declared}
+        return {**super().arrays(), "counts": counts}
 
     def restore(self, arrays: Arrays) -> None:
+        self.sizes = np.array(arrays["sizes"])
+        self.offsets = np.concatenate(([0], np.cumsum(self.sizes)))
         super().restore(arrays)
-        self._index()
+
+    def check(self, arrays: Arrays) -> None:
+        """The counts of a column add up to the rows where it is present."""
+        super().check(arrays)
+        ends = np.cumsum(self.sizes)
+        for j, (lo, hi) in enumerate(zip(ends - self.sizes, ends, strict=True)):
+            present = arrays["present"][j]
+            gap = np.abs(arrays["counts"][lo:hi].sum(axis=0) - present)
+            require((gap <= SLACK * (1.0 + present)).all(), f"the counts of nominal column {j} do not add up")

@@ -10,11 +10,25 @@ from numpy.typing import NDArray
 
 from bayou.align import Alignment, Axis
 from bayou.block import Block, Codes, Floats, Index
-from bayou.errors import DataError, UnsupportedError
+from bayou.checks import require
+from bayou.errors import UnsupportedError
 from bayou.kernels.batch_weights import learn_batches
 from bayou.kernels.expert_scores import EXPERTS, HALF, MEAN, NAIVE, PERSISTENT
 from bayou.kernels.experts import learn_experts
-from bayou.kernels.weights import SCALARS, SHIFT, SHIFT_MEAN, WEIGHT, learn_weights
+from bayou.kernels.weights import (
+    RHO,
+    RHO_SQUARES,
+    ROWS,
+    SCALARS,
+    SHIFT,
+    SHIFT_MEAN,
+    SHIFT_SQUARES,
+    SPEED,
+    TAU_SQUARES,
+    WEIGHT,
+    WRONG,
+    learn_weights,
+)
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.rates import (
@@ -27,12 +41,42 @@ from bayou.rates import (
     PaperRate,
     Rate,
 )
-from bayou.summaries.array_summary import ArraySummary, move
+from bayou.summaries import valid
+from bayou.summaries.array_summary import ArraySummary
+from bayou.summaries.state import Lengths, declare, move
 
 NAIVE_CREDIT = 0.95  # at the start: mixing then never costs more than -ln .95 nats over naive Bayes
 _SUMS = ("squares", "follows")  # add up when models merge
 _MEANS = ("weights", "mean", "mixture_weights")  # are averaged by rows
 _BUFFER = ("inputs", "joint", "labels", "amounts")
+
+
+def _squares_last(name: str, array: Floats, summary: Weights) -> None:
+    valid.moderate(name, array, summary)
+    valid.non_negative(name, array[:, -1], summary)
+
+
+def _bias(name: str, array: Floats, summary: Weights) -> None:
+    _squares_last(name, array.T, summary)
+
+
+def _scalars(name: str, array: Floats, summary: Weights) -> None:
+    valid.moderate(name, array, summary)
+    valid.non_negative(
+        name, array[[WEIGHT, TAU_SQUARES, SHIFT_SQUARES, SPEED, ROWS, WRONG, RHO_SQUARES]], summary
+    )
+    require(array[ROWS] <= 1 << 53, "an impossible number of rows")
+
+
+def _mixture(name: str, array: Floats, summary: Weights) -> None:
+    """The same experts take part as at the start: those that do not have no arrays to read."""
+    valid.non_negative(name, array, summary)
+    takes_part = summary._first_mixture_weights() > 0
+    require(np.array_equal(array > 0, takes_part), "a mixture weight belongs to an expert that takes no part")
+
+
+def _joint(name: str, array: Floats, summary: Weights) -> None:
+    valid.moderate(name, array[array != -np.inf], summary)
 
 
 class Weights(ArraySummary):
@@ -55,10 +99,20 @@ class Weights(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
-    state: ClassVar[tuple[str, ...]] = (
-        "weights", "mean", "squares", "columns", "bias", "scalars", "mixture_weights", "follows", "last", "ring",
-        *_BUFFER,
-    )  # fmt: skip
+    weights: Floats = declare("columns", "width", valid=valid.moderate)
+    mean: Floats = declare("averaged", "width", valid=valid.moderate)
+    squares: Floats = declare("adapted", "width", valid=valid.non_negative)
+    columns: Floats = declare("shared", 3, valid=_squares_last)
+    bias: Floats = declare("steps", "classes", valid=_bias)
+    scalars: Floats = declare(SCALARS, valid=_scalars)
+    mixture_weights: Floats = declare(EXPERTS, valid=_mixture)
+    follows: Floats = declare("last label", "label", valid=valid.non_negative)
+    last: Index = declare(1, dtype=np.int64, valid=valid.class_codes)
+    ring: Floats = declare(2, "window", valid=valid.moderate)
+    inputs: Floats = declare("*rows", "columns", "classes", valid=valid.moderate)
+    joint: Floats = declare("*rows", "classes", valid=_joint)
+    labels: Codes = declare("*rows", dtype=np.int32, valid=valid.class_codes)
+    amounts: Floats = declare("*rows", valid=valid.non_negative)
 
     def __init__(self, rate: Rate, tied: bool = False) -> None:
         self.rate, self.tied = rate, tied
@@ -108,6 +162,7 @@ class Weights(ArraySummary):
 
     def fresh(self) -> Self:
         twin = type(self)(self.rate, self.tied)
+        twin.lengths = self.lengths
         twin._empty(self.weights.shape[0], self.bias.shape[1])
         return twin
 
@@ -235,6 +290,7 @@ class Weights(ArraySummary):
 
     def realign(self, plan: Alignment) -> None:
         columns, classes = column_axis(plan), plan.classes
+        self.lengths = Lengths.of(plan)
         for name in ("weights", "mean", "squares"):
             array = getattr(self, name)
             if name == "weights" or self._kept(name):
@@ -257,26 +313,14 @@ class Weights(ArraySummary):
         return self.averages if name == "mean" else self.adapts
 
     def check(self, arrays: Arrays) -> None:
-        """Refuse arrays that are not of the size of the schema, or hold what is no number or no class."""
-        k = self.bias.shape[1]
-        for name in self.state:
-            array, free = arrays[name], int(name in _BUFFER)
-            if array.shape[free:] != getattr(self, name).shape[free:]:
-                raise DataError(f"{name} has shape {array.shape}")
-            bad = ~np.isfinite(array) & ~((name == "joint") & np.isneginf(array))
-            if bad.any():
-                raise DataError(f"{name} holds what is no number")
-        if len({len(arrays[name]) for name in _BUFFER}) > 1 or len(arrays["labels"]) > self._room():
-            raise DataError("the buffer does not fit")
-        for name in ("last", "labels"):
-            if arrays[name].min(initial=0) < -1 or arrays[name].max(initial=-1) >= k:
-                raise DataError(f"{name} holds no class")
-
-    def _room(self) -> int:
-        return self.rate.rows if isinstance(self.rate, MiniBatch) else 0
+        """No more rows wait than a batch has, each with its label."""
+        super().check(arrays)
+        room = self.rate.rows if isinstance(self.rate, MiniBatch) else 0
+        require(len(arrays["labels"]) <= room, "more rows wait than a batch has")
+        require(arrays["labels"].min(initial=0) >= 0, "a pending row has no label")
 
 
-_SUMMED_SCALARS = (WEIGHT, 4, 5, 10)
+_SUMMED_SCALARS = (WEIGHT, TAU_SQUARES, SHIFT_SQUARES, RHO_SQUARES)
 
 
 def _between(mine: NDArray[Any], theirs: NDArray[Any], part: float) -> NDArray[Any]:
@@ -290,7 +334,7 @@ def _merged_scalars(mine: Floats, theirs: Floats, part: float) -> Floats:
     for place in _SUMMED_SCALARS:
         merged[place] = mine[place] + theirs[place]
     larger = mine if mine[WEIGHT] >= theirs[WEIGHT] else theirs
-    merged[6:9] = larger[6:9]
+    merged[SPEED:RHO] = larger[SPEED:RHO]
     return merged
 
 

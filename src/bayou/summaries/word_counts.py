@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 
 from bayou.align import Alignment, Axis
 from bayou.block import Block, Floats, Index
+from bayou.checks import require
 from bayou.kernels.class_counts import count_classes
 from bayou.kernels.value_counts import count_seen
 from bayou.kernels.word_counts import count_words
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
-from bayou.summaries.array_summary import ArraySummary, move, sweep
+from bayou.summaries import valid
+from bayou.summaries.array_summary import ArraySummary, sweep
+from bayou.summaries.state import Lengths, declare, move
 
 
 @dataclass
@@ -54,6 +57,11 @@ class TextCounts:
         self.count_seen()
 
 
+def _sizes(name: str, array: Index, summary: WordCounts) -> None:
+    sizes = [[text.size, text.declared] for text in summary.texts]
+    require(array.tolist() == sizes, "the numbers of words are not those of the schema")
+
+
 class WordCounts(ArraySummary):
     """n(word, c) and T(c) per text column; with `binary`, documents that hold the word, and all documents.
 
@@ -64,12 +72,19 @@ class WordCounts(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.EXACT
-    state: ClassVar[tuple[str, ...]] = ()
+    counts: Floats = declare(
+        "words", "classes", valid=valid.non_negative
+    )  # "0.counts", "1.counts" ..: one per text column
+    total: Floats = declare("classes", valid=valid.non_negative)
+    sizes: Index = declare("text", 2, dtype=np.int64, frame=True, valid=_sizes)
+    documents: Floats = declare(
+        "classes", valid=valid.non_negative
+    )  # weight of each class; kept with `binary` only
 
     def __init__(self, binary: bool = False) -> None:
         self.binary = binary
         self.texts: list[TextCounts] = []
-        self.documents = np.zeros(0)  # weight of each class; kept with `binary` only
+        self.documents = np.zeros(0)
         self.memo: dict[object, Any] = {}  # what readers derive from this very state; void at any change
 
     def config(self) -> Mapping[str, Scalar]:
@@ -121,6 +136,7 @@ class WordCounts(ArraySummary):
 
     def realign(self, plan: Alignment) -> None:
         self.memo.clear()
+        self.lengths = Lengths.of(plan)
         k = len(plan.classes.to)
         total = self.documents if self.binary else np.zeros(k)
         moved = [TextCounts(np.zeros((0, k)), total.copy()) for _ in range(plan.text.size)]
@@ -141,11 +157,6 @@ class WordCounts(ArraySummary):
             )  # fmt: skip
             new.count_seen()
             twin.texts.append(new)
-        return twin
-
-    def fresh(self) -> Self:
-        twin = type(self)(self.binary)
-        twin.restore({k: a if k.endswith("sizes") else np.zeros_like(a) for k, a in self.arrays().items()})
         return twin
 
     def arrays(self) -> Arrays:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
 
 from bayou.block import Block
 from bayou.errors import UnsupportedError
@@ -29,6 +30,9 @@ class RecordedView(View[JointCounts]):
     @property
     def law(self) -> MergeLaw:
         return self.record.law
+
+    def states(self) -> Sequence[Any]:
+        return (self.summary, self.record)
 
     def refresh_if_stale(self) -> None:
         if self.stale:

@@ -7,6 +7,7 @@ column left it stale; a stale view is read before the next row is learned or pre
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Generic, Self, TypeVar, cast
 
 import numpy as np
@@ -57,6 +58,10 @@ class View(Generic[S]):
     @property
     def law(self) -> MergeLaw:
         return self.summary.law
+
+    def states(self) -> Sequence[Any]:
+        """What answers for the arrays of this view: its summary, and whatever else it keeps besides a reading."""
+        return (self.summary,)
 
     def update(self, block: Block) -> None:
         self.summary.update(block)
