@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,7 +16,7 @@ from bayou.block import Block
 from bayou.kernels.products import multiply
 from bayou.readings import joint_rows
 from bayou.readings.aode import OneDependence
-from bayou.readings.collection import Collection
+from bayou.readings.collection import Collection, add_terms
 from bayou.readings.parent_sets import (
     Forests,
     GivenSets,
@@ -220,3 +222,23 @@ def test_declared_values_count():
     out = np.zeros((2, 1))
     Collection(NoParents()).add_log_prob(counts, block, out)
     np.testing.assert_allclose(np.exp(out), 3 / 5)
+
+
+@pytest.mark.parametrize("rows", [2, 12], ids=["straight from the counts", "by look-up"])
+def test_a_copy_does_not_take_a_table_for_one_that_lay_at_the_same_address(rows):
+    def read(counts, table):
+        out = np.zeros((rows, 2))
+        add_terms(counts, table, 1.0, Case(5).queries.codes[:rows], out)
+        return out
+
+    def copied():
+        counts, chain = Case(5).counts, ParentSetTable.tree(np.array([-1, 0, 1, 2]))
+        read(counts, chain)
+        return copy.deepcopy(counts), id(chain)
+
+    twin, address = copied()
+    tables = []
+    while not tables or id(tables[-1]) != address:
+        tables.append(ParentSetTable.tree(np.array([-1, -1, -1, -1])))
+        assert len(tables) < 10_000
+    assert np.array_equal(read(twin, tables[-1]), read(Case(5).counts, tables[-1]))

@@ -60,7 +60,7 @@ def add_terms(summary: JointCounts, terms: ParentSetTable, alpha: float, codes: 
     s, n = summary, len(codes)
     if codes.shape[1] == 0 or n == 0:
         return
-    key, whole, width = (id(terms), alpha), np.empty(len(s.sizes), dtype=np.bool_), s.width
+    key, whole, width = (terms, alpha), np.empty(len(s.sizes), dtype=np.bool_), s.width
     if key not in s.read:
         most = int(np.argmax(terms.ends[:, 3] > terms.ends[:, 2])) if len(s.triples) else 0
         entries = len(s.triples) if terms.ends[most, 3] > terms.ends[most, 2] else len(s.pairs)

@@ -91,7 +91,7 @@ def _predict_then_update(
 
 def _joined(s: JointCounts, terms: Readings) -> tuple[np.ndarray, Index, Floats]:
     """The plans of all readings end to end, kept as long as the order of the columns."""
-    key = tuple(id(t) for t in terms)
+    key = tuple(terms)  # not their ids: a copy of the counts outlives the tables that had them
     found = s.by_order.get(key)
     if found is None:
         given = [t for t in terms if t is not None]
