@@ -2,6 +2,7 @@
 
 from bayou.codes import BCH, GivenCode, OneVsAll, OneVsOne, RandomCode
 from bayou.decisions import Costs, Threshold
+from bayou.densities.binned import CPiD, GKClass, PiD
 from bayou.densities.gaussian import Gaussian
 from bayou.densities.kernel import Kernel, RoundedNormal
 from bayou.rates import AdaGrad, Constant, Decaying, Experts, KunchevaPlumpton, MiniBatch, PaperRate
@@ -15,8 +16,6 @@ from bayou.readings.sketched import CountMinSketch, Sketch
 from bayou.readings.splits import Gini, InformationGain
 from bayou.recipe import Recipe
 from bayou.summaries.grid import Grid
-from bayou.summaries.grid_counts import CPiD, PiD
-from bayou.summaries.quantile_tuples import GKClass
 
 __all__ = [
     "BCH",

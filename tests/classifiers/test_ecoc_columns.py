@@ -11,8 +11,7 @@ from tests.naive.ecoc import NaiveEcoc, relabelled
 
 from bayou import BernoulliNB, ComplementNB, Declared, Gaussian, MultinomialNB, NaiveBayes
 from bayou.codes import BCH, GivenCode, OneVsAll, OneVsOne, RandomCode
-from bayou.summaries.grid_counts import CPiD, PiD
-from bayou.summaries.quantile_tuples import GKClass
+from bayou.densities.binned import CPiD, GKClass, PiD
 from bayou.testing import random_data
 
 TERNARY = GivenCode([[1, 0, 1, 1], [-1, 1, 0, 1], [0, -1, -1, -1]])

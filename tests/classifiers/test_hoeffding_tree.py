@@ -15,11 +15,11 @@ from tests.naive.tree import NaiveTree, entropy, gini
 
 from bayou import NaiveBayes
 from bayou.classifiers.hoeffding_tree import HoeffdingTree
+from bayou.densities.binned import GKClass
 from bayou.errors import BayouError, ModelFileError, SchemaError
 from bayou.readings.equal import EqualFrequency, EqualWidth
 from bayou.readings.fayyad_irani import FayyadIrani
 from bayou.readings.splits import Gini, InformationGain, hoeffding_bound, table_merit
-from bayou.summaries.quantile_tuples import GKClass
 from bayou.testing import CHECKS
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "hoeffding.json").read_text())

@@ -24,6 +24,7 @@ from reproduce.sets import DATA, SETS, load
 
 from bayou import MEstimate, NaiveBayes
 from bayou.classifiers.weighted import WeightedNB
+from bayou.densities.binned import GKClass
 from bayou.errors import SchemaError, UnsupportedError
 from bayou.laws import MergeLaw
 from bayou.rates import (
@@ -37,7 +38,6 @@ from bayou.rates import (
     rate_recipe,
 )
 from bayou.schema import Declared
-from bayou.summaries.quantile_tuples import GKClass
 from bayou.testing import CHECKS, random_data
 
 MODELS = {  # beside the default, on which the contract runs in test_contract.py

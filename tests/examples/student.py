@@ -8,17 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayou.block import Block, Floats
+from bayou.densities.density import Density
 from bayou.densities.gaussian import Gaussian
 from bayou.errors import SchemaError
 from bayou.readings.live import LiveReader
 from bayou.readings.partition import Discretiser
-from bayou.recipe import Recipe
 from bayou.summaries.moments import Moments
 from bayou.views.view import AnyView, Live
 
 
 @dataclass(frozen=True)
-class Student(Recipe, LiveReader[Moments]):
+class Student(Density, LiveReader[Moments]):
     r"""$p(x | c)$ = Student's t with `df` degrees of freedom, with the mean and the variance of the class.
 
     Parameters
@@ -40,7 +40,7 @@ class Student(Recipe, LiveReader[Moments]):
         if not 2.0 < self.df < math.inf:
             raise SchemaError(f"Student(df={self.df!r}); there is no variance below 2 degrees of freedom")
 
-    def view(self, bins: Discretiser | None = None) -> AnyView:
+    def view(self, bins: Discretiser) -> AnyView:
         """Moments, read live."""
         return Live(Moments(), self)
 

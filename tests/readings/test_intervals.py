@@ -11,6 +11,7 @@ import pytest
 from tests.naive import intervals as naive
 from tests.summaries.columns import block_of, filled, plan
 
+from bayou.densities.binned import CPiD, GKClass, PiD
 from bayou.errors import SchemaError
 from bayou.readings.categorical import MEstimate
 from bayou.readings.discretize import discretize
@@ -20,8 +21,6 @@ from bayou.readings.intervals import Intervals
 from bayou.readings.kmeans_bins import KMeansBins
 from bayou.readings.modl import MODL
 from bayou.readings.partition import Partition, with_level
-from bayou.summaries.grid_counts import CPiD, PiD
-from bayou.summaries.quantile_tuples import GKClass
 from bayou.threads import set_threads
 from bayou.views.view import Searched
 

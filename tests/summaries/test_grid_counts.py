@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from tests.summaries.columns import ORDERS, block_of, filled, order, plan
 
+from bayou.densities.binned import CPiD, PiD
 from bayou.errors import DataError, MergeError
 from bayou.hashing import digest
-from bayou.summaries.grid_counts import CPiD, PiD
 from bayou.testing import SUMMARY_CHECKS
 
 RECIPES = [PiD(), PiD(intervals=10, alpha=0.05, max_cells=60), CPiD(), CPiD(cells=20)]

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from tests.summaries.columns import ORDERS, block_of, filled, order, plan
 
+from bayou.densities.binned import GKClass
 from bayou.errors import DataError, MergeError
 from bayou.hashing import digest
-from bayou.summaries.quantile_tuples import GKClass, QuantileTuples
+from bayou.summaries.quantile_tuples import QuantileTuples
 from bayou.testing import SUMMARY_CHECKS
 from bayou.threads import set_threads
 

@@ -13,13 +13,13 @@ from bayou.classifiers.explanation import record_of
 from bayou.classifiers.numeric import numeric_recipe
 from bayou.classifiers.planted_tree import plant
 from bayou.classifiers.tree_text import TreeExplanation, TreeText
+from bayou.densities.binned import GKClass
 from bayou.densities.gaussian import Gaussian
 from bayou.engines import Views
 from bayou.errors import SchemaError
 from bayou.kernels.tree_rows import ADAPTIVE_LEAF, BAYES_LEAF, MAJORITY_LEAF
 from bayou.readings.splits import SplitRule, split_rule
 from bayou.schema import Declared, Label
-from bayou.summaries.quantile_tuples import GKClass
 from bayou.summaries.tree import Tree
 from bayou.views.growing_tree import GrowingTree, GrowthPolicy
 from bayou.views.view import AnyView

@@ -8,8 +8,9 @@ from typing import Any
 
 from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.nominal import Nominal, groups_recipe, nominal_recipe, nominal_view
-from bayou.classifiers.numeric import Numeric, bins_recipe, numeric_recipe, numeric_view
+from bayou.classifiers.numeric import bins_recipe, numeric_recipe, numeric_view
 from bayou.decisions import Decision
+from bayou.densities.density import Density
 from bayou.readings.categorical import MEstimate, categorical_estimator
 from bayou.readings.modl_groups import MODLGroups
 from bayou.readings.partition import Discretiser
@@ -63,7 +64,7 @@ class NaiveBayes(Estimator):
 
     def __init__(
         self,
-        numeric: str | Numeric = "gaussian",
+        numeric: str | Density = "gaussian",
         bins: str | Discretiser = "modl",
         nominal: str | Nominal = "counts",
         groups: str | MODLGroups | None = None,

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from bayou.densities.binned import CPiD, GKClass, PiD
+from bayou.densities.density import Density
 from bayou.densities.gaussian import Gaussian
 from bayou.densities.kernel import Kernel, RoundedNormal
 from bayou.errors import SchemaError
-from bayou.readings.categorical import CategoricalEstimator
 from bayou.readings.equal import EqualFrequency, EqualWidth
 from bayou.readings.fayyad_irani import FayyadIrani
-from bayou.readings.intervals import Intervals
 from bayou.readings.kmeans_bins import KMeansBins
 from bayou.readings.modl import MODL
 from bayou.readings.partition import Discretiser
-from bayou.summaries.grid_counts import CPiD, PiD
-from bayou.summaries.quantile_tuples import GKClass
-from bayou.views.live_cells import LiveCells
 from bayou.views.view import AnyView
 
-Numeric = Gaussian | GKClass | PiD | CPiD | Kernel | RoundedNormal
-NUMERIC: dict[str, type[Numeric]] = {
+NUMERIC: dict[str, type[Density]] = {
     "gaussian": Gaussian,
     "gk": GKClass,
     "pid": PiD,
@@ -37,9 +33,9 @@ BINS: dict[str, type[Discretiser]] = {
 }
 
 
-def numeric_recipe(numeric: str | Numeric) -> Numeric:
-    """The recipe behind a short name; a recipe is returned as it is."""
-    recipe: Numeric = _named("numeric", numeric, NUMERIC)
+def numeric_recipe(numeric: str | Density) -> Density:
+    """The density behind a short name; a density is returned as it is."""
+    recipe: Density = _named("numeric", numeric, NUMERIC)
     return recipe
 
 
@@ -49,14 +45,9 @@ def bins_recipe(bins: str | Discretiser) -> Discretiser:
     return recipe
 
 
-def numeric_view(numeric: str | Numeric, bins: str | Discretiser) -> AnyView:
-    """Normal densities are read live; cells are cut into intervals at refresh points and counted live, or smoothed."""
-    recipe, discretiser = numeric_recipe(numeric), bins_recipe(bins)
-    if not isinstance(recipe, GKClass | PiD | CPiD):
-        return recipe.view(discretiser)
-    intervals = Intervals(discretiser)
-    alpha, m, _ = intervals.added()
-    return LiveCells(recipe.summary(), intervals, CategoricalEstimator(alpha, m))
+def numeric_view(numeric: str | Density, bins: str | Discretiser) -> AnyView:
+    """The empty view of numeric columns."""
+    return numeric_recipe(numeric).view(bins_recipe(bins))
 
 
 def _named(parameter: str, choice: Any, known: dict[str, Any]) -> Any:

@@ -10,7 +10,8 @@ import numpy as np
 from bayou.block import Block, Floats
 from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.naive_bayes import NaiveBayes, given_classes
-from bayou.classifiers.numeric import Numeric, bins_recipe, numeric_recipe
+from bayou.classifiers.numeric import bins_recipe, numeric_recipe
+from bayou.densities.density import Density
 from bayou.engines.weighted import WeightedViews
 from bayou.errors import UnsupportedError
 from bayou.rates import Rate, rate_recipe
@@ -132,7 +133,7 @@ class LearnedView(View[Weights]):
 
 
 def table_views(
-    numeric: str | Numeric,
+    numeric: str | Density,
     bins: str | Discretiser,
     smoothing: float | MEstimate,
     prior: str | Mapping[Label, float],

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayou.block import Block, Floats
+from bayou.densities.density import Density
 from bayou.errors import SchemaError
 from bayou.kernels.column_terms import gaussian_terms_then_update, read_units
 from bayou.kernels.ecoc import add_difference, side_gaussians
@@ -21,7 +22,6 @@ from bayou.kernels.normal import read_columns
 from bayou.readings.dichotomies import Dichotomies, Odds
 from bayou.readings.live import LiveReader
 from bayou.readings.partition import Discretiser
-from bayou.recipe import Recipe
 from bayou.summaries.moments import Moments
 from bayou.threads import over_ranges
 from bayou.views.view import AnyView, Live
@@ -31,7 +31,7 @@ ODDS_GRAIN = 500  # rows worth a thread of their own
 
 
 @dataclass(frozen=True)
-class Gaussian(Recipe, LiveReader[Moments]):
+class Gaussian(Density, LiveReader[Moments]):
     r"""log p(x | c) = -\log(2\pi\sigma^2)/2 - (x - \mu)^2 / (2\sigma^2) per column and class.
 
     Parameters
@@ -58,7 +58,7 @@ class Gaussian(Recipe, LiveReader[Moments]):
 
     has_units = True
 
-    def view(self, bins: Discretiser | None = None) -> AnyView:
+    def view(self, bins: Discretiser) -> AnyView:
         """Moments, read live."""
         return Live(Moments(), self)
 

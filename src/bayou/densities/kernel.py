@@ -10,6 +10,8 @@ import numpy as np
 from bayou.align import Alignment
 from bayou.block import Block, Floats, Index
 from bayou.checks import counts, finite, parts, require
+from bayou.densities.binned import GKClass
+from bayou.densities.density import Density
 from bayou.errors import DataError
 from bayou.kernels.kernel_density import (
     add_tiles,
@@ -21,8 +23,7 @@ from bayou.kernels.kernel_density import (
 from bayou.kernels.scrub import HUGE
 from bayou.protocols import Arrays
 from bayou.readings.partition import Discretiser
-from bayou.recipe import Recipe
-from bayou.summaries.quantile_tuples import GKClass, QuantileTuples
+from bayou.summaries.quantile_tuples import QuantileTuples
 from bayou.threads import over_ranges
 from bayou.views.view import AnyView, Searched
 
@@ -31,7 +32,7 @@ GRAIN = 200  # cells worth a thread of their own
 
 
 @dataclass(frozen=True)
-class Kernel(Recipe):
+class Kernel(Density):
     r"""A Gaussian on every value met: $P(x \mid c) = \sum_i \frac{n_{ic}}{N_c} \int_{x-p/2}^{x+p/2} \varphi_i$.
 
     Values are rounded to multiples of the precision p = (max - min) / (distinct values - 1); the kernels of a class
@@ -51,8 +52,8 @@ class Kernel(Recipe):
 
     Examples
     --------
-    >>> view = Kernel(tuples=50).view(); view.summary.tuples
-    50
+    >>> Kernel(tuples=50)
+    Kernel(tuples=50, precision=None)
     """
 
     tuples: int = 100
@@ -62,7 +63,7 @@ class Kernel(Recipe):
         check_precision(self.precision)
         GKClass(self.tuples)
 
-    def view(self, bins: Discretiser | None = None) -> AnyView:
+    def view(self, bins: Discretiser) -> AnyView:
         """Quantile tuples, read at refresh points."""
         return Searched(QuantileTuples(self.tuples), self)
 
@@ -79,7 +80,7 @@ class Kernel(Recipe):
 
 
 @dataclass(frozen=True)
-class RoundedNormal(Recipe):
+class RoundedNormal(Density):
     r"""One normal per class over rounded values, as Weka has it: $P(x \mid c) = \int_{x-p/2}^{x+p/2} \varphi_c$.
 
     The precision p is that of `Kernel`; the mean and the (population) deviation are those of the rounded values, the
@@ -105,7 +106,7 @@ class RoundedNormal(Recipe):
         check_precision(self.precision)
         GKClass(self.tuples)
 
-    def view(self, bins: Discretiser | None = None) -> AnyView:
+    def view(self, bins: Discretiser) -> AnyView:
         """Quantile tuples, read at refresh points."""
         return Searched(QuantileTuples(self.tuples), self)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
@@ -11,11 +10,9 @@ import numpy as np
 from bayou import checks
 from bayou.block import Block, Codes, Floats, Index
 from bayou.checks import require
-from bayou.errors import DataError
 from bayou.kernels.grid_counts import count_columns, count_values, grid_error, join_cells, refine_column
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
-from bayou.recipe import Recipe
 from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary, State
 from bayou.summaries.frame import Frames
@@ -24,78 +21,6 @@ from bayou.threads import over_ranges
 
 PATIENCE = 3.0  # no cell is divided before the weight reaches PATIENCE / alpha
 GRAIN = 50_000  # values worth a thread of their own
-
-
-@dataclass(frozen=True)
-class PiD(Recipe):
-    """Partition incremental discretisation: a fine grid whose crowded cells are divided.
-
-    Parameters
-    ----------
-    intervals
-        Cells of equal width inside the range of the first 1,000 values; two more are open-ended.
-    alpha
-        A cell with a larger share of the weight is divided.
-    max_cells
-        Division stops here, so that memory is bounded.
-
-    Examples
-    --------
-    >>> PiD(intervals=50, alpha=0.05).summary().config()["cells"]
-    1000
-
-    References
-    ----------
-    J. Gama and C. Pinto, Discretization from data streams, SAC 2006.
-    """
-
-    intervals: int = 200
-    alpha: float = 0.01
-    max_cells: int = 1000
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.intervals <= self.max_cells - 2:
-            raise DataError("intervals must lie between 1 and max_cells - 2", value=self.intervals)
-        if not 0 < self.alpha < 1:
-            raise DataError("alpha must lie between 0 and 1", value=self.alpha)
-
-    def summary(self) -> GridCounts:
-        return GridCounts(self.intervals, self.alpha, self.max_cells, joins=False)
-
-
-@dataclass(frozen=True)
-class CPiD(Recipe):
-    """PiD in constant memory: after each division the two emptiest neighbours are joined.
-
-    Parameters
-    ----------
-    cells
-        Number of cells, always.
-    alpha
-        A cell with a larger share of the weight is divided; 2 / cells if not given, and never less, since the
-        mean share is 1 / cells and the grid must come to rest.
-
-    Examples
-    --------
-    >>> CPiD(cells=50).summary().config()["alpha"]
-    0.04
-    """
-
-    cells: int = 100
-    alpha: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.cells < 5:
-            raise DataError("a column needs at least 5 cells", value=self.cells)
-        if self.alpha is not None and not 2 / self.cells <= self.alpha < 1:
-            raise DataError(
-                f"alpha must lie between 2 / cells = {2 / self.cells:g} and 1",
-                value=self.alpha,
-                remedy="a smaller share divides cells for ever",
-            )
-
-    def summary(self) -> GridCounts:
-        return GridCounts(self.cells - 2, self.alpha or 2 / self.cells, self.cells, joins=True)
 
 
 def _sums(name: str, array: Floats, summary: GridCounts) -> None:

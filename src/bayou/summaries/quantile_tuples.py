@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
@@ -13,13 +12,11 @@ from bayou import checks
 from bayou.align import Alignment, Axis
 from bayou.block import Block, Codes, Floats, Index
 from bayou.checks import parts, require, rising
-from bayou.errors import DataError
 from bayou.kernels.quantile_tuples import buffer_rows, flush_columns, uncertainty
 from bayou.kernels.tuple_budget import HEAD
 from bayou.kernels.tuple_lists import merge_columns
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
-from bayou.recipe import Recipe
 from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
 from bayou.summaries.state import Lengths, declare, declared_classes, from_schema, move
@@ -28,43 +25,6 @@ from bayou.threads import over_ranges
 BUFFER = 512  # rows between two flushes
 GRAIN = 32  # columns worth a thread of their own
 MOST_EXACT = 1_000_000  # values of a column that can be told apart
-
-
-@dataclass(frozen=True)
-class GKClass(Recipe):
-    """Quantile tuples with class counts: a fixed number of them, or as many as an error needs.
-
-    Parameters
-    ----------
-    tuples
-        Tuples per column. The error that holds is reported, not promised: `error()`.
-    eps
-        If given, ranks are never off by more than eps N, and the number of tuples follows (about 1.3 / eps
-        on data in random order, and 1 / eps before anything is given up).
-    exact
-        A column whose values come again keeps up to this many of them, each exactly. Dates, counts and rounded
-        measurements may need an interval per value, which no summary of their ranks can tell.
-
-    Examples
-    --------
-    >>> GKClass(tuples=50).summary().config()
-    {'tuples': 50, 'eps': None, 'exact': 1000}
-    """
-
-    tuples: int = 100
-    eps: float | None = None
-    exact: int = 1000
-
-    def __post_init__(self) -> None:
-        if self.tuples < 4:
-            raise DataError("a column needs at least 4 tuples", value=self.tuples)
-        if self.eps is not None and not 1e-6 <= self.eps < 0.5:
-            raise DataError("eps must lie between 1e-6 and 0.5", value=self.eps)
-        if not 0 <= self.exact <= MOST_EXACT:
-            raise DataError(f"exact must lie between 0 and {MOST_EXACT:,}", value=self.exact)
-
-    def summary(self) -> QuantileTuples:
-        return QuantileTuples(self.tuples, self.eps, self.exact)
 
 
 def _tuples(name: str, array: Floats, summary: QuantileTuples) -> None:

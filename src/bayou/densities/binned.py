@@ -1,0 +1,139 @@
+"""Densities that are constant in intervals: cells with class counts, which a discretiser joins to intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bayou.densities.density import Density
+from bayou.errors import DataError
+from bayou.readings.categorical import CategoricalEstimator
+from bayou.readings.intervals import CellSummary, Intervals
+from bayou.readings.partition import Discretiser
+from bayou.summaries.grid_counts import GridCounts
+from bayou.summaries.quantile_tuples import MOST_EXACT, QuantileTuples
+from bayou.views.live_cells import LiveCells
+from bayou.views.view import AnyView
+
+
+class BinnedDensity(Density):
+    """Base of densities whose summary gives cells: intervals are searched at refresh points and counted live."""
+
+    __slots__ = ()
+
+    def summary(self) -> CellSummary:
+        """The empty summary."""
+        raise NotImplementedError
+
+    def view(self, bins: Discretiser) -> AnyView:
+        intervals = Intervals(bins)
+        alpha, m, _ = intervals.added()
+        return LiveCells(self.summary(), intervals, CategoricalEstimator(alpha, m))
+
+
+@dataclass(frozen=True)
+class GKClass(BinnedDensity):
+    """Quantile tuples with class counts: a fixed number of them, or as many as an error needs.
+
+    Parameters
+    ----------
+    tuples
+        Tuples per column. The error that holds is reported, not promised: `error()`.
+    eps
+        If given, ranks are never off by more than eps N, and the number of tuples follows (about 1.3 / eps
+        on data in random order, and 1 / eps before anything is given up).
+    exact
+        A column whose values come again keeps up to this many of them, each exactly. Dates, counts and rounded
+        measurements may need an interval per value, which no summary of their ranks can tell.
+
+    Examples
+    --------
+    >>> GKClass(tuples=50).summary().config()
+    {'tuples': 50, 'eps': None, 'exact': 1000}
+    """
+
+    tuples: int = 100
+    eps: float | None = None
+    exact: int = 1000
+
+    def __post_init__(self) -> None:
+        if self.tuples < 4:
+            raise DataError("a column needs at least 4 tuples", value=self.tuples)
+        if self.eps is not None and not 1e-6 <= self.eps < 0.5:
+            raise DataError("eps must lie between 1e-6 and 0.5", value=self.eps)
+        if not 0 <= self.exact <= MOST_EXACT:
+            raise DataError(f"exact must lie between 0 and {MOST_EXACT:,}", value=self.exact)
+
+    def summary(self) -> QuantileTuples:
+        return QuantileTuples(self.tuples, self.eps, self.exact)
+
+
+@dataclass(frozen=True)
+class PiD(BinnedDensity):
+    """Partition incremental discretisation: a fine grid whose crowded cells are divided.
+
+    Parameters
+    ----------
+    intervals
+        Cells of equal width inside the range of the first 1,000 values; two more are open-ended.
+    alpha
+        A cell with a larger share of the weight is divided.
+    max_cells
+        Division stops here, so that memory is bounded.
+
+    Examples
+    --------
+    >>> PiD(intervals=50, alpha=0.05).summary().config()["cells"]
+    1000
+
+    References
+    ----------
+    J. Gama and C. Pinto, Discretization from data streams, SAC 2006.
+    """
+
+    intervals: int = 200
+    alpha: float = 0.01
+    max_cells: int = 1000
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.intervals <= self.max_cells - 2:
+            raise DataError("intervals must lie between 1 and max_cells - 2", value=self.intervals)
+        if not 0 < self.alpha < 1:
+            raise DataError("alpha must lie between 0 and 1", value=self.alpha)
+
+    def summary(self) -> GridCounts:
+        return GridCounts(self.intervals, self.alpha, self.max_cells, joins=False)
+
+
+@dataclass(frozen=True)
+class CPiD(BinnedDensity):
+    """PiD in constant memory: after each division the two emptiest neighbours are joined.
+
+    Parameters
+    ----------
+    cells
+        Number of cells, always.
+    alpha
+        A cell with a larger share of the weight is divided; 2 / cells if not given, and never less, since the
+        mean share is 1 / cells and the grid must come to rest.
+
+    Examples
+    --------
+    >>> CPiD(cells=50).summary().config()["alpha"]
+    0.04
+    """
+
+    cells: int = 100
+    alpha: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.cells < 5:
+            raise DataError("a column needs at least 5 cells", value=self.cells)
+        if self.alpha is not None and not 2 / self.cells <= self.alpha < 1:
+            raise DataError(
+                f"alpha must lie between 2 / cells = {2 / self.cells:g} and 1",
+                value=self.alpha,
+                remedy="a smaller share divides cells for ever",
+            )
+
+    def summary(self) -> GridCounts:
+        return GridCounts(self.cells - 2, self.alpha or 2 / self.cells, self.cells, joins=True)

@@ -1,0 +1,21 @@
+"""What every density of numeric columns is: a choice that users pass as `numeric=`, and that builds its own view."""
+
+from __future__ import annotations
+
+from bayou.readings.partition import Discretiser
+from bayou.recipe import Recipe
+from bayou.views.view import AnyView
+
+
+class Density(Recipe):
+    """Base of frozen dataclasses that say how numeric columns are summarised and read, such as `Gaussian(ddof=1)`.
+
+    A density that is read live also derives from `LiveReader`, and gives `terms`; `tests/examples/student.py` is a
+    complete one. A density that is searched for is a reader with `read` and `restore`, as in `densities/kernel.py`.
+    """
+
+    __slots__ = ()
+
+    def view(self, bins: Discretiser) -> AnyView:
+        """The empty summary of this density together with how it is read; `bins` cut cells into intervals, if any."""
+        raise NotImplementedError
