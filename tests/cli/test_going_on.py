@@ -12,8 +12,7 @@ from tests.cli.invoke import bayou
 
 from bayou.classifiers import NaiveBayes
 from bayou.cli import meter
-from bayou.evaluate import batches
-from bayou.training import train
+from bayou.training import batches, train
 
 
 def _stopping(patched: pytest.MonkeyPatch, largest: int = 300) -> None:

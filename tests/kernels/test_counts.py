@@ -20,7 +20,7 @@ from bayou.kernels.posterior import log_posterior, posterior
 from bayou.kernels.scrub import all_counts, all_usable, count_unusable, scrub
 from bayou.kernels.sums import TILE
 from bayou.kernels.value_counts import fill_logs
-from bayou.readings.categorical import Table
+from bayou.readings.categorical import CategoricalEstimator
 from bayou.schema import Declared, Schema
 from bayou.summaries.value_counts import ValueCounts
 
@@ -137,7 +137,7 @@ def test_tables_against_fractions(rows, smoothing, declared):
     summary.realign(from_empty(schema))
     block = Block(np.empty((len(y), 0)), x, (), y, w)
     summary.update(block)
-    reader = Table(alpha, m)
+    reader = CategoricalEstimator(alpha, m)
     out, direct = np.zeros((len(y), 3)), np.zeros((len(y), 3))
     reader.add_log_prob(summary, block, out)
     for i in range(len(y)):
@@ -166,7 +166,7 @@ def test_tables_trail_the_rows(rows, smoothing):
     trailing, stepping = ValueCounts(), ValueCounts()
     trailing.realign(from_empty(schema)), stepping.realign(from_empty(schema))
     block = Block(np.empty((len(y), 0)), x, (), y, w)
-    reader, out, expected = Table(*smoothing), np.zeros((len(y), 3)), np.zeros((len(y), 3))
+    reader, out, expected = CategoricalEstimator(*smoothing), np.zeros((len(y), 3)), np.zeros((len(y), 3))
     reader.predict_then_update(trailing, block, out)
     for i in range(len(y)):
         row = block.rows(i, i + 1)

@@ -45,6 +45,7 @@ class AveragedNB(Estimator):
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(1)
     >>> labels = rng.integers(2, size=2000)
     >>> good = np.where(rng.random(2000) < 0.9, labels, 1 - labels)

@@ -253,7 +253,8 @@ class EstimatorCore(Parameterised):
     def refresh(self) -> Self:
         """Search every reading now, rather than at the next refresh point."""
         self._before_change()
-        self.engine.refresh()
+        if self.started:
+            self._engine.refresh()
         return self
 
     # -- predicting --
