@@ -1,0 +1,26 @@
+"""Whatever loads must never send a kernel out of its arrays or give probabilities that are no numbers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+LONG = bool(os.environ.get("BAYOU_LONG"))
+ROOT = Path(__file__).parents[2]
+
+
+def test_accepted_files_stay_inside_their_arrays() -> None:
+    """Kernels compile with bounds checks into a cache of their own, once; then the files take seconds."""
+    count = 200_000 if LONG else 200
+    checked = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(ROOT / ".pytest_cache" / "bounds")}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.persist.fuzz", str(count), "1"],
+        capture_output=True, text=True, cwd=ROOT, check=False, env={**os.environ, **checked},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout)
+    assert found["accepted"] > count / 10, "files that change nothing of importance are accepted"
+    assert found["found"] == []
