@@ -206,7 +206,7 @@ def handmade() -> dict[str, bytes]:
             __metadata__={"format": "bayou model", "version": "9", "document": document}
         ),
         "a checkpoint": with_header(
-            __metadata__={"format": "bayou checkpoint", "version": "1", "document": document}
+            __metadata__={"format": "bayou checkpoint", "version": "2", "document": document}
         ),
         **_large_products(),
     }

@@ -17,7 +17,7 @@ def read(data: bytes) -> dict[str, Any]:
     (length,) = struct.unpack_from("<Q", data)
     header = json.loads(data[8 : 8 + length])
     metadata = header.pop("__metadata__")
-    assert (metadata["format"], metadata["version"]) == ("bayou model", "1")
+    assert (metadata["format"], metadata["version"]) == ("bayou model", "2")
     document = json.loads(metadata["document"])
     arrays = {}
     for name, entry in header.items():

@@ -96,7 +96,7 @@ def test_all_damaged_is_an_error_and_none_is_none(tmp_path: Path) -> None:
 def test_a_newer_version_is_never_passed_over(tmp_path: Path) -> None:
     with _folder(tmp_path) as folder:
         folder.write(_snapshot(10))
-    data = b"".join(pack("bayou checkpoint", {}, {})).replace(b'"version":"1"', b'"version":"2"')[:-32]
+    data = b"".join(pack("bayou checkpoint", {}, {})).replace(b'"version":"2"', b'"version":"3"')[:-32]
     (tmp_path / "checkpoint-00000002.bayou").write_bytes(data + hashlib.sha256(data).digest())
     with pytest.raises(ModelFileError, match="install a newer bayou"):
         _folder(tmp_path).latest()

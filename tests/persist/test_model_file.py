@@ -227,9 +227,16 @@ def test_there_are_golden_files() -> None:
 
 def test_a_later_version_is_told_apart_from_damage(tmp_path: Path) -> None:
     data = b"".join(pack("bayou model", {}, {}))
-    later = data.replace(b'"version":"1"', b'"version":"7"')[:-32]
-    with pytest.raises(ModelFileError, match="version 7 and this bayou reads up to 1; install a newer bayou"):
+    later = data.replace(b'"version":"2"', b'"version":"7"')[:-32]
+    with pytest.raises(ModelFileError, match="version 7 and this bayou reads up to 2; install a newer bayou"):
         files.loads(later + hashlib.sha256(later).digest())
+
+
+def test_a_file_from_before_the_first_release_is_refused_in_a_sentence() -> None:
+    with pytest.raises(
+        ModelFileError, match="version 1, which this bayou no longer reads .* learn the model again"
+    ):
+        files.load(GOLDEN.parent / "version_1.bayou")
 
 
 def test_saving_replaces_atomically_and_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ MAX_HEADER = 1 << 20
 MAX_ARRAYS = 4_096
 MAX_AXES = 8
 MAX_LENGTH = 1 << 48  # of one axis; keeps every product below 2^63 once it equals a number of bytes
-VERSION = 1
+VERSION = 2  # 1 was never released
 DIGEST = "sha256"
 DIGEST_BYTES = 32
 DTYPES = {
@@ -147,6 +147,11 @@ def _document(header: object, format: str) -> Mapping[str, Any]:
     if int(version) > VERSION:
         raise TooNewError(
             f"the {format} has version {version} and this bayou reads up to {VERSION}; install a newer bayou"
+        )
+    if int(version) < VERSION:
+        raise ModelFileError(
+            f"the {format} has version {version}, which this bayou no longer reads (it reads {VERSION}); learn the model "
+            "again, or load it with the bayou that wrote it"
         )
     if not isinstance(document, str):
         raise ModelFileError("the document is not a string")
