@@ -234,7 +234,7 @@ def test_a_later_version_is_told_apart_from_damage(tmp_path: Path) -> None:
 
 def test_a_file_from_before_the_first_release_is_refused_in_a_sentence() -> None:
     with pytest.raises(
-        ModelFileError, match="version 1, which this bayou no longer reads .* learn the model again"
+        ModelFileError, match=r"version 1, which this bayou no longer reads .* learn the model again"
     ):
         files.load(GOLDEN.parent / "version_1.bayou")
 

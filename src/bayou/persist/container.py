@@ -150,8 +150,8 @@ def _document(header: object, format: str) -> Mapping[str, Any]:
         )
     if int(version) < VERSION:
         raise ModelFileError(
-            f"the {format} has version {version}, which this bayou no longer reads (it reads {VERSION}); learn the model "
-            "again, or load it with the bayou that wrote it"
+            f"the {format} has version {version}, which this bayou no longer reads (it reads {VERSION}); "
+            "learn the model again, or load it with the bayou that wrote it"
         )
     if not isinstance(document, str):
         raise ModelFileError("the document is not a string")
