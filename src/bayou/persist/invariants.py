@@ -48,9 +48,10 @@ def loose_views(model: Any) -> tuple[str, ...]:
 
 def check_state(model: Any, arrays: Arrays, schema: Schema) -> None:
     """Refuse arrays that no sequence of rows can have left in a model that has begun over the schema."""
-    for name in ("rows", "learned"):
-        if name in arrays:
-            finite("the number of rows", arrays[name])
+    for name, array in arrays.items():
+        if name.rpartition(".")[2] in ("rows", "learned"):  # of the model and of the models it is made of
+            require(array.shape == (1,), f"{name} must be one number")
+            finite(name, array)
     if isinstance(model, Checks):
         _asked(model.check, arrays)
         return

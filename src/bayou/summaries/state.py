@@ -87,11 +87,12 @@ class Cells:
 
     def fit(self, name: str, array: Array, own: Array, free: dict[str, int]) -> None:
         """Refuse another type or shape than the schema implies; axes of the same name agree in length."""
-        shown = ", ".join(map(str, self.axes))
         fits = array.dtype == self.dtype and array.ndim == len(self.axes)
         for axis, mine, length in zip(self.axes, own.shape, array.shape, strict=False):
             fits = fits and length == (free.setdefault(str(axis), length) if str(axis)[0] in FREE else mine)
-        require(fits, f"{name} must be {self.dtype}[{shown}], not {array.dtype}{list(array.shape)}")
+        if not fits:
+            shown = ", ".join(map(str, self.axes))
+            require(False, f"{name} must be {self.dtype}[{shown}], not {array.dtype}{list(array.shape)}")
 
 
 def declare(
