@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,15 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class Lengths:
+    """How many classes, values of each nominal column and words of each text column a schema has."""
+
+    classes: int = 0
+    values: tuple[int, ...] = ()
+    words: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class Alignment:
     """Where every class, column, value and word of an old schema stands in a new one.
 
@@ -37,6 +47,12 @@ class Alignment:
     text: Axis
     words: tuple[Axis, ...]
     schema: Schema = field(default_factory=Schema)
+
+    @cached_property
+    def lengths(self) -> Lengths:
+        """The lengths of the new schema, once for all who realign by this plan."""
+        values, words = (tuple(axis.size for axis in axes) for axes in (self.values, self.words))
+        return Lengths(self.classes.size, values, words)
 
 
 def align(old: Schema, new: Schema) -> Alignment:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.align import Alignment
+from bayou.align import Alignment, Lengths
 from bayou.block import Block, Words
 from bayou.checks import codes, counts, finite, require
 from bayou.errors import SchemaError
 from bayou.protocols import Arrays
 from bayou.summaries.kept_rows import no_rows, realigned, stack, take
-from bayou.summaries.state import Lengths
 
 
 class RowBuffer:
@@ -34,7 +33,7 @@ class RowBuffer:
     def realign(self, plan: Alignment) -> None:
         """Move columns, classes, values and words."""
         self.block = realigned(self.block, plan)
-        self.lengths = Lengths.of(plan)
+        self.lengths = plan.lengths
 
     def arrays(self) -> Arrays:
         b = self.block

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from bayou.align import Alignment
+from bayou.align import Alignment, Lengths
 from bayou.checks import require
 from bayou.errors import DataError, MergeError
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
-from bayou.summaries.state import FREE, Cells, Lengths, move
+from bayou.summaries.state import FREE, Cells, move
 
 __all__ = ["ArraySummary", "DecayingSummary", "State", "move", "sweep"]
 
@@ -65,7 +65,7 @@ class State:
         self.derive()
 
     def realign(self, plan: Alignment) -> None:
-        self.lengths = Lengths.of(plan)
+        self.lengths = plan.lengths
         for name, cells in self.state.items():
             setattr(self, name, cells.moved(getattr(self, name), plan))
         for _, part in self.parts():

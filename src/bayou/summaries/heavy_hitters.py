@@ -16,7 +16,7 @@ from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
-from bayou.summaries.state import Lengths, declare, declared_classes, declared_values, from_schema
+from bayou.summaries.state import declare, declared_classes, declared_values, from_schema
 from bayou.summaries.value_counters import NAME, SLOT, Texts, ValueCounters
 from bayou.threads import over_ranges
 
@@ -254,7 +254,7 @@ class HeavyHitters(ArraySummary):
         return twin
 
     def realign(self, plan: Alignment) -> None:
-        self.lengths = Lengths.of(plan)
+        self.lengths = plan.lengths
         self.classes = plan.classes.to[self.classes].astype(np.int32)
         self._seat(plan.classes.size)
         self.declared_classes = np.array([plan.classes.declared], dtype=np.int64)

@@ -21,7 +21,7 @@ from bayou.summaries.array_summary import DecayingSummary
 from bayou.summaries.bitmap_counting import bitmaps_pay, count_by_bitmaps, whole_numbers
 from bayou.summaries.grid import Grid
 from bayou.summaries.pending_rows import PendingRows
-from bayou.summaries.state import Lengths, declare, declared_classes, from_schema, move
+from bayou.summaries.state import declare, declared_classes, from_schema, move
 
 MAX_BYTES = 1 << 29
 _COUNTS = ("classes", "singles", "present", "pairs", "triples")
@@ -374,7 +374,7 @@ class JointCounts(DecayingSummary):
         sizes[:q] = [axis.size for axis in plan.values]
         sizes[columns[old:]] = self.sizes[old:]
         self.check_bytes([*sizes[:q].tolist(), *([self.grid.bins] * p)], plan.classes.size)
-        self.lengths = Lengths.of(plan)
+        self.lengths = plan.lengths
         parts = [plan.values[j].to[: self.sizes[i]] for i, j in enumerate(plan.nominal.to)]
         parts += [np.arange(s) for s in self.sizes[old:]]
         declared = np.zeros(q + p, dtype=np.int64)

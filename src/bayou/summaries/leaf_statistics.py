@@ -19,7 +19,7 @@ from bayou.protocols import Arrays
 from bayou.summaries import valid
 from bayou.summaries.array_summary import State
 from bayou.summaries.leaf_quantiles import LeafQuantiles
-from bayou.summaries.state import Lengths, declare
+from bayou.summaries.state import declare
 
 QUANTILES = "quantiles."
 ROOM = 8  # slots allocated at first, if memory allows; doubled when full
@@ -123,7 +123,7 @@ class LeafStatistics(State):
 
     def realign(self, plan: Alignment) -> None:
         """Make room for classes, columns and values, and move what is there."""
-        self.lengths = Lengths.of(plan)
+        self.lengths = plan.lengths
         if self.quantiles:
             self.quantiles.realign(plan)
         sizes = [axis.size for axis in plan.values]

@@ -19,7 +19,7 @@ from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
-from bayou.summaries.state import Lengths, declare, declared_classes, from_schema, move
+from bayou.summaries.state import declare, declared_classes, from_schema, move
 from bayou.threads import over_ranges
 
 BUFFER = 512  # rows between two flushes
@@ -211,7 +211,7 @@ class QuantileTuples(ArraySummary):
 
     def realign(self, plan: Alignment) -> None:
         n, columns = int(self.fill[0]), plan.numeric
-        self.lengths = Lengths.of(plan)
+        self.lengths = plan.lengths
         self.declared = np.array([plan.classes.declared], dtype=np.int64)
         if n:
             self.labels[:n] = plan.classes.to[self.labels[:n]]

@@ -16,7 +16,7 @@ from bayou.protocols import Arrays, Scalar
 from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
 from bayou.summaries.kept_rows import no_rows, realigned, stack, take
-from bayou.summaries.state import Lengths, declare
+from bayou.summaries.state import declare
 
 Hashes = NDArray[np.uint64]
 
@@ -88,7 +88,7 @@ class Reservoir(ArraySummary):
         return twin
 
     def realign(self, plan: Alignment) -> None:
-        self.lengths = Lengths.of(plan)
+        self.lengths = plan.lengths
         self.kept = realigned(self.kept, plan)
 
     def arrays(self) -> Arrays:

@@ -35,20 +35,6 @@ def KEEP(mine: Array, theirs: Array) -> Array:  # noqa: N802 - a rule like ADD a
 
 
 @dataclass(frozen=True)
-class Lengths:
-    """How many classes, values of each nominal column and words of each text column the schema has."""
-
-    classes: int = 0
-    values: tuple[int, ...] = ()
-    words: tuple[int, ...] = ()
-
-    @staticmethod
-    def of(plan: Alignment) -> Lengths:
-        values, words = (tuple(axis.size for axis in axes) for axes in (plan.values, plan.words))
-        return Lengths(plan.classes.size, values, words)
-
-
-@dataclass(frozen=True)
 class Cells:
     """One declared array; see `declare` for what the fields mean."""
 
@@ -87,11 +73,12 @@ class Cells:
 
     def fit(self, name: str, array: Array, own: Array, free: dict[str, int]) -> None:
         """Refuse another type or shape than the schema implies; axes of the same name agree in length."""
-        shown = ", ".join(map(str, self.axes))
         fits = array.dtype == self.dtype and array.ndim == len(self.axes)
         for axis, mine, length in zip(self.axes, own.shape, array.shape, strict=False):
             fits = fits and length == (free.setdefault(str(axis), length) if str(axis)[0] in FREE else mine)
-        require(fits, f"{name} must be {self.dtype}[{shown}], not {array.dtype}{list(array.shape)}")
+        if not fits:
+            shown = ", ".join(map(str, self.axes))
+            require(False, f"{name} must be {self.dtype}[{shown}], not {array.dtype}{list(array.shape)}")
 
 
 def declare(

@@ -43,7 +43,7 @@ from bayou.rates import (
 )
 from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
-from bayou.summaries.state import Lengths, declare, move
+from bayou.summaries.state import declare, move
 
 NAIVE_CREDIT = 0.95  # at the start: mixing then never costs more than -ln .95 nats over naive Bayes
 _SUMS = ("squares", "follows")  # add up when models merge
@@ -290,7 +290,7 @@ class Weights(ArraySummary):
 
     def realign(self, plan: Alignment) -> None:
         columns, classes = column_axis(plan), plan.classes
-        self.lengths = Lengths.of(plan)
+        self.lengths = plan.lengths
         for name in ("weights", "mean", "squares"):
             array = getattr(self, name)
             if name == "weights" or self._kept(name):

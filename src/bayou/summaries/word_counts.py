@@ -20,7 +20,7 @@ from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary, sweep
-from bayou.summaries.state import Lengths, declare, move
+from bayou.summaries.state import declare, move
 
 
 @dataclass
@@ -136,7 +136,7 @@ class WordCounts(ArraySummary):
 
     def realign(self, plan: Alignment) -> None:
         self.memo.clear()
-        self.lengths = Lengths.of(plan)
+        self.lengths = plan.lengths
         k = len(plan.classes.to)
         total = self.documents if self.binary else np.zeros(k)
         moved = [TextCounts(np.zeros((0, k)), total.copy()) for _ in range(plan.text.size)]
