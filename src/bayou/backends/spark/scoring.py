@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from bayou import files
 from bayou.backends.spark.rows import mapped, source
+from bayou.backends.spark.trouble import explained
 from bayou.backends.worker import alone
 from bayou.errors import DataError
 from bayou.evaluate.label_index import LabelIndex, met
@@ -82,7 +83,8 @@ class TableScores:
 
 def evaluate(df: Any, model: Any, *, target: str, policy: Policy = "strict") -> TableScores:
     """Predict every row of a DataFrame and compare with its label: track records are merged, rows stay."""
-    found = mapped(df, _judge(files.dumps(model), target, policy), "record binary").collect()
+    with explained():
+        found = mapped(df, _judge(files.dumps(model), target, policy), "record binary").collect()
     book, confusion, losses, rows = LabelIndex(), Confusion(), Losses(), 0
     records = [_unpacked(row.record) for row in found]
     plan = book.admit([label for labels, *_ in records for label in labels] + model.labels())
