@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from bayou.errors import DataError
+from bayou.streams import limits
 from bayou.streams.policy import Chunk
 from bayou.streams.rejects import Rejects
 from bayou.streams.source import ColumnType, Rows, Words
@@ -57,6 +59,7 @@ class ChunkedSource:
         self._taken = 0
         self._told = 0  # rejects of the chunk that are counted
         self._fault: DataError | None = None
+        self._asked = False  # whether the target was looked at
 
     def _load(self, record: int) -> Chunk | None:
         """Parse the chunk at the feed's place and go on behind it; its first record is number `record`."""
@@ -168,6 +171,11 @@ class ChunkedSource:
                 return False
             if self._chunk is None:
                 return False
+            if self._row == 0 and self.target is not None and not self._asked:
+                self._asked, self._fault = True, quantity(self._chunk.columns[self.target], self.target)
+                if self._fault is not None:
+                    self._chunk = None
+                    return False
         return True
 
     def _rows(self, parts: Sequence[tuple[Chunk, int, int]], size: int) -> Rows:
@@ -179,3 +187,19 @@ class ChunkedSource:
         cut = [chunk.words.slice(start, k) for chunk, start, k in parts if chunk.words is not None]
         start = self._row + self._taken - size
         return Rows(start, columns, labels, Words.join(cut) if cut else None, size)
+
+
+def quantity(labels: pa.Array, target: str) -> DataError | None:
+    """What is wrong with a target whose first values are so many different numbers that they are no classes."""
+    if not (pa.types.is_integer(labels.type) or pa.types.is_floating(labels.type)):
+        return None
+    first = labels.slice(0, limits.SAMPLE).drop_null()
+    different = pc.count_distinct(first).as_py()
+    whole = pc.all(pc.equal(pc.floor(first), first), skip_nulls=True).as_py()
+    if different <= (max(50, len(first) // 4) if whole else max(20, len(first) // 20)):
+        return None
+    return DataError(
+        f"the target is a quantity, not a class: {different:,} different numbers in the first {len(first):,} rows",
+        column=target,
+        remedy=f"cut it into a few ranges first; if they are names of classes, nominal=[{target!r}]",
+    )

@@ -15,6 +15,7 @@ from bayou.streams import cells, limits
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.cells import Label
 from bayou.streams.chunked import ChunkedSource, Outline
+from bayou.streams.dates import looks_like_date, tell_dates
 from bayou.streams.delimited import skip_mark
 from bayou.streams.policy import Chunk, Draft, Misfit, flush
 from bayou.streams.read_options import ReadOptions, listed
@@ -55,6 +56,7 @@ class JsonLinesSource(ChunkedSource):
             self._label = "float64" if wishes.kind(target) == "numeric" else "string"
         kept = wishes.kept(names, target)
         found = {name: _kind([row.get(name) for row in rows]) for name in kept}
+        tell_dates([name for name in kept if wishes.kind(name) is None and _dates(rows, name)])
         super().__init__(Outline(wishes.typed(found), target), wishes.rejects(), self._records)
         self._known = {*kept, *wishes.ignore, target}
 
@@ -82,7 +84,7 @@ class JsonLinesSource(ChunkedSource):
         if self.target is not None:
             kind = "text" if self._label == "string" else self._label
             draft.columns[self.target] = self._column(draft, rows, self.target, kind, _LABEL[self._label])
-        return flush(draft, self._wishes.policy, record)
+        return flush(draft, self._wishes.policy, record, self._records.lines_of(chunk))
 
     def _column(
         self, draft: Draft, rows: list[Mapping[str, Any]], name: str, kind: str, arrow: pa.DataType
@@ -208,6 +210,11 @@ def _kind(sample: list[Any]) -> ColumnType:
     present = [value for value in sample if value is not None]
     numbers = sum(isinstance(value, int | float) and not isinstance(value, bool) for value in present)
     return ColumnType("numeric" if not present or 2 * numbers > len(present) else "nominal")
+
+
+def _dates(rows: list[Mapping[str, Any]], name: str) -> bool:
+    present = [value for row in rows if (value := row.get(name)) is not None]
+    return 2 * sum(isinstance(value, str) and looks_like_date(value) for value in present) > len(present)
 
 
 def _label(sample: list[Any]) -> Label:

@@ -74,7 +74,7 @@ class TextSource(ChunkedSource):
                 column, bad = cells.numbers(text)
                 draft.mark(name, bad, "not a number", text)
             draft.columns[name] = column
-        return flush(draft, self._wishes.policy, record)
+        return flush(draft, self._wishes.policy, record, self._records.lines_of(chunk))
 
 
 class LibsvmSource(ChunkedSource):
@@ -90,7 +90,12 @@ class LibsvmSource(ChunkedSource):
         if not rows:
             raise DataError("the first lines are not libsvm", remedy="label number:value number:value")
         width = max((max(row[1], default=0) for row in rows), default=0)
-        names = [str(i + 1) for i in range(width)] if width <= limits.COLUMNS else [""] * (width)
+        if width > limits.COLUMNS:
+            raise DataError(
+                f"more than {limits.COLUMNS:,} columns: a feature has number {width:,}",
+                remedy="is this another format?",
+            )
+        names = [str(i + 1) for i in range(width)]
         wishes.check(["label", *names])
         target = wishes.choose_target(["label", *names], "label")
         if target not in (None, "label"):
@@ -98,6 +103,8 @@ class LibsvmSource(ChunkedSource):
                 "the target of libsvm lines is their label", value=target, remedy="leave target away"
             )
         self._label = cells.label_type(pa.array([row[0] for row in rows]))
+        if wishes.kind("label") is not None:
+            self._label = "float64" if wishes.kind("label") == "numeric" else "string"
         kept = wishes.kept(names, target)
         self._width = width
         columns = wishes.typed({name: ColumnType("numeric") for name in kept})
@@ -131,7 +138,7 @@ class LibsvmSource(ChunkedSource):
             text = pa.array([label for label, _ in found], pa.string())
             draft.columns[self.target], bad = cells.labels(text, self._label)
             draft.mark(self.target, bad, "not a number, as the labels before it", text)
-        return flush(draft, self._wishes.policy, record)
+        return flush(draft, self._wishes.policy, record, self._records.lines_of(chunk))
 
 
 def features(line: bytes) -> tuple[str, Mapping[int, str]] | str:

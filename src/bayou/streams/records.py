@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +35,7 @@ class Records:
         self.tap, self.delimiter = tap, delimiter
         self.place = 0
         self.limit = sys.maxsize
+        self._line: int | None = 0  # line ends before `place`; None: not counted, since it was jumped to
         self._buffer = b""
         self._end = False
 
@@ -62,6 +64,8 @@ class Records:
 
     def skip(self, n: int) -> None:
         """Go on by n bytes of the chunk."""
+        if self._line is not None:
+            self._line += line_ends(self._buffer[:n])
         self._buffer = self._buffer[n:]
         self.place += n
 
@@ -71,6 +75,17 @@ class Records:
         self.skip(len(chunk))
         return chunk
 
+    def line_of(self, chunk: bytes, start: int) -> int | None:
+        """Number of the line, from 1, at byte `start` of the chunk taken last; None where nobody can tell."""
+        before = self._line
+        if before is None:
+            before = self.tap.count_lines(self.place)
+        return None if before is None else before - line_ends(chunk[start:]) + 1
+
+    def lines_of(self, chunk: bytes) -> Callable[[int], int | None]:
+        """What tells the line of each record of the chunk taken last; records are found when it is asked."""
+        return lambda i: self.line_of(chunk, int(Spans.of(chunk, self.delimiter).starts[i]))
+
     def seek(self, place: int) -> None:
         """Go to a chunk's place; without going back if it lies in what was read already, as a pipe needs."""
         if 0 <= place - self.place <= len(self._buffer):
@@ -78,6 +93,7 @@ class Records:
             return
         self.tap.seek(place)
         self.place, self._buffer, self._end = place, b"", False
+        self._line = None if place else 0
 
     def confine(self, limit: int) -> None:
         """End before this byte, which must be the first of a record: where the file was cut at a line end.
@@ -165,6 +181,15 @@ def outside(chunk: bytes, delimiter: bytes | None, marks: bytes) -> NDArray[np.i
         even: NDArray[np.bool_] = np.searchsorted(quotes, found) % 2 == 0
         return found[even]
     return _places(np.frombuffer(masked(chunk, delimiter), np.uint8), marks)
+
+
+def line_ends(data: bytes) -> int:
+    r"""How many lines end in these bytes; old files end them with a carriage return alone.
+
+    >>> line_ends(b"a\r\nb\n"), line_ends(b"a\rb\r")
+    (2, 2)
+    """
+    return data.count(b"\n") or data.count(b"\r")
 
 
 def _places(data: NDArray[np.uint8], marks: bytes) -> NDArray[np.int64]:
