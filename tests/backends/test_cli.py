@@ -88,7 +88,11 @@ def test_learn_with_spark_from_files_and_from_tables_that_others_made(tmp_path: 
 
     def run(*command: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-P", *map(str, command)], env=known, cwd=tmp_path, capture_output=True, text=True
+            [sys.executable, "-P", *map(str, command)],
+            env=known,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
         )
 
     def learn(name: object, *options: object) -> subprocess.CompletedProcess[str]:

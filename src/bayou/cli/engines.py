@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bayou.cli.console import UsageError, note
+from bayou.cli.console import UsageError, as_options, warn
 from bayou.cli.meter import Meter
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def learned_apart(
 
             found = learn_files(files, learner, stream, jobs or None, None, meter.update)
     meter.clear()
-    for warning in caught:
-        note(str(warning.message))
+    for message in dict.fromkeys(str(warning.message) for warning in caught):  # every shard says it
+        warn(as_options(message))
     shards = f" in {found.shards:,} shard{'s' * (found.shards > 1)}" if found.shards else ""
     lost = f", {found.deaths} worker processes died on the way" if found.deaths else ""
     title = job.title if len(paths) == 1 else f"{job.title} and {len(paths) - 1} more"

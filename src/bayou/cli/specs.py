@@ -71,8 +71,10 @@ def generators() -> dict[str, type[Any]]:
 def recipes() -> dict[str, type[Any]]:
     """Frozen choices that may stand in arguments, by their own name."""
     import bayou.recipes
+    from bayou.schema import Declared
 
-    return {name: getattr(bayou.recipes, name) for name in getattr(bayou.recipes, "__all__", ())}
+    found = {name: getattr(bayou.recipes, name) for name in getattr(bayou.recipes, "__all__", ())}
+    return {**found, "Declared": Declared}
 
 
 def split_specs(text: str) -> list[str]:
