@@ -175,6 +175,7 @@ def carry_out(
         run = Run(work, stream, place, notes=job.notes(), limit=job.limit, every=when)
         if found is not None:
             run.go_on_from(found)
+            meter.begin(found.rows, stream.progress())
         ended = run.to_the_end(watched(meter, stream, accuracy))
         meter.clear()
         return _done(job, ended, before, stream, meter.seconds)

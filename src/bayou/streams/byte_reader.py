@@ -122,8 +122,13 @@ class ByteReader:
         """Path, size (-1 if unknown) and hash of the first block, once that was read."""
         return {"path": self.path, "size": self._raw.size, "sha256 of head": self._digest}
 
+    @property
+    def taken(self) -> int:
+        """Bytes read so far, unpacked."""
+        return self._out
+
     def share(self) -> float | None:
-        """Share of the bytes read so far."""
+        """Share of the file's bytes read so far."""
         return min(1.0, self._raw.count / self._raw.size) if self._raw.size > 0 else None
 
     def close(self) -> None:

@@ -59,6 +59,7 @@ class ChunkedSource:
         self._taken = 0
         self._told = 0  # rejects of the chunk that are counted
         self._fault: DataError | None = None
+        self._share = 0.0  # done before the current chunk
         self._asked = False  # whether the target was looked at
 
     def _load(self, record: int) -> Chunk | None:
@@ -101,6 +102,7 @@ class ChunkedSource:
         self._chunk, self._fault, self._told = None, None, 0
         self._taken = position["taken"]
         if self._taken:
+            self._share = self._feed.share() or 0.0
             self._chunk = self._load(self._record)
             if self._chunk is None or self._chunk.rows < self._taken:
                 self._chunk, self._taken = None, 0
@@ -125,8 +127,15 @@ class ChunkedSource:
             self._feed.confine(end)
 
     def progress(self) -> float | None:
-        """Share done, 0 to 1, of the bytes or rows; None where the length is not known."""
-        return self._feed.share()
+        """Share done, 0 to 1, of the bytes or rows; None where the length is not known.
+
+        What is parsed but not handed out is not done.
+        """
+        behind = self._feed.share()
+        if self._chunk is None or behind is None or not self._chunk.rows:
+            return behind
+        before = min(self._share, behind)
+        return before + (behind - before) * self._taken / self._chunk.rows
 
     def close(self) -> None:
         """Let go of the files."""
@@ -165,6 +174,7 @@ class ChunkedSource:
                 self._row += self._chunk.rows
                 self._chunk, self._taken, self._told = None, 0, 0
             try:
+                self._share = self._feed.share() or 0.0
                 self._chunk = self._load(self._record)
             except DataError as fault:
                 self._fault = fault

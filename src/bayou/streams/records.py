@@ -112,8 +112,9 @@ class Records:
         return self.tap.identity()
 
     def share(self) -> float | None:
-        """Share of the bytes read so far."""
-        return self.tap.share()
+        """Share of the bytes before this place; of a packed file, about: what is read ahead does not count."""
+        share, taken = self.tap.share(), self.tap.taken
+        return share if share is None else share * min(1.0, self.place / taken) if taken else 0.0
 
     def close(self) -> None:
         """Close the tap."""
