@@ -43,6 +43,10 @@ class SchemaError(BayouError, ValueError):
     """Columns, kinds or classes that contradict what the model was told or has seen."""
 
 
+class OptionError(DataError, SchemaError):
+    """What was asked for cannot be, whatever the data hold: an unknown format, a column that does not exist."""
+
+
 class MergeError(BayouError, ValueError):
     """Two states that cannot be added up; the message says why and what to do instead."""
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import pyarrow as pa
 
-from bayou.errors import DataError
+from bayou.errors import DataError, OptionError
 from bayou.streams import limits, open_stream
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.chunked import ChunkedSource
@@ -58,7 +58,7 @@ class Opening:
         """Open everything as this file is opened."""
         with open_stream(path, **options) as source:
             if source.target is None:
-                raise DataError(f"{path} has no target to learn", remedy="say which column it is: target=")
+                raise OptionError(f"{path} has no target to learn", remedy="say which column it is: target=")
             return Opening(options, {name: column.kind for name, column in source.columns.items()})
 
     def open(self, shard: Shard) -> Source:

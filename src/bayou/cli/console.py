@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, ParamSpec, TextIO, TypeVar
 
-from bayou.errors import BayouError, SchemaError
+from bayou.errors import BayouError, OptionError
 from bayou.plain_text import CONTROLS, clean
 
 P = ParamSpec("P")
@@ -21,7 +21,7 @@ R = TypeVar("R")
 DATA_ERROR, USAGE_ERROR, INTERRUPTED = 1, 2, 130
 
 
-class UsageError(SchemaError):
+class UsageError(OptionError):
     """Something in the command itself that cannot be meant so."""
 
 
@@ -100,7 +100,7 @@ def warn(text: str) -> None:
 
 
 def guarded(command: Callable[P, R]) -> Callable[P, R]:
-    """Turn errors into one sentence and an exit code: 1 data or model, 130 interrupted; a closed pipe is no error."""
+    """Turn errors into one sentence and an exit code: 1 files, 2 options, 130 interrupted; a closed pipe is none."""
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -121,7 +121,7 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
             raise typer.Exit(INTERRUPTED) from None
         except BayouError as error:
             _explain(error)
-            raise typer.Exit(USAGE_ERROR if isinstance(error, UsageError) else DATA_ERROR) from None
+            raise typer.Exit(USAGE_ERROR if isinstance(error, OptionError) else DATA_ERROR) from None
         except OSError as error:
             _explain(error)
             raise typer.Exit(DATA_ERROR) from None

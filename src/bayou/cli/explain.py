@@ -65,24 +65,28 @@ def _safe(found: Explanation) -> Explanation:
 
 def _record(file: str, row: int) -> dict[str, Any]:
     """One row of a JSON file (an object, or objects line by line) or of any stream, by column."""
-    import json
     import sys
 
     from bayou.errors import DataError
     from bayou.streams import open_stream
+    from bayou.streams.jsonl import RepeatedKeyError, decode
 
     if file == "-" or file.endswith(".json"):
         with sys.stdin if file == "-" else open(file, encoding="utf-8") as source:
             text = source.read()
         try:
-            found = json.loads(text)
-        except ValueError:
             try:
-                found = [json.loads(line) for line in text.splitlines() if line.strip()]
-            except ValueError as problem:
-                raise DataError(
-                    f"not JSON: {problem}", remedy='write a row as {"price": 0.3, "day": "mon"}'
-                ) from None
+                found = decode(text)
+            except ValueError:
+                found = [decode(line) for line in text.splitlines() if line.strip()]
+        except RepeatedKeyError as problem:
+            raise DataError(
+                "a key that is repeated", column=str(problem), remedy="leave one of them"
+            ) from None
+        except (ValueError, RecursionError) as problem:
+            raise DataError(
+                f"not JSON: {problem}", remedy='write a row as {"price": 0.3, "day": "mon"}'
+            ) from None
         records = found if isinstance(found, list) else [found]
         if row >= len(records) or not isinstance(records[row], dict):
             raise DataError(f"there is no row {row} in {file}", remedy=f"it has {len(records)} rows, from 0")

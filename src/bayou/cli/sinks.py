@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from bayou.cli.files import check_writable
-from bayou.errors import DataError
+from bayou.errors import OptionError
 
 _FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 
@@ -33,7 +33,7 @@ def opened_sink(path: str, format: str | None = None, escape_formulas: bool = Fa
     chosen = format or _format_of(path)
     if path == "-":
         if chosen == "parquet":
-            raise DataError("Parquet does not go to standard output", remedy="give --out a file name")
+            raise OptionError("Parquet does not go to standard output", remedy="give --out a file name")
         sink = _made(sys.stdout.buffer, chosen, escape_formulas)
         yield sink
         sink.close()
@@ -63,7 +63,7 @@ def _format_of(path: str) -> str:
         return "csv"
     suffixes = [s.lower() for s in Path(path).suffixes if s.lower() not in (".gz", ".zst")]
     if not suffixes or suffixes[-1] not in _FORMATS:
-        raise DataError(f"cannot tell the format of {path}", remedy=f"end it in {' '.join(_FORMATS)}")
+        raise OptionError(f"cannot tell the format of {path}", remedy=f"end it in {' '.join(_FORMATS)}")
     return _FORMATS[suffixes[-1]]
 
 
@@ -72,7 +72,7 @@ def _made(file: Any, format: str, escape_formulas: bool) -> Sink:
         return _JsonLines(file)
     if format in ("csv", "tsv", "parquet"):
         return _Arrow(file, format, escape_formulas and format != "parquet")
-    raise DataError("unknown format", value=format, remedy="csv, tsv, jsonl or parquet")
+    raise OptionError("unknown format", value=format, remedy="csv, tsv, jsonl or parquet")
 
 
 class _Arrow:

@@ -32,7 +32,7 @@ def unlearn(
     """
     from bayou.cli.files import check_writable, load_model, save_model
     from bayou.cli.matching import compare_columns, matching, offered
-    from bayou.errors import DataError
+    from bayou.errors import DataError, OptionError
 
     check_writable(out)
     model = load_model(model_file)
@@ -41,7 +41,7 @@ def unlearn(
     done = 0
     with matching(model, file, target, "strict", format, options.names(ignore)) as stream:
         if stream.target is None:
-            raise DataError(f"{file} has no target", remedy="say which column it is: target=")
+            raise OptionError(f"{file} has no target", remedy="say which column it is: target=")
         compare_columns(model, offered(stream), file, quiet)
         while (rows := stream.read(BLOCK)) is not None:
             model.unlearn(rows, rows.labels)

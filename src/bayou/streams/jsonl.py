@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from bayou.errors import DataError
+from bayou.errors import DataError, OptionError
 from bayou.streams import cells, limits
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.cells import Label
@@ -49,7 +49,7 @@ class JsonLinesSource(ChunkedSource):
         wishes.check(names, open_ended=True)
         if wishes.target and wishes.target not in keys:
             shown = listed(list(keys))
-            raise DataError(f"the first lines hold no target {wishes.target!r}; they hold {shown}")
+            raise OptionError(f"the first lines hold no target {wishes.target!r}; they hold {shown}")
         target = wishes.choose_target(names)
         self._label = _label([row.get(target) for row in rows]) if target is not None else "string"
         if target is not None and wishes.kind(target) is not None:
@@ -120,25 +120,32 @@ def parse_line(line: bytes) -> Mapping[str, Any] | str:
         row = _DECODER.decode(line.decode())
     except UnicodeDecodeError:
         return "not UTF-8 text"
-    except _RepeatedKeyError:
-        return "a key that is repeated"
+    except RepeatedKeyError as key:
+        return f"key {str(key)[:60]!r} is repeated"
     except (ValueError, RecursionError):
         return "not JSON"
     return row if isinstance(row, dict) else "not a JSON object"
 
 
-class _RepeatedKeyError(Exception):
-    pass
+class RepeatedKeyError(Exception):
+    """An object has a key twice: which of the two values is meant, nobody knows."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    row = dict(pairs)
-    if len(row) != len(pairs):
-        raise _RepeatedKeyError
+    row: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in row:
+            raise RepeatedKeyError(key)
+        row[key] = value
     return row
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+
+def decode(text: str) -> Any:
+    """A JSON document in which no object repeats a key."""
+    return _DECODER.decode(text)
 
 
 def _depth(line: bytes) -> int:

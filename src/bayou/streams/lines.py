@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from bayou.errors import DataError
+from bayou.errors import DataError, OptionError
 from bayou.streams import cells, limits
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.chunked import ChunkedSource, Outline
@@ -29,7 +29,7 @@ def lines_source(tap: ByteReader, wishes: ReadOptions, format: str) -> Source:
     if format == "libsvm" or (format == "txt" and _LIBSVM.fullmatch(first)):
         return LibsvmSource(records, wishes)
     if format == "txt" and b"\t" not in first:
-        raise DataError(
+        raise OptionError(
             f"cannot tell what the lines of {tap.path} hold",
             value=first[:60].decode("utf-8", "replace"),
             remedy='say format=: "text" is a label, a tab and a text; or "csv", "tsv", "libsvm"',
@@ -99,7 +99,7 @@ class LibsvmSource(ChunkedSource):
         wishes.check(["label", *names])
         target = wishes.choose_target(["label", *names], "label")
         if target not in (None, "label"):
-            raise DataError(
+            raise OptionError(
                 "the target of libsvm lines is their label", value=target, remedy="leave target away"
             )
         self._label = cells.label_type(pa.array([row[0] for row in rows]))
@@ -109,7 +109,7 @@ class LibsvmSource(ChunkedSource):
         self._width = width
         columns = wishes.typed({name: ColumnType("numeric") for name in kept})
         if any(column.kind != "numeric" for column in columns.values()):
-            raise DataError("features of libsvm lines are numeric", remedy="leave nominal= and text= away")
+            raise OptionError("features of libsvm lines are numeric", remedy="leave nominal= and text= away")
         super().__init__(Outline(columns, target), wishes.rejects(), records)
 
     def _load(self, record: int) -> Chunk | None:
