@@ -33,7 +33,7 @@ class Feed(Protocol):
 
     def seek(self, place: int) -> None: ...
 
-    def confine(self, limit: int) -> None: ...
+    def confine(self, limit: int, at_record: bool = False) -> None: ...
 
     def identity(self) -> Mapping[str, str | int]: ...
 
@@ -115,16 +115,17 @@ class ChunkedSource:
             self._told = sum(1 for reject in rejects if reject.after < self._taken)
         self.rejects.seek(position)
 
-    def part(self, start: int, end: int | None, record: int = 0) -> None:
+    def part(self, start: int, end: int | None, record: int = 0, at_record: bool = False) -> None:
         """Hand out only the rows between two places; `record` is the number of the first one, if it is known.
 
-        A place is 0 (the first row), a row group times 2^32, or the first byte of a record.
+        A place is 0 (the first row), a row group times 2^32, or the first byte of a record; `at_record` says that it
+        is known to be one, rather than that of a line, which in a file with quotes may begin inside a cell.
         """
         if start > 0:
             self._feed.seek(start)
             self._place, self._record, self._row = start, record, record
         if end is not None:
-            self._feed.confine(end)
+            self._feed.confine(end, at_record)
 
     def progress(self) -> float | None:
         """Share done, 0 to 1, of the bytes or rows; None where the length is not known.

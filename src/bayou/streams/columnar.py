@@ -87,7 +87,9 @@ class HandedBatches:
         """Batches are handed over once."""
         raise DataError(f"{self._name} cannot be read from another place", remedy="read it from the start")
 
-    confine = seek
+    def confine(self, limit: int, at_record: bool = False) -> None:
+        """Nor are they cut."""
+        self.seek(limit)
 
     def identity(self) -> dict[str, str | int]:
         """What the batches are called."""
@@ -134,7 +136,7 @@ class Batches:
         """Go to a batch."""
         self.place, self._iterator = place, None
 
-    def confine(self, limit: int) -> None:
+    def confine(self, limit: int, at_record: bool = False) -> None:
         """End before the row group or record batch with this place."""
         self.limit = limit
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -60,6 +60,10 @@ class DelimitedSource(ChunkedSource):
                 return self._flushed(chunk, record)
         rows = len(next(iter(columns.values()), ()))
         return Chunk(columns, rows, rows)
+
+    def edges(self, every: int) -> Iterator[int]:
+        """First bytes of records, at least so many bytes apart; the stream is at its end then."""
+        return self._records.edges(every)
 
     def _flushed(self, chunk: bytes, record: int) -> Chunk:
         return flush(self._careful(chunk), self._wishes.policy, record, self._records.lines_of(chunk))

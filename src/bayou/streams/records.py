@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +38,7 @@ class Records:
         self._line: int | None = 0  # line ends before `place`; None: not counted, since it was jumped to
         self._buffer = b""
         self._end = False
+        self._suspects_quotes = False
 
     def peek(self) -> bytes:
         """The chunk at this place; empty at the end."""
@@ -46,7 +47,7 @@ class Records:
             data = self.tap.read(max(0, min(missing, self.limit - self.place - len(self._buffer))))
             self._end = len(data) < missing
             self._buffer = self._buffer + data if self._buffer else data
-            if self.limit < sys.maxsize and self.delimiter is not None and b'"' in data:
+            if self._suspects_quotes and b'"' in data:
                 raise QuotedError(self.tap.path)
         if self._end:
             return self._buffer
@@ -95,17 +96,30 @@ class Records:
         self.place, self._buffer, self._end = place, b"", False
         self._line = None if place else 0
 
-    def confine(self, limit: int) -> None:
+    def confine(self, limit: int, at_record: bool = False) -> None:
         """End before this byte, which must be the first of a record: where the file was cut at a line end.
 
-        In a file with quotes a line end may stand inside a cell, so a part with a quote is refused.
+        In a file with quotes a line end may stand inside a cell, so a part with a quote is refused, unless the file
+        was cut `at_record`, by `edges`.
         """
         self.limit = limit
+        self._suspects_quotes = not at_record and self.delimiter is not None
         room = max(0, limit - self.place)
         if room <= len(self._buffer):
             self._buffer, self._end = self._buffer[:room], True
-        if self.delimiter is not None and b'"' in self._buffer:
+        if self._suspects_quotes and b'"' in self._buffer:
             raise QuotedError(self.tap.path)
+
+    def edges(self, every: int) -> Iterator[int]:
+        """First bytes of records, at least so many bytes apart: where a file with quotes may be cut. Reads it all."""
+        due = self.place + every
+        while chunk := self.peek():
+            if self.place + len(chunk) >= due:
+                ends = outside(chunk, self.delimiter, b"\n") + 1 + self.place
+                while (at := int(np.searchsorted(ends, due))) < len(ends):
+                    yield int(ends[at])
+                    due = int(ends[at]) + every
+            self.skip(len(chunk))
 
     def identity(self) -> dict[str, str | int]:
         """What a checkpoint stores to recognise the stream."""
