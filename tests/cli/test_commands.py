@@ -364,3 +364,26 @@ def test_what_is_wrong_with_files_ends_with_1(folder: Path, tmp_path: Path) -> N
 def test_explain_refuses_a_row_that_repeats_a_key(folder: Path) -> None:
     said = bayou("explain", folder / "m.bayou", "-", stdin='{"x0": 1, "x0": 2}', code=1).stderr
     assert "column 'x0': a key that is repeated" in said
+
+
+def test_models_speak_plainly() -> None:
+    text = bayou("models").stdout
+    assert "$" not in text
+    assert "\\" not in text
+    assert "As in" not in text
+    fanc, collection = (json.loads(bayou("models", name, "--json").stdout) for name in ("fanc", "collection"))
+    assert collection["collection"]["options"]["order"] == fanc["fanc"]["options"]["order"]
+    assert "P(c) ∏_i (P(x_i|c) + Σ_(j<i) P(x_i|c,x_j))" in fanc["fanc"]["about"]
+    fan = json.loads(bayou("models", "fan", "--json").stdout)["fan"]["options"]["numeric"]["about"]
+    assert fan.startswith("How numeric columns are cut")
+    assert fan.endswith("ties go to the first child, then to the first parent.")
+
+
+def test_inspect_marks_information_that_was_not_counted(folder: Path) -> None:
+    text = bayou("inspect", folder / "m.bayou").stdout
+    assert "* as the fitted normals have it, not counted" in text
+    columns = json.loads(bayou("inspect", folder / "m.bayou", "--json").stdout)["columns"]
+    assert {c["name"]: c["information_from"] for c in columns if c["name"] in ("x0", "n0")} == {
+        "x0": "normals",
+        "n0": "counts",
+    }

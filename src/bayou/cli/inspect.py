@@ -62,6 +62,11 @@ def _show_columns(columns: list[dict[str, Any]], part: str, all: bool) -> None:
         out(f"and {len(columns) - len(shown):,} columns more: --all shows them")
     level = "; level: relevance by MODL" if "level" in headers else ""
     prose(f"information: percent of the class's entropy that a column explains{level}.")
+    if any(facts["information_from"] == "normals" for facts in columns):
+        prose(
+            "* as the fitted normals have it, not counted: for a column with heavy tails it can be far too large; "
+            "a model with numeric='gk' counts it."
+        )
 
 
 def facts_of(model: Any) -> dict[str, Any]:
