@@ -75,6 +75,7 @@ def learn(
 def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) -> None:
     """Save the model and tell about it; a run that can go on from a checkpoint says how instead."""
     from bayou.cli.files import save_model
+    from bayou.decisions import tell_unknown
 
     (learner,) = done.work.models.values()
     out = str(job.results["out"])
@@ -82,6 +83,7 @@ def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) ->
     labels = learner.labels() if learner.started else []
     check_some_rows(done, job, labels)
     warn_of_numbers(labels, done.target)
+    tell_unknown(getattr(learner, "decision", None), labels)
     if not done.stopped or folder is None:
         learner.refresh()
         save_model(learner, out)

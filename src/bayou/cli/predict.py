@@ -56,11 +56,13 @@ def predict(
     """Write the predicted class and all class probabilities of every row. The model stays as it is."""
     from bayou.cli.files import load_model
     from bayou.cli.sinks import opened_sink
+    from bayou.decisions import tell_unknown
     from bayou.errors import NotFittedError
 
     model = load_model(model_file)
     if not (model.started and model.labels()):
         raise NotFittedError(f"{options.title(model_file)} has met no class yet; learn labelled rows first")
+    tell_unknown(getattr(model, "decision", None), model.labels())
     announce_compiling(quiet)
     meter = Meter("predict", quiet)
     right = labelled = done = 0

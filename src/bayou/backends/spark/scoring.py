@@ -14,6 +14,7 @@ from bayou import files
 from bayou.backends.spark.rows import mapped, source
 from bayou.backends.spark.trouble import explained
 from bayou.backends.worker import alone
+from bayou.decisions import tell_unknown
 from bayou.errors import DataError
 from bayou.evaluate.label_index import LabelIndex, met
 from bayou.persist.container import pack, unpack
@@ -48,6 +49,7 @@ def predict(df: Any, model: Any, *, probabilities: bool = False, policy: Policy 
 
     if policy == "skip":
         raise DataError("a row to be scored is not left out", value=policy, remedy='policy="missing"')
+    tell_unknown(getattr(model, "decision", None), model.labels())
     names = ["prediction", "probability", *(["probabilities"] if probabilities else [])]
     kinds: list[Any] = [_types(model.labels())[0], DoubleType(), ArrayType(DoubleType())]
     schema = StructType(list(df.schema.fields))
