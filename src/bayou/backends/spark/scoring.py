@@ -15,6 +15,7 @@ from bayou.backends.spark.rows import mapped, source
 from bayou.backends.spark.trouble import explained
 from bayou.backends.worker import alone
 from bayou.decisions import tell_unknown
+from bayou.encoding.words import WORDS
 from bayou.errors import DataError
 from bayou.evaluate.label_index import LabelIndex, met
 from bayou.persist.container import pack, unpack
@@ -113,6 +114,9 @@ def _loaded(data: bytes) -> Any:
 
 def _kinds(model: Any, schema: pa.Schema) -> dict[str, Any]:
     known = {name: kind.value for name, (kind, _) in model.schema_.place.items() if name in schema.names}
+    if model.numbers_are_words and WORDS in model.schema_.place:  # columns of numbers count words
+        words = {str(word) for word in model.schema_.vocabularies[WORDS].values}
+        known |= {name: "numeric" for name in schema.names if name in words and name not in known}
     if not known:
         raise DataError(f"none of the columns {schema.names} is known to the model")
     return known
