@@ -21,15 +21,35 @@ _warned = False
 
 
 def _dispatcher(function: Callable[..., object], options: dict[str, Any]) -> Any:
-    """Numba's dispatcher; one without a disk cache where there is no folder that it could lie in."""
-    global _warned
+    """Numba's dispatcher; a disk cache that cannot be written, on import or later, is done without."""
     try:
-        return numba.njit(**options)(function)
+        dispatcher = numba.njit(**options)(function)
     except (
         RuntimeError
     ) as problem:  # "cannot cache function": neither the package nor the home can be written to
         if "cannot cache" not in str(problem):
             raise
+        _warn()
+        return numba.njit(**{**options, "cache": False})(function)
+    cache = dispatcher._cache
+    cache.save_overload = _if_possible(cache.save_overload)
+    return dispatcher
+
+
+def _if_possible(save: Callable[..., None]) -> Callable[..., None]:
+    """Keep what was compiled, unless the disk is full or has become read-only: it is in memory already."""
+
+    def saved(*args: Any) -> None:
+        try:
+            save(*args)
+        except OSError:
+            _warn()
+
+    return saved
+
+
+def _warn() -> None:
+    global _warned
     if not _warned:
         _warned = True
         warnings.warn(
@@ -38,7 +58,6 @@ def _dispatcher(function: Callable[..., object], options: dict[str, Any]) -> Any
             RuntimeWarning,
             stacklevel=4,
         )
-    return numba.njit(**{**options, "cache": False})(function)
 
 
 def can_cache() -> bool:
