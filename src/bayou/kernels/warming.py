@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import pkgutil
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from multiprocessing import get_context
 from typing import Any
 
@@ -109,6 +110,7 @@ def compile_all(
     with ExitStack() as stack:
         results: Iterator[tuple[int, list[str]]] = map(_compile_family, parts)
         if jobs > 1:
+            stack.enter_context(safe_path())
             pool = stack.enter_context(ProcessPoolExecutor(jobs, mp_context=get_context("spawn")))
             results = pool.map(_compile_named, [[name for name, _ in part] for part in parts])
         for part, (compiled, left) in zip(parts, results, strict=True):
@@ -118,6 +120,20 @@ def compile_all(
             if progress is not None:
                 progress(ready, total)
     return total - len(skipped), new, sorted(skipped)
+
+
+@contextmanager
+def safe_path() -> Iterator[None]:
+    """Keep the current folder off the path of processes that start meanwhile: what lies there is nobody's module."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 def _compile_named(names: list[str]) -> tuple[int, list[str]]:
