@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.encoding.columns import NUMBERS, as_float, is_arrow
+from bayou.encoding.columns import NUMBERS, as_float
+from bayou.encoding.forms import Coded, is_arrow
 from bayou.encoding.missing import is_missing
 from bayou.errors import DataError
 
@@ -92,7 +93,7 @@ def _from_array(X: NDArray[Any]) -> Table:
     names = column_names(X.shape[1])
     if X.dtype.kind in "iuf":
         return Table(len(X), names, matrix=_own(X, np.dtype(np.float64)), named=False)
-    return Table(len(X), names, [X[:, j] for j in range(X.shape[1])], named=False)
+    return Table(len(X), names, list(np.ascontiguousarray(X.T)), named=False)
 
 
 @lru_cache(maxsize=8)
@@ -200,6 +201,10 @@ def _from_frame(X: Any) -> Table:
 
     if isinstance(X, pa.Table | pa.RecordBatch):
         return Table(X.num_rows, _names(X.schema.names), [X.column(j) for j in range(X.num_columns)])
+    if _is("pandas", "DataFrame", X):
+        return Table(len(X), _names(X.columns), [_pandas_column(array) for array in _arrays(X)])
+    if _is("polars", "DataFrame", X):
+        return _from_polars(X)
     frame = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         columns = [_series(frame.get_column(name)) for name in frame.columns]
@@ -222,6 +227,58 @@ def _names(columns: Sequence[Any]) -> list[str]:
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError("two columns have the same name", column=twice, remedy="rename or drop one of them")
     return names
+
+
+def column_of(values: Any) -> Any:
+    """A single column, or labels: as a NumPy array where it is one, else as Arrow or with its codes, else as a list."""
+    if _is("pandas", "Series", values):
+        return _pandas_column(values.array)
+    if _is("polars", "Series", values):
+        return _from_polars(values.to_frame(values.name or "values")).columns[0]
+    return values
+
+
+def _is(module: str, name: str, value: Any) -> bool:
+    """Whether a value is of a library's class; nobody holds one who has not imported the library."""
+    return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
+
+
+def _arrays(frame: Any) -> Iterable[Any]:
+    """The columns of a frame of pandas as arrays; to make a Series of each takes longer than to encode it."""
+    arrays = getattr(frame, "_iter_column_arrays", None)
+    return arrays() if arrays is not None else (series.array for _, series in frame.items())
+
+
+def _pandas_column(array: Any) -> Any:
+    if isinstance(array, np.ndarray):
+        return array
+    if isinstance(array.dtype, np.dtype):
+        return array.to_numpy()
+    if hasattr(array, "categories") and hasattr(array, "codes"):
+        return Coded(array.codes, array.categories, array)
+    import pyarrow as pa
+
+    try:
+        return pa.array(array, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError):
+        return list(array)
+
+
+def _from_polars(X: Any) -> Table:
+    """Columns as Arrow, which polars holds already; a Categorical with its own codes rather than made anew."""
+    import polars as pl
+    import pyarrow as pa
+
+    coded = [name for name, dtype in X.schema.items() if dtype == pl.Categorical]
+    try:
+        arrow = pa.table(X.with_columns(pl.col(coded).to_physical()) if coded else X)
+    except (pa.ArrowException, pl.exceptions.PolarsError, TypeError, ValueError):
+        return Table(len(X), X.columns, [series.to_list() for series in X.get_columns()])
+    columns = {name: arrow.column(j) for j, name in enumerate(arrow.schema.names)}
+    for name in coded:
+        native = X.get_column(name)
+        columns[name] = Coded(columns[name], native.dtype, native)
+    return Table(len(X), list(columns), list(columns.values()))
 
 
 def _series(series: Any) -> Any:
