@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayou.kernels.utf8 import encode_utf8
+
 Bytes = NDArray[np.uint8]
 FEW = 16  # so few Python objects are sooner looked at than converted
 _BYTE = np.dtype(np.uint8)
@@ -160,24 +162,35 @@ def as_arrow(values: Sequence[Any] | NDArray[Any]) -> Any:
 
     if len(values) < FEW:
         return None
+    if isinstance(values, np.ndarray) and values.dtype.kind == "U":
+        return _utf8(values)
     try:
         found = pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
-    kind = one_array(found).type
+    kind = found.type
     return found if pa.types.is_string(kind) or kind == pa.int64() or kind == pa.bool_() else None
 
 
+def _utf8(values: NDArray[np.str_]) -> Any:
+    """NumPy's strings of fixed width as an Arrow array."""
+    import pyarrow as pa
+
+    n, width = len(values), values.dtype.itemsize // 4
+    points = np.ascontiguousarray(values, dtype=f"U{max(width, 1)}").view(np.uint32).reshape(n, -1)
+    data, ends = np.empty(4 * points.size, dtype=np.uint8), np.empty(n + 1, dtype=np.int64)
+    encode_utf8(data, ends, points)
+    return pa.LargeStringArray.from_buffers(n, pa.py_buffer(ends), pa.py_buffer(data))
+
+
 def _coded_form(column: Coded) -> Indices:
-    codes, valid, offset = column.codes, _NONE, 0
-    size = len(column.dictionary) if hasattr(column.dictionary, "equals") else -1
-    if is_arrow(codes):
-        codes = one_array(codes)
-        codes, valid, offset = _integers(codes), _valid(codes), codes.offset
-    indices = _read_only(codes, np.int32)
-    if size < 0:  # polars does not say how many categories there are
-        size = int(indices.max(initial=-1)) + 1
-    return Indices(indices, valid, offset, column.dictionary, size)
+    if not is_arrow(column.codes):
+        indices = _read_only(column.codes, np.int32)
+        return Indices(indices, _NONE, 0, column.dictionary, len(column.dictionary))
+    codes = one_array(column.codes)
+    indices = _read_only(_integers(codes), np.int32)
+    size = int(indices.max(initial=-1)) + 1  # polars does not say how many categories there are
+    return Indices(indices, _valid(codes), codes.offset, column.dictionary, size)
 
 
 def _arrow_form(values: Any) -> Form | None:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from bayou.kernels.look_up import place_names
 from bayou.schema import Label
 
+SPARE = 8  # bytes behind the last name, so that each can be read in words of eight
+
 
 class StringTable:
     """The UTF-8 bytes of the strings among some values, found by hash and told apart by comparing them.
@@ -20,13 +22,13 @@ class StringTable:
     Examples
     --------
     >>> table = StringTable().with_values(["no", 7, "yes"])
-    >>> table.size, bytes(table.names), table.starts.tolist()
+    >>> table.size, bytes(table.names[:-SPARE]), table.starts.tolist()
     (3, b'noyes', [0, 2, 2, 5])
     """
 
     def __init__(self) -> None:
         self.size = 0
-        self.names = _fixed(np.empty(0, dtype=np.uint8))
+        self.names = _fixed(np.zeros(SPARE, dtype=np.uint8))
         self.starts = _fixed(np.zeros(1, dtype=np.int64))
         self.slots = _fixed(np.full(2, -1, dtype=np.int32))
 
@@ -37,11 +39,12 @@ class StringTable:
         is_name = np.array([isinstance(value, str) for value in values], dtype=np.bool_)
         twin = StringTable()
         twin.size = self.size + len(values)
-        twin.names = _fixed(np.concatenate((self.names, np.frombuffer(b"".join(texts), dtype=np.uint8))))
+        added = np.frombuffer(b"".join(texts) + bytes(SPARE), dtype=np.uint8)
+        twin.names = _fixed(np.concatenate((self.names[:-SPARE], added)))
         twin.starts = _fixed(np.concatenate((self.starts, ends)))
         slots, first = self.slots.copy(), self.size
         if 2 * twin.size > len(slots):
-            slots, first = np.full(4 << twin.size.bit_length(), -1, dtype=np.int32), 0
+            slots, first = np.full(max(64, 4 << twin.size.bit_length()), -1, dtype=np.int32), 0
             is_name = np.concatenate((self._is_name(), is_name))
         place_names(slots, twin.starts, twin.names, first, is_name)
         twin.slots = _fixed(slots)

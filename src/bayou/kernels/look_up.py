@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.jit import kernel, tight_kernel
 
 MISS = -2  # a cell whose value nobody knows yet
 
 
-@inner_kernel
+@tight_kernel
 def _present(valid: NDArray[np.uint8], at: int) -> bool:
     """Whether a cell is present.
 
@@ -104,44 +104,63 @@ def look_up_integers(
     return misses
 
 
-@inner_kernel
-def _slot(data: NDArray[np.uint8], lo: int, hi: int, slots: int) -> int:
-    """Where to look first for some bytes, among a power of two of slots (FNV-1a).
+@tight_kernel
+def _word(data: NDArray[np.uint8], at: int, n: int) -> np.uint64:
+    """At most 8 of the n bytes from `at` on as one number; without a branch on n, but at the very end of the data.
 
     data : uint8[b], in, read-only
     """
-    h = np.uint64(14695981039346656037)
-    for i in range(lo, hi):
-        h = (h ^ np.uint64(data[i])) * np.uint64(1099511628211)
-    return np.int64((h ^ (h >> np.uint64(32))) & np.uint64(slots - 1))
+    word = np.uint64(0)
+    if at + 8 <= len(data):
+        p = np.uint64(at)  # unsigned, so that the eight loads become one
+        for i in range(8):
+            word |= np.uint64(data[p + np.uint64(i)]) << np.uint64(8 * i)
+        spare = np.uint64(8 * max(0, 8 - n))
+        return word & (np.uint64(0xFFFFFFFFFFFFFFFF) >> spare) if n > 0 else np.uint64(0)
+    for i in range(min(n, 8)):
+        word |= np.uint64(data[at + i]) << np.uint64(8 * i)
+    return word
 
 
-@inner_kernel
+@tight_kernel
+def _slot(data: NDArray[np.uint8], at: int, n: int, slots: int) -> int:
+    """Where to look first for the n bytes from `at` on, among a power of two of slots.
+
+    data : uint8[b], in, read-only
+    """
+    h = (_word(data, at, n) ^ np.uint64(n)) * np.uint64(0x9E3779B97F4A7C15)
+    for i in range(8, n, 8):
+        h = (h ^ (h >> np.uint64(32)) ^ _word(data, at + i, n - i)) * np.uint64(0x9E3779B97F4A7C15)
+    h = (h ^ (h >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)  # products spread upwards only
+    return int(np.int64((h ^ (h >> np.uint64(32))) & np.uint64(slots - 1)))
+
+
+@tight_kernel
 def _find(
     data: NDArray[np.uint8],
-    lo: int,
-    hi: int,
+    at: int,
+    n: int,
     slots: NDArray[np.int32],
     starts: NDArray[np.int64],
     names: NDArray[np.uint8],
 ) -> int:
-    """The code of the name whose bytes are data[lo:hi]; -1 if there is none.
+    """The code of the name whose bytes are the n from `at` on; -1 if there is none.
 
     data : uint8[b], in, read-only; slots : int32[s], in, read-only; starts : int64[m + 1], in, read-only
     names : uint8[c], in, read-only
     """
-    at = _slot(data, lo, hi, len(slots))
-    while slots[at] >= 0:
-        code = slots[at]
+    slot = _slot(data, at, n, len(slots))
+    while slots[slot] >= 0:
+        code = int(slots[slot])
         begin = starts[code]
-        if starts[code + 1] - begin == hi - lo:
-            same = 0
-            while same < hi - lo and names[begin + same] == data[lo + same]:
-                same += 1
-            if same == hi - lo:
-                return np.int64(code)
-        at = (at + 1) & (len(slots) - 1)
-    return np.int64(-1)
+        if starts[code + 1] - begin == n and _word(names, begin, n) == _word(data, at, n):
+            same = 8
+            while same < n and _word(names, begin + same, n - same) == _word(data, at + same, n - same):
+                same += 8
+            if same >= n:
+                return code
+        slot = (slot + 1) & (len(slots) - 1)
+    return -1
 
 
 @kernel
@@ -160,10 +179,10 @@ def place_names(
     for i in range(len(is_name)):
         if is_name[i]:
             code = first + i
-            at = _slot(names, starts[code], starts[code + 1], len(slots))
-            while slots[at] >= 0:
-                at = (at + 1) & (len(slots) - 1)
-            slots[at] = code
+            slot = _slot(names, starts[code], starts[code + 1] - starts[code], len(slots))
+            while slots[slot] >= 0:
+                slot = (slot + 1) & (len(slots) - 1)
+            slots[slot] = code
 
 
 @kernel
@@ -188,9 +207,9 @@ def look_up_strings(
     out = codes[:, column]
     misses = 0
     for i in range(len(ends) - 1):
-        code = np.int64(-1)
+        code = -1
         if _present(valid, offset + i):
-            code = _find(data, ends[i], ends[i + 1], slots, starts, names)
+            code = _find(data, ends[i], ends[i + 1] - ends[i], slots, starts, names)
             if code < 0:
                 code = miss
                 misses += 1
@@ -221,14 +240,13 @@ def look_up_views(
     out = codes[:, column]
     misses = 0
     for i in range(len(views) // 4):
-        code = np.int64(-1)
+        code = -1
         if _present(valid, offset + i):
-            length = np.int64(views[4 * i])
+            length = int(views[4 * i])
             if length <= 12:
-                code = _find(inline, 16 * i + 4, 16 * i + 4 + length, slots, starts, names)
+                code = _find(inline, 16 * i + 4, length, slots, starts, names)
             else:
-                at = np.int64(views[4 * i + 3])
-                code = _find(data, at, at + length, slots, starts, names)
+                code = _find(data, int(views[4 * i + 3]), length, slots, starts, names)
             if code < 0:
                 code = miss
                 misses += 1
