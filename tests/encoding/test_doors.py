@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 
 from bayou import NaiveBayes
 from bayou.encoding import Encoder
+from bayou.errors import DataError
 from bayou.schema import Declared, Schema
 
 NAMES = [
@@ -234,3 +237,27 @@ def test_codes_of_a_batch_that_was_refused_are_not_remembered():
     assert (block.codes[:, 0].tolist(), growth.values) == ([0, 1], {"c": ["y", "x"]})
     schema.grow(growth)
     assert encoder.encode(first)[0].codes[:2, 0].tolist() == [1, 0]
+
+
+def test_what_is_no_value_is_named_by_its_row_among_known_ones():
+    encoder = Encoder(Schema(Declared(columns={"c": ["a"]})))
+    for column in (["a"] * 30 + [("x",)], pd.Categorical(["a"] * 30 + [("x",)], ["a", ("x",)])):
+        with pytest.raises(DataError, match=r"row 37, column 'c'.*\('x',\)"):
+            encoder.encode(pd.DataFrame({"c": column}), start=7, learn=True)
+
+
+def test_objects_of_polars_are_the_objects_themselves():
+    frame = pl.DataFrame(
+        {"c": pl.Series(["a", None, 1, b"a"], dtype=pl.Object), "b": [b"x", None, b"y", b"x"]}
+    )
+    block, growth = Encoder(Schema()).encode(frame, learn=True)
+    assert growth.values == {"c": ["a", 1, b"a"], "b": [b"x", b"y"]}
+    assert block.codes.tolist() == [[0, 0], [-1, -1], [1, 1], [2, 0]]
+
+
+def test_a_copy_of_an_encoder_carries_no_batch_along():
+    encoder = Encoder(Schema(Declared(columns={"c": ["a"]})))
+    encoder.encode({"c": pa.array(["a"] * 5000).dictionary_encode()})
+    assert len(pickle.dumps(encoder)) < 2000
+    twin = copy.deepcopy(encoder)
+    assert twin.encode({"c": pa.array(["a", "b"]).dictionary_encode()})[0].codes.tolist() == [[0], [-1]]

@@ -73,7 +73,7 @@ class Batch:
             out[:, j] = np.append(codes(name, found, rows), -1)[inverse]
         elif misses:
             where = np.flatnonzero(out[:, j] == MISS)
-            found, inverse, rows = distinct(picked(values, where), name, self.start)
+            found, inverse, rows = distinct(picked(values, where), name, self.start, where)
             out[where, j] = np.append(codes(name, found, where[rows].tolist()), -1)[inverse]
 
     def _admit_class(self, label: Label, row: int) -> None:
@@ -174,7 +174,7 @@ class Batch:
     def codes(self, name: str, found: Sequence[Label], rows: Sequence[int] = ()) -> Codes:
         """Codes of distinct values; unknown ones are new, or -1 while predicting."""
         vocabulary = self.schema.vocabularies.get(name) or Vocabulary(limit=self._limit(name))
-        if self.learn and not vocabulary.size and len(found) <= vocabulary.limit:
+        if self.learn and not vocabulary.size and 0 < len(found) <= vocabulary.limit:
             self.new_values[name] = list(found)
             return np.arange(len(found), dtype=np.int32)
         new: list[Label] = []

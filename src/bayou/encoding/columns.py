@@ -43,7 +43,9 @@ def kind_of(values: Any, name: str) -> tuple[Kind | None, int]:
     elif is_arrow(values):
         return _arrow_kind(values, name), 0
     elif isinstance(values, Coded):
-        return _coded_kind(values, name), 0
+        entries = values.arrow_dictionary()
+        if entries is not None:
+            return _arrow_kind(entries, name), 0
     for i, value in enumerate(values):
         if not is_missing(value):
             number = isinstance(value, NUMBERS) and not isinstance(value, bool | np.bool_)
@@ -93,16 +95,22 @@ def as_float(value: Any) -> float:
         return inf
 
 
-def distinct(values: Any, name: str | None, start: int) -> tuple[list[Label], NDArray[np.int64], list[int]]:
-    """Distinct values in order of first appearance, each row's position among them (-1 missing), first rows."""
+def distinct(
+    values: Any, name: str | None, start: int, where: NDArray[np.int64] | None = None
+) -> tuple[list[Label], NDArray[np.int64], list[int]]:
+    """Distinct values in order of first appearance, each row's position among them (-1 missing), first rows.
+
+    Errors number the rows from `start` on; `where` they stand there, if not one after the other.
+    """
     dtype = getattr(values, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind in "iub" and len(values) > 1:
         low, high = int(values.min()), int(values.max())
         if high - low <= SPAN:
             return _distinct_integers(values, low, high)
+    numbers = range(start, start + len(values)) if where is None else (start + where).tolist()
     coded = dictionary_form(values)
     if coded is not None:
-        return _distinct_entries(values, coded, name, start)
+        return _distinct_entries(values, coded, name, numbers)
     if isinstance(dtype, np.dtype) and dtype.kind in "iufbUS" and len(values) > 1:
         found, first, inverse = np.unique(values, return_index=True, return_inverse=True)
         if dtype.kind == "f" and len(found) and found[-1] != found[-1]:
@@ -113,7 +121,7 @@ def distinct(values: Any, name: str | None, start: int) -> tuple[list[Label], ND
         rank[order] = np.arange(len(order))
         rank[-1] = -1
         return found[order].tolist(), rank[inverse], first[order].tolist()
-    return _distinct_objects(values, name, range(start, start + len(values)))
+    return _distinct_objects(values, name, numbers)
 
 
 def _distinct_objects(
@@ -146,14 +154,14 @@ def _distinct_objects(
 
 
 def _distinct_entries(
-    values: Any, coded: Indices, name: str | None, start: int
+    values: Any, coded: Indices, name: str | None, numbers: Sequence[int]
 ) -> tuple[list[Label], NDArray[np.int64], list[int]]:
     """The distinct values of a column with a dictionary, whose entries may be equal, missing, or not met."""
     table = np.full(coded.size, MISS, dtype=np.int32)
     rows = np.empty(coded.size, dtype=np.int64)
     rows = rows[: first_misses(rows, coded.indices, coded.valid, coded.offset, table)]
     met = python_values(picked(values, rows))
-    uniques, inner, first = _distinct_objects(met, name, (start + rows).tolist())
+    uniques, inner, first = _distinct_objects(met, name, [numbers[i] for i in rows.tolist()])
     table[coded.indices[rows]] = inner
     inverse = np.empty((len(values), 1), dtype=np.int32)
     translate(inverse, 0, coded.indices, coded.valid, coded.offset, table)
@@ -197,15 +205,6 @@ def has_type(values: Any) -> bool:
     return (
         is_arrow(values) or isinstance(values, Coded) or (isinstance(dtype, np.dtype) and dtype.kind != "O")
     )
-
-
-def _coded_kind(values: Coded, name: str) -> Kind | None:
-    """Categories are names, of whatever type they are; unless there are none, and no type either."""
-    import pyarrow as pa
-
-    entries = values.dictionary if hasattr(values.dictionary, "equals") else ["a category of polars"]
-    found = pa.array(entries, from_pandas=True)
-    return _arrow_kind(found.dictionary_encode(), name)
 
 
 def _arrow_kind(values: Any, name: str) -> Kind | None:

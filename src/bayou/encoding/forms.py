@@ -48,6 +48,16 @@ class Coded:
     def to_pylist(self) -> list[Any]:
         return list(self.native)
 
+    def arrow_dictionary(self) -> Any:
+        """The categories as an Arrow array with a dictionary, which has their type; None if they have no common one."""
+        import pyarrow as pa
+
+        names = not hasattr(self.dictionary, "equals")  # polars knows no other categories
+        try:
+            return pa.array(["a name"] if names else self.dictionary, from_pandas=True).dictionary_encode()
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            return None
+
 
 @dataclass(frozen=True, slots=True)
 class Indices:
@@ -168,8 +178,9 @@ def as_arrow(values: Sequence[Any] | NDArray[Any]) -> Any:
         found = pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
-    kind = found.type
-    return found if pa.types.is_string(kind) or kind == pa.int64() or kind == pa.bool_() else None
+    if found.type == pa.int64():  # among which pyarrow takes NumPy's flags for 0 and 1
+        return None if np.bool_ in set(map(type, values)) else found
+    return found if found.type in (pa.string(), pa.large_string(), pa.bool_()) else None
 
 
 def _utf8(values: NDArray[np.str_]) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -202,7 +202,7 @@ def _from_frame(X: Any) -> Table:
     if isinstance(X, pa.Table | pa.RecordBatch):
         return Table(X.num_rows, _names(X.schema.names), [X.column(j) for j in range(X.num_columns)])
     if _is("pandas", "DataFrame", X):
-        return Table(len(X), _names(X.columns), [_pandas_column(array) for array in _arrays(X)])
+        return Table(len(X), _names(X.columns), _pandas_columns(X))
     if _is("polars", "DataFrame", X):
         return _from_polars(X)
     frame = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
@@ -232,9 +232,9 @@ def _names(columns: Sequence[Any]) -> list[str]:
 def column_of(values: Any) -> Any:
     """A single column, or labels: as a NumPy array where it is one, else as Arrow or with its codes, else as a list."""
     if _is("pandas", "Series", values):
-        return _pandas_column(values.array)
+        return _pandas_column(values.to_numpy() if isinstance(values.dtype, np.dtype) else values.array)
     if _is("polars", "Series", values):
-        return _from_polars(values.to_frame(values.name or "values")).columns[0]
+        return _from_polars(values.to_frame("labels")).columns[0]
     return values
 
 
@@ -243,24 +243,24 @@ def _is(module: str, name: str, value: Any) -> bool:
     return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
 
 
-def _arrays(frame: Any) -> Iterable[Any]:
-    """The columns of a frame of pandas as arrays; to make a Series of each takes longer than to encode it."""
+def _pandas_columns(frame: Any) -> list[Any]:
+    """The columns of a frame of pandas; to make a Series of each would take longer than to encode it."""
     arrays = getattr(frame, "_iter_column_arrays", None)
-    return arrays() if arrays is not None else (series.array for _, series in frame.items())
+    if arrays is None:
+        return [column_of(series) for _, series in frame.items()]
+    return [_pandas_column(array) for array in arrays()]
 
 
 def _pandas_column(array: Any) -> Any:
     if isinstance(array, np.ndarray):
         return array
-    if isinstance(array.dtype, np.dtype):
-        return array.to_numpy()
-    if hasattr(array, "categories") and hasattr(array, "codes"):
+    if hasattr(array, "categories"):
         return Coded(array.codes, array.categories, array)
     import pyarrow as pa
 
     try:
         return pa.array(array, from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError):
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return list(array)
 
 
@@ -269,15 +269,19 @@ def _from_polars(X: Any) -> Table:
     import polars as pl
     import pyarrow as pa
 
-    coded = [name for name, dtype in X.schema.items() if dtype == pl.Categorical]
-    try:
-        arrow = pa.table(X.with_columns(pl.col(coded).to_physical()) if coded else X)
-    except (pa.ArrowException, pl.exceptions.PolarsError, TypeError, ValueError):
-        return Table(len(X), X.columns, [series.to_list() for series in X.get_columns()])
-    columns = {name: arrow.column(j) for j, name in enumerate(arrow.schema.names)}
-    for name in coded:
-        native = X.get_column(name)
-        columns[name] = Coded(columns[name], native.dtype, native)
+    kinds = X.schema
+    coded = [name for name, kind in kinds.items() if kind == pl.Categorical]
+    objects = [name for name, kind in kinds.items() if kind == pl.Object]
+    arrow = pa.table(X.drop(objects).with_columns(pl.col(coded).to_physical()) if coded or objects else X)
+    columns = {}
+    for name, kind in kinds.items():
+        if kind == pl.Object:
+            columns[name] = X.get_column(name).to_list()
+        elif kind == pl.Categorical:
+            columns[name] = Coded(arrow.column(name), kind, X.get_column(name))
+        else:
+            column = arrow.column(name)
+            columns[name] = column.cast("large_binary") if kind == pl.Binary else column
     return Table(len(X), list(columns), list(columns.values()))
 
 
