@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bayou.encoding.forms import as_arrow
 from bayou.encoding.lookup import REACH, Lookup
 from bayou.encoding.string_table import StringTable
-from bayou.kernels.look_up import MISS
+from bayou.kernels.look_up import MISS, rows_of_columns
 from bayou.schema import Vocabulary
 
 EDGES = [-(1 << 63), (1 << 63) - 1, (1 << 62) + 3]
@@ -19,10 +19,10 @@ TEXT = st.text(st.sampled_from("abé日😀\0"), max_size=20) | st.text(max_size
 
 
 def filled(vocabulary, column, learn=True):
-    codes = np.full((len(column), 3), 7, dtype=np.int32)
+    codes = np.full((3, len(column)), 7, dtype=np.int32)
     misses = Lookup(vocabulary).fill(column, codes, 1, learn)
-    assert (codes[:, ::2] == 7).all()
-    return codes[:, 1].tolist(), misses
+    assert (codes[::2] == 7).all()
+    return codes[1].tolist(), misses
 
 
 @settings(max_examples=60, deadline=None)
@@ -53,11 +53,11 @@ def test_a_table_that_grows_is_the_one_made_at_once(n):
         table = table.with_values(names[at : at + step])
         at = min(n, at + step)
     assert table.size == n
-    codes = np.empty((n, 1), dtype=np.int32)
+    codes = np.empty((1, n), dtype=np.int32)
     lookup = Lookup(Vocabulary(names))
     lookup._strings = table
     assert lookup.fill(pa.array(names), codes, 0, True) == 0
-    assert codes[:, 0].tolist() == list(range(n))
+    assert codes[0].tolist() == list(range(n))
 
 
 @settings(max_examples=60, deadline=None)
@@ -94,3 +94,11 @@ def test_strings_of_numpy_become_the_utf_8_of_python(cells):
     text = "".join(column.tolist()).encode("utf-8", "surrogatepass")
     assert data[: len(text)] == text
     assert as_arrow(np.array([f"{c}" for c in "aé日😀"] * 5, dtype=">U3")).to_pylist() == list("aé日😀") * 5
+
+
+@pytest.mark.parametrize(("n", "q"), [(0, 2), (1, 1), (3, 0), (700, 5)])
+def test_columns_become_rows(n, q):
+    columns = np.arange(n * q, dtype=np.int32).reshape(q, n)
+    rows = np.empty((n, q), dtype=np.int32)
+    rows_of_columns(rows, columns)
+    assert rows.tolist() == columns.T.tolist()

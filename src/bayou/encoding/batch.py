@@ -15,7 +15,7 @@ from bayou.encoding.table import Sparse, Table, column_of
 from bayou.encoding.words import WORDS, checked_counts, renumbered, sparse_of_tokens
 from bayou.errors import DataError
 from bayou.hashing import hash_keys
-from bayou.kernels.look_up import MISS
+from bayou.kernels.look_up import MISS, rows_of_columns
 from bayou.schema import Growth, Kind, Label, Schema, Vocabulary, identity_key
 
 HEAVY = float(1 << 53)  # weights are at most this: sums with squares of the largest values stay finite
@@ -49,9 +49,10 @@ class Batch:
             return np.full(n, -1, dtype=np.int32)
         if len(y) != n:
             raise DataError(f"{n} rows but {len(y)} labels")
-        codes = np.empty((n, 1), dtype=np.int32)
+        codes = np.empty((1, n), dtype=np.int32)
         self._fill(column_of(y), codes, 0, self.lookups.classes(), "the labels", self._class_codes)
-        return codes[:, 0]
+        labels: Codes = codes[0]
+        return labels
 
     def _class_codes(self, _: str, found: Sequence[Label], rows: Sequence[int]) -> Codes:
         """Codes of distinct labels; unknown ones are new, or -1 while predicting."""
@@ -70,11 +71,11 @@ class Batch:
         misses = lookup.fill(values, out, j, self.learn)
         if misses is None:
             found, inverse, rows = distinct(values, name, self.start)
-            out[:, j] = np.append(codes(name, found, rows), -1)[inverse]
+            out[j] = np.append(codes(name, found, rows), -1)[inverse]
         elif misses:
-            where = np.flatnonzero(out[:, j] == MISS)
+            where = np.flatnonzero(out[j] == MISS)
             found, inverse, rows = distinct(picked(values, where), name, self.start, where)
-            out[where, j] = np.append(codes(name, found, where[rows].tolist()), -1)[inverse]
+            out[j, where] = np.append(codes(name, found, where[rows].tolist()), -1)[inverse]
 
     def _admit_class(self, label: Label, row: int) -> None:
         known = self.schema.classes.values
@@ -147,14 +148,16 @@ class Batch:
         if self.counts[Kind.NOMINAL] == 0:
             return np.empty((table.n, 0), dtype=np.int32)
         columns = self.of_kind(table, Kind.NOMINAL)
-        out = np.empty((table.n, self.counts[Kind.NOMINAL]), dtype=np.int32)
-        if len(columns) < out.shape[1]:
-            out.fill(-1)
+        by_column = np.empty((self.counts[Kind.NOMINAL], table.n), dtype=np.int32)
+        if len(columns) < len(by_column):
+            by_column.fill(-1)
         position = {name: i for i, name in enumerate(table.names)}
         for j, name, values in columns:
             if table.matrix is not None:
                 values = table.matrix[:, position[name]]
-            self._fill(values, out, j, self.lookups.column(name), name, self.codes)
+            self._fill(values, by_column, j, self.lookups.column(name), name, self.codes)
+        out = np.empty(by_column.shape[::-1], dtype=np.int32)
+        rows_of_columns(out, by_column)
         return out
 
     def hashed(self, table: Table) -> Hashed:

@@ -163,9 +163,9 @@ def _distinct_entries(
     met = python_values(picked(values, rows))
     uniques, inner, first = _distinct_objects(met, name, [numbers[i] for i in rows.tolist()])
     table[coded.indices[rows]] = inner
-    inverse = np.empty((len(values), 1), dtype=np.int32)
+    inverse = np.empty((1, len(values)), dtype=np.int32)
     translate(inverse, 0, coded.indices, coded.valid, coded.offset, table)
-    return uniques, inverse[:, 0].astype(np.int64), rows[first].tolist()
+    return uniques, inverse[0].astype(np.int64), rows[first].tolist()
 
 
 def _distinct_integers(

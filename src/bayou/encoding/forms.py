@@ -1,8 +1,9 @@
 """How a column lies in memory, as kernels read it: indices into a dictionary, strings, or integers.
 
-Nothing is copied where the memory is as it should be: Arrow's strings (three kinds), dictionary indices of 32 bits
-and integers of 64 bits, NumPy's int64 and the codes of polars. Narrower integers and offsets are widened. Python
-objects, NumPy's strings and packed bits are converted once, by pyarrow.
+The bytes of strings are never copied (Arrow's three kinds, pandas `str`, polars), nor are dictionary indices of 32
+bits (Arrow, polars Categorical) and integers of 64 (Arrow, NumPy). Narrower indices, the codes of pandas and the
+offsets of Arrow's plain strings are widened, packed flags unpacked. NumPy's strings and Python objects are converted,
+once per batch. docs/data.md has the table.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _NONE: Bytes = np.empty(0, dtype=np.uint8)
 _NONE.flags.writeable = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Coded:
     """A column of codes with a dictionary that is not Arrow's: a Categorical of pandas or of polars."""
 
@@ -59,7 +60,7 @@ class Coded:
             return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Indices:
     """Places in a dictionary, < 0 or not valid where missing."""
 
@@ -70,7 +71,7 @@ class Indices:
     size: int  # indices are less
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Strings:
     """Strings one after the other in one piece of memory."""
 
@@ -80,7 +81,7 @@ class Strings:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Views:
     """Strings as Arrow's views; those of more than 12 bytes stand in `data`."""
 
@@ -90,7 +91,7 @@ class Views:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Integers:
     """Integers, or flags as 0 and 1."""
 

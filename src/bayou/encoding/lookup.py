@@ -46,10 +46,10 @@ class Lookup:
 
     Examples
     --------
-    >>> codes = np.empty((27, 1), dtype=np.int32)
+    >>> codes = np.empty((1, 27), dtype=np.int32)
     >>> Lookup(Vocabulary(["no", "yes"])).fill(["yes", None, "perhaps"] * 9, codes, 0, True)
     9
-    >>> codes[:3, 0].tolist()
+    >>> codes[0, :3].tolist()
     [1, -1, -2]
     """
 
@@ -60,7 +60,7 @@ class Lookup:
         self._integers: tuple[int, Codes | None, int] = (0, _NO_TABLE, 0)
 
     def fill(self, values: Any, codes: Codes, column: int, learn: bool) -> int | None:
-        """Write the codes of known values, -1 where one is missing; returns how many cells are left as `MISS`.
+        """Write the codes of known values into codes[column], -1 where one is missing; returns how many are `MISS`.
 
         Those are values that nobody knows. Returns None, with nothing done, if kernels cannot read the column.
         """

@@ -272,7 +272,8 @@ def _from_polars(X: Any) -> Table:
     kinds = X.schema
     coded = [name for name, kind in kinds.items() if kind == pl.Categorical]
     objects = [name for name, kind in kinds.items() if kind == pl.Object]
-    arrow = pa.table(X.drop(objects).with_columns(pl.col(coded).to_physical()) if coded or objects else X)
+    plain = X.drop(objects) if objects else X
+    arrow = pa.table(plain.with_columns(pl.col(coded).to_physical()) if coded else plain)
     columns = {}
     for name, kind in kinds.items():
         if kind == pl.Object:

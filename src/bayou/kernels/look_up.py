@@ -1,6 +1,7 @@
 """Cells of nominal columns to codes: through a dictionary's table, by their bytes, by their integers.
 
-A cell that is missing gets -1; one whose value has no code gets `miss`, and is counted. `valid` is Arrow's bitmap
+Codes are written column by column, where each column lies in one piece, and then turned into rows at once. A cell
+that is missing gets -1; one whose value has no code gets `miss`, and is counted. `valid` is Arrow's bitmap
 of present cells, from bit `offset` on, and empty where all are present.
 """
 
@@ -32,12 +33,12 @@ def translate(
     offset: int,
     table: NDArray[np.int32],
 ) -> int:
-    """codes[i, column] = table[indices[i]]; returns how many cells are misses in it, or lie beyond it.
+    """codes[column, i] = table[indices[i]]; returns how many cells are misses in it, or lie beyond it.
 
-    codes : int32[n, q], out; indices : int32[n], in, read-only, < 0 = missing; valid : uint8[v], in, read-only
+    codes : int32[q, n], out; indices : int32[n], in, read-only, < 0 = missing; valid : uint8[v], in, read-only
     table : int32[m], in
     """
-    out = codes[:, column]
+    out = codes[column]
     misses = 0
     for i in range(len(indices)):
         k = indices[i]
@@ -84,12 +85,12 @@ def look_up_integers(
     low: int,
     miss: int,
 ) -> int:
-    """codes[i, column] = table[values[i] - low]; a value outside the table, or at -1 in it, is a miss.
+    """codes[column, i] = table[values[i] - low]; a value outside the table, or at -1 in it, is a miss.
 
-    codes : int32[n, q], out; values : int64[n], in, read-only; valid : uint8[v], in, read-only
+    codes : int32[q, n], out; values : int64[n], in, read-only; valid : uint8[v], in, read-only
     table : int32[m], in
     """
-    out = codes[:, column]
+    out = codes[column]
     misses = 0
     high = low + len(table)
     for i in range(len(values)):
@@ -200,11 +201,11 @@ def look_up_strings(
 ) -> int:
     """Codes of strings that stand one after the other in `data`, string i from ends[i] to ends[i + 1].
 
-    codes : int32[n, q], out; ends : int64[n + 1], in, read-only; data : uint8[b], in, read-only
+    codes : int32[q, n], out; ends : int64[n + 1], in, read-only; data : uint8[b], in, read-only
     valid : uint8[v], in, read-only; slots : int32[s], in, read-only; starts : int64[m + 1], in, read-only
     names : uint8[c], in, read-only
     """
-    out = codes[:, column]
+    out = codes[column]
     misses = 0
     for i in range(len(ends) - 1):
         code = -1
@@ -233,11 +234,11 @@ def look_up_views(
 ) -> int:
     """Codes of strings given as Arrow's views: length, then 12 bytes; or a prefix, a buffer, a place in `data`.
 
-    codes : int32[n, q], out; views : int32[4 n], in, read-only; inline : uint8[16 n], in, read-only, the same memory
+    codes : int32[q, n], out; views : int32[4 n], in, read-only; inline : uint8[16 n], in, read-only, the same memory
     data : uint8[b], in, read-only, the one buffer of longer strings; valid : uint8[v], in, read-only
     slots : int32[s], in, read-only; starts : int64[m + 1], in, read-only; names : uint8[c], in, read-only
     """
-    out = codes[:, column]
+    out = codes[column]
     misses = 0
     for i in range(len(views) // 4):
         code = -1
@@ -252,3 +253,17 @@ def look_up_views(
                 misses += 1
         out[i] = code
     return misses
+
+
+@kernel
+def rows_of_columns(rows: NDArray[np.int32], columns: NDArray[np.int32]) -> None:
+    """Turn columns into rows, a few rows at a time, so that what is written stays at hand until it is whole.
+
+    rows : int32[n, q], out; columns : int32[q, n], in
+    """
+    for lo in range(0, len(rows), 64):
+        some = rows[lo : lo + 64]
+        for j in range(len(columns)):
+            cells, column = some[:, j], columns[j, lo : lo + 64]
+            for i in range(len(column)):
+                cells[i] = column[i]
