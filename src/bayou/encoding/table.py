@@ -120,6 +120,9 @@ def _from_documents(texts: Sequence[Any]) -> Table:
 
 def _from_records(records: Sequence[Mapping[Any, Any]]) -> Table:
     """Columns in order of their first present value, so that the order does not depend on the batch."""
+    keys = tuple(records[0]) if records else ()
+    if all(type(key) is str for key in keys) and all(tuple(record) == keys for record in records):
+        return _from_even_records(records, keys)
     columns: dict[str, list[Any]] = {}
     for i, record in enumerate(records):
         for name, value in record.items():
@@ -130,6 +133,17 @@ def _from_records(records: Sequence[Mapping[Any, Any]]) -> Table:
                 cells = columns[str(name)] = [None] * len(records)
             cells[i] = value
     return Table(len(records), list(columns), list(columns.values()), complete=False)
+
+
+def _from_even_records(records: Sequence[Mapping[Any, Any]], keys: Sequence[str]) -> Table:
+    """The same columns from records that have the same keys in the same order, without a step per cell."""
+    found = []
+    for name, cells in zip(keys, zip(*(record.values() for record in records), strict=True), strict=False):
+        first = next((i for i, value in enumerate(cells) if not is_missing(value)), None)
+        if first is not None:
+            found.append((first, name, list(cells)))
+    found.sort(key=lambda column: column[0])
+    return Table(len(records), [f[1] for f in found], [f[2] for f in found], complete=False)
 
 
 def sparse_of_records(records: Sequence[Mapping[Any, Any]], start: int) -> Table:
