@@ -110,7 +110,7 @@ def is_arrow(values: Any) -> bool:
 
 def one_array(values: Any) -> Any:
     """An Arrow column as one array: its only chunk, or all of them copied into one."""
-    if not hasattr(values, "chunks"):
+    if not hasattr(values, "num_chunks"):
         return values
     return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
 

@@ -41,10 +41,13 @@ def translate(
     out = codes[column]
     misses = 0
     for i in range(len(indices)):
-        k = indices[i]
+        k = np.uint32(indices[i])  # what is missing lies beyond every table
         code = np.int32(-1)
-        if k >= 0 and _present(valid, offset + i):
-            code = table[k] if k < len(table) else np.int32(MISS)
+        if _present(valid, offset + i):
+            if k < np.uint32(len(table)):
+                code = table[k]
+            elif indices[i] >= 0:
+                code = np.int32(MISS)
         out[i] = code
         misses += code == MISS
     return misses
