@@ -90,6 +90,16 @@ def inner_kernel(function: F) -> F:
     return cast(F, dispatcher)
 
 
+def tight_kernel(function: F) -> F:
+    """An inner kernel of a few instructions inside a loop: LLVM must write it into the loop.
+
+    Where it is called instead, passing its arrays takes ten times as long as what it does.
+    """
+    dispatcher = numba.njit(forceinline=True, **INNER)(function)
+    dispatcher.__class__ = InnerDispatcher
+    return cast(F, dispatcher)
+
+
 def kernel_piece(function: F) -> F:
     """The same for a piece that one kernel calls in one place: written into it, rather than compiled twice.
 

@@ -20,7 +20,7 @@ from numba.core.dispatcher import Dispatcher
 import bayou.kernels
 from bayou.kernels.compiling import CompileWatch
 
-_ARRAYS = re.compile(r"((?:\w+, )*\w+) : (\w+)\[([^\]]*)\]")
+_ARRAYS = re.compile(r"((?:\w+, )*\w+) : (\w+)\[([^\]]*)\](, in, read-only)?")
 _SCALARS = {"int": numba.int64, "float": numba.float64, "bool": numba.boolean}
 
 
@@ -37,23 +37,25 @@ def all_kernels() -> Iterator[tuple[str, Any]]:
 def signature_of(kernel: Any) -> tuple[Any, ...] | None:
     """Argument types by docstring (`name : dtype[shape]`) and annotation; None if they do not tell.
 
+    Memory that is not ours may be read-only, which is a type of its own: `name : dtype[shape], in, read-only`.
+
     >>> from bayou.kernels.class_counts import add_vector
     >>> [str(t) for t in signature_of(add_vector)]
     ['array(float64, 2d, C)', 'array(float64, 1d, C)']
     """
     arrays = {
-        name: (dtype, len(shape.split(",")))
-        for names, dtype, shape in _ARRAYS.findall(inspect.getdoc(kernel.py_func) or "")
+        name: (dtype, len(shape.split(",")), bool(read_only))
+        for names, dtype, shape, read_only in _ARRAYS.findall(inspect.getdoc(kernel.py_func) or "")
         for name in names.split(", ")
     }
     types: list[Any] = []
     for name, parameter in inspect.signature(kernel.py_func).parameters.items():
         if name in arrays:
-            dtype, dimensions = arrays[name]
+            dtype, dimensions, read_only = arrays[name]
             base = numba.boolean if dtype == "bool" else getattr(numba, dtype, None)
             if base is None:
                 return None
-            types.append(numba.types.Array(base, dimensions, "C"))
+            types.append(numba.types.Array(base, dimensions, "C", readonly=read_only))
         elif parameter.annotation in _SCALARS:
             types.append(_SCALARS[parameter.annotation])
         else:
