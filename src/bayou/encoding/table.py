@@ -283,21 +283,22 @@ def _from_polars(X: Any) -> Table:
     import polars as pl
     import pyarrow as pa
 
-    kinds = X.schema
-    coded = [name for name, kind in kinds.items() if kind == pl.Categorical]
-    objects = [name for name, kind in kinds.items() if kind == pl.Object]
+    held = X.get_columns()
+    coded = [series.name for series in held if isinstance(series.dtype, pl.Categorical)]
+    objects = [series.name for series in held if isinstance(series.dtype, pl.Object)]
     plain = X.drop(objects) if objects else X
     arrow = pa.table(plain.with_columns(pl.col(coded).to_physical()) if coded else plain)
-    columns = {}
-    for name, kind in kinds.items():
-        if kind == pl.Object:
-            columns[name] = X.get_column(name).to_list()
-        elif kind == pl.Categorical:
-            columns[name] = Coded(arrow.column(name), kind, X.get_column(name))
+    columns: list[Any] = []
+    for series in held:
+        kind = series.dtype
+        if isinstance(kind, pl.Object):
+            columns.append(series.to_list())
+        elif isinstance(kind, pl.Categorical):
+            columns.append(Coded(arrow.column(series.name), kind, series))
         else:
-            column = arrow.column(name)
-            columns[name] = column.cast("large_binary") if kind == pl.Binary else column
-    return Table(len(X), list(columns), list(columns.values()))
+            column = arrow.column(series.name)
+            columns.append(column.cast("large_binary") if isinstance(kind, pl.Binary) else column)
+    return Table(len(X), X.columns, columns)
 
 
 def _series(series: Any) -> Any:
