@@ -113,6 +113,14 @@ class Batch:
         elif table.sparse is not None and self.learn:
             fresh.append((table.sparse.first, len(table.names), WORDS, Kind.TEXT))
         for row, _, name, kind in sorted(fresh, key=lambda f: f[:2]) if table.n else []:
+            if len(self.schema.place) + len(self.new_columns) >= self.schema.declared.max_columns:
+                raise DataError(
+                    f"one column more than max_columns={self.schema.declared.max_columns:,}",
+                    row=self.start + row,
+                    column=name,
+                    remedy="if its name is a value, put it into a column; if it is a word, declare text; or raise it "
+                    "with schema=Declared(max_columns=...)",
+                )
             self.place[name] = (kind, self.counts[kind])
             self.counts[kind] += 1
             self.new_columns.append((name, kind))
