@@ -4,8 +4,8 @@
 
 Every row has a value or a word never met before, every thousandth a class or a column; after a cap is reached
 (`Declared(max_values=...)` and its kin) values and words share one cell, classes and columns are refused, and the
-stream goes on without them. Each pair of model and stream runs in a process of its own; the table says rows per second and
-resident memory in the first and in the last tenth, the plot shows both over the whole way.
+stream goes on without them. Each pair of model and stream runs in a process of its own; the table says rows per second
+and resident memory in the first and in the last tenth, the plot shows both over the whole way.
 """
 
 from __future__ import annotations
