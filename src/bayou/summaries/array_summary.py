@@ -67,7 +67,11 @@ def move(array: NDArray[A], axis: int, plan: Axis) -> NDArray[A]:
     shape[axis] = plan.size
     out = np.zeros(shape, dtype=array.dtype)
     if array.size:
-        np.add.at(np.moveaxis(out, axis, 0), plan.to, np.moveaxis(array, axis, 0))
+        there, here = np.moveaxis(out, axis, 0), np.moveaxis(array, axis, 0)
+        if len(np.unique(plan.to)) == len(plan.to):
+            there[plan.to] = here  # 0.0 + -0.0 is 0.0: a sum would change the bits of what only moves
+        else:
+            np.add.at(there, plan.to, here)
     return out
 
 
