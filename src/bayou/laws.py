@@ -2,8 +2,8 @@
 
 Laws are about what was counted. A reading that is searched for (intervals, groups, a structure) depends on when it was
 searched, so a model of such readings keeps its law after `refresh()`: merged shards, refreshed, are one pass,
-refreshed; the same holds for rows that were unlearned. Merging a model that has learned nothing changes nothing, readings
-included. A grid or range that was frozen from a warm-up is never unlearned: what is left is counted on it.
+refreshed; the same holds for rows that were unlearned. Merging a model that has learned nothing changes nothing,
+readings included. A grid or range that was frozen from a warm-up is never unlearned: what is left is counted on it.
 """
 
 from __future__ import annotations
