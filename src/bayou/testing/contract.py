@@ -18,6 +18,7 @@ from bayou.hashing import digest
 from bayou.laws import MergeLaw
 from bayou.persist import model_file
 from bayou.persist.kinds import kinds_of
+from bayou.summaries.reservoir import Reservoir
 from bayou.testing.data import Data, random_data
 from bayou.testing.laws import ONE_PASS, assert_same, assert_weighted_mean
 from bayou.testing.tolerances import LAW, PROBABILITY, UNLEARNED
@@ -176,14 +177,23 @@ def check_identity(factory: Factory, seed: int) -> None:
 
 def check_average(factory: Factory, seed: int) -> None:
     """AVERAGED: it does not matter which of two models is merged into which, and parameters that are means of rows are
-    the mean of both models', weighted by what each has learned."""
+    the mean of both models', weighted by what each has learned.
+
+    A full sample keeps one of two rows with the same hash, which one depends on the order, and so does what is searched
+    on it; the hashes of the rows it keeps do not.
+    """
     data = data_for(factory, seed)
     a, b = taught(factory, data[:25]), taught(factory, data[25:])
     if a.law is not MergeLaw.AVERAGED:
         return
     ab, ba = copy.deepcopy(a).merge(b), copy.deepcopy(b).merge(a)
-    assert_close(probabilities(ab.refresh(), data), probabilities(ba.refresh(), data))
     whole, parts = canonical_views(ab, data)[0], [aligned_views(part, ab) for part in (a, b)]
+    samples = [name for name, view in whole.items() if isinstance(view.summary, Reservoir)]
+    if not samples:
+        assert_close(probabilities(ab.refresh(), data), probabilities(ba.refresh(), data))
+    for name in samples:
+        other = aligned_views(ba, ab)[name].summary
+        assert whole[name].summary.hashes.tolist() == other.hashes.tolist()
     for name, view in whole.items():
         assert_weighted_mean(view.summary, [part[name].summary for part in parts])
 
