@@ -9,13 +9,14 @@ import pytest
 
 from bayou import NaiveBayes, WeightedNB
 from bayou.classifiers.estimator import Estimator
+from bayou.densities.binned import CPiD
 from bayou.laws import MergeLaw
 from bayou.readings.prior import CountedPrior
 from bayou.schema import Declared, Schema
 from bayou.summaries.class_counts import ClassCounts
 from bayou.summaries.count_min import CountMin
 from bayou.summaries.fading import FadedOutcomes
-from bayou.summaries.grid_counts import CPiD, GridCounts
+from bayou.summaries.grid_counts import GridCounts
 from bayou.summaries.heavy_hitters import HeavyHitters
 from bayou.summaries.last_label import LastLabel
 from bayou.summaries.moments import Moments

@@ -36,7 +36,7 @@ class Frames(State):
     """
 
     warm_values: Floats = declare("numeric", "*room", valid=valid.finite)
-    warm_labels: Codes = declare("numeric", "*room", dtype=np.int32, valid=valid.class_codes)
+    warm_labels: Codes = declare("numeric", "*room", dtype=np.int32, valid=valid.padded_class_codes)
     warm_weights: Floats = declare("numeric", "*room", valid=valid.non_negative)
     filled: Index = declare("numeric", dtype=np.int64, valid=valid.finite)
     low: Floats = declare("numeric", fill=np.nan, valid=valid.not_infinite)
@@ -151,5 +151,6 @@ class Frames(State):
             "more values are kept than there is room",
         )
         require(arrays["warm_labels"].min(initial=0) >= 0, "a value is kept without its label")
+        require(self.lengths.classes or not filled.any(), "values are kept of a class that is not there")
         require(np.array_equal(known, ~np.isnan(high)), "half a range is known")
         require((low[known] < high[known]).all(), "a range is empty or upside down")

@@ -70,6 +70,11 @@ def word_codes(name: str, array: Array, summary: Any) -> None:
     require(array.min(initial=0) >= 0, f"{name} holds no word")
 
 
+def padded_class_codes(name: str, array: Array, summary: Any) -> None:
+    """Every entry is -1 or a class of the schema; places without a row hold 0, also while there is no class."""
+    checks.codes(name, array, max(1, summary.lengths.classes))
+
+
 def class_codes(name: str, array: Array, summary: Any) -> None:
     """Every entry is -1 or a class of the schema."""
     checks.codes(name, array, summary.lengths.classes)
