@@ -9,7 +9,7 @@ from tests.naive.ensembles import NaiveWindow
 from bayou import NaiveBayes
 from bayou.ensembles import ResetOnDrift
 from bayou.ensembles.drift import AdaptiveWindow
-from bayou.errors import SchemaError
+from bayou.errors import ModelFileError
 
 
 def losses(seed, parts):
@@ -75,7 +75,7 @@ def test_window_over_many_values_stays_small():
 
 def test_restoring_what_is_no_window_is_refused():
     window = AdaptiveWindow()
-    with pytest.raises(SchemaError):
+    with pytest.raises(ModelFileError, match="room for one more"):
         window.restore({**window.arrays(), "filled": np.full(48, 7)})
 
 

@@ -95,7 +95,7 @@ def tight_kernel(function: F) -> F:
 
     Where it is called instead, passing its arrays takes ten times as long as what it does.
     """
-    dispatcher = numba.njit(forceinline=True, **INNER)(function)
+    dispatcher = _dispatcher(function, {**INNER, "forceinline": True})
     dispatcher.__class__ = InnerDispatcher
     return cast(F, dispatcher)
 
