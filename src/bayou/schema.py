@@ -191,11 +191,11 @@ class Schema:
         self.classes = Vocabulary(self.declared.classes or (), limit=self.declared.max_classes)
         self.closed = self.declared.classes is not None
         self.clear_columns()
-        for name, told in self.declared.columns.items():
-            if isinstance(told, str):
-                self.add_column(name, _kind(name, told))
+        for name, kind in self.declared.columns.items():
+            if isinstance(kind, str):
+                self.add_column(name, _kind(name, kind))
             else:
-                self.add_column(name, Kind.NOMINAL, told)
+                self.add_column(name, Kind.NOMINAL, kind)
 
     def clear_columns(self) -> None:
         self.place: dict[str, tuple[Kind, int]] = {}
@@ -274,11 +274,11 @@ def _unlisted(values: Iterable[Label]) -> Vocabulary:
     return vocabulary
 
 
-def _kind(name: str, told: str) -> Kind:
+def _kind(name: str, kind: str) -> Kind:
     try:
-        return Kind(told)
+        return Kind(kind)
     except ValueError:
         raise SchemaError(
-            f"column {name!r} is declared as {told!r}; a kind is one of {', '.join(repr(k.value) for k in Kind)}, "
+            f"column {name!r} is declared as {kind!r}; a kind is one of {', '.join(repr(k.value) for k in Kind)}, "
             "and the values of a nominal column are given as a list"
         ) from None

@@ -180,7 +180,7 @@ def test_the_budget_names_numbers_and_ways_out():
 
 
 def test_orders_and_grids_that_make_no_sense():
-    with pytest.raises(SchemaError, match="order=4"):
+    with pytest.raises(SchemaError, match="interaction_order=4"):
         JointCounts(4)
     with pytest.raises(SchemaError, match="rule='depth'"):
         JointCounts(2, 3, "depth")

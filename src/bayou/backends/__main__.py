@@ -24,10 +24,10 @@ def main(handle: int) -> None:
     from multiprocessing.connection import Connection
 
     from bayou import files
-    from bayou.backends.worker import Job, alone, serve
+    from bayou.backends.worker import ShardJob, alone, serve
 
     alone()
-    job = Job.of(sys.stdin.buffer.read())
+    job = ShardJob.of(sys.stdin.buffer.read())
     files.loads(job.blank)  # so that class and kernels are there when the first shard comes
     serve(Connection(handle), job)
 

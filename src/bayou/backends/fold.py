@@ -191,8 +191,8 @@ def error_to_json(error: BayouError, place: str) -> dict[str, Any]:
     return {"kind": kind, "problem": f"{place}: {error}" if place else str(error)}
 
 
-def _error(told: Mapping[str, Any]) -> BayouError:
-    what = dict(told)
+def _error(found: Mapping[str, Any]) -> BayouError:
+    what = dict(found)
     kind = what.pop("kind")
     if kind == "quoted":
         return QuotedError(what["path"])

@@ -13,7 +13,7 @@ from bayou import files
 from bayou.backends.fold import Part, Total, check_law
 from bayou.backends.frames import prepared
 from bayou.backends.shards import Opening, Shard, cut, found, listed
-from bayou.backends.worker import Job
+from bayou.backends.worker import ShardJob
 from bayou.backends.worker_pool import WorkerPool
 from bayou.streams.records import QuotedError
 from bayou.streams.source import Policy, Source
@@ -113,10 +113,10 @@ class Plan:
     """The files, the shards they are cut into, and what all shards have in common."""
 
     paths: list[str]
-    job: Job
+    job: ShardJob
     shards: list[Shard]
     shard_bytes: int | None
-    whole: frozenset[str] = frozenset()
+    uncut: frozenset[str] = frozenset()
 
     @staticmethod
     def of(paths: Paths, estimator: Any, options: Mapping[str, Any], shard_bytes: int | None) -> Plan:
@@ -125,17 +125,17 @@ class Plan:
         lists = {name: listed(options.get(name, ())) for name in ("nominal", "numeric", "text", "ignore")}
         opening = Opening.like(names[0], {**options, **lists})
         blank = prepared(estimator.fresh() if estimator.started else estimator, _opened(names, opening))
-        job = Job(files.dumps(blank), opening)
+        job = ShardJob(files.dumps(blank), opening)
         return Plan(names, job, cut(names, opening, shard_bytes), shard_bytes)
 
     def carried_out(self, learn: Callable[[Plan], Learned]) -> Learned:
-        """What comes of it; a file that turns out to have quotes is left whole, and everything begun again."""
+        """What comes of it; a file that turns out to have quotes is left uncut, and everything begun again."""
         try:
             return learn(self)
         except QuotedError as quoted:
-            whole = self.whole | {quoted.path}
-        shards = cut(self.paths, self.job.opening, self.shard_bytes, whole)
-        return replace(self, shards=shards, whole=whole).carried_out(learn)
+            uncut = self.uncut | {quoted.path}
+        shards = cut(self.paths, self.job.opening, self.shard_bytes, uncut)
+        return replace(self, shards=shards, uncut=uncut).carried_out(learn)
 
 
 def _opened(names: list[str], opening: Opening) -> Iterator[Source]:

@@ -21,7 +21,7 @@ from bayou.streams.opening import format_of
 from bayou.streams.records import QuotedError
 from bayou.streams.source import Source
 
-LEAST, MOST, WISHED = 4 << 20, 128 << 20, 64  # bytes of a shard, and the number of shards in between
+LEAST, MOST, SHARDS = 4 << 20, 128 << 20, 64  # bytes of a shard, and the number of shards in between
 LINES = ("csv", "tsv", "txt", "text", "arff", "jsonl", "libsvm")
 
 
@@ -67,10 +67,10 @@ class Opening:
         other = {n: self.kinds[n] for n, c in source.columns.items() if self.kinds.get(n, c.kind) != c.kind}
         if other:
             source.close()
-            wishes = {kind: [*self.options.get(kind, ())] for kind in ("nominal", "numeric", "text")}
+            kinds = {kind: [*self.options.get(kind, ())] for kind in ("nominal", "numeric", "text")}
             for name, kind in other.items():
-                wishes[kind].append(name)
-            source = open_stream(shard.path, **{**self.options, **wishes})
+                kinds[kind].append(name)
+            source = open_stream(shard.path, **{**self.options, **kinds})
         if shard.start or shard.end is not None:
             try:
                 cast(ChunkedSource, source).part(shard.start, shard.end, shard.row)
@@ -110,36 +110,36 @@ def found(paths: Path | str | Iterable[Path | str]) -> list[str]:
 
 
 def cut(
-    paths: Sequence[str], opening: Opening, shard_bytes: int | None = None, whole: Collection[str] = ()
+    paths: Sequence[str], opening: Opening, shard_bytes: int | None = None, uncut: Collection[str] = ()
 ) -> list[Shard]:
-    """The files as shards of about `shard_bytes`, in order; those in `whole` are not cut.
+    """The files as shards of about `shard_bytes`, in order; those in `uncut` stay in one piece.
 
     How files are cut depends on the files alone, so that the result does not depend on the number of workers.
     """
     sizes = [os.path.getsize(path) for path in paths]
-    wished = shard_bytes or min(MOST, max(LEAST, sum(sizes) // WISHED))
+    target_bytes = shard_bytes or min(MOST, max(LEAST, sum(sizes) // SHARDS))
     out: list[Shard] = []
     for path, size in zip(paths, sizes, strict=True):
-        if size <= wished or path in whole:
+        if size <= target_bytes or path in uncut:
             out.append(Shard(path, size=size))
         else:
-            out += _parts(path, size, wished, opening)
+            out += _parts(path, size, target_bytes, opening)
     return out
 
 
-def _parts(path: str, size: int, wished: int, opening: Opening) -> list[Shard]:
+def _parts(path: str, size: int, target_bytes: int, opening: Opening) -> list[Shard]:
     format = opening.options.get("format") or format_of(path)
-    tap = ByteReader(path)
-    plain = tap.plain
-    tap.close()
+    reader = ByteReader(path)
+    plain = reader.plain
+    reader.close()
     if plain and format == "parquet":
-        return _row_groups(path, wished)
+        return _row_groups(path, target_bytes)
     if plain and format in LINES:
-        return _lines(path, size, wished, opening)
+        return _lines(path, size, target_bytes, opening)
     return [Shard(path, size=size)]
 
 
-def _row_groups(path: str, wished: int) -> list[Shard]:
+def _row_groups(path: str, target_bytes: int) -> list[Shard]:
     import pyarrow.parquet
 
     try:
@@ -152,13 +152,13 @@ def _row_groups(path: str, wished: int) -> list[Shard]:
         group = meta.row_group(i)
         size += sum(group.column(j).total_compressed_size for j in range(group.num_columns))
         rows += group.num_rows
-        if size >= wished or i + 1 == meta.num_row_groups:
+        if size >= target_bytes or i + 1 == meta.num_row_groups:
             out.append(Shard(path, start * STRIDE, (i + 1) * STRIDE, row, size))
             start, row, rows, size = i + 1, row + rows, 0, 0
     return out or [Shard(path)]
 
 
-def _lines(path: str, size: int, wished: int, opening: Opening) -> list[Shard]:
+def _lines(path: str, size: int, target_bytes: int, opening: Opening) -> list[Shard]:
     """Cut behind the first line end after every so many bytes; a file with quotes may not be cut so."""
     with opening.open(Shard(path)) as source:
         first = source.position()["place"]
@@ -168,8 +168,8 @@ def _lines(path: str, size: int, wished: int, opening: Opening) -> list[Shard]:
             return [Shard(path, size=size)]
     edges = [0]
     with open(path, "rb") as file:
-        for wish in range(first + wished, size, wished):
-            file.seek(max(wish, edges[-1]))
+        for edge in range(first + target_bytes, size, target_bytes):
+            file.seek(max(edge, edges[-1]))
             file.readline(limits.LINE)
             if edges[-1] < file.tell() < size:
                 edges.append(file.tell())

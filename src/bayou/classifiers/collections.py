@@ -9,7 +9,7 @@ from bayou.classifiers.chosen_parent import ChosenParentClassifier
 from bayou.classifiers.joint import JointClassifier, Prior
 from bayou.engines.joint import ColumnNaming, Order
 from bayou.errors import SchemaError
-from bayou.readings.collection import Collection as CollectionReader
+from bayou.readings.collection import CollectionReader
 from bayou.readings.parent_sets import Forests, GivenSets, ParentSets, SuperParents, Term, TwoParents
 from bayou.readings.prior import prior_reader
 from bayou.readings.structure import ByInformation
@@ -196,7 +196,7 @@ class Collection(CollectionClassifier):
     ----------
     parent_sets
         From column name to its parent sets, each a list of at most two names, or a pair of such a list and a
-        weight for prior knowledge. A column that is not told has the class alone as parent. Parents must come
+        weight for prior knowledge. A column that is not named has the class alone as parent. Parents must come
         earlier than their children in some order.
     smoothing, prior, order, numeric, max_bytes, schema
         As in `FANC`.

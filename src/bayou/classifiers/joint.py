@@ -56,10 +56,10 @@ class JointClassifier(Estimator):
         """How the joint counts are read: all a classifier of this family has to give."""
         raise NotImplementedError
 
-    def counts(self, order: int) -> JointCounts:
+    def counts(self, interaction_order: int) -> JointCounts:
         """Empty counts of pairs (2) or triples (3) as the parameters want them."""
         grid = grid_of(self.numeric)
-        return JointCounts(order, grid.bins, grid.rule, grid.warm_up, self.max_bytes)
+        return JointCounts(interaction_order, grid.bins, grid.rule, grid.warm_up, self.max_bytes)
 
     def column_naming(self) -> ColumnNaming | None:
         """What gives the joint view its columns by number, for readers whose parameters are names of columns."""

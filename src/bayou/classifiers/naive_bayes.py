@@ -83,8 +83,8 @@ class NaiveBayes(Estimator):
         self.schema = schema
 
     def declared(self) -> Declared:
-        told = given_classes(super().declared(), self.prior)
-        return told if nominal_recipe(self.nominal) is None else replace(told, hash_values=True)
+        declared = given_classes(super().declared(), self.prior)
+        return declared if nominal_recipe(self.nominal) is None else replace(declared, hash_values=True)
 
     def views(self) -> Mapping[str, AnyView]:
         table = categorical_estimator(self.smoothing)

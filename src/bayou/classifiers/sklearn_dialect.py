@@ -28,7 +28,7 @@ class SklearnDialect(EstimatorCore):
     poor_score: ClassVar[bool] = False  # scikit-learn's name for models not meant for its numeric toy data
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, learn the rows, and read what is due."""
+        """Forget everything, learn the rows, and refresh every stale reading."""
         table, labels = self._checked(X, y, reset=True)
         if sample_weight is not None and not np.asarray(sample_weight).any():
             raise DataError("all sample weights are zero", remedy="give at least one row a weight above 0")

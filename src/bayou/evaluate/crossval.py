@@ -18,7 +18,7 @@ from bayou.hashing import hash_label
 from bayou.plain_text import percent, shortened, table_text
 from bayou.readings.metrics import HEADLINES
 from bayou.streams.source import Source
-from bayou.training.batches import Sample, is_source
+from bayou.training.batches import RowsInMemory, is_source
 from bayou.training.loop import declare_columns
 
 Folds = NDArray[np.int64]
@@ -166,12 +166,12 @@ def cross_validate(
     1.0
     """
     data = X if is_source(X) and y is None else (X, y)
-    sample = Sample.of(data)
-    contest, added = with_baselines(named(models))
-    values: dict[str, dict[str, list[float]]] = {name: {m: [] for m in HEADLINES} for name in contest}
+    sample = RowsInMemory.of(data)
+    competitors, added = with_baselines(named(models))
+    values: dict[str, dict[str, list[float]]] = {name: {m: [] for m in HEADLINES} for name in competitors}
     done, parts = 0, folds * repeats
     for train, test in splits(sample.labels, folds, repeats, stratified, seed):
-        fresh = {name: model.blank() for name, model in contest.items()}
+        fresh = {name: model.blank() for name, model in competitors.items()}
         learning, testing = sample.take(train), sample.take(test)
         if is_source(data):
             for model in fresh.values():

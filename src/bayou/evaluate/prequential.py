@@ -24,7 +24,7 @@ from bayou.evaluate.shared_encoding import SharedEncoding, shared_encodings
 from bayou.protocols import Arrays
 from bayou.streams.source import Source
 from bayou.summaries.outcomes import scored_rows
-from bayou.training.batches import Batch, is_source
+from bayou.training.batches import LabelledBatch, is_source
 from bayou.training.loop import declare_columns, feed
 
 _BLIND = (NoChange, MajorityClass)  # they never look at a column
@@ -82,7 +82,7 @@ def prequential(
     """
     run = Prequential(models, window=window, every=every)
     after = None if progress is None else lambda _: progress(run.progress(stream))
-    feed(run.tell(stream), run.step, rows=rows, pace=block, after=after)
+    feed(run.declare_columns(stream), run.step, rows=rows, pace=block, after=after)
     return run.evaluation(rejected(stream))
 
 
@@ -104,7 +104,7 @@ class Prequential:
         self.drifts = Drifts(self.models)
         self.rows = 0
 
-    def tell(self, stream: Source | tuple[Any, Any]) -> Source | tuple[Any, Any]:
+    def declare_columns(self, stream: Source | tuple[Any, Any]) -> Source | tuple[Any, Any]:
         """Tell the models what a source declares about its columns."""
         if is_source(stream):
             for model in self.models.values():
@@ -112,7 +112,7 @@ class Prequential:
                     declare_columns(model, stream)
         return stream
 
-    def step(self, batch: Batch) -> None:
+    def step(self, batch: LabelledBatch) -> None:
         """Predict and learn the rows of a batch, in order."""
         proba = {}
         for shared in self._shared_encodings or self._meet():

@@ -1,4 +1,4 @@
-"""Log-densities of rows under the normal densities of `kernels.normal`: as they stand, and as they trail the rows."""
+"""Log-densities under the normal densities of `kernels.normal`, as they stand or as they stood before each row."""
 
 from __future__ import annotations
 

@@ -185,13 +185,13 @@ class OneParent:
 
 @dataclass(frozen=True)
 class GivenSets:
-    """Parent sets told column by column; columns not told get {}."""
+    """Parent sets given column by column; a column without any has the class alone as parent."""
 
-    told: tuple[Term, ...] = ()
+    given: tuple[Term, ...] = ()
 
     def terms(self, order: Index) -> list[Term]:
-        named = {term[0] for term in self.told}
-        return [*self.told, *((int(i), -1, -1, 1.0) for i in order if i not in named)]
+        named = {term[0] for term in self.given}
+        return [*self.given, *((int(i), -1, -1, 1.0) for i in order if i not in named)]
 
 
 def _ordered(p: int, q: int) -> Sequence[int]:

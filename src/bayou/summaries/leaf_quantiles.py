@@ -28,9 +28,9 @@ class LeafQuantiles(State):
     tuples: Floats = declare(
         "*tuples", "width", valid=valid.anything
     )  # checked slot by slot, as `QuantileTuples` are
-    values: Floats = declare("*waiting", "numeric", valid=valid.anything)
-    labels: Codes = declare("*waiting", dtype=np.int32, valid=valid.anything)
-    weights: Floats = declare("*waiting", valid=valid.anything)
+    values: Floats = declare("*pending", "numeric", valid=valid.anything)
+    labels: Codes = declare("*pending", dtype=np.int32, valid=valid.anything)
+    weights: Floats = declare("*pending", valid=valid.anything)
     sizes: Index = declare("*slots", "numeric", dtype=np.int64, valid=valid.finite)
     pending: Index = declare("*slots", dtype=np.int64, valid=valid.finite)
 

@@ -69,9 +69,9 @@ class QuantileTuples(ArraySummary):
     law: ClassVar[MergeLaw] = MergeLaw.BOUNDED
     tuples: Floats = declare("*tuples", "width", valid=_tuples)
     sizes: Index = declare("numeric", dtype=np.int64, valid=valid.finite)
-    values: Floats = declare("*waiting", "numeric", valid=valid.not_infinite)
-    labels: Codes = declare("*waiting", dtype=np.int32, valid=valid.class_codes)
-    weights: Floats = declare("*waiting", valid=valid.non_negative)
+    values: Floats = declare("*pending", "numeric", valid=valid.not_infinite)
+    labels: Codes = declare("*pending", dtype=np.int32, valid=valid.class_codes)
+    weights: Floats = declare("*pending", valid=valid.non_negative)
     declared: Index = from_schema(1, follows=declared_classes)
 
     def __init__(self, tuples: int = 100, eps: float | None = None, exact: int = 0) -> None:
