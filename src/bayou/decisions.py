@@ -32,6 +32,7 @@ class Threshold(Recipe):
             raise SchemaError(f"{self}: a threshold is a probability in [0, 1]")
 
     def decide(self, labels: list[Label], proba: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Place in `labels` of the class decided for, row by row."""
         if self.label not in labels:
             return np.asarray(proba.argmax(axis=1))
         at = labels.index(self.label)
@@ -68,6 +69,7 @@ class Costs(Recipe):
             raise SchemaError(f"{self}: a cost is a finite number")
 
     def decide(self, labels: list[Label], proba: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Place in `labels` of the class with the least expected cost, row by row."""
         cost = np.array(
             [
                 [0.0 if t == d else self.pairs.get((t, d), self.miss.get(t, 1.0)) for d in labels]

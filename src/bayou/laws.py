@@ -35,6 +35,7 @@ class MergeLaw(Enum):
 
     @property
     def merges(self) -> bool:
+        """Whether models of this law merge at all."""
         return self is not MergeLaw.NONE
 
     @staticmethod

@@ -15,6 +15,7 @@ class Rate(Recipe):
 
     @property
     def takes_pmi(self) -> bool:
+        """Whether the inputs are pointwise mutual information rather than raw terms."""
         return bool(getattr(self, "lift", False))
 
 

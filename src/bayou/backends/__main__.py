@@ -13,6 +13,7 @@ class Spared:
     """Makes SciPy and pandas look absent, which Numba and pyarrow would import: half a second that no shard needs."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        """Refuse scipy and pandas, which cost a worker its start-up time; leave all else to the next finder."""
         if name.partition(".")[0] in ("scipy", "pandas"):
             raise ModuleNotFoundError(f"a worker does without {name}")
 

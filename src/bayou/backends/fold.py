@@ -43,11 +43,13 @@ class Part:
     error: Mapping[str, Any] | None = None
 
     def to_bytes(self) -> bytes:
+        """A length, a JSON head and the model file, to be sent or stored."""
         head = json.dumps({"rows": self.rows, "rejects": dict(self.rejects), "error": self.error}).encode()
         return len(head).to_bytes(4, "big") + head + self.model
 
     @staticmethod
     def of(data: bytes) -> Part:
+        """The part whose bytes these are."""
         size = int.from_bytes(data[:4], "big")
         head = json.loads(data[4 : 4 + size])
         return Part(data[4 + size :], head["rows"], head["rejects"], head["error"])
@@ -109,6 +111,7 @@ class Total:
         self._model: Any = None
 
     def add(self, part: Part) -> None:
+        """Merge the next part; after an error nothing more is merged."""
         self.error = self.error or part.error
         if self.error is not None:
             return
@@ -126,11 +129,13 @@ class Total:
 
     @property
     def model(self) -> Any:
+        """The merged model, None if no part had one."""
         if self._model is None and self._first is not None:
             self._model = files.loads(self._first)
         return self._model
 
     def part(self) -> Part:
+        """The sum as one part, to be merged with others."""
         if self.error is not None:
             return Part(b"", error=self.error)
         model = (self._first or b"") if self._model is None else files.dumps(self._model)

@@ -33,10 +33,12 @@ class ShardJob:
             return partial(self.blank, source, shard.place, heard)
 
     def to_bytes(self) -> bytes:
+        """The job as a worker reads it from standard input."""
         return Part(self.blank, error=asdict(self.opening)).to_bytes()
 
     @staticmethod
     def of(data: bytes) -> ShardJob:
+        """The job whose bytes these are."""
         part = Part.of(data)
         return ShardJob(part.model, Opening(**(part.error or {})))
 

@@ -84,6 +84,7 @@ class Worker:
         )
 
     def stop(self) -> None:
+        """Kill the process and wait for its end."""
         self._stopped = True
         self._process.kill()
         self._process.wait()
@@ -125,6 +126,7 @@ class WorkerPool:
 
     @property
     def deaths(self) -> int:
+        """How many processes have died so far; each was replaced."""
         return sum(worker.deaths for worker in self._helpers)
 
     def parts(self, heard: Callable[[], None]) -> Iterator[tuple[int, bytes]]:

@@ -90,10 +90,12 @@ class EcocNB(Estimator):
 
     @property
     def numbers_are_words(self) -> bool:  # type: ignore[override] # of the class elsewhere, of the estimator here
+        """Whether numeric columns are counts of words, as the estimator below says."""
         return self._estimator().numbers_are_words
 
     @property
     def poor_score(self) -> bool:  # type: ignore[override] # of the class elsewhere, of the estimator here
+        """Whether scikit-learn must expect a poor accuracy, as the estimator below says."""
         return self._estimator().poor_score
 
     @property

@@ -92,10 +92,12 @@ class JointClassifier(Estimator):
 
 
 def check_order(order: Order) -> None:
+    """Refuse an order of columns that is neither a known word nor a list of names."""
     if isinstance(order, str) and order not in ("name", "given", "information"):
         raise SchemaError(f"order={order!r}; it is 'name', 'given', 'information' or a list of column names")
 
 
 def check_smoothing(smoothing: float) -> None:
+    """Refuse a pseudo-count that is negative or infinite."""
     if not 0 <= smoothing < float("inf"):
         raise SchemaError(f"smoothing={smoothing!r}; it is a pseudo-count >= 0")

@@ -56,6 +56,7 @@ class SklearnDialect(EstimatorCore):
         return self.proba(self._encoded(X))
 
     def predict_log_proba(self, X: Any) -> Floats:
+        """[n, K] logarithms of `predict_proba`."""
         joint = self.joint_log_proba(self._encoded(X))
         log_posterior(joint, self._require().class_order())
         return joint
@@ -222,6 +223,7 @@ def _as_they_are(labels: Any) -> NDArray[Any]:
 
 
 def warn_column_vector() -> None:
+    """Warn, as scikit-learn does, that y came as a column rather than as a vector."""
     text = "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,)."
     category: type[Warning] = UserWarning
     if "sklearn" in sys.modules:

@@ -128,6 +128,7 @@ class RoundedNormal(Density):
 
 
 def check_precision(precision: float | None) -> None:
+    """Refuse a precision that is not a positive number of a sane size."""
     if precision is not None and not 1e-300 <= precision <= 1e140:
         raise DataError("precision must be a positive number", value=precision)
 

@@ -39,6 +39,7 @@ class CrossValidation:
     baselines: frozenset[str] = field(default_factory=frozenset)
 
     def mean(self, name: str, metric: str = "accuracy") -> float:
+        """The mean of a metric over all folds of a model."""
         return float(np.mean(self.values[name][metric]))
 
     def deviation(self, name: str, metric: str = "accuracy") -> float:
@@ -53,10 +54,12 @@ class CrossValidation:
 
     @property
     def kappa(self) -> float:
+        """Cohen's kappa, as a mean over the folds."""
         return self.mean(self._only(), "kappa")
 
     @property
     def log_loss(self) -> float:
+        """Mean logarithmic loss in nats, as a mean over the folds."""
         return self.mean(self._only(), "log_loss")
 
     def _only(self) -> str:

@@ -159,6 +159,7 @@ class Prequential:
         return {name: record.running.accuracy for name, record in self._records.items()}
 
     def progress(self, stream: Any = None) -> Progress:
+        """How far the evaluation of this stream has come."""
         share = stream.progress() if is_source(stream) else self.rows / max(1, len(stream[1]))
         return Progress(
             self.rows,

@@ -28,6 +28,7 @@ class Verdict:
         return "better" if self.difference > 0 else "worse"
 
     def to_dict(self) -> dict[str, Any]:
+        """The verdict as JSON values."""
         return {**asdict(self), "mark": self.mark}
 
 

@@ -105,6 +105,8 @@ def learn_experts(
                     follows[last[0], c] *= forget
                 follows[last[0], label] += w[i]
             last[0] = label
+        # The first row of a class: the sequence of labels goes on, but every expert gave it probability 0, so that
+        # there is no finite loss to share weights by and no gradient to follow.
         if prior[i, label] == -np.inf:
             continue
         share_mixture_weights(mixture_weights, scores, label, weight, share)
@@ -131,7 +133,10 @@ def learn_experts(
             )  # fmt: skip
         else:
             find_tied_direction(delta, squares, change, residual, inputs, index, weight, eta)
+        # Steps that are each small enough alone add up over hundreds of columns: all are cut back by one share, after
+        # their joint effect on this row is known.
         part = safe_share(residual, change, prior[i])
+        # The t-th weights enter the mean in proportion to t, so that the poor ones of the start are soon outweighed.
         fresh = 2.0 * weight / (scalars[WEIGHT] + 2.0 * weight)
         scalars[SHIFT] += part * shift
         scalars[SHIFT_MEAN] += (scalars[SHIFT] - scalars[SHIFT_MEAN]) * fresh

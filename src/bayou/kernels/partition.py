@@ -110,6 +110,7 @@ def merge_greedily(
         tree[node] = min(tree[2 * node], tree[2 * node + 1])
     best = prior[q] + total
     intervals = q
+    # Down to one interval, even while the cost rises: it has several valleys, and the deepest may come late.
     for step in range(q - 1):
         node = 1
         while node < size:
@@ -132,9 +133,12 @@ def merge_greedily(
             joined[e] = interval_cost(table, prefix, k, a, high[e])
             _replay(tree, size + e, joined[e] - own[a] - own[e])
         cost = prior[q - 1 - step] + total
-        if cost < best + TOLERANCE:
+        if (
+            cost < best + TOLERANCE
+        ):  # of equals the coarser; `best` itself never rises, or small ties would add up
             best = min(best, cost)
             intervals = q - 1 - step
+    # No state was copied on the way: a boundary belongs to the best state if it went later.
     bounds[0] = 0
     i = 1
     for v in range(1, q):

@@ -58,7 +58,7 @@ def informative(row: NDArray[np.float64], prior: NDArray[np.float64]) -> bool:
 
 @kernel_piece
 def pmi_row(row: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
-    """The same for one column that says something.
+    """One column in place, which must be informative: log P(x | c) becomes log P(x | c) - log sum_j P(j) P(x | j).
 
     row : float64[K], in/out; prior : float64[K], in, log
     """

@@ -38,6 +38,7 @@ class MEstimate(Recipe):
             raise SchemaError(f"MEstimate(m={self.m!r}); it is a number of rows >= 0")
 
     def table(self) -> CategoricalEstimator:
+        """The smoothing as an estimator of probability tables."""
         return CategoricalEstimator(alpha=0.0, m=float(self.m))
 
 

@@ -66,6 +66,7 @@ class CellOdds:
         return out
 
     def full_table(self) -> Floats:
+        """The table of all cells of the column, made once."""
         if self._full is None:
             self._full = self.table(np.arange(self.lo, self.hi))
         return self._full

@@ -28,6 +28,7 @@ class Dichotomies:
 
     @property
     def columns(self) -> int:
+        """Number of columns of the code."""
         return int(self.dichotomies.shape[2])
 
     @property
@@ -83,6 +84,7 @@ class VectorOdds:
 
 
 def prior_of_dichotomies(weight: Floats, alpha: float, dichotomies: Dichotomies) -> VectorOdds:
+    """The log-odds of the class prior between the two sides of every column of a code."""
     margins, vector = np.zeros((1, dichotomies.columns)), np.zeros((1, dichotomies.width))
     prior_odds(margins[0], weight, dichotomies.dichotomies, alpha)
     dichotomies.put(vector, margins)

@@ -43,6 +43,7 @@ class Sketch(Recipe):
             raise DataError(f"max_bytes must be at least {LEAST}", value=self.max_bytes)
 
     def summary(self) -> HeavyHitters:
+        """The summary that this recipe fills."""
         return HeavyHitters(self.max_bytes)
 
 
@@ -73,6 +74,7 @@ class CountMinSketch(Recipe):
         self.summary()
 
     def summary(self) -> CountMin:
+        """The summary that this recipe fills."""
         return CountMin(self.eps, self.delta, self.conservative)
 
 

@@ -91,6 +91,7 @@ class SplitRule(Recipe):
 
     @property
     def bits(self) -> bool:
+        """Whether merit is measured in bits of entropy, rather than as Gini impurity."""
         raise NotImplementedError
 
     def rules(self, delta: float, tie: float) -> Floats:

@@ -93,6 +93,7 @@ class QuantileTuples(ArraySummary):
 
     @property
     def n_columns(self) -> int:
+        """Number of numeric columns."""
         return len(self.sizes)
 
     @property
@@ -101,6 +102,7 @@ class QuantileTuples(ArraySummary):
 
     @property
     def n_classes(self) -> int:
+        """Number of classes."""
         return int(self.rows.shape[1]) - HEAD
 
     def config(self) -> Mapping[str, Scalar]:

@@ -87,6 +87,7 @@ def _from_source(source: Source, pace: Pace, rows: int | None) -> Iterator[Label
 
 
 def labels_of(rows: Rows) -> Any:
+    """The labels of rows from a stream; refuses rows without any."""
     if rows.labels is None:
         raise DataError("the stream has no labels", remedy="say which column is the target: target=")
     return rows.labels

@@ -63,7 +63,8 @@ class Work(Protocol):
     """What is done with the rows of a source, and all that a checkpoint keeps of it: models, and other arrays."""
 
     @property
-    def models(self) -> Mapping[str, Any]: ...
+    def models(self) -> Mapping[str, Any]:
+        """The models at work, by name."""
 
     def declare_columns(self, source: Source) -> object:
         """Take in what the source declares about its columns, before the first row."""

@@ -73,10 +73,12 @@ class TableScores:
 
     @property
     def scores(self) -> Scores:
+        """All metrics of the predictions."""
         return running_scores(self.confusion, self.losses, NoChangeHits(), MajorityHits())
 
     @property
     def accuracy(self) -> float:
+        """Share of the rows whose class was predicted."""
         return self.scores.accuracy
 
 
