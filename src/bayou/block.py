@@ -113,5 +113,5 @@ class Block:
         return replace(self, y=np.ascontiguousarray(y, dtype=np.int32))
 
     def scored(self, proba: Floats) -> Block:
-        """The same rows with the class probabilities somebody gave them."""
+        """These rows with the class probabilities somebody gave them."""
         return replace(self, proba=proba)

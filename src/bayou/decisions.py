@@ -15,7 +15,7 @@ from bayou.schema import Label
 
 @dataclass(frozen=True)
 class Threshold(Recipe):
-    """Decide for `label` where its probability reaches `probability`, else for the best of the others.
+    """Decision rule: decide for `label` where its probability reaches `probability`, else for the best of the others.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class Threshold(Recipe):
 
 @dataclass(frozen=True)
 class Costs(Recipe):
-    """Decide for the class with the least expected cost, sum_t P(t) cost(t, d).
+    """Decision rule: decide for the class with the least expected cost, sum_t P(t) cost(t, d).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The contract. Small on purpose: six verbs for summaries, and each further capability on its own."""
+"""Protocols of summaries and readings. Small on purpose: each capability beyond the basic verbs stands on its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Scalar = str | int | float | bool | None
 
 
 class Summary(Protocol):
-    """Level 1: mutable arrays that take in blocks and decide nothing."""
+    """Sufficient statistics (level 1): mutable arrays that take in blocks of rows, merge, and decide nothing."""
 
     law: ClassVar[MergeLaw]
 
@@ -96,7 +96,7 @@ class Checks(Protocol):
 
 
 class Reading(Protocol):
-    """Level 2: a frozen value."""
+    """A fitted view (level 2): a frozen value computed from a summary, which gives log-probabilities of rows."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -106,7 +106,7 @@ class Reading(Protocol):
         """out[n, K] += log p(x | c)."""
 
     def realign(self, plan: Alignment) -> Self:
-        """The same reading with room for new classes and columns."""
+        """This reading with room for new classes and columns."""
 
     def arrays(self) -> Arrays:
         """The reading under stable names."""

@@ -101,7 +101,7 @@ def learn_files(
     shard_bytes: int | None = None,
     on_progress: Progress | None = None,
 ) -> Learned:
-    """The same as `fit_files`, with what is known besides the model."""
+    """Learn as `fit_files` does, and return what is known besides the model, too: rows, rejects, deaths."""
     check_law(estimator, ordered=True)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
     plan = Plan.of(paths, estimator, options, shard_bytes)

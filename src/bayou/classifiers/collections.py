@@ -96,7 +96,7 @@ class FANC(CollectionClassifier):
 
 
 class TC(FANC):
-    r"""All networks in which a column has at most two earlier columns as parents, besides the class.
+    r"""A collection: all networks in which a column has at most two earlier columns as parents, besides the class.
 
     $P(c) \prod_i (P(x_i|c) + \sum_{j<i} P(x_i|c,x_j) + \sum_{j<l<i} P(x_i|c,x_j,x_l))$. Parameters as in `FANC`.
 
@@ -117,7 +117,7 @@ class TC(FANC):
 
 
 class SPC(CollectionClassifier):
-    r"""All networks in which a column may have the super parent s and one earlier column as parents.
+    r"""Super parent collection: all networks of columns with the super parent s and one earlier column as parents.
 
     Column s comes first; the others have the parent sets {}, {s}, {j} and {s, j}: $2^{m-1} (m-1)!$ networks.
 
@@ -161,7 +161,7 @@ class SPC(CollectionClassifier):
 
 
 class SPCr(ChosenParentClassifier):
-    r"""SPC whose super parent is the one with the largest $\sum_n P(y_n | x_n)$.
+    r"""Super parent collection (`SPC`) whose super parent is the one with the largest $\sum_n P(y_n | x_n)$.
 
     The sums are a track record: every row is predicted under each candidate before it is learned. The choice
     changes at refresh points.
@@ -190,7 +190,7 @@ class SPCr(ChosenParentClassifier):
 
 
 class Collection(CollectionClassifier):
-    r"""Any collection: $P(c) \prod_i \sum_{pa \in PA_i} u_{i,pa} P(x_i | c, pa)$.
+    r"""Any collection of Bayesian networks: $P(c) \prod_i \sum_{pa \in PA_i} u_{i,pa} P(x_i | c, pa)$.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ class JointClassifier(Estimator):
         return cast(JointViews, super().engine)
 
     def coarsened(self, bins: str | Discretiser = "modl") -> Self:
-        """The same model on fewer intervals: neighbouring cells of numeric columns joined as a discretiser says.
+        """A new model on fewer intervals: neighbouring cells of numeric columns are joined as a discretiser says.
 
         Exactly as if it had counted on these intervals from the start, and it can go on learning on them. Learn on
         a fine grid, `numeric=Grid(bins=32)`, then ask for as many readings as one likes. The track records of

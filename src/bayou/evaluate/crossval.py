@@ -146,7 +146,7 @@ def cross_validate(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> CrossValidation:
-    """Learn on all folds but one, test on that one, in turn; `models` themselves stay as they are.
+    """Cross-validation: learn on all folds but one, test on that one, in turn; `models` themselves stay as they are.
 
     Parameters
     ----------

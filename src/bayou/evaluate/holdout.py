@@ -22,7 +22,7 @@ from bayou.training.loop import declare_columns, feed
 
 
 def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tuple[Any, Any]) -> Evaluation:
-    """Learn all rows of `train`, then predict those of `test`; the models learn in place.
+    """Hold-out evaluation: learn all rows of `train`, then predict those of `test`; the models learn in place.
 
     Kappa-M compares with the majority class of the training rows. Both parts are read once, in blocks.
 

@@ -51,7 +51,7 @@ def prequential(
     progress: Callable[[Progress], None] | None = None,
     block: int | None = None,
 ) -> Evaluation:
-    """Predict each row, then learn it; several models in one pass over the stream.
+    """Prequential evaluation: predict each row, then learn it; several models in one pass over the stream.
 
     The models learn in place. No-change and the majority class run along. The numbers do not depend on `block`.
 

@@ -31,7 +31,7 @@ class OneDependence(LiveReader[JointCounts]):
         self.add_codes(s, s.codes_of(block), out)
 
     def add_codes(self, s: JointCounts, codes: Codes, out: Floats) -> None:
-        """The same of rows whose cells are known: by look-up for many rows, straight from the counts for few."""
+        """Log-probabilities of rows whose cells are known: by look-up for many rows, off the counts for few."""
         (n, m), cells, width = codes.shape, len(s.singles), s.width
         table = s.read.get(self)
         if table is None:

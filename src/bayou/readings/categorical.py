@@ -25,7 +25,7 @@ NO_LABELS, NO_LOGS = np.empty(0, dtype=np.int32), np.empty(0)
 
 @dataclass(frozen=True)
 class MEstimate(Recipe):
-    """P(v | c) = (n + m/V) / (N + m): m imaginary rows spread evenly over the V values.
+    """The m-estimate, P(v | c) = (n + m/V) / (N + m): m imaginary rows spread evenly over the V values.
 
     >>> MEstimate(m=1).table()
     CategoricalEstimator(alpha=0.0, m=1.0)

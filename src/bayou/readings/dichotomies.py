@@ -59,7 +59,7 @@ class Dichotomies:
 
 
 class Odds(Protocol):
-    """Good for one state of a summary."""
+    """Log-odds between the two sides of every column of a code, good for one state of a summary."""
 
     def add(self, block: Block, out: Floats) -> None:
         """out[n, width] += log p(x | +) - log p(x | -), column by column or folded."""
@@ -75,7 +75,7 @@ class RegroupedReading(Protocol):
 
 @dataclass(frozen=True)
 class VectorOdds:
-    """The same for every row."""
+    """Log-odds that are one vector for every row, such as those of the prior."""
 
     vector: Floats
 

@@ -73,7 +73,7 @@ class ParentSetTable:
         return ParentSetTable.of(zip(child.tolist(), p.tolist(), q.tolist(), u.tolist(), strict=True), m)
 
     def moved(self, columns: Index, m: int) -> ParentSetTable:
-        """The same terms where column j has become columns[j] of m; new columns have the class alone."""
+        """These parent sets where column j has become columns[j] of m; new columns have the class alone."""
         sets = np.where(self.sets >= 0, np.append(columns, -1)[self.sets], -1)
         kept = [(int(i), int(p), int(q), float(u)) for (i, p, q), u in zip(sets, self.u, strict=True)]
         new = np.setdiff1d(np.arange(m), columns)

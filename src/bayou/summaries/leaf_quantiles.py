@@ -82,7 +82,7 @@ class LeafQuantiles(State):
             each.realign(plan)
 
     def fresh(self, slots: int) -> LeafQuantiles:
-        """The same over the same schema, with nothing in it."""
+        """Empty quantiles over the same schema, for so many leaves."""
         twin = LeafQuantiles(self._tuples, 0)
         twin._empty = self._empty.fresh()
         twin.resize(slots)

@@ -81,7 +81,7 @@ class PendingRows:
         return self.weighted(w).take(w > 0)
 
     def realigned(self, plan: Alignment) -> PendingRows:
-        """The same rows under a larger schema."""
+        """These rows under a larger schema."""
         n = len(self)
         codes = np.full((n, plan.nominal.size), -1, dtype=np.int32)
         numeric = np.full((n, plan.numeric.size), np.nan)

@@ -69,7 +69,7 @@ def _scalars(name: str, array: Floats, summary: Weights) -> None:
 
 
 def _mixture(name: str, array: Floats, summary: Weights) -> None:
-    """The same experts take part as at the start: those that do not have no arrays to read."""
+    """Exactly those experts take part that did at the start: those that do not have no arrays to read."""
     valid.non_negative(name, array, summary)
     takes_part = summary._first_mixture_weights() > 0
     require(np.array_equal(array > 0, takes_part), "a mixture weight belongs to an expert that takes no part")

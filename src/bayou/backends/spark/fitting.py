@@ -70,7 +70,9 @@ def fit_files(
     shard_bytes: int | None = None,
     **options: Any,
 ) -> M:
-    """The same, from files that the driver and all executors see: paths are shipped, not rows.
+    """A new model of the estimator's parameters, learned from files that the driver and all executors see.
+
+    Paths are shipped, not rows.
 
     The options are those of `bayou.fit_files`, and the shards are the same.
     """
@@ -86,7 +88,7 @@ def learn_files(
     fan_in: int = FAN_IN,
     shard_bytes: int | None = None,
 ) -> Learned:
-    """The same as `fit_files`, with what is known besides the model."""
+    """Learn as `fit_files` does, and return what is known besides the model, too: rows and rejects."""
     check_law(estimator, ordered=True)
 
     def learn(plan: Plan) -> Learned:
