@@ -1,4 +1,4 @@
-"""From probabilities to a decision: where a rare class matters more, accuracy is the wrong measure."""
+"""Decision rules, from probabilities to a class: where a rare class matters more, accuracy is the wrong measure."""
 
 from __future__ import annotations
 

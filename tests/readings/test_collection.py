@@ -132,7 +132,7 @@ READERS = {name: CollectionReader(rule) for name, (rule, _) in FAMILIES.items()}
 @pytest.mark.parametrize("name", READERS)
 @patient
 @given(seed=seeds)
-def test_tables_direct_and_trailing_give_the_same_bits(name, k, seed):
+def test_tables_direct_and_row_by_row_give_the_same_bits(name, k, seed):
     reader, case = READERS[name], Case(seed, m=5, k=k)
     one_by_one, at_once = np.zeros((case.queries.n, k)), np.zeros((case.queries.n, k))
     reader.add_log_prob(case.counts, case.queries, at_once)

@@ -1,7 +1,7 @@
-"""What an engine is asked for: `partial(rows) -> bytes` and `merge(bytes, bytes) -> bytes`, both pure.
+"""Training as a fold of two pure functions, `partial(rows) -> bytes` and `merge(bytes, bytes) -> bytes`.
 
 Training is a fold of partial models, so this is all a process pool or a cluster has to carry out. A shard may be
-computed as often as the engine likes, in any process; what counts is only what is merged in the end, once each.
+computed as often as a back end likes, in any process; what counts is only what is merged in the end, once each.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class Total:
 def check_law(model: Any, ordered: bool) -> None:
     """Refuse a model whose shards do not add up; say so where they are averaged.
 
-    `ordered`: the engine merges shards in the order of the stream.
+    `ordered`: the back end merges shards in the order of the stream.
     """
     law, name = model.law, type(model).__name__
     if law is MergeLaw.NONE:

@@ -1,4 +1,4 @@
-"""What classifiers over joint counts share."""
+"""Base of classifiers over joint counts of columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What classifiers made of classifiers share."""
+"""Base of ensembles: estimators whose engine holds the engines of other estimators."""
 
 from __future__ import annotations
 

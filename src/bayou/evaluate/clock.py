@@ -1,4 +1,4 @@
-"""How long models take, without the compiler."""
+"""A clock for models that leaves the time of the compiler out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where models noticed a drift."""
+"""The rows at which models noticed a drift."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an evaluation found out about one model."""
+"""The result of an evaluation for one model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a difference over folds is more than luck."""
+"""Corrected t-tests: whether a difference over folds is more than luck."""
 
 from __future__ import annotations
 

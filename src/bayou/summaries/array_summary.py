@@ -1,4 +1,4 @@
-"""What summaries share: the life of declared arrays, and the tidying of counts from which rows were taken out."""
+"""Bases of summaries: the life of declared arrays, and the tidying of counts from which rows were taken out."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def next_point(rows: int) -> int:
 
 
 class View(Generic[S]):
-    """What live and searched views share: everything that concerns the summary alone."""
+    """Base of views: a summary, and everything that concerns it alone."""
 
     searched = False
 
@@ -168,7 +168,7 @@ class View(Generic[S]):
 
 
 class Live(View[S]):
-    """A view that needs no keeping: the reader works on the summary as it stands."""
+    """A live view, which keeps no reading: the reader works on the summary as it stands."""
 
     def __init__(self, summary: S, reader: LiveReader[S]) -> None:
         super().__init__(summary)
