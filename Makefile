@@ -4,8 +4,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEV    := $(VENV)/.dev-installed
 BENCH  := $(VENV)/.bench-installed
+TOOLS  ?= chromium strace
 
-.PHONY: demo test check bench test-system format clean
+.PHONY: demo tools test check bench test-system format clean
 .DEFAULT_GOAL := test
 
 $(DEV): pyproject.toml
@@ -20,7 +21,17 @@ $(BENCH): $(DEV)
 demo: $(DEV)          ## the main job on an embedded stream: every classifier, one table
 	$(BIN)/bayou demo
 
-test: $(DEV)          ## the suite
+tools:                ## programs some tests need: installed only as root, where apt-get is; else those tests skip (TOOLS= to do without)
+	@for tool in $(TOOLS); do \
+		command -v $$tool > /dev/null && continue; \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+			echo "make tools: installing $$tool with apt-get"; \
+			{ apt-get update -qq && apt-get install -y -qq $$tool; } > /dev/null 2>&1 && continue; \
+		fi; \
+		echo "make tools: no $$tool; the tests that need it skip and say so"; \
+	done
+
+test: $(DEV) tools    ## the suite
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(DEV)         ## format, lint, types, import layers, private names
@@ -37,7 +48,7 @@ format: $(DEV)        ## rewrite the files as `make check` wants them
 bench: $(BENCH)       ## every speed claim beside its peer, in one run
 	$(BIN)/python -m benchmarks
 
-test-system: $(BENCH) ## the long and heavy proofs, peers among them
+test-system: $(BENCH) tools ## the long and heavy proofs, peers among them
 	BAYOU_LONG=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 clean:

@@ -53,11 +53,12 @@ def findings(root: Path) -> list[str]:
     own: dict[str, set[str]] = {}
     for path, tree in trees.items():
         own.setdefault(path.relative_to(root).parts[0], set()).update(filter(is_private, defined(tree)))
+    everyone = set().union(*own.values())  # names of other libraries are theirs to look after
     return [
         f"{path}:{line}: {name} belongs to another package"
         for path, tree in trees.items()
         for line, name in read(tree)
-        if is_private(name) and name not in own[path.relative_to(root).parts[0]]
+        if name in everyone and name not in own[path.relative_to(root).parts[0]]
     ]
 
 

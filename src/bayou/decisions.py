@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +13,10 @@ from numpy.typing import NDArray
 from bayou.errors import SchemaError
 from bayou.recipe import Recipe
 from bayou.schema import Label
+
+
+class DecisionWarning(UserWarning):
+    """A decision names a class that the model has not met: a misspelt one changes nothing, without a sound."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,10 @@ class Threshold(Recipe):
     def __post_init__(self) -> None:
         if not 0 <= self.probability <= 1:
             raise SchemaError(f"{self}: a threshold is a probability in [0, 1]")
+
+    def named(self) -> list[Label]:
+        """The class the rule is about."""
+        return [self.label]
 
     def decide(self, labels: list[Label], proba: NDArray[np.float64]) -> NDArray[np.intp]:
         """Place in `labels` of the class decided for, row by row."""
@@ -65,8 +75,16 @@ class Costs(Recipe):
     def __post_init__(self) -> None:
         if not all(type(pair) is tuple and len(pair) == 2 for pair in self.pairs):
             raise SchemaError(f"{self}: the keys of pairs are (true class, decided class)")
+        if any(true == decided for true, decided in self.pairs):
+            raise SchemaError(
+                f"{self}: a right decision costs nothing; pairs are (true class, decided class)"
+            )
         if not all(-np.inf < cost < np.inf for cost in (*self.miss.values(), *self.pairs.values())):
             raise SchemaError(f"{self}: a cost is a finite number")
+
+    def named(self) -> list[Label]:
+        """The classes the rule is about."""
+        return list(dict.fromkeys([*self.miss, *(label for pair in self.pairs for label in pair)]))
 
     def decide(self, labels: list[Label], proba: NDArray[np.float64]) -> NDArray[np.intp]:
         """Place in `labels` of the class with the least expected cost, row by row."""
@@ -80,3 +98,24 @@ class Costs(Recipe):
 
 
 Decision = Threshold | Costs
+
+
+def tell_unknown(rule: Decision | None, labels: Sequence[Label]) -> None:
+    """Warn of classes named in a rule that are not among those met: to be asked when all rows were learned.
+
+    While a stream goes on, a class that is named may still come.
+    """
+    missing = [] if rule is None else [label for label in rule.named() if label not in labels]
+    if not missing:
+        return
+    texts = {str(label): label for label in labels}
+    near = difflib.get_close_matches(str(missing[0]), list(texts), 1)
+    hint = f"; did you mean {texts[near[0]]!r}?" if near else ""
+    shown = ", ".join(map(repr, labels[:10])) + (
+        f" and {len(labels) - 10:,} more" if len(labels) > 10 else ""
+    )
+    warnings.warn(
+        f"{rule}: no class {missing[0]!r} was met, so it decides nothing; the classes are {shown}{hint}",
+        DecisionWarning,
+        stacklevel=3,
+    )

@@ -10,6 +10,8 @@ class BayouError(Exception):
 class DataError(BayouError, ValueError):
     """A value that does not fit: names the row, the column, the value and the way out.
 
+    `row` counts rows from 0; `line` lines of a file from 1, its header and blank lines included.
+
     Examples
     --------
     >>> print(DataError("not a number", column="price", row=3, value="abc", remedy="declare it nominal"))
@@ -24,10 +26,13 @@ class DataError(BayouError, ValueError):
         column: object = None,
         value: object = None,
         remedy: str = "",
+        line: int | None = None,
     ) -> None:
         self.problem, self.row, self.column, self.value, self.remedy = problem, row, column, value, remedy
+        self.line = line
         place = ", ".join(
-            ([f"row {row}"] if row is not None else [])
+            ([f"line {line}"] if line is not None else [])
+            + ([f"row {row}"] if row is not None else [])
             + ([f"column {column!r}"] if column is not None else [])
         )
         shown = f": {_short(value)}" if value is not None else ""
@@ -36,6 +41,10 @@ class DataError(BayouError, ValueError):
 
 class SchemaError(BayouError, ValueError):
     """Columns, kinds or classes that contradict what the model was told or has seen."""
+
+
+class OptionError(DataError, SchemaError):
+    """What was asked for cannot be, whatever the data hold: an unknown format, a column that does not exist."""
 
 
 class MergeError(BayouError, ValueError):

@@ -1,4 +1,10 @@
-"""What `merge` promises: every summary declares one law, and the law drives tests, back ends and docs."""
+"""What `merge` promises: every summary declares one law, and the law drives tests, back ends and docs.
+
+Laws are about what was counted. A reading that is searched for (intervals, groups, a structure) depends on when it was
+searched, so a model of such readings keeps its law after `refresh()`: merged shards, refreshed, are one pass,
+refreshed; the same holds for rows that were unlearned. Merging a model that has learned nothing changes nothing,
+readings included. A grid or range that was frozen from a warm-up is never unlearned: what is left is counted on it.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +52,7 @@ class MergeLaw(Enum):
 
 
 _PROMISES = {
-    MergeLaw.EXACT: "the same bits as one pass (integer weights, totals below 2^53)",
+    MergeLaw.EXACT: "the same bits as one pass, both refreshed (integer weights, totals below 2^53)",
     MergeLaw.ROUNDING: "the same as one pass up to 1e-12 of the largest magnitude absorbed",
     MergeLaw.BOUNDED: "the same as one pass within what the summary's own error() reports",
     MergeLaw.ORDERED: "associative but not commutative: shards merge in stream order",

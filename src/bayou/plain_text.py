@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+CONTROLS = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)  # what a terminal acts on, marks that turn the direction of text, halves of surrogate pairs
 
 
 def clean(text: object) -> str:
@@ -15,7 +17,7 @@ def clean(text: object) -> str:
     >>> clean("\x1b[31mred\x1b[0m\nrow")
     'red row'
     """
-    return _CONTROLS.sub("", _ESCAPES.sub("", str(text)).replace("\n", " ").replace("\t", " "))
+    return CONTROLS.sub("", _ESCAPES.sub("", str(text)).replace("\n", " ").replace("\t", " "))
 
 
 def shortened(text: object, width: int) -> str:

@@ -129,8 +129,8 @@ class Declared(Recipe):
         Name to kind (`"numeric"`, `"nominal"`, `"text"`) or, for a nominal column, its list of values.
     classes
         The classes; giving them closes the class set.
-    max_classes, max_values, max_words
-        Caps that keep memory bounded: a class beyond its cap is an error, a value or word shares one
+    max_classes, max_values, max_words, max_columns
+        Caps that keep memory bounded: a class or column beyond its cap is an error, a value or word shares one
         "other" cell.
     hash_values
         No vocabulary is kept of nominal columns; their values are handed over as stable hashes, for models
@@ -147,6 +147,7 @@ class Declared(Recipe):
     max_classes: int = 10_000
     max_values: int = 10_000
     max_words: int = 1_000_000
+    max_columns: int = 100_000
     hash_values: bool = False
 
 

@@ -41,7 +41,7 @@ def test_evaluate_needs_nothing_but_an_arff_file(tmp_path: Path) -> None:
 
 
 def test_a_csv_without_target_lists_columns_and_a_guess(folder: Path) -> None:
-    result = bayou("evaluate", folder / "mixed.csv", code=1)
+    result = bayou("evaluate", folder / "mixed.csv", code=2)
     assert result.stdout == ""
     (line,) = result.stderr.splitlines()
     assert line.startswith("error: which column is the target? The columns are 'x0', 'x1'")
@@ -315,9 +315,75 @@ def test_predict_decides_as_the_model_does(tmp_path: Path) -> None:
 def test_a_model_without_classes_and_an_address_are_told_apart_from_bugs(
     tmp_path: Path, folder: Path
 ) -> None:
-    (tmp_path / "none.csv").write_text("a,c\n")
-    bayou("learn", tmp_path / "none.csv", "-t", "c", "-o", tmp_path / "m.bayou")
+    NaiveBayes().save(tmp_path / "m.bayou")
     assert "no class" in bayou("predict", tmp_path / "m.bayou", folder / "mixed.csv", code=1).stderr
     address = "https://example.org/rows.csv"
     said = bayou("learn", address, "-t", "c", "-o", tmp_path / "m.bayou", code=1).stderr
     assert f"not addresses: '{address}'" in said
+
+
+def test_whatever_is_wrong_with_an_option_ends_with_2(folder: Path, tmp_path: Path) -> None:
+    rows, out = folder / "mixed.csv", tmp_path / "m.bayou"
+    (tmp_path / "rows.xyz").write_text("a,c\n1,p\n")
+    (tmp_path / "rows.libsvm").write_text("1 1:2\n")
+    (tmp_path / "rows.jsonl").write_text('{"a": 1}\n')
+    for wrong in (
+        (rows, "-t", "nosuch"),
+        (rows, "-t", "class", "--format", "nosuch"),
+        (rows, "-t", "class", "--nominal", "nosuch"),
+        (rows, "-t", "class", "--ignore", "class"),
+        (rows, "-t", "class", "--nominal", "x0", "--numeric", "x0"),
+        (rows, "-t", "class", "--dead-letters", rows),
+        (rows, "-t", "class", "--every", "never"),
+        (rows, "-t", "class", "--rows", "many"),
+        (rows, "-t", "class", "--policy", "nosuch"),
+        (rows, "-t", "class", "-m", "nosuch"),
+        (rows, "-t", "class", "-m", "nb(smoothing=-1)"),
+        (rows, "-t", "class", "-m", "nb(numeric=nosuch)"),
+        (rows, "-t", "class", "-m", "bagging(tree(grace=0))"),
+        (tmp_path / "rows.xyz", "-t", "c"),
+        (tmp_path / "rows.libsvm", "-t", "1"),
+        (tmp_path / "rows.jsonl", "-t", "c"),
+    ):
+        said = bayou("learn", *wrong, "-o", out, code=2)
+        assert said.stdout == ""
+        assert "rror: " in said.stderr
+    bayou("predict", folder / "m.bayou", rows, "-o", tmp_path / "out.nosuch", code=2)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["rows.jsonl", "rows.libsvm", "rows.xyz"]
+
+
+def test_what_is_wrong_with_files_ends_with_1(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "bad.csv").write_text("a,c\n" + "1,p\n" * 5 + "oops,q\n")
+    (tmp_path / "no.bayou").write_bytes(b"nothing")
+    bayou("learn", tmp_path / "none.csv", "-t", "c", "-o", tmp_path / "m.bayou", code=1)
+    bayou("learn", tmp_path / "bad.csv", "-t", "c", "-o", tmp_path / "m.bayou", code=1)
+    bayou("inspect", tmp_path / "no.bayou", code=1)
+    bayou("learn", folder / "mixed.csv", "-t", "class", "-o", tmp_path / "nowhere" / "m.bayou", code=1)
+
+
+def test_explain_refuses_a_row_that_repeats_a_key(folder: Path) -> None:
+    said = bayou("explain", folder / "m.bayou", "-", stdin='{"x0": 1, "x0": 2}', code=1).stderr
+    assert "column 'x0': a key that is repeated" in said
+
+
+def test_models_speak_plainly() -> None:
+    text = bayou("models").stdout
+    assert "$" not in text
+    assert "\\" not in text
+    assert "As in" not in text
+    fanc, collection = (json.loads(bayou("models", name, "--json").stdout) for name in ("fanc", "collection"))
+    assert collection["collection"]["options"]["order"] == fanc["fanc"]["options"]["order"]
+    assert "P(c) ∏_i (P(x_i|c) + Σ_(j<i) P(x_i|c,x_j))" in fanc["fanc"]["about"]
+    fan = json.loads(bayou("models", "fan", "--json").stdout)["fan"]["options"]["numeric"]["about"]
+    assert fan.startswith("How numeric columns are cut")
+    assert fan.endswith("ties go to the first child, then to the first parent.")
+
+
+def test_inspect_marks_information_that_was_not_counted(folder: Path) -> None:
+    text = bayou("inspect", folder / "m.bayou").stdout
+    assert "* as the fitted normals have it, not counted" in text
+    columns = json.loads(bayou("inspect", folder / "m.bayou", "--json").stdout)["columns"]
+    assert {c["name"]: c["information_from"] for c in columns if c["name"] in ("x0", "n0")} == {
+        "x0": "normals",
+        "n0": "counts",
+    }

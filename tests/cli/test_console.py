@@ -15,6 +15,7 @@ from bayou.cli import console, meter, options
 from bayou.cli.files import check_writable
 from bayou.cli.sinks import opened_sink
 from bayou.errors import DataError
+from bayou.kernels import compiling
 from bayou.plain_text import clean, shortened
 
 
@@ -95,6 +96,26 @@ def test_progress_on_a_terminal_is_one_line_that_goes_away(monkeypatch: pytest.M
     assert "nb 50.00" in text
     assert text.replace("\r\x1b[K", "").count("\x1b") == 0
     assert text.endswith("\r\x1b[K")
+
+
+def test_time_left_leaves_out_compiling_and_what_was_done_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, compiled, screen = [100.0], [0.0], Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(meter, "_LIVE", 0.0)
+    monkeypatch.setattr(meter.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(compiling, "compile_seconds", lambda: compiled[0])
+    shown = meter.Meter("evaluate")
+    now[0], compiled[0] = 160.0, 58.0  # a minute, nearly all of it the compiler's
+    shown.update(1000, 0.5)
+    assert "1,000 rows  500/s  50 %  2 s left" in screen.getvalue()
+    resumed = meter.Meter("learn")
+    resumed.begin(9_000, 0.9)
+    now[0] = 162.0
+    resumed.update(9_500, 0.95)
+    assert "9,500 rows  250/s  95 %  2 s left" in screen.getvalue()
+    resumed.update(9_990, 0.999)
+    assert "99 %" in screen.getvalue()  # not 100: it is not the end
 
 
 def test_progress_elsewhere_is_a_line_now_and_then(

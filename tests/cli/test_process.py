@@ -155,3 +155,46 @@ def test_sigterm_saves_a_checkpoint_and_resume_goes_on(tmp_path: Path) -> None:
     with open_stream(path, target="c") as source:
         alone = Run(Learning(NaiveBayes()), source, None).to_the_end().model
     assert out.read_bytes() == files.dumps(alone.refresh())
+
+
+SIGNALLED = """
+import os, signal, sys, bayou.cli
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.{signal})
+sys.meta_path.insert(0, Finder())
+bayou.cli.main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are different there")
+@pytest.mark.parametrize(
+    "module", ["bayou.cli.app", "bayou.cli.learn", "bayou.cli.specs", "numba", "pyarrow"]
+)
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGINT"])
+def test_a_signal_while_modules_are_loaded(tmp_path: Path, module: str, number: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("a,c\n" + "x,p\ny,q\n" * 3)
+    code = SIGNALLED.format(module=module, signal=number)
+    found = subprocess.run(
+        [sys.executable, "-c", code, "learn", str(path), "-t", "c", "-o", str(tmp_path / "m.bayou")],
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert (found.returncode, found.stderr) == (130, b"interrupted\n")
+    assert [p.name for p in tmp_path.iterdir()] == ["x.csv"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are different there")
+def test_sigterm_while_writing_leaves_no_draft(tmp_path: Path) -> None:
+    command = [*COMMAND, "generate", "sea", "-n", "1e9", "-o", str(tmp_path / "x.csv")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        while not (draft := tmp_path / "x.csv.part").exists() or not draft.stat().st_size:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.005)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err.splitlines()[-1]) == (130, b"interrupted")
+    assert list(tmp_path.iterdir()) == []

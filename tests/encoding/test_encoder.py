@@ -230,3 +230,14 @@ def test_a_closed_class_set_refuses_others():
     with pytest.raises(DataError, match="declared classes"):
         model.learn_one({"x": 1.0}, "c")
     assert model.labels() == ["a", "b"]
+
+
+def test_columns_beyond_their_cap_are_an_error_that_changes_nothing():
+    model = NaiveBayes(schema=Declared(max_columns=3))
+    model.learn_many([{"a": 1.0, "b": "u"}], ["yes"])
+    before = model.digest()
+    with pytest.raises(DataError, match=r"one column more than max_columns=3.*'d'|column 'd'.*max_columns=3"):
+        model.learn_many([{"a": 1.0, "c": 2.0}, {"d": 3.0}], ["yes", "no"])
+    assert model.digest() == before
+    model.learn_many([{"a": 1.0, "c": 2.0}], ["no"])
+    assert list(model.schema_.place) == ["a", "b", "c"]

@@ -12,7 +12,7 @@ from bayou import plots
 from bayou.classifiers import MultinomialNB, NaiveBayes
 from bayou.classifiers.tan import TAN
 from bayou.classifiers.weighted import WeightedNB
-from bayou.errors import UnsupportedError
+from bayou.errors import SchemaError, UnsupportedError
 from bayou.evaluate import Evaluation, prequential
 from bayou.streams.generators import MixedGaussian
 
@@ -103,3 +103,32 @@ def test_axes_that_are_given_are_drawn_on(found: Evaluation) -> None:
     left, right = Figure().subplots(1, 2)
     assert plots.calibration(found["nb"], ax=left) is left
     assert plots.learning_curves(found, ax=right) is right
+
+
+def test_what_prequential_returns_can_be_drawn_as_it_is() -> None:
+    alone = prequential(NaiveBayes(), MixedGaussian(seed=4), rows=600)
+    result = alone.only
+    label = result.labels[0]
+    assert [t.get_text() for t in plots.confusion(alone).texts] == [
+        f"{v:,.0f}" for v in result.confusion.ravel()
+    ]
+    for picture in (plots.per_class, plots.calibration):
+        assert picture(alone).get_title(loc="left") == picture(result).get_title(loc="left")
+    for curve in (plots.roc, plots.precision_recall):
+        assert curve(alone, label).get_title(loc="left") == curve(result, label).get_title(loc="left")
+
+
+def test_of_several_models_one_has_to_be_chosen(found: Evaluation) -> None:
+    with pytest.raises(SchemaError, match=r"models were evaluated, \['nb'.*found\['nb'\]"):
+        plots.confusion(found)
+
+
+def test_baselines_can_be_told_apart_and_legends_cover_nothing(found: Evaluation) -> None:
+    ax = drawn(plots.learning_curves(found))
+    looks = {(line.get_color(), line.get_linestyle()) for line in ax.lines}
+    assert len(looks) == len(ax.lines)
+    for one in (ax, drawn(plots.per_class(found["nb"]))):
+        one.figure.canvas.draw()
+        legend, inside = one.get_legend().get_window_extent(), one.get_window_extent()
+        assert legend.x0 >= inside.x1 - 1
+        assert legend.x1 <= one.figure.bbox.x1 + 1

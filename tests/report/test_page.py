@@ -19,6 +19,7 @@ from bayou.classifiers.weighted import WeightedNB
 from bayou.evaluate import holdout, prequential
 from bayou.readings.modl_groups import MODLGroups
 from bayou.report import Background, attributes_of, contents, report_html
+from bayou.report.drawing import bars
 from bayou.streams.generators import BagOfWords, ManyGaussians, MixedGaussian
 
 OTHERS = (FAN, HoeffdingTree, SuperParent, TAN, WeightedNB)
@@ -222,3 +223,67 @@ def test_an_evaluation_writes_its_own_report(tmp_path):
     page = (tmp_path / "page.html").read_text()
     assert "mine" in page
     assert "<svg" in page
+
+
+def test_information_that_was_not_counted_says_so() -> None:
+    """A heavy tail: the fitted normals tell half of the class, the counts a seventh."""
+    rng = np.random.default_rng(3)
+    y = rng.random(20_000) < 0.25
+    gain = np.where(rng.random(20_000) < np.where(y, 0.2, 0.03), np.where(y, 15_000.0, 3_000.0), 0.0)
+    rows = [{"gain": g, "sex": s} for g, s in zip(gain.tolist(), np.where(y, "m", "f").tolist(), strict=True)]
+    found = {}
+    for numeric in ("gaussian", "gk"):
+        model = NaiveBayes(numeric=numeric)
+        model.learn_many(rows, y.tolist())
+        inside = contents(model)
+        assert inside is not None
+        found[numeric] = {a.name: a for a in attributes_of(inside)}
+        page = report_html(models={"m": model})
+        told = numeric == "gaussian"
+        assert ("as the fitted normal densities have it, not counted" in page) is told
+        assert (" by the fitted normals" in page) is told
+        assert ("they may reach beyond the values seen" in page) is told
+    assert found["gaussian"]["gain"].by_normals
+    assert not found["gaussian"]["sex"].by_normals
+    assert not found["gk"]["gain"].by_normals
+    assert found["gaussian"]["gain"].information > 2 * found["gk"]["gain"].information
+
+
+def test_what_is_written_beside_a_bar_fits_into_the_picture() -> None:
+    made = str(bars("Rows by class", [("<=50K", 24_720.0, "24,720 (75.9 %)"), ("a" * 40, 1.0, "1 (0.0 %)")]))
+    widths = [
+        float(x) + 7 * len(text) for x, text in re.findall(r'<text x="([\d.]+)" y="\d+">([^<]*)<', made)
+    ]
+    assert len(widths) == 2
+    assert max(widths) <= 540
+
+
+def test_bars_of_words_are_ordered_by_their_length() -> None:
+    rng = np.random.default_rng(5)
+    names = [f"w{i}" for i in range(40)]
+    rows = [{"text": " ".join(rng.choice(names, 6, p=np.arange(1, 41) / 820))} for _ in range(400)]
+    model = MultinomialNB()
+    model.learn_many(rows, ["even" if "w39" in row["text"] or "w2" in row["text"] else "odd" for row in rows])
+    page = report_html(models={"m": model})
+    for label in ("even", "odd"):
+        picture = page[page.index(f"Words for {label}") :].split("</svg>")[0]
+        lengths = [float(width) for width in re.findall(r'<rect [^>]*width="([\d.]+)"', picture)]
+        assert len(lengths) > 3
+        assert lengths == sorted(lengths, reverse=True)
+
+
+def test_drifts_are_pins_on_the_axis_rather_than_a_grid() -> None:
+    model = NaiveBayes()
+    found = prequential({"nb": model}, MixedGaussian(seed=1), rows=3000)
+    page = report_html(found, {"nb": model}, Background(drifts={"nb": list(range(100, 3000, 100))}))
+    pins = re.findall(r'<g class="fill drift c0"><title>[^<]*</title><polygon points="([^"]*)"', page)
+    assert len(pins) >= 2 * 29
+    for points in pins:
+        heights = [float(point.split(",")[1]) for point in points.split()]
+        assert max(heights) - min(heights) < 10
+
+
+def test_long_names_stay_whole_in_their_tile() -> None:
+    page = report_html(models={"m": MultinomialNB()})
+    assert '<b class="long">MultinomialNB</b>' in page
+    assert "<b>" not in page.split("MultinomialNB")[0].rsplit("<dt>", 1)[-1]

@@ -115,7 +115,7 @@ def test_nul_and_invalid_utf8(tmp_path: Path) -> None:
     path.write_bytes(b"n,y\na,u\n\xff,v\n\xff\n")
     rows, error, _ = outcome(path, target="y")
     assert len(rows) == 1
-    assert error.startswith("row 1, column 'n': not UTF-8 text: '\\\\xff'")
+    assert error.startswith("line 3, row 1, column 'n': not UTF-8 text: '\\\\xff'")
     assert outcome(path, target="y", policy="skip")[2] == {"not UTF-8 text": 1, "short row": 1}
 
 

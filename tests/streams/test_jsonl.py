@@ -62,7 +62,7 @@ def test_labels_keep_their_type(tmp_path: Path, labels: list[Any], kind: str) ->
         ({"n": "\ud800", "y": 1}, "row 2, column 'n': not a text or a number"),
         ("[1, 2]", "row 2: not a JSON object"),
         ('{"x": 1,', "row 2: not JSON"),
-        ('{"x": 1, "x": 2}', "row 2: a key that is repeated"),
+        ('{"x": 1, "x": 2}', "row 2: key 'x' is repeated"),
         ("[" * 40 + "]" * 40, "row 2: nested deeper than 32 levels"),
         ('{"x": ' + "9" * 5000 + "}", "row 2: not JSON"),
     ],

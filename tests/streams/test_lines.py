@@ -27,7 +27,7 @@ def test_lines_without_tab_or_utf8(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     path.write_bytes(b"a\tx\nno tab here\nb\t\xff\nc\ty\n")
     rows, error, _ = outcome(path, format="text")
-    assert (len(rows), error[:27]) == (1, "row 1: a line without a tab")
+    assert (len(rows), error[:35]) == (1, "line 2, row 1: a line without a tab")
     rows, error, counts = outcome(path, format="text", policy="skip")
     assert (len(rows), counts) == (2, {"a line without a tab": 1, "not UTF-8 text": 1})
 

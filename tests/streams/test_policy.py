@@ -32,7 +32,9 @@ def test_strict_hands_out_what_comes_before(path: Path, chunk: int) -> None:
     for sizes in ([1], [7], [1000]):
         rows, error, counts = outcome(path, sizes, target="y", numeric=["x", "y"])
         assert len(rows) == 10
-        assert error.startswith("row 10, column 'x': not a number: 'oops' (declare it: nominal=['x']")
+        assert error.startswith(
+            "line 12, row 10, column 'x': not a number: 'oops' (declare it: nominal=['x']"
+        )
         assert counts == {}
     with open_stream(path, target="y", numeric=["x"]) as stream:
         assert len(stream.read(1000) or ()) == 10

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import warnings
 
 
 class Spared:
@@ -21,6 +22,7 @@ class Spared:
 def main(handle: int) -> None:
     """Be a worker; the job comes from standard input."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent decides
+    warnings.simplefilter("ignore")  # the caller, who reads the same files, has been warned
     sys.meta_path.insert(0, Spared())
     from multiprocessing.connection import Connection
 

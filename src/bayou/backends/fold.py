@@ -190,7 +190,7 @@ def error_to_json(error: BayouError, place: str) -> dict[str, Any]:
         column = None if error.column is None else str(error.column)
         return {
             "kind": "data", "problem": f"{place}: {error.problem}" if place else error.problem,
-            "row": error.row, "column": column, "value": value, "remedy": error.remedy,
+            "row": error.row, "line": error.line, "column": column, "value": value, "remedy": error.remedy,
         }  # fmt: skip
     kind = "merge" if isinstance(error, MergeError) else "other"
     return {"kind": kind, "problem": f"{place}: {error}" if place else str(error)}

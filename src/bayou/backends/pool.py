@@ -69,8 +69,8 @@ def fit_files(
         As in `open_stream`, for every file; kinds of columns not given are those of the first file.
     shard_bytes
         Size of the shards; by default a 64th of all bytes, but at least 4 MiB and at most 128 MiB. Parquet is
-        cut between row groups, lines (CSV without quotes, ARFF, JSON lines, text) at line ends; packed files and
-        CSV with quotes are not cut.
+        cut between row groups, lines (CSV, ARFF, JSON lines, text) at line ends, and CSV with quotes, which takes one
+        quick pass more, where records end; packed files are not cut.
     on_progress
         Called with the number of rows learned and the share of the bytes done.
 
@@ -116,7 +116,7 @@ class Plan:
     job: ShardJob
     shards: list[Shard]
     shard_bytes: int | None
-    uncut: frozenset[str] = frozenset()
+    quoted: frozenset[str] = frozenset()
 
     @staticmethod
     def of(paths: Paths, estimator: Any, options: Mapping[str, Any], shard_bytes: int | None) -> Plan:
@@ -129,13 +129,13 @@ class Plan:
         return Plan(names, job, cut(names, opening, shard_bytes), shard_bytes)
 
     def carried_out(self, learn: Callable[[Plan], Learned]) -> Learned:
-        """What comes of it; a file that turns out to have quotes is left uncut, and everything begun again."""
+        """What comes of it; a file that turns out to have quotes is cut by its records, and everything begun again."""
         try:
             return learn(self)
-        except QuotedError as quoted:
-            uncut = self.uncut | {quoted.path}
-        shards = cut(self.paths, self.job.opening, self.shard_bytes, uncut)
-        return replace(self, shards=shards, uncut=uncut).carried_out(learn)
+        except QuotedError as found:
+            quoted = self.quoted | {found.path}
+        shards = cut(self.paths, self.job.opening, self.shard_bytes, quoted)
+        return replace(self, shards=shards, quoted=quoted).carried_out(learn)
 
 
 def _opened(names: list[str], opening: Opening) -> Iterator[Source]:

@@ -12,11 +12,12 @@ from typing import Any, cast
 
 import pyarrow as pa
 
-from bayou.errors import DataError
+from bayou.errors import DataError, OptionError
 from bayou.streams import limits, open_stream
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.chunked import ChunkedSource
 from bayou.streams.columnar import STRIDE
+from bayou.streams.delimited import DelimitedSource
 from bayou.streams.opening import format_of
 from bayou.streams.records import QuotedError
 from bayou.streams.source import Source
@@ -27,13 +28,17 @@ LINES = ("csv", "tsv", "txt", "text", "arff", "jsonl", "libsvm")
 
 @dataclass(frozen=True)
 class Shard:
-    """Rows of one file from one place to another (see `ChunkedSource.part`); `row` is the number of the first."""
+    """Rows of one file from one place to another (see `ChunkedSource.part`); `row` is the number of the first.
+
+    `at_record`: the file has quotes, and was cut where records end rather than lines.
+    """
 
     path: str
     start: int = 0
     end: int | None = None
     row: int = 0
     size: int = 0
+    at_record: bool = False
 
     @property
     def place(self) -> str:
@@ -58,7 +63,7 @@ class Opening:
         """Open everything as this file is opened."""
         with open_stream(path, **options) as source:
             if source.target is None:
-                raise DataError(f"{path} has no target to learn", remedy="say which column it is: target=")
+                raise OptionError(f"{path} has no target to learn", remedy="say which column it is: target=")
             return Opening(options, {name: column.kind for name, column in source.columns.items()})
 
     def open(self, shard: Shard) -> Source:
@@ -73,7 +78,7 @@ class Opening:
             source = open_stream(shard.path, **{**self.options, **kinds})
         if shard.start or shard.end is not None:
             try:
-                cast(ChunkedSource, source).part(shard.start, shard.end, shard.row)
+                cast(ChunkedSource, source).part(shard.start, shard.end, shard.row, shard.at_record)
             except BaseException:
                 source.close()
                 raise
@@ -110,9 +115,9 @@ def found(paths: Path | str | Iterable[Path | str]) -> list[str]:
 
 
 def cut(
-    paths: Sequence[str], opening: Opening, shard_bytes: int | None = None, uncut: Collection[str] = ()
+    paths: Sequence[str], opening: Opening, shard_bytes: int | None = None, quoted: Collection[str] = ()
 ) -> list[Shard]:
-    """The files as shards of about `shard_bytes`, in order; those in `uncut` stay in one piece.
+    """The files as shards of about `shard_bytes`, in order; those in `quoted` are known to have quotes.
 
     How files are cut depends on the files alone, so that the result does not depend on the number of workers.
     """
@@ -120,8 +125,10 @@ def cut(
     target_bytes = shard_bytes or min(MOST, max(LEAST, sum(sizes) // SHARDS))
     out: list[Shard] = []
     for path, size in zip(paths, sizes, strict=True):
-        if size <= target_bytes or path in uncut:
+        if size <= target_bytes:
             out.append(Shard(path, size=size))
+        elif path in quoted:
+            out += _records(path, size, target_bytes, opening)
         else:
             out += _parts(path, size, target_bytes, opening)
     return out
@@ -159,13 +166,13 @@ def _row_groups(path: str, target_bytes: int) -> list[Shard]:
 
 
 def _lines(path: str, size: int, target_bytes: int, opening: Opening) -> list[Shard]:
-    """Cut behind the first line end after every so many bytes; a file with quotes may not be cut so."""
+    """Cut behind the first line end after every so many bytes; a file with quotes is cut by its records."""
     with opening.open(Shard(path)) as source:
         first = source.position()["place"]
         try:
             cast(ChunkedSource, source).part(0, min(size, first + limits.CHUNK))
         except QuotedError:
-            return [Shard(path, size=size)]
+            return _records(path, size, target_bytes, opening)
     edges = [0]
     with open(path, "rb") as file:
         for edge in range(first + target_bytes, size, target_bytes):
@@ -174,3 +181,11 @@ def _lines(path: str, size: int, target_bytes: int, opening: Opening) -> list[Sh
             if edges[-1] < file.tell() < size:
                 edges.append(file.tell())
     return [Shard(path, lo, hi, 0, hi - lo) for lo, hi in pairwise([*edges, size])]
+
+
+def _records(path: str, size: int, target_bytes: int, opening: Opening) -> list[Shard]:
+    """Cut where records end: one quick pass over the quotes of the file, without parsing it."""
+    with opening.open(Shard(path)) as source:
+        first = source.position()["place"]
+        inner = [edge for edge in cast(DelimitedSource, source).edges(target_bytes) if first < edge < size]
+    return [Shard(path, lo, hi, 0, hi - lo, True) for lo, hi in pairwise([0, *inner, size])]

@@ -44,7 +44,8 @@ class Worker:
 
     def _start(self) -> None:
         self._line, theirs = Pipe()
-        command = [sys.executable, "-m", "bayou.backends", str(theirs.fileno())]
+        # -P: what lies in the current folder is data, and a numba.py among it must not be run.
+        command = [sys.executable, "-P", "-m", "bayou.backends", str(theirs.fileno())]
         known = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         with theirs, tempfile.TemporaryFile() as job_file:
             job_file.write(self._job)

@@ -349,7 +349,11 @@ class EstimatorCore(Parameterised):
         return self
 
     def unlearn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Take rows out again, as if they had never been seen. They must have been learned before."""
+        """Take rows out again, as if they had never been seen. They must have been learned before.
+
+        Readings that are searched for are those of the rows left once both are refreshed (`refresh()`). A grid or range
+        that was frozen from a warm-up stays as it is, since the values behind it are gone.
+        """
         encoder, engine = self._require(), self.engine
         # As if to learn, which tells what is new; nothing is admitted.
         block, growth = encoder.encode(X, y, sample_weight, learn=True)

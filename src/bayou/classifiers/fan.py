@@ -25,7 +25,8 @@ class FAN(AugmentedNB):
     smoothing, prior, order, numeric, max_bytes, schema
         As in `TAN`; ties go to the first child, then to the first parent.
 
-    Merge: exact (the forest is searched again). Memory: 8 bytes per pair of values and class.
+    Merge and unlearn: exact after `refresh()`, which searches the forest again in the counts. Memory: 8 bytes per
+    pair of values and class.
 
     Examples
     --------

@@ -28,7 +28,8 @@ class TAN(AugmentedNB):
     schema
         What is known beforehand.
 
-    Merge: exact (the tree is searched again). Memory: 8 bytes per pair of values and class.
+    Merge and unlearn: exact after `refresh()`, which searches the tree again in the counts. Memory: 8 bytes per
+    pair of values and class.
 
     Examples
     --------

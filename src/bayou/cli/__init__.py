@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+
 
 def main() -> None:
     """Entry point of the `bayou` command."""
-    from bayou.cli.app import app
+    signal.signal(signal.SIGTERM, _stop)  # before the imports, which take longer than some wait
+    try:
+        from bayou.cli.app import app
 
-    app(prog_name="bayou")
+        app(prog_name="bayou")
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        raise SystemExit(130) from None
+
+
+def _stop(number: int, frame: object) -> None:
+    """SIGTERM ends a command as Ctrl-C does: what was begun is cleared away, and the exit code says so."""
+    raise KeyboardInterrupt

@@ -9,13 +9,16 @@ import typer
 
 from bayou.cli.compare import compare
 from bayou.cli.evaluate import evaluate
+from bayou.cli.explain import explain
 from bayou.cli.generate import demo, generate
-from bayou.cli.inspect import explain, inspect, merge
+from bayou.cli.inspect import inspect
 from bayou.cli.learn import learn
+from bayou.cli.merge import merge
 from bayou.cli.models import models, warm
 from bayou.cli.predict import predict
 from bayou.cli.report import report
 from bayou.cli.resume import resume
+from bayou.cli.unlearn import unlearn
 
 EPILOG = (
     "Exit codes: 0 done; 1 an error in the data or the model; 2 an error in the command; 130 interrupted (Ctrl-C or "
@@ -63,6 +66,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     inspect: "What a model file holds.",
     report: "A page with pictures of what a model has learned.",
     merge: "Add up models that learned different rows.",
+    unlearn: "Take rows out of a model again.",
     models: "Every classifier with its options.",
     generate: "Write a synthetic stream.",
     warm: "Compile everything now, once.",

@@ -14,7 +14,8 @@ def columns_of(inside: ModelContents) -> list[dict[str, Any]]:
     """Every column the model tells about, the most informative first.
 
     A column has its name, kind, shape ("intervals", "groups", "values" or "gaussian"), `information` (the share of
-    the class entropy that it tells by itself), `level` (the relevance MODL gives, where it was searched), and its
+    the class entropy that it tells by itself; `information_from` says whether by counts or, for want of them, by the
+    fitted normals), `level` (the relevance MODL gives, where it was searched), and its
     parts with class weights, or mean and deviation per class.
     """
     from bayou.report.attributes import attributes_of, class_labels
@@ -28,6 +29,7 @@ def columns_of(inside: ModelContents) -> list[dict[str, Any]]:
             "kind": each.kind,
             "shape": each.shape,
             "information": each.information,
+            "information_from": "normals" if each.by_normals else "counts",
         }
         if each.level is not None:
             facts["level"] = each.level
@@ -86,7 +88,7 @@ def lines(columns: list[dict[str, Any]], all: bool) -> list[list[str]]:
     return [
         [
             shortened(facts["name"], 40),
-            percent(facts["information"]),
+            percent(facts["information"]) + ("*" if facts["information_from"] == "normals" else " "),
             f"{facts['level']:.4f}" if "level" in facts else "-",
             _told(facts, all),
         ]

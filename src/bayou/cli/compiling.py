@@ -11,4 +11,12 @@ def announce_compiling(quiet: bool, seconds: int = 10) -> None:
         return
     from bayou.kernels.compiling import watch
 
-    watch(lambda: note(f"compiling, once, about {seconds} s (`bayou warm` does it all beforehand)"))
+    watch(lambda: note(_announcement(seconds)))
+
+
+def _announcement(seconds: int) -> str:
+    from bayou.kernels.jit import can_cache
+
+    if can_cache():
+        return f"compiling, once, about {seconds} s (`bayou warm` does it all beforehand)"
+    return f"compiling, about {seconds} s, each time: set NUMBA_CACHE_DIR to a folder that can be written to"

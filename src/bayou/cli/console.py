@@ -8,10 +8,12 @@ import re
 import shutil
 import sys
 import textwrap
+import warnings
 from collections.abc import Callable
 from typing import Any, ParamSpec, TextIO, TypeVar
 
-from bayou.errors import BayouError, SchemaError
+from bayou.errors import BayouError, OptionError
+from bayou.plain_text import CONTROLS, clean
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -19,7 +21,7 @@ R = TypeVar("R")
 DATA_ERROR, USAGE_ERROR, INTERRUPTED = 1, 2, 130
 
 
-class UsageError(SchemaError):
+class UsageError(OptionError):
     """Something in the command itself that cannot be meant so."""
 
 
@@ -43,7 +45,8 @@ def heading(text: str) -> str:
 
 
 def prose(text: str, indent: str = "") -> None:
-    """A sentence of the result, wrapped where there is a terminal to wrap it for."""
+    """A sentence of the result, safe to print, wrapped where there is a terminal to wrap it for."""
+    text = clean(text)
     if is_terminal(sys.stdout):
         width = max(20, shutil.get_terminal_size().columns - 1)
         text = textwrap.fill(
@@ -71,7 +74,9 @@ def out_json(data: Any) -> None:
     """One JSON document, with nothing that is not JSON in it."""
     import json
 
-    out(json.dumps(finite(data), indent=2, ensure_ascii=False, allow_nan=False, default=str))
+    text = json.dumps(finite(data), indent=2, ensure_ascii=False, allow_nan=False, default=str)
+    # JSON escapes what is below a blank; terminals also act on what lies behind ASCII, and on marks of direction.
+    out(CONTROLS.sub(lambda mark: mark[0] if mark[0] == "\n" else f"\\u{ord(mark[0]):04x}", text))
 
 
 def finite(data: Any) -> Any:
@@ -84,20 +89,28 @@ def finite(data: Any) -> Any:
 
 
 def note(text: str) -> None:
-    """A line for the person, not for the pipe."""
-    sys.stderr.write(text + "\n")
+    """A line for the person, not for the pipe; names in it come from data, and are made safe to print."""
+    sys.stderr.write(clean(text) + "\n")
     sys.stderr.flush()
 
 
+def warn(text: str) -> None:
+    """A line for the person, however quiet: without it, an answer would be wrong in silence."""
+    note(f"warning: {text}")
+
+
 def guarded(command: Callable[P, R]) -> Callable[P, R]:
-    """Turn errors into one sentence and an exit code: 1 data or model, 130 interrupted; a closed pipe is no error."""
+    """Turn errors into one sentence and an exit code: 1 files, 2 options, 130 interrupted; a closed pipe is none."""
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         import typer
 
         try:
-            result = command(*args, **kwargs)
+            with warnings.catch_warnings():
+                warnings.simplefilter("default", UserWarning)
+                warnings.showwarning = lambda message, *place, **more: warn(as_options(str(message)))
+                result = command(*args, **kwargs)
             sys.stdout.flush()
             return result
         except BrokenPipeError:
@@ -108,7 +121,7 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
             raise typer.Exit(INTERRUPTED) from None
         except BayouError as error:
             _explain(error)
-            raise typer.Exit(USAGE_ERROR if isinstance(error, UsageError) else DATA_ERROR) from None
+            raise typer.Exit(USAGE_ERROR if isinstance(error, OptionError) else DATA_ERROR) from None
         except OSError as error:
             _explain(error)
             raise typer.Exit(DATA_ERROR) from None
@@ -118,7 +131,7 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
             if os.environ.get("BAYOU_DEBUG"):
                 raise
             note(
-                f"error: {type(error).__name__}: {printable(error)} (this is a bug in bayou; BAYOU_DEBUG=1 shows "
+                f"error: {type(error).__name__}: {clean(error)} (this is a bug in bayou; BAYOU_DEBUG=1 shows "
                 "where, please report it)"
             )
             raise typer.Exit(DATA_ERROR) from None
@@ -131,15 +144,9 @@ def _explain(error: Exception) -> None:
         raise error
     if isinstance(error, OSError) and not hasattr(error, "problem") and error.strerror:
         name = f"{error.filename}: " if error.filename else ""
-        note(f"error: {printable(name + error.strerror)}")
+        note(f"error: {clean(name + error.strerror)}")
         return
-    note(f"error: {as_options(printable(error))}")
-
-
-def printable(text: object) -> str:
-    from bayou.plain_text import clean
-
-    return clean(text)
+    note(f"error: {as_options(clean(error))}")
 
 
 def as_options(message: str) -> str:
@@ -147,16 +154,27 @@ def as_options(message: str) -> str:
 
     >>> as_options("perhaps target='class'; or policy='skip'; nominal=['day']")
     'perhaps --target class; or --policy skip; --nominal day'
+    >>> as_options("ignore=['day', 'the hour']")
+    "--ignore 'day,the hour'"
     """
     message = message.replace("make shards with model.fresh()", "learn them with the same --model")
-    message = re.sub(r"schema=Declared\(columns=\{('[^']*'): '(\w+)'\}\)", r"\2=[\1]", message)
     message = re.sub(
-        r"\b(nominal|numeric|text|ignore)=\[(['\"])(.*?)\2\]", lambda m: f"--{m[1]} {_quoted(m[3])}", message
+        r"raise it with schema=Declared\((max_\w+)=\.\.\.\)",
+        lambda m: f'raise it in the model, as in --model "nb(schema=Declared({m[1]}=100000))"',
+        message,
     )
+    message = re.sub(r"schema=Declared\(columns=\{('[^']*'): '(\w+)'\}\)", r"\2=[\1]", message)
+    message = re.sub(r"\b(nominal|numeric|text|ignore)=\[((['\"]).*?\3)\]", _names_option, message)
+    message = re.sub(r"\b(nominal|numeric|text|ignore)=\[\.\.\.\]", r"--\1", message)
     message = re.sub(
         r"\b(target|policy|format)=(['\"])(.*?)\2", lambda m: f"--{m[1]} {_quoted(m[3])}", message
     )
     return re.sub(r"\b(target|format)=(?=[;,.) ]|$)", r"--\1", message)
+
+
+def _names_option(found: re.Match[str]) -> str:
+    names = re.split(r"""(?<=['"]), (?=['"])""", found[2])
+    return f"--{found[1]} {_quoted(','.join(name[1:-1] for name in names))}"
 
 
 def _quoted(word: str) -> str:

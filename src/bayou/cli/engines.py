@@ -6,12 +6,13 @@ import glob
 import os
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bayou.cli.console import UsageError, note
+from bayou.cli.console import UsageError, as_options, warn
 from bayou.cli.meter import Meter
 
 if TYPE_CHECKING:
@@ -71,8 +72,8 @@ def learned_apart(
 
             found = learn_files(files, learner, stream, jobs or None, None, meter.update)
     meter.clear()
-    for warning in caught:
-        note(str(warning.message))
+    for message in dict.fromkeys(str(warning.message) for warning in caught):  # every shard says it
+        warn(as_options(message))
     shards = f" in {found.shards:,} shard{'s' * (found.shards > 1)}" if found.shards else ""
     lost = f", {found.deaths} worker processes died on the way" if found.deaths else ""
     title = job.title if len(paths) == 1 else f"{job.title} and {len(paths) - 1} more"
@@ -92,16 +93,43 @@ def _on_spark(
     from bayou.backends.fold import check_law
     from bayou.backends.spark.fitting import FAN_IN, learn_files, learned
 
+    with _in_one_sentence():
+        spark = _session(SparkSession.builder, master)
+        meter.update(0)
+        try:
+            if len(paths) > 1 or is_several(paths[0]) or os.path.exists(paths[0]):
+                return learn_files(spark, paths, learner, stream)
+            check_law(learner, ordered=False)
+            if not spark.catalog.tableExists(paths[0]):
+                raise UsageError(f"{paths[0]} is neither a file nor a table that Spark knows")
+            return learned(spark.table(paths[0]), learner, stream, FAN_IN)
+        finally:
+            spark.stop()
+
+
+def _session(builder: Any, master: str | None) -> Any:
+    """A session whose Python workers run this Python, without the current folder on their path."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.appName("bayou learn").config("spark.ui.showConsoleProgress", "false")
-    spark = (builder.master(master) if master else builder).getOrCreate()
-    meter.update(0)
+    os.environ["PYTHONSAFEPATH"] = "1"  # of workers on this machine; a cluster's are told by the session
+    builder = builder.appName("bayou learn").config("spark.ui.showConsoleProgress", "false")
+    builder = builder.config("spark.executorEnv.PYTHONSAFEPATH", "1")
+    return (builder.master(master) if master else builder).getOrCreate()
+
+
+@contextmanager
+def _in_one_sentence() -> Iterator[None]:
+    """Errors of Spark, which fill a screen, as one sentence; BAYOU_DEBUG=1 shows them whole."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    from bayou.backends.spark.trouble import SparkError, explained
+
     try:
-        if len(paths) > 1 or is_several(paths[0]) or os.path.exists(paths[0]):
-            return learn_files(spark, paths, learner, stream)
-        check_law(learner, ordered=False)
-        if not spark.catalog.tableExists(paths[0]):
-            raise UsageError(f"{paths[0]} is neither a file nor a table that Spark knows")
-        return learned(spark.table(paths[0]), learner, stream, FAN_IN)
-    finally:
-        spark.stop()
+        with explained():
+            yield
+    except (PySparkException, Py4JError) as error:
+        if os.environ.get("BAYOU_DEBUG"):
+            raise
+        told = [line.strip() for line in str(error).splitlines() if line.strip()]
+        causes = [line for line in told if line.startswith(": ")] or told[:1] or [type(error).__name__]
+        raise SparkError(f"Spark says: {causes[0].removeprefix(': ')[:500]}") from None

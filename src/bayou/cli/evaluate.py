@@ -13,7 +13,16 @@ from bayou.cli import options
 from bayou.cli.compiling import announce_compiling
 from bayou.cli.console import INTERRUPTED, guarded, is_terminal, note, out, out_json, out_table, prose
 from bayou.cli.files import check_writable, shown_path
-from bayou.cli.jobs import Done, Job, carry_out, checkpoints, how_often, tell_rejects
+from bayou.cli.jobs import (
+    Done,
+    Job,
+    carry_out,
+    check_some_rows,
+    checkpoints,
+    how_often,
+    tell_rejects,
+    warn_of_numbers,
+)
 from bayou.cli.meter import time_text
 from bayou.cli.report import write_page
 from bayou.errors import DataError
@@ -92,12 +101,15 @@ def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) ->
     """Show the table, or write what else was asked for; a run that was stopped shows what it found so far."""
     work = cast("Prequential", done.work)
     found = work.evaluation(sum(done.rejects.values()))
+    labels = next(iter(found.results.values())).labels
+    check_some_rows(done, job, labels)
     if json:
         told = {"file": job.title, "target": done.target, "rejects": dict(done.rejects)}
         out_json({**told, **_without_curves(found.to_dict())})
     else:
         show(found, done.about, bool(job.results.get("confusion")), quiet)
     tell_rejects(done.rejects)
+    warn_of_numbers(labels, done.target)
     curve, page = job.results.get("curve"), job.results.get("report")
     if curve is not None:
         _write_curves(found, curve)

@@ -1,4 +1,4 @@
-"""`bayou inspect`, `explain` and `merge`: what is in model files."""
+"""`bayou inspect`: what is in a model file."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from bayou.cli import options
-from bayou.cli.compiling import announce_compiling
-from bayou.cli.console import guarded, note, out, out_json, out_table, prose
+from bayou.cli.console import guarded, out, out_json, out_table, prose
 
 
 @guarded
@@ -63,6 +62,11 @@ def _show_columns(columns: list[dict[str, Any]], part: str, all: bool) -> None:
         out(f"and {len(columns) - len(shown):,} columns more: --all shows them")
     level = "; level: relevance by MODL" if "level" in headers else ""
     prose(f"information: percent of the class's entropy that a column explains{level}.")
+    if any(facts["information_from"] == "normals" for facts in columns):
+        prose(
+            "* as the fitted normals have it, not counted: for a column with heavy tails it can be far too large; "
+            "a model with numeric='gk' counts it."
+        )
 
 
 def facts_of(model: Any) -> dict[str, Any]:
@@ -104,88 +108,3 @@ def _in_words(facts: dict[str, Any], all: bool) -> dict[str, str]:
 def _some(values: list[Any], all: bool, most: int = 20) -> str:
     more = f" and {len(values) - most:,} more" if len(values) > most and not all else ""
     return f"{len(values):,}: {', '.join(str(v) for v in (values if all else values[:most]))}{more}"
-
-
-@guarded
-def explain(
-    model_file: options.ModelFile,
-    file: Annotated[
-        str,
-        typer.Argument(metavar="ROWS", help="JSON lines or any other stream; - is JSON on standard input."),
-    ],
-    row: Annotated[int, typer.Option(min=0, metavar="N", help="Which row, from 0.")] = 0,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """Why the model says what it says about one row, attribute by attribute."""
-    from dataclasses import asdict
-
-    from bayou.cli.files import load_model
-    from bayou.cli.predict import compare_columns
-
-    model = load_model(model_file)
-    announce_compiling(quiet)
-    record = _record(file, row)
-    if model.started and not model.numbers_are_words:
-        compare_columns(model, record, file, quiet=True)
-        record = {name: value for name, value in record.items() if name in model.schema_.place}
-    found = model.explain(record)
-    if json:
-        out_json(asdict(found))
-    else:
-        out(str(found))
-
-
-def _record(file: str, row: int) -> dict[str, Any]:
-    """One row of a JSON file (an object, or objects line by line) or of any stream, by column."""
-    import json
-    import sys
-
-    from bayou.errors import DataError
-    from bayou.streams import open_stream
-
-    if file == "-" or file.endswith(".json"):
-        with sys.stdin if file == "-" else open(file, encoding="utf-8") as source:
-            text = source.read()
-        try:
-            found = json.loads(text)
-        except ValueError:
-            try:
-                found = [json.loads(line) for line in text.splitlines() if line.strip()]
-            except ValueError as problem:
-                raise DataError(
-                    f"not JSON: {problem}", remedy='write a row as {"price": 0.3, "day": "mon"}'
-                ) from None
-        records = found if isinstance(found, list) else [found]
-        if row >= len(records) or not isinstance(records[row], dict):
-            raise DataError(f"there is no row {row} in {file}", remedy=f"it has {len(records)} rows, from 0")
-        return dict(records[row])
-    with open_stream(file, target="") as stream:
-        done = 0
-        while (got := stream.read(8192)) is not None:
-            if row < done + len(got):
-                return {name: values[row - done].as_py() for name, values in got.columns.items()}
-            done += len(got)
-    raise DataError(f"there is no row {row} in {file}", remedy=f"it has {done:,} rows, from 0")
-
-
-@guarded
-def merge(
-    model_files: Annotated[
-        list[str], typer.Argument(metavar="MODELS...", help="Model files, in stream order.")
-    ],
-    into: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Where the merged model goes.")],
-    quiet: options.Quiet = False,
-) -> None:
-    """Add models up that learned different parts of the data: the same as one that learned all."""
-    from bayou.cli.files import check_writable, load_model, save_model
-
-    check_writable(into)
-    announce_compiling(quiet)
-    merged = load_model(model_files[0])
-    for path in model_files[1:]:
-        merged.merge(load_model(path))
-    merged.refresh()
-    save_model(merged, into)
-    if not quiet:
-        note(f"{len(model_files)} models merged into {into} ({merged.law.value}: {merged.law.promise})")

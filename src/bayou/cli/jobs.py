@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from bayou.cli import options
-from bayou.cli.console import UsageError, note
+from bayou.cli.console import UsageError, note, warn
 from bayou.cli.meter import Meter
 from bayou.errors import DataError
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bayou.streams.source import Source
     from bayou.training import Every, Trained, Work
 
+QUANTITY = 100  # different numbers in a target, beyond which they hardly are classes
 _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
@@ -174,6 +175,7 @@ def carry_out(
         run = Run(work, stream, place, notes=job.notes(), limit=job.limit, every=when)
         if found is not None:
             run.go_on_from(found)
+            meter.begin(found.rows, stream.progress())
         ended = run.to_the_end(watched(meter, stream, accuracy))
         meter.clear()
         return _done(job, ended, before, stream, meter.seconds)
@@ -195,6 +197,28 @@ def _done(job: Job, ended: Trained, before: int, stream: Source, seconds: float)
     about = options.described(job.title, stream, ended.rows)
     rejects = dict(stream.rejects.counts)
     return Done(ended.work, ended.rows, before, seconds, not ended.finished, about, stream.target, rejects)
+
+
+def check_some_rows(done: Done, job: Job, labels: Sequence[Any]) -> None:
+    """Refuse to call it a result where there was nothing to learn or to predict."""
+    if done.stopped or labels:
+        return
+    left_out = sum(done.rejects.values())
+    if done.rows:
+        what = f"no row has a label in column {done.target}"
+    else:
+        what = f"all {left_out:,} rows were rejected" if left_out else "the stream has no rows"
+    raise DataError(f"{job.title}: {what}", remedy="check the file")
+
+
+def warn_of_numbers(labels: Sequence[Any], target: str | None) -> None:
+    """Say it where so many numbers were taken for classes that they are rather a quantity."""
+    numbers = [label for label in labels if isinstance(label, int | float) and not isinstance(label, bool)]
+    if len(numbers) > QUANTITY:
+        warn(
+            f"the target {target} has {len(numbers):,} different numbers, and each was taken as a class of its own; "
+            "a quantity has to be cut into a few ranges first"
+        )
 
 
 def tell_rejects(rejects: Mapping[str, int]) -> None:

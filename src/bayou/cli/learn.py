@@ -12,7 +12,16 @@ from bayou.cli.compiling import announce_compiling
 from bayou.cli.console import INTERRUPTED, UsageError, guarded, note, out_json
 from bayou.cli.engines import Engine, Jobs, Master, is_several, learned_apart
 from bayou.cli.files import shown_path
-from bayou.cli.jobs import Done, Job, carry_out, checkpoints, how_often, tell_rejects
+from bayou.cli.jobs import (
+    Done,
+    Job,
+    carry_out,
+    check_some_rows,
+    checkpoints,
+    how_often,
+    tell_rejects,
+    warn_of_numbers,
+)
 from bayou.cli.meter import time_text
 
 
@@ -66,10 +75,15 @@ def learn(
 def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) -> None:
     """Save the model and tell about it; a run that can go on from a checkpoint says how instead."""
     from bayou.cli.files import save_model
+    from bayou.decisions import tell_unknown
 
     (learner,) = done.work.models.values()
     out = str(job.results["out"])
     shown = shown_path(out)
+    labels = learner.labels() if learner.started else []
+    check_some_rows(done, job, labels)
+    warn_of_numbers(labels, done.target)
+    tell_unknown(getattr(learner, "decision", None), labels)
     if not done.stopped or folder is None:
         learner.refresh()
         save_model(learner, out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import sys
 import time
@@ -15,6 +16,8 @@ _LIVE, _LOGGED = 0.1, 10.0  # seconds between two updates
 
 class Meter:
     """Rows, rows per second, share done, time left, running accuracy, rejects.
+
+    Speed and time left are those of the work itself: seconds spent on compiling do not come again.
 
     Parameters
     ----------
@@ -30,6 +33,18 @@ class Meter:
         self._start = time.monotonic()
         self._last = self._start
         self._drawn = False
+        # Who announces that kernels compile has loaded this module; who compiles nothing need not load Numba.
+        self._compiling = None if quiet else sys.modules.get("bayou.kernels.compiling")
+        self.begin(0, 0.0)
+
+    def begin(self, rows: int, share: float | None) -> None:
+        """Count speed and time left from here: so much was done before, by another process."""
+        self._before = rows, share or 0.0, self._working()
+
+    def _working(self) -> float:
+        """Seconds so far without those spent on compiling."""
+        compiled = self._compiling.compile_seconds() if self._compiling is not None else 0.0
+        return time.monotonic() - compiled
 
     def update(
         self,
@@ -44,7 +59,12 @@ class Meter:
         if self.quiet or now - self._last < (_LIVE if self.live else _LOGGED):
             return
         self._last = now
-        text = progress_line(self.verb, rows, now - self._start, share, accuracy, rejected, of)
+        rows_before, share_before, since = self._before
+        seconds = max(0.0, self._working() - since)
+        speed = (rows - rows_before) / seconds if seconds > 0 else 0.0
+        gained = (share or 0.0) - share_before
+        left = seconds * (1 - share) / gained if share is not None and share < 1 and gained > 0 else None
+        text = progress_line(self.verb, rows, speed, share, left, accuracy, rejected, of)
         if not self.live:
             note(text)
             return
@@ -68,24 +88,25 @@ class Meter:
 def progress_line(
     verb: str,
     rows: int,
-    seconds: float,
+    speed: float,
     share: float | None,
+    left: float | None,
     accuracy: Mapping[str, float] | None,
     rejected: int,
     of: str = "rows",
 ) -> str:
-    """The line as text.
+    """The line as text: rows so far, rows per second, share done, seconds left.
 
-    >>> progress_line("evaluate", 45000, 2.0, 0.5, {"nb": 0.73}, 0)
+    >>> progress_line("evaluate", 45000, 22500.0, 0.5, 2.0, {"nb": 0.73}, 0)
     'evaluate  45,000 rows  22.5 k/s  50 %  2 s left  nb 73.00'
     """
     parts = [verb, f"{rows:,} {of}"]
-    if seconds > 0 and of == "rows":
-        parts.append(f"{short_number(rows / seconds)}/s")
+    if speed > 0 and of == "rows":
+        parts.append(f"{short_number(speed)}/s")
     if share is not None:
-        parts.append(f"{100 * share:.0f} %")
-        if 0 < share < 1:
-            parts.append(f"{time_text(seconds * (1 - share) / share)} left")
+        parts.append(f"{math.floor(100 * share)} %")  # 100 % is the end, not what is nearly there
+    if left is not None:
+        parts.append(f"{time_text(left)} left")
     if rejected:
         parts.append(f"{rejected:,} rejected")
     parts += [f"{shortened(name, 16)} {percent(value)}" for name, value in (accuracy or {}).items()]

@@ -51,16 +51,48 @@ def facts_of(cls: type[Any]) -> dict[str, Any]:
     about = _parameter_docs(cls)
     return {
         "class": cls.__name__,
-        "about": (inspect.getdoc(cls) or "").split("\n\n")[0].replace("\n", " "),
+        "about": readable((inspect.getdoc(cls) or "").split("\n\n")[0].replace("\n", " ")),
         "options": {
             name: {
                 "default": None if p.default is p.empty else repr(p.default),
                 "required": p.default is p.empty,
-                "about": about.get(name, ""),
+                "about": readable(_resolved(about.get(name, ""), name)),
             }
             for name, p in specs.parameters(cls).items()
         },
     }
+
+
+def _resolved(text: str, name: str, depth: int = 0) -> str:
+    """The text, with "As in `FANC`" replaced by what FANC says of the parameter."""
+    from bayou.cli import specs
+
+    found = re.match(r"As in `(\w+)`", text)
+    homes = {cls.__name__: cls for cls in specs.classifiers().values()}
+    if found is None or found[1] not in homes or depth > 3:
+        return text
+    told = _resolved(_parameter_docs(homes[found[1]]).get(name, ""), name, depth + 1)
+    rest = text[found.end() :].lstrip(";,. ")
+    return f"{told.rstrip('.')}; {rest}" if told and rest else told or text
+
+
+_SIGNS = {
+    "sum": "Σ", "prod": "∏", "ne": "≠", "in": "∈", "notin": "∉", "propto": "∝", "le": "≤", "ge": "≥", "cdot": "·",
+    "times": "×", "infty": "∞", "alpha": "α", "beta": "β", "delta": "δ", "epsilon": "ε", "lambda": "λ", "theta": "θ",
+}  # fmt: skip
+
+
+def readable(text: str) -> str:
+    r"""Formulas of docstrings as a terminal can show them.
+
+    >>> readable(r"$P(c) \prod_{i \ne s} P(x_i | c)^{w_i}$ with $v \propto \exp(-\text{log-loss} \cdot r)$")
+    'P(c) ∏_(i ≠ s) P(x_i | c)^(w_i) with v ∝ exp(-log-loss · r)'
+    """
+    text = re.sub(r"\\(?:text|mathrm|operatorname)\{([^{}]*)\}", r"\1", text)
+    text = re.sub(r"\\([a-zA-Z]+)", lambda sign: _SIGNS.get(sign[1], sign[1]), text)
+    text = re.sub(r"([_^])\{(\w)\}", r"\1\2", text)
+    text = re.sub(r"([_^])\{([^{}]*)\}", r"\1(\2)", text)
+    return re.sub(r"\$([^$]*)\$", r"\1", text)
 
 
 def _parameter_docs(cls: type[Any]) -> dict[str, str]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bayou.cli import options
 from bayou.cli.compiling import announce_compiling
-from bayou.cli.console import guarded, note, printable
+from bayou.cli.console import guarded, note
+from bayou.cli.jobs import tell_rejects
+from bayou.cli.matching import compare_columns, matching, offered
 from bayou.cli.meter import Meter, time_text
 
 if TYPE_CHECKING:
@@ -41,6 +42,13 @@ def predict(
         ),
     ] = None,
     rows: options.RowCount = None,
+    escape_formulas: Annotated[
+        bool,
+        typer.Option(
+            "--escape-formulas",
+            help="Put ' before text in CSV that a spreadsheet would run: = + - @ at its start.",
+        ),
+    ] = False,
     policy: options.Policy = "strict",
     format: options.Format = None,
     quiet: options.Quiet = False,
@@ -48,17 +56,21 @@ def predict(
     """Write the predicted class and all class probabilities of every row. The model stays as it is."""
     from bayou.cli.files import load_model
     from bayou.cli.sinks import opened_sink
+    from bayou.decisions import tell_unknown
     from bayou.errors import NotFittedError
 
     model = load_model(model_file)
     if not (model.started and model.labels()):
         raise NotFittedError(f"{options.title(model_file)} has met no class yet; learn labelled rows first")
+    tell_unknown(getattr(model, "decision", None), model.labels())
     announce_compiling(quiet)
     meter = Meter("predict", quiet)
     right = labelled = done = 0
-    with _matching(model, file, target or "", policy, format) as stream, opened_sink(out) as sink:
-        if stream.vocabulary is None:
-            compare_columns(model, stream.columns, file, quiet)
+    with (
+        matching(model, file, target or "", policy, format) as stream,
+        opened_sink(out, escape_formulas=escape_formulas) as sink,
+    ):
+        compare_columns(model, offered(stream), file, quiet)
         while rows is None or done < rows:
             got = stream.read(BLOCK if rows is None else min(BLOCK, rows - done))
             if got is None:
@@ -69,58 +81,15 @@ def predict(
             sink.write(_together(kept, scored))
             done += len(got)
             meter.update(done, stream.progress(), {"accuracy": right / labelled} if labelled else None)
+        if not done:  # a file without rows still says what its columns would be
+            sink.write(_none(model, stream, only))
         rejects = dict(stream.rejects.counts)
     meter.clear()
     if not quiet:
         accuracy = f", accuracy {100 * right / labelled:.2f} %" if labelled else ""
         place = "" if out == "-" else f" to {out}"
         note(f"{done:,} rows scored{place}, {time_text(meter.seconds)}{accuracy}")
-    for reason, times in rejects.items():
-        note(f"rejected: {times:,} x {reason}")
-
-
-def _matching(model: Any, file: str, target: str, policy: options.PolicyName, format: str | None) -> Any:
-    """The stream, with columns of the kinds the model learned them as."""
-    from bayou.errors import SchemaError
-    from bayou.schema import Kind
-
-    kinds = {name: kind.value for name, (kind, _) in model.schema_.place.items()}
-
-    def opened(wishes: dict[str, list[str]]) -> Source:
-        from bayou.streams import open_stream
-
-        return open_stream(file, target=target, policy=policy, format=format, **wishes)  # type: ignore[arg-type] # by name
-
-    stream = opened({})
-    other = {n: kinds[n] for n, c in stream.columns.items() if n in kinds and kinds[n] != c.kind}
-    if not other:
-        return stream
-    stream.close()
-    if file == "-":
-        name, kind = next(iter(other.items()))
-        raise SchemaError(
-            f"column {name!r} is {kind} in the model but not on standard input; store the rows in a file first"
-        )
-    return opened({kind.value: [n for n, k in other.items() if k == kind.value] for kind in Kind})
-
-
-def compare_columns(model: Any, columns: Collection[str], file: str, quiet: bool) -> None:
-    """Refuse a file that has nothing of what the model learned; say what is lacking."""
-    from bayou.errors import SchemaError
-    from bayou.streams.read_options import listed
-
-    known = list(model.schema_.place)
-    lacking = [name for name in known if name not in columns]
-    if model.numbers_are_words or not lacking:
-        return
-    if len(lacking) == len(known):
-        raise SchemaError(
-            f"{options.title(file)} has none of the columns the model learned: {listed(known)}; it has "
-            f"{listed(list(columns))}"
-        )
-    if not quiet:
-        more = f" and {len(lacking) - 20:,} more" if len(lacking) > 20 else ""
-        note(printable(f"not in the file, taken as missing: {', '.join(lacking[:20])}{more}"))
+    tell_rejects(rejects)
 
 
 def _scored(model: Any, rows: Any, target: str | None) -> tuple[dict[str, Any], int, int]:
@@ -133,6 +102,18 @@ def _scored(model: Any, rows: Any, target: str | None) -> tuple[dict[str, Any], 
     truth = rows.labels.to_pylist()
     known = [i for i, label in enumerate(truth) if label is not None]
     return columns, sum(truth[i] == columns["prediction"][i] for i in known), len(known)
+
+
+def _none(model: Any, stream: Source, only: bool) -> dict[str, Any]:
+    """The columns of a result without rows."""
+    import pyarrow as pa
+
+    types = {"numeric": pa.float64(), "nominal": pa.string(), "text": pa.string()}
+    kept = {} if only else {name: pa.array([], types[c.kind]) for name, c in stream.columns.items()}
+    if stream.target and not only:
+        kept[stream.target] = pa.array([], pa.string())
+    scored = {f"p({label})": pa.array([], pa.float64()) for label in model.labels()}
+    return _together(kept, {"prediction": pa.array([], pa.string()), **scored})
 
 
 def _together(kept: dict[str, Any], scored: dict[str, Any]) -> dict[str, Any]:

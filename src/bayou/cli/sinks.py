@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from bayou.cli.files import check_writable
-from bayou.errors import DataError
+from bayou.errors import OptionError
 
 _FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 
@@ -25,13 +25,16 @@ class Sink(Protocol):
 
 
 @contextlib.contextmanager
-def opened_sink(path: str, format: str | None = None) -> Iterator[Sink]:
-    """A sink that leaves either the whole file or none: rows go to `FILE.part`, renamed at the end."""
+def opened_sink(path: str, format: str | None = None, escape_formulas: bool = False) -> Iterator[Sink]:
+    """A sink that leaves either the whole file or none: rows go to `FILE.part`, renamed at the end.
+
+    `escape_formulas` concerns CSV and TSV alone: other formats say which cells are text.
+    """
     chosen = format or _format_of(path)
     if path == "-":
         if chosen == "parquet":
-            raise DataError("Parquet does not go to standard output", remedy="give --out a file name")
-        sink = _made(sys.stdout.buffer, chosen)
+            raise OptionError("Parquet does not go to standard output", remedy="give --out a file name")
+        sink = _made(sys.stdout.buffer, chosen, escape_formulas)
         yield sink
         sink.close()
         sys.stdout.flush()
@@ -43,7 +46,7 @@ def opened_sink(path: str, format: str | None = None) -> Iterator[Sink]:
     codec = {".gz": "gzip", ".zst": "zstd"}.get(Path(path).suffix.lower())
     try:
         with pa.output_stream(draft, compression=codec) as file:
-            sink = _made(file, chosen)
+            sink = _made(file, chosen, escape_formulas)
             try:
                 yield sink
             finally:
@@ -60,31 +63,32 @@ def _format_of(path: str) -> str:
         return "csv"
     suffixes = [s.lower() for s in Path(path).suffixes if s.lower() not in (".gz", ".zst")]
     if not suffixes or suffixes[-1] not in _FORMATS:
-        raise DataError(f"cannot tell the format of {path}", remedy=f"end it in {' '.join(_FORMATS)}")
+        raise OptionError(f"cannot tell the format of {path}", remedy=f"end it in {' '.join(_FORMATS)}")
     return _FORMATS[suffixes[-1]]
 
 
-def _made(file: Any, format: str) -> Sink:
+def _made(file: Any, format: str, escape_formulas: bool) -> Sink:
     if format == "jsonl":
         return _JsonLines(file)
     if format in ("csv", "tsv", "parquet"):
-        return _Arrow(file, format)
-    raise DataError("unknown format", value=format, remedy="csv, tsv, jsonl or parquet")
+        return _Arrow(file, format, escape_formulas and format != "parquet")
+    raise OptionError("unknown format", value=format, remedy="csv, tsv, jsonl or parquet")
 
 
 class _Arrow:
     """CSV and Parquet by Arrow; the first batch says what the columns are."""
 
-    def __init__(self, file: Any, format: str) -> None:
-        self._file, self._format = file, format
+    def __init__(self, file: Any, format: str, escape_formulas: bool) -> None:
+        self._file, self._format, self._escape = file, format, escape_formulas
         self._writer: Any = None
 
     def write(self, columns: Mapping[str, Any]) -> None:
         import pyarrow as pa
 
-        batch = pa.RecordBatch.from_arrays(
-            [_plain(values) for values in columns.values()], names=list(columns)
-        )
+        arrays, names = [_plain(values) for values in columns.values()], pa.array(list(columns))
+        if self._escape:
+            arrays, names = [_escaped(array) for array in arrays], _escaped(names)
+        batch = pa.RecordBatch.from_arrays(arrays, names=names.to_pylist())
         if self._writer is None:
             self._writer = self._open(batch.schema)
         self._writer.write(batch)
@@ -133,3 +137,15 @@ def _plain(values: Any) -> Any:
     if pa.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else cast(Any, array)
+
+
+def _escaped(array: Any) -> Any:
+    """Text that a spreadsheet would take for a formula, with an apostrophe before it; numbers stay as they are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+        return array
+    return pc.replace_substring_regex(
+        array, pattern=r"^([=+\-@\t\r\n])", replacement=r"'\1", max_replacements=1
+    )

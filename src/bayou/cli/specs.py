@@ -6,6 +6,7 @@ Arguments are literals, names of recipes, or other models: read by their grammar
 from __future__ import annotations
 
 import ast
+import copy
 import difflib
 import inspect
 import re
@@ -13,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bayou.cli.console import UsageError
+from bayou.errors import BayouError
 
 _SHORT = {
     "NaiveBayes": "nb",
@@ -71,8 +73,10 @@ def generators() -> dict[str, type[Any]]:
 def recipes() -> dict[str, type[Any]]:
     """Frozen choices that may stand in arguments, by their own name."""
     import bayou.recipes
+    from bayou.schema import Declared
 
-    return {name: getattr(bayou.recipes, name) for name in getattr(bayou.recipes, "__all__", ())}
+    found = {name: getattr(bayou.recipes, name) for name in getattr(bayou.recipes, "__all__", ())}
+    return {**found, "Declared": Declared}
 
 
 def split_specs(text: str) -> list[str]:
@@ -105,9 +109,19 @@ def models(texts: list[str]) -> dict[str, Any]:
             if spec in found:
                 raise UsageError(f"model {spec!r} is given twice")
             found[spec] = build(spec, classifiers(), "model", "bayou models")
+            _check_parameters(found[spec], spec)
     if not found:
         raise UsageError("no model is given; `bayou models` lists them")
     return found
+
+
+def _check_parameters(model: Any, spec: str) -> None:
+    """Find out now what a model would say of its parameters when it meets the first row: that is an option's fault."""
+    twin = copy.deepcopy(model)
+    try:
+        twin.reset(twin.declared())
+    except BayouError as problem:
+        raise UsageError(f"cannot make model {spec!r}: {problem}") from None
 
 
 def build(spec: str, known: Mapping[str, type[Any]], what: str, lister: str) -> Any:

@@ -247,16 +247,28 @@ class DensityReading:
         parts = [
             np.arange(self.offsets[old], self.offsets[old + 1]) if old >= 0 else np.arange(0) for old in home
         ]
+        if self.rounds:
+            parts = [self._one_per_class(part, rows) for part in parts]
         chosen = np.concatenate([np.arange(0), *parts])
         weights = np.zeros((k + 1, len(chosen)))
-        weights[rows] = self.weights[:, chosen]
+        if self.rounds:
+            weights[:] = np.tile(np.eye(k + 1), (1, len(chosen) // (k + 1)))
+        else:
+            weights[rows] = self.weights[:, chosen]
         widths, precision = np.zeros((plan.numeric.size, k + 1)), np.zeros(plan.numeric.size)
         widths[np.ix_(plan.numeric.to, rows)] = self.widths
         precision[plan.numeric.to] = self.precision
         offsets = np.concatenate(([0], np.cumsum([len(part) for part in parts]))).astype(np.int64)
-        return type(self)(
-            self.centres[chosen], weights, self.extra[chosen], offsets, widths, precision, self.rounds
-        )
+        centres, extra = np.append(self.centres, 0.0)[chosen], np.append(self.extra, 0.0)[chosen]
+        return type(self)(centres, weights, extra, offsets, widths, precision, self.rounds)
+
+    def _one_per_class(self, normals: Index, rows: Index) -> Index:
+        """A column's normals at the places of their classes, -1 for a class that is new: as a search has them."""
+        if len(normals) == 0:
+            return normals
+        placed = np.full(int(rows.max()) + 1, -1, dtype=np.int64)
+        placed[rows] = normals
+        return placed
 
     def arrays(self) -> Arrays:
         return {

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayou.block import Codes, Floats, Hashed, Words
 from bayou.encoding.columns import distinct, kind_of, numbers, tokens
-from bayou.encoding.table import Sparse, Table
+from bayou.encoding.forms import picked
+from bayou.encoding.lookup import Lookup, Lookups
+from bayou.encoding.table import Sparse, Table, column_of
 from bayou.encoding.words import WORDS, checked_counts, renumbered, sparse_of_tokens
 from bayou.errors import DataError
 from bayou.hashing import hash_keys
+from bayou.kernels.look_up import MISS, rows_of_columns
 from bayou.schema import Growth, Kind, Label, Schema, Vocabulary, identity_key
 
 HEAVY = float(1 << 53)  # weights are at most this: sums with squares of the largest values stay finite
+CodesOf = Callable[
+    [str, Sequence[Label], Sequence[int]], Codes
+]  # a column's name, distinct values, their first rows
 _WEIGHT = "a weight must be a finite number >= 0, at most 2^53"
 
 
 class Batch:
     """One batch on its way into a block: what it brings that is new, and its columns as arrays."""
 
-    def __init__(self, schema: Schema, numbers_are_words: bool, start: int, learn: bool) -> None:
+    def __init__(
+        self, schema: Schema, lookups: Lookups, numbers_are_words: bool, start: int, learn: bool
+    ) -> None:
         self.schema, self.numbers_are_words, self.start, self.learn = schema, numbers_are_words, start, learn
+        self.lookups = lookups
         self.schema_change_rows: list[int] = []
         self.new_classes: list[Label] = []
         self.new_columns: list[tuple[str, Kind]] = []
@@ -41,16 +49,33 @@ class Batch:
             return np.full(n, -1, dtype=np.int32)
         if len(y) != n:
             raise DataError(f"{n} rows but {len(y)} labels")
+        codes = np.empty((1, n), dtype=np.int32)
+        self._fill(column_of(y), codes, 0, self.lookups.classes(), "the labels", self._class_codes)
+        labels: Codes = codes[0]
+        return labels
+
+    def _class_codes(self, _: str, found: Sequence[Label], rows: Sequence[int]) -> Codes:
+        """Codes of distinct labels; unknown ones are new, or -1 while predicting."""
         classes = self.schema.classes
-        found, inverse, rows = distinct(y, "the labels", self.start)
-        codes = np.full(len(found) + 1, -1, dtype=np.int32)
+        codes = np.full(len(found), -1, dtype=np.int32)
         for i, label in enumerate(found):
             code = classes.codes.get(identity_key(label), -1)
             if code < 0 and self.learn:
                 self._admit_class(label, rows[i])
                 code = len(classes.values) + len(self.new_classes) - 1
             codes[i] = code
-        return codes[inverse]
+        return codes
+
+    def _fill(self, values: Any, out: Codes, j: int, lookup: Lookup, name: str, codes: CodesOf) -> None:
+        """Write a column's codes: of known values in compiled code, of others as `codes` gives them out."""
+        misses = lookup.fill(values, out, j, self.learn)
+        if misses is None:
+            found, inverse, rows = distinct(values, name, self.start)
+            out[j] = np.append(codes(name, found, rows), -1)[inverse]
+        elif misses:
+            where = np.flatnonzero(out[j] == MISS)
+            found, inverse, rows = distinct(picked(values, where), name, self.start, where)
+            out[j, where] = np.append(codes(name, found, where[rows].tolist()), -1)[inverse]
 
     def _admit_class(self, label: Label, row: int) -> None:
         known = self.schema.classes.values
@@ -88,6 +113,14 @@ class Batch:
         elif table.sparse is not None and self.learn:
             fresh.append((table.sparse.first, len(table.names), WORDS, Kind.TEXT))
         for row, _, name, kind in sorted(fresh, key=lambda f: f[:2]) if table.n else []:
+            if len(self.schema.place) + len(self.new_columns) >= self.schema.declared.max_columns:
+                raise DataError(
+                    f"one column more than max_columns={self.schema.declared.max_columns:,}",
+                    row=self.start + row,
+                    column=name,
+                    remedy="if its name is a value, put it into a column; if it is a word, declare text; or raise it "
+                    "with schema=Declared(max_columns=...)",
+                )
             self.place[name] = (kind, self.counts[kind])
             self.counts[kind] += 1
             self.new_columns.append((name, kind))
@@ -122,13 +155,17 @@ class Batch:
     def nominal(self, table: Table) -> Codes:
         if self.counts[Kind.NOMINAL] == 0:
             return np.empty((table.n, 0), dtype=np.int32)
-        out = np.full((table.n, self.counts[Kind.NOMINAL]), -1, dtype=np.int32)
+        columns = self.of_kind(table, Kind.NOMINAL)
+        by_column = np.empty((self.counts[Kind.NOMINAL], table.n), dtype=np.int32)
+        if len(columns) < len(by_column):
+            by_column.fill(-1)
         position = {name: i for i, name in enumerate(table.names)}
-        for j, name, values in self.of_kind(table, Kind.NOMINAL):
+        for j, name, values in columns:
             if table.matrix is not None:
                 values = table.matrix[:, position[name]]
-            found, inverse, _ = distinct(values, name, self.start)
-            out[:, j] = np.append(self.codes(name, found), -1)[inverse]
+            self._fill(values, by_column, j, self.lookups.column(name), name, self.codes)
+        out = np.empty(by_column.shape[::-1], dtype=np.int32)
+        rows_of_columns(out, by_column)
         return out
 
     def hashed(self, table: Table) -> Hashed:
@@ -145,10 +182,10 @@ class Batch:
             values.update(zip(hashes.tolist(), found, strict=True))
         return Hashed(keys, values)
 
-    def codes(self, name: str, found: Sequence[Label]) -> NDArray[np.int32]:
+    def codes(self, name: str, found: Sequence[Label], rows: Sequence[int] = ()) -> Codes:
         """Codes of distinct values; unknown ones are new, or -1 while predicting."""
         vocabulary = self.schema.vocabularies.get(name) or Vocabulary(limit=self._limit(name))
-        if self.learn and not vocabulary.size and len(found) <= vocabulary.limit:
+        if self.learn and not vocabulary.size and 0 < len(found) <= vocabulary.limit:
             self.new_values[name] = list(found)
             return np.arange(len(found), dtype=np.int32)
         new: list[Label] = []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from decimal import Decimal
 from math import inf
 from numbers import Real
@@ -13,12 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayou.encoding.forms import Coded, Indices, dictionary_form, is_arrow, picked, python_values
 from bayou.encoding.missing import is_missing
 from bayou.errors import DataError, SchemaError
+from bayou.kernels.look_up import MISS, first_misses, translate
 from bayou.schema import Kind, Label, identity_key
 
 WORD = re.compile(r"\b\w\w+\b")
 NUMBERS = (Real, Decimal)
+_PLAIN = frozenset((float, int, type(None)))
 SPAN = 1 << 12  # integers that lie this close together are told apart by a table
 
 
@@ -32,12 +36,16 @@ def kind_of(values: Any, name: str) -> tuple[Kind | None, int]:
     if isinstance(dtype, np.dtype):
         if dtype.kind in "iuf":
             return Kind.NUMERIC, 0
-        if dtype.kind in "bUS":
+        if dtype.kind in "bUST":
             return Kind.NOMINAL, 0
         if dtype.kind != "O":
             raise _unreadable(name, str(dtype))
     elif is_arrow(values):
         return _arrow_kind(values, name), 0
+    elif isinstance(values, Coded):
+        entries = values.arrow_dictionary()
+        if entries is not None:
+            return _arrow_kind(entries, name), 0
     for i, value in enumerate(values):
         if not is_missing(value):
             number = isinstance(value, NUMBERS) and not isinstance(value, bool | np.bool_)
@@ -53,9 +61,13 @@ def numbers(values: Any, name: str, start: int) -> NDArray[np.float64]:
     if is_arrow(values) and _arrow_kind(values, name) is Kind.NUMERIC:
         import pyarrow as pa
 
-        return np.asarray(values.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+        floats = values if values.type == pa.float64() else values.cast(pa.float64())
+        return np.asarray(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
+    if isinstance(values, list) and _PLAIN.issuperset(map(type, values)):
+        with suppress(OverflowError):  # an integer beyond all floats
+            return np.array(values, dtype=np.float64)
     out = np.full(len(values), np.nan)
-    for i, value in enumerate(_python_values(values)):
+    for i, value in enumerate(python_values(values)):
         if is_missing(value):
             continue
         if not isinstance(value, NUMBERS):
@@ -83,13 +95,22 @@ def as_float(value: Any) -> float:
         return inf
 
 
-def distinct(values: Any, name: str | None, start: int) -> tuple[list[Label], NDArray[np.int64], list[int]]:
-    """Distinct values in order of first appearance, each row's position among them (-1 missing), first rows."""
+def distinct(
+    values: Any, name: str | None, start: int, where: NDArray[np.int64] | None = None
+) -> tuple[list[Label], NDArray[np.int64], list[int]]:
+    """Distinct values in order of first appearance, each row's position among them (-1 missing), first rows.
+
+    Errors number the rows from `start` on; `where` they stand there, if not one after the other.
+    """
     dtype = getattr(values, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind in "iub" and len(values) > 1:
         low, high = int(values.min()), int(values.max())
         if high - low <= SPAN:
             return _distinct_integers(values, low, high)
+    numbers = range(start, start + len(values)) if where is None else (start + where).tolist()
+    coded = dictionary_form(values)
+    if coded is not None:
+        return _distinct_entries(values, coded, name, numbers)
     if isinstance(dtype, np.dtype) and dtype.kind in "iufbUS" and len(values) > 1:
         found, first, inverse = np.unique(values, return_index=True, return_inverse=True)
         if dtype.kind == "f" and len(found) and found[-1] != found[-1]:
@@ -100,8 +121,13 @@ def distinct(values: Any, name: str | None, start: int) -> tuple[list[Label], ND
         rank[order] = np.arange(len(order))
         rank[-1] = -1
         return found[order].tolist(), rank[inverse], first[order].tolist()
-    if is_arrow(values):
-        return _arrow_distinct(values, name, start)
+    return _distinct_objects(values, name, numbers)
+
+
+def _distinct_objects(
+    values: Sequence[Any], name: str | None, numbers: Sequence[int]
+) -> tuple[list[Label], NDArray[np.int64], list[int]]:
+    """The distinct values among Python objects, whose rows have these numbers."""
     uniques: list[Label] = []
     rows: list[int] = []
     position: dict[Any, int] = {}
@@ -113,7 +139,7 @@ def distinct(values: Any, name: str | None, start: int) -> tuple[list[Label], ND
         if not isinstance(value, str | bytes | int | float):
             raise DataError(
                 "argument must be a string or a number, or missing",
-                row=start + i,
+                row=numbers[i],
                 column=name,
                 value=value,
                 remedy="turn it into text",
@@ -125,6 +151,21 @@ def distinct(values: Any, name: str | None, start: int) -> tuple[list[Label], ND
             rows.append(i)
         inverse[i] = position[key]
     return uniques, inverse, rows
+
+
+def _distinct_entries(
+    values: Any, coded: Indices, name: str | None, numbers: Sequence[int]
+) -> tuple[list[Label], NDArray[np.int64], list[int]]:
+    """The distinct values of a column with a dictionary, whose entries may be equal, missing, or not met."""
+    table = np.full(coded.size, MISS, dtype=np.int32)
+    rows = np.empty(coded.size, dtype=np.int64)
+    rows = rows[: first_misses(rows, coded.indices, coded.valid, coded.offset, table)]
+    met = python_values(picked(values, rows))
+    uniques, inner, first = _distinct_objects(met, name, [numbers[i] for i in rows.tolist()])
+    table[coded.indices[rows]] = inner
+    inverse = np.empty((1, len(values)), dtype=np.int32)
+    translate(inverse, 0, coded.indices, coded.valid, coded.offset, table)
+    return uniques, inverse[0].astype(np.int64), rows[first].tolist()
 
 
 def _distinct_integers(
@@ -146,7 +187,7 @@ def _distinct_integers(
 def tokens(values: Any, name: str, start: int) -> list[Counter[str]]:
     """Words of two and more letters, lower case, counted per row."""
     out = []
-    for i, value in enumerate(_python_values(values)):
+    for i, value in enumerate(python_values(values)):
         if is_missing(value):
             out.append(Counter[str]())
         elif isinstance(value, str):
@@ -161,16 +202,9 @@ def tokens(values: Any, name: str, start: int) -> list[Counter[str]]:
 def has_type(values: Any) -> bool:
     """Whether the column's type tells its kind, so that no value has to be looked at."""
     dtype = getattr(values, "dtype", None)
-    return is_arrow(values) or (isinstance(dtype, np.dtype) and dtype.kind != "O")
-
-
-def is_arrow(values: Any) -> bool:
-    return type(values).__module__.startswith("pyarrow")
-
-
-def _python_values(values: Any) -> Sequence[Any]:
-    to_list: Callable[[], Sequence[Any]] | None = getattr(values, "to_pylist", None)
-    return to_list() if to_list else values
+    return (
+        is_arrow(values) or isinstance(values, Coded) or (isinstance(dtype, np.dtype) and dtype.kind != "O")
+    )
 
 
 def _arrow_kind(values: Any, name: str) -> Kind | None:
@@ -186,26 +220,6 @@ def _arrow_kind(values: Any, name: str) -> Kind | None:
     if text or types.is_boolean(t) or types.is_binary(t) or types.is_large_binary(t):
         return Kind.NOMINAL
     raise _unreadable(name, str(t))
-
-
-def _arrow_distinct(
-    values: Any, name: str | None, start: int
-) -> tuple[list[Label], NDArray[np.int64], list[int]]:
-    import pyarrow as pa
-
-    if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks()
-    if isinstance(values, pa.ChunkedArray) or not pa.types.is_dictionary(values.type):
-        values = values.dictionary_encode()
-    codes = values.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    entries = values.dictionary.to_pylist()
-    met, first = np.unique(codes, return_index=True)
-    order = [int(met[i]) for i in np.argsort(first) if met[i] >= 0]
-    uniques, inner, _ = distinct([entries[code] for code in order], name, start)
-    rank = np.full(len(entries) + 1, -1, dtype=np.int64)
-    rank[order] = inner
-    rows = [int(first[i]) for i in np.argsort(first) if met[i] >= 0 and rank[met[i]] >= 0]
-    return uniques, rank[codes], rows
 
 
 def _unreadable(name: str, what: str) -> SchemaError:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayou.align import canonical_order
 from bayou.block import Block, Floats
 from bayou.encoding.batch import Batch, weights
-from bayou.encoding.labels import IntegerClasses
+from bayou.encoding.lookup import Lookups
 from bayou.encoding.records import PlainRecords, present
 from bayou.encoding.table import Table, column_names, sparse_of_records, table_of
 from bayou.encoding.words import as_words
@@ -41,12 +41,21 @@ class Encoder:
         self.schema = schema
         self.numbers_are_words = numbers_are_words
         self.unusable = 0
+        self._lookups = Lookups(schema)
+        self.forget()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The schema and the tally; what was derived from them would only carry the last batch along."""
+        return {name: getattr(self, name) for name in ("schema", "numbers_are_words", "unusable")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lookups = Lookups(self.schema)
         self.forget()
 
     def forget(self) -> None:
-        """The schema has grown: what was derived from it is void."""
+        """The schema has grown: what was derived from it is void, but for codes, which stay as they are."""
         self.records = PlainRecords(self.schema, self.numbers_are_words)
-        self._integer_classes = IntegerClasses(self.schema.classes)
         self._matrix_names = self._names_of_a_matrix()
         self._order: NDArray[np.int64] | None = None
         self._labels: list[Label] = []
@@ -81,13 +90,12 @@ class Encoder:
             table = table_of(X)
         if self.numbers_are_words:
             table = as_words(table, start)
-        batch = Batch(self.schema, self.numbers_are_words, start, learn)
-        known = self._integer_classes.codes(y)
+        batch = Batch(self.schema, self._lookups, self.numbers_are_words, start, learn)
         block = Block(
             numeric=np.empty((0, 0)),
             codes=np.empty((table.n, 0), dtype=np.int32),
             words=(),
-            y=known if known is not None and len(known) == table.n else batch.labels(y, table.n),
+            y=batch.labels(y, table.n),
             w=weights(w, table.n, start),
             start=start,
         )

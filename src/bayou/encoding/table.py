@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.encoding.columns import NUMBERS, as_float, is_arrow
+from bayou.encoding.columns import NUMBERS, as_float
+from bayou.encoding.forms import Coded, is_arrow
 from bayou.encoding.missing import is_missing
 from bayou.errors import DataError
 
@@ -92,7 +93,7 @@ def _from_array(X: NDArray[Any]) -> Table:
     names = column_names(X.shape[1])
     if X.dtype.kind in "iuf":
         return Table(len(X), names, matrix=_own(X, np.dtype(np.float64)), named=False)
-    return Table(len(X), names, [X[:, j] for j in range(X.shape[1])], named=False)
+    return Table(len(X), names, list(np.ascontiguousarray(X.T)), named=False)
 
 
 @lru_cache(maxsize=8)
@@ -119,6 +120,9 @@ def _from_documents(texts: Sequence[Any]) -> Table:
 
 def _from_records(records: Sequence[Mapping[Any, Any]]) -> Table:
     """Columns in order of their first present value, so that the order does not depend on the batch."""
+    keys = tuple(records[0]) if records else ()
+    if all(type(key) is str for key in keys) and all(tuple(record) == keys for record in records):
+        return _from_even_records(records, keys)
     columns: dict[str, list[Any]] = {}
     for i, record in enumerate(records):
         for name, value in record.items():
@@ -129,6 +133,17 @@ def _from_records(records: Sequence[Mapping[Any, Any]]) -> Table:
                 cells = columns[str(name)] = [None] * len(records)
             cells[i] = value
     return Table(len(records), list(columns), list(columns.values()), complete=False)
+
+
+def _from_even_records(records: Sequence[Mapping[Any, Any]], keys: Sequence[str]) -> Table:
+    """The same columns from records that have the same keys in the same order, without a step per cell."""
+    found = []
+    for name, cells in zip(keys, zip(*(record.values() for record in records), strict=True), strict=False):
+        first = next((i for i, value in enumerate(cells) if not is_missing(value)), None)
+        if first is not None:
+            found.append((first, name, list(cells)))
+    found.sort(key=lambda column: column[0])
+    return Table(len(records), [f[1] for f in found], [f[2] for f in found], complete=False)
 
 
 def sparse_of_records(records: Sequence[Mapping[Any, Any]], start: int) -> Table:
@@ -200,6 +215,10 @@ def _from_frame(X: Any) -> Table:
 
     if isinstance(X, pa.Table | pa.RecordBatch):
         return Table(X.num_rows, _names(X.schema.names), [X.column(j) for j in range(X.num_columns)])
+    if _is("pandas", "DataFrame", X):
+        return Table(len(X), _names(X.columns), _pandas_columns(X))
+    if _is("polars", "DataFrame", X):
+        return _from_polars(X)
     frame = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         columns = [_series(frame.get_column(name)) for name in frame.columns]
@@ -222,6 +241,64 @@ def _names(columns: Sequence[Any]) -> list[str]:
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError("two columns have the same name", column=twice, remedy="rename or drop one of them")
     return names
+
+
+def column_of(values: Any) -> Any:
+    """A single column, or labels: as a NumPy array where it is one, else as Arrow or with its codes, else as a list."""
+    if _is("pandas", "Series", values):
+        return _pandas_column(values.to_numpy() if isinstance(values.dtype, np.dtype) else values.array)
+    if _is("polars", "Series", values):
+        return _from_polars(values.to_frame("labels")).columns[0]
+    return values
+
+
+def _is(module: str, name: str, value: Any) -> bool:
+    """Whether a value is of a library's class; nobody holds one who has not imported the library."""
+    return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
+
+
+def _pandas_columns(frame: Any) -> list[Any]:
+    """The columns of a frame of pandas; to make a Series of each would take longer than to encode it."""
+    arrays = getattr(frame, "_iter_column_arrays", None)
+    if arrays is None:
+        return [column_of(series) for _, series in frame.items()]
+    return [_pandas_column(array) for array in arrays()]
+
+
+def _pandas_column(array: Any) -> Any:
+    if isinstance(array, np.ndarray):
+        return array
+    if hasattr(array, "categories"):
+        return Coded(array.codes, array.categories, array)
+    import pyarrow as pa
+
+    try:
+        return pa.array(array, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return list(array)
+
+
+def _from_polars(X: Any) -> Table:
+    """Columns as Arrow, which polars holds already; a Categorical with its own codes rather than made anew."""
+    import polars as pl
+    import pyarrow as pa
+
+    held = X.get_columns()
+    coded = [series.name for series in held if isinstance(series.dtype, pl.Categorical)]
+    objects = [series.name for series in held if isinstance(series.dtype, pl.Object)]
+    plain = X.drop(objects) if objects else X
+    arrow = pa.table(plain.with_columns(pl.col(coded).to_physical()) if coded else plain)
+    columns: list[Any] = []
+    for series in held:
+        kind = series.dtype
+        if isinstance(kind, pl.Object):
+            columns.append(series.to_list())
+        elif isinstance(kind, pl.Categorical):
+            columns.append(Coded(arrow.column(series.name), kind, series))
+        else:
+            column = arrow.column(series.name)
+            columns.append(column.cast("large_binary") if isinstance(kind, pl.Binary) else column)
+    return Table(len(X), X.columns, columns)
 
 
 def _series(series: Any) -> Any:

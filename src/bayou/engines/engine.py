@@ -65,7 +65,7 @@ class Engine:
         raise NotImplementedError
 
     def subtract(self, block: Block) -> None:
-        """Take rows out again, as if they had never been learned."""
+        """Take rows out again, as if they had never been learned; frames that are frozen stay as they are."""
         raise UnsupportedError(f"cannot unlearn: {type(self).__name__} keeps no record of single rows")
 
     def scale(self, factor: float) -> None:

@@ -119,7 +119,8 @@ class Views(Engine):
         for name, view in self.views.items():
             view.merge(other.views[name])
         self.rows += other.rows
-        self.mark_stale()
+        if other.rows:  # what has learned nothing changes nothing, readings included
+            self.mark_stale()
 
     def subtract(self, block: Block) -> None:
         for view in self.views.values():

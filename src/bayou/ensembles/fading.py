@@ -14,6 +14,7 @@ from bayou.engines import Engine, Members
 from bayou.engines.members import parts_at
 from bayou.ensembles.ensemble import Ensemble, classifier_or
 from bayou.errors import SchemaError
+from bayou.laws import MergeLaw
 from bayou.schema import Schema
 
 STEPS = 16  # decays per half-life
@@ -29,7 +30,7 @@ class Fading(Ensemble):
     half_life
         Rows after which a row counts half.
 
-    Merge: the earlier model is faded by the rows of the later one, then they add up (a heuristic, in stream order).
+    Merge: the earlier model is faded by the rows of the later one, then they add up, in stream order.
     Memory: that of the classifier.
 
     Examples
@@ -59,6 +60,11 @@ class FadingMember(Members):
     def __init__(self, builders: Sequence[Callable[[], Engine]], half_life: float) -> None:
         super().__init__(builders)
         self.half_life, self.period = half_life, max(1, round(half_life / STEPS))
+
+    @property
+    def law(self) -> MergeLaw:
+        """Which of two models is merged into which says whose rows are older, whatever the member allows."""
+        return MergeLaw.weakest([MergeLaw.ORDERED, self.members[0].law])
 
     def begin(self, schema: Schema) -> None:
         super().begin(schema)

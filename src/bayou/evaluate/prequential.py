@@ -11,6 +11,7 @@ import numpy as np
 
 from bayou.checks import require, rising
 from bayou.classifiers.baselines import MajorityClass, NoChange
+from bayou.decisions import tell_unknown
 from bayou.encoding.table import Table
 from bayou.evaluate.clock import Clock
 from bayou.evaluate.competitors import Models, named, with_baselines
@@ -215,6 +216,9 @@ class Prequential:
 
     def evaluation(self, rejected: int = 0) -> Evaluation:
         """What was found so far."""
+        for model in self.models.values():
+            if model.started:
+                tell_unknown(getattr(model, "decision", None), model.labels())
         if self.rows:
             for name, record in self._records.items():
                 self._curves[name].add(self.rows, record.running, record.windowed, record.fading)

@@ -72,7 +72,7 @@ def _equal(one: Schema, other: Schema) -> bool:
     return (
         all(
             getattr(one.declared, name) == getattr(other.declared, name)
-            for name in ("max_classes", "max_values", "max_words", "hash_values")
+            for name in ("max_classes", "max_values", "max_words", "max_columns", "hash_values")
         )
         and one.closed == other.closed
         and list(one.place.items()) == list(other.place.items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -16,6 +17,54 @@ INNER: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True}
 ZERO = cast(int, np.int64(0))
 
 
+_warned = False
+
+
+def _dispatcher(function: Callable[..., object], options: dict[str, Any]) -> Any:
+    """Numba's dispatcher; a disk cache that cannot be written, on import or later, is done without."""
+    try:
+        dispatcher = numba.njit(**options)(function)
+    except (
+        RuntimeError
+    ) as problem:  # "cannot cache function": neither the package nor the home can be written to
+        if "cannot cache" not in str(problem):
+            raise
+        _warn()
+        return numba.njit(**{**options, "cache": False})(function)
+    cache = dispatcher._cache
+    cache.save_overload = _if_possible(cache.save_overload)
+    return dispatcher
+
+
+def _if_possible(save: Callable[..., None]) -> Callable[..., None]:
+    """Keep what was compiled, unless the disk is full or has become read-only: it is in memory already."""
+
+    def saved(*args: Any) -> None:
+        try:
+            save(*args)
+        except OSError:
+            _warn()
+
+    return saved
+
+
+def _warn() -> None:
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            "compiled kernels cannot be kept on disk, so every process compiles them anew; set NUMBA_CACHE_DIR to a "
+            "folder that can be written to",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+
+
+def can_cache() -> bool:
+    """Whether compiled kernels stay on disk for the next process."""
+    return not _warned
+
+
 class InnerDispatcher(CPUDispatcher):
     """A kernel without a way in from Python: to call it would end the process, so it says no."""
 
@@ -25,7 +74,7 @@ class InnerDispatcher(CPUDispatcher):
 
 def kernel(function: F) -> F:
     """Compile with a disk cache, without the global lock, with NumPy's rules for division by zero."""
-    return cast(F, numba.njit(**OPTIONS)(function))
+    return cast(F, _dispatcher(function, OPTIONS))
 
 
 def inner_kernel(function: F) -> F:
@@ -36,7 +85,17 @@ def inner_kernel(function: F) -> F:
     Traceback (most recent call last):
     TypeError: log_or_floor is an inner kernel: only kernels can call it
     """
-    dispatcher = numba.njit(**INNER)(function)
+    dispatcher = _dispatcher(function, INNER)
+    dispatcher.__class__ = InnerDispatcher
+    return cast(F, dispatcher)
+
+
+def tight_kernel(function: F) -> F:
+    """An inner kernel of a few instructions inside a loop: LLVM must write it into the loop.
+
+    Where it is called instead, passing its arrays takes ten times as long as what it does.
+    """
+    dispatcher = numba.njit(forceinline=True, **INNER)(function)
     dispatcher.__class__ = InnerDispatcher
     return cast(F, dispatcher)
 
@@ -47,4 +106,4 @@ def kernel_piece(function: F) -> F:
     What a kernel calls is compiled on its own and again inside every kernel above it. Writing it in saves a third
     where the piece stands on a deep chain of calls or takes many arrays, and nothing where it is small.
     """
-    return cast(F, numba.njit(inline="always", **OPTIONS)(function))
+    return cast(F, _dispatcher(function, {**OPTIONS, "inline": "always"}))

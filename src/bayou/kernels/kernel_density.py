@@ -84,7 +84,7 @@ def place_kernels(
         if step <= 0.0:
             step = (upper[last - 1] - upper[first]) / (last - first - 1) if last - first > 1 else DEFAULT
         step = max(step, TINY)
-        precision[j] = step
+        precision[j] = step if last > first else 0.0  # nothing is known of a column without values
         at = first - 1
         for v in range(first, last):
             gap = 0.0 if exact[j] or v == first else upper[v] - upper[v - 1]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import pkgutil
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from multiprocessing import get_context
 from typing import Any
 
@@ -19,7 +20,7 @@ from numba.core.dispatcher import Dispatcher
 import bayou.kernels
 from bayou.kernels.compiling import CompileWatch
 
-_ARRAYS = re.compile(r"((?:\w+, )*\w+) : (\w+)\[([^\]]*)\]")
+_ARRAYS = re.compile(r"((?:\w+, )*\w+) : (\w+)\[([^\]]*)\](, in, read-only)?")
 _SCALARS = {"int": numba.int64, "float": numba.float64, "bool": numba.boolean}
 
 
@@ -36,23 +37,25 @@ def all_kernels() -> Iterator[tuple[str, Any]]:
 def signature_of(kernel: Any) -> tuple[Any, ...] | None:
     """Argument types by docstring (`name : dtype[shape]`) and annotation; None if they do not tell.
 
+    Memory that is not ours may be read-only, which is a type of its own: `name : dtype[shape], in, read-only`.
+
     >>> from bayou.kernels.class_counts import add_vector
     >>> [str(t) for t in signature_of(add_vector)]
     ['array(float64, 2d, C)', 'array(float64, 1d, C)']
     """
     arrays = {
-        name: (dtype, len(shape.split(",")))
-        for names, dtype, shape in _ARRAYS.findall(inspect.getdoc(kernel.py_func) or "")
+        name: (dtype, len(shape.split(",")), bool(read_only))
+        for names, dtype, shape, read_only in _ARRAYS.findall(inspect.getdoc(kernel.py_func) or "")
         for name in names.split(", ")
     }
     types: list[Any] = []
     for name, parameter in inspect.signature(kernel.py_func).parameters.items():
         if name in arrays:
-            dtype, dimensions = arrays[name]
+            dtype, dimensions, read_only = arrays[name]
             base = numba.boolean if dtype == "bool" else getattr(numba, dtype, None)
             if base is None:
                 return None
-            types.append(numba.types.Array(base, dimensions, "C"))
+            types.append(numba.types.Array(base, dimensions, "C", readonly=read_only))
         elif parameter.annotation in _SCALARS:
             types.append(_SCALARS[parameter.annotation])
         else:
@@ -109,6 +112,7 @@ def compile_all(
     with ExitStack() as stack:
         results: Iterator[tuple[int, list[str]]] = map(_compile_family, parts)
         if jobs > 1:
+            stack.enter_context(safe_path())
             pool = stack.enter_context(ProcessPoolExecutor(jobs, mp_context=get_context("spawn")))
             results = pool.map(_compile_named, [[name for name, _ in part] for part in parts])
         for part, (compiled, left) in zip(parts, results, strict=True):
@@ -118,6 +122,20 @@ def compile_all(
             if progress is not None:
                 progress(ready, total)
     return total - len(skipped), new, sorted(skipped)
+
+
+@contextmanager
+def safe_path() -> Iterator[None]:
+    """Keep the current folder off the path of processes that start meanwhile: what lies there is nobody's module."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 def _compile_named(names: list[str]) -> tuple[int, list[str]]:

@@ -30,6 +30,11 @@ def axes(ax: Any = None, width: float = 6.4, height: float = 4.0) -> Any:
     return Figure(figsize=(width, height), layout="constrained").subplots()
 
 
+def legend_beside(ax: Any) -> None:
+    """The legend to the right of the axes, where it covers nothing."""
+    ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
 def tidy(ax: Any, title: str, x: str = "", y: str = "") -> Any:
     """Title and labels, without the box."""
     ax.set_title(title, loc="left", fontsize="medium", parse_math=False)

@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from bayou.plots.canvas import REST, axes, colour, plain, tidy
+from bayou.errors import SchemaError
+from bayou.plots.canvas import REST, axes, colour, legend_beside, plain, tidy
 from bayou.report.evaluations import Evaluations, Finding
 from bayou.schema import Label
+
+BASELINES = ((REST, "--"), ("#4d5666", ":"))
+One = Finding | Evaluations
+
+
+def one_of(found: One) -> Finding:
+    """The result of one model: itself, or that of the one model that was evaluated.
+
+    >>> from bayou import NaiveBayes, prequential
+    >>> from bayou.streams.generators import MixedGaussian
+    >>> one_of(prequential(NaiveBayes(), MixedGaussian(), rows=300)).name
+    'NaiveBayes'
+    """
+    results = getattr(found, "results", None)
+    if results is None:
+        return cast(Finding, found)
+    chosen = [result for result in results.values() if not result.baseline] or list(results.values())
+    if len(chosen) != 1:
+        names = [result.name for result in chosen]
+        raise SchemaError(
+            f"{len(names)} models were evaluated, {names!r}; this picture is of one of them: found[{names[:1][0]!r}]"
+            if names
+            else "no model was evaluated"
+        )
+    return cast(Finding, chosen[0])
 
 
 def learning_curves(
     found: Evaluations, metric: str = "accuracy", form: str = "windowed", ax: Any = None
 ) -> Any:
-    """A metric over the rows, a line per model; `form` is "windowed", "running" or "faded". Baselines are dashed.
+    """A metric over the rows, a line per model; `form` is "windowed", "running" or "faded".
+
+    Baselines are grey: no-change dashed, the majority class dotted and darker.
 
     >>> from bayou import NaiveBayes, prequential
     >>> from bayou.streams.generators import MixedGaussian
@@ -22,21 +50,24 @@ def learning_curves(
     >>> len(ax.lines)
     3
     """
-    ax, place = axes(ax), 0
+    ax, place, rivals = axes(ax), 0, 0
     for name, result in found.results.items():
         values = getattr(result.curve, form)[metric]
         if result.baseline:
-            ax.plot(result.curve.rows, values, color=REST, linestyle="--", label=plain(name))
+            shade, dashes = BASELINES[rivals % len(BASELINES)]
+            ax.plot(result.curve.rows, values, color=shade, linestyle=dashes, label=plain(name))
+            rivals += 1
         else:
             ax.plot(result.curve.rows, values, color=colour(place), label=plain(name))
             place += 1
-    ax.legend(frameon=False, fontsize="small")
+    legend_beside(ax)
     span = f"over the last {found.window:,} rows" if form == "windowed" and found.window else form
     return tidy(ax, f"{metric.replace('_', ' ')}, {span}", "rows")
 
 
-def confusion(result: Finding, ax: Any = None) -> Any:
+def confusion(result: One, ax: Any = None) -> Any:
     """The confusion matrix, each true class on its row, coloured by its share."""
+    result = one_of(result)
     counts = np.asarray(result.confusion, dtype=np.float64)
     total = counts.sum(axis=1, keepdims=True)
     share = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
@@ -58,8 +89,9 @@ def confusion(result: Finding, ax: Any = None) -> Any:
     return tidy(ax, plain(result.name), "predicted", "true")
 
 
-def per_class(result: Finding, ax: Any = None) -> Any:
+def per_class(result: One, ax: Any = None) -> Any:
     """Precision, recall and F1 of every class as bars."""
+    result = one_of(result)
     found, k = result.scores.per_class, len(result.labels)
     ax = axes(ax, 6.4, 1.5 + 0.5 * k)
     for place, name in enumerate(("precision", "recall", "f1")):
@@ -69,22 +101,22 @@ def per_class(result: Finding, ax: Any = None) -> Any:
     ax.set_yticks(range(k), [plain(label) for label in result.labels])
     ax.invert_yaxis()
     ax.set_xlim(0, 1)
-    ax.legend(frameon=False, fontsize="small")
+    legend_beside(ax)
     return tidy(ax, plain(result.name))
 
 
-def roc(result: Finding, label: Label, ax: Any = None) -> Any:
+def roc(result: One, label: Label, ax: Any = None) -> Any:
     """The ROC curve of one class against the rest."""
-    found = result.thresholds(label)
+    found = one_of(result).thresholds(label)
     ax = axes(ax, 4.4, 4.4)
     ax.plot([0, 1], [0, 1], color=REST, linestyle="--", linewidth=1)
     ax.plot(found.false_positive_rate, found.recall, color=colour(0))
     return tidy(ax, f"{plain(label)}: area {found.auc:.4f}", "false positive rate", "true positive rate")
 
 
-def precision_recall(result: Finding, label: Label, ax: Any = None) -> Any:
+def precision_recall(result: One, label: Label, ax: Any = None) -> Any:
     """Precision over recall of one class, with the threshold whose F1 is best."""
-    found = result.thresholds(label)
+    found = one_of(result).thresholds(label)
     called = found.true_positive + found.false_positive > 0
     best = int(np.argmax(found.f1))
     ax = axes(ax, 4.4, 4.4)
@@ -95,8 +127,9 @@ def precision_recall(result: Finding, label: Label, ax: Any = None) -> Any:
     return tidy(ax, title, "recall", "precision")
 
 
-def calibration(result: Finding, ax: Any = None) -> Any:
+def calibration(result: One, ax: Any = None) -> Any:
     """Confidence against accuracy; dots are as large as their share of the rows."""
+    result = one_of(result)
     found = result.calibration
     ax = axes(ax, 4.4, 4.4)
     ax.plot([0, 1], [0, 1], color=REST, linestyle="--", linewidth=1)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayou.errors import UnsupportedError
-from bayou.plots.canvas import axes, colour, plain, tidy
+from bayou.plots.canvas import REST, axes, colour, legend_beside, plain, tidy
 from bayou.report.attributes import Attribute, attributes_of, class_labels
 from bayou.report.model_contents import ModelContents, contents
 from bayou.report.structure import parents_of
@@ -28,9 +28,12 @@ def information(model: Any, most: int = 20, ax: Any = None) -> Any:
     """
     found = attributes_of(_inside(model))[:most]
     ax = axes(ax, 6.4, 1.0 + 0.28 * len(found))
-    ax.barh([plain(a.name) for a in found], [a.information for a in found], color=colour(0))
+    names = [plain(a.name) + "*" * a.by_normals for a in found]
+    shades = [REST if a.by_normals else colour(0) for a in found]
+    ax.barh(names, [a.information for a in found], color=shades)
     ax.invert_yaxis()
-    return tidy(ax, "what each attribute tells", "share of the class's entropy")
+    said = "; * and grey: as the fitted normals have it" if any(a.by_normals for a in found) else ""
+    return tidy(ax, "what each attribute tells", f"share of the class's entropy{said}")
 
 
 def attribute(model: Any, name: str, ax: Any = None) -> Any:
@@ -45,9 +48,10 @@ def attribute(model: Any, name: str, ax: Any = None) -> Any:
         _densities(ax, one, labels)
     else:
         _mosaic(ax, one, labels)
-    ax.legend(frameon=False, fontsize="small")
+    legend_beside(ax)
     level = "" if one.level is None else f", level {one.level:.4f}"
-    return tidy(ax, f"{plain(name)}: information {100 * one.information:.1f} %{level}")
+    said = " by the fitted normals" if one.by_normals else ""
+    return tidy(ax, f"{plain(name)}: information {100 * one.information:.1f} %{said}{level}")
 
 
 def _mosaic(ax: Any, one: Attribute, labels: list[Label]) -> None:
@@ -85,14 +89,14 @@ def _densities(ax: Any, one: Attribute, labels: list[Label]) -> None:
 
 
 def words(model: Any, label: Label, most: int = 20, column: str | None = None, ax: Any = None) -> Any:
-    """The words that speak most surely for a class, by log-odds against all others."""
+    """The words that speak most surely for a class, ordered by their log-odds against all others."""
     inside = _inside(model)
     tables = {t.column: t for t in word_tables(inside)}
     if not tables:
         raise UnsupportedError("the model has no words to show")
     found = tables[column] if column is not None else next(iter(tables.values()))
     c = class_labels(inside).index(label)
-    leading = found.leading(c, most)
+    leading = sorted(found.leading(c, most), key=lambda w: -found.log_odds[w, c])
     ax = axes(ax, 6.4, 1.0 + 0.28 * len(leading))
     ax.barh(
         [plain(found.words[w]) for w in leading], [found.log_odds[w, c] for w in leading], color=colour(c)

@@ -287,7 +287,7 @@ class GroupReading:
         return row - int(self.parts[column]) if row < len(self.counts) else None
 
     def realign(self, plan: Alignment) -> Self:
-        """A new column has no groups; a new class has no counts."""
+        """A new column is one empty group, as a search finds it; a new class has no counts."""
         home = np.full(plan.nominal.size, -1, dtype=np.int64)
         home[plan.nominal.to] = np.arange(len(plan.nominal.to))
         counts = move(self.counts, 1, plan.classes)
@@ -300,11 +300,11 @@ class GroupReading:
             order = np.argsort(moved)
             keys.append(moved[order])
             rows.append(self.row_of[here][order] - part.start + at)
-            sums.append(counts[part])
+            sums.append(counts[part] if old >= 0 else np.zeros((1, plan.classes.size)))
             other = self.rest[old] if old >= 0 else len(self.counts)
             rest.append(other - part.start + at if other < len(self.counts) else -1)
             levels.append(self.levels[old] if old >= 0 else 0.0)
-            at += part.stop - part.start
+            at += len(sums[-1])
         return type(self)(
             keys=np.concatenate([np.zeros(0, np.int64), *keys]),
             row_of=np.concatenate([np.zeros(0, np.int64), *rows]),

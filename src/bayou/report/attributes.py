@@ -31,8 +31,9 @@ class Attribute:
     """One column: parts of its values with class weights, or a normal density per class.
 
     `shape` is "intervals", "groups", "values" or "gaussian"; `information` the share of the class entropy that the
-    column tells by itself, I(C; X) / H(C); `level` the relevance MODL gives, where it was searched. `counts` is
-    float64[parts, K], classes in canonical order; `weight`, `centre` and `spread` are float64[K].
+    column tells by itself, I(C; X) / H(C): by the counts of its parts or, where there are none, as it would be if the
+    values were as normal as the densities (see `by_normals`); `level` the relevance MODL gives, where it was
+    searched. `counts` is float64[parts, K], classes in canonical order; `weight`, `centre` and `spread` are float64[K].
     """
 
     name: str
@@ -46,6 +47,11 @@ class Attribute:
     counts: Floats | None = None
     centre: Floats | None = None
     spread: Floats | None = None
+
+    @property
+    def by_normals(self) -> bool:
+        """Whether `information` is that of the fitted densities, which heavy tails can make far too large."""
+        return self.counts is None
 
     @property
     def present(self) -> float:

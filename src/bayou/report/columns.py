@@ -19,6 +19,10 @@ from bayou.schema import Label
 SHOWN = 50  # attributes to begin with; the others are a search or a click away
 PICTURED = 200  # attributes with a picture
 _CLASSES = 8
+BY_NORMALS = (
+    "* and grey: as the fitted normal densities have it, not counted; for a column with heavy tails it can be far too "
+    'large. numeric="gk" counts it'
+)
 
 
 def attribute_cards(found: list[Attribute], labels: list[Label], key: str, pictured: int = PICTURED) -> Safe:
@@ -31,11 +35,12 @@ def attribute_cards(found: list[Attribute], labels: list[Label], key: str, pictu
     entries: list[tuple[str, object]] = [(colour(i), name) for i, name in enumerate(names)]
     if rest:
         entries.append(("c-rest", f"{rest} other classes"))
-    top = [(a.name, a.information, share(a.information)) for a in found[:20]]
+    top = [(a.name, a.information, share(a.information) + "*" * a.by_normals) for a in found[:20]]
     ranking = figure(
         "Information about the class that each attribute holds by itself, as a share of the class's entropy"
-        + (f"; the first {len(top)} of {len(found):,}" if len(found) > len(top) else ""),
-        bars("Attributes by information", top),
+        + (f"; the first {len(top)} of {len(found):,}" if len(found) > len(top) else "")
+        + (f". {BY_NORMALS}" if any(a.by_normals for a in found[:20]) else ""),
+        bars("Attributes by information", top, ["c-rest" if a.by_normals else "c0" for a in found[:20]]),
     )
     cards = [
         attribute_card(a, keep, names, bool(rest), pictured=i < pictured, hidden=i >= SHOWN)
@@ -87,7 +92,7 @@ def attribute_card(
     a: Attribute, keep: list[int], names: list[str], rest: bool, pictured: bool = True, hidden: bool = False
 ) -> Safe:
     """One attribute: how much it tells, a picture, and the numbers folded."""
-    facts = [f"information {share(a.information)}"]
+    facts = [f"information {share(a.information)}{' by the fitted normals' * a.by_normals}"]
     if a.level is not None:
         facts.append(f"level {a.level:.3f}")
     if a.shape != "gaussian":

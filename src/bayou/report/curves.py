@@ -26,8 +26,7 @@ def learning_curves(found: Evaluations, background: Background) -> Safe:
     styles = line_styles(found.results)
     names = [(styles[name], name) for name in lines]
     marks = {name: rows for name, rows in background.drifts.items() if rows}
-    if marks:
-        names.append(("drift", "drift noticed"))
+    names += [(f"pinned {styles[name]}", f"drift noticed by {name}") for name in marks]
     window = f"the last {found.window or 0:,} rows"
     more = [
         beside(*_pair(lines, styles, metric, title, window, marks)) for metric, title in _MORE
@@ -90,9 +89,9 @@ def _chart(
         title, told, (0.0, float(last)), (low, high), "rows", "",
         y_text=(lambda v: f"{100 * v:.0f} %") if as_share else (lambda v: f"{v:.3g}"),
     )  # fmt: skip
-    for name, rows in marks.items():
+    for line, (name, rows) in enumerate(marks.items()):
         for row in rows:
-            chart.rule(row, "drift", f"{name} noticed a drift by row {row:,}")
+            chart.pin(row, f"drift {styles[name]}", f"{name} noticed a drift by row {row:,}", line)
     for name in sorted(values, key=lambda n: not lines[n].baseline):
         clipped = [min(high, max(low, v)) if math.isfinite(v) else low for v in values[name]]
         end = percent(values[name][-1]) + " %" if as_share else f"{values[name][-1]:.4f}"

@@ -96,11 +96,13 @@ class Chart:
         )
         self._parts.append(tag("g", *label, shape, class_=f"fill {style}"))
 
-    def rule(self, x: float, style: str, name: str) -> None:
-        """A vertical line at a value."""
-        at = f"{self.px(x):.1f}"
-        line = tag("line", x1=at, x2=at, y1=self.top, y2=self.height - self.bottom)
-        self._parts.append(tag("g", tag("title", name), line, class_=style))
+    def pin(self, x: float, style: str, name: str, line: int = 0) -> None:
+        """A small triangle above the axis that points at a value; several lines of them stand above each other."""
+        at, foot = self.px(x), self.height - self.bottom - 1 - 9 * line
+        points = f"{at:.1f},{foot} {at - 3.5:.1f},{foot - 7} {at + 3.5:.1f},{foot - 7}"
+        self._parts.append(
+            tag("g", tag("title", name), tag("polygon", points=points), class_=f"fill {style}")
+        )
 
     def _axes(self) -> list[Safe]:
         out = []
@@ -174,13 +176,20 @@ def beside(*content: object, narrow: bool = False) -> Safe:
 
 
 def bars(
-    title: str, entries: Sequence[tuple[str, float, str]], style: str = "c0", top: float | None = None
+    title: str,
+    entries: Sequence[tuple[str, float, str]],
+    style: str | Sequence[str] = "c0",
+    top: float | None = None,
 ) -> Safe:
-    """Horizontal bars: name, length, and what to write beside it."""
+    """Horizontal bars: name, length, and what to write beside it; `style` is one for all, or one for each."""
+    styles = [style] * len(entries) if isinstance(style, str) else style
     low = min([0.0, *(value for _, value, _ in entries)])
     span = (top or max([value for _, value, _ in entries] + [1e-12])) - low
     label_width = 14 + 8 * min(27, max([4, *(len(name) for name, _, _ in entries)]))
-    room, height = 450 - label_width, 22
+    text_width = 14 + 7.5 * max(
+        [4, *(len(text) for _, _, text in entries)]
+    )  # what is written beside is never cut
+    room, height = 540 - label_width - text_width, 22
     parts = []
     for i, (name, value, text) in enumerate(entries):
         y = 4 + i * height
@@ -191,7 +200,7 @@ def bars(
             tag("text", tag("title", name), shown, x=label_width - 8, y=y + 14, class_="end"),
             tag(
                 "g", tag("rect", x=f"{start:.1f}", y=y + 2, width=f"{length:.1f}", height=height - 6, rx=2),
-                class_=f"fill {style}",
+                class_=f"fill {styles[i]}",
             ),
             tag("text", text, x=f"{start + length + 6:.1f}", y=y + 14),
         ]  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 from bayou.block import Floats
 from bayou.plain_text import shortened
 from bayou.report.drawing import Chart, colour, picture
-from bayou.report.markup import Safe, tag
+from bayou.report.markup import Safe, join, tag
 from bayou.report.numbers import compact, number, share
 
 _WIDTH, _HEIGHT, _FLOOR = 330, 150, 122
@@ -136,4 +136,5 @@ def density(name: str, weight: Floats, centre: Floats, spread: Floats, labels: S
     chart.bare = True
     for c in met:
         chart.area(xs.tolist(), np.minimum(curves[c], top * 1.05).tolist(), colour(c))
-    return chart.svg()
+    said = "Densities as fitted; they may reach beyond the values seen."
+    return join((chart.svg(), tag("p", said, class_="remark")))

@@ -27,11 +27,16 @@ def tiles(entries: Sequence[tuple[str, str, str]]) -> Safe:
     return tag(
         "dl",
         *(
-            tag("div", tag("dt", name), tag("dd", tag("b", figure), tag("span", remark)), class_="tile")
+            tag("div", tag("dt", name), tag("dd", _figure(figure), tag("span", remark)), class_="tile")
             for name, figure, remark in entries
         ),
         class_="tiles",
     )
+
+
+def _figure(text: str) -> Safe:
+    """Large, unless it is so long that it would be broken: a name rather than a number."""
+    return tag("b", text, class_="long" if len(text) > 10 else None)
 
 
 def headline_tiles(found: Evaluations) -> Safe:

@@ -67,7 +67,7 @@ def word_pictures(found: WordTable, labels: list[Label], key: str) -> Safe:
     classes = [c for c in np.argsort(-weight, kind="stable").tolist() if weight[c] > 0][:_CLASSES]
     pictures = []
     for place, c in enumerate(sorted(classes)):
-        leading = found.leading(c, _DRAWN)
+        leading = sorted(found.leading(c, _DRAWN), key=lambda w: -found.log_odds[w, c])
         entries = [_entry(found, w, c) for w in leading]
         if entries:
             name = shortened(labels[c], 40)
@@ -75,8 +75,8 @@ def word_pictures(found: WordTable, labels: list[Label], key: str) -> Safe:
             pictures.append(figure(join(("Words that speak for ", tag("b", name))), picture))
     return join(
         (
-            tag("p", f"{len(found.words):,} words. Bars are log-odds of a word under the class against all others; "
-                "the surest words come first.", class_="remark"),
+            tag("p", f"{len(found.words):,} words. Bars are log-odds of a word under the class against all others, "
+                f"the longest first, of the {_DRAWN} words that speak most surely.", class_="remark"),
             tag("div", *pictures, class_="beside"),
             fold(f"The {min(_LISTED, len(found.words)):,} words that say most", _listing(found, labels, classes, key)),
         )

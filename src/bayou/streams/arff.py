@@ -17,7 +17,7 @@ from bayou.streams.chunked import ChunkedSource, Outline
 from bayou.streams.delimited import parse
 from bayou.streams.policy import Chunk, Draft, Misfit, flush
 from bayou.streams.read_options import ReadOptions
-from bayou.streams.records import Records, split
+from bayou.streams.records import Records, Spans, split
 from bayou.streams.source import ColumnType, Words
 
 _SPECIAL = (b"'", b'"', b"%", b"{", b"\\")
@@ -71,7 +71,14 @@ class ArffSource(ChunkedSource):
             if columns is not None:
                 rows = len(next(iter(columns.values()), ()))
                 return Chunk(columns, rows, rows)
-        return flush(self._careful(chunk), self._wishes.policy, record)
+        # A remark is a line of the file but no record.
+        starts = [
+            start
+            for start, line in zip(Spans.of(chunk).starts.tolist(), split(chunk), strict=True)
+            if (bare := line.strip()) and not bare.startswith(b"%")
+        ]
+        draft = self._careful(chunk)
+        return flush(draft, self._wishes.policy, record, lambda i: self._records.line_of(chunk, starts[i]))
 
     def _simple(self, chunk: bytes) -> dict[str, pa.Array] | None:
         """The chunk read as CSV, if it is as plain as that."""

@@ -107,12 +107,28 @@ class ByteReader:
         self._aside.seek(0)
         return self._aside
 
+    def count_lines(self, end: int) -> int | None:
+        """Line ends before a byte of a file on disk; None for what cannot be read again."""
+        if not self.plain or self.path == "-":
+            return None
+        found, left = 0, end
+        with open(self.path, "rb") as file:
+            while left and (data := file.read(min(left, limits.CHUNK))):
+                found += data.count(b"\n")
+                left -= len(data)
+        return found
+
     def identity(self) -> dict[str, str | int]:
         """Path, size (-1 if unknown) and hash of the first block, once that was read."""
         return {"path": self.path, "size": self._raw.size, "sha256 of head": self._digest}
 
+    @property
+    def taken(self) -> int:
+        """Bytes read so far, unpacked."""
+        return self._out
+
     def share(self) -> float | None:
-        """Share of the bytes read so far."""
+        """Share of the file's bytes read so far."""
         return min(1.0, self._raw.count / self._raw.size) if self._raw.size > 0 else None
 
     def close(self) -> None:

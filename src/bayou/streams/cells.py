@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from bayou.streams.dates import DATE
+
 Label = Literal["string", "int64", "float64", "bool"]
 Marks = NDArray[np.bool_]
 MISSING = ("", "?", "NA", "NaN", "nan")
@@ -99,6 +101,14 @@ class Sample:
         """Whether the column's cells are numbers."""
         i = self._place[name]
         return bool(self._present[i] == 0 or 2 * self._numbers[i] > self._present[i])
+
+    def is_date(self, name: str) -> bool:
+        """Whether more than half of the column's cells are dates."""
+        i = self._place[name]
+        if self.is_numeric(name):
+            return False
+        cells = self._text.slice(i * self._size, self._size)
+        return bool(2 * (pc.sum(_matches(cells, DATE)).as_py() or 0) > self._present[i])
 
     def label_type(self, name: str) -> Label:
         """Type of a target."""

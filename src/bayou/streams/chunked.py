@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from bayou.errors import DataError
+from bayou.streams import limits
 from bayou.streams.policy import Chunk
 from bayou.streams.rejects import Rejects
 from bayou.streams.source import ColumnType, Rows, Words
@@ -31,7 +33,7 @@ class Feed(Protocol):
 
     def seek(self, place: int) -> None: ...
 
-    def confine(self, limit: int) -> None: ...
+    def confine(self, limit: int, at_record: bool = False) -> None: ...
 
     def identity(self) -> Mapping[str, str | int]: ...
 
@@ -57,6 +59,8 @@ class ChunkedSource:
         self._taken = 0
         self._told = 0  # rejects of the chunk that are counted
         self._fault: DataError | None = None
+        self._share = 0.0  # done before the current chunk
+        self._asked = False  # whether the target was looked at
 
     def _load(self, record: int) -> Chunk | None:
         """Parse the chunk at the feed's place and go on behind it; its first record is number `record`."""
@@ -98,6 +102,7 @@ class ChunkedSource:
         self._chunk, self._fault, self._told = None, None, 0
         self._taken = position["taken"]
         if self._taken:
+            self._share = self._feed.share() or 0.0
             self._chunk = self._load(self._record)
             if self._chunk is None or self._chunk.rows < self._taken:
                 self._chunk, self._taken = None, 0
@@ -110,20 +115,28 @@ class ChunkedSource:
             self._told = sum(1 for reject in rejects if reject.after < self._taken)
         self.rejects.seek(position)
 
-    def part(self, start: int, end: int | None, record: int = 0) -> None:
+    def part(self, start: int, end: int | None, record: int = 0, at_record: bool = False) -> None:
         """Hand out only the rows between two places; `record` is the number of the first one, if it is known.
 
-        A place is 0 (the first row), a row group times 2^32, or the first byte of a record.
+        A place is 0 (the first row), a row group times 2^32, or the first byte of a record; `at_record` says that it
+        is known to be one, rather than that of a line, which in a file with quotes may begin inside a cell.
         """
         if start > 0:
             self._feed.seek(start)
             self._place, self._record, self._row = start, record, record
         if end is not None:
-            self._feed.confine(end)
+            self._feed.confine(end, at_record)
 
     def progress(self) -> float | None:
-        """Share done, 0 to 1, of the bytes or rows; None where the length is not known."""
-        return self._feed.share()
+        """Share done, 0 to 1, of the bytes or rows; None where the length is not known.
+
+        What is parsed but not handed out is not done.
+        """
+        behind = self._feed.share()
+        if self._chunk is None or behind is None or not self._chunk.rows:
+            return behind
+        before = min(self._share, behind)
+        return before + (behind - before) * self._taken / self._chunk.rows
 
     def close(self) -> None:
         """Let go of the files."""
@@ -162,12 +175,18 @@ class ChunkedSource:
                 self._row += self._chunk.rows
                 self._chunk, self._taken, self._told = None, 0, 0
             try:
+                self._share = self._feed.share() or 0.0
                 self._chunk = self._load(self._record)
             except DataError as fault:
                 self._fault = fault
                 return False
             if self._chunk is None:
                 return False
+            if self._row == 0 and self.target is not None and not self._asked:
+                self._asked, self._fault = True, quantity(self._chunk.columns[self.target], self.target)
+                if self._fault is not None:
+                    self._chunk = None
+                    return False
         return True
 
     def _rows(self, parts: Sequence[tuple[Chunk, int, int]], size: int) -> Rows:
@@ -179,3 +198,19 @@ class ChunkedSource:
         cut = [chunk.words.slice(start, k) for chunk, start, k in parts if chunk.words is not None]
         start = self._row + self._taken - size
         return Rows(start, columns, labels, Words.join(cut) if cut else None, size)
+
+
+def quantity(labels: pa.Array, target: str) -> DataError | None:
+    """What is wrong with a target whose first values are so many different numbers that they are no classes."""
+    if not (pa.types.is_integer(labels.type) or pa.types.is_floating(labels.type)):
+        return None
+    first = labels.slice(0, limits.SAMPLE).drop_null()
+    different = pc.count_distinct(first).as_py()
+    whole = pc.all(pc.equal(pc.floor(first), first), skip_nulls=True).as_py()
+    if different <= (max(50, len(first) // 4) if whole else max(20, len(first) // 20)):
+        return None
+    return DataError(
+        f"the target is a quantity, not a class: {different:,} different numbers in the first {len(first):,} rows",
+        column=target,
+        remedy=f"cut it into a few ranges first; if they are names of classes, nominal=[{target!r}]",
+    )

@@ -87,7 +87,9 @@ class HandedBatches:
         """Batches are handed over once."""
         raise DataError(f"{self._name} cannot be read from another place", remedy="read it from the start")
 
-    confine = seek
+    def confine(self, limit: int, at_record: bool = False) -> None:
+        """Nor are they cut."""
+        self.seek(limit)
 
     def identity(self) -> dict[str, str | int]:
         """What the batches are called."""
@@ -134,7 +136,7 @@ class Batches:
         """Go to a batch."""
         self.place, self._iterator = place, None
 
-    def confine(self, limit: int) -> None:
+    def confine(self, limit: int, at_record: bool = False) -> None:
         """End before the row group or record batch with this place."""
         self.limit = limit
 
@@ -192,6 +194,7 @@ class _Arrow:
         reader = self._open()
         self.schema = reader.schema
         self._count = reader.num_record_batches if self._random else 0
+        self._rows = 1  # of the record batch read last
 
     def _open(self) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
         self._file.seek(0)
@@ -205,12 +208,18 @@ class _Arrow:
         else:
             whole = ((i, batch) for i, batch in enumerate(reader) if first <= i < limit // STRIDE)
         for i, batch in whole:
+            self._rows = max(1, batch.num_rows)
             for number, start in enumerate(range(0, batch.num_rows, limits.BATCH), 1):
                 if i > first or number > done:
                     yield i * STRIDE + number, batch.select(names).slice(start, limits.BATCH)
 
     def share(self, place: int) -> float | None:
-        return min(1.0, (place // STRIDE + 1) / self._count) if self._count and place else None
+        group, done = divmod(place, STRIDE)
+        return (
+            min(1.0, (group + min(1.0, done * limits.BATCH / self._rows)) / self._count)
+            if self._count
+            else None
+        )
 
 
 def _reader(file: BinaryIO, format: str) -> _Reader:

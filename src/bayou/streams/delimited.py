@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +12,7 @@ from bayou.errors import DataError
 from bayou.streams import cells, limits
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.chunked import ChunkedSource, Outline
+from bayou.streams.dates import tell_dates
 from bayou.streams.policy import Chunk, Draft, Misfit, flush
 from bayou.streams.read_options import ReadOptions
 from bayou.streams.records import Records, Spans, masked, split
@@ -38,6 +39,7 @@ class DelimitedSource(ChunkedSource):
             self._label = "float64" if wishes.kind(target) == "numeric" else "string"
         kept = wishes.kept(self._names, target)
         found = {name: ColumnType("numeric" if sample.is_numeric(name) else "nominal") for name in kept}
+        tell_dates([name for name in kept if wishes.kind(name) is None and sample.is_date(name)])
         outline = Outline(wishes.typed(found), target)
         super().__init__(outline, wishes.rejects(), self._records)
 
@@ -51,13 +53,20 @@ class DelimitedSource(ChunkedSource):
         try:
             columns = parse(chunk, self._names, types, self._delimiter)
         except pa.ArrowInvalid:
-            return flush(self._careful(chunk), self._wishes.policy, record)
+            return self._flushed(chunk, record)
         if self.target is not None:
             columns[self.target], bad = cells.labels(columns[self.target], self._label)
             if bad.any():
-                return flush(self._careful(chunk), self._wishes.policy, record)
+                return self._flushed(chunk, record)
         rows = len(next(iter(columns.values()), ()))
         return Chunk(columns, rows, rows)
+
+    def edges(self, every: int) -> Iterator[int]:
+        """First bytes of records, at least so many bytes apart; the stream is at its end then."""
+        return self._records.edges(every)
+
+    def _flushed(self, chunk: bytes, record: int) -> Chunk:
+        return flush(self._careful(chunk), self._wishes.policy, record, self._records.lines_of(chunk))
 
     def _careful(self, chunk: bytes) -> Draft:
         """The chunk with every cell first read as bytes, so that nothing can fail but what is noted."""

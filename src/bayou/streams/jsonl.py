@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from bayou.errors import DataError
+from bayou.errors import DataError, OptionError
 from bayou.streams import cells, limits
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.cells import Label
 from bayou.streams.chunked import ChunkedSource, Outline
+from bayou.streams.dates import looks_like_date, tell_dates
 from bayou.streams.delimited import skip_mark
 from bayou.streams.policy import Chunk, Draft, Misfit, flush
 from bayou.streams.read_options import ReadOptions, listed
@@ -48,13 +49,14 @@ class JsonLinesSource(ChunkedSource):
         wishes.check(names, open_ended=True)
         if wishes.target and wishes.target not in keys:
             shown = listed(list(keys))
-            raise DataError(f"the first lines hold no target {wishes.target!r}; they hold {shown}")
+            raise OptionError(f"the first lines hold no target {wishes.target!r}; they hold {shown}")
         target = wishes.choose_target(names)
         self._label = _label([row.get(target) for row in rows]) if target is not None else "string"
         if target is not None and wishes.kind(target) is not None:
             self._label = "float64" if wishes.kind(target) == "numeric" else "string"
         kept = wishes.kept(names, target)
         found = {name: _kind([row.get(name) for row in rows]) for name in kept}
+        tell_dates([name for name in kept if wishes.kind(name) is None and _dates(rows, name)])
         super().__init__(Outline(wishes.typed(found), target), wishes.rejects(), self._records)
         self._known = {*kept, *wishes.ignore, target}
 
@@ -82,7 +84,7 @@ class JsonLinesSource(ChunkedSource):
         if self.target is not None:
             kind = "text" if self._label == "string" else self._label
             draft.columns[self.target] = self._column(draft, rows, self.target, kind, _LABEL[self._label])
-        return flush(draft, self._wishes.policy, record)
+        return flush(draft, self._wishes.policy, record, self._records.lines_of(chunk))
 
     def _column(
         self, draft: Draft, rows: list[Mapping[str, Any]], name: str, kind: str, arrow: pa.DataType
@@ -118,25 +120,32 @@ def parse_line(line: bytes) -> Mapping[str, Any] | str:
         row = _DECODER.decode(line.decode())
     except UnicodeDecodeError:
         return "not UTF-8 text"
-    except _RepeatedKeyError:
-        return "a key that is repeated"
+    except RepeatedKeyError as key:
+        return f"key {str(key)[:60]!r} is repeated"
     except (ValueError, RecursionError):
         return "not JSON"
     return row if isinstance(row, dict) else "not a JSON object"
 
 
-class _RepeatedKeyError(Exception):
-    pass
+class RepeatedKeyError(Exception):
+    """An object has a key twice: which of the two values is meant, nobody knows."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    row = dict(pairs)
-    if len(row) != len(pairs):
-        raise _RepeatedKeyError
+    row: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in row:
+            raise RepeatedKeyError(key)
+        row[key] = value
     return row
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+
+def decode(text: str) -> Any:
+    """A JSON document in which no object repeats a key."""
+    return _DECODER.decode(text)
 
 
 def _depth(line: bytes) -> int:
@@ -208,6 +217,11 @@ def _kind(sample: list[Any]) -> ColumnType:
     present = [value for value in sample if value is not None]
     numbers = sum(isinstance(value, int | float) and not isinstance(value, bool) for value in present)
     return ColumnType("numeric" if not present or 2 * numbers > len(present) else "nominal")
+
+
+def _dates(rows: list[Mapping[str, Any]], name: str) -> bool:
+    present = [value for row in rows if (value := row.get(name)) is not None]
+    return 2 * sum(isinstance(value, str) and looks_like_date(value) for value in present) > len(present)
 
 
 def _label(sample: list[Any]) -> Label:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from bayou.errors import DataError
+from bayou.errors import DataError, OptionError
 from bayou.streams import cells, limits
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.chunked import ChunkedSource, Outline
@@ -29,7 +29,7 @@ def lines_source(tap: ByteReader, wishes: ReadOptions, format: str) -> Source:
     if format == "libsvm" or (format == "txt" and _LIBSVM.fullmatch(first)):
         return LibsvmSource(records, wishes)
     if format == "txt" and b"\t" not in first:
-        raise DataError(
+        raise OptionError(
             f"cannot tell what the lines of {tap.path} hold",
             value=first[:60].decode("utf-8", "replace"),
             remedy='say format=: "text" is a label, a tab and a text; or "csv", "tsv", "libsvm"',
@@ -74,7 +74,7 @@ class TextSource(ChunkedSource):
                 column, bad = cells.numbers(text)
                 draft.mark(name, bad, "not a number", text)
             draft.columns[name] = column
-        return flush(draft, self._wishes.policy, record)
+        return flush(draft, self._wishes.policy, record, self._records.lines_of(chunk))
 
 
 class LibsvmSource(ChunkedSource):
@@ -90,19 +90,26 @@ class LibsvmSource(ChunkedSource):
         if not rows:
             raise DataError("the first lines are not libsvm", remedy="label number:value number:value")
         width = max((max(row[1], default=0) for row in rows), default=0)
-        names = [str(i + 1) for i in range(width)] if width <= limits.COLUMNS else [""] * (width)
+        if width > limits.COLUMNS:
+            raise DataError(
+                f"more than {limits.COLUMNS:,} columns: a feature has number {width:,}",
+                remedy="is this another format?",
+            )
+        names = [str(i + 1) for i in range(width)]
         wishes.check(["label", *names])
         target = wishes.choose_target(["label", *names], "label")
         if target not in (None, "label"):
-            raise DataError(
+            raise OptionError(
                 "the target of libsvm lines is their label", value=target, remedy="leave target away"
             )
         self._label = cells.label_type(pa.array([row[0] for row in rows]))
+        if wishes.kind("label") is not None:
+            self._label = "float64" if wishes.kind("label") == "numeric" else "string"
         kept = wishes.kept(names, target)
         self._width = width
         columns = wishes.typed({name: ColumnType("numeric") for name in kept})
         if any(column.kind != "numeric" for column in columns.values()):
-            raise DataError("features of libsvm lines are numeric", remedy="leave nominal= and text= away")
+            raise OptionError("features of libsvm lines are numeric", remedy="leave nominal= and text= away")
         super().__init__(Outline(columns, target), wishes.rejects(), records)
 
     def _load(self, record: int) -> Chunk | None:
@@ -131,7 +138,7 @@ class LibsvmSource(ChunkedSource):
             text = pa.array([label for label, _ in found], pa.string())
             draft.columns[self.target], bad = cells.labels(text, self._label)
             draft.mark(self.target, bad, "not a number, as the labels before it", text)
-        return flush(draft, self._wishes.policy, record)
+        return flush(draft, self._wishes.policy, record, self._records.lines_of(chunk))
 
 
 def features(line: bytes) -> tuple[str, Mapping[int, str]] | str:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, cast, get_args
 
-from bayou.errors import DataError, SchemaError
+from bayou.errors import DataError, OptionError
 from bayou.streams.read_options import ReadOptions
 from bayou.streams.source import Kind, Policy, Source
 
@@ -74,12 +74,12 @@ def open_stream(
     from bayou.streams.byte_reader import ByteReader
 
     if policy not in get_args(Policy):
-        raise DataError("unknown policy", value=policy, remedy="strict, skip or missing")
+        raise OptionError("unknown policy", value=policy, remedy="strict, skip or missing")
     kinds: dict[str, Kind] = {}
     for kind, names in (("nominal", nominal), ("numeric", numeric), ("text", text)):
         for name in [names] if isinstance(names, str) else names:
             if kinds.setdefault(name, cast(Kind, kind)) != kind or name in ignore:
-                raise SchemaError(f"column {name!r} was given two kinds")
+                raise OptionError(f"column {name!r} was given two kinds")
     letters = Path(dead_letters) if dead_letters is not None else None
     left_out = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     wishes = ReadOptions(target, kinds, left_out, policy, letters)
@@ -94,7 +94,9 @@ def open_stream(
     tap = ByteReader(name)
     try:
         if letters is not None and _same(letters, Path(name)):
-            raise DataError("the dead letters would overwrite the stream", value=name, remedy="another path")
+            raise OptionError(
+                "the dead letters would overwrite the stream", value=name, remedy="another path"
+            )
         return _opened(chosen, tap, wishes)
     except BaseException:
         tap.close()
@@ -119,7 +121,7 @@ def format_of(path: str) -> str:
         if not Path(path).exists():
             raise DataError(f"cannot open {path}: No such file or directory", remedy="check the path")
         known = " ".join(_FORMATS)
-        raise DataError(
+        raise OptionError(
             f"cannot tell the format of {path}", remedy=f"say format=; known are {known} (.gz, .zst)"
         )
     return _FORMATS[suffixes[-1]]
@@ -147,4 +149,4 @@ def _opened(format: str, tap: ByteReader, wishes: ReadOptions) -> Source:
         from bayou.streams.lines import lines_source
 
         return lines_source(tap, wishes, format)
-    raise DataError("unknown format", value=format, remedy="csv tsv text arff parquet arrow jsonl libsvm")
+    raise OptionError("unknown format", value=format, remedy="csv tsv text arff parquet arrow jsonl libsvm")

@@ -63,8 +63,13 @@ class Chunk:
     words: Words | None = None
 
 
-def flush(draft: Draft, policy: Policy, first: int) -> Chunk:
-    """Apply the policy to a chunk whose first record is number `first` of the stream."""
+def flush(
+    draft: Draft, policy: Policy, first: int, line_of: Callable[[int], int | None] | None = None
+) -> Chunk:
+    """Apply the policy to a chunk whose first record is number `first` of the stream.
+
+    `line_of` tells the line of the file that a record of the chunk begins at.
+    """
     rows = len(draft.records)
     if not draft.misfits:
         return Chunk(draft.columns, rows, draft.total, words=draft.words)
@@ -78,6 +83,7 @@ def flush(draft: Draft, policy: Policy, first: int) -> Chunk:
             column=worst.column,
             value=worst.value,
             remedy=worst.remedy,
+            line=None if line_of is None else line_of(worst.record),
         )
         return _picked(draft, np.arange(keep), Chunk({}, keep, draft.total, fault=fault))
     whole = {m.record for m in misfits if m.column is None or policy == "skip"}

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bayou.errors import DataError, SchemaError
+from bayou.errors import DataError, OptionError
 from bayou.streams import limits
 from bayou.streams.rejects import Rejects
 from bayou.streams.source import ColumnType, Kind, Policy
@@ -51,7 +51,7 @@ class ReadOptions:
         if not open_ended:
             for name in [*(self.kinds or {}), *self.ignore]:
                 if name not in seen:
-                    raise SchemaError(f"there is no column {name!r}; the columns are {listed(names)}")
+                    raise OptionError(f"there is no column {name!r}; the columns are {listed(names)}")
 
     def choose_target(self, names: Sequence[str], default: str | None = None) -> str | None:
         """Name of the target, or None if there is to be none."""
@@ -65,20 +65,20 @@ class ReadOptions:
                 remedy = (
                     'does the file begin with a header line? format="text" reads label, tab, text without one'
                 )
-            raise DataError(f"which column is the target? The columns are {listed(names)}", remedy=remedy)
+            raise OptionError(f"which column is the target? The columns are {listed(names)}", remedy=remedy)
         if target not in names:
-            raise SchemaError(
+            raise OptionError(
                 f"there is no column {target!r} to be the target; the columns are {listed(names)}"
             )
         if target in self.ignore:
-            raise SchemaError(f"column {target!r} cannot be both the target and ignored")
+            raise OptionError(f"column {target!r} cannot be both the target and ignored")
         return target
 
     def kept(self, names: Sequence[str], target: str | None) -> list[str]:
         """Columns to hand out."""
         kept = [name for name in names if name != target and name not in self.ignore]
         if not kept and target is None:
-            raise SchemaError(f"nothing is left to read of the columns {listed(names)}")
+            raise OptionError(f"nothing is left to read of the columns {listed(names)}")
         return kept
 
     def typed(self, found: Mapping[str, ColumnType]) -> dict[str, ColumnType]:

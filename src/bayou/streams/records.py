@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,8 +35,10 @@ class Records:
         self.tap, self.delimiter = tap, delimiter
         self.place = 0
         self.limit = sys.maxsize
+        self._line: int | None = 0  # line ends before `place`; None: not counted, since it was jumped to
         self._buffer = b""
         self._end = False
+        self._suspects_quotes = False
 
     def peek(self) -> bytes:
         """The chunk at this place; empty at the end."""
@@ -44,7 +47,7 @@ class Records:
             data = self.tap.read(max(0, min(missing, self.limit - self.place - len(self._buffer))))
             self._end = len(data) < missing
             self._buffer = self._buffer + data if self._buffer else data
-            if self.limit < sys.maxsize and self.delimiter is not None and b'"' in data:
+            if self._suspects_quotes and b'"' in data:
                 raise QuotedError(self.tap.path)
         if self._end:
             return self._buffer
@@ -62,6 +65,8 @@ class Records:
 
     def skip(self, n: int) -> None:
         """Go on by n bytes of the chunk."""
+        if self._line is not None:
+            self._line += line_ends(self._buffer[:n])
         self._buffer = self._buffer[n:]
         self.place += n
 
@@ -71,6 +76,17 @@ class Records:
         self.skip(len(chunk))
         return chunk
 
+    def line_of(self, chunk: bytes, start: int) -> int | None:
+        """Number of the line, from 1, at byte `start` of the chunk taken last; None where nobody can tell."""
+        before = self._line
+        if before is None:
+            before = self.tap.count_lines(self.place)
+        return None if before is None else before - line_ends(chunk[start:]) + 1
+
+    def lines_of(self, chunk: bytes) -> Callable[[int], int | None]:
+        """What tells the line of each record of the chunk taken last; records are found when it is asked."""
+        return lambda i: self.line_of(chunk, int(Spans.of(chunk, self.delimiter).starts[i]))
+
     def seek(self, place: int) -> None:
         """Go to a chunk's place; without going back if it lies in what was read already, as a pipe needs."""
         if 0 <= place - self.place <= len(self._buffer):
@@ -78,26 +94,41 @@ class Records:
             return
         self.tap.seek(place)
         self.place, self._buffer, self._end = place, b"", False
+        self._line = None if place else 0
 
-    def confine(self, limit: int) -> None:
+    def confine(self, limit: int, at_record: bool = False) -> None:
         """End before this byte, which must be the first of a record: where the file was cut at a line end.
 
-        In a file with quotes a line end may stand inside a cell, so a part with a quote is refused.
+        In a file with quotes a line end may stand inside a cell, so a part with a quote is refused, unless the file
+        was cut `at_record`, by `edges`.
         """
         self.limit = limit
+        self._suspects_quotes = not at_record and self.delimiter is not None
         room = max(0, limit - self.place)
         if room <= len(self._buffer):
             self._buffer, self._end = self._buffer[:room], True
-        if self.delimiter is not None and b'"' in self._buffer:
+        if self._suspects_quotes and b'"' in self._buffer:
             raise QuotedError(self.tap.path)
+
+    def edges(self, every: int) -> Iterator[int]:
+        """First bytes of records, at least so many bytes apart: where a file with quotes may be cut. Reads it all."""
+        due = self.place + every
+        while chunk := self.peek():
+            if self.place + len(chunk) >= due:
+                ends = outside(chunk, self.delimiter, b"\n") + 1 + self.place
+                while (at := int(np.searchsorted(ends, due))) < len(ends):
+                    yield int(ends[at])
+                    due = int(ends[at]) + every
+            self.skip(len(chunk))
 
     def identity(self) -> dict[str, str | int]:
         """What a checkpoint stores to recognise the stream."""
         return self.tap.identity()
 
     def share(self) -> float | None:
-        """Share of the bytes read so far."""
-        return self.tap.share()
+        """Share of the bytes before this place; of a packed file, about: what is read ahead does not count."""
+        share, taken = self.tap.share(), self.tap.taken
+        return share if share is None else share * min(1.0, self.place / taken) if taken else 0.0
 
     def close(self) -> None:
         """Close the tap."""
@@ -165,6 +196,15 @@ def outside(chunk: bytes, delimiter: bytes | None, marks: bytes) -> NDArray[np.i
         even: NDArray[np.bool_] = np.searchsorted(quotes, found) % 2 == 0
         return found[even]
     return _places(np.frombuffer(masked(chunk, delimiter), np.uint8), marks)
+
+
+def line_ends(data: bytes) -> int:
+    r"""How many lines end in these bytes; old files end them with a carriage return alone.
+
+    >>> line_ends(b"a\r\nb\n"), line_ends(b"a\rb\r")
+    (2, 2)
+    """
+    return data.count(b"\n") or data.count(b"\r")
 
 
 def _places(data: NDArray[np.uint8], marks: bytes) -> NDArray[np.int64]:

@@ -169,7 +169,8 @@ class HeavyHitters(ArraySummary):
 
     def _pieces(self, block: Block) -> Iterator[tuple[int, int]]:
         """Rows between which the set of classes met stays the same, and with it the capacity."""
-        unseated = np.flatnonzero((block.y >= 0) & (block.w > 0) & (self.seats[block.y] < 0))
+        taught = np.flatnonzero((block.y >= 0) & (block.w > 0))
+        unseated = taught[self.seats[block.y[taught]] < 0]
         codes, first = np.unique(block.y[unseated], return_index=True)
         arrivals = sorted(zip(unseated[first].tolist(), codes.tolist(), strict=True))
         at = 0

@@ -34,7 +34,8 @@ class JointCounts(DecayingSummary):
     Rows with a value in a numeric column that has no grid yet wait, as state, until there are `warm_up` of
     them; `flushed` is the summary with the pending rows on the grid they give so far.
 
-    Merge: EXACT (addition); an unfrozen side takes over the other's grid, two different grids refuse.
+    Merge: EXACT (addition); an unfrozen side takes over the other's grid, two different grids refuse. Unlearning is
+    exact on the grid as it is: once frozen it stays, since the values it was cut from are gone.
     Memory: 8 K bytes per pair or triple of values; refuses beyond `max_bytes`.
 
     Examples

@@ -25,7 +25,8 @@ class Reservoir(ArraySummary):
     """The rows with the smallest hashes of their number: a uniform sample, however the rows are cut into blocks.
 
     Rows are numbered as they teach (label and weight). Merge: AVERAGED; the smallest hashes of both, a sample
-    of all rows as long as shards are not copies of each other. Memory: rows (8 p + 4 q + 20) bytes from the
+    of all rows as long as shards are not copies of each other. Shards number their rows alike, so hashes meet; which of
+    two such rows a full sample keeps depends on the order of merging. Memory: rows (8 p + 4 q + 20) bytes from the
     first row on, and the words of the rows kept.
 
     Parameters

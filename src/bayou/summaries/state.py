@@ -137,10 +137,12 @@ def move(array: NDArray[A], axis: int, plan: Axis, fill: float = 0.0) -> NDArray
     shape = list(array.shape)
     shape[axis] = plan.size
     out = np.full(shape, fill, dtype=array.dtype)
-    if array.size and fill == 0:
-        np.add.at(np.moveaxis(out, axis, 0), plan.to, np.moveaxis(array, axis, 0))
-    elif array.size:
-        np.moveaxis(out, axis, 0)[plan.to] = np.moveaxis(array, axis, 0)
+    if array.size:
+        there, here = np.moveaxis(out, axis, 0), np.moveaxis(array, axis, 0)
+        if len(np.unique(plan.to)) == len(plan.to):
+            there[plan.to] = here  # 0.0 + -0.0 is 0.0: a sum would change the bits of what only moves
+        else:
+            np.add.at(there, plan.to, here)
     return out
 
 

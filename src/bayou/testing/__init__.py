@@ -8,5 +8,17 @@
 from bayou.testing.contract import CHECKS, check_classifier
 from bayou.testing.data import Data, random_data
 from bayou.testing.laws import SUMMARY_CHECKS, check_summary
+from bayou.testing.programs import check_programs
+from bayou.testing.promises import means_of, off_by
 
-__all__ = ["CHECKS", "SUMMARY_CHECKS", "Data", "check_classifier", "check_summary", "random_data"]
+__all__ = [
+    "CHECKS",
+    "SUMMARY_CHECKS",
+    "Data",
+    "check_classifier",
+    "check_programs",
+    "check_summary",
+    "means_of",
+    "off_by",
+    "random_data",
+]

@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from bayou.encoding.forms import picked
 from bayou.encoding.table import Sparse, Table, table_of
 from bayou.errors import DataError
 from bayou.streams.source import Rows, Source
@@ -118,7 +119,7 @@ class RowsInMemory:
 
     def take(self, index: NDArray[np.int64]) -> RowsInMemory:
         """The rows at these places."""
-        return RowsInMemory(part(self.table, index), _picked(self.labels, index), len(index))
+        return RowsInMemory(part(self.table, index), picked(self.labels, index), len(index))
 
 
 def part(table: Table, where: slice | NDArray[np.int64]) -> Table:
@@ -127,19 +128,11 @@ def part(table: Table, where: slice | NDArray[np.int64]) -> Table:
     return Table(
         n,
         table.names,
-        [_picked(column, where) for column in table.columns],
+        [picked(column, where) for column in table.columns],
         None if table.matrix is None else np.ascontiguousarray(table.matrix[where]),
         None if table.sparse is None else _sparse_part(table.sparse, where),
         table.named,
     )
-
-
-def _picked(values: Any, where: slice | NDArray[np.int64]) -> Any:
-    if isinstance(where, slice) or isinstance(values, np.ndarray):
-        return values[where]
-    if hasattr(values, "take"):
-        return values.take(where)
-    return [values[i] for i in where]
 
 
 def _sparse_part(sparse: Sparse, where: slice | NDArray[np.int64]) -> Sparse:

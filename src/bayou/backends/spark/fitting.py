@@ -13,6 +13,7 @@ from bayou.backends.frames import loose, prepared
 from bayou.backends.pool import Learned, Paths, Plan
 from bayou.backends.shards import Shard
 from bayou.backends.spark.rows import heads, mapped, partition, read_options, source
+from bayou.backends.spark.trouble import explained
 from bayou.backends.worker import ShardJob, alone
 from bayou.errors import BayouError, DataError
 from bayou.streams.read_options import ReadOptions
@@ -57,7 +58,8 @@ def fit(
     }  # fmt: skip
     check_law(estimator, ordered=False)
     given: Any = estimator
-    model: M = learned(df, given.fresh() if given.started else given, options, fan_in).model
+    with explained():
+        model: M = learned(df, given.fresh() if given.started else given, options, fan_in).model
     return model
 
 
@@ -76,7 +78,8 @@ def fit_files(
 
     The options are those of `bayou.fit_files`, and the shards are the same.
     """
-    model: M = learn_files(spark, paths, estimator, options, fan_in, shard_bytes).model
+    with explained():
+        model: M = learn_files(spark, paths, estimator, options, fan_in, shard_bytes).model
     return model
 
 

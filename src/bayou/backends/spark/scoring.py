@@ -12,7 +12,10 @@ import pyarrow as pa
 
 from bayou import files
 from bayou.backends.spark.rows import mapped, source
+from bayou.backends.spark.trouble import explained
 from bayou.backends.worker import alone
+from bayou.decisions import tell_unknown
+from bayou.encoding.words import WORDS
 from bayou.errors import DataError
 from bayou.evaluate.label_index import LabelIndex, met
 from bayou.persist.container import pack, unpack
@@ -47,6 +50,7 @@ def predict(df: Any, model: Any, *, probabilities: bool = False, policy: Policy 
 
     if policy == "skip":
         raise DataError("a row to be scored is not left out", value=policy, remedy='policy="missing"')
+    tell_unknown(getattr(model, "decision", None), model.labels())
     names = ["prediction", "probability", *(["probabilities"] if probabilities else [])]
     kinds: list[Any] = [_types(model.labels())[0], DoubleType(), ArrayType(DoubleType())]
     schema = StructType(list(df.schema.fields))
@@ -84,7 +88,8 @@ class TableScores:
 
 def evaluate(df: Any, model: Any, *, target: str, policy: Policy = "strict") -> TableScores:
     """Predict every row of a DataFrame and compare with its label: track records are merged, rows stay."""
-    found = mapped(df, _judge(files.dumps(model), target, policy), "record binary").collect()
+    with explained():
+        found = mapped(df, _judge(files.dumps(model), target, policy), "record binary").collect()
     book, confusion, losses, rows = LabelIndex(), Confusion(), Losses(), 0
     records = [_unpacked(row.record) for row in found]
     plan = book.admit([label for labels, *_ in records for label in labels] + model.labels())
@@ -111,6 +116,9 @@ def _loaded(data: bytes) -> Any:
 
 def _kinds(model: Any, schema: pa.Schema) -> dict[str, Any]:
     known = {name: kind.value for name, (kind, _) in model.schema_.place.items() if name in schema.names}
+    if model.numbers_are_words and WORDS in model.schema_.place:  # columns of numbers count words
+        words = {str(word) for word in model.schema_.vocabularies[WORDS].values}
+        known |= {name: "numeric" for name in schema.names if name in words and name not in known}
     if not known:
         raise DataError(f"none of the columns {schema.names} is known to the model")
     return known

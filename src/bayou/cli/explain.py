@@ -1,0 +1,100 @@
+"""`bayou explain`: why a model says what it says about one row."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayou.cli import options
+from bayou.cli.compiling import announce_compiling
+from bayou.cli.console import guarded, out, out_json
+from bayou.plain_text import clean
+
+if TYPE_CHECKING:
+    from bayou.classifiers.explanation import Explanation
+
+
+@guarded
+def explain(
+    model_file: options.ModelFile,
+    file: Annotated[
+        str,
+        typer.Argument(metavar="ROWS", help="JSON lines or any other stream; - is JSON on standard input."),
+    ],
+    row: Annotated[int, typer.Option(min=0, metavar="N", help="Which row, from 0.")] = 0,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Why the model says what it says about one row, attribute by attribute."""
+    from dataclasses import asdict
+
+    from bayou.cli.files import load_model
+    from bayou.cli.matching import compare_columns, is_known
+
+    model = load_model(model_file)
+    announce_compiling(quiet)
+    record = _record(file, row)
+    if model.started:
+        compare_columns(model, record, file, quiet)
+        record = {name: value for name, value in record.items() if is_known(model, name)}
+    found = model.explain(record)
+    if json:
+        out_json(asdict(found))
+    else:
+        out(str(_safe(found)))
+
+
+def _safe(found: Explanation) -> Explanation:
+    """The explanation with names, values and classes that can be printed: each on its line, without escapes."""
+    names: dict[str, str] = {}
+    for name in found.terms:
+        plain = clean(name)
+        while plain in names.values():
+            plain += "_"
+        names[name] = plain
+    return replace(
+        found,
+        label=clean(found.label),
+        against=clean(found.against),
+        terms={names[name]: term for name, term in found.terms.items()},
+        values={names[name]: clean(found.values[name]) for name in found.terms},
+    )
+
+
+def _record(file: str, row: int) -> dict[str, Any]:
+    """One row of a JSON file (an object, or objects line by line) or of any stream, by column."""
+    import sys
+
+    from bayou.errors import DataError
+    from bayou.streams import open_stream
+    from bayou.streams.jsonl import RepeatedKeyError, decode
+
+    if file == "-" or file.endswith(".json"):
+        with sys.stdin if file == "-" else open(file, encoding="utf-8") as source:
+            text = source.read()
+        try:
+            try:
+                found = decode(text)
+            except ValueError:
+                found = [decode(line) for line in text.splitlines() if line.strip()]
+        except RepeatedKeyError as problem:
+            raise DataError(
+                "a key that is repeated", column=str(problem), remedy="leave one of them"
+            ) from None
+        except (ValueError, RecursionError) as problem:
+            raise DataError(
+                f"not JSON: {problem}", remedy='write a row as {"price": 0.3, "day": "mon"}'
+            ) from None
+        records = found if isinstance(found, list) else [found]
+        if row >= len(records) or not isinstance(records[row], dict):
+            raise DataError(f"there is no row {row} in {file}", remedy=f"it has {len(records)} rows, from 0")
+        return dict(records[row])
+    with open_stream(file, target="") as stream:
+        done = 0
+        while (got := stream.read(8192)) is not None:
+            if row < done + len(got):
+                return {name: values[row - done].as_py() for name, values in got.columns.items()}
+            done += len(got)
+    raise DataError(f"there is no row {row} in {file}", remedy=f"it has {done:,} rows, from 0")

@@ -1,0 +1,102 @@
+"""A model and rows that are new to it: whether they have anything in common, and what is lacking."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bayou.cli import options
+from bayou.cli.console import note, warn
+
+if TYPE_CHECKING:
+    from bayou.streams.source import Source
+
+MANY = 0.5  # of the model's columns; where so many are lacking, the answer is mostly the prior
+
+
+def compare_columns(model: Any, offered: Collection[str], file: str, quiet: bool) -> None:
+    """Refuse rows that have nothing of what the model learned; say what is lacking, also to the quiet if it is much.
+
+    `offered` are the columns of the rows, or the words of a sparse stream.
+    """
+    from bayou.errors import SchemaError
+    from bayou.streams.read_options import listed
+
+    columns, words = _known(model)
+    if not columns and not words:
+        return
+    given = set(offered)
+    if not (given & words or given & {*columns}):
+        what = "words" if words and not columns else "columns"
+        raise SchemaError(
+            f"{options.title(file)} has none of the {what} the model learned: "
+            f"{listed([*columns, *sorted(words)])}; it has {listed([*offered])}"
+        )
+    lacking = [name for name in columns if name not in given]
+    if not lacking:
+        return
+    more = f" and {len(lacking) - 20:,} more" if len(lacking) > 20 else ""
+    told = f"not in the file, taken as missing: {', '.join(lacking[:20])}{more}"
+    if len(lacking) >= MANY * len(columns):
+        warn(f"{len(lacking)} of the {len(columns)} columns the model learned are {told}")
+    elif not quiet:
+        note(told)
+
+
+def is_known(model: Any, name: str) -> bool:
+    """Whether the model learned a column or, of numbers that count words, a word with this name."""
+    columns, words = _known(model)
+    return name in columns or name in words
+
+
+def _known(model: Any) -> tuple[Sequence[str], set[str]]:
+    """The model's columns; and the words that columns of numbers, or the entries of sparse rows, stand for."""
+    from bayou.encoding.words import WORDS
+
+    schema = model.schema_
+    columns = [name for name in schema.place if name != WORDS]
+    words = {str(word) for word in schema.vocabularies[WORDS].values} if WORDS in schema.place else set()
+    return columns, words
+
+
+def matching(
+    model: Any,
+    file: str,
+    target: str | None,
+    policy: options.PolicyName,
+    format: str | None,
+    ignore: Sequence[str] = (),
+) -> Source:
+    """The stream, with columns of the kinds the model learned them as."""
+    from bayou.errors import SchemaError
+    from bayou.schema import Kind
+
+    kinds = {name: kind.value for name, (kind, _) in model.schema_.place.items()}
+
+    def opened(wishes: dict[str, list[str]]) -> Source:
+        from bayou.streams import open_stream
+        from bayou.streams.dates import DateWarning
+
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", DateWarning
+            )  # kinds are those of the model, whatever the file suggests
+            return open_stream(file, target=target, policy=policy, format=format, ignore=ignore, **wishes)  # type: ignore[arg-type] # by name
+
+    stream = opened({})
+    other = {n: kinds[n] for n, c in stream.columns.items() if n in kinds and kinds[n] != c.kind}
+    if not other:
+        return stream
+    stream.close()
+    if file == "-":
+        name, kind = next(iter(other.items()))
+        raise SchemaError(
+            f"column {name!r} is {kind} in the model but not on standard input; store the rows in a file first"
+        )
+    return opened({kind.value: [n for n, k in other.items() if k == kind.value] for kind in Kind})
+
+
+def offered(stream: Source) -> Collection[str]:
+    """What a stream's rows are made of: columns, or words."""
+    return list(stream.columns) if stream.vocabulary is None else list(stream.vocabulary)

@@ -1,0 +1,274 @@
+"""How a column lies in memory, as kernels read it: indices into a dictionary, strings, or integers.
+
+The bytes of strings are never copied (Arrow's three kinds, pandas `str`, polars), nor are dictionary indices of 32
+bits (Arrow, polars Categorical) and integers of 64 (Arrow, NumPy). Narrower indices, the codes of pandas and the
+offsets of Arrow's plain strings are widened, packed flags unpacked. NumPy's strings and Python objects are converted,
+once per batch. docs/data.md has the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.utf8 import encode_utf8
+
+Bytes = NDArray[np.uint8]
+FEW = 16  # so few Python objects are sooner looked at than converted
+_BYTE = np.dtype(np.uint8)
+_NONE: Bytes = np.empty(0, dtype=np.uint8)
+_NONE.flags.writeable = False
+
+
+@dataclass(slots=True)
+class Coded:
+    """A column of codes with a dictionary that is not Arrow's: a Categorical of pandas or of polars."""
+
+    codes: Any  # NumPy's or Arrow's integers
+    dictionary: Any  # pandas: the Index of categories; polars: the data type
+    native: Any  # the column itself
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.to_pylist())
+
+    def __getitem__(self, where: slice) -> Coded:
+        return Coded(self.codes[where], self.dictionary, self.native[where])
+
+    def take(self, rows: NDArray[np.int64]) -> Coded:
+        native = self.native[rows] if hasattr(self.native, "gather") else self.native.take(rows)
+        return Coded(self.codes.take(rows), self.dictionary, native)
+
+    def to_pylist(self) -> list[Any]:
+        return list(self.native)
+
+    def arrow_dictionary(self) -> Any:
+        """The categories as an Arrow array with a dictionary, which has their type; None if they have no common one."""
+        import pyarrow as pa
+
+        names = not hasattr(self.dictionary, "equals")  # polars knows no other categories
+        try:
+            return pa.array(["a name"] if names else self.dictionary, from_pandas=True).dictionary_encode()
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            return None
+
+
+@dataclass(slots=True)
+class Indices:
+    """Places in a dictionary, < 0 or not valid where missing."""
+
+    indices: NDArray[np.int32]
+    valid: Bytes
+    offset: int
+    dictionary: Any
+    size: int  # indices are less
+
+
+@dataclass(slots=True)
+class Strings:
+    """Strings one after the other in one piece of memory."""
+
+    ends: NDArray[np.int64]
+    data: Bytes
+    valid: Bytes
+    offset: int
+
+
+@dataclass(slots=True)
+class Views:
+    """Strings as Arrow's views; those of more than 12 bytes stand in `data`."""
+
+    views: Bytes
+    data: Bytes
+    valid: Bytes
+    offset: int
+
+
+@dataclass(slots=True)
+class Integers:
+    """Integers, or flags as 0 and 1."""
+
+    values: NDArray[np.int64]
+    valid: Bytes
+    offset: int
+    flags: bool
+
+
+Form = Indices | Strings | Views | Integers
+
+
+def is_arrow(values: Any) -> bool:
+    return type(values).__module__.startswith("pyarrow")
+
+
+def one_array(values: Any) -> Any:
+    """An Arrow column as one array: its only chunk, or all of them copied into one."""
+    if not hasattr(values, "num_chunks"):
+        return values
+    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
+
+
+def form_of(values: Any) -> Form | None:
+    """The column as kernels read it; None if they cannot."""
+    if isinstance(values, np.ndarray):
+        kind = values.dtype.kind
+        if kind in "iu" and values.dtype != np.uint64:
+            return Integers(_read_only(values, np.int64), _NONE, 0, False)
+        if kind == "b":
+            return Integers(_read_only(values.view(np.uint8), np.int64), _NONE, 0, True)
+    if isinstance(values, Coded):
+        return _coded_form(values)
+    if is_arrow(values):
+        return _arrow_form(one_array(values))
+    return _arrow_form(as_arrow(values)) if _of_objects(values) else None
+
+
+def dictionary_form(values: Any) -> Indices | None:
+    """The column as indices into a dictionary, made for it where it has none; None if nothing compiled can do that."""
+    if isinstance(values, Coded):
+        return _coded_form(values)
+    array = one_array(values) if is_arrow(values) else as_arrow(values) if _of_objects(values) else None
+    if array is None:
+        return None
+    array = one_array(array)
+    form = _arrow_form(array if hasattr(array, "dictionary") else array.dictionary_encode())
+    return form if isinstance(form, Indices) else None
+
+
+def _of_objects(values: Any) -> bool:
+    """Whether a column holds Python objects, or strings of NumPy's."""
+    if isinstance(values, np.ndarray):
+        return values.dtype.kind in "OUT"
+    return isinstance(values, list | tuple)
+
+
+def picked(values: Any, where: slice | NDArray[np.int64]) -> Any:
+    """Some cells of a column: a range, or any places."""
+    if isinstance(where, slice) or isinstance(values, np.ndarray):
+        return values[where]
+    if not hasattr(values, "take"):
+        return [values[i] for i in where]
+    if is_arrow(values) and str(values.type) == "string_view":  # of which pyarrow cannot take any places
+        values = values.cast("large_string")
+    return values.take(where)
+
+
+def python_values(values: Any) -> Sequence[Any]:
+    """The cells as Python objects, where they are not already."""
+    to_list = getattr(values, "to_pylist", None)
+    found: Sequence[Any] = to_list() if to_list else values
+    return found
+
+
+def as_arrow(values: Sequence[Any] | NDArray[Any]) -> Any:
+    """Python objects or NumPy's strings as an Arrow array if all are strings, all integers or all flags; else None."""
+    import pyarrow as pa
+
+    if len(values) < FEW:
+        return None
+    if isinstance(values, np.ndarray) and values.dtype.kind == "U":
+        return _utf8(values)
+    try:
+        found = pa.array(values, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
+    if found.type == pa.int64():  # among which pyarrow takes NumPy's flags for 0 and 1
+        return None if np.bool_ in set(map(type, values)) else found
+    return found if found.type in (pa.string(), pa.large_string(), pa.bool_()) else None
+
+
+def _utf8(values: NDArray[np.str_]) -> Any:
+    """NumPy's strings of fixed width as an Arrow array."""
+    import pyarrow as pa
+
+    n, width = len(values), values.dtype.itemsize // 4
+    points = np.ascontiguousarray(values, dtype=f"U{max(width, 1)}").view(np.uint32).reshape(n, -1)
+    data, ends = np.empty(4 * points.size, dtype=np.uint8), np.empty(n + 1, dtype=np.int64)
+    encode_utf8(data, ends, points)
+    return pa.LargeStringArray.from_buffers(n, pa.py_buffer(ends), pa.py_buffer(data))
+
+
+def _coded_form(column: Coded) -> Indices:
+    if not is_arrow(column.codes):
+        indices = _read_only(column.codes, np.int32)
+        return Indices(indices, _NONE, 0, column.dictionary, len(column.dictionary))
+    codes = one_array(column.codes)
+    indices = _read_only(_integers(codes), np.int32)
+    size = int(indices.max(initial=-1)) + 1  # polars does not say how many categories there are
+    return Indices(indices, _valid(codes), codes.offset, column.dictionary, size)
+
+
+def _arrow_form(values: Any) -> Form | None:
+    if values is None:
+        return None
+    from pyarrow import lib
+
+    kind, n, offset = values.type.id, len(values), values.offset
+    if kind == lib.Type_DICTIONARY:
+        indices, dictionary = values.indices, values.dictionary
+        places = _read_only(_integers(indices), np.int32)
+        return Indices(places, _valid(indices), indices.offset, dictionary, len(dictionary))
+    if kind == lib.Type_BOOL:
+        return Integers(_read_only(_flags(values), np.int64), _valid(values), offset, True)
+    if kind in _integer_types() and kind != lib.Type_UINT64:
+        return Integers(_read_only(_integers(values), np.int64), _valid(values), offset, False)
+    if kind in (lib.Type_STRING, lib.Type_LARGE_STRING):
+        _, ends, data = values.buffers()
+        width = np.dtype(np.int32 if kind == lib.Type_STRING else np.int64)
+        places = _memory(ends, width, offset, n + 1) if n else np.zeros(1, dtype=width)
+        return Strings(_read_only(places, np.int64), _memory(data), _valid(values), offset)
+    if kind == lib.Type_STRING_VIEW:
+        buffers = values.buffers()
+        if len(buffers) > 3:
+            return _arrow_form(values.cast("large_string"))
+        views = _memory(buffers[1], _BYTE, 16 * offset, 16 * n)
+        return Views(views, _memory(buffers[2]) if len(buffers) == 3 else _NONE, _valid(values), offset)
+    return None
+
+
+@cache
+def _integer_types() -> dict[int, np.dtype[Any]]:
+    from pyarrow import lib
+
+    names = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+    return {getattr(lib, f"Type_{name.upper()}"): np.dtype(name) for name in names}
+
+
+def _integers(values: Any) -> NDArray[Any]:
+    """Arrow's integers, whatever stands where one is missing."""
+    return _memory(values.buffers()[1], _integer_types()[values.type.id], values.offset, len(values))
+
+
+def _valid(values: Any) -> Bytes:
+    return _memory(values.buffers()[0]) if values.null_count else _NONE
+
+
+def _flags(values: Any) -> Bytes:
+    """Packed bits as bytes of 0 and 1."""
+    packed = _memory(values.buffers()[1])
+    return np.unpackbits(packed, bitorder="little")[values.offset : values.offset + len(values)]
+
+
+def _memory(
+    buffer: Any, dtype: np.dtype[Any] | None = None, offset: int = 0, count: int = -1
+) -> NDArray[Any]:
+    """A buffer of Arrow's as a read-only array, from the element at `offset` on."""
+    if buffer is None or not buffer.size:
+        return _NONE
+    dtype = dtype or _BYTE
+    return np.frombuffer(buffer, dtype, count, offset * dtype.itemsize)
+
+
+def _read_only(values: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
+    out = np.ascontiguousarray(values, dtype=dtype)
+    if out.flags.writeable:
+        out = out.view()
+        out.flags.writeable = False
+    return out

@@ -1,0 +1,193 @@
+"""Codes of the values of one column, looked up in compiled code: one look-up per cell, no Python object."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bayou.block import Codes
+from bayou.encoding.forms import (
+    Form,
+    Indices,
+    Integers,
+    Strings,
+    Views,
+    form_of,
+    is_arrow,
+    picked,
+    python_values,
+)
+from bayou.encoding.missing import is_missing
+from bayou.encoding.string_table import StringTable
+from bayou.kernels.look_up import (
+    MISS,
+    first_misses,
+    look_up_integers,
+    look_up_strings,
+    look_up_views,
+    translate,
+)
+from bayou.schema import Label, Schema, Vocabulary, identity_key
+
+REACH = 1 << 16  # integers that lie this close together are looked up in a table
+_LARGEST = 1 << 63
+_NO_TABLE: Codes = np.empty(0, dtype=np.int32)
+_VALUES = (str, bytes, int, float, np.generic)
+
+
+class Lookup:
+    """What is known about the values of one column, in the forms in which they may come.
+
+    The translation from a dictionary to codes is kept while the dictionary stays the same. Codes never change,
+    so it stays valid while the vocabulary grows; all that is kept is replaced rather than changed, or filled in
+    with what any thread would fill in, so that threads may predict side by side.
+
+    Examples
+    --------
+    >>> codes = np.empty((1, 27), dtype=np.int32)
+    >>> Lookup(Vocabulary(["no", "yes"])).fill(["yes", None, "perhaps"] * 9, codes, 0, True)
+    9
+    >>> codes[0, :3].tolist()
+    [1, -1, -2]
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        self._translation: tuple[Any, Codes] = (None, _NO_TABLE)
+        self._strings = StringTable()
+        self._integers: tuple[int, Codes | None, int] = (0, _NO_TABLE, 0)
+
+    def fill(self, values: Any, codes: Codes, column: int, learn: bool) -> int | None:
+        """Write the codes of known values into codes[column], -1 where one is missing; returns how many are `MISS`.
+
+        Those are values that nobody knows. Returns None, with nothing done, if kernels cannot read the column.
+        """
+        form = form_of(values)
+        if isinstance(form, Indices):
+            return self._translate(form, values, codes, column)
+        if form is None:
+            return None
+        full = self.vocabulary.overflowed
+        miss = self.vocabulary.limit if full else MISS if learn else -1
+        misses = self._look_up(form, codes, column, miss)
+        return 0 if misses and miss != MISS else misses
+
+    def _look_up(self, form: Form, codes: Codes, column: int, miss: int) -> int | None:
+        if isinstance(form, Integers):
+            table, low = self._flag_table() if form.flags else self._integer_table()
+            if table is None:
+                return None
+            return look_up_integers(codes, column, form.values, form.valid, form.offset, table, low, miss)
+        known = self._string_table()
+        if isinstance(form, Strings):
+            return look_up_strings(
+                codes, column, form.ends, form.data, form.valid, form.offset,
+                known.slots, known.starts, known.names, miss,
+            )  # fmt: skip
+        assert isinstance(form, Views)
+        return look_up_views(
+            codes, column, form.views.view(np.int32), form.views, form.data, form.valid, form.offset,
+            known.slots, known.starts, known.names, miss,
+        )  # fmt: skip
+
+    def _translate(self, form: Indices, values: Any, codes: Codes, column: int) -> int:
+        dictionary, table = self._translation
+        if not _same(dictionary, form.dictionary):
+            table = np.full(form.size, MISS, dtype=np.int32)
+        elif len(table) < form.size:  # polars adds to its categories
+            table = np.concatenate((table, np.full(form.size - len(table), MISS, dtype=np.int32)))
+        self._translation = form.dictionary, table
+        misses = translate(codes, column, form.indices, form.valid, form.offset, table)
+        if misses and self._learn_entries(form, values, table):
+            misses = translate(codes, column, form.indices, form.valid, form.offset, table)
+        return misses
+
+    def _learn_entries(self, form: Indices, values: Any, table: Codes) -> bool:
+        """Enter into the table what the vocabulary knows of the entries met; whether that is anything."""
+        rows = np.empty(len(table), dtype=np.int64)
+        rows = rows[: first_misses(rows, form.indices, form.valid, form.offset, table)]
+        entries = form.indices[rows]
+        for entry, value in zip(entries.tolist(), python_values(picked(values, rows)), strict=True):
+            if is_missing(value):
+                table[entry] = -1
+            elif isinstance(value, _VALUES):
+                code = self.vocabulary.code(value)
+                table[entry] = code if code >= 0 else MISS
+        return bool((table[entries] != MISS).any())
+
+    def _string_table(self) -> StringTable:
+        known, values = self._strings, self.vocabulary.values
+        if known.size != len(values):
+            known = self._strings = known.with_values(values[known.size :])
+        return known
+
+    def _flag_table(self) -> tuple[Codes, int]:
+        known = self.vocabulary.codes
+        return np.array([known.get(identity_key(flag), -1) for flag in (False, True)], dtype=np.int32), 0
+
+    def _integer_table(self) -> tuple[Codes | None, int]:
+        """Codes of the integers from the least one on; None if they lie too far apart."""
+        size, table, low = self._integers
+        values = self.vocabulary.values
+        if size != len(values):
+            table, low = _integer_table(values)
+            self._integers = len(values), table, low
+        return table, low
+
+
+class Lookups:
+    """The lookups of a schema's columns and classes, kept from one batch to the next."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._columns: dict[str, Lookup] = {}
+        self._classes = Lookup(schema.classes)
+
+    def column(self, name: str) -> Lookup:
+        """The lookup of a nominal column; of a new one, which the schema does not know yet, an empty one."""
+        vocabulary, known = self._schema.vocabularies.get(name), self._columns.get(name)
+        if vocabulary is None:
+            return Lookup(Vocabulary())
+        if known is None or known.vocabulary is not vocabulary:
+            known = self._columns[name] = Lookup(vocabulary)
+        return known
+
+    def classes(self) -> Lookup:
+        """The lookup of the labels."""
+        if self._classes.vocabulary is not self._schema.classes:
+            self._classes = Lookup(self._schema.classes)
+        return self._classes
+
+
+def _integer_table(values: Sequence[Label]) -> tuple[Codes | None, int]:
+    known = {int(value): code for code, value in enumerate(values) if _is_integer(value)}
+    if not known:
+        return _NO_TABLE, 0
+    low, high = min(known), max(known)
+    if high - low > REACH:
+        return None, 0
+    table = np.full(high - low + 1, -1, dtype=np.int32)
+    for value, code in known.items():
+        table[value - low] = code
+    return table, low
+
+
+def _is_integer(value: Label) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return -_LARGEST <= value < _LARGEST and value == int(value)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether an index means the same in both dictionaries."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if is_arrow(one):
+        return bool(one.equals(other))
+    if hasattr(one, "equals"):  # an Index of pandas: objects that are equal may yet differ, as 1 and True
+        return bool(one.dtype == other.dtype and one.dtype != object and one.equals(other))
+    return bool(one == other)  # a data type of polars, which is equal if the categories are the same ones

@@ -1,0 +1,62 @@
+"""The strings of a vocabulary as a hash table for kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.look_up import place_names
+from bayou.schema import Label
+
+SPARE = 8  # bytes behind the last name, so that each can be read in words of eight
+
+
+class StringTable:
+    """The UTF-8 bytes of the strings among some values, found by hash and told apart by comparing them.
+
+    A table never changes, so that threads may look things up side by side; `with_values` gives a longer one.
+
+    Examples
+    --------
+    >>> table = StringTable().with_values(["no", 7, "yes"])
+    >>> table.size, bytes(table.names[:-SPARE]), table.starts.tolist()
+    (3, b'noyes', [0, 2, 2, 5])
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.names = _fixed(np.zeros(SPARE, dtype=np.uint8))
+        self.starts = _fixed(np.zeros(1, dtype=np.int64))
+        self.slots = _fixed(np.full(2, -1, dtype=np.int32))
+
+    def with_values(self, values: Sequence[Label]) -> StringTable:
+        """The table of a vocabulary that has grown by these values."""
+        texts = [v.encode("utf-8", "surrogatepass") if isinstance(v, str) else b"" for v in values]
+        ends = self.starts[-1] + np.cumsum([len(text) for text in texts], dtype=np.int64)
+        is_name = np.array([isinstance(value, str) for value in values], dtype=np.bool_)
+        twin = StringTable()
+        twin.size = self.size + len(values)
+        added = np.frombuffer(b"".join(texts) + bytes(SPARE), dtype=np.uint8)
+        twin.names = _fixed(np.concatenate((self.names[:-SPARE], added)))
+        twin.starts = _fixed(np.concatenate((self.starts, ends)))
+        slots, first = self.slots.copy(), self.size
+        if 2 * twin.size > len(slots):
+            slots, first = np.full(max(64, 4 << twin.size.bit_length()), -1, dtype=np.int32), 0
+            is_name = np.concatenate((self._is_name(), is_name))
+        place_names(slots, twin.starts, twin.names, first, is_name)
+        twin.slots = _fixed(slots)
+        return twin
+
+    def _is_name(self) -> NDArray[np.bool_]:
+        """Which of the values are strings: those that stand in a slot."""
+        found = np.zeros(self.size, dtype=np.bool_)
+        found[self.slots[self.slots >= 0]] = True
+        return found
+
+
+def _fixed(array: NDArray[Any]) -> NDArray[Any]:
+    array.flags.writeable = False
+    return array

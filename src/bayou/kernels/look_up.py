@@ -1,0 +1,272 @@
+"""Cells of nominal columns to codes: through a dictionary's table, by their bytes, by their integers.
+
+Codes are written column by column, where each column lies in one piece, and then turned into rows at once. A cell
+that is missing gets -1; one whose value has no code gets `miss`, and is counted. `valid` is Arrow's bitmap
+of present cells, from bit `offset` on, and empty where all are present.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.kernels.jit import kernel, tight_kernel
+
+MISS = -2  # a cell whose value nobody knows yet
+
+
+@tight_kernel
+def _present(valid: NDArray[np.uint8], at: int) -> bool:
+    """Whether a cell is present.
+
+    valid : uint8[v], in, read-only
+    """
+    return len(valid) == 0 or (valid[at >> 3] >> (at & 7)) & 1 == 1
+
+
+@kernel
+def translate(
+    codes: NDArray[np.int32],
+    column: int,
+    indices: NDArray[np.int32],
+    valid: NDArray[np.uint8],
+    offset: int,
+    table: NDArray[np.int32],
+) -> int:
+    """codes[column, i] = table[indices[i]]; returns how many cells are misses in it, or lie beyond it.
+
+    codes : int32[q, n], out; indices : int32[n], in, read-only, < 0 = missing; valid : uint8[v], in, read-only
+    table : int32[m], in
+    """
+    out = codes[column]
+    misses = 0
+    for i in range(len(indices)):
+        k = np.uint32(indices[i])  # what is missing lies beyond every table
+        code = np.int32(-1)
+        if _present(valid, offset + i):
+            if k < np.uint32(len(table)):
+                code = table[k]
+            elif indices[i] >= 0:
+                code = np.int32(MISS)
+        out[i] = code
+        misses += code == MISS
+    return misses
+
+
+@kernel
+def first_misses(
+    rows: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    valid: NDArray[np.uint8],
+    offset: int,
+    table: NDArray[np.int32],
+) -> int:
+    """The row where each entry that the table marks as a miss appears first; returns how many entries.
+
+    rows : int64[m], out; indices : int32[n], in, read-only, < 0 = missing; valid : uint8[v], in, read-only
+    table : int32[m], in
+    """
+    met = np.zeros(len(table), dtype=np.bool_)
+    found = 0
+    for i in range(len(indices)):
+        k = indices[i]
+        if 0 <= k < len(table) and not met[k] and table[k] == MISS and _present(valid, offset + i):
+            met[k] = True
+            rows[found] = i
+            found += 1
+    return found
+
+
+@kernel
+def look_up_integers(
+    codes: NDArray[np.int32],
+    column: int,
+    values: NDArray[np.int64],
+    valid: NDArray[np.uint8],
+    offset: int,
+    table: NDArray[np.int32],
+    low: int,
+    miss: int,
+) -> int:
+    """codes[column, i] = table[values[i] - low]; a value outside the table, or at -1 in it, is a miss.
+
+    codes : int32[q, n], out; values : int64[n], in, read-only; valid : uint8[v], in, read-only
+    table : int32[m], in
+    """
+    out = codes[column]
+    misses = 0
+    high = low + len(table)
+    for i in range(len(values)):
+        code = np.int32(-1)
+        if _present(valid, offset + i):
+            if low <= values[i] < high:
+                code = table[values[i] - low]
+            if code < 0:
+                code = np.int32(miss)
+                misses += 1
+        out[i] = code
+    return misses
+
+
+@tight_kernel
+def _word(data: NDArray[np.uint8], at: int, n: int) -> np.uint64:
+    """At most 8 of the n bytes from `at` on as one number; without a branch on n, but at the very end of the data.
+
+    data : uint8[b], in, read-only
+    """
+    word = np.uint64(0)
+    if at + 8 <= len(data):
+        p = np.uint64(at)  # unsigned, so that the eight loads become one
+        for i in range(8):
+            word |= np.uint64(data[p + np.uint64(i)]) << np.uint64(8 * i)
+        spare = np.uint64(8 * max(0, 8 - n))
+        return word & (np.uint64(0xFFFFFFFFFFFFFFFF) >> spare) if n > 0 else np.uint64(0)
+    for i in range(min(n, 8)):
+        word |= np.uint64(data[at + i]) << np.uint64(8 * i)
+    return word
+
+
+@tight_kernel
+def _slot(data: NDArray[np.uint8], at: int, n: int, slots: int) -> int:
+    """Where to look first for the n bytes from `at` on, among a power of two of slots.
+
+    data : uint8[b], in, read-only
+    """
+    h = (_word(data, at, n) ^ np.uint64(n)) * np.uint64(0x9E3779B97F4A7C15)
+    for i in range(8, n, 8):
+        h = (h ^ (h >> np.uint64(32)) ^ _word(data, at + i, n - i)) * np.uint64(0x9E3779B97F4A7C15)
+    h = (h ^ (h >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)  # products spread upwards only
+    return int(np.int64((h ^ (h >> np.uint64(32))) & np.uint64(slots - 1)))
+
+
+@tight_kernel
+def _find(
+    data: NDArray[np.uint8],
+    at: int,
+    n: int,
+    slots: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    names: NDArray[np.uint8],
+) -> int:
+    """The code of the name whose bytes are the n from `at` on; -1 if there is none.
+
+    data : uint8[b], in, read-only; slots : int32[s], in, read-only; starts : int64[m + 1], in, read-only
+    names : uint8[c], in, read-only
+    """
+    slot = _slot(data, at, n, len(slots))
+    while slots[slot] >= 0:
+        code = int(slots[slot])
+        begin = starts[code]
+        if starts[code + 1] - begin == n and _word(names, begin, n) == _word(data, at, n):
+            same = 8
+            while same < n and _word(names, begin + same, n - same) == _word(data, at + same, n - same):
+                same += 8
+            if same >= n:
+                return code
+        slot = (slot + 1) & (len(slots) - 1)
+    return -1
+
+
+@kernel
+def place_names(
+    slots: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    names: NDArray[np.uint8],
+    first: int,
+    is_name: NDArray[np.bool_],
+) -> None:
+    """Enter the names from `first` on into a hash table with room for them, each under its code.
+
+    slots : int32[s], in/out, s a power of two, -1 = free; starts : int64[m + 1], in, read-only
+    names : uint8[c], in, read-only; is_name : bool[m - first], in: others of the codes stand for no name
+    """
+    for i in range(len(is_name)):
+        if is_name[i]:
+            code = first + i
+            slot = _slot(names, starts[code], starts[code + 1] - starts[code], len(slots))
+            while slots[slot] >= 0:
+                slot = (slot + 1) & (len(slots) - 1)
+            slots[slot] = code
+
+
+@kernel
+def look_up_strings(
+    codes: NDArray[np.int32],
+    column: int,
+    ends: NDArray[np.int64],
+    data: NDArray[np.uint8],
+    valid: NDArray[np.uint8],
+    offset: int,
+    slots: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    names: NDArray[np.uint8],
+    miss: int,
+) -> int:
+    """Codes of strings that stand one after the other in `data`, string i from ends[i] to ends[i + 1].
+
+    codes : int32[q, n], out; ends : int64[n + 1], in, read-only; data : uint8[b], in, read-only
+    valid : uint8[v], in, read-only; slots : int32[s], in, read-only; starts : int64[m + 1], in, read-only
+    names : uint8[c], in, read-only
+    """
+    out = codes[column]
+    misses = 0
+    for i in range(len(ends) - 1):
+        code = -1
+        if _present(valid, offset + i):
+            code = _find(data, ends[i], ends[i + 1] - ends[i], slots, starts, names)
+            if code < 0:
+                code = miss
+                misses += 1
+        out[i] = code
+    return misses
+
+
+@kernel
+def look_up_views(
+    codes: NDArray[np.int32],
+    column: int,
+    views: NDArray[np.int32],
+    inline: NDArray[np.uint8],
+    data: NDArray[np.uint8],
+    valid: NDArray[np.uint8],
+    offset: int,
+    slots: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    names: NDArray[np.uint8],
+    miss: int,
+) -> int:
+    """Codes of strings given as Arrow's views: length, then 12 bytes; or a prefix, a buffer, a place in `data`.
+
+    codes : int32[q, n], out; views : int32[4 n], in, read-only; inline : uint8[16 n], in, read-only, the same memory
+    data : uint8[b], in, read-only, the one buffer of longer strings; valid : uint8[v], in, read-only
+    slots : int32[s], in, read-only; starts : int64[m + 1], in, read-only; names : uint8[c], in, read-only
+    """
+    out = codes[column]
+    misses = 0
+    for i in range(len(views) // 4):
+        code = -1
+        if _present(valid, offset + i):
+            length = int(views[4 * i])
+            if length <= 12:
+                code = _find(inline, 16 * i + 4, length, slots, starts, names)
+            else:
+                code = _find(data, int(views[4 * i + 3]), length, slots, starts, names)
+            if code < 0:
+                code = miss
+                misses += 1
+        out[i] = code
+    return misses
+
+
+@kernel
+def rows_of_columns(rows: NDArray[np.int32], columns: NDArray[np.int32]) -> None:
+    """Turn columns into rows, a few rows at a time, so that what is written stays at hand until it is whole.
+
+    rows : int32[n, q], out; columns : int32[q, n], in
+    """
+    for lo in range(0, len(rows), 64):
+        some = rows[lo : lo + 64]
+        for j in range(len(columns)):
+            cells, column = some[:, j], columns[j, lo : lo + 64]
+            for i in range(len(column)):
+                cells[i] = column[i]

@@ -1,0 +1,109 @@
+"""What the checks of BOUNDED and AVERAGED compare, for every summary that has one of these laws.
+
+A summary of your own joins in by registering: ``off_by.register(MySummary, function)``.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from bayou.block import Block, Floats
+from bayou.kernels.weights import WEIGHT
+from bayou.summaries.count_min import CountMin
+from bayou.summaries.grid_counts import GridCounts
+from bayou.summaries.heavy_hitters import HeavyHitters
+from bayou.summaries.quantile_tuples import QuantileTuples
+from bayou.summaries.weights import Weights
+
+
+@singledispatch
+def off_by(summary: Any, block: Block) -> float:
+    """How far the summary is off the rows it has learned, in the unit of its own `error()`: 0 is exact."""
+    name = type(summary).__name__
+    raise AssertionError(
+        f"{name} is BOUNDED, but nobody said by what: off_by.register({name}, ...) compares it with the rows themselves"
+    )
+
+
+@off_by.register(QuantileTuples)
+@off_by.register(GridCounts)
+def ranks_off_by(summary: QuantileTuples | GridCounts, block: Block) -> float:
+    """The largest error of a rank or class rank, relative to the column's weight.
+
+    Cells give one end of what a rank can be; read half-way between the ends, as `error()` means it, it is off by half
+    as much at most.
+    """
+    worst = 0.0
+    for j in range(block.numeric.shape[1]):
+        taught = (block.y >= 0) & (block.w > 0) & np.isfinite(block.numeric[:, j])
+        values, row = np.unique(block.numeric[taught, j], return_inverse=True)
+        upper, counts = summary.cells(j)
+        true = np.zeros((len(values), counts.shape[1]))
+        np.add.at(true, (row, block.y[taught]), block.w[taught])
+        said = np.concatenate([np.zeros((1, counts.shape[1])), np.cumsum(counts, axis=0)])
+        gaps = np.cumsum(true, axis=0) - said[np.searchsorted(upper, values, side="right")]
+        worst = max(worst, _largest(gaps, gaps.sum(axis=1)) / max(2.0 * true.sum(), 1e-300))
+    return worst
+
+
+@off_by.register
+def counts_off_by(summary: HeavyHitters, block: Block) -> float:
+    """The largest error of a value's count, relative to the column's weight; a value not kept counts as 0."""
+    worst = 0.0
+    for j, column in enumerate(summary.columns):
+        keys, true = _true_counts(summary, block, j)
+        held, cells, _ = column.held()
+        said = np.zeros((len(keys), 2))
+        found = np.searchsorted(keys, held)
+        assert np.array_equal(keys[found], held), "values are kept that never came"
+        said[found] = np.column_stack([cells[:, 0], cells[:, 0] - cells[:, 1]])  # at most, and at least
+        total = true.sum(axis=1)
+        worst = max(worst, _largest(said - total[:, np.newaxis]) / max(total.sum(), 1e-300))
+    return worst
+
+
+@off_by.register
+def estimates_off_by(summary: CountMin, block: Block) -> float:
+    """By how much of N_c an estimate is too large, but for a share delta of the values; infinite if too small."""
+    worst = 0.0
+    for j in range(summary.shape[0]):
+        keys, true = _true_counts(summary, block, j)
+        if len(keys) == 0:
+            continue
+        over = summary.estimate(j, keys) - true
+        if over.min() < 0.0:
+            return float("inf")
+        share = over / np.maximum(true.sum(axis=0), 1e-300)
+        worst = max(
+            worst, float(np.quantile(share, 1.0 - summary.delta, axis=0, method="lower").max(initial=0.0))
+        )
+    return worst
+
+
+def _true_counts(summary: HeavyHitters | CountMin, block: Block, column: int) -> tuple[Any, Floats]:
+    """Keys of the values that came, in ascending order, and their class counts."""
+    keys = HeavyHitters.keys_of(block)[:, column]
+    taught = (block.y >= 0) & (block.w > 0) & (keys != 0)
+    found, row = np.unique(keys[taught], return_inverse=True)
+    true = np.zeros((len(found), summary.shape[1]))
+    np.add.at(true, (row, block.y[taught]), block.w[taught])
+    return found, true
+
+
+def _largest(*gaps: Floats) -> float:
+    return max(float(np.abs(gap).max(initial=0.0)) for gap in gaps)
+
+
+@singledispatch
+def means_of(summary: Any) -> tuple[float, dict[str, Floats]]:
+    """The weight behind a summary's parameters, and its arrays that a merge averages by it: none, unless told."""
+    return 0.0, {}
+
+
+@means_of.register
+def _(summary: Weights) -> tuple[float, dict[str, Floats]]:
+    weight = float(summary.scalars[WEIGHT])
+    return weight, {"factors": summary.factors, "bias": summary.bias[:-1], "mixture": summary.mixture_weights}

@@ -1,0 +1,104 @@
+"""Look-ups in compiled code, against a dictionary."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayou.encoding.forms import as_arrow
+from bayou.encoding.lookup import REACH, Lookup
+from bayou.encoding.string_table import StringTable
+from bayou.kernels.look_up import MISS, rows_of_columns
+from bayou.schema import Vocabulary
+
+EDGES = [-(1 << 63), (1 << 63) - 1, (1 << 62) + 3]
+TEXT = st.text(st.sampled_from("abé日😀\0"), max_size=20) | st.text(max_size=3)
+
+
+def filled(vocabulary, column, learn=True):
+    codes = np.full((3, len(column)), 7, dtype=np.int32)
+    misses = Lookup(vocabulary).fill(column, codes, 1, learn)
+    assert (codes[::2] == 7).all()
+    return codes[1].tolist(), misses
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    known=st.lists(TEXT | st.integers(0, 3), unique_by=repr, max_size=12),
+    cells=st.lists(st.none() | TEXT, min_size=1, max_size=30),
+    offset=st.integers(0, 9),
+    kind=st.sampled_from([pa.string(), pa.large_string(), pa.string_view()]),
+    learn=st.booleans(),
+)
+def test_strings_are_found_by_their_bytes(known, cells, offset, kind, learn):
+    place = {value: code for code, value in enumerate(known) if isinstance(value, str)}
+    cells = cells + [value for value in known if isinstance(value, str)]
+    unknown = MISS if learn else -1
+    expected = [-1 if cell is None else place.get(cell, unknown) for cell in cells]
+    column = pa.array(["before"] * offset + cells, kind)[offset:]
+    codes, misses = filled(Vocabulary(known), column, learn)
+    assert codes == expected
+    assert misses == expected.count(MISS)
+
+
+@pytest.mark.parametrize("n", [3, 300, 5000])
+def test_a_table_that_grows_is_the_one_made_at_once(n):
+    """Names that differ in one byte anywhere, entered in pieces, are all found."""
+    names = [f"{i:>{1 + i % 23}}|{i:x}" for i in range(n)]
+    table, at = StringTable(), 0
+    for step in (1, 2, n // 2, n):
+        table = table.with_values(names[at : at + step])
+        at = min(n, at + step)
+    assert table.size == n
+    codes = np.empty((1, n), dtype=np.int32)
+    lookup = Lookup(Vocabulary(names))
+    lookup._strings = table
+    assert lookup.fill(pa.array(names), codes, 0, True) == 0
+    assert codes[0].tolist() == list(range(n))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    known=st.lists(st.integers(-9, 9) | st.sampled_from([2.0, 0.5, True, "1"]), unique_by=repr, max_size=6),
+    cells=st.lists(st.none() | st.integers(-12, 12) | st.sampled_from(EDGES), min_size=1, max_size=9),
+)
+def test_integers_are_looked_up_one_by_one(known, cells):
+    vocabulary = Vocabulary(known)
+    expected = [-1 if c is None else vocabulary.codes.get(c, MISS) for c in cells]
+    assert filled(vocabulary, pa.array([0, *cells], pa.int64())[1:])[0] == expected
+    if None not in cells:
+        assert filled(vocabulary, np.array(cells))[0] == expected
+
+
+def test_integers_too_far_apart_or_too_large_are_left_to_others():
+    assert filled(Vocabulary([0, REACH + 1]), np.array([0, 1]))[1] is None
+    assert filled(Vocabulary([-3, 1]), np.array([1, (1 << 64) - 3], dtype=np.uint64))[1] is None
+    assert filled(Vocabulary([-3, 1, 1 << 70]), np.array([1, 1], dtype=np.uint32))[0] == [1, 1]
+
+
+def test_flags_are_not_integers():
+    flags = np.array([True, False])
+    assert filled(Vocabulary([1, True, 0]), flags)[0] == [1, MISS]
+    assert filled(Vocabulary([1, True, 0]), np.array([1, 0]))[0] == [0, 2]
+    assert filled(Vocabulary([1, True, 0]), pa.array([None, True, False])[1:])[0] == [1, MISS]
+
+
+@settings(max_examples=60, deadline=None)
+@given(cells=st.lists(TEXT | st.text(st.characters(min_codepoint=0xD700, max_codepoint=0xE100))))
+def test_strings_of_numpy_become_the_utf_8_of_python(cells):
+    column = np.array(cells + ["é"] * 16)
+    data = as_arrow(column).buffers()[2].to_pybytes()
+    text = "".join(column.tolist()).encode("utf-8", "surrogatepass")
+    assert data[: len(text)] == text
+    assert as_arrow(np.array([f"{c}" for c in "aé日😀"] * 5, dtype=">U3")).to_pylist() == list("aé日😀") * 5
+
+
+@pytest.mark.parametrize(("n", "q"), [(0, 2), (1, 1), (3, 0), (700, 5)])
+def test_columns_become_rows(n, q):
+    columns = np.arange(n * q, dtype=np.int32).reshape(q, n)
+    rows = np.empty((n, q), dtype=np.int32)
+    rows_of_columns(rows, columns)
+    assert rows.tolist() == columns.T.tolist()

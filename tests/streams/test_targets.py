@@ -1,0 +1,85 @@
+"""Targets that are quantities, and columns that are dates: said, rather than read in silence."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from bayou.errors import DataError
+from bayou.streams import open_stream
+from bayou.streams.dates import DateWarning
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl", "parquet", "libsvm"])
+def test_a_quantity_is_refused_in_every_format(tmp_path: Path, format: str) -> None:
+    path = tmp_path / f"a.{format}"
+    prices = [round(1.01 * i, 2) for i in range(500)]
+    target, name = {"target": "y"}, "y"
+    if format == "csv":
+        path.write_text("x,y\n" + "".join(f"1,{y}\n" for y in prices))
+    elif format == "jsonl":
+        path.write_text("".join(json.dumps({"x": 1, "y": y}) + "\n" for y in prices))
+    elif format == "parquet":
+        pa.parquet.write_table(pa.table({"x": [1.0] * 500, "y": prices}), path)
+    else:
+        path.write_text("".join(f"{y} 1:1\n" for y in prices))
+        target, name = {}, "label"
+    with (
+        open_stream(path, **target) as stream,
+        pytest.raises(DataError, match="a quantity, not a class: 500"),
+    ):
+        stream.read(10)
+    with open_stream(path, nominal=[name], **target) as stream:
+        assert len(stream.read(600) or ()) == 500
+
+
+@pytest.mark.parametrize("classes", [2, 26, 200])
+def test_numbers_that_are_classes_are_not(tmp_path: Path, classes: int) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("x,y\n" + "".join(f"1,{i % classes}\n" for i in range(2_000)))
+    with open_stream(path, target="y") as stream:
+        assert len(stream.read(3_000) or ()) == 2_000
+    path.write_text("x,y\n" + "".join(f"1,{(i % 19) / 2}\n" for i in range(2_000)))
+    with open_stream(path, target="y") as stream:
+        assert len(stream.read(3_000) or ()) == 2_000
+
+
+@pytest.mark.parametrize(
+    "date", ["2026-11-16", "16.11.2026", "11/16/2026 21:12", "2026-11-16T21:12:13.5+01:00"]
+)
+def test_columns_of_dates_are_told(tmp_path: Path, date: str) -> None:
+    path, lines = tmp_path / "a.csv", tmp_path / "a.jsonl"
+    path.write_text("when,y\n" + f"{date},p\n,q\n" * 5)
+    lines.write_text(json.dumps({"when": date, "y": "p"}) + "\n")
+    for file in (path, lines):
+        with pytest.warns(DateWarning, match="column 'when' looks like dates.*ignore=\\['when'\\]"):
+            open_stream(file, target="y").close()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            open_stream(file, target="y", nominal=["when"]).close()
+            open_stream(file, target="y", ignore=["when"]).close()
+
+
+def test_codes_and_names_are_no_dates(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("a,b,y\n" + "1-2-3,mon,p\n2026-11,12:30,q\n" * 5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        open_stream(path, target="y").close()
+
+
+def test_one_large_feature_number_costs_nothing(tmp_path: Path) -> None:
+    import tracemalloc
+
+    path = tmp_path / "a.libsvm"
+    path.write_text("p 9999999:1\n")
+    tracemalloc.start()
+    with pytest.raises(DataError, match="more than 10,000 columns: a feature has number 9,999,999"):
+        open_stream(path)
+    assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    tracemalloc.stop()

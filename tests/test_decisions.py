@@ -1,0 +1,61 @@
+"""Decisions that name classes nobody has met: told, rather than ignored in silence."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bayou import Costs, NaiveBayes, Threshold, prequential
+from bayou.decisions import DecisionWarning, tell_unknown
+from bayou.errors import SchemaError
+from tests.cli.invoke import bayou
+
+PROBA = np.array([[0.3, 0.7], [0.1, 0.9]])
+
+
+@pytest.mark.parametrize(
+    ("rule", "labels", "told"),
+    [
+        (Threshold("fruad", 0.2), ["fraud", "ok"], "no class 'fruad' was met.*did you mean 'fraud'"),
+        (Threshold("1", 0.2), [0, 1], "no class '1' was met.*did you mean 1?"),
+        (Costs(miss={"fruad": 5.0}), ["fraud", "ok"], "no class 'fruad' was met.*did you mean 'fraud'"),
+        (Costs(pairs={("fraud", "okay"): 5.0}), ["fraud", "ok"], "no class 'okay' was met.*'ok'"),
+    ],
+)
+def test_a_class_that_does_not_exist_is_told(rule: Threshold | Costs, labels: list[Any], told: str) -> None:
+    with pytest.warns(DecisionWarning, match=told):
+        tell_unknown(rule, labels)
+    assert rule.decide(labels, PROBA).tolist() == [1, 1]  # as without the rule
+
+
+def test_classes_that_are_there_are_no_mistake() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tell_unknown(None, ["ok"])
+        tell_unknown(Threshold("fraud", 0.2), ["fraud", "ok"])
+        tell_unknown(Costs(miss={"fraud": 5.0}, pairs={("ok", "fraud"): 2.0}), ["fraud", "ok"])
+
+
+def test_a_right_decision_has_no_cost() -> None:
+    with pytest.raises(SchemaError, match="a right decision costs nothing"):
+        Costs(pairs={("fraud", "fraud"): 5.0})
+
+
+def test_evaluations_and_the_command_line_tell_it(tmp_path: Path) -> None:
+    model = NaiveBayes(decision=Threshold("q", 0.1))
+    with pytest.warns(DecisionWarning, match="the classes are 'a', 'b'"):
+        prequential(model, ([[1.0], [2.0]] * 9, ["a", "b"] * 9))
+    rows, out = tmp_path / "rows.csv", tmp_path / "m.bayou"
+    rows.write_text("x,c\n" + "1,a\n2,b\n" * 9)
+    spec = "nb(decision=Threshold(q, 0.1))"
+    warning = "warning: Threshold(label='q', probability=0.1): no class 'q' was met, so it decides nothing"
+    for command in (
+        ("learn", rows, "-t", "c", "-m", spec, "-o", out, "-q"),
+        ("evaluate", rows, "-t", "c", "-m", spec, "-q"),
+        ("predict", out, rows, "-q", "-o", tmp_path / "out.csv"),
+    ):
+        assert bayou(*command).stderr.startswith(warning)
