@@ -17,7 +17,7 @@ import numpy as np
 from bayou.align import from_empty
 from bayou.block import Block
 from bayou.readings.aode import OneDependence
-from bayou.readings.collection import Collection
+from bayou.readings.collection import CollectionReader
 from bayou.readings.joint_rows import OneDependent, readings_predict_then_update
 from bayou.readings.parent_sets import Forests, NoParents, SuperParents, TwoParents
 from bayou.schema import Declared, Schema
@@ -81,11 +81,11 @@ def learning() -> list[dict[str, Any]]:
 def predicting() -> list[dict[str, Any]]:
     results, block, out = [], random_block(), np.zeros((ROWS, 2))
     for name, reader, order, peer, target in (
-        ("NB", Collection(NoParents()), 2, None, 5e6),
+        ("NB", CollectionReader(NoParents()), 2, None, 5e6),
         ("AODE", OneDependence(), 2, WEKA_PREDICTS, 1.2e6),
-        ("FANC", Collection(Forests()), 2, None, 1.5e6),
-        ("SPC", Collection(SuperParents(0)), 3, None, 0.8e6),
-        ("TC", Collection(TwoParents()), 3, None, 300e3),
+        ("FANC", CollectionReader(Forests()), 2, None, 1.5e6),
+        ("SPC", CollectionReader(SuperParents(0)), 3, None, 0.8e6),
+        ("TC", CollectionReader(TwoParents()), 3, None, 300e3),
     ):
         counts = empty_counts(order)
         counts.update(block)
@@ -98,26 +98,28 @@ def predicting() -> list[dict[str, Any]]:
         results.append(row(f"predict {name}, table included", rate, peer, target))
         part = block.rows(0, 5_000)
 
-        def trail(counts: JointCounts = counts, reader: Any = reader, part: Block = part) -> None:
-            reader.trail(counts, part, out[: part.n])
+        def predict_then_update(
+            counts: JointCounts = counts, reader: Any = reader, part: Block = part
+        ) -> None:
+            reader.predict_then_update(counts, part, out[: part.n])
 
-        rate = rows_per_second(trail, part.n, 3)
+        rate = rows_per_second(predict_then_update, part.n, 3)
         results.append(row(f"test-then-train {name}", rate, None, target / 2))
     return results
 
 
 def reading_many() -> list[dict[str, Any]]:
-    """Four readings trail one set of counts."""
+    """Four readings predict and update one set of counts."""
     block, counts = random_block(5_000), empty_counts(3)
-    collections = [Collection(rule) for rule in (NoParents(), Forests(), TwoParents())]
+    collections = [CollectionReader(rule) for rule in (NoParents(), Forests(), TwoParents())]
     out = np.zeros((4, block.n, 2))
 
-    def trail() -> None:
+    def predict_then_update() -> None:
         readings_predict_then_update(
             counts, lambda s: [OneDependent, *(c.terms(s) for c in collections)], 1.0, block, out
         )
 
-    rate = rows_per_second(trail, block.n, 3)
+    rate = rows_per_second(predict_then_update, block.n, 3)
     return [row("test-then-train NB, AODE, FANC and TC at once", rate, None, 100e3)]
 
 

@@ -1,15 +1,21 @@
-"""The README tells the truth: its code runs, and its table of laws is the one the classifiers declare."""
+"""README, CONTRIBUTING and concepts tell the truth: their code runs, and their tables of laws are what is declared."""
 
 from __future__ import annotations
 
 import doctest
 from pathlib import Path
 
+import pytest
+
 import bayou.classifiers as classifiers
 import bayou.ensembles as ensembles
+from bayou import MergeLaw
 
 README = Path(__file__).parents[1] / "README.md"
+CONCEPTS = README.parent / "docs" / "concepts.md"
+CONTRIBUTING = README.parent / "CONTRIBUTING.md"
 BEGIN, END = "<!-- laws -->\n", "<!-- end of laws -->"
+PROMISES_BEGIN, PROMISES_END = "<!-- promises -->\n", "<!-- end of promises -->"
 
 
 def law_table() -> str:
@@ -29,17 +35,41 @@ def law_table() -> str:
     )
 
 
-def test_code_runs():
-    failures, tests = doctest.testfile(str(README), module_relative=False)
-    assert tests > 5
+def promise_table() -> str:
+    """The table of promises as the concepts have it, strongest first."""
+    rows = [
+        f"| {law.value} | {law.promise} | {'any' if law.commutes else 'stream order'} |" for law in MergeLaw
+    ]
+    rows = [
+        row if law.merges else row.replace("stream order", "")
+        for row, law in zip(rows, MergeLaw, strict=True)
+    ]
+    return "\n".join(["| law | promise of `merge` | order of the shards |", "|---|---|---|", *rows, ""])
+
+
+def between(text: str, begin: str, end: str) -> str:
+    """What stands between two marks."""
+    return text[text.index(begin) + len(begin) : text.index(end)]
+
+
+@pytest.mark.parametrize(("page", "examples"), [(README, 15), (CONCEPTS, 18), (CONTRIBUTING, 3)])
+def test_code_runs(page, examples):
+    failures, tests = doctest.testfile(str(page), module_relative=False)
+    assert tests >= examples
     assert failures == 0
 
 
-def test_table_of_laws_is_the_declared_one():
-    text = README.read_text()
-    assert text[text.index(BEGIN) + len(BEGIN) : text.index(END)] == law_table()
+def test_tables_of_laws_are_the_declared_ones():
+    assert between(README.read_text(), BEGIN, END) == law_table()
+    assert between(CONCEPTS.read_text(), PROMISES_BEGIN, PROMISES_END) == promise_table()
+
+
+def write(page: Path, begin: str, end: str, table: str) -> None:
+    """Put a table between two marks."""
+    text = page.read_text()
+    page.write_text(text[: text.index(begin) + len(begin)] + table + text[text.index(end) :])
 
 
 if __name__ == "__main__":
-    text = README.read_text()
-    README.write_text(text[: text.index(BEGIN) + len(BEGIN)] + law_table() + text[text.index(END) :])
+    write(README, BEGIN, END, law_table())
+    write(CONCEPTS, PROMISES_BEGIN, PROMISES_END, promise_table())

@@ -81,7 +81,7 @@ def _brings_something_new(data, i):
     ],
     ids=["merge", "unlearn", "decay"],
 )
-def test_merge_unlearn_and_decay_leave_the_reading_due(act):
+def test_merge_unlearn_and_decay_leave_the_reading_stale(act):
     model = taught(90).refresh()
     assert not model.engine.views["bins"].stale
     act(model)

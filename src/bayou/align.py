@@ -121,7 +121,7 @@ def union(a: Schema, b: Schema) -> Schema:
 
 
 def canonical(schema: Schema) -> Schema:
-    """The same content with columns by name and classes, values, words in canonical order."""
+    """A schema of equal content with columns by name and classes, values, words in canonical order."""
     result = Schema(schema.declared)
     result.closed = schema.closed
     result.clear_columns()

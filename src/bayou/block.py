@@ -28,6 +28,7 @@ class Words:
     counts: Floats
 
     def rows(self, lo: int, hi: int) -> Words:
+        """The documents lo .. hi - 1."""
         a, b = self.indptr[lo], self.indptr[hi]
         return Words(self.indptr[lo : hi + 1] - a, self.ids[a:b], self.counts[a:b])
 
@@ -43,6 +44,7 @@ class Hashed:
     values: Mapping[int, Label]
 
     def rows(self, lo: int, hi: int) -> Hashed:
+        """The rows lo .. hi - 1."""
         return Hashed(self.keys[lo:hi], self.values)
 
 
@@ -72,6 +74,7 @@ class Block:
 
     @property
     def n(self) -> int:
+        """Number of rows."""
         return len(self.y)
 
     def rows(self, lo: int, hi: int) -> Block:
@@ -106,8 +109,9 @@ class Block:
         return int(np.count_nonzero((self.y >= 0) & (self.w > 0)))
 
     def relabelled(self, y: Codes) -> Block:
+        """These rows with other class codes."""
         return replace(self, y=np.ascontiguousarray(y, dtype=np.int32))
 
     def scored(self, proba: Floats) -> Block:
-        """The same rows with the class probabilities somebody gave them."""
+        """These rows with the class probabilities somebody gave them."""
         return replace(self, proba=proba)

@@ -1,4 +1,4 @@
-"""What a state that comes from outside must satisfy: each check raises ModelFileError and says what is wrong."""
+"""Checks of a state that comes from outside: each raises ModelFileError and says what is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From probabilities to a decision: where a rare class matters more, accuracy is the wrong measure."""
+"""Decision rules, from probabilities to a class: where a rare class matters more, accuracy is the wrong measure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class DecisionWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Threshold(Recipe):
-    """Decide for `label` where its probability reaches `probability`, else for the best of the others.
+    """Decision rule: decide for `label` where its probability reaches `probability`, else for the best of the others.
 
     Examples
     --------
@@ -42,6 +42,7 @@ class Threshold(Recipe):
         return [self.label]
 
     def decide(self, labels: list[Label], proba: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Place in `labels` of the class decided for, row by row."""
         if self.label not in labels:
             return np.asarray(proba.argmax(axis=1))
         at = labels.index(self.label)
@@ -52,7 +53,7 @@ class Threshold(Recipe):
 
 @dataclass(frozen=True)
 class Costs(Recipe):
-    """Decide for the class with the least expected cost, sum_t P(t) cost(t, d).
+    """Decision rule: decide for the class with the least expected cost, sum_t P(t) cost(t, d).
 
     Parameters
     ----------
@@ -86,6 +87,7 @@ class Costs(Recipe):
         return list(dict.fromkeys([*self.miss, *(label for pair in self.pairs for label in pair)]))
 
     def decide(self, labels: list[Label], proba: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Place in `labels` of the class with the least expected cost, row by row."""
         cost = np.array(
             [
                 [0.0 if t == d else self.pairs.get((t, d), self.miss.get(t, 1.0)) for d in labels]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class BayouError(Exception):
-    """Root of the family: catch this to catch whatever bayou raises on purpose."""
+    """Root of all errors: catch this to catch whatever bayou raises on purpose."""
 
 
 class DataError(BayouError, ValueError):

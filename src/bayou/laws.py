@@ -41,6 +41,7 @@ class MergeLaw(Enum):
 
     @property
     def merges(self) -> bool:
+        """Whether models of this law merge at all."""
         return self is not MergeLaw.NONE
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""The contract. Small on purpose: six verbs for summaries, and each further capability on its own."""
+"""Protocols of summaries and readings. Small on purpose: each capability beyond the basic verbs stands on its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Scalar = str | int | float | bool | None
 
 
 class Summary(Protocol):
-    """Level 1: mutable arrays that take in blocks and decide nothing."""
+    """Sufficient statistics (level 1): mutable arrays that take in blocks of rows, merge, and decide nothing."""
 
     law: ClassVar[MergeLaw]
 
@@ -44,30 +44,40 @@ class Summary(Protocol):
 
 @runtime_checkable
 class Subtracts(Protocol):
+    """A summary from which rows can be taken out again, which unlearning needs."""
+
     def subtract(self, block: Block) -> None:
         """Take the rows out again: unlearned == never seen, as exactly as the law says."""
 
 
 @runtime_checkable
 class Decays(Protocol):
+    """A summary whose counts can fade, which forgetting needs."""
+
     def scale(self, factor: float) -> None:
         """Multiply everything counted by a factor."""
 
 
 @runtime_checkable
 class Regroups(Protocol):
+    """A summary that can be had for groups of classes, which output codes need."""
+
     def regroup(self, groups: Floats) -> Self:
         """The summary of the data relabelled by class groups; groups : float64[G, K] of 0 and 1."""
 
 
 @runtime_checkable
 class Bounds(Protocol):
+    """A summary that knows how far it may be off (law BOUNDED)."""
+
     def error(self) -> float:
         """The relative error that really holds for this state."""
 
 
 @runtime_checkable
 class Framed(Protocol):
+    """A summary that fixes a frame, such as a grid, before it counts."""
+
     @property
     def frames_are_frozen(self) -> bool:
         """Whether all that must be fixed before counting (grids, ranges) is fixed for every column."""
@@ -75,6 +85,8 @@ class Framed(Protocol):
 
 @runtime_checkable
 class Checks(Protocol):
+    """A state that can tell whether arrays from a file are legal."""
+
     def check(self, arrays: Arrays) -> None:
         """Raise unless `restore(arrays)` would give a legal state over the schema this is realigned to.
 
@@ -84,7 +96,7 @@ class Checks(Protocol):
 
 
 class Reading(Protocol):
-    """Level 2: a frozen value."""
+    """A fitted view (level 2): a frozen value computed from a summary, which gives log-probabilities of rows."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -94,7 +106,7 @@ class Reading(Protocol):
         """out[n, K] += log p(x | c)."""
 
     def realign(self, plan: Alignment) -> Self:
-        """The same reading with room for new classes and columns."""
+        """This reading with room for new classes and columns."""
 
     def arrays(self) -> Arrays:
         """The reading under stable names."""

@@ -15,12 +15,13 @@ class Rate(Recipe):
 
     @property
     def takes_pmi(self) -> bool:
+        """Whether the inputs are pointwise mutual information rather than raw terms."""
         return bool(getattr(self, "lift", False))
 
 
 @dataclass(frozen=True)
 class Constant(Rate):
-    """The same rate for ever: w -= eta (P - T) L.
+    """A constant learning rate: w -= eta (P - T) L.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ class PaperRate(Rate):
 
 @dataclass(frozen=True)
 class Decaying(Rate):
-    """eta / (1 + t / horizon)^power after rows of total weight t.
+    """A learning rate that falls, eta / (1 + t / horizon)^power after rows of total weight t.
 
     >>> Decaying(0.1, horizon=100, power=0.5)
     Decaying(eta=0.1, horizon=100, power=0.5, lift=False)
@@ -75,7 +76,7 @@ class Decaying(Rate):
 
 @dataclass(frozen=True)
 class AdaGrad(Rate):
-    """eta / sqrt(1 + sum of squared gradients) per weight, each step cut back so that it cannot overshoot.
+    """AdaGrad: eta / sqrt(1 + sum of squared gradients) per weight, each step cut back so that it cannot overshoot.
 
     >>> AdaGrad(0.3)
     AdaGrad(eta=0.3, lift=True)
@@ -110,7 +111,7 @@ class KunchevaPlumpton(Rate):
 
 @dataclass(frozen=True)
 class MiniBatch(Rate):
-    """Several passes of averaged AdaGrad steps over every `rows` rows; predictions in between use what is known.
+    """Mini-batches: several passes of averaged AdaGrad steps over every `rows` rows, then those weights predict.
 
     The first idea of the document's conclusion. A quantile summary holds no joint rows, so the rows themselves
     are buffered, as the inputs they had when they came.
@@ -139,7 +140,7 @@ class MiniBatch(Rate):
 
 @dataclass(frozen=True)
 class Experts(Rate):
-    """Naive Bayes, tempered naive Bayes, the weights and their average, mixed by how well each has predicted.
+    """A mixture of naive Bayes, tempered naive Bayes, weights and averaged weights, by how well each has predicted.
 
     Naive Bayes is tempered three times: by a learned factor, by a half and by a quarter, so that few rows are
     enough to see through its over-confidence. Weights are told at most 5 nats against a class by any column.

@@ -1,4 +1,4 @@
-"""What every user-facing choice has in common: named parameters and no state."""
+"""Base of recipes, the frozen choices that users pass: named parameters and no state."""
 
 from __future__ import annotations
 

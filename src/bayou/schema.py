@@ -20,6 +20,8 @@ Label = str | bytes | int | float | bool
 
 
 class Kind(StrEnum):
+    """The three kinds of columns."""
+
     NUMERIC = "numeric"
     NOMINAL = "nominal"
     TEXT = "text"
@@ -86,6 +88,7 @@ class Vocabulary:
         return True
 
     def extend(self, values: Iterable[Label]) -> None:
+        """Give codes to the values that have none yet, in order, as far as the limit allows."""
         values = list(values)
         if not self.size and len(values) <= self.limit and set(map(type, values)) == {str}:
             self.values = list(dict.fromkeys(values))
@@ -109,6 +112,7 @@ class Vocabulary:
         return self.copy()
 
     def copy(self) -> Vocabulary:
+        """An independent copy."""
         twin = Vocabulary(limit=self.limit)
         twin.values, twin.codes = list(self.values), dict(self.codes)
         twin.overflowed, twin.declared = self.overflowed, self.declared
@@ -192,18 +196,20 @@ class Schema:
         self.classes = Vocabulary(self.declared.classes or (), limit=self.declared.max_classes)
         self.closed = self.declared.classes is not None
         self.clear_columns()
-        for name, told in self.declared.columns.items():
-            if isinstance(told, str):
-                self.add_column(name, _kind(name, told))
+        for name, kind in self.declared.columns.items():
+            if isinstance(kind, str):
+                self.add_column(name, _kind(name, kind))
             else:
-                self.add_column(name, Kind.NOMINAL, told)
+                self.add_column(name, Kind.NOMINAL, kind)
 
     def clear_columns(self) -> None:
+        """Forget all columns."""
         self.place: dict[str, tuple[Kind, int]] = {}
         self.vocabularies: dict[str, Vocabulary] = {}
         self._names: dict[Kind, list[str]] = {kind: [] for kind in Kind}
 
     def add_column(self, name: str, kind: Kind, values: Iterable[Label] = ()) -> None:
+        """Add a column of this kind, with the values that are declared for it."""
         self.place[name] = (kind, len(self._names[kind]))
         self._names[kind].append(name)
         if kind is not Kind.NUMERIC:
@@ -218,10 +224,12 @@ class Schema:
         return self._names[kind]
 
     def kind(self, name: str) -> Kind | None:
+        """The kind of a column, None if it is not known."""
         found = self.place.get(name)
         return found[0] if found else None
 
     def vocabulary_list(self, kind: Kind) -> list[Vocabulary]:
+        """The vocabularies of all columns of a kind, in storage order."""
         return [self.vocabularies[name] for name in self.names(kind)]
 
     def grow(self, growth: Growth) -> None:
@@ -258,6 +266,7 @@ class Schema:
         return twin
 
     def copy(self) -> Schema:
+        """An independent copy."""
         twin = Schema.__new__(Schema)
         twin.declared, twin.closed = self.declared, self.closed
         twin.classes = self.classes.copy()
@@ -275,11 +284,11 @@ def _unlisted(values: Iterable[Label]) -> Vocabulary:
     return vocabulary
 
 
-def _kind(name: str, told: str) -> Kind:
+def _kind(name: str, kind: str) -> Kind:
     try:
-        return Kind(told)
+        return Kind(kind)
     except ValueError:
         raise SchemaError(
-            f"column {name!r} is declared as {told!r}; a kind is one of {', '.join(repr(k.value) for k in Kind)}, "
+            f"column {name!r} is declared as {kind!r}; a kind is one of {', '.join(repr(k.value) for k in Kind)}, "
             "and the values of a nominal column are given as a list"
         ) from None

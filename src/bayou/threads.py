@@ -17,7 +17,7 @@ _limit = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (
 
 
 def set_threads(n: int) -> None:
-    """Use at most `n` threads from now on.
+    """Set the number of threads: use at most `n` from now on.
 
     >>> set_threads(1); ranges(1000, 10)
     [(0, 1000)]

@@ -22,7 +22,7 @@ from bayou import AODE, MajorityClass, NaiveBayes, NoChange, fit_files
 from bayou.backends.fold import AveragedWarning, merge, merged
 from bayou.backends.pool import Plan, learn_files
 from bayou.backends.shards import Opening, Shard, cut
-from bayou.backends.worker import Job
+from bayou.backends.worker import ShardJob
 from bayou.backends.worker_pool import WorkerError
 from bayou.errors import DataError, UnsupportedError
 from bayou.laws import MergeLaw
@@ -89,14 +89,14 @@ def workers() -> list[int]:
 
 def hold_the_caller(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Let the caller's own part in the work wait, so that the processes get some."""
-    go, learn = threading.Event(), Job.partial
+    go, learn = threading.Event(), ShardJob.partial
 
-    def wait_and_learn(job: Job, shard: Shard, heard: Any) -> bytes:
+    def wait_and_learn(job: ShardJob, shard: Shard, heard: Any) -> bytes:
         while not go.wait(0.01):
             heard(0)
         return learn(job, shard, heard)
 
-    monkeypatch.setattr(Job, "partial", wait_and_learn)
+    monkeypatch.setattr(ShardJob, "partial", wait_and_learn)
     return go
 
 
@@ -163,7 +163,7 @@ def test_an_error_that_is_not_of_the_data_is_the_callers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_csv(table(300), tmp_path / "moves.csv")
-    monkeypatch.setattr(Job, "partial", lambda *args: 1 // 0)
+    monkeypatch.setattr(ShardJob, "partial", lambda *args: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         learn_files(path, NaiveBayes(), MOVE, 2, 3_000)
     assert workers() == []
@@ -304,8 +304,8 @@ def test_a_worker_imports_only_what_its_model_needs(tmp_path: Path) -> None:
     plan = Plan.of(path, NaiveBayes(), MOVE, None)
     script = (
         "import sys; from bayou.backends.__main__ import Spared; sys.meta_path.insert(0, Spared());"
-        "from bayou.backends.worker import Job; from bayou.backends.shards import Shard;"
-        "part = Job.of(sys.stdin.buffer.read()).partial(Shard(sys.argv[1])); assert b'NaiveBayes' in part;"
+        "from bayou.backends.worker import ShardJob; from bayou.backends.shards import Shard;"
+        "part = ShardJob.of(sys.stdin.buffer.read()).partial(Shard(sys.argv[1])); assert b'NaiveBayes' in part;"
         "print([m for m in sys.modules if m in ('bayou.ensembles', 'scipy', 'pandas')])"
     )
     told = plan.job.to_bytes()

@@ -117,8 +117,10 @@ def test_records_add_up_in_a_merge_and_fade():
 
 def test_pairs_suffice_without_two_parents():
     model = ReadMany(["nb", "tan", "aode", "fanc"]).fit([["a", "b"], ["c", "d"]], [0, 1])
-    assert model.engine.views["joint"].summary.order == 2
-    assert ReadMany().fit([["a", "b"], ["c", "d"]], [0, 1]).engine.views["joint"].summary.order == 3
+    assert model.engine.views["joint"].summary.interaction_order == 2
+    assert (
+        ReadMany().fit([["a", "b"], ["c", "d"]], [0, 1]).engine.views["joint"].summary.interaction_order == 3
+    )
 
 
 @pytest.mark.parametrize(

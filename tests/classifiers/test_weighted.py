@@ -90,7 +90,7 @@ def test_experts_that_never_learn_are_naive_bayes():
 
 @pytest.mark.parametrize("view", ["numeric", "nominal", "words"])
 @pytest.mark.parametrize("smoothing", [1.0, MEstimate(2.0)])
-def test_trailing_terms_are_those_of_single_rows(view, smoothing):
+def test_terms_before_each_row_are_those_of_single_rows(view, smoothing):
     data = random_data(11, 100)
     records = [{**r, "note": f"w{i % 7} w{i % 3}"} for i, r in enumerate(data.records)]
     model = WeightedNB(smoothing=smoothing, schema=Declared(columns={"note": "text"}))

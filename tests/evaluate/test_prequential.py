@@ -17,7 +17,7 @@ from bayou.errors import BayouError, DataError, SchemaError
 from bayou.evaluate import Prequential, Progress, curve, prequential
 from bayou.streams import open_stream
 from bayou.streams.generators import SEA, BagOfWords, MixedGaussian
-from bayou.training.batches import Batch, Sample, batches
+from bayou.training.batches import LabelledBatch, RowsInMemory, batches
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 
@@ -253,7 +253,7 @@ def test_a_model_goes_on_learning_where_it_stood() -> None:
 def test_batches_of_sparse_rows() -> None:
     scipy = pytest.importorskip("scipy.sparse")
     matrix = scipy.csr_matrix(np.array([[0, 1.0, 2], [3, 0, 0], [0, 0, 0], [4, 5, 6]]))
-    sample = Sample.of((matrix, np.array([0, 1, 0, 1])))
+    sample = RowsInMemory.of((matrix, np.array([0, 1, 0, 1])))
     some = sample.take(np.array([3, 0])).table.sparse
     assert some is not None
     assert (some.indptr.tolist(), some.ids.tolist(), some.counts.tolist()) == (
@@ -261,7 +261,7 @@ def test_batches_of_sparse_rows() -> None:
         [0, 1, 2, 1, 2],
         [4, 5, 6, 1, 2],
     )
-    got: list[Batch] = list(batches((matrix, [0, 1, 0, 1]), 3))
+    got: list[LabelledBatch] = list(batches((matrix, [0, 1, 0, 1]), 3))
     assert [(b.number, b.size) for b in got] == [(0, 3), (3, 1)]
     assert got[1].rows.sparse.ids.tolist() == [0, 1, 2]
 

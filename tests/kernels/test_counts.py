@@ -63,7 +63,7 @@ def test_prior_against_fractions(alpha, declared):
 
 
 @pytest.mark.parametrize(("alpha", "declared"), [(0.0, 0), (1.0, 0), (1.0, 3)])
-def test_prior_trails_the_rows(alpha, declared):
+def test_prior_is_that_before_each_row(alpha, declared):
     y, w = np.array([2, 0, 0, -1, 2], np.int32), np.array([1.0, 2.0, 0.0, 1.0, 1.0])
     out, weight = np.zeros((5, 3)), np.zeros(3)
     prior_predict_then_update(weight, out, y, w, declared, alpha)
@@ -74,7 +74,7 @@ def test_prior_trails_the_rows(alpha, declared):
         assert np.array_equal(out[i], expected[0])
 
 
-def test_last_label_trails_the_rows():
+def test_last_label_is_that_before_each_row():
     last, out = np.array([-1]), np.zeros((4, 2))
     last_label_predict_then_update(
         last, out, np.array([1, 0, -1, 1], np.int32), np.array([1.0, 0.0, 1.0, 1.0])
@@ -156,7 +156,7 @@ def test_tables_against_fractions(rows, smoothing, declared):
 
 @settings(max_examples=40, deadline=None)
 @given(rows=ROWS, smoothing=st.sampled_from([(1.0, 0.0), (0.0, 2.0), (0.3, 0.0)]))
-def test_tables_trail_the_rows(rows, smoothing):
+def test_tables_are_those_before_each_row(rows, smoothing):
     x, y = codes(*[r[:2] for r in rows]), np.array([r[2] for r in rows], np.int32)
     w = np.array([float(r[3]) for r in rows])
     schema = Schema(Declared(columns={"a": "nominal", "b": "nominal"}))

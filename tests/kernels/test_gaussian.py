@@ -81,7 +81,7 @@ def test_densities_against_fractions(rows, ddof):
 
 @settings(max_examples=60, deadline=None)
 @given(rows=ROWS, ddof=st.sampled_from([0, 1]), floor=st.sampled_from([0.0, 1e-9, 0.5]))
-def test_densities_trail_the_rows(rows, ddof, floor):
+def test_densities_are_those_before_each_row(rows, ddof, floor):
     block, reader = block_of(rows), Gaussian(ddof, floor)
     trailing, stepping = empty(), empty()
     out, expected = np.zeros((block.n, 3)), np.zeros((block.n, 3))

@@ -213,7 +213,7 @@ class _Tally:
         self.models = models
         self.right = np.zeros(2)
 
-    def tell(self, source: Any) -> None:
+    def declare_columns(self, source: Any) -> None:
         pass
 
     def step(self, batch: Any) -> None:

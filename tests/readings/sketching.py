@@ -8,6 +8,7 @@ from bayou.classifiers.estimator import Estimator
 from bayou.densities.gaussian import Gaussian
 from bayou.readings.categorical import CategoricalEstimator
 from bayou.readings.groups import Groups
+from bayou.readings.modl import MODL
 from bayou.readings.prior import CountedPrior
 from bayou.readings.sketched import CountMinSketch, Sketch, SketchedTable
 from bayou.summaries.class_counts import ClassCounts
@@ -47,6 +48,6 @@ class SketchedNB(Estimator):
         view = LiveCells(summary, reader, reader.smoothing) if reader else Live(summary, table)
         return {
             "classes": Live(ClassCounts(), CountedPrior()),
-            "numeric": Live(Gaussian().summary(), Gaussian()),
+            "numeric": Gaussian().view(MODL()),
             "nominal": view,
         }

@@ -16,7 +16,7 @@ from bayou.block import Block
 from bayou.kernels.products import multiply
 from bayou.readings import joint_rows
 from bayou.readings.aode import OneDependence
-from bayou.readings.collection import Collection, add_terms
+from bayou.readings.collection import CollectionReader, add_terms
 from bayou.readings.parent_sets import (
     Forests,
     GivenSets,
@@ -100,7 +100,7 @@ def test_the_vote_of_all_networks(name, seed):
     rule, sets = FAMILIES[name]
     if not (case.counts.seen > 0).all() or case.classes.weight.min() == 0:
         return
-    got = case.posterior(Collection(rule))
+    got = case.posterior(CollectionReader(rule))
     for row, p in zip(case.queries.codes.tolist(), got, strict=True):
         votes = [case.world.all_networks(row, sets(case), c)[0] for c in range(case.k)]
         assert votes == [case.world.closed_form(row, sets(case), c) for c in range(case.k)]
@@ -120,9 +120,9 @@ def test_aode_is_its_formula(seed, min_count):
         assert p == pytest.approx(naive.normalised(votes), rel=1e-12)
 
 
-READERS = {name: Collection(rule) for name, (rule, _) in FAMILIES.items()} | {
-    "fanc, no smoothing": Collection(Forests(), 0.0),
-    "super parent, no smoothing": Collection(OneParent(1), 0.0),
+READERS = {name: CollectionReader(rule) for name, (rule, _) in FAMILIES.items()} | {
+    "fanc, no smoothing": CollectionReader(Forests(), 0.0),
+    "super parent, no smoothing": CollectionReader(OneParent(1), 0.0),
     "aode": OneDependence(),
     "aode, often": OneDependence(0.5, 9.0),
 }
@@ -132,7 +132,7 @@ READERS = {name: Collection(rule) for name, (rule, _) in FAMILIES.items()} | {
 @pytest.mark.parametrize("name", READERS)
 @patient
 @given(seed=seeds)
-def test_tables_direct_and_trailing_give_the_same_bits(name, k, seed):
+def test_tables_direct_and_row_by_row_give_the_same_bits(name, k, seed):
     reader, case = READERS[name], Case(seed, m=5, k=k)
     one_by_one, at_once = np.zeros((case.queries.n, k)), np.zeros((case.queries.n, k))
     reader.add_log_prob(case.counts, case.queries, at_once)
@@ -220,7 +220,7 @@ def test_declared_values_count():
     )
     counts.update(block)
     out = np.zeros((2, 1))
-    Collection(NoParents()).add_log_prob(counts, block, out)
+    CollectionReader(NoParents()).add_log_prob(counts, block, out)
     np.testing.assert_allclose(np.exp(out), 3 / 5)
 
 

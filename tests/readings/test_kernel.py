@@ -19,11 +19,12 @@ from bayou.densities.kernel import Kernel, RoundedNormal
 from bayou.errors import DataError, ModelFileError
 from bayou.hashing import digest
 from bayou.kernels.kernel_density import log_far_mass, mass
+from bayou.readings.modl import MODL
 from bayou.readings.prior import CountedPrior
 from bayou.schema import Growth, Kind, Schema
 from bayou.summaries.class_counts import ClassCounts
 from bayou.testing import check_classifier
-from bayou.views.view import Live, Searched
+from bayou.views.view import Live
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 ECOC = json.loads((VECTORS / "ecoc.json").read_text())
@@ -41,7 +42,7 @@ def read(recipe, x, y, w=None, classes=2):
     schema = Schema()
     columns = [(f"x{j}", Kind.NUMERIC) for j in range(block.numeric.shape[1])]
     schema.grow(Growth(classes=[f"c{i}" for i in range(classes)], columns=columns))
-    summary = recipe.summary()
+    summary = recipe.view(MODL()).summary
     summary.realign(from_empty(schema))
     summary.update(block)
     return recipe.read(summary), schema
@@ -173,7 +174,7 @@ def test_realigned_reading_is_the_reading_of_the_realigned_summary():
         block = block_of(x, y)
         schema = Schema()
         schema.grow(Growth(classes=["q", "b", "a"], columns=[(n, Kind.NUMERIC) for n in ("z", "k", "c")]))
-        summary = recipe.summary()
+        summary = recipe.view(MODL()).summary
         summary.realign(from_empty(schema))
         summary.update(block)
         reading = recipe.read(summary)
@@ -239,7 +240,7 @@ class KernelNB(Estimator):
         recipe = self.numeric or Kernel()
         return {
             "classes": Live(ClassCounts(), CountedPrior()),
-            "numeric": Searched(recipe.summary(), recipe),
+            "numeric": recipe.view(MODL()),
         }
 
 

@@ -103,7 +103,7 @@ def test_a_grid_is_made_at_an_exact_weight_and_the_rows_before_are_on_it():
     assert summary.pairs.sum() == 50
 
 
-def test_waiting_rows_can_be_unlearned_and_unknown_ones_cannot():
+def test_pending_rows_can_be_unlearned_and_unknown_ones_cannot():
     block, schema = numeric(10)
     summary, other = over(schema), over(schema)
     summary.update(block)
@@ -132,7 +132,7 @@ def test_an_unfrozen_side_takes_over_the_grid_and_two_grids_refuse():
         frozen.merge(other)
 
 
-def test_a_column_without_values_keeps_nobody_waiting():
+def test_a_column_without_values_keeps_no_rows_pending():
     block, schema = numeric(40)
     block.numeric[:, 1] = np.nan
     summary = over(schema, 2, 3, "width", 20)
@@ -180,7 +180,7 @@ def test_the_budget_names_numbers_and_ways_out():
 
 
 def test_orders_and_grids_that_make_no_sense():
-    with pytest.raises(SchemaError, match="order=4"):
+    with pytest.raises(SchemaError, match="interaction_order=4"):
         JointCounts(4)
     with pytest.raises(SchemaError, match="rule='depth'"):
         JointCounts(2, 3, "depth")
@@ -218,7 +218,7 @@ def test_a_late_candidate_starts_with_the_record_of_none():
     assert twin.record.tolist() == [[2.5, 1.5, 1.5], [2.0, 1.0, 1.0], [0.5, 3.0, 3.0]]
 
 
-def test_settled_counts_that_follow_row_by_row_are_those_counted_afresh():
+def test_flushed_counts_that_follow_row_by_row_are_those_counted_afresh():
     rng = np.random.default_rng(5)
     summary = JointCounts(3, warm_up=60)
     schema = Schema()

@@ -23,7 +23,7 @@ class Example(DecayingSummary):
     largest: Any = declare("numeric", fill=-np.inf, merge=MAX, valid=lambda name, array, summary: None)
     room: Any = declare("size", merge=KEEP, frame=True, valid=valid.finite)
     label: Any = declare(1, dtype=np.int64, fill=-1, codes=True, merge=KEEP, valid=valid.class_codes)
-    waiting: Any = declare("*rows", "numeric", merge=KEEP, valid=valid.finite)
+    pending: Any = declare("*rows", "numeric", merge=KEEP, valid=valid.finite)
     labels: Any = declare("*rows", dtype=np.int32, merge=KEEP, codes=True, valid=valid.class_codes)
     declared: Any = from_schema(1, follows=declared_classes)
 
@@ -52,7 +52,7 @@ def example(k: int = 2, p: int = 3, rows: int = 2, seed: int = 0) -> Example:
     summary.largest[:] = draw.normal(size=p)
     summary.room[:] = draw.random(3)
     summary.label[0] = draw.integers(-1, k)
-    summary.waiting, summary.labels = draw.normal(size=(rows, p)), draw.integers(0, k, rows).astype(np.int32)
+    summary.pending, summary.labels = draw.normal(size=(rows, p)), draw.integers(0, k, rows).astype(np.int32)
     return summary
 
 
@@ -91,11 +91,11 @@ def test_merge_scale_fresh_and_copy_follow(seed: int, factor: float) -> None:
     np.testing.assert_array_equal(merged.room, one.room)
     faded.scale(factor)
     np.testing.assert_array_equal(faded.counts, one.counts * factor)
-    np.testing.assert_array_equal(faded.waiting, one.waiting)
+    np.testing.assert_array_equal(faded.pending, one.pending)
     empty = one.fresh()
     assert not empty.counts.any()
     assert empty.counts.shape == one.counts.shape
-    assert empty.waiting.shape == (0, 3)
+    assert empty.pending.shape == (0, 3)
     assert empty.labels.shape == (0,)
     assert (empty.largest == -np.inf).all()
     np.testing.assert_array_equal(empty.room, one.room)

@@ -14,6 +14,7 @@ class Spared:
     """Makes SciPy and pandas look absent, which Numba and pyarrow would import: half a second that no shard needs."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        """Refuse scipy and pandas, which cost a worker its start-up time; leave all else to the next finder."""
         if name.partition(".")[0] in ("scipy", "pandas"):
             raise ModuleNotFoundError(f"a worker does without {name}")
 
@@ -26,10 +27,10 @@ def main(handle: int) -> None:
     from multiprocessing.connection import Connection
 
     from bayou import files
-    from bayou.backends.worker import Job, alone, serve
+    from bayou.backends.worker import ShardJob, alone, serve
 
     alone()
-    job = Job.of(sys.stdin.buffer.read())
+    job = ShardJob.of(sys.stdin.buffer.read())
     files.loads(job.blank)  # so that class and kernels are there when the first shard comes
     serve(Connection(handle), job)
 

@@ -1,7 +1,7 @@
-"""What an engine is asked for: `partial(rows) -> bytes` and `merge(bytes, bytes) -> bytes`, both pure.
+"""Training as a fold of two pure functions, `partial(rows) -> bytes` and `merge(bytes, bytes) -> bytes`.
 
 Training is a fold of partial models, so this is all a process pool or a cluster has to carry out. A shard may be
-computed as often as the engine likes, in any process; what counts is only what is merged in the end, once each.
+computed as often as a back end likes, in any process; what counts is only what is merged in the end, once each.
 """
 
 from __future__ import annotations
@@ -43,11 +43,13 @@ class Part:
     error: Mapping[str, Any] | None = None
 
     def to_bytes(self) -> bytes:
+        """A length, a JSON head and the model file, to be sent or stored."""
         head = json.dumps({"rows": self.rows, "rejects": dict(self.rejects), "error": self.error}).encode()
         return len(head).to_bytes(4, "big") + head + self.model
 
     @staticmethod
     def of(data: bytes) -> Part:
+        """The part whose bytes these are."""
         size = int.from_bytes(data[:4], "big")
         head = json.loads(data[4 : 4 + size])
         return Part(data[4 + size :], head["rows"], head["rejects"], head["error"])
@@ -109,6 +111,7 @@ class Total:
         self._model: Any = None
 
     def add(self, part: Part) -> None:
+        """Merge the next part; after an error nothing more is merged."""
         self.error = self.error or part.error
         if self.error is not None:
             return
@@ -126,11 +129,13 @@ class Total:
 
     @property
     def model(self) -> Any:
+        """The merged model, None if no part had one."""
         if self._model is None and self._first is not None:
             self._model = files.loads(self._first)
         return self._model
 
     def part(self) -> Part:
+        """The sum as one part, to be merged with others."""
         if self.error is not None:
             return Part(b"", error=self.error)
         model = (self._first or b"") if self._model is None else files.dumps(self._model)
@@ -145,7 +150,7 @@ class Total:
 def check_law(model: Any, ordered: bool) -> None:
     """Refuse a model whose shards do not add up; say so where they are averaged.
 
-    `ordered`: the engine merges shards in the order of the stream.
+    `ordered`: the back end merges shards in the order of the stream.
     """
     law, name = model.law, type(model).__name__
     if law is MergeLaw.NONE:
@@ -191,8 +196,8 @@ def error_to_json(error: BayouError, place: str) -> dict[str, Any]:
     return {"kind": kind, "problem": f"{place}: {error}" if place else str(error)}
 
 
-def _error(told: Mapping[str, Any]) -> BayouError:
-    what = dict(told)
+def _error(found: Mapping[str, Any]) -> BayouError:
+    what = dict(found)
     kind = what.pop("kind")
     if kind == "quoted":
         return QuotedError(what["path"])

@@ -1,4 +1,4 @@
-"""A first light pass: what must be fixed before shards start is fixed once, from the first rows of the stream."""
+"""The first light pass of a distributed training: frames are fixed once, from the first rows of the stream."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from bayou import files
 from bayou.backends.fold import Part, Total, check_law
 from bayou.backends.frames import prepared
 from bayou.backends.shards import Opening, Shard, cut, found, listed
-from bayou.backends.worker import Job
+from bayou.backends.worker import ShardJob
 from bayou.backends.worker_pool import WorkerPool
 from bayou.streams.records import QuotedError
 from bayou.streams.source import Policy, Source
@@ -101,7 +101,7 @@ def learn_files(
     shard_bytes: int | None = None,
     on_progress: Progress | None = None,
 ) -> Learned:
-    """The same as `fit_files`, with what is known besides the model."""
+    """Learn as `fit_files` does, and return what is known besides the model, too: rows, rejects, deaths."""
     check_law(estimator, ordered=True)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
     plan = Plan.of(paths, estimator, options, shard_bytes)
@@ -113,7 +113,7 @@ class Plan:
     """The files, the shards they are cut into, and what all shards have in common."""
 
     paths: list[str]
-    job: Job
+    job: ShardJob
     shards: list[Shard]
     shard_bytes: int | None
     quoted: frozenset[str] = frozenset()
@@ -125,7 +125,7 @@ class Plan:
         lists = {name: listed(options.get(name, ())) for name in ("nominal", "numeric", "text", "ignore")}
         opening = Opening.like(names[0], {**options, **lists})
         blank = prepared(estimator.fresh() if estimator.started else estimator, _opened(names, opening))
-        job = Job(files.dumps(blank), opening)
+        job = ShardJob(files.dumps(blank), opening)
         return Plan(names, job, cut(names, opening, shard_bytes), shard_bytes)
 
     def carried_out(self, learn: Callable[[Plan], Learned]) -> Learned:

@@ -22,7 +22,7 @@ from bayou.streams.opening import format_of
 from bayou.streams.records import QuotedError
 from bayou.streams.source import Source
 
-LEAST, MOST, WISHED = 4 << 20, 128 << 20, 64  # bytes of a shard, and the number of shards in between
+LEAST, MOST, SHARDS = 4 << 20, 128 << 20, 64  # bytes of a shard, and the number of shards in between
 LINES = ("csv", "tsv", "txt", "text", "arff", "jsonl", "libsvm")
 
 
@@ -72,10 +72,10 @@ class Opening:
         other = {n: self.kinds[n] for n, c in source.columns.items() if self.kinds.get(n, c.kind) != c.kind}
         if other:
             source.close()
-            wishes = {kind: [*self.options.get(kind, ())] for kind in ("nominal", "numeric", "text")}
+            kinds = {kind: [*self.options.get(kind, ())] for kind in ("nominal", "numeric", "text")}
             for name, kind in other.items():
-                wishes[kind].append(name)
-            source = open_stream(shard.path, **{**self.options, **wishes})
+                kinds[kind].append(name)
+            source = open_stream(shard.path, **{**self.options, **kinds})
         if shard.start or shard.end is not None:
             try:
                 cast(ChunkedSource, source).part(shard.start, shard.end, shard.row, shard.at_record)
@@ -122,31 +122,31 @@ def cut(
     How files are cut depends on the files alone, so that the result does not depend on the number of workers.
     """
     sizes = [os.path.getsize(path) for path in paths]
-    wished = shard_bytes or min(MOST, max(LEAST, sum(sizes) // WISHED))
+    target_bytes = shard_bytes or min(MOST, max(LEAST, sum(sizes) // SHARDS))
     out: list[Shard] = []
     for path, size in zip(paths, sizes, strict=True):
-        if size <= wished:
+        if size <= target_bytes:
             out.append(Shard(path, size=size))
         elif path in quoted:
-            out += _records(path, size, wished, opening)
+            out += _records(path, size, target_bytes, opening)
         else:
-            out += _parts(path, size, wished, opening)
+            out += _parts(path, size, target_bytes, opening)
     return out
 
 
-def _parts(path: str, size: int, wished: int, opening: Opening) -> list[Shard]:
+def _parts(path: str, size: int, target_bytes: int, opening: Opening) -> list[Shard]:
     format = opening.options.get("format") or format_of(path)
-    tap = ByteReader(path)
-    plain = tap.plain
-    tap.close()
+    reader = ByteReader(path)
+    plain = reader.plain
+    reader.close()
     if plain and format == "parquet":
-        return _row_groups(path, wished)
+        return _row_groups(path, target_bytes)
     if plain and format in LINES:
-        return _lines(path, size, wished, opening)
+        return _lines(path, size, target_bytes, opening)
     return [Shard(path, size=size)]
 
 
-def _row_groups(path: str, wished: int) -> list[Shard]:
+def _row_groups(path: str, target_bytes: int) -> list[Shard]:
     import pyarrow.parquet
 
     try:
@@ -159,33 +159,33 @@ def _row_groups(path: str, wished: int) -> list[Shard]:
         group = meta.row_group(i)
         size += sum(group.column(j).total_compressed_size for j in range(group.num_columns))
         rows += group.num_rows
-        if size >= wished or i + 1 == meta.num_row_groups:
+        if size >= target_bytes or i + 1 == meta.num_row_groups:
             out.append(Shard(path, start * STRIDE, (i + 1) * STRIDE, row, size))
             start, row, rows, size = i + 1, row + rows, 0, 0
     return out or [Shard(path)]
 
 
-def _lines(path: str, size: int, wished: int, opening: Opening) -> list[Shard]:
+def _lines(path: str, size: int, target_bytes: int, opening: Opening) -> list[Shard]:
     """Cut behind the first line end after every so many bytes; a file with quotes is cut by its records."""
     with opening.open(Shard(path)) as source:
         first = source.position()["place"]
         try:
             cast(ChunkedSource, source).part(0, min(size, first + limits.CHUNK))
         except QuotedError:
-            return _records(path, size, wished, opening)
+            return _records(path, size, target_bytes, opening)
     edges = [0]
     with open(path, "rb") as file:
-        for wish in range(first + wished, size, wished):
-            file.seek(max(wish, edges[-1]))
+        for edge in range(first + target_bytes, size, target_bytes):
+            file.seek(max(edge, edges[-1]))
             file.readline(limits.LINE)
             if edges[-1] < file.tell() < size:
                 edges.append(file.tell())
     return [Shard(path, lo, hi, 0, hi - lo) for lo, hi in pairwise([*edges, size])]
 
 
-def _records(path: str, size: int, wished: int, opening: Opening) -> list[Shard]:
+def _records(path: str, size: int, target_bytes: int, opening: Opening) -> list[Shard]:
     """Cut where records end: one quick pass over the quotes of the file, without parsing it."""
     with opening.open(Shard(path)) as source:
         first = source.position()["place"]
-        inner = [edge for edge in cast(DelimitedSource, source).edges(wished) if first < edge < size]
+        inner = [edge for edge in cast(DelimitedSource, source).edges(target_bytes) if first < edge < size]
     return [Shard(path, lo, hi, 0, hi - lo, True) for lo, hi in pairwise([0, *inner, size])]

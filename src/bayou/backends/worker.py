@@ -1,4 +1,4 @@
-"""What a worker of the pool does: it learns the shards it is sent. A job is JSON and model bytes, nothing pickled."""
+"""A worker of the pool learns the shards it is sent. A job is JSON and model bytes, nothing pickled."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAUSE = 0.1  # seconds between two messages about rows
 
 
 @dataclass(frozen=True)
-class Job:
+class ShardJob:
     """What all shards have in common: the empty model, and how files are opened."""
 
     blank: bytes
@@ -33,17 +33,19 @@ class Job:
             return partial(self.blank, source, shard.place, heard)
 
     def to_bytes(self) -> bytes:
+        """The job as a worker reads it from standard input."""
         return Part(self.blank, error=asdict(self.opening)).to_bytes()
 
     @staticmethod
-    def of(data: bytes) -> Job:
+    def of(data: bytes) -> ShardJob:
+        """The job whose bytes these are."""
         part = Part.of(data)
-        return Job(part.model, Opening(**(part.error or {})))
+        return ShardJob(part.model, Opening(**(part.error or {})))
 
 
-def serve(parent: Connection, job: Job) -> None:
+def serve(parent: Connection, job: ShardJob) -> None:
     """Say that one is ready, and learn shards until nobody asks any more."""
-    due = 0.0
+    next_report = 0.0
 
     def say(message: bytes) -> None:
         try:
@@ -52,9 +54,9 @@ def serve(parent: Connection, job: Job) -> None:
             raise SystemExit from None
 
     def heard(rows: int) -> None:
-        nonlocal due
-        if time.monotonic() >= due:
-            due = time.monotonic() + PAUSE
+        nonlocal next_report
+        if time.monotonic() >= next_report:
+            next_report = time.monotonic() + PAUSE
             say(ROWS + rows.to_bytes(8, "big"))
 
     with parent:

@@ -19,7 +19,7 @@ from threading import Thread
 from typing import Self
 
 from bayou.backends.shards import Shard
-from bayou.backends.worker import DONE, PAUSE, ROWS, Job
+from bayou.backends.worker import DONE, PAUSE, ROWS, ShardJob
 from bayou.errors import BayouError
 
 ATTEMPTS = 3
@@ -36,7 +36,7 @@ class Stopped(Exception):  # noqa: N818 - nothing went wrong
 class Worker:
     """A process that learns one shard at a time; one that dies is replaced, and the new one does the shard again."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: ShardJob) -> None:
         self._job = job.to_bytes()
         self._stopped = False
         self.deaths = 0
@@ -47,11 +47,11 @@ class Worker:
         # -P: what lies in the current folder is data, and a numba.py among it must not be run.
         command = [sys.executable, "-P", "-m", "bayou.backends", str(theirs.fileno())]
         known = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        with theirs, tempfile.TemporaryFile() as told:
-            told.write(self._job)
-            told.seek(0)
+        with theirs, tempfile.TemporaryFile() as job_file:
+            job_file.write(self._job)
+            job_file.seek(0)
             self._process = subprocess.Popen(
-                command, pass_fds=[theirs.fileno()], stdin=told, stdout=2, env=known
+                command, pass_fds=[theirs.fileno()], stdin=job_file, stdout=2, env=known
             )
         if self._stopped:
             self.stop()
@@ -85,6 +85,7 @@ class Worker:
         )
 
     def stop(self) -> None:
+        """Kill the process and wait for its end."""
         self._stopped = True
         self._process.kill()
         self._process.wait()
@@ -96,7 +97,7 @@ class WorkerPool:
     Who is ready takes the next shard, so that nothing waits for a process that is still starting.
     """
 
-    def __init__(self, job: Job, shards: Sequence[Shard], size: int) -> None:
+    def __init__(self, job: ShardJob, shards: Sequence[Shard], size: int) -> None:
         self._job, self._left = job, len(shards)
         self._done: SimpleQueue[tuple[int, bytes] | Exception] = SimpleQueue()
         self._rows: dict[int, int] = {}
@@ -126,6 +127,7 @@ class WorkerPool:
 
     @property
     def deaths(self) -> int:
+        """How many processes have died so far; each was replaced."""
         return sum(worker.deaths for worker in self._helpers)
 
     def parts(self, heard: Callable[[], None]) -> Iterator[tuple[int, bytes]]:

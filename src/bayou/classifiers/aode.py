@@ -13,7 +13,7 @@ from bayou.views.view import AnyView, Live
 
 
 class AODE(JointClassifier):
-    r"""The mean, over columns s seen often enough, of $P(c, x_s) \prod_{i \ne s} P(x_i | c, x_s)$.
+    r"""AODE: the mean, over columns s seen often enough as a parent, of $P(c, x_s) \prod_{i \ne s} P(x_i | c, x_s)$.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ from bayou.views.view import AnyView
 
 
 class AveragedNB(Estimator):
-    r"""P(c | x) proportional to P(c) \prod_i P(x_i | c)^{w_i}, the weights in [0, 1] searched at refresh points.
+    r"""Naive Bayes with a weight per column: P(c) \prod_i P(x_i | c)^{w_i}, the w_i searched at refresh points.
 
     The tables learn from every row; the weights are found on a uniform sample of the rows, which stands for all
     of them. `fit` on data no larger than the sample is the offline method itself. Where a search asks what it

@@ -15,7 +15,7 @@ from bayou.views.view import AnyView, Live
 
 
 class MajorityClass(Estimator):
-    """The class seen most: P(c) = N_c / N, whatever the row says.
+    """Majority class, a baseline: P(c) = N_c / N, whatever the row says.
 
     Merge: exact. Memory: 8 bytes per class.
 
@@ -36,7 +36,7 @@ class MajorityClass(Estimator):
 
 
 class NoChange(Estimator):
-    """The label of the latest row: hard to beat where labels come in runs.
+    """No change, a baseline: the label of the latest row, hard to beat where labels come in runs.
 
     Merge: in stream order. Memory: 8 bytes.
 

@@ -1,4 +1,4 @@
-"""What classifiers share that choose one super parent by the candidates' track record."""
+"""Base of classifiers that choose one super parent by the candidates' track record."""
 
 from __future__ import annotations
 

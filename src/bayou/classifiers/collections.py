@@ -9,7 +9,7 @@ from bayou.classifiers.chosen_parent import ChosenParentClassifier
 from bayou.classifiers.joint import JointClassifier, Prior
 from bayou.engines.joint import ColumnNaming, Order
 from bayou.errors import SchemaError
-from bayou.readings.collection import Collection as CollectionReader
+from bayou.readings.collection import CollectionReader
 from bayou.readings.parent_sets import Forests, GivenSets, ParentSets, SuperParents, Term, TwoParents
 from bayou.readings.prior import prior_reader
 from bayou.readings.structure import ByInformation
@@ -96,7 +96,7 @@ class FANC(CollectionClassifier):
 
 
 class TC(FANC):
-    r"""All networks in which a column has at most two earlier columns as parents, besides the class.
+    r"""A collection: all networks in which a column has at most two earlier columns as parents, besides the class.
 
     $P(c) \prod_i (P(x_i|c) + \sum_{j<i} P(x_i|c,x_j) + \sum_{j<l<i} P(x_i|c,x_j,x_l))$. Parameters as in `FANC`.
 
@@ -117,7 +117,7 @@ class TC(FANC):
 
 
 class SPC(CollectionClassifier):
-    r"""All networks in which a column may have the super parent s and one earlier column as parents.
+    r"""Super parent collection: all networks of columns with the super parent s and one earlier column as parents.
 
     Column s comes first; the others have the parent sets {}, {s}, {j} and {s, j}: $2^{m-1} (m-1)!$ networks.
 
@@ -161,7 +161,7 @@ class SPC(CollectionClassifier):
 
 
 class SPCr(ChosenParentClassifier):
-    r"""SPC whose super parent is the one with the largest $\sum_n P(y_n | x_n)$.
+    r"""Super parent collection (`SPC`) whose super parent is the one with the largest $\sum_n P(y_n | x_n)$.
 
     The sums are a track record: every row is predicted under each candidate before it is learned. The choice
     changes at refresh points.
@@ -190,13 +190,13 @@ class SPCr(ChosenParentClassifier):
 
 
 class Collection(CollectionClassifier):
-    r"""Any collection: $P(c) \prod_i \sum_{pa \in PA_i} u_{i,pa} P(x_i | c, pa)$.
+    r"""Any collection of Bayesian networks: $P(c) \prod_i \sum_{pa \in PA_i} u_{i,pa} P(x_i | c, pa)$.
 
     Parameters
     ----------
     parent_sets
         From column name to its parent sets, each a list of at most two names, or a pair of such a list and a
-        weight for prior knowledge. A column that is not told has the class alone as parent. Parents must come
+        weight for prior knowledge. A column that is not named has the class alone as parent. Parents must come
         earlier than their children in some order.
     smoothing, prior, order, numeric, max_bytes, schema
         As in `FANC`.

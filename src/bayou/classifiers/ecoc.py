@@ -37,7 +37,7 @@ _ANY_ROW = Block(np.empty((1, 0)), np.empty((1, 0), dtype=np.int32), (), np.full
 
 
 class EcocNB(Estimator):
-    r"""Naive Bayes for each column of a code, all read off one naive Bayes' counts; the class whose row fits best.
+    r"""Error-correcting output codes: naive Bayes per column of a code, all off one set of counts; the best row wins.
 
     Column b of the code puts classes on the sides + and - and gives the log-odds z_b = log P(+, x) - log P(-, x) of
     naive Bayes trained on data relabelled so; smoothing comes after the counts of a side are added up. With rows m_c of
@@ -90,10 +90,12 @@ class EcocNB(Estimator):
 
     @property
     def numbers_are_words(self) -> bool:  # type: ignore[override] # of the class elsewhere, of the estimator here
+        """Whether numeric columns are counts of words, as the estimator below says."""
         return self._estimator().numbers_are_words
 
     @property
     def poor_score(self) -> bool:  # type: ignore[override] # of the class elsewhere, of the estimator here
+        """Whether scikit-learn must expect a poor accuracy, as the estimator below says."""
         return self._estimator().poor_score
 
     @property

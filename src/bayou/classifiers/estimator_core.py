@@ -1,4 +1,4 @@
-"""What both dialects of an estimator share: encoding, growth and algebra around an engine that sees blocks only."""
+"""Base of both dialects of an estimator: encoding, growth and algebra around an engine that sees blocks only."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def explain(
 
 
 def _finite(joint: Floats) -> Floats:
-    """The same with impossible classes as improbable as a float can say, below the least probable of the others."""
+    """Joint log-probabilities with impossible classes made finite, far below the least probable of the others."""
     possible = joint > -np.inf
     return np.where(possible, joint, joint.min(initial=0.0, where=possible) - IMPOSSIBLE)
 

@@ -12,7 +12,7 @@ from bayou.summaries.joint_counts import MAX_BYTES
 
 
 class FAN(AugmentedNB):
-    """Naive Bayes in which a column has one more parent where that pays: edges are added while a score grows.
+    """Forest augmented naive Bayes: a column has one more parent where that pays; edges are added while a score grows.
 
     The forest is searched at refresh points; its probabilities are always current. A column whose parent is
     missing is read with the class alone.

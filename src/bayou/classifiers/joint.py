@@ -1,4 +1,4 @@
-"""What classifiers over joint counts share."""
+"""Base of classifiers over joint counts of columns."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ class JointClassifier(Estimator):
         """How the joint counts are read: all a classifier of this family has to give."""
         raise NotImplementedError
 
-    def counts(self, order: int) -> JointCounts:
+    def counts(self, interaction_order: int) -> JointCounts:
         """Empty counts of pairs (2) or triples (3) as the parameters want them."""
         grid = grid_of(self.numeric)
-        return JointCounts(order, grid.bins, grid.rule, grid.warm_up, self.max_bytes)
+        return JointCounts(interaction_order, grid.bins, grid.rule, grid.warm_up, self.max_bytes)
 
     def column_naming(self) -> ColumnNaming | None:
         """What gives the joint view its columns by number, for readers whose parameters are names of columns."""
@@ -74,7 +74,7 @@ class JointClassifier(Estimator):
         return cast(JointViews, super().engine)
 
     def coarsened(self, bins: str | Discretiser = "modl") -> Self:
-        """The same model on fewer intervals: neighbouring cells of numeric columns joined as a discretiser says.
+        """A new model on fewer intervals: neighbouring cells of numeric columns are joined as a discretiser says.
 
         Exactly as if it had counted on these intervals from the start, and it can go on learning on them. Learn on
         a fine grid, `numeric=Grid(bins=32)`, then ask for as many readings as one likes. The track records of
@@ -92,10 +92,12 @@ class JointClassifier(Estimator):
 
 
 def check_order(order: Order) -> None:
+    """Refuse an order of columns that is neither a known word nor a list of names."""
     if isinstance(order, str) and order not in ("name", "given", "information"):
         raise SchemaError(f"order={order!r}; it is 'name', 'given', 'information' or a list of column names")
 
 
 def check_smoothing(smoothing: float) -> None:
+    """Refuse a pseudo-count that is negative or infinite."""
     if not 0 <= smoothing < float("inf"):
         raise SchemaError(f"smoothing={smoothing!r}; it is a pseudo-count >= 0")

@@ -23,7 +23,7 @@ from bayou.views.view import AnyView, Live
 
 
 class NaiveBayes(Estimator):
-    r"""log P(c, x) = log P(c) + \sum_j log P(x_j | c); a missing value drops its term.
+    r"""Naive Bayes: log P(c, x) = log P(c) + \sum_j log P(x_j | c); a missing value drops its term.
 
     Numeric, nominal and text columns live in one model; classes, columns, values and words may appear at any
     time. Sparse rows and declared text columns are read as words (multinomial).
@@ -83,8 +83,8 @@ class NaiveBayes(Estimator):
         self.schema = schema
 
     def declared(self) -> Declared:
-        told = given_classes(super().declared(), self.prior)
-        return told if nominal_recipe(self.nominal) is None else replace(told, hash_values=True)
+        declared = given_classes(super().declared(), self.prior)
+        return declared if nominal_recipe(self.nominal) is None else replace(declared, hash_values=True)
 
     def views(self) -> Mapping[str, AnyView]:
         table = categorical_estimator(self.smoothing)

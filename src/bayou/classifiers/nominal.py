@@ -44,6 +44,7 @@ def nominal_view(
 
 
 def groups_recipe(groups: str | MODLGroups | None) -> MODLGroups | None:
+    """The recipe that a short name of grouping stands for."""
     if isinstance(groups, str):
         if groups != "modl":
             raise SchemaError(f"groups={groups!r}; it is 'modl', a recipe such as MODLGroups(), or None")

@@ -16,11 +16,13 @@ class Parameterised:
 
     @classmethod
     def parameter_names(cls) -> list[str]:
+        """Names of the constructor's parameters."""
         if cls.__init__ is object.__init__:
             return []
         return [name for name in _parameters(cls.__init__) if name != "self"]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; with `deep`, those of nested objects as `outer__inner`."""
         out: dict[str, Any] = {}
         for name in self.parameter_names():
             value = getattr(self, name)
@@ -30,6 +32,7 @@ class Parameterised:
         return out
 
     def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, nested ones as `outer__inner`, and return the object."""
         nested: dict[str, dict[str, Any]] = {}
         for key, value in params.items():
             name, _, rest = key.partition("__")

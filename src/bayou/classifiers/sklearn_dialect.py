@@ -28,7 +28,7 @@ class SklearnDialect(EstimatorCore):
     poor_score: ClassVar[bool] = False  # scikit-learn's name for models not meant for its numeric toy data
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, learn the rows, and read what is due."""
+        """Forget everything, learn the rows, and refresh every stale reading."""
         table, labels = self._checked(X, y, reset=True)
         if sample_weight is not None and not np.asarray(sample_weight).any():
             raise DataError("all sample weights are zero", remedy="give at least one row a weight above 0")
@@ -56,6 +56,7 @@ class SklearnDialect(EstimatorCore):
         return self.proba(self._encoded(X))
 
     def predict_log_proba(self, X: Any) -> Floats:
+        """[n, K] logarithms of `predict_proba`."""
         joint = self.joint_log_proba(self._encoded(X))
         log_posterior(joint, self._require().class_order())
         return joint
@@ -222,6 +223,7 @@ def _as_they_are(labels: Any) -> NDArray[Any]:
 
 
 def warn_column_vector() -> None:
+    """Warn, as scikit-learn does, that y came as a column rather than as a vector."""
     text = "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,)."
     category: type[Warning] = UserWarning
     if "sklearn" in sys.modules:

@@ -7,7 +7,7 @@ from bayou.readings.structure import SpanningTree, StructureSearch
 
 
 class TAN(AugmentedNB):
-    r"""Naive Bayes in which every column but the root has one more parent: the tree with the largest
+    r"""Tree augmented naive Bayes: every column but the root has one more parent, in the tree with the largest
     $\sum I(X_i; X_j | C)$.
 
     The tree is searched at refresh points; its probabilities are always current. A column whose parent is

@@ -24,7 +24,7 @@ from bayou.views.view import AnyView, View
 
 
 class WeightedNB(Estimator):
-    r"""P(c | x) = softmax of b_c + log P(c) + \sum_i w_{ic} \log P(x_i | c), the weights learned on the stream.
+    r"""Weighted naive Bayes: softmax of b_c + log P(c) + \sum_i w_{ic} \log P(x_i | c), weights learned on the stream.
 
     It starts as naive Bayes. Each labelled row is predicted first, moves the weights by a step on
     -\log P(y | x) with the tables as they stand, and only then goes into the tables. By default several

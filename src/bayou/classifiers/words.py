@@ -17,7 +17,7 @@ from bayou.views.view import AnyView, Live
 
 
 class MultinomialNB(Estimator):
-    r"""log P(c, d) = log P(c) + \sum_w n_w(d) (\log(n_{wc} + a) - \log(T_c + a V)).
+    r"""Multinomial naive Bayes for text: log P(c, d) = log P(c) + \sum_w n_w(d) (\log(n_{wc} + a) - \log(T_c + a V)).
 
     V is the number of words seen so far in any class, or the number of columns of the matrix the model is fed
     with; a word never seen says nothing.
@@ -69,7 +69,7 @@ class MultinomialNB(Estimator):
 
 
 class ComplementNB(Estimator):
-    r"""Minus the multinomial log-likelihood under all classes but c: steadier where classes are unbalanced.
+    r"""Complement naive Bayes for text: minus the log-likelihood under all classes but c; for unbalanced classes.
 
     score(c) = -\sum_w n_w(d) (\log(\sum_{b \ne c} n_{wb} + a) - \log(\sum_{b \ne c} T_b + a V)); no prior.
 
@@ -109,7 +109,7 @@ class ComplementNB(Estimator):
 
 
 class BernoulliNB(Estimator):
-    r"""log P(c, d) = log P(c) + \sum_w [w \in d] \log p_{wc} + [w \notin d] \log(1 - p_{wc}).
+    r"""Bernoulli naive Bayes: log P(c, d) = log P(c) + \sum_w [w \in d] \log p_{wc} + [w \notin d] \log(1 - p_{wc}).
 
     p_{wc} = (documents of c with w + a) / (documents of c + 2 a). The sum over absent words is kept, so a
     prediction costs only the words present.

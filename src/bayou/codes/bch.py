@@ -90,7 +90,7 @@ def words(m: int) -> NDArray[np.int8]:
 
 @dataclass(frozen=True)
 class BCH(Code):
-    """Words of a BCH code, drawn so that no two are complements of each other while others are left.
+    """BCH code: its words, drawn so that no two are complements of each other while others are left.
 
     All pairs of such rows are at distance 2^(m-1) - 1 or 2^(m-1): no pair of classes is better protected than
     another. Beyond 2^m classes complements come in; beyond 2^(m+1) the next longer code is used.

@@ -1,4 +1,4 @@
-"""What every code has in common: a row per class, a column per binary classifier."""
+"""Base of output codes: a row per class, a column per binary classifier."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from bayou.errors import SchemaError
 
 @dataclass(frozen=True)
 class OneVsAll(Code):
-    """One column per class: the class against all others.
+    """Code with one column per class: the class against all others.
 
     >>> OneVsAll().rows(3).tolist()
     [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
@@ -26,7 +26,7 @@ class OneVsAll(Code):
 
 @dataclass(frozen=True)
 class OneVsOne(Code):
-    """One column per pair of classes, all others left out. Over naive Bayes it ranks first what naive Bayes does.
+    """Code with one column per pair of classes, all others left out. It ranks first what naive Bayes does.
 
     >>> OneVsOne().rows(3).tolist()
     [[1, 1, 0], [-1, 0, 1], [0, -1, -1]]
@@ -42,7 +42,7 @@ class OneVsOne(Code):
 
 @dataclass(frozen=True)
 class GivenCode(Code):
-    """The user's own matrix, a row per class in canonical order. More classes than rows are refused when predicting.
+    """Code given as a matrix, a row per class in canonical order. More classes than rows are refused when predicting.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Numbers that look drawn and are the same in every process, on every machine, for ever (SplitMix64)."""
+"""Pseudo-random numbers that are the same in every process, on every machine, for ever (SplitMix64)."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from bayou.errors import SchemaError
 
 @dataclass(frozen=True)
 class RandomCode(Code):
-    """Coin flips, no two rows alike and no two complements of each other; `min_distance` tells what came out.
+    """Random code: coin flips, no two rows alike nor complements of each other; `min_distance` tells what came out.
 
     Parameters
     ----------

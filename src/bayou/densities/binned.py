@@ -106,7 +106,7 @@ class PiD(BinnedDensity):
 
 @dataclass(frozen=True)
 class CPiD(BinnedDensity):
-    """PiD in constant memory: after each division the two emptiest neighbours are joined.
+    """PiD discretisation in constant memory: after each division the two emptiest neighbours are joined.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What every density of numeric columns is: a choice that users pass as `numeric=`, and that builds its own view."""
+"""Base of densities of numeric columns: a choice that users pass as `numeric=`, and that builds its own view."""
 
 from __future__ import annotations
 

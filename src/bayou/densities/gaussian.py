@@ -32,7 +32,7 @@ ODDS_GRAIN = 500  # rows worth a thread of their own
 
 @dataclass(frozen=True)
 class Gaussian(Density, LiveReader[Moments]):
-    r"""log p(x | c) = -\log(2\pi\sigma^2)/2 - (x - \mu)^2 / (2\sigma^2) per column and class.
+    r"""The normal density per column and class: $\log p(x | c) = -\log(2\pi\sigma^2)/2 - (x - \mu)^2 / (2\sigma^2)$.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ GRAIN = 200  # cells worth a thread of their own
 
 @dataclass(frozen=True)
 class Kernel(Density):
-    r"""A Gaussian on every value met: $P(x \mid c) = \sum_i \frac{n_{ic}}{N_c} \int_{x-p/2}^{x+p/2} \varphi_i$.
+    r"""Kernel density, a Gaussian per value: $P(x \mid c) = \sum_i \frac{n_{ic}}{N_c} \int_{x-p/2}^{x+p/2} \varphi_i$.
 
     Values are rounded to multiples of the precision p = (max - min) / (distinct values - 1); the kernels of a class
     have the deviation max(range / sqrt(N_c), p / 6) (John and Langley 1995, as Weka has it). While the distinct
@@ -128,6 +128,7 @@ class RoundedNormal(Density):
 
 
 def check_precision(precision: float | None) -> None:
+    """Refuse a precision that is not a positive number of a sane size."""
     if precision is not None and not 1e-300 <= precision <= 1e140:
         raise DataError("precision must be a positive number", value=precision)
 

@@ -27,7 +27,7 @@ class JointViews(Views):
     order
         By `"name"`, as `"given"` (arrival), or a list of names, the others following by name.
     column_naming
-        Called with the joint view and the numbers of its columns by name whenever these are settled, for readers whose
+        Called with the joint view and the numbers of its columns by name whenever these have changed, for readers whose
         parameters are names; it is no method of an estimator, since engines are copied on their own.
     """
 

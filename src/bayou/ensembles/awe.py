@@ -29,7 +29,7 @@ from bayou.summaries.kept_rows import take
 
 
 class AWE(Ensemble):
-    r"""One classifier per chunk of the stream, weighted by how much better than chance it does on the latest chunk.
+    r"""Accuracy-weighted ensemble: one classifier per chunk, weighted by its gain over chance on the latest chunk.
 
     w_m = MSE_r - MSE_m, with MSE_m = mean of (1 - P_m(y | x))^2 over that chunk and MSE_r = \sum_c p_c (1 - p_c)^2:
     members with w_m <= 0 do not vote. The newest is judged by cross-validation within its chunk, errors pooled over

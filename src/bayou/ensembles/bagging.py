@@ -20,7 +20,7 @@ from bayou.kernels.votes import log_votes
 
 
 class Bagging(Ensemble):
-    r"""P(c | x) = mean of P_m(c | x) over members that each saw every row with a weight of their own, Poisson(1).
+    r"""Online bagging: the mean of P_m(c | x) over members that each saw every row with its own weight, Poisson(1).
 
     The weight is a hash of seed, member and the number of the row, so it does not depend on blocks, and a resumed
     stream continues with the same numbers. Rows without weight or label are not numbered.

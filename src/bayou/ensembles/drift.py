@@ -74,9 +74,11 @@ class AdaptiveWindow:
         )  # fmt: skip
 
     def arrays(self) -> Arrays:
+        """The window under stable names."""
         return {name: getattr(self, name) for name in self.names}
 
     def restore(self, arrays: Arrays) -> None:
+        """Take a window given by `arrays`."""
         shapes = {"totals": (SIZES, ROOM), "squares": (SIZES, ROOM), "filled": (SIZES,), "window": (4,)}
         for name, shape in shapes.items():
             if arrays[name].shape != shape:

@@ -1,4 +1,4 @@
-"""What classifiers made of classifiers share."""
+"""Base of ensembles: estimators whose engine holds the engines of other estimators."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class Ensemble(Estimator):
 
     @property
     def numbers_are_words(self) -> bool:  # type: ignore[override] # of the class elsewhere, of the members here
+        """Whether numeric columns are counts of words, as the first member says."""
         return bool(self.templates()[0].numbers_are_words)
 
     def declared(self) -> Declared:

@@ -21,7 +21,7 @@ STEPS = 16  # decays per half-life
 
 
 class Fading(Ensemble):
-    r"""A row that is h half-lives old counts 2^{-h}: all that was counted is decayed 16 times per half-life.
+    r"""A classifier that fades: a row h half-lives old counts 2^{-h}; all counts are decayed 16 times per half-life.
 
     Parameters
     ----------

@@ -28,6 +28,7 @@ class RowBuffer:
         self.block = stack(self.block, take(block, np.flatnonzero((block.y >= 0) & (block.w > 0))))
 
     def clear(self) -> None:
+        """Drop all rows."""
         self.block = self.block.rows(0, 0)
 
     def realign(self, plan: Alignment) -> None:
@@ -36,6 +37,7 @@ class RowBuffer:
         self.lengths = plan.lengths
 
     def arrays(self) -> Arrays:
+        """The rows under stable names."""
         b = self.block
         out: dict[str, NDArray[np.generic]] = {"numeric": b.numeric, "codes": b.codes + 1, "y": b.y, "w": b.w}
         for j, words in enumerate(b.words):
@@ -43,6 +45,7 @@ class RowBuffer:
         return {k: _no_nan(a) for k, a in out.items()} | {"missing": np.isnan(b.numeric)}
 
     def restore(self, arrays: Arrays) -> None:
+        """Take the rows given by `arrays`."""
         n, old = len(arrays["y"]), self.block
         if (
             arrays["numeric"].shape != (n, old.numeric.shape[1])

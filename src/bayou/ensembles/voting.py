@@ -24,7 +24,7 @@ from bayou.summaries.array_summary import move
 
 
 class WeightedVoting(Ensemble):
-    r"""The class with the greatest sum of weights of the members that vote for it: argmax_c \sum_m w_m [C_m(x) = c].
+    r"""Weighted majority vote of different classifiers: argmax_c \sum_m w_m [C_m(x) = c].
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class VotingMembers(Members):
             out[:, second] -= math.log(self.threshold)
 
     def _tilt_learned(self, out: Floats, block: Block) -> None:
-        """The same row by row, as classes are met; and the classes of the block are met."""
+        """Tilt the votes of every row by the classes met before it, and note the classes of the block as met."""
         place = np.where(self.seen > 0, -1, block.n)
         for i in np.flatnonzero((block.y >= 0) & (block.w > 0))[::-1]:
             place[block.y[i]] = min(i, place[block.y[i]])

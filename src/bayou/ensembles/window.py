@@ -19,7 +19,7 @@ from bayou.schema import Schema
 
 
 class Window(Ensemble):
-    """A classifier of the latest rows only: panes are filled in turn, the oldest is emptied, their sum predicts.
+    """A classifier of a sliding window: panes of rows are filled in turn, the oldest is emptied, their sum predicts.
 
     The window holds between `rows` - `rows` / `panes` and `rows` rows. Nothing is ever subtracted, so it works for
     every summary that merges, without cancellation.

@@ -1,4 +1,4 @@
-"""How long models take, without the compiler."""
+"""A clock for models that leaves the time of the compiler out."""
 
 from __future__ import annotations
 
@@ -14,5 +14,6 @@ class Clock:
         self._last = time.perf_counter() - compile_seconds()
 
     def lap(self) -> float:
+        """Seconds since the last call, those spent compiling left out."""
         last, self._last = self._last, time.perf_counter() - compile_seconds()
         return max(0.0, self._last - last)

@@ -18,7 +18,7 @@ from bayou.hashing import hash_label
 from bayou.plain_text import percent, shortened, table_text
 from bayou.readings.metrics import HEADLINES
 from bayou.streams.source import Source
-from bayou.training.batches import Sample, is_source
+from bayou.training.batches import RowsInMemory, is_source
 from bayou.training.loop import declare_columns
 
 Folds = NDArray[np.int64]
@@ -39,6 +39,7 @@ class CrossValidation:
     baselines: frozenset[str] = field(default_factory=frozenset)
 
     def mean(self, name: str, metric: str = "accuracy") -> float:
+        """The mean of a metric over all folds of a model."""
         return float(np.mean(self.values[name][metric]))
 
     def deviation(self, name: str, metric: str = "accuracy") -> float:
@@ -53,10 +54,12 @@ class CrossValidation:
 
     @property
     def kappa(self) -> float:
+        """Cohen's kappa, as a mean over the folds."""
         return self.mean(self._only(), "kappa")
 
     @property
     def log_loss(self) -> float:
+        """Mean logarithmic loss in nats, as a mean over the folds."""
         return self.mean(self._only(), "log_loss")
 
     def _only(self) -> str:
@@ -143,7 +146,7 @@ def cross_validate(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> CrossValidation:
-    """Learn on all folds but one, test on that one, in turn; `models` themselves stay as they are.
+    """Cross-validation: learn on all folds but one, test on that one, in turn; `models` themselves stay as they are.
 
     Parameters
     ----------
@@ -166,12 +169,12 @@ def cross_validate(
     1.0
     """
     data = X if is_source(X) and y is None else (X, y)
-    sample = Sample.of(data)
-    contest, added = with_baselines(named(models))
-    values: dict[str, dict[str, list[float]]] = {name: {m: [] for m in HEADLINES} for name in contest}
+    sample = RowsInMemory.of(data)
+    competitors, added = with_baselines(named(models))
+    values: dict[str, dict[str, list[float]]] = {name: {m: [] for m in HEADLINES} for name in competitors}
     done, parts = 0, folds * repeats
     for train, test in splits(sample.labels, folds, repeats, stratified, seed):
-        fresh = {name: model.blank() for name, model in contest.items()}
+        fresh = {name: model.blank() for name, model in competitors.items()}
         learning, testing = sample.take(train), sample.take(test)
         if is_source(data):
             for model in fresh.values():

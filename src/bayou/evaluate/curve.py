@@ -34,6 +34,7 @@ class Spacing:
         return [point - row for point in range(first, row + n + 1, self.every)]
 
     def due(self, row: int) -> bool:
+        """Whether the curve has a point after this row."""
         return row % self.every == 0
 
     def widen(self, points: int) -> bool:
@@ -58,6 +59,7 @@ class Curve:
     faded: Mapping[str, tuple[float, ...]]
 
     def to_dict(self) -> dict[str, Any]:
+        """The curve as JSON values."""
         out: dict[str, Any] = {"rows": list(self.rows)}
         for name in ("running", "windowed", "faded"):
             out[name] = {metric: list(values) for metric, values in getattr(self, name).items()}
@@ -79,6 +81,7 @@ class CurveBuilder:
         self.points: list[Point] = []
 
     def add(self, row: int, running: Scores, windowed: Scores, faded: Scores) -> None:
+        """Add a point; a row that has one already keeps it."""
         if self.rows and self.rows[-1] == row:
             return
         self.rows.append(row)
@@ -105,6 +108,8 @@ class CurveBuilder:
         self.points = [self.points[i] for i in kept]
 
     def curve(self) -> Curve:
+        """The curve so far."""
+
         def of(form: int) -> dict[str, tuple[float, ...]]:
             return {name: tuple(point[form][name] for point in self.points) for name in HEADLINES}
 

@@ -1,4 +1,4 @@
-"""Where models noticed a drift."""
+"""The rows at which models noticed a drift."""
 
 from __future__ import annotations
 
@@ -27,9 +27,11 @@ class Drifts:
                 self.rows[name].append(row)
 
     def arrays(self) -> Arrays:
+        """Row numbers of the drifts under stable names."""
         return {f"drifts.{i}": np.array(rows, np.int64) for i, rows in enumerate(self.rows.values())}
 
     def restore(self, arrays: Arrays) -> None:
+        """Take drifts given by `arrays`."""
         for i, name in enumerate(self.rows):
             rows = arrays[f"drifts.{i}"]
             require(rows.dtype == np.int64 and rows.ndim == 1, "drifts are row numbers")

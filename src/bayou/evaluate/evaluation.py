@@ -65,30 +65,37 @@ class Evaluation:
 
     @property
     def accuracy(self) -> float:
+        """Share of the rows whose class was predicted."""
         return self.only.accuracy
 
     @property
     def kappa(self) -> float:
+        """Cohen's kappa: how far above chance agreement is, 1 at best."""
         return self.only.kappa
 
     @property
     def kappa_temporal(self) -> float:
+        """Kappa against always predicting the label of the row before."""
         return self.only.kappa_temporal
 
     @property
     def kappa_m(self) -> float:
+        """Kappa against always predicting the majority class."""
         return self.only.kappa_m
 
     @property
     def macro_f1(self) -> float:
+        """Mean over the classes of the harmonic mean of precision and recall."""
         return self.only.macro_f1
 
     @property
     def log_loss(self) -> float:
+        """Mean logarithmic loss in nats."""
         return self.only.log_loss
 
     @property
     def brier(self) -> float:
+        """Mean squared error of the probabilities."""
         return self.only.brier
 
     @property

@@ -17,12 +17,12 @@ from bayou.evaluate.result import Result
 from bayou.evaluate.shared_encoding import shared_encodings
 from bayou.readings.metrics import Scores
 from bayou.streams.source import Source
-from bayou.training.batches import Batch, is_source
+from bayou.training.batches import LabelledBatch, is_source
 from bayou.training.loop import declare_columns, feed
 
 
 def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tuple[Any, Any]) -> Evaluation:
-    """Learn all rows of `train`, then predict those of `test`; the models learn in place.
+    """Hold-out evaluation: learn all rows of `train`, then predict those of `test`; the models learn in place.
 
     Kappa-M compares with the majority class of the training rows. Both parts are read once, in blocks.
 
@@ -35,15 +35,15 @@ def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tupl
     (1000, ['NaiveBayes', 'majority', 'no-change'])
     """
     start = time.perf_counter()
-    contest, added = with_baselines(named(models))
-    seconds = dict.fromkeys(contest, 0.0)
+    competitors, added = with_baselines(named(models))
+    seconds = dict.fromkeys(competitors, 0.0)
     if is_source(train):
-        for model in contest.values():
+        for model in competitors.values():
             declare_columns(model, train)
     learned = 0
-    together = shared_encodings(contest)
+    together = shared_encodings(competitors)
 
-    def learn(batch: Batch) -> None:
+    def learn(batch: LabelledBatch) -> None:
         nonlocal learned
         learned += batch.size
         for shared in together:
@@ -55,11 +55,11 @@ def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tupl
                 seconds[name] += reading + clock.lap()
 
     feed(train, learn)
-    for model in contest.values():
+    for model in competitors.values():
         model.refresh()
-    records, labels, rows = tested(contest, test)
+    records, labels, rows = tested(competitors, test)
     scores = {name: record.running for name, record in records.items()}
-    rival = _rival(contest, scores)
+    rival = _rival(competitors, scores)
     results = {
         name: Result(
             name,
@@ -75,10 +75,10 @@ def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tupl
             seconds[name],
             model.memory_bytes,
         )
-        for name, model in contest.items()
+        for name, model in competitors.items()
     }
     protocol = f"hold-out, {learned:,} rows learned"
-    return Evaluation(protocol, results, rows, None, time.perf_counter() - start, models=contest)
+    return Evaluation(protocol, results, rows, None, time.perf_counter() - start, models=competitors)
 
 
 def tested(
@@ -90,7 +90,7 @@ def tested(
     rows = 0
     together = shared_encodings(models)
 
-    def predict(batch: Batch) -> None:
+    def predict(batch: LabelledBatch) -> None:
         nonlocal rows
         plan = book.admit([*met(batch.labels), *(c for model in models.values() for c in model.labels())])
         codes_of = book.codes(batch.labels)

@@ -25,7 +25,7 @@ from bayou.evaluate.shared_encoding import SharedEncoding, shared_encodings
 from bayou.protocols import Arrays
 from bayou.streams.source import Source
 from bayou.summaries.outcomes import scored_rows
-from bayou.training.batches import Batch, is_source
+from bayou.training.batches import LabelledBatch, is_source
 from bayou.training.loop import declare_columns, feed
 
 _BLIND = (NoChange, MajorityClass)  # they never look at a column
@@ -52,7 +52,7 @@ def prequential(
     progress: Callable[[Progress], None] | None = None,
     block: int | None = None,
 ) -> Evaluation:
-    """Predict each row, then learn it; several models in one pass over the stream.
+    """Prequential evaluation: predict each row, then learn it; several models in one pass over the stream.
 
     The models learn in place. No-change and the majority class run along. The numbers do not depend on `block`.
 
@@ -83,7 +83,7 @@ def prequential(
     """
     run = Prequential(models, window=window, every=every)
     after = None if progress is None else lambda _: progress(run.progress(stream))
-    feed(run.tell(stream), run.step, rows=rows, pace=block, after=after)
+    feed(run.declare_columns(stream), run.step, rows=rows, pace=block, after=after)
     return run.evaluation(rejected(stream))
 
 
@@ -105,7 +105,7 @@ class Prequential:
         self.drifts = Drifts(self.models)
         self.rows = 0
 
-    def tell(self, stream: Source | tuple[Any, Any]) -> Source | tuple[Any, Any]:
+    def declare_columns(self, stream: Source | tuple[Any, Any]) -> Source | tuple[Any, Any]:
         """Tell the models what a source declares about its columns."""
         if is_source(stream):
             for model in self.models.values():
@@ -113,7 +113,7 @@ class Prequential:
                     declare_columns(model, stream)
         return stream
 
-    def step(self, batch: Batch) -> None:
+    def step(self, batch: LabelledBatch) -> None:
         """Predict and learn the rows of a batch, in order."""
         proba = {}
         for shared in self._shared_encodings or self._meet():
@@ -160,6 +160,7 @@ class Prequential:
         return {name: record.running.accuracy for name, record in self._records.items()}
 
     def progress(self, stream: Any = None) -> Progress:
+        """How far the evaluation of this stream has come."""
         share = stream.progress() if is_source(stream) else self.rows / max(1, len(stream[1]))
         return Progress(
             self.rows,

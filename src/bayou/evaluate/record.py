@@ -41,6 +41,7 @@ class Record:
             part.update(block)
 
     def realign(self, plan: Alignment) -> None:
+        """Make room for new classes."""
         for part in self._parts().values():
             part.realign(plan)
 
@@ -61,16 +62,20 @@ class Record:
             part.restore(own)
 
     def copy(self) -> Record:
+        """An independent copy."""
         return copy.deepcopy(self)
 
     @property
     def running(self) -> Scores:
+        """Metrics over all rows so far."""
         return running_scores(self.confusion, self.losses, self.no_change, self.majority)
 
     @property
     def windowed(self) -> Scores:
+        """Metrics over the latest rows."""
         return recent_scores(self.recent)
 
     @property
     def fading(self) -> Scores:
+        """Metrics in which older rows count less."""
         return faded_scores(self.faded)

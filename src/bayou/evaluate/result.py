@@ -1,4 +1,4 @@
-"""What an evaluation found out about one model."""
+"""The result of an evaluation for one model."""
 
 from __future__ import annotations
 
@@ -45,30 +45,37 @@ class Result:
 
     @property
     def accuracy(self) -> float:
+        """Share of the rows whose class was predicted."""
         return self.scores.accuracy
 
     @property
     def kappa(self) -> float:
+        """Cohen's kappa: how far above chance agreement is, 1 at best."""
         return self.scores.kappa
 
     @property
     def kappa_temporal(self) -> float:
+        """Kappa against always predicting the label of the row before."""
         return self.scores.kappa_temporal
 
     @property
     def kappa_m(self) -> float:
+        """Kappa against always predicting the majority class."""
         return self.scores.kappa_m
 
     @property
     def macro_f1(self) -> float:
+        """Mean over the classes of the harmonic mean of precision and recall."""
         return self.scores.macro_f1
 
     @property
     def log_loss(self) -> float:
+        """Mean logarithmic loss in nats."""
         return self.scores.log_loss
 
     @property
     def brier(self) -> float:
+        """Mean squared error of the probabilities."""
         return self.scores.brier
 
     @property
@@ -90,6 +97,7 @@ class Result:
 
     @property
     def rows_per_second(self) -> float:
+        """Rows learned and predicted per second, without the time of the compiler."""
         return self.rows / self.seconds if self.seconds > 0 else 0.0
 
     def confusion_text(self) -> str:

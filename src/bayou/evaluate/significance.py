@@ -1,4 +1,4 @@
-"""Whether a difference over folds is more than luck."""
+"""Corrected t-tests: whether a difference over folds is more than luck."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class Verdict:
         return "better" if self.difference > 0 else "worse"
 
     def to_dict(self) -> dict[str, Any]:
+        """The verdict as JSON values."""
         return {**asdict(self), "mark": self.mark}
 
 

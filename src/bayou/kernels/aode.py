@@ -39,7 +39,7 @@ def give(
     at: NDArray[np.uint64],
     row: NDArray[np.int32],
     width: NDArray[np.int64],
-    whole: NDArray[np.bool_],
+    no_missing: NDArray[np.bool_],
     alpha: float,
     s: int,
     lo: int,
@@ -50,17 +50,17 @@ def give(
 
     given : float64[r, K], in/out; singles : float64[cells, K], in; pairs : float64[P, K], in
     layout : int64[3, m + 1], in; at : uint64[3, m], in; row : int32[m], in; width : int64[m], in
-    whole : bool[m], in
+    no_missing : bool[m], in
     """
     k, parent, under = given.shape[1], np.uint64(s), at[0, s]
     for h in range(lo, hi):
-        j, told = np.uint64(h), row[h] >= 0 and h != s
+        j, observed = np.uint64(h), row[h] >= 0 and h != s
         top = at[1, j] + under if h > s else at[1, parent] + at[0, j]
-        added, known = alpha * width[j], whole[j]
+        added, known = alpha * width[j], no_missing[j]
         for c in range(0, k, 2):
             x, y = np.uint64(max(0, min(c, k - 2))), np.uint64(min(c + 1, k - 1))
             a, b = 1.0, 1.0
-            if told:
+            if observed:
                 if known:
                     n, o = singles[under, x], singles[under, y]
                 else:
@@ -150,7 +150,7 @@ def read_one_dependence(
     row: NDArray[np.int32],
     order: NDArray[np.uint64],
     width: NDArray[np.int64],
-    whole: NDArray[np.bool_],
+    no_missing: NDArray[np.bool_],
     declared: int,
     alpha: float,
     min_count: float,
@@ -163,13 +163,13 @@ def read_one_dependence(
     product : float64[2, K, 1], scratch; scores : float64[2, K, m], scratch; classes : float64[K], in
     singles : float64[cells, K], in; present : float64[m, K], in; pairs : float64[P, K], in
     layout : int64[3, m + 1], in; at : uint64[3, m], in; row : int32[m], in; order : uint64[m], in
-    width : int64[m], in; whole : bool[m], in
+    width : int64[m], in; no_missing : bool[m], in
     """
     m, k, d, size = len(row), given.shape[1], ZERO, prior_size(classes, declared)
     for s in range(m):
         if row[s] < 0 or row_total(singles, at[0, s]) < min_count:
             continue
-        give(given, singles, pairs, layout, at, row, width, whole, alpha, s, 0, m, np.uint64(0))
+        give(given, singles, pairs, layout, at, row, width, no_missing, alpha, s, 0, m, np.uint64(0))
         multiply(product, given, order, order[:1], split)
         below = row_total(present, np.uint64(s)) + alpha * size * width[s]
         for c in range(k):
@@ -189,14 +189,14 @@ def fill_aode(
     pairs: NDArray[np.float64],
     layout: NDArray[np.int64],
     width: NDArray[np.int64],
-    whole: NDArray[np.bool_],
+    no_missing: NDArray[np.bool_],
     alpha: float,
 ) -> None:
     """table[parent (cells + 1) + child, c] = P(child | c, parent); 1 within a column, and for the extra cell that
     stands for missing.
 
     table : float64[(cells + 1)^2, K], out; singles : float64[cells, K], in; pairs : float64[P, K], in
-    layout : int64[3, m + 1], in; width : int64[m], in; whole : bool[m], in
+    layout : int64[3, m + 1], in; width : int64[m], in; no_missing : bool[m], in
     """
     m, o = len(width), layout[0]
     at, row = np.zeros((3, m), dtype=np.uint64), np.zeros(m, dtype=np.int32)
@@ -211,7 +211,7 @@ def fill_aode(
                     place_value(at, layout, j, b - o[j])
                     row[j] = b - o[j]
                     base = np.uint64(a * (len(singles) + 1) + b - j)
-                    give(table, singles, pairs, layout, at, row, width, whole, alpha, s, j, j + 1, base)
+                    give(table, singles, pairs, layout, at, row, width, no_missing, alpha, s, j, j + 1, base)
 
 
 @kernel

@@ -154,7 +154,7 @@ def learn_batches(
     terms: NDArray[np.float64],
     units: NDArray[np.float64],
     prior: NDArray[np.float64],
-    lift: NDArray[np.float64],
+    pmi_prior: NDArray[np.float64],
     edges: NDArray[np.int64],
     y: NDArray[np.int32],
     w: NDArray[np.float64],
@@ -166,7 +166,7 @@ def learn_batches(
     weights, squares : float64[d, K or 1], in/out; bias : float64[2, K], in/out; scalars : float64[11], in/out
     inputs : float64[rows, d, K], joint : float64[rows, K], labels : int32[rows], amounts : float64[rows], in/out
     fill : int64[1], in/out; terms : float64[n, d, K], in/out; units : float64[n, p], in
-    prior, lift : float64[n, K], in, log; edges : int64[views + 1], in; y : int32[n], in; w : float64[n], in
+    prior, pmi_prior : float64[n, K], in, log; edges : int64[views + 1], in; y : int32[n], in; w : float64[n], in
     rule : float64[3], in, eta, passes, whether as pointwise mutual information; out : float64[n, K], out
     """
     k = out.shape[1]
@@ -180,7 +180,7 @@ def learn_batches(
         label = y[i]
         teaches = label >= 0 and w[i] > 0.0 and prior[i, label] > -np.inf
         if rule[2] > 0.0:
-            pmi_terms(row, lift[i])
+            pmi_terms(row, pmi_prior[i])
         else:
             mass_terms(row, units[i], prior[i])
         if teaches:

@@ -1,4 +1,4 @@
-"""Counting classes, and the log prior as it stands or as it trails the rows."""
+"""Counting classes, and the log prior as it stands, or as it stood before each row."""
 
 from __future__ import annotations
 

@@ -64,15 +64,17 @@ def place_row(
 
 
 @kernel
-def mark_whole(whole: NDArray[np.bool_], classes: NDArray[np.float64], present: NDArray[np.float64]) -> None:
+def mark_no_missing(
+    no_missing: NDArray[np.bool_], classes: NDArray[np.float64], present: NDArray[np.float64]
+) -> None:
     """Which columns were never missing.
 
-    whole : bool[m], out; classes : float64[K], in; present : float64[m, K], in
+    no_missing : bool[m], out; classes : float64[K], in; present : float64[m, K], in
     """
-    for j in range(len(whole)):
-        whole[j] = True
+    for j in range(len(no_missing)):
+        no_missing[j] = True
         for c in range(len(classes)):
-            whole[j] = whole[j] and present[j, c] == classes[c]
+            no_missing[j] = no_missing[j] and present[j, c] == classes[c]
 
 
 @inner_kernel
@@ -110,7 +112,7 @@ def sum_terms(
     ends: NDArray[np.int64],
     u: NDArray[np.float64],
     width: NDArray[np.int64],
-    whole: NDArray[np.bool_],
+    no_missing: NDArray[np.bool_],
     full: bool,
     alpha: float,
     least: int,
@@ -124,17 +126,17 @@ def sum_terms(
     factors : float64[m, K], in/out; singles : float64[cells, K], in; present : float64[m, K], in
     pairs : float64[P, K], in; triples : float64[T, K], in; layout : int64[3, m + 1], in; at : uint64[3, m], in
     row : int32[m], in; plan : uint64[6, t], in; ends : int64[m, 4], in; u : float64[t], in
-    width : int64[m], in; whole : bool[m], in
+    width : int64[m], in; no_missing : bool[m], in
     """
     k = factors.shape[1]
     for j in range(lo, hi):
-        mine, told = np.uint64(j), row[j] >= 0 and ends[j, 3] - ends[j, 0] >= least
-        added, v, known = alpha * width[j], np.uint64(max(row[j], 0)), whole[j]
+        mine, observed = np.uint64(j), row[j] >= 0 and ends[j, 3] - ends[j, 0] >= least
+        added, v, known = alpha * width[j], np.uint64(max(row[j], 0)), no_missing[j]
         size = layout[0, j + 1] - layout[0, j]
         for c in range(0, k, 2):
             x, y = np.uint64(max(0, min(c, k - 2))), np.uint64(min(c + 1, k - 1))
             a, b = 1.0, 1.0
-            if told:
+            if observed:
                 a, b = 0.0, 0.0
                 for s in range(ends[j, 0], ends[j, 1]):
                     a += u[s] * share(singles[at[0, mine], x] + alpha, present[mine, x] + added)
@@ -198,7 +200,7 @@ def log_given(
     t: int,
     parents: int,
     v: int,
-    whole: bool,
+    no_missing: bool,
     alpha: float,
     width: int,
     j: int,
@@ -218,7 +220,7 @@ def log_given(
     size, said = layout[0, j + 1] - layout[0, j], False
     for c in range(len(terms)):
         x = np.uint64(c)
-        n = margins[under, x] if whole else margin(table, top, step, np.uint64(v), size, x)
+        n = margins[under, x] if no_missing else margin(table, top, step, np.uint64(v), size, x)
         terms[c, j] = log_or_floor(table[top, x] + alpha) - log_or_floor(n + alpha * width)
         said = said or table[top, x] + alpha > 0.0
     return said
@@ -291,7 +293,7 @@ def read_row(
     ends: NDArray[np.int64],
     u: NDArray[np.float64],
     width: NDArray[np.int64],
-    whole: NDArray[np.bool_],
+    no_missing: NDArray[np.bool_],
     full: bool,
     alpha: float,
     split: int,
@@ -303,11 +305,11 @@ def read_row(
     product : float64[2, K, 1], scratch; singles : float64[cells, K], in; present : float64[m, K], in
     pairs : float64[P, K], in; triples : float64[T, K], in; layout : int64[3, m + 1], in; at : uint64[3, m], in
     row : int32[m], in; order : uint64[m], in; plan : uint64[6, t], in; ends : int64[m, 4], in
-    u : float64[t], in; width : int64[m], in; whole : bool[m], in
+    u : float64[t], in; width : int64[m], in; no_missing : bool[m], in
     """
     m, k = len(row), out.shape[1]
     sum_terms(
-        factors, singles, present, pairs, triples, layout, at, row, plan, ends, u, width, whole,
+        factors, singles, present, pairs, triples, layout, at, row, plan, ends, u, width, no_missing,
         full, alpha, 2, 0, m,
     )  # fmt: skip
     for j in range(m):
@@ -325,7 +327,7 @@ def read_row(
             if row[plan[3, start]] >= 0 and (parents == 1 or row[plan[4, start]] >= 0):
                 said = log_given(
                     terms, singles, pairs, triples, layout, at, plan, start, parents, row[j],
-                    whole[j], alpha, width[j], j,
+                    no_missing[j], alpha, width[j], j,
                 )  # fmt: skip
         if not said:
             log_alone(terms, singles, present, at[0, j], alpha, width[j], j)

@@ -29,7 +29,7 @@ def fill_tables(
     ends: NDArray[np.int64],
     u: NDArray[np.float64],
     width: NDArray[np.int64],
-    whole: NDArray[np.bool_],
+    no_missing: NDArray[np.bool_],
     alpha: float,
 ) -> None:
     """Entries of all terms.
@@ -37,7 +37,7 @@ def fill_tables(
     one : float64[cells, K], out; two : float64[P, K], out; three : float64[T, K], out
     singles : float64[cells, K], in; present : float64[m, K], in; pairs : float64[P, K], in
     triples : float64[T, K], in; layout : int64[3, m + 1], in; plan : uint64[6, t], in; ends : int64[m, 4], in
-    u : float64[t], in; width : int64[m], in; whole : bool[m], in
+    u : float64[t], in; width : int64[m], in; no_missing : bool[m], in
     """
     m, k, o = len(width), singles.shape[1], layout[0]
     at, row = np.zeros((3, m), dtype=np.uint64), np.zeros(m, dtype=np.int32)
@@ -60,12 +60,12 @@ def fill_tables(
                         if ends[j, 3] - ends[j, 0] > 1:
                             sum_terms(
                                 factors, singles, present, pairs, triples, layout, at, row, plan, mine, u,
-                                width, whole, True, alpha, 1, j, j + 1,
+                                width, no_missing, True, alpha, 1, j, j + 1,
                             )  # fmt: skip
                         else:
                             said = parents > 0 and log_given(
                                 terms, singles, pairs, triples, layout, at, plan, t, parents, v,
-                                whole[j], alpha, width[j], j,
+                                no_missing[j], alpha, width[j], j,
                             )  # fmt: skip
                             if not said:
                                 log_alone(terms, singles, present, at[0, j], alpha, width[j], j)
@@ -111,12 +111,12 @@ def add_collection(
         full = place_row(at, row, codes, singles, layout, i)
         for j in range(m):
             start, several, mine = ends[j, 0], ends[j, 3] - ends[j, 0], np.uint64(j)
-            told, said = row[j] >= 0 and several > 0, False
+            observed, said = row[j] >= 0 and several > 0, False
             for c in range(0, k, 2):
                 x, y = np.uint64(max(0, min(c, k - 2))), np.uint64(min(c + 1, k - 1))
                 terms[x, mine], terms[y, mine] = 0.0, 0.0
                 factors[mine, x], factors[mine, y] = 1.0, 1.0
-                if not told:
+                if not observed:
                     continue
                 a, b, d = 0.0, 0.0, 0
                 for _ in range(start, ends[j, 1]):
@@ -143,7 +143,7 @@ def add_collection(
                 else:
                     factors[mine, x], factors[mine, y] = a, b
                     said = said or a > 0.0 or b > 0.0
-            if told and not said:
+            if observed and not said:
                 for c in range(k):
                     factors[j, c] = 1.0
                 log_alone(terms, singles, present, at[0, j], alpha, width[j], j)

@@ -1,4 +1,4 @@
-"""Who is compiling, and for how long: a silent first row looks like a hang."""
+"""A listener that says when Numba compiles, and for how long: a silent first row looks like a hang."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ class CompileWatch(event.Listener):
         self._since = 0.0
 
     def on_start(self, event: event.Event) -> None:
+        """Numba begins to compile."""
         if self.kernels == 0 and self._started is not None:
             self._started()
         if self._depth == 0:
@@ -33,6 +34,7 @@ class CompileWatch(event.Listener):
         self._depth += 1
 
     def on_end(self, event: event.Event) -> None:
+        """Numba has compiled; nested compilations count once."""
         self._depth -= 1
         if self._depth == 0:
             self.seconds += time.perf_counter() - self._since

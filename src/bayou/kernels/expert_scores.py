@@ -83,7 +83,7 @@ def sum_up_tied(
     index: NDArray[np.int64],
     least: float,
 ) -> None:
-    """The same for tied weights, and where the mean is not kept.
+    """Sum up the experts as `sum_up` does, for tied weights and where the mean is not kept.
 
     scores : float64[7, K], in/out; evidence : float64[2, K], out; inputs : float64[active, K], in/out
     weights : float64[d, K or 1], in; mean : float64[d, K or 1] or [0, 0], in; columns : float64[d, 3] or [0, 3], in
@@ -120,7 +120,7 @@ def score_experts(
     index: NDArray[np.int64],
     prior: NDArray[np.float64],
     pull: NDArray[np.float64],
-    whole: bool,
+    temper_prior: bool,
     least: float,
 ) -> None:
     """Log-probabilities of every expert.
@@ -130,7 +130,7 @@ def score_experts(
     weights : float64[d, K or 1], in; mean : float64[d, K or 1] or [0, 0], in
     columns : float64[d, 3], in, [0, 3] if tied; bias : float64[3, K], in; scalars : float64[11], in
     index : int64[active], in; prior : float64[K], in, log; pull : float64[K], in, of the last label
-    `whole`: the prior is tempered too
+    `temper_prior`: the prior is tempered too
     """
     for c in range(len(prior)):
         scores[LAST, c] = 0.0
@@ -142,7 +142,7 @@ def score_experts(
     for c in range(len(prior)):
         joint = prior[c] + evidence[0, c]
         bounded = prior[c] + evidence[1, c]
-        heat[c] = evidence[0, c] + (prior[c] if whole and prior[c] > -np.inf else 0.0)
+        heat[c] = evidence[0, c] + (prior[c] if temper_prior and prior[c] > -np.inf else 0.0)
         scores[NAIVE, c] = joint
         scores[TEMPERED, c] = joint + scalars[TAU] * heat[c]
         scores[LAST, c] += bounded + bias[0, c] + scalars[SHIFT] * evidence[1, c]

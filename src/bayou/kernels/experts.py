@@ -53,7 +53,7 @@ def learn_experts(
     last: NDArray[np.int64],
     terms: NDArray[np.float64],
     prior: NDArray[np.float64],
-    lift: NDArray[np.float64],
+    pmi_prior: NDArray[np.float64],
     index: NDArray[np.int64],
     as_pmi: int,
     y: NDArray[np.int32],
@@ -69,7 +69,7 @@ def learn_experts(
     scalars : float64[11], in/out; mixture_weights : float64[7], in/out, 0 = takes no part
     follows : float64[K, K], in/out
     last : int64[1], in/out; terms : float64[n, active, K], in/out, become inputs;
-    prior, lift : float64[n, K], in, log; index : int64[active], in, the columns that have terms
+    prior, pmi_prior : float64[n, K], in, log; index : int64[active], in, the columns that have terms
     the first `as_pmi` come as pointwise mutual information already
     y : int32[n], in; w : float64[n], in; rule : float64[4], in, eta, forget, share, whether the
     rule is the published one (the prior is not tempered, inputs are not bounded); out : float64[n, K], out
@@ -87,7 +87,7 @@ def learn_experts(
     pull[:] = 0.0
     for i in range(len(y)):
         inputs = terms[i]
-        pmi_terms(inputs[as_pmi:], lift[i])
+        pmi_terms(inputs[as_pmi:], pmi_prior[i])
         if persistent:
             last_label_pmi(follows, last[0], prior[i], pull)
         score_experts(
@@ -105,6 +105,8 @@ def learn_experts(
                     follows[last[0], c] *= forget
                 follows[last[0], label] += w[i]
             last[0] = label
+        # The first row of a class: the sequence of labels goes on, but every expert gave it probability 0, so that
+        # there is no finite loss to share weights by and no gradient to follow.
         if prior[i, label] == -np.inf:
             continue
         share_mixture_weights(mixture_weights, scores, label, weight, share)
@@ -131,7 +133,10 @@ def learn_experts(
             )  # fmt: skip
         else:
             find_tied_direction(delta, squares, change, residual, inputs, index, weight, eta)
+        # Steps that are each small enough alone add up over hundreds of columns: all are cut back by one share, after
+        # their joint effect on this row is known.
         part = safe_share(residual, change, prior[i])
+        # The t-th weights enter the mean in proportion to t, so that the poor ones of the start are soon outweighed.
         fresh = 2.0 * weight / (scalars[WEIGHT] + 2.0 * weight)
         scalars[SHIFT] += part * shift
         scalars[SHIFT_MEAN] += (scalars[SHIFT] - scalars[SHIFT_MEAN]) * fresh

@@ -1,4 +1,4 @@
-"""Log-densities of rows under the normal densities of `kernels.normal`: as they stand, and as they trail the rows."""
+"""Log-densities under the normal densities of `kernels.normal`, as they stand or as they stood before each row."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def add_gaussian_direct(
     ddof: float,
     floor: float,
 ) -> None:
-    """The same as `read_columns` and `add_gaussian` for one row, without the tables.
+    """Add the log-densities of one row, bit for bit as `read_columns` and `add_gaussian` do, without their tables.
 
     out : float64[1, K], in/out; x : float64[1, p], in; n, mean, m2 : float64[K, p], in
     """

@@ -1,4 +1,4 @@
-"""The decorators of all kernels."""
+"""Decorators that compile the kernels with Numba: for callers in Python, for other kernels, and for pieces of one."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def kernel(function: F) -> F:
 
 
 def inner_kernel(function: F) -> F:
-    """The same for a kernel that only kernels call: what leads into it from Python would take a third of its time.
+    """Compile as `kernel` does, without a way in from Python, which would take a third of the time to compile.
 
     >>> from bayou.kernels.value_counts import log_or_floor
     >>> log_or_floor(1.0)
@@ -101,7 +101,7 @@ def tight_kernel(function: F) -> F:
 
 
 def kernel_piece(function: F) -> F:
-    """The same for a piece that one kernel calls in one place: written into it, rather than compiled twice.
+    """Compile a piece that one kernel calls in one place: it is written into the caller, rather than compiled twice.
 
     What a kernel calls is compiled on its own and again inside every kernel above it. Writing it in saves a third
     where the piece stands on a deep chain of calls or takes many arrays, and nothing where it is small.

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.kernels.aode import read_one_dependence
-from bayou.kernels.collection import mark_whole, place_row, read_row
+from bayou.kernels.collection import mark_no_missing, place_row, read_row
 from bayou.kernels.jit import kernel
 from bayou.kernels.joint_counts import count_row
 from bayou.kernels.products import no_product
@@ -50,24 +50,24 @@ def joint_predict_then_update(
     terms, factors, product = np.zeros((k, m)), np.ones((m, k)), no_product(k)
     scores, order = np.empty((2, k, m)), np.arange(m).astype(np.uint64)
     at, row = np.empty((3, m), dtype=np.uint64), np.empty(m, dtype=np.int32)
-    whole, width = np.empty(m, dtype=np.bool_), np.empty(m, dtype=np.int64)
+    no_missing, width = np.empty(m, dtype=np.bool_), np.empty(m, dtype=np.int64)
     held = np.empty((2, m), dtype=np.uint64)
     for i in range(len(y)):
         if read[i] > 0:
             full = place_row(at, row, codes, singles, layout, i)
-            mark_whole(whole, classes, present)
+            mark_no_missing(no_missing, classes, present)
             for j in range(m):
                 width[j] = max(seen[j], declared[j])
             for r in range(read[i]):
                 if ends[r, 0, 0] < 0:
                     read_one_dependence(
                         out[r], terms, factors, product, scores, classes, singles, present, pairs, layout,
-                        at, row, order, width, whole, declared_classes, alpha, min_count, split, i,
+                        at, row, order, width, no_missing, declared_classes, alpha, min_count, split, i,
                     )  # fmt: skip
                 else:
                     read_row(
                         out[r], terms, factors, product, singles, present, pairs, triples, layout, at, row,
-                        order, plan, ends[r], u, width, whole, full, alpha, split, i,
+                        order, plan, ends[r], u, width, no_missing, full, alpha, split, i,
                     )  # fmt: skip
         if learn and y[i] >= 0 and w[i] > 0.0:
             count_row(classes, singles, present, seen, pairs, triples, held, layout, codes[i], y[i], w[i])

@@ -195,9 +195,9 @@ def improve_groups(
         for v in range(q):
             g = groups[v]
             left = group_cost(table, sums[g], counts[v], -1.0, k) if members[g] > 1 else 0.0
-            best = -TOLERANCE
+            best = -TOLERANCE  # a gain within rounding could be taken back in the next round, for ever
             target = g
-            empty_tried = members[g] == 1
+            empty_tried = members[g] == 1  # empty groups are alike: one is enough, and none for a value alone
             for h in range(q + 1):
                 if h == g or (members[h] == 0 and empty_tried):
                     continue
@@ -217,7 +217,9 @@ def improve_groups(
                 sums[target] += counts[v]
                 sums[g] -= counts[v]
                 if members[g] == 0:
-                    sums[g] = 0.0
+                    sums[g] = (
+                        0.0  # taking real weights out again leaves dust, and the next value would inherit it
+                    )
                 own[g] = left
                 own[target] = group_cost(table, sums[target], zero, 1.0, k)
                 moved = True

@@ -18,12 +18,12 @@ def add_rows(
     w: NDArray[np.float64],
     lo: int,
     hi: int,
-    whole: bool,
+    no_missing: bool,
 ) -> None:
     """Welford's step for columns lo..hi of every labelled row with weight.
 
     While no value was missing, all columns of a class have one weight, and one division serves a whole row;
-    with `whole`, none is missing here.
+    with `no_missing`, none is missing here.
     n, mean, m2 : float64[K, p], in/out; x : float64[rows, p], in; y : int32[rows], in; w : float64[rows], in
     """
     total = n[:, lo].copy()
@@ -35,10 +35,10 @@ def add_rows(
         if c < 0 or w[i] == 0.0:
             continue
         row = x[i, lo:hi]
-        if even[c] and (whole or all_present(row)):
+        if even[c] and (no_missing or all_present(row)):
             total[c] += w[i]
             share = w[i] / total[c]
-            add_whole_row(mean[c, lo:hi], m2[c, lo:hi], row, share, w[i] * (1.0 - share))
+            add_full_row(mean[c, lo:hi], m2[c, lo:hi], row, share, w[i] * (1.0 - share))
             continue
         if even[c]:
             even[c] = False
@@ -74,7 +74,7 @@ def all_present(x: NDArray[np.float64]) -> bool:
 
 
 @inner_kernel
-def add_whole_row(
+def add_full_row(
     mean: NDArray[np.float64], m2: NDArray[np.float64], x: NDArray[np.float64], share: float, rest: float
 ) -> None:
     """`add_row` where nothing is missing and every column weighs the same.

@@ -39,9 +39,9 @@ def log_factorial(table: NDArray[np.float64], x: float) -> float:
 
     table : float64[m], in
     """
-    whole = np.int64(x)
-    if whole < len(table) and whole == x:
-        return float(table[whole])
+    floor = np.int64(x)
+    if floor < len(table) and floor == x:
+        return float(table[floor])
     if x < 16.0:
         return math.lgamma(x + 1.0)
     y = 1.0 / x
@@ -110,6 +110,7 @@ def merge_greedily(
         tree[node] = min(tree[2 * node], tree[2 * node + 1])
     best = prior[q] + total
     intervals = q
+    # Down to one interval, even while the cost rises: it has several valleys, and the deepest may come late.
     for step in range(q - 1):
         node = 1
         while node < size:
@@ -132,9 +133,12 @@ def merge_greedily(
             joined[e] = interval_cost(table, prefix, k, a, high[e])
             _replay(tree, size + e, joined[e] - own[a] - own[e])
         cost = prior[q - 1 - step] + total
-        if cost < best + TOLERANCE:
+        if (
+            cost < best + TOLERANCE
+        ):  # of equals the coarser; `best` itself never rises, or small ties would add up
             best = min(best, cost)
             intervals = q - 1 - step
+    # No state was copied on the way: a boundary belongs to the best state if it went later.
     bounds[0] = 0
     i = 1
     for v in range(1, q):
@@ -241,7 +245,7 @@ def post_optimise(
 
 
 @inner_kernel
-def _is_whole(table: NDArray[np.float64], columns: NDArray[np.float64], k: int) -> bool:
+def _is_integral(table: NDArray[np.float64], columns: NDArray[np.float64], k: int) -> bool:
     """Whether every count is a whole number that the table covers. O(K q).
 
     table : float64[m], in
@@ -261,7 +265,7 @@ def _costs_to(
     columns: NDArray[np.float64],
     k: int,
     end: int,
-    whole: bool,
+    integral: bool,
 ) -> None:
     """Cost of start..end-1 for every start < end; bare look-ups for whole counts. O(K end).
 
@@ -276,7 +280,7 @@ def _costs_to(
         starts = columns[c][:end]
         sign = 1.0 if c == last else -1.0
         top = columns[c][end] + (k - 1.0 if c == last else 0.0)
-        if whole:
+        if integral:
             for a in range(len(starts)):
                 row[a] += sign * table[np.uint64(np.int64(top - starts[a]))]
         else:
@@ -334,14 +338,14 @@ def best_partition(
     for v in range(q + 1):
         for c in range(prefix.shape[1]):
             columns[c, v] = prefix[v, c]
-    whole = _is_whole(table, columns, k)
+    integral = _is_integral(table, columns, k)
     best = prior[intervals]
     for i in range(intervals):
         best += interval_cost(table, prefix, k, bounds[i], bounds[i + 1])
     free = np.zeros(q + 1)
     for e in range(1, q + 1):
         row = rows[e if keep else 0]
-        _costs_to(row, table, columns, k, e, whole)
+        _costs_to(row, table, columns, k, e, integral)
         free[e] = _cheapest(row[:e], free[:e])
     most = 0
     while most < q and prior[most + 1] + free[q] < best - 1e-9:
@@ -356,7 +360,7 @@ def best_partition(
     for e in range(1, q + 1):
         row = rows[e if keep else 0]
         if not keep:
-            _costs_to(row, table, columns, k, e, whole)
+            _costs_to(row, table, columns, k, e, integral)
         for i in range(1, min(most, e) + 1):
             layers[i, e] = _cheapest(row[i - 1 : e], layers[i - 1][i - 1 : e])
     found = 0
@@ -371,7 +375,7 @@ def best_partition(
         e = bounds[i]
         row = rows[e if keep else 0]
         if not keep:
-            _costs_to(row, table, columns, k, e, whole)
+            _costs_to(row, table, columns, k, e, integral)
         at = i - 1
         for a in range(i - 1, e):
             if layers[i - 1, a] + row[a] < layers[i - 1, at] + row[at]:

@@ -249,10 +249,11 @@ def flush_column(
         m *= 2
     for q in range(size, m):
         keys[q] = np.inf
-    trash = 2 * size + 1
+    trash = 2 * size + 1  # missing values have a place too: the loops over values need no branch
     for q in range(trash + 1):
         for c in range(sums.shape[1]):
             sums[q, c] = 0.0
+    # Sorted input, the worst case of the list, puts whole buffers into one gap: nothing needs to be looked up then.
     gap = common_gap(tuples, x, size)
     between = len(x)
     if gap >= 0:
@@ -289,6 +290,8 @@ def flush_column(
     distinct = size + 1
     for i in range(1, n):
         distinct += int(found[i] != found[i - 1])
+    # Few values that come again and again (ages, prices) are worth more than the budget: one tuple for each says
+    # everything, whereas merged tuples would hide values that no reader could tell apart any more.
     kept = exact and may_stay(distinct, most, total)
     first = limit / 3.0 if eps == 0.0 and not kept and 2 * distinct > 3 * budget else 0.0
     size = insert(work, into, found[:n], rows[:n], labels, weights, size, budget, first)

@@ -77,7 +77,7 @@ def hit(scores: NDArray[np.float64], r: int, i: int, y: int) -> float:
 
 @inner_kernel
 def record_row(record: NDArray[np.float64], scores: NDArray[np.float64], i: int, y: int, w: float) -> None:
-    """Credit every reading with the probability it gave to the class, with being right, and with its log-loss.
+    """Add to the record of every reading: the probability it gave to the class, whether it was right, its log-loss.
 
     record : float64[3, R], in/out; scores : float64[R, n, K], in, logarithms
     """

@@ -167,6 +167,7 @@ def rows_predict_then_update(
         leaf = route(nodes, cuts, branches, row, values)
         s = nodes[leaf, SLOT] - 1
         asked = len(out) > 0
+        # An adaptive leaf is scored even if nobody asks: what it has learned must not depend on who was watching.
         if asked or kind == ADAPTIVE_LEAF:
             total = leaf_prior(prior, nodes, weight, leaf)
             bayes = kind == BAYES_LEAF or (
@@ -199,11 +200,14 @@ def rows_predict_then_update(
         track[leaf, OWN] += w[i]
         track[leaf, SINCE] += w[i]
         if track[leaf, SINCE] >= grace:
+            # Before the look, whatever comes of it: a leaf of one class, too, waits for another grace period.
             track[leaf, SINCE] = 0.0
             classes = 0
             for r in range(k):
                 if weight[leaf, r] > 0.0:
                     classes += 1
+            # Most looks end without a split, and leaving the kernel costs more than the look. Python is left to look
+            # (`watched`) where it must: at quantiles, and where memory decides which leaves have statistics.
             if classes > 1 and not watched:
                 numeric_merits(
                     moments[s],
@@ -219,7 +223,9 @@ def rows_predict_then_update(
                     merit[x.shape[1] :], value,
                 )  # fmt: skip
                 classes = 2 if worth_splitting(merit, columns, weight[leaf], rules) >= 0 else 0
-            if classes > 1:
+            if (
+                classes > 1
+            ):  # the next row must meet the tree after the split, or bits would depend on the blocks
                 ripe[0] = leaf
                 return i + 1
     return len(y)

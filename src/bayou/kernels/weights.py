@@ -58,7 +58,7 @@ def informative(row: NDArray[np.float64], prior: NDArray[np.float64]) -> bool:
 
 @kernel_piece
 def pmi_row(row: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
-    """The same for one column that says something.
+    """One column in place, which must be informative: log P(x | c) becomes log P(x | c) - log sum_j P(j) P(x | j).
 
     row : float64[K], in/out; prior : float64[K], in, log
     """
@@ -70,9 +70,9 @@ def pmi_row(row: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
     for c in range(len(prior)):
         if c != best:
             total += math.exp(prior[c] + row[c] - top)
-    whole = top + math.log(total)
+    log_total = top + math.log(total)
     for c in range(len(prior)):
-        row[c] = max(row[c] - whole, LEAST)
+        row[c] = max(row[c] - log_total, LEAST)
 
 
 @inner_kernel
@@ -93,7 +93,7 @@ def pmi_terms(terms: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
 
 @kernel
 def pmi_table(table: NDArray[np.float64], counts: NDArray[np.float64], offsets: NDArray[np.int64]) -> None:
-    """Lift-centre a table of log-probabilities, each column by the class counts it was read from.
+    """Log-probabilities become pointwise mutual information, by the class counts that each column was read from.
 
     table : float64[cells or more, K], in/out; counts : float64[cells, K], in; offsets : int64[d + 1], in
     """
@@ -139,9 +139,9 @@ def log_softmax(scores: NDArray[np.float64]) -> None:
     total = 0.0
     for c in range(len(scores)):
         total += math.exp(scores[c] - top)
-    whole = math.log(total) + top
+    log_total = math.log(total) + top
     for c in range(len(scores)):
-        scores[c] -= whole
+        scores[c] -= log_total
 
 
 @inner_kernel
@@ -285,7 +285,7 @@ def learn_weights(
     terms: NDArray[np.float64],
     units: NDArray[np.float64],
     prior: NDArray[np.float64],
-    lift: NDArray[np.float64],
+    pmi_prior: NDArray[np.float64],
     edges: NDArray[np.int64],
     y: NDArray[np.int32],
     w: NDArray[np.float64],
@@ -297,7 +297,7 @@ def learn_weights(
     weights : float64[d, K or 1], in/out; squares : float64[d, K or 1] or [0, 0], in/out; bias : float64[2, K], in/out,
     b and its squared gradients; scalars : float64[11], in/out; ring : float64[2, M], in/out, M = 0 unless the
     rate follows errors; terms : float64[n, d, K], in/out, become inputs; units : float64[n, p], in
-    prior, lift : float64[n, K], in, log; edges : int64[views + 1], in; y : int32[n], in; w : float64[n], in
+    prior, pmi_prior : float64[n, K], in, log; edges : int64[views + 1], in; y : int32[n], in; w : float64[n], in
     rule : float64[5], in, rate, horizon, power, whether adaptive, whether PMI; out : float64[n, K], out
     """
     k = out.shape[1]
@@ -312,7 +312,7 @@ def learn_weights(
             out[i, c] = prior[i, c]  # not by slices: they bring their error messages along to be compiled
         add_terms(out[i], inputs, edges, tile)
         if as_pmi:
-            pmi_terms(inputs, lift[i])
+            pmi_terms(inputs, pmi_prior[i])
         else:
             mass_terms(inputs, units[i], prior[i])
         for c in range(k):

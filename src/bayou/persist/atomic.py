@@ -53,7 +53,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def _joined(buffers: Iterable[bytes | memoryview]) -> Iterator[bytes | memoryview]:
-    """The same bytes with small buffers put together: a write each would cost more than the copy."""
+    """The buffers, small ones put together: a write each would cost more than the copy."""
     small: list[bytes | memoryview] = []
     for buffer in buffers:
         if len(buffer) < SMALL:

@@ -199,8 +199,8 @@ def _span(name: str, entry: object) -> tuple[int, int, str, tuple[int, ...]]:
     dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
     if not isinstance(dtype, str) or dtype not in DTYPES:
         raise ModelFileError(f"array {name!r} is of unknown type {_short(dtype)}")
-    whole = isinstance(shape, list) and isinstance(offsets, list) and len(offsets) == 2
-    if not whole or len(shape) > MAX_AXES or not all(_is_length(n) for n in [*shape, *offsets]):
+    well_formed = isinstance(shape, list) and isinstance(offsets, list) and len(offsets) == 2
+    if not well_formed or len(shape) > MAX_AXES or not all(_is_length(n) for n in [*shape, *offsets]):
         raise ModelFileError(f"array {name!r} has an impossible shape or place")
     text = DTYPES[dtype]
     if math.prod(shape) * np.dtype(text).itemsize != offsets[1] - offsets[0]:

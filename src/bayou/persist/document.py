@@ -42,6 +42,7 @@ class DocumentWriter:
         return {name: self.value(value) for name, value in params.items()}
 
     def value(self, value: Any) -> Any:
+        """A parameter as a JSON value; what is long becomes an array beside the document."""
         value = _plain(value)
         if value is None or isinstance(value, bool | int | str):
             return self._plain(value)
@@ -90,6 +91,7 @@ class DocumentWriter:
         return {"array": number}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays that the document refers to."""
         return {**self.parameters, **self.labels.arrays()}
 
 
@@ -108,11 +110,13 @@ class DocumentReader:
             raise ModelFileError(f"array {unused[0]!r} belongs to no parameter")
 
     def params(self, params: object, depth: int = 0) -> dict[str, Any]:
+        """Parameters by name, from a JSON object."""
         if not isinstance(params, dict):
             raise ModelFileError("parameters must be an object")
         return {name: self.value(value, depth + 1) for name, value in params.items()}
 
     def value(self, value: Any, depth: int = 0) -> Any:
+        """The parameter that a JSON value stands for; refuses whatever no writer writes."""
         if depth > MAX_DEPTH:
             raise ModelFileError(f"parameters nested more than {MAX_DEPTH} deep")
         if value is None or isinstance(value, bool | int | float | str):

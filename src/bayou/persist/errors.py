@@ -1,4 +1,4 @@
-"""What can go wrong with a checkpoint folder."""
+"""Errors of checkpoint folders."""
 
 from __future__ import annotations
 

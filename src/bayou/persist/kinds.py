@@ -30,9 +30,11 @@ class Kinds:
     layouts: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def model_id(self, model: object) -> str:
+        """The short id of a classifier's class."""
         return _id(self.models, model, "classifier")
 
     def recipe_id(self, recipe: Recipe) -> str:
+        """The short id of a recipe's class."""
         return _id(self.recipes, recipe, "recipe")
 
     def model(self, kind: object, params: Mapping[str, Any]) -> Any:
@@ -42,6 +44,7 @@ class Kinds:
         return _made(cls, params)
 
     def recipe(self, kind: object, params: Mapping[str, Any]) -> Any:
+        """A recipe made from its id and parameters, which come from a file."""
         cls = _class(self.recipes, kind, "recipe")
         names = [field.name for field in fields(cls)] if is_dataclass(cls) else []
         _check_names(kind, params, names)

@@ -44,6 +44,7 @@ class LabelWriter:
         self._lists: list[int] = []
 
     def add(self, labels: Iterable[Label]) -> int:
+        """Add a list of labels; returns its number."""
         values = list(labels)
         if set(map(type, values)) == {str} and (text := "".join(values)).isascii():  # type: ignore[arg-type]
             self._blobs.append(text.encode())
@@ -58,6 +59,7 @@ class LabelWriter:
         return len(self._lists) - 1
 
     def arrays(self) -> dict[str, NDArray[Any]]:
+        """All lists as four arrays."""
         return {
             "labels.bytes": np.frombuffer(b"".join(self._blobs), dtype=np.uint8),
             "labels.ends": np.cumsum(np.concatenate([np.zeros(0, np.int64), *self._lengths])),
@@ -84,6 +86,7 @@ class LabelReader:
         return len(self._lists)
 
     def read(self, number: object) -> list[Label]:
+        """The list of labels with this number."""
         if type(number) is not int or not 0 <= number < len(self._lists):
             raise ModelFileError(f"there is no list of labels with number {number!r}"[:100])
         low = int(self._lists[number - 1]) if number else 0

@@ -1,4 +1,4 @@
-"""A model taken apart: what it was told, what it knows about columns and classes, and its arrays."""
+"""A model taken apart: its parameters, what it knows about columns and classes, and its arrays."""
 
 from __future__ import annotations
 

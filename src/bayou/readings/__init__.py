@@ -1,1 +1,1 @@
-"""Level 2: frozen values computed from summaries by pure readers."""
+"""Fitted views of summaries (level 2): frozen values computed from summaries by pure readers."""

@@ -39,14 +39,17 @@ class Evidence:
 
     @property
     def n_columns(self) -> int:
+        """Number of columns that may have a weight."""
         return len(self.columns)
 
     @property
     def n_classes(self) -> int:
+        """Number of classes."""
         return int(np.isfinite(self.prior).sum())
 
     @property
     def rows(self) -> float:
+        """Total weight of the rows."""
         return float(self.w.sum())
 
     def scores(self, weights: Floats) -> Floats:

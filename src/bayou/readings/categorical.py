@@ -25,7 +25,7 @@ NO_LABELS, NO_LOGS = np.empty(0, dtype=np.int32), np.empty(0)
 
 @dataclass(frozen=True)
 class MEstimate(Recipe):
-    """P(v | c) = (n + m/V) / (N + m): m imaginary rows spread evenly over the V values.
+    """The m-estimate, P(v | c) = (n + m/V) / (N + m): m imaginary rows spread evenly over the V values.
 
     >>> MEstimate(m=1).table()
     CategoricalEstimator(alpha=0.0, m=1.0)
@@ -38,6 +38,7 @@ class MEstimate(Recipe):
             raise SchemaError(f"MEstimate(m={self.m!r}); it is a number of rows >= 0")
 
     def table(self) -> CategoricalEstimator:
+        """The smoothing as an estimator of probability tables."""
         return CategoricalEstimator(alpha=0.0, m=float(self.m))
 
 

@@ -35,7 +35,7 @@ class CellOdds:
     alpha: float
     m: float
     _width: Floats | None = field(default=None)
-    _whole: Floats | None = field(default=None)
+    _full: Floats | None = field(default=None)
 
     def width(self) -> Floats:
         """Values per column of the code as smoothing counts them."""
@@ -65,19 +65,20 @@ class CellOdds:
         over_ranges(rows, len(cells), GRAIN)
         return out
 
-    def whole(self) -> Floats:
-        if self._whole is None:
-            self._whole = self.table(np.arange(self.lo, self.hi))
-        return self._whole
+    def full_table(self) -> Floats:
+        """The table of all cells of the column, made once."""
+        if self._full is None:
+            self._full = self.table(np.arange(self.lo, self.hi))
+        return self._full
 
     def ready(self, asked: int) -> bool:
         """Whether the whole table is there, or worth making for so many cells."""
-        return self._whole is not None or asked >= self.hi - self.lo
+        return self._full is not None or asked >= self.hi - self.lo
 
     def lookup(self, codes: Codes) -> tuple[Floats, Codes]:
         """A table and where in it each code stands; -1 stays."""
         if self.ready(len(codes)):
-            return self.whole(), codes
+            return self.full_table(), codes
         if len(codes) == 1:
             cells, places = codes[codes >= 0], np.minimum(codes, 0)
         else:
@@ -116,7 +117,7 @@ class WordOdds:
     def add(self, block: Block, out: Floats) -> None:
         for column, words in zip(self.columns, block.words, strict=True):
             if column.ready(len(words.ids)):
-                _add_words(out, column.whole(), words, False)
+                _add_words(out, column.full_table(), words, False)
                 continue
             cells, places = np.unique(words.ids, return_inverse=True)
             few = Words(words.indptr, places.astype(np.int32), words.counts)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bayou.block import Block, Codes, Floats
-from bayou.kernels.collection import mark_whole
+from bayou.kernels.collection import mark_no_missing
 from bayou.kernels.collection_table import add_collection, fill_tables
 from bayou.readings.joint_rows import read_direct, readings_predict_then_update
 from bayou.readings.live import LiveReader
@@ -19,7 +19,7 @@ GRAIN = 100_000  # terms worth a thread of their own
 
 
 @dataclass(frozen=True)
-class Collection(LiveReader[JointCounts]):
+class CollectionReader(LiveReader[JointCounts]):
     r"""$\sum_i \log \sum_{pa \in PA_i} u_{i,pa} P(x_i | c, pa)$: the vote of all networks with these parent sets.
 
     Always current: the parent sets follow from the order of the columns, the probabilities from the counts.
@@ -60,18 +60,18 @@ def add_terms(summary: JointCounts, terms: ParentSetTable, alpha: float, codes: 
     s, n = summary, len(codes)
     if codes.shape[1] == 0 or n == 0:
         return
-    key, whole, width = (terms, alpha), np.empty(len(s.sizes), dtype=np.bool_), s.width
+    key, no_missing, width = (terms, alpha), np.empty(len(s.sizes), dtype=np.bool_), s.width
     if key not in s.read:
         most = int(np.argmax(terms.ends[:, 3] > terms.ends[:, 2])) if len(s.triples) else 0
         entries = len(s.triples) if terms.ends[most, 3] > terms.ends[most, 2] else len(s.pairs)
         if n * len(terms.u) < entries or not terms.one_child_per_set:
             read_direct(s, [terms], alpha, codes, out[np.newaxis])
             return
-        mark_whole(whole, s.classes, s.present)
+        mark_no_missing(no_missing, s.classes, s.present)
         tables = np.zeros_like(s.singles), np.zeros_like(s.pairs), np.zeros_like(s.triples)
         fill_tables(
             *tables, s.singles, s.present, s.pairs, s.triples, s.layout,
-            terms.plan, terms.ends, terms.u, width, whole, alpha,
+            terms.plan, terms.ends, terms.u, width, no_missing, alpha,
         )  # fmt: skip
         s.read[key] = (*tables, terms)
     one, two, three, _ = s.read[key]

@@ -28,6 +28,7 @@ class Dichotomies:
 
     @property
     def columns(self) -> int:
+        """Number of columns of the code."""
         return int(self.dichotomies.shape[2])
 
     @property
@@ -58,7 +59,7 @@ class Dichotomies:
 
 
 class Odds(Protocol):
-    """Good for one state of a summary."""
+    """Log-odds between the two sides of every column of a code, good for one state of a summary."""
 
     def add(self, block: Block, out: Floats) -> None:
         """out[n, width] += log p(x | +) - log p(x | -), column by column or folded."""
@@ -74,7 +75,7 @@ class RegroupedReading(Protocol):
 
 @dataclass(frozen=True)
 class VectorOdds:
-    """The same for every row."""
+    """Log-odds that are one vector for every row, such as those of the prior."""
 
     vector: Floats
 
@@ -83,6 +84,7 @@ class VectorOdds:
 
 
 def prior_of_dichotomies(weight: Floats, alpha: float, dichotomies: Dichotomies) -> VectorOdds:
+    """The log-odds of the class prior between the two sides of every column of a code."""
     margins, vector = np.zeros((1, dichotomies.columns)), np.zeros((1, dichotomies.width))
     prior_odds(margins[0], weight, dichotomies.dichotomies, alpha)
     dichotomies.put(vector, margins)

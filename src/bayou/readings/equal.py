@@ -12,7 +12,7 @@ from bayou.readings.partition import Discretiser, Floats, Partition, checked_cel
 
 @dataclass(frozen=True)
 class EqualWidth(Discretiser):
-    r"""Cuts at $\min + (\max - \min)\, t / \text{bins}$, empty intervals left out.
+    r"""Intervals of equal width: cuts at $\min + (\max - \min)\, t / \text{bins}$, empty intervals left out.
 
     On summaries a cut is moved down to the nearest cell bound, because cells cannot be divided. Classes are
     not looked at; the level is what MODL's criterion gives to the intervals. $O(m)$ for m cells.
@@ -54,7 +54,7 @@ class EqualWidth(Discretiser):
 
 @dataclass(frozen=True)
 class EqualFrequency(Discretiser):
-    r"""Interval t ends with the first cell at which the weight reaches $t N / \text{bins}$.
+    r"""Intervals of equal weight: t ends with the first cell at which the weight reaches $t N / \text{bins}$.
 
     Heavy cells may swallow whole intervals, so that fewer remain. Classes are not looked at; the level is
     what MODL's criterion gives to the intervals. $O(m)$ for m cells.

@@ -11,7 +11,7 @@ from bayou.readings.partition import Discretiser, Floats, Partition, checked_cel
 
 @dataclass(frozen=True)
 class FayyadIrani(Discretiser):
-    r"""Split where the class entropy falls most, as long as the gain pays for describing the split.
+    r"""Recursive entropy splitting: cut where class entropy falls most, while the gain pays for describing the split.
 
     A split of S with c classes into S1, S2 is accepted if
 

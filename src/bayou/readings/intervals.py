@@ -158,6 +158,7 @@ class IntervalReading:
 
     @property
     def counts(self) -> Floats:
+        """float64[P, K] weight of every interval."""
         return self.partitions.counts
 
     def counted(self, counts: Floats) -> Self:

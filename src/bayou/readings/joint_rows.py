@@ -1,4 +1,4 @@
-"""Exact test-then-train over joint counts: any number of readings trail one set of counts."""
+"""Exact test-then-train over joint counts: several readings predict each row before it is counted, once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def readings_predict_then_update(
     Row i is read by the first read[i] readings (None: all). With a prior, collections start from it, but for the
     first `bare` readings; one-dependence estimators never do, for theirs is part of them.
     """
-    told = np.full(block.n, len(out), dtype=np.int64) if read is None else read
+    how_many = np.full(block.n, len(out), dtype=np.int64) if read is None else read
     for where, counted in countable_runs(summary, block):
         part = block.rows(where.start, where.stop)
         s = summary if counted else summary.flushed()
@@ -48,7 +48,9 @@ def readings_predict_then_update(
         mine = out if part.n == block.n else np.ascontiguousarray(out[:, where])
         if prior is not None:
             add_prior_of(s, prior, part, terms, mine, bare)
-        _predict_then_update(s, terms, alpha, part, s.codes_of(part), told[where], min_count, counted, mine)
+        _predict_then_update(
+            s, terms, alpha, part, s.codes_of(part), how_many[where], min_count, counted, mine
+        )
         if mine is not out:
             out[:, where] = mine
         if counted:
@@ -63,8 +65,8 @@ def read_direct(
     """out[r, i] += what reading r says of row i, straight from the counts: for few rows."""
     n = len(codes)
     part = Block(np.empty((n, 0)), codes, (), np.full(n, -1, dtype=np.int32), np.zeros(n))
-    told = np.full(n, len(terms), dtype=np.int64)
-    _predict_then_update(summary, terms, alpha, part, codes, told, min_count, False, out)
+    how_many = np.full(n, len(terms), dtype=np.int64)
+    _predict_then_update(summary, terms, alpha, part, codes, how_many, min_count, False, out)
 
 
 def _predict_then_update(
@@ -107,12 +109,12 @@ def add_prior_of(
     s: JointCounts, prior: Prior, block: Block, terms: Readings, out: Floats, bare: int = 0
 ) -> None:
     """Start collections from the log prior as it stood before each row; a block without labels has one for all."""
-    weights, told = ClassCounts(), np.zeros(out.shape[1:])
+    weights, log_prior = ClassCounts(), np.zeros(out.shape[1:])
     weights.weight, weights.declared = s.classes.copy(), s.declared_classes
-    prior.predict_then_update(weights, block, told)
+    prior.predict_then_update(weights, block, log_prior)
     for r, t in enumerate(terms):
         if t is not None and r >= bare:
-            out[r] += told
+            out[r] += log_prior
 
 
 def countable_runs(summary: JointCounts, block: Block) -> Iterator[tuple[slice, bool]]:

@@ -13,7 +13,7 @@ from bayou.readings.partition import Discretiser, Floats, Partition, checked_cel
 
 @dataclass(frozen=True)
 class KMeansBins(Discretiser):
-    r"""At most `bins` runs of cells with the least $\sum_i \sum_{v \in i} w_v (x_v - \mu_i)^2$, exactly.
+    r"""Exact k-means in one dimension: at most `bins` runs with the least $\sum_i \sum_{v \in i} w_v (x_v - \mu_i)^2$.
 
     A cell counts as its largest value. Classes are not looked at; the level is what MODL's criterion gives
     to the intervals. $O(\text{bins} \cdot m \log m)$ for m cells.

@@ -1,4 +1,4 @@
-"""What every live reader can do: log-probabilities straight from a summary as it stands."""
+"""Base of live readers: log-probabilities straight from a summary as it stands."""
 
 from __future__ import annotations
 

@@ -95,10 +95,12 @@ class Scores:
 
     @property
     def no_change_accuracy(self) -> float:
+        """Accuracy of always predicting the label of the row before."""
         return self._share(self.no_change)
 
     @property
     def majority_accuracy(self) -> float:
+        """Accuracy of always predicting the majority class so far."""
         return self._share(self.majority)
 
     @property
@@ -141,6 +143,7 @@ class Scores:
 
     @property
     def macro_recall(self) -> float:
+        """Mean recall over the classes that occurred."""
         return self._macro(self.per_class.recall)
 
     @property

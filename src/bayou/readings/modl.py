@@ -28,7 +28,7 @@ _EXACT_CELLS = {"greedy": 0, "auto": AUTO_CELLS, "optimal": 1 << 62}
 
 @dataclass(frozen=True)
 class MODL(Discretiser):
-    r"""Intervals that minimise the length of describing the intervals and the classes inside them.
+    r"""MODL discretisation: intervals that minimise the length of describing the intervals and the classes inside them.
 
     $$\ln N + \ln\binom{N+I-1}{I-1} + \sum_i \left[ \ln\binom{N_i+K-1}{K-1}
     + \ln\frac{N_i!}{\prod_c N_{ic}!} \right]$$

@@ -67,7 +67,7 @@ class Grouping:
 
 @dataclass(frozen=True)
 class MODLGroups(Recipe):
-    r"""Groups of values that minimise the length of describing the groups and the classes inside them.
+    r"""MODL grouping: groups of values that minimise the length of describing the groups and the classes inside them.
 
     $$\ln V + \ln B(V, I) + \sum_i \left[ \ln\binom{N_i+K-1}{K-1} + \ln\frac{N_i!}{\prod_c N_{ic}!} \right]$$
 

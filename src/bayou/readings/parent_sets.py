@@ -73,7 +73,7 @@ class ParentSetTable:
         return ParentSetTable.of(zip(child.tolist(), p.tolist(), q.tolist(), u.tolist(), strict=True), m)
 
     def moved(self, columns: Index, m: int) -> ParentSetTable:
-        """The same terms where column j has become columns[j] of m; new columns have the class alone."""
+        """These parent sets where column j has become columns[j] of m; new columns have the class alone."""
         sets = np.where(self.sets >= 0, np.append(columns, -1)[self.sets], -1)
         kept = [(int(i), int(p), int(q), float(u)) for (i, p, q), u in zip(sets, self.u, strict=True)]
         new = np.setdiff1d(np.arange(m), columns)
@@ -185,13 +185,13 @@ class OneParent:
 
 @dataclass(frozen=True)
 class GivenSets:
-    """Parent sets told column by column; columns not told get {}."""
+    """Parent sets given column by column; a column without any has the class alone as parent."""
 
-    told: tuple[Term, ...] = ()
+    given: tuple[Term, ...] = ()
 
     def terms(self, order: Index) -> list[Term]:
-        named = {term[0] for term in self.told}
-        return [*self.told, *((int(i), -1, -1, 1.0) for i in order if i not in named)]
+        named = {term[0] for term in self.given}
+        return [*self.given, *((int(i), -1, -1, 1.0) for i in order if i not in named)]
 
 
 def _ordered(p: int, q: int) -> Sequence[int]:

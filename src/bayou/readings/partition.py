@@ -182,7 +182,7 @@ def from_ends(upper: Floats, counts: Floats, ends: list[int], midpoints: bool, n
 
 
 def with_level(partition: Partition, n_classes: int) -> Partition:
-    """The same intervals with the level Boullé's criterion gives them."""
+    """The intervals of a partition with the level Boullé's criterion gives them."""
     prefix = np.empty((partition.n_parts + 1, partition.counts.shape[1] + 1))
     running_totals(prefix, partition.counts)
     level = partition_level(log_factorials(n_classes), prefix, n_classes)

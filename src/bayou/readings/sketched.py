@@ -23,7 +23,7 @@ CHUNK = 1 << 18  # terms held at once
 
 @dataclass(frozen=True)
 class Sketch(Recipe):
-    """Nominal columns in a fixed number of bytes each, however many values come: the heaviest, and `*`.
+    """Space-Saving sketch of nominal columns in a fixed number of bytes each: the heaviest values, and `*`.
 
     Parameters
     ----------
@@ -43,12 +43,13 @@ class Sketch(Recipe):
             raise DataError(f"max_bytes must be at least {LEAST}", value=self.max_bytes)
 
     def summary(self) -> HeavyHitters:
+        """The summary that this recipe fills."""
         return HeavyHitters(self.max_bytes)
 
 
 @dataclass(frozen=True)
 class CountMinSketch(Recipe):
-    """Nominal columns as estimated class counts of every value: each too large by chance, none forgotten.
+    """Count-min sketch of nominal columns: class counts of every value, each too large by chance, none forgotten.
 
     For columns where no value is frequent and each still tells something; `Sketch` is the better choice elsewhere.
 
@@ -73,6 +74,7 @@ class CountMinSketch(Recipe):
         self.summary()
 
     def summary(self) -> CountMin:
+        """The summary that this recipe fills."""
         return CountMin(self.eps, self.delta, self.conservative)
 
 
@@ -92,7 +94,7 @@ class SketchedTable(LiveReader[Any]):
 
     @classmethod
     def like(cls, table: CategoricalEstimator) -> SketchedTable:
-        """The same smoothing as a table over plain counts."""
+        """This smoothing as an estimator of probability tables over plain counts."""
         return cls(table.alpha, table.m)
 
     def add_log_prob(self, summary: HeavyHitters | CountMin, block: Block, out: Floats) -> None:

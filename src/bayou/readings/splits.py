@@ -91,6 +91,7 @@ class SplitRule(Recipe):
 
     @property
     def bits(self) -> bool:
+        """Whether merit is measured in bits of entropy, rather than as Gini impurity."""
         raise NotImplementedError
 
     def rules(self, delta: float, tie: float) -> Floats:
@@ -143,7 +144,7 @@ class SplitRule(Recipe):
 
 @dataclass(frozen=True)
 class InformationGain(SplitRule):
-    """Entropy before the split minus entropy after it, in bits; ranges up to log2 of the number of classes."""
+    """Information gain: entropy before the split minus entropy after it, in bits, up to log2 of the classes."""
 
     @property
     def bits(self) -> bool:
@@ -152,7 +153,7 @@ class InformationGain(SplitRule):
 
 @dataclass(frozen=True)
 class Gini(SplitRule):
-    """1 - sum of squared class shares, before the split minus after it; ranges up to 1.
+    """Gini impurity, 1 - sum of squared class shares, before the split minus after it; ranges up to 1.
 
     >>> Gini(binary=True)
     Gini(candidates=10, min_branch=0.01, binary=True, cuts=None)

@@ -30,6 +30,7 @@ class SpanningTree:
     r"""Chow and Liu's tree: the largest sum of $I(X_i; X_j | C)$, directed away from the first column."""
 
     def search(self, summary: JointCounts) -> ParentSetTable:
+        """The maximum spanning tree over the pair counts as they stand."""
         parents = np.full(len(summary.sizes), -1, dtype=np.int64)
         order = met_columns(summary)
         m = len(order)
@@ -81,6 +82,7 @@ class GreedyForest:
         return np.asarray(gain - price * parameters)
 
     def search(self, summary: JointCounts) -> ParentSetTable:
+        """The forest that greedy search finds over the pair counts as they stand."""
         order = met_columns(summary)
         m = len(order)
         gain = rounded(self.gains(summary)[np.ix_(order, order)])
@@ -111,6 +113,7 @@ class ByInformation:
         return np.lexsort((np.argsort(summary.reading_order), -sums)).astype(np.int64)
 
     def search(self, summary: JointCounts) -> ParentSetTable:
+        """The parent sets over the columns ordered by how much they tell about the others."""
         met, order = summary.seen > 0, self.order(summary)
         alone = [(int(i), -1, -1, 1.0) for i in np.flatnonzero(~met)]
         return ParentSetTable.of([*self.parent_sets.terms(order[met[order]]), *alone], len(order))

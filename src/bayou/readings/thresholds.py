@@ -40,6 +40,7 @@ class ThresholdTable:
 
     @property
     def false_positive_rate(self) -> Floats:
+        """Share of the rows of other classes that each threshold would flag."""
         return _share(self.false_positive, self.negatives)
 
     @property
@@ -52,6 +53,7 @@ class ThresholdTable:
 
     @property
     def f1(self) -> Floats:
+        """Harmonic mean of precision and recall at each threshold."""
         bottom = self.positives + self.true_positive + self.false_positive
         return np.divide(2 * self.true_positive, bottom, out=np.zeros_like(bottom), where=bottom > 0)
 

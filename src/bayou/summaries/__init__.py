@@ -1,1 +1,1 @@
-"""Level 1: named arrays that take in blocks of rows, merge, and decide nothing."""
+"""Sufficient statistics (level 1): named arrays that take in blocks of rows, merge, and decide nothing."""

@@ -1,4 +1,4 @@
-"""What summaries share: the life of declared arrays, and the tidying of counts from which rows were taken out."""
+"""Bases of summaries: the life of declared arrays, and the tidying of counts from which rows were taken out."""
 
 from __future__ import annotations
 
@@ -54,10 +54,12 @@ class State:
         return own or any(part.has_free_axes() for _, part in self.parts())
 
     def arrays(self) -> Arrays:
+        """The declared arrays and those of inner states, under stable names."""
         own = {name: getattr(self, name) for name in self.state}
         return own | {f"{prefix}{k}": a for prefix, part in self.parts() for k, a in part.arrays().items()}
 
     def restore(self, arrays: Arrays) -> None:
+        """Take the arrays given by `arrays`, and derive what follows from them."""
         for name in self.state:
             setattr(self, name, np.array(arrays[name], order="C"))
         for prefix, part in self.parts():
@@ -65,6 +67,7 @@ class State:
         self.derive()
 
     def realign(self, plan: Alignment) -> None:
+        """Move the cells of every array to where the larger schema has them; new cells are empty."""
         self.lengths = plan.lengths
         for name, cells in self.state.items():
             setattr(self, name, cells.moved(getattr(self, name), plan))
@@ -106,9 +109,11 @@ class ArraySummary(State):
             raise TypeError(f"{cls.__name__} declares arrays that decay: derive it from DecayingSummary")
 
     def config(self) -> Mapping[str, Scalar]:
+        """What must agree for a merge: the constructor's arguments."""
         return {}
 
     def merge(self, other: Self) -> None:
+        """Add another summary, each array as its declaration says."""
         self.check_mergeable(other)
         for name, cells in self.state.items():
             if cells.merge is not None:
@@ -122,11 +127,13 @@ class ArraySummary(State):
         return twin
 
     def fresh(self) -> Self:
+        """An empty summary of the same configuration and shape: the identity of merge."""
         twin = self.blank()
         twin.restore({name: self.state[_last(name)].emptied(a) for name, a in self.arrays().items()})
         return twin
 
     def copy(self) -> Self:
+        """An independent copy."""
         twin = self.blank()
         twin.restore(self.arrays())
         return twin
@@ -151,6 +158,7 @@ class DecayingSummary(ArraySummary):
     """A summary that can fade: `scale` multiplies the arrays declared with `scales=True`."""
 
     def scale(self, factor: float) -> None:
+        """Multiply every array declared with `scales=True` by a factor."""
         for name, cells in self.state.items():
             if cells.scales:
                 setattr(self, name, getattr(self, name) * factor)

@@ -19,8 +19,8 @@ def bitmaps_pay(s: JointCounts, codes: Codes, w: Floats) -> bool:
     n, m = codes.shape
     if n < 256 or m < 2 or np.any((w != 1.0) & (w != 0.0)):
         return False
-    cells = float(s.layout[1, m] + (s.layout[2, m] if s.order == 3 else 0))
-    increments = m * (m - 1) / 2 + (m * (m - 1) * (m - 2) / 6 if s.order == 3 else 0)
+    cells = float(s.layout[1, m] + (s.layout[2, m] if s.interaction_order == 3 else 0))
+    increments = m * (m - 1) / 2 + (m * (m - 1) * (m - 2) / 6 if s.interaction_order == 3 else 0)
     passes = float(s.sizes.max()) * m * 0.3 + cells * (0.6 / 64 + 2.0 * len(s.classes) / n)
     counts = (s.classes, s.singles, s.present, s.pairs, s.triples)
     return passes < increments and all(whole_numbers(table) for table in counts)
@@ -46,7 +46,7 @@ def count_by_bitmaps(s: JointCounts, codes: Codes, y: Codes, w: Floats, sign: fl
         s.singles[:, c] += sign * singles
         s.present[:, c] += sign * np.add.reduceat(np.append(singles, 0), s.layout[0, :-1]) * (s.sizes > 0)
         s.pairs[:, c] += sign * pairs
-        if s.order == 3:
+        if s.interaction_order == 3:
             s.triples[:, c] += sign * triples
 
 

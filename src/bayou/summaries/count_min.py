@@ -126,10 +126,10 @@ class CountMin(DecayingSummary):
         keys = np.ascontiguousarray(HeavyHitters.keys_of(block).T)
         terms = np.empty((len(self.tables), 0, self.tables.shape[3])) if out is None else out
         for j in range(len(self.tables)):
-            told = np.array([*smoothing, float(self.declared[j])])
+            smoothed = np.array([*smoothing, float(self.declared[j])])
             sketch_rows(
                 self.tables[j], self.present[j], self.free[j : j + 1], keys[j], block.y, block.w, self.hashes,
-                self.prime, sign, self.conservative, self.values_by_free, told, terms[j],
+                self.prime, sign, self.conservative, self.values_by_free, smoothed, terms[j],
             )  # fmt: skip
 
     def estimate(self, column: int, keys: Index) -> Floats:

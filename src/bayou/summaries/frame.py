@@ -58,6 +58,7 @@ class Frames(State):
 
     @property
     def frozen(self) -> NDArray[np.bool_]:
+        """bool[p] which columns have their range."""
         known: NDArray[np.bool_] = ~np.isnan(self.low)
         return known
 

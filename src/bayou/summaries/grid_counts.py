@@ -245,7 +245,7 @@ class GridCounts(ArraySummary):
         return twin
 
     def fresh(self) -> Self:
-        """The same frames, nothing counted."""
+        """A summary with these frames and nothing counted."""
         twin = type(self)(self.intervals, self.alpha, self.max_cells, self.joins)
         p = len(self.sizes)
         twin._empty(p, self.counts.shape[2])

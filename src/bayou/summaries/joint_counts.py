@@ -28,7 +28,7 @@ _COUNTS = ("classes", "singles", "present", "pairs", "triples")
 
 
 class JointCounts(DecayingSummary):
-    """n(c), n(v, c), n(v, v', c) and, of order 3, n(v, v', v'', c), over nominal columns and gridded numeric ones.
+    """n(c), n(v, c), n(v, v', c) and, of interaction order 3, n(v, v', v'', c), over nominal and gridded columns.
 
     Columns are the nominal ones, then the numeric ones. A row counts in a table when it has all its columns.
     Rows with a value in a numeric column that has no grid yet wait, as state, until there are `warm_up` of
@@ -40,7 +40,7 @@ class JointCounts(DecayingSummary):
 
     Examples
     --------
-    >>> JointCounts(order=3).bytes_for([2] * 19, 2)
+    >>> JointCounts(interaction_order=3).bytes_for([2] * 19, 2)
     135904
     """
 
@@ -58,22 +58,24 @@ class JointCounts(DecayingSummary):
         "numeric", "inner", frame=True, valid=valid.anything
     )  # of frozen columns: see `check`
     frozen: Index = declare("numeric", dtype=np.int64, frame=True, valid=valid.finite)
-    pending_numeric: Floats = declare("*waiting", "numeric", valid=valid.not_infinite)
-    pending_codes: Codes = declare("*waiting", "nominal", dtype=np.int32, valid=valid.value_codes)
-    pending_y: Codes = declare("*waiting", dtype=np.int32, valid=valid.class_codes)
-    pending_w: Floats = declare("*waiting", scales=True, valid=valid.non_negative)
+    pending_numeric: Floats = declare("*pending", "numeric", valid=valid.not_infinite)
+    pending_codes: Codes = declare("*pending", "nominal", dtype=np.int32, valid=valid.value_codes)
+    pending_y: Codes = declare("*pending", dtype=np.int32, valid=valid.class_codes)
+    pending_w: Floats = declare("*pending", scales=True, valid=valid.non_negative)
 
     def __init__(
         self,
-        order: int = 2,
+        interaction_order: int = 2,
         bins: int = 3,
         rule: str = "width",
         warm_up: int = 500,
         max_bytes: int = MAX_BYTES,
     ) -> None:
-        if order not in (2, 3):
-            raise SchemaError(f"order={order!r}; joint counts are of pairs (2) or of triples (3)")
-        self.order, self.max_bytes = order, max_bytes
+        if interaction_order not in (2, 3):
+            raise SchemaError(
+                f"interaction_order={interaction_order!r}; joint counts are of pairs (2) or of triples (3)"
+            )
+        self.interaction_order, self.max_bytes = interaction_order, max_bytes
         self.grid = Grid(bins, rule, warm_up)
         self.columns, self.inner = 0, bins - 1  # lengths before there is a schema
         super().__init__()
@@ -91,7 +93,11 @@ class JointCounts(DecayingSummary):
         )  # fmt: skip
 
     def config(self) -> dict[str, Scalar]:
-        return {"order": self.order, **self.grid.get_params(), "max_bytes": self.max_bytes}
+        return {
+            "interaction_order": self.interaction_order,
+            **self.grid.get_params(),
+            "max_bytes": self.max_bytes,
+        }
 
     def derive(self) -> None:
         """What follows from the state: where cells lie, values seen; and forget what was read before."""
@@ -128,7 +134,7 @@ class JointCounts(DecayingSummary):
 
     @property
     def reading_order(self) -> Index:
-        """Columns in the order in which one may be the parent of a later one; as stored, if none was told."""
+        """Columns in the order in which one may be the parent of a later one; as stored, unless an order was given."""
         return np.argsort(self.ranks, kind="stable") if len(self.ranks) else np.arange(len(self.sizes))
 
     def codes_of(self, block: Block) -> Codes:
@@ -307,7 +313,7 @@ class JointCounts(DecayingSummary):
         lengths = {
             "singles": layout[0, -1],
             "pairs": layout[1, -1],
-            "triples": layout[2, -1] * (self.order == 3),
+            "triples": layout[2, -1] * (self.interaction_order == 3),
         }
         for name, length in lengths.items():
             require(len(arrays[name]) == length, f"{name} of the joint counts must have {length} cells")
@@ -350,7 +356,13 @@ class JointCounts(DecayingSummary):
         """Bytes of counts over columns with these numbers of values and k classes."""
         layout = np.empty((3, len(sizes) + 1), dtype=np.int64)
         fill_layout(layout, np.array(sizes, dtype=np.int64))
-        total = layout[0, -1] + layout[1, -1] + (layout[2, -1] if self.order == 3 else 0) + len(sizes) + 1
+        total = (
+            layout[0, -1]
+            + layout[1, -1]
+            + (layout[2, -1] if self.interaction_order == 3 else 0)
+            + len(sizes)
+            + 1
+        )
         return 8 * k * int(total)
 
     def check_bytes(self, sizes: list[int], k: int) -> None:
@@ -360,7 +372,7 @@ class JointCounts(DecayingSummary):
             return
         largest = sorted(sizes, reverse=True)[:3]
         raise SchemaError(
-            f"the counts of all {'pairs' if self.order == 2 else 'triples'} of {sum(sizes)} values in "
+            f"the counts of all {'pairs' if self.interaction_order == 2 else 'triples'} of {sum(sizes)} values in "
             f"{len(sizes)} columns and {k} classes need {need / 1e6:,.0f} MB, beyond max_bytes="
             f"{self.max_bytes:,}; the columns with most values have {largest}. Ways out: fewer columns, a "
             "smaller Declared(max_values=...), a coarser Grid(bins=...), a classifier that needs pairs only "
@@ -414,7 +426,7 @@ class JointCounts(DecayingSummary):
         present[columns] = self.present
         pairs = np.zeros((int(layout[1, -1]), k))
         move_pairs(pairs, self.pairs, layout, self.layout, columns, cells)
-        if self.order == 3:
+        if self.interaction_order == 3:
             triples = np.zeros((int(layout[2, -1]), k))
             move_triples(triples, self.triples, layout, self.layout, columns, cells)
             self.triples = triples

@@ -48,7 +48,7 @@ def stack(a: Block, b: Block) -> Block:
 
 
 def realigned(block: Block, plan: Alignment) -> Block:
-    """The same labelled rows under another schema: columns, classes, values and words moved, new columns missing."""
+    """Labelled rows under another schema: columns, classes, values and words moved, new columns missing."""
     numeric = np.full((block.n, plan.numeric.size), np.nan)
     numeric[:, plan.numeric.to] = block.numeric
     codes = np.full((block.n, plan.nominal.size), -1, dtype=np.int32)

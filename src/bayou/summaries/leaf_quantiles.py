@@ -28,9 +28,9 @@ class LeafQuantiles(State):
     tuples: Floats = declare(
         "*tuples", "width", valid=valid.anything
     )  # checked slot by slot, as `QuantileTuples` are
-    values: Floats = declare("*waiting", "numeric", valid=valid.anything)
-    labels: Codes = declare("*waiting", dtype=np.int32, valid=valid.anything)
-    weights: Floats = declare("*waiting", valid=valid.anything)
+    values: Floats = declare("*pending", "numeric", valid=valid.anything)
+    labels: Codes = declare("*pending", dtype=np.int32, valid=valid.anything)
+    weights: Floats = declare("*pending", valid=valid.anything)
     sizes: Index = declare("*slots", "numeric", dtype=np.int64, valid=valid.finite)
     pending: Index = declare("*slots", dtype=np.int64, valid=valid.finite)
 
@@ -82,7 +82,7 @@ class LeafQuantiles(State):
             each.realign(plan)
 
     def fresh(self, slots: int) -> LeafQuantiles:
-        """The same over the same schema, with nothing in it."""
+        """Empty quantiles over the same schema, for so many leaves."""
         twin = LeafQuantiles(self._tuples, 0)
         twin._empty = self._empty.fresh()
         twin.resize(slots)

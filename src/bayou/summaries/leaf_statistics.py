@@ -64,6 +64,7 @@ class LeafStatistics(State):
 
     @property
     def slots(self) -> int:
+        """Number of leaves that can keep statistics."""
         return len(self.moments)
 
     def slot_bytes(self, classes: int, numeric: int, cells: int, nominal: int) -> int:

@@ -26,6 +26,7 @@ class PendingRows:
 
     @staticmethod
     def none(p: int = 0, q: int = 0) -> PendingRows:
+        """No rows, of p numeric and q nominal columns."""
         return PendingRows(
             np.zeros((0, p)), np.zeros((0, q), dtype=np.int32), np.zeros(0, dtype=np.int32), np.zeros(0)
         )
@@ -34,6 +35,7 @@ class PendingRows:
         return len(self.y)
 
     def block(self) -> Block:
+        """The rows as a block."""
         return Block(self.numeric, self.codes, (), self.y, self.w)
 
     def joined(self, block: Block, which: NDArray[np.bool_]) -> PendingRows:
@@ -46,9 +48,11 @@ class PendingRows:
         )
 
     def take(self, which: NDArray[np.bool_] | NDArray[np.int64]) -> PendingRows:
+        """Some of the rows."""
         return PendingRows(self.numeric[which], self.codes[which], self.y[which], self.w[which])
 
     def weighted(self, w: Floats) -> PendingRows:
+        """These rows with other weights."""
         return PendingRows(self.numeric, self.codes, self.y, w)
 
     def sorted(self) -> PendingRows:
@@ -77,7 +81,7 @@ class PendingRows:
         return self.weighted(w).take(w > 0)
 
     def realigned(self, plan: Alignment) -> PendingRows:
-        """The same rows under a larger schema."""
+        """These rows under a larger schema."""
         n = len(self)
         codes = np.full((n, plan.nominal.size), -1, dtype=np.int32)
         numeric = np.full((n, plan.numeric.size), np.nan)

@@ -69,9 +69,9 @@ class QuantileTuples(ArraySummary):
     law: ClassVar[MergeLaw] = MergeLaw.BOUNDED
     tuples: Floats = declare("*tuples", "width", valid=_tuples)
     sizes: Index = declare("numeric", dtype=np.int64, valid=valid.finite)
-    values: Floats = declare("*waiting", "numeric", valid=valid.not_infinite)
-    labels: Codes = declare("*waiting", dtype=np.int32, valid=valid.class_codes)
-    weights: Floats = declare("*waiting", valid=valid.non_negative)
+    values: Floats = declare("*pending", "numeric", valid=valid.not_infinite)
+    labels: Codes = declare("*pending", dtype=np.int32, valid=valid.class_codes)
+    weights: Floats = declare("*pending", valid=valid.non_negative)
     declared: Index = from_schema(1, follows=declared_classes)
 
     def __init__(self, tuples: int = 100, eps: float | None = None, exact: int = 0) -> None:
@@ -93,6 +93,7 @@ class QuantileTuples(ArraySummary):
 
     @property
     def n_columns(self) -> int:
+        """Number of numeric columns."""
         return len(self.sizes)
 
     @property
@@ -101,6 +102,7 @@ class QuantileTuples(ArraySummary):
 
     @property
     def n_classes(self) -> int:
+        """Number of classes."""
         return int(self.rows.shape[1]) - HEAD
 
     def config(self) -> Mapping[str, Scalar]:

@@ -64,6 +64,7 @@ class TreeNodes(State):
 
     @property
     def count(self) -> int:
+        """Number of nodes."""
         return int(self.used[0])
 
     def leaves(self) -> Index:

@@ -43,6 +43,7 @@ class ValueCounters:
 
     @property
     def size(self) -> int:
+        """Number of counters in use."""
         return int(self.totals[0])
 
     @property
@@ -144,6 +145,7 @@ class ValueCounters:
         self.trim(capacity)
 
     def scale(self, factor: float) -> None:
+        """Multiply everything counted by a factor."""
         for part in (self.cells, self.present, self.rest):
             part *= factor
         self.totals[1] *= factor
@@ -165,5 +167,6 @@ class ValueCounters:
 
     @property
     def nbytes(self) -> int:
+        """Bytes of all arrays."""
         parts = (self.keys, self.cells, self.texts, self.named, self.heap, self.place, self.index)
         return sum(part.nbytes for part in parts) + self.present.nbytes + self.rest.nbytes + 16

@@ -69,7 +69,7 @@ def _scalars(name: str, array: Floats, summary: Weights) -> None:
 
 
 def _mixture(name: str, array: Floats, summary: Weights) -> None:
-    """The same experts take part as at the start: those that do not have no arrays to read."""
+    """Exactly those experts take part that did at the start: those that do not have no arrays to read."""
     valid.non_negative(name, array, summary)
     takes_part = summary._first_mixture_weights() > 0
     require(np.array_equal(array > 0, takes_part), "a mixture weight belongs to an expert that takes no part")
@@ -189,7 +189,7 @@ class Weights(ArraySummary):
         terms: Floats,
         units: Floats,
         prior: Floats,
-        lift: Floats,
+        pmi_prior: Floats,
         edges: Index,
         y: Codes,
         w: Floats,
@@ -198,7 +198,7 @@ class Weights(ArraySummary):
     ) -> Floats:
         """[n, K] scores of the rows as they stood before each; rows with label and weight are learned.
 
-        terms : float64[n, active, K], overwritten; units : float64[n, p or 0]; prior, lift : float64[n, K];
+        terms : float64[n, active, K], overwritten; units : float64[n, p or 0]; prior, pmi_prior : float64[n, K];
         edges : int64[views + 1], where the columns of each view end. `y` of -1 only predicts.
         index : int64[active], the columns that have terms (all of them, but for `Experts`); the first `as_pmi`
         of these come as pointwise mutual information.
@@ -209,13 +209,13 @@ class Weights(ArraySummary):
             rule = np.array([rate.eta, rate.forget, rate.share, float(rate.published)])
             learn_experts(
                 self.weights, self.mean, self.squares, self.columns, self.bias, self.scalars, self.mixture_weights,
-                self.follows, self.last, terms, prior, lift, index, as_pmi, y, w, rule, out,
+                self.follows, self.last, terms, prior, pmi_prior, index, as_pmi, y, w, rule, out,
             )  # fmt: skip
         elif isinstance(self.rate, MiniBatch):
-            self._learn_batches(self.rate, terms, units, prior, lift, edges, y, w, out)
+            self._learn_batches(self.rate, terms, units, prior, pmi_prior, edges, y, w, out)
         else:
             learn_weights(
-                self.weights, self.squares, self.bias, self.scalars, self.ring, terms, units, prior, lift,
+                self.weights, self.squares, self.bias, self.scalars, self.ring, terms, units, prior, pmi_prior,
                 edges, y, w, self._rule(), out,
             )  # fmt: skip
         return out
@@ -233,7 +233,7 @@ class Weights(ArraySummary):
         raise UnsupportedError(f"Weights know no rule for {rate!r}")
 
     def _learn_batches(
-        self, rate: MiniBatch, terms: Floats, units: Floats, prior: Floats, lift: Floats, edges: Index,
+        self, rate: MiniBatch, terms: Floats, units: Floats, prior: Floats, pmi_prior: Floats, edges: Index,
         y: Codes, w: Floats, out: Floats,
     ) -> None:  # fmt: skip
         """Rows wait in a buffer as inputs and joint log-probabilities; a full buffer is learned."""
@@ -248,7 +248,7 @@ class Weights(ArraySummary):
         rule = np.array([rate.eta, float(rate.passes), float(rate.lift)])
         learn_batches(
             self.weights, self.squares, self.bias, self.scalars, room, joint, labels, amounts, fill,
-            terms, units, prior, lift, edges, y, w, rule, out,
+            terms, units, prior, pmi_prior, edges, y, w, rule, out,
         )  # fmt: skip
         if teaches.any():
             n = int(fill[0])

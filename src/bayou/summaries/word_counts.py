@@ -39,9 +39,11 @@ class TextCounts:
         return max(int(self.seen[0]), self.declared)
 
     def count_seen(self) -> None:
+        """Find out which words were seen in any class."""
         count_seen(self.seen, self.counts, np.zeros(2, dtype=np.int64), np.array([self.size]))
 
     def realign(self, words: Axis, classes: Axis) -> None:
+        """Move the counts to where the larger schema has words and classes."""
         counts = move(self.counts[: self.size], 1, classes)
         if words.size > len(self.counts) or not np.array_equal(words.to, np.arange(self.size)):
             room = np.zeros((max(words.size, 2 * len(self.counts)), classes.size))

@@ -17,7 +17,7 @@ from bayou.streams.source import Rows, Source
 
 
 @dataclass(frozen=True)
-class Batch:
+class LabelledBatch:
     """Rows and labels as `learn_batch` takes them; `number` of the first row."""
 
     rows: Any
@@ -61,40 +61,41 @@ QUICK, SLOW = 0.1, 0.5  # seconds
 SMALLEST, LARGEST = 125, 8_000
 
 
-def batches(data: Stream, pace: Pace | int | None = None, rows: int | None = None) -> Iterator[Batch]:
+def batches(data: Stream, pace: Pace | int | None = None, rows: int | None = None) -> Iterator[LabelledBatch]:
     """A stream, or a pair (X, y), in batches of as many rows as the pace says, at most `rows` in all."""
     pace = pace if isinstance(pace, Pace) else Pace(pace)
     if is_source(data):
         yield from _from_source(data, pace, rows)
         return
-    sample = Sample.of(data)
+    sample = RowsInMemory.of(data)
     end = sample.size if rows is None else min(rows, sample.size)
     lo = 0
     while lo < end:
         hi = min(lo + pace.next(), end)
-        yield Batch(part(sample.table, slice(lo, hi)), sample.labels[lo:hi], lo, hi - lo)
+        yield LabelledBatch(part(sample.table, slice(lo, hi)), sample.labels[lo:hi], lo, hi - lo)
         lo = hi
 
 
-def _from_source(source: Source, pace: Pace, rows: int | None) -> Iterator[Batch]:
+def _from_source(source: Source, pace: Pace, rows: int | None) -> Iterator[LabelledBatch]:
     done = 0
     while rows is None or done < rows:
         size = pace.next()
         got = source.read(size if rows is None else min(size, rows - done))
         if got is None:
             return
-        yield Batch(got, labels_of(got), done, len(got))
+        yield LabelledBatch(got, labels_of(got), done, len(got))
         done += len(got)
 
 
 def labels_of(rows: Rows) -> Any:
+    """The labels of rows from a stream; refuses rows without any."""
     if rows.labels is None:
         raise DataError("the stream has no labels", remedy="say which column is the target: target=")
     return rows.labels
 
 
 @dataclass(frozen=True)
-class Sample:
+class RowsInMemory:
     """Rows held in memory, for protocols that go over them more than once."""
 
     table: Table
@@ -102,7 +103,7 @@ class Sample:
     size: int
 
     @staticmethod
-    def of(data: Source | tuple[Any, Any], rows: int | None = None) -> Sample:
+    def of(data: Source | tuple[Any, Any], rows: int | None = None) -> RowsInMemory:
         """All rows of a stream (at most `rows`), or of a pair (X, y)."""
         if is_source(data):
             return _collected(data, rows)
@@ -113,12 +114,12 @@ class Sample:
         table, labels = table_of(data[0]), _indexable(data[1])
         if len(labels) != table.n:
             raise DataError(f"{table.n} rows but {len(labels)} labels")
-        sample = Sample(table, labels, table.n)
+        sample = RowsInMemory(table, labels, table.n)
         return sample if rows is None or rows >= table.n else sample.take(np.arange(rows))
 
-    def take(self, index: NDArray[np.int64]) -> Sample:
+    def take(self, index: NDArray[np.int64]) -> RowsInMemory:
         """The rows at these places."""
-        return Sample(part(self.table, index), picked(self.labels, index), len(index))
+        return RowsInMemory(part(self.table, index), picked(self.labels, index), len(index))
 
 
 def part(table: Table, where: slice | NDArray[np.int64]) -> Table:
@@ -148,7 +149,7 @@ def _indexable(labels: Any) -> Any:
     return labels.to_numpy() if hasattr(labels, "to_numpy") else list(labels)
 
 
-def _collected(source: Source, rows: int | None) -> Sample:
+def _collected(source: Source, rows: int | None) -> RowsInMemory:
     import pyarrow as pa
 
     from bayou.streams.source import Words
@@ -160,8 +161,8 @@ def _collected(source: Source, rows: int | None) -> Sample:
     words = [p.words for p in parts if p.words is not None]
     size = sum(len(p) for p in parts)
     labels = pa.chunked_array([p.labels for p in parts]).combine_chunks()
-    whole = Rows(0, columns, labels, Words.join(words) if words else None, size)
-    return Sample(table_of(whole), labels, size)
+    together = Rows(0, columns, labels, Words.join(words) if words else None, size)
+    return RowsInMemory(table_of(together), labels, size)
 
 
 def _joined(arrays: list[Any]) -> Any:

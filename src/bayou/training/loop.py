@@ -14,12 +14,12 @@ from bayou.classifiers.estimator import Estimator
 from bayou.persist.errors import CheckpointError
 from bayou.protocols import Arrays
 from bayou.streams import Source
-from bayou.training.batches import Batch, Pace, Stream, batches
+from bayou.training.batches import LabelledBatch, Pace, Stream, batches
 
 
 def feed(
     stream: Stream,
-    step: Callable[[Batch], None],
+    step: Callable[[LabelledBatch], None],
     *,
     rows: int | None = None,
     pace: Pace | int | None = None,
@@ -63,12 +63,13 @@ class Work(Protocol):
     """What is done with the rows of a source, and all that a checkpoint keeps of it: models, and other arrays."""
 
     @property
-    def models(self) -> Mapping[str, Any]: ...
+    def models(self) -> Mapping[str, Any]:
+        """The models at work, by name."""
 
-    def tell(self, source: Source) -> object:
+    def declare_columns(self, source: Source) -> object:
         """Take in what the source declares about its columns, before the first row."""
 
-    def step(self, batch: Batch) -> None:
+    def step(self, batch: LabelledBatch) -> None:
         """Work on the rows, in order."""
 
     def arrays(self) -> Arrays:
@@ -84,10 +85,10 @@ class Learning:
     def __init__(self, model: Any) -> None:
         self.models = {"model": model}
 
-    def tell(self, source: Source) -> None:
+    def declare_columns(self, source: Source) -> None:
         declare_columns(self.models["model"], source)
 
-    def step(self, batch: Batch) -> None:
+    def step(self, batch: LabelledBatch) -> None:
         self.models["model"].learn_batch(batch.rows, batch.labels)
 
     def arrays(self) -> Arrays:

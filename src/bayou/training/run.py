@@ -65,7 +65,7 @@ class Trained:
 class Run:
     """One process's share of a training: reads, works, and writes checkpoints when they are due.
 
-    It begins with the first row of the source unless it is told to go on from a checkpoint.
+    It begins with the first row of the source unless it goes on from a checkpoint.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class Run:
         """Work until the source ends, the limit is reached, or a signal comes."""
         with Interrupts() as interrupts:
             if not self._gone_on:
-                self.work.tell(self.source)
+                self.work.declare_columns(self.source)
                 self._write()  # so that from now on there is something to resume
             before = self.rows
 

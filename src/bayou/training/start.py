@@ -102,12 +102,12 @@ def resume(
         doing = restored(Learning(found.model) if work is None else work(found.models), found)
         if found.finished:
             return Trained(doing, found.rows, True)
-        told = found.notes.get("stream") if source is None else source
-        if told is None:
+        origin = found.notes.get("stream") if source is None else source
+        if origin is None:
             raise CheckpointError(
                 f"{os.fspath(folder)} does not say how its source is opened; give the source"
             )
-        with _opened(told) as opened:
+        with _opened(origin) as opened:
             run = Run(
                 doing, opened, checkpoint, notes=found.notes, limit=found.notes.get("limit"), every=every,
                 block=block, keep_going=keep_going,

@@ -34,7 +34,7 @@ class CellReading(Reading, Protocol):
         """float64[P, K] weight of every cell."""
 
     def counted(self, counts: Floats) -> Self:
-        """The same cells with other weights."""
+        """A reading of these cells with other weights."""
 
     def cells_of(self, block: Block) -> Codes:
         """int32[n, d] the cell of every value within its column, -1 where it is missing or has none."""

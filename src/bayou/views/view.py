@@ -48,7 +48,7 @@ def next_point(rows: int) -> int:
 
 
 class View(Generic[S]):
-    """What live and searched views share: everything that concerns the summary alone."""
+    """Base of views: a summary, and everything that concerns it alone."""
 
     searched = False
 
@@ -57,6 +57,7 @@ class View(Generic[S]):
 
     @property
     def law(self) -> MergeLaw:
+        """What `merge` promises: that of the summary."""
         return self.summary.law
 
     def states(self) -> Sequence[Any]:
@@ -64,12 +65,15 @@ class View(Generic[S]):
         return (self.summary,)
 
     def update(self, block: Block) -> None:
+        """Learn the rows."""
         self.summary.update(block)
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
+        """out[n, K] += log p(x | c) of this view's columns."""
         raise NotImplementedError
 
     def predict_then_update(self, block: Block, out: Floats) -> None:
+        """out[n, K] += log p(x | c) as it stood before each row, which is then learned."""
         raise NotImplementedError
 
     def column_terms(self, block: Block) -> Floats:
@@ -112,9 +116,11 @@ class View(Generic[S]):
         raise UnsupportedError(f"cannot sample: {type(self).__name__} does not say how its columns are drawn")
 
     def merge(self, other: Self) -> None:
+        """Add what another view of the same configuration and schema has counted."""
         self.summary.merge(other.summary)
 
     def subtract(self, block: Block) -> None:
+        """Unlearn the rows, or say why that cannot be done."""
         if not isinstance(self.summary, Subtracts):
             name = type(self.summary).__name__
             raise UnsupportedError(
@@ -123,6 +129,7 @@ class View(Generic[S]):
         self.summary.subtract(block)
 
     def scale(self, factor: float) -> None:
+        """Multiply everything counted by a factor, or say why that cannot be done."""
         if not isinstance(self.summary, Decays):
             raise UnsupportedError(
                 f"cannot decay: {type(self.summary).__name__} holds nothing that could fade"
@@ -130,6 +137,7 @@ class View(Generic[S]):
         self.summary.scale(factor)
 
     def realign(self, plan: Alignment) -> None:
+        """Make room for new classes, columns and values."""
         self.summary.realign(plan)
 
     @property
@@ -138,6 +146,7 @@ class View(Generic[S]):
         return getattr(self.summary, "has_no_columns", False)
 
     def fresh(self) -> Self:
+        """A view of the same configuration and schema that has learned nothing."""
         raise NotImplementedError
 
     def refresh(self) -> None:
@@ -150,14 +159,16 @@ class View(Generic[S]):
         """The summary changed in a way that is not a row count."""
 
     def arrays(self) -> Arrays:
+        """The learned state under stable names."""
         return self.summary.arrays()
 
     def restore(self, arrays: Arrays) -> None:
+        """Take a state given by `arrays`."""
         self.summary.restore(arrays)
 
 
 class Live(View[S]):
-    """A view that needs no keeping: the reader works on the summary as it stands."""
+    """A live view, which keeps no reading: the reader works on the summary as it stands."""
 
     def __init__(self, summary: S, reader: LiveReader[S]) -> None:
         super().__init__(summary)

@@ -12,9 +12,9 @@ from bayou.backends.fold import Part, Total, check_law, error_to_json, merged, p
 from bayou.backends.frames import loose, prepared
 from bayou.backends.pool import Learned, Paths, Plan
 from bayou.backends.shards import Shard
-from bayou.backends.spark.rows import heads, mapped, partition, source, wishes
+from bayou.backends.spark.rows import heads, mapped, partition, read_options, source
 from bayou.backends.spark.trouble import explained
-from bayou.backends.worker import Job, alone
+from bayou.backends.worker import ShardJob, alone
 from bayou.errors import BayouError, DataError
 from bayou.streams.read_options import ReadOptions
 from bayou.streams.source import Policy
@@ -72,7 +72,9 @@ def fit_files(
     shard_bytes: int | None = None,
     **options: Any,
 ) -> M:
-    """The same, from files that the driver and all executors see: paths are shipped, not rows.
+    """A new model of the estimator's parameters, learned from files that the driver and all executors see.
+
+    Paths are shipped, not rows.
 
     The options are those of `bayou.fit_files`, and the shards are the same.
     """
@@ -89,7 +91,7 @@ def learn_files(
     fan_in: int = FAN_IN,
     shard_bytes: int | None = None,
 ) -> Learned:
-    """The same as `fit_files`, with what is known besides the model."""
+    """Learn as `fit_files` does, and return what is known besides the model, too: rows and rejects."""
     check_law(estimator, ordered=True)
 
     def learn(plan: Plan) -> Learned:
@@ -101,19 +103,19 @@ def learn_files(
 
 def learned(df: Any, model: Any, options: Mapping[str, Any], fan_in: int) -> Learned:
     """Rows of a DataFrame learned from an empty model, or one whose schema and frames are known."""
-    wished = wishes(options)
-    if wished.choose_target(df.columns) is None:
+    reading = read_options(options)
+    if reading.choose_target(df.columns) is None:
         raise DataError(
             "a table without a target cannot be learned", remedy="say which column it is: target="
         )
     if not model.started or loose(model):
-        model = prepared(model, heads(df, wished))
+        model = prepared(model, heads(df, reading))
     blank = files.dumps(model.fresh())
-    parts = mapped(df, _row_learner(blank, wished), "number long, part binary").rdd
+    parts = mapped(df, _row_learner(blank, reading), "number long, part binary").rdd
     return _taken(_tree(parts.map(tuple), fan_in), blank)
 
 
-def _shard_learner(job: Job) -> Callable[[tuple[int, Shard]], tuple[int, bytes]]:
+def _shard_learner(job: ShardJob) -> Callable[[tuple[int, Shard]], tuple[int, bytes]]:
     def learn(numbered: tuple[int, Shard]) -> tuple[int, bytes]:
         alone()
         return numbered[0], job.partial(numbered[1])
@@ -122,14 +124,14 @@ def _shard_learner(job: Job) -> Callable[[tuple[int, Shard]], tuple[int, bytes]]
 
 
 def _row_learner(
-    blank: bytes, wished: ReadOptions
+    blank: bytes, reading: ReadOptions
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def learn(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         alone()
         number = partition()
         place = f"partition {number}"
         try:
-            found = source(batches, wished, place)
+            found = source(batches, reading, place)
             part = None if found is None else partial(blank, found, place)
         except BayouError as error:
             part = Part(b"", error=error_to_json(error, place)).to_bytes()

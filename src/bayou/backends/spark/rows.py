@@ -17,7 +17,7 @@ HEAD = 20_000  # rows at the start of a partition that may be looked at for fram
 HEADS = 8  # partitions that may be
 
 
-def wishes(options: Mapping[str, Any]) -> ReadOptions:
+def read_options(options: Mapping[str, Any]) -> ReadOptions:
     """The options of `open_stream` that make sense for a table."""
     kinds: dict[str, Any] = {
         name: kind for kind in ("nominal", "numeric", "text") for name in listed(options.get(kind, ()))
@@ -26,7 +26,7 @@ def wishes(options: Mapping[str, Any]) -> ReadOptions:
     return ReadOptions(options.get("target"), kinds, ignore, policy)
 
 
-def source(batches: Iterable[pa.RecordBatch], wished: ReadOptions, name: str) -> Source | None:
+def source(batches: Iterable[pa.RecordBatch], options: ReadOptions, name: str) -> Source | None:
     """The rows of record batches; None if there are no batches."""
     found = iter(batches)
     first = next(found, None)
@@ -37,7 +37,7 @@ def source(batches: Iterable[pa.RecordBatch], wished: ReadOptions, name: str) ->
         yield first
         yield from found
 
-    return ColumnarSource(HandedBatches(first.schema, all_of_them(), name), wished)
+    return ColumnarSource(HandedBatches(first.schema, all_of_them(), name), options)
 
 
 def mapped(df: Any, function: Callable[[Any], Iterator[pa.RecordBatch]], schema: Any) -> Any:
@@ -55,13 +55,13 @@ def partition() -> int:
     return 0 if task is None else int(task.partitionId())
 
 
-def heads(df: Any, wished: ReadOptions) -> Iterator[Source]:
+def heads(df: Any, options: ReadOptions) -> Iterator[Source]:
     """The first rows of the first partitions, in order: the same ones each time, which `limit` does not promise."""
     rdd = mapped(df, _head, "rows binary").rdd
     for number in range(min(HEADS, rdd.getNumPartitions())):
         for row in rdd.context.runJob(rdd, list, [number]):
             with pa.ipc.open_stream(row.rows) as reader:
-                yield ColumnarSource(HandedBatches(reader.schema, reader, "the first rows"), wished)
+                yield ColumnarSource(HandedBatches(reader.schema, reader, "the first rows"), options)
 
 
 def _head(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -77,10 +77,12 @@ class TableScores:
 
     @property
     def scores(self) -> Scores:
+        """All metrics of the predictions."""
         return running_scores(self.confusion, self.losses, NoChangeHits(), MajorityHits())
 
     @property
     def accuracy(self) -> float:
+        """Share of the rows whose class was predicted."""
         return self.scores.accuracy
 
 
@@ -128,8 +130,8 @@ def _scorer(data: bytes, names: list[str], policy: Policy) -> Callable[[Batches]
         kind = _types(model.labels())[1]
         for batch in batches:
             known = _kinds(model, batch.schema)
-            wished = ReadOptions("", known, [n for n in batch.schema.names if n not in known], policy)
-            found = source([batch], wished, "the rows to be scored")
+            options = ReadOptions("", known, [n for n in batch.schema.names if n not in known], policy)
+            found = source([batch], options, "the rows to be scored")
             rows = None if found is None else found.read(max(1, batch.num_rows))
             if rows is None:
                 continue
