@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from bayou.classifiers.explanation import Explanation, explain
 from bayou.classifiers.html import model_html
 from bayou.classifiers.params import Parameterised
 from bayou.classifiers.sampling import blank_block, records
+from bayou.classifiers.strangers import tell_strangers
 from bayou.classifiers.sync import Sync
 from bayou.decisions import Decision
 from bayou.encoding import Encoder, Row, block_of
@@ -155,7 +157,9 @@ class EstimatorCore(Parameterised):
     def encode(self, X: Any, y: Any = None, w: Any = None, *, learn: bool = False) -> Block:
         """A batch as a block of this model's schema; with `learn`, what is new is added to the schema first."""
         if learn and self._encoder is None:
-            self.reset()
+            with self.unchanged_on_failure():
+                self.reset()
+                return self.encode(X, y, w, learn=True)
         encoder = self._require()
         self.flush()
         start = self._position if learn else 0  # rows to predict are numbered as they are given
@@ -163,6 +167,17 @@ class EstimatorCore(Parameterised):
         if learn:
             self.admit(growth)
         return block
+
+    @contextmanager
+    def unchanged_on_failure(self) -> Iterator[None]:
+        """Be as before if what begins anew inside fails: its state is made of new objects."""
+        before = self.__dict__.copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def encode_shared(
         self, X: Any, y: Any = None, *, learn: bool = False, others: tuple[EstimatorCore, ...] = ()
@@ -194,9 +209,7 @@ class EstimatorCore(Parameterised):
 
     def learn_record(self, x: Mapping[str, Any], y: Any, w: float) -> None:
         """One record; one that brings nothing new is kept with others until `MAX_PENDING` of them are learned."""
-        if self._encoder is None:
-            self.reset()
-        row = self._require().records.row(x, y, w)
+        row = None if self._encoder is None else self._encoder.records.row(x, y, w)
         if row is None:
             self.learn_batch([x], None if y is None else [y], [w])
             return
@@ -343,6 +356,7 @@ class EstimatorCore(Parameterised):
         mine.realign(align(begun.schema_, schema))
         theirs.realign(align(other.schema_, schema))
         mine.merge(theirs)
+        tell_strangers(begun.schema_, other.schema_)
         unusable = begun.unusable + other.unusable
         self._take(schema, mine, begun.position + other.position)
         self._require().unusable = unusable

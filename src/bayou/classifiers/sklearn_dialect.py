@@ -29,21 +29,27 @@ class SklearnDialect(EstimatorCore):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, learn the rows, and read what is due."""
-        table, labels = self._checked(X, y, reset=True)
-        if sample_weight is not None and not np.asarray(sample_weight).any():
-            raise DataError("all sample weights are zero", remedy="give at least one row a weight above 0")
-        self.reset()
-        self.learn_batch(table, labels, sample_weight)
-        self.refresh()
+        with self.unchanged_on_failure():
+            table, labels = self._checked(X, y, reset=True)
+            if sample_weight is not None and not np.asarray(sample_weight).any():
+                raise DataError(
+                    "all sample weights are zero", remedy="give at least one row a weight above 0"
+                )
+            self.reset()
+            self.learn_batch(table, labels, sample_weight)
+            self.refresh()
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows. `classes`, given at the first call, closes the class set."""
-        first = not self.started
-        table, labels = self._checked(X, y, reset=first)
-        if first and classes is not None:
-            self.reset(replace(self.declared(), classes=_as_they_are(classes).tolist()))
-        self.learn_batch(table, labels, sample_weight)
+        if self.started:
+            self.learn_batch(*self._checked(X, y, reset=False), sample_weight)
+            return self
+        with self.unchanged_on_failure():
+            table, labels = self._checked(X, y, reset=True)
+            if classes is not None:
+                self.reset(replace(self.declared(), classes=_as_they_are(classes).tolist()))
+            self.learn_batch(table, labels, sample_weight)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
