@@ -19,7 +19,7 @@ from bayou.classifiers.params import Parameterised
 from bayou.classifiers.sampling import blank_block, records
 from bayou.classifiers.strangers import tell_strangers
 from bayou.classifiers.sync import Sync
-from bayou.decisions import Decision
+from bayou.decisions import Decision, check_rule, tell_unknown
 from bayou.encoding import Encoder, Row, block_of
 from bayou.engines import Engine, Views
 from bayou.errors import DataError, MergeError, NotFittedError, UnsupportedError
@@ -98,6 +98,7 @@ class EstimatorCore(Parameterised):
 
     def begin(self, schema: Schema) -> None:
         """Begin, with nothing learned, over a schema that becomes the model's own."""
+        check_rule(getattr(self, "decision", None))
         engine = self.build_engine()
         engine.begin(schema)
         self._take(schema, engine, 0)
@@ -301,6 +302,10 @@ class EstimatorCore(Parameterised):
             )
         rule: Decision | None = getattr(self, "decision", None)
         return proba.argmax(axis=1) if rule is None else rule.decide(self.labels(), proba)
+
+    def tell_unknown_classes(self) -> None:
+        """Warn if the parameter `decision` names a class that was not met; not while a stream may still bring it."""
+        tell_unknown(getattr(self, "decision", None), self.labels() if self.started else [])
 
     def explain(self, row: Any, label: Label | None = None, against: Label | None = None) -> Explanation:
         """What each attribute of a row adds to the log-odds of a class against another."""

@@ -61,4 +61,7 @@ class RiverDialect(EstimatorCore):
 
     def predict_many(self, X: Any) -> list[Label | None]:
         """The most probable class of each row."""
-        return [self._decided(p) for p in self.predict_proba_many(X)]
+        decided = [self._decided(p) for p in self.predict_proba_many(X)]
+        if self.started:
+            self.tell_unknown_classes()
+        return decided

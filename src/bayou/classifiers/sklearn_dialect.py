@@ -38,6 +38,7 @@ class SklearnDialect(EstimatorCore):
             self.reset()
             self.learn_batch(table, labels, sample_weight)
             self.refresh()
+        self.tell_unknown_classes()
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -55,6 +56,7 @@ class SklearnDialect(EstimatorCore):
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row (or as `decision` says); ties go to the first in canonical order."""
         best = self.decide(self.predict_proba(X))
+        self.tell_unknown_classes()
         return self.classes_[best]
 
     def predict_proba(self, X: Any) -> Floats:
