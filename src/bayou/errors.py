@@ -79,6 +79,10 @@ class MergeWarning(BayouWarning):
     """Models were merged that have no column, or no class, in common."""
 
 
+class TargetWarning(BayouWarning):
+    """The labels look like measurements: numbers of which there are more than classes ever are."""
+
+
 def warn_user(text: str, category: type[Warning]) -> None:
     """Warn at the line of the caller's own code that called into bayou."""
     level, frame = 2, sys._getframe(1)
