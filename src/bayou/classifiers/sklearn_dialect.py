@@ -55,16 +55,22 @@ class SklearnDialect(EstimatorCore):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row (or as `decision` says); ties go to the first in canonical order."""
-        best = self.decide(self.predict_proba(X))
+        self._require_fitted()
+        decided = self.reading(lambda: self.classes_[self.decide(self._proba(self._encoded(X)))])
         self.tell_unknown_classes()
-        return self.classes_[best]
+        return decided
 
     def predict_proba(self, X: Any) -> Floats:
         """[n, K] probabilities, columns in the order of `classes_`."""
-        return self.proba(self._encoded(X))
+        self._require_fitted()
+        return self.reading(lambda: self._proba(self._encoded(X)))
 
     def predict_log_proba(self, X: Any) -> Floats:
-        joint = self.joint_log_proba(self._encoded(X))
+        self._require_fitted()
+        return self.reading(lambda: self._log_proba(self._encoded(X)))
+
+    def _log_proba(self, block: Block) -> Floats:
+        joint = self._engine.joint_log_proba(block)
         log_posterior(joint, self._require().class_order())
         return joint
 
@@ -81,7 +87,6 @@ class SklearnDialect(EstimatorCore):
         return label_array(self.labels())
 
     def _encoded(self, X: Any) -> Block:
-        self._require_fitted()
         return self.encode(self._same_columns(_table(X)))
 
     def _require_fitted(self) -> None:
