@@ -98,6 +98,8 @@ def listed(names: Iterable[object], most: int = 10) -> str:
     "'a', 1 and 1 more"
     """
     shown = list(names)
+    if not shown:
+        return "none"
     more = f" and {len(shown) - most:,} more" if len(shown) > most else ""
     return ", ".join(map(repr, shown[:most])) + more
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.reach import reach
 
 from bayou import AODE, Bagging, BernoulliNB, ComplementNB, EcocNB, MEstimate, MultinomialNB, NaiveBayes
-from bayou.errors import DataError, MergeError, MergeWarning, NotFittedError, SchemaError
+from bayou.errors import BayouError, DataError, MergeError, MergeWarning, NotFittedError, SchemaError
 from bayou.kernels import value_counts
 from bayou.testing.contract import fingerprint
 
@@ -134,3 +135,31 @@ def test_a_fit_that_fails_leaves_what_was_fitted_before():
     with pytest.raises(DataError):
         model.fit(BAD, ["x", "y"])
     assert (fingerprint(model), model.n_features_in_) == before
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (lambda m: m.decay("x"), "decay\\('x'\\): the factor must lie in"),
+        (lambda m: m.decay(None), "the factor must lie in"),
+        (lambda m: m.learn_many([{"a": 1.0}], 3), "labels are a list or column.*: 3"),
+        (lambda m: m.learn_many([{"a": 1.0}], "x"), "labels are a list or column.*: 'x'"),
+        (lambda m: m.learn_many([{"a": 1.0}], np.array("x")), "labels are a list or column"),
+        (lambda m: m.unlearn([{"a": 1.0}], 3), "labels are a list or column"),
+        (lambda m: m.learn_one({"a": 1.0}, "x", 10**400), "a weight must be a finite number"),
+        (lambda m: m.learn_many([{"a": 1.0}], ["x"], [10**400]), "a weight must be a finite number"),
+        (lambda m: m.learn_one(3, "x"), "Expected 2D array"),
+        (lambda m: m.predict_proba_one(3), "Expected 2D array"),
+        (lambda m: m.predict_proba_many({"a": 3}), "column 'a': a column is a list or array of values: 3"),
+        (
+            lambda m: m.learn_many(pd.DataFrame([[1, 2]], columns=["a", "a"]), ["x"]),
+            "two columns have the same name",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(wrong, told):
+    model = learned([{"a": 1.0}, {"a": 2.0}], ["x", "y"])
+    before = fingerprint(model)
+    with pytest.raises(BayouError, match=told):
+        wrong(model)
+    assert fingerprint(model) == before

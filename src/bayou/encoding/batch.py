@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,10 @@ class Batch:
     def labels(self, y: Any, n: int) -> Codes:
         if y is None:
             return np.full(n, -1, dtype=np.int32)
+        if isinstance(y, str | bytes | Set) or not hasattr(y, "__len__") or not getattr(y, "shape", (n,)):
+            raise DataError(
+                "labels are a list or column, one for each row", value=y, remedy=f"give {n} of them"
+            )
         if len(y) != n:
             raise DataError(f"{n} rows but {len(y)} labels")
         codes = np.empty((1, n), dtype=np.int32)
@@ -249,7 +253,7 @@ def weights(w: Any, n: int, start: int = 0) -> Floats:
         return np.ones(n)
     try:
         out = np.array(w, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError(_WEIGHT, value=w) from None
     if out.ndim == 0:
         out = np.full(n, float(out))
