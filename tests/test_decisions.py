@@ -59,3 +59,26 @@ def test_evaluations_and_the_command_line_tell_it(tmp_path: Path) -> None:
         ("predict", out, rows, "-q", "-o", tmp_path / "out.csv"),
     ):
         assert bayou(*command).stderr.startswith(warning)
+
+
+def test_fitting_and_predicting_tell_it() -> None:
+    rows, labels = [[1.0], [2.0]] * 5, ["fraud", "ok"] * 5
+    model = NaiveBayes(decision=Threshold("fruad", 0.2))
+    with pytest.warns(DecisionWarning, match="did you mean 'fraud'") as told:
+        model.fit(rows, labels)
+    assert told[0].filename == __file__
+    with pytest.warns(DecisionWarning, match="did you mean 'fraud'"):
+        model.predict(rows)
+    with pytest.warns(DecisionWarning, match="did you mean 'fraud'"):
+        model.predict_many(rows)
+    assert NaiveBayes(decision=Threshold("fraud", 0.2)).fit(rows, labels).predict([[1.0]]).tolist() == [
+        "fraud"
+    ]
+
+
+def test_a_decision_that_is_no_rule_is_refused_before_anything_is_learned() -> None:
+    model = NaiveBayes(decision="fraud")  # type: ignore[arg-type] # the mistake
+    for learn in (model.fit, model.partial_fit, model.learn_many):
+        with pytest.raises(SchemaError, match="decision='fraud' is no rule; give Threshold"):
+            learn([[1.0], [2.0]], ["fraud", "ok"])
+    assert not model.started

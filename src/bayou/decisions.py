@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import difflib
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.errors import SchemaError
+from bayou.errors import BayouWarning, SchemaError, warn_user
 from bayou.recipe import Recipe
 from bayou.schema import Label
 
 
-class DecisionWarning(UserWarning):
+class DecisionWarning(BayouWarning):
     """A decision names a class that the model has not met: a misspelt one changes nothing, without a sound."""
 
 
@@ -100,6 +99,17 @@ class Costs(Recipe):
 Decision = Threshold | Costs
 
 
+def check_rule(rule: object) -> None:
+    """Raise unless the parameter `decision` is a rule, or None.
+
+    >>> check_rule("fraud")
+    Traceback (most recent call last):
+    bayou.errors.SchemaError: decision='fraud' is no rule; give Threshold(label, probability) or Costs(...)
+    """
+    if rule is not None and not isinstance(rule, Threshold | Costs):
+        raise SchemaError(f"decision={rule!r} is no rule; give Threshold(label, probability) or Costs(...)")
+
+
 def tell_unknown(rule: Decision | None, labels: Sequence[Label]) -> None:
     """Warn of classes named in a rule that are not among those met: to be asked when all rows were learned.
 
@@ -114,8 +124,7 @@ def tell_unknown(rule: Decision | None, labels: Sequence[Label]) -> None:
     shown = ", ".join(map(repr, labels[:10])) + (
         f" and {len(labels) - 10:,} more" if len(labels) > 10 else ""
     )
-    warnings.warn(
+    warn_user(
         f"{rule}: no class {missing[0]!r} was met, so it decides nothing; the classes are {shown}{hint}",
         DecisionWarning,
-        stacklevel=3,
     )

@@ -1,6 +1,10 @@
-"""Every error bayou raises on purpose. Each also inherits the built-in type users expect."""
+"""Every error and warning bayou gives on purpose. Each also inherits the built-in type users expect."""
 
 from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable
 
 
 class BayouError(Exception):
@@ -61,6 +65,43 @@ class ModelFileError(BayouError, ValueError):
 
 class NotFittedError(BayouError, ValueError, AttributeError):
     """Asked for a prediction before anything was learned."""
+
+
+class BayouWarning(UserWarning):
+    """Root of the warnings: an answer is given, but probably not to the question that was meant."""
+
+
+class ColumnWarning(BayouWarning):
+    """Rows to predict have none, or few, of the columns the model learned: the answer is the prior, or nearly."""
+
+
+class MergeWarning(BayouWarning):
+    """Models were merged that have no column, or no class, in common."""
+
+
+class TargetWarning(BayouWarning):
+    """The labels look like measurements: numbers of which there are more than classes ever are."""
+
+
+def warn_user(text: str, category: type[Warning]) -> None:
+    """Warn at the line of the caller's own code that called into bayou."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("bayou."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, category, stacklevel=level)
+
+
+def listed(names: Iterable[object], most: int = 10) -> str:
+    """A few names in words.
+
+    >>> listed(["a", 1, "b"], most=2)
+    "'a', 1 and 1 more"
+    """
+    shown = list(names)
+    if not shown:
+        return "none"
+    more = f" and {len(shown) - most:,} more" if len(shown) > most else ""
+    return ", ".join(map(repr, shown[:most])) + more
 
 
 def _short(value: object) -> str:

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from bayou.errors import SchemaError
+from bayou.errors import SchemaError, listed
 from bayou.recipe import Recipe
 
 Label = str | bytes | int | float | bool
@@ -201,6 +201,15 @@ class Schema:
                 self.add_column(name, _kind(name, kind))
             else:
                 self.add_column(name, Kind.NOMINAL, kind)
+
+    def __repr__(self) -> str:
+        """Columns by kind, and the classes, a few of each.
+
+        >>> Schema(Declared(columns={"day": ["mon", "tue"], "price": "numeric"}, classes=["UP", "DOWN"]))
+        Schema(numeric: 'price'; nominal: 'day'; classes: 'UP', 'DOWN')
+        """
+        parts = [f"{kind.value}: {listed(self._names[kind])}" for kind in Kind if self._names[kind]]
+        return f"Schema({'; '.join([*parts, f'classes: {listed(self.classes.values)}'])})"
 
     def clear_columns(self) -> None:
         """Forget all columns."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.reach import reach
 
 from bayou import AODE, Bagging, BernoulliNB, ComplementNB, EcocNB, MEstimate, MultinomialNB, NaiveBayes
-from bayou.errors import DataError, MergeError, NotFittedError, SchemaError
+from bayou.errors import BayouError, DataError, MergeError, MergeWarning, NotFittedError, SchemaError
 from bayou.kernels import value_counts
 from bayou.testing.contract import fingerprint
 
@@ -36,6 +37,29 @@ def test_a_refused_merge_changes_nothing(make):
     assert here.labels() == [0, 1]
 
 
+def learned(rows, labels):
+    model = NaiveBayes()
+    model.learn_many(rows, labels)
+    return model
+
+
+def test_a_merge_of_strangers_says_what_it_joins():
+    here = learned([{"a": 1.0}], ["x"])
+    with pytest.warns(MergeWarning, match="no column in common \\('a' with 'b'\\) and no class in common"):
+        copy.deepcopy(here).merge(learned([{"b": 1.0}], ["p"]))
+    with pytest.warns(MergeWarning, match="no class in common \\('x' with 'p'\\)") as told:
+        copy.deepcopy(here).merge(learned([{"a": 1.0}], ["p"]))
+    assert told[0].filename == __file__
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_merge_with_one_that_has_something_in_common_or_met_nothing_is_silent():
+    here = learned([{"a": 1.0}], ["x"])
+    here.merge(learned([{"a": 2.0, "b": 3.0}, {"c": "u"}], ["x", "p"]))
+    here.merge(NaiveBayes()).merge(here.fresh())
+    NaiveBayes().merge(here)
+
+
 def test_parameters_are_the_same_objects_after_a_merge():
     template = NaiveBayes()
     model = Bagging(template, n_estimators=2)
@@ -57,7 +81,7 @@ def test_who_has_met_no_class_cannot_decide_for_one():
     model.learn_one({"x": 1.0}, None)
     assert model.predict_one({"x": 1.0}) is None
     with pytest.raises(NotFittedError, match="no class"):
-        model.predict([[1.0]])
+        model.predict({"x": [1.0]})
 
 
 @pytest.mark.parametrize("wrong", [-1.0, float("nan"), float("inf"), "one"])
@@ -77,3 +101,65 @@ def test_no_logarithm_is_looked_up_before_the_table_begins():
     logs = np.array([log_or_floor(float(i)) for i in range(8)])
     for x in (-1.0, -1e-16, -4e9, float("-inf")):
         assert cached_log(x, logs) == log_or_floor(x)
+
+
+BAD = [{"a": 1.0}, {"a": "one"}]  # not a number
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        lambda m, X: m.fit(X, ["x", "y"]),
+        lambda m, X: m.partial_fit(X, ["x", "y"], classes=["x", "y"]),
+        lambda m, X: m.partial_fit(X, ["x", "y"]),
+        lambda m, X: m.learn_many(X, ["x", "y"]),
+        lambda m, X: m.test_then_train_batch(X, ["x", "y"]),
+        lambda m, X: m.learn_one({"a": object()}, "x"),
+    ],
+)
+def test_a_first_call_that_fails_leaves_no_trace(first):
+    model = NaiveBayes()
+    before = dict(vars(model))
+    with pytest.raises(DataError):
+        first(model, BAD)
+    assert {name: value for name, value in vars(model).items() if name != "_sync"} == before
+    with pytest.raises(NotFittedError):
+        model.predict_proba([[1.0]])
+    model.fit([[1.0, 2.0], [3.0, 4.0]], ["p", "q"])
+    assert model.n_features_in_ == 2
+
+
+def test_a_fit_that_fails_leaves_what_was_fitted_before():
+    model = NaiveBayes().fit([[1.0, 2.0], [3.0, 4.0]], ["p", "q"])
+    before = fingerprint(model), model.n_features_in_
+    with pytest.raises(DataError):
+        model.fit(BAD, ["x", "y"])
+    assert (fingerprint(model), model.n_features_in_) == before
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (lambda m: m.decay("x"), "decay\\('x'\\): the factor must lie in"),
+        (lambda m: m.decay(None), "the factor must lie in"),
+        (lambda m: m.learn_many([{"a": 1.0}], 3), "labels are a list or column.*: 3"),
+        (lambda m: m.learn_many([{"a": 1.0}], "x"), "labels are a list or column.*: 'x'"),
+        (lambda m: m.learn_many([{"a": 1.0}], np.array("x")), "labels are a list or column"),
+        (lambda m: m.unlearn([{"a": 1.0}], 3), "labels are a list or column"),
+        (lambda m: m.learn_one({"a": 1.0}, "x", 10**400), "a weight must be a finite number"),
+        (lambda m: m.learn_many([{"a": 1.0}], ["x"], [10**400]), "a weight must be a finite number"),
+        (lambda m: m.learn_one(3, "x"), "Expected 2D array"),
+        (lambda m: m.predict_proba_one(3), "Expected 2D array"),
+        (lambda m: m.predict_proba_many({"a": 3}), "column 'a': a column is a list or array of values: 3"),
+        (
+            lambda m: m.learn_many(pd.DataFrame([[1, 2]], columns=["a", "a"]), ["x"]),
+            "two columns have the same name",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(wrong, told):
+    model = learned([{"a": 1.0}, {"a": 2.0}], ["x", "y"])
+    before = fingerprint(model)
+    with pytest.raises(BayouError, match=told):
+        wrong(model)
+    assert fingerprint(model) == before

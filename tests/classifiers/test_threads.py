@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -43,3 +45,56 @@ def test_who_asks_while_records_are_taken_in_waits_for_them(name):
     del model.learn
     assert found == expected
     assert model.digest() == calm.digest()
+
+
+LEARNING = """
+import threading, numpy as np
+from bayou import *
+model = eval({make!r})
+rng = np.random.default_rng(0)
+model.learn_many([{{"x0": 1.0, "c0": "u"}}, {{"x0": 2.0, "c0": "v"}}], ["k0", "k1"])
+stop, asked = threading.Event(), []
+
+def ask(n):
+    while not stop.is_set():
+        record = {{"x0": 1.5, "c0": "u", **{{f"x{{i}}": 1.0 for i in range(n % 9)}}}}
+        (proba,) = model.predict_proba_many([record])
+        assert abs(sum(model.predict_proba_one(record).values()) - 1) < 1e-9, proba
+        assert abs(sum(proba.values()) - 1) < 1e-9
+        model.explain(record)
+        n += 1
+        asked.append(n)
+
+askers = [threading.Thread(target=ask, args=(i,), daemon=True) for i in range(3)]
+problems = []
+threading.excepthook = lambda what: problems.append(what.exc_value)
+for asker in askers:
+    asker.start()
+for i in range(1, 40):  # every batch brings a class, a column and values: all arrays move
+    rows = [{{f"x{{j}}": float(j), f"c{{j % 7}}": f"v{{i * j}}"}} for j in range(i)]
+    model.learn_many(rows, [f"k{{i}}"] * i)
+    for row in rows[:5]:
+        model.learn_one(row, "k0")
+stop.set()
+for asker in askers:
+    asker.join(60)
+    assert not asker.is_alive(), "a thread waits for ever"
+assert not problems, problems
+assert asked
+print("whole")
+"""
+
+
+@pytest.mark.parametrize(
+    "make", ["NaiveBayes()", "NaiveBayes(numeric='gk')", "AODE()", "Bagging(n_estimators=2)"]
+)
+def test_who_predicts_while_another_thread_learns_sees_one_state_or_the_next(make):
+    """In a process of its own: arrays that move under a kernel end it."""
+    done = subprocess.run(
+        [sys.executable, "-c", LEARNING.format(make=make)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "whole\n"), done.stderr[-2000:]

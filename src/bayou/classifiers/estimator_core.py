@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,9 @@ from bayou.classifiers.explanation import Explanation, explain
 from bayou.classifiers.html import model_html
 from bayou.classifiers.params import Parameterised
 from bayou.classifiers.sampling import blank_block, records
+from bayou.classifiers.strangers import tell_strangers
 from bayou.classifiers.sync import Sync
-from bayou.decisions import Decision
+from bayou.decisions import Decision, check_rule, tell_unknown
 from bayou.encoding import Encoder, Row, block_of
 from bayou.engines import Engine, Views
 from bayou.errors import DataError, MergeError, NotFittedError, UnsupportedError
@@ -29,6 +31,7 @@ from bayou.schema import Declared, Growth, Label, Schema
 from bayou.views.view import AnyView
 
 MAX_PENDING = 64
+Answer = TypeVar("Answer")
 
 
 class EstimatorCore(Parameterised):
@@ -96,12 +99,19 @@ class EstimatorCore(Parameterised):
 
     def begin(self, schema: Schema) -> None:
         """Begin, with nothing learned, over a schema that becomes the model's own."""
+        check_rule(getattr(self, "decision", None))
         engine = self.build_engine()
         engine.begin(schema)
-        self._take(schema, engine, 0)
+        with self._changing():
+            self._take(schema, engine, 0)
+
+    def _changing(self) -> Sync:
+        """Inside `with self._changing()` no other thread changes the model or predicts with it."""
+        own: Sync | None = self.__dict__.get("_sync")
+        return self.__dict__.setdefault("_sync", Sync()) if own is None else own
 
     def _take(self, schema: Schema, engine: Engine, position: int) -> None:
-        self._pending, self._sync = [], Sync()
+        self._pending = []
         self._encoder, self._engine, self._position = (
             Encoder(schema, self.numbers_are_words),
             engine,
@@ -120,14 +130,14 @@ class EstimatorCore(Parameterised):
 
     def arrays(self) -> Arrays:
         """The whole learned state under stable names; stale readings are refreshed first."""
-        self._before_change()
-        return self.engine.arrays()
+        with self._changing():
+            return self.engine.arrays()
 
     def restore(self, arrays: Arrays, position: int = 0, unusable: int = 0) -> None:
         """Take a state given by `arrays`, over the schema the model has begun with."""
-        self._before_change()
-        self.engine.restore(arrays)
-        self._position, self._require().unusable = position, unusable
+        with self._changing():
+            self.engine.restore(arrays)
+            self._position, self._require().unusable = position, unusable
 
     @property
     def memory_bytes(self) -> int:
@@ -155,14 +165,29 @@ class EstimatorCore(Parameterised):
     def encode(self, X: Any, y: Any = None, w: Any = None, *, learn: bool = False) -> Block:
         """A batch as a block of this model's schema; with `learn`, what is new is added to the schema first."""
         if learn and self._encoder is None:
-            self.reset()
+            with self.unchanged_on_failure():
+                self.reset()
+                return self.encode(X, y, w, learn=True)
         encoder = self._require()
-        self.flush()
-        start = self._position if learn else 0  # rows to predict are numbered as they are given
-        block, growth = encoder.encode(X, y, w, start=start, learn=learn)
-        if learn:
+        if not learn:  # rows to predict are numbered as they are given, and bring nothing
+            return encoder.encode(X, y, w)[0]
+        with self._changing():
+            self.flush()
+            block, growth = encoder.encode(X, y, w, start=self._position, learn=True)
             self.admit(growth)
         return block
+
+    @contextmanager
+    def unchanged_on_failure(self) -> Iterator[None]:
+        """Be as before if what begins anew inside fails: its state is made of new objects."""
+        with self._changing():
+            before = self.__dict__.copy()
+            try:
+                yield
+            except BaseException:
+                self.__dict__.clear()
+                self.__dict__.update(before)
+                raise
 
     def encode_shared(
         self, X: Any, y: Any = None, *, learn: bool = False, others: tuple[EstimatorCore, ...] = ()
@@ -183,59 +208,56 @@ class EstimatorCore(Parameterised):
         if not growth and not growth.declared:
             return
         encoder = self._require()
-        self._engine.check_growth(growth)
-        before = encoder.schema.shape()
-        encoder.schema.grow(growth)
-        encoder.forget()
-        self._sync.synced = False
-        self._engine.realign(grown(before, encoder.schema))
+        with self._changing():
+            self._engine.check_growth(growth)
+            before = encoder.schema.shape()
+            encoder.schema.grow(growth)
+            encoder.forget()
+            self._engine.realign(grown(before, encoder.schema))
 
     # -- learning --
 
     def learn_record(self, x: Mapping[str, Any], y: Any, w: float) -> None:
         """One record; one that brings nothing new is kept with others until `MAX_PENDING` of them are learned."""
-        if self._encoder is None:
-            self.reset()
-        row = self._require().records.row(x, y, w)
-        if row is None:
-            self.learn_batch([x], None if y is None else [y], [w])
-            return
-        if not self._pending:
-            self._pending = []
-        self._pending.append(row)
-        self._sync.synced = False
-        if len(self._pending) == MAX_PENDING:
-            self.flush()
+        with self._sync.lock:
+            row = None if self._encoder is None else self._encoder.records.row(x, y, w)
+            if row is not None:
+                if not self._pending:
+                    self._pending = []
+                self._pending.append(row)
+                self._sync.synced = False
+                if len(self._pending) == MAX_PENDING:
+                    self.flush()
+                return
+        self.learn_batch([x], None if y is None else [y], [w])
 
     def flush(self) -> None:
         """Learn the pending records."""
         if self._pending:
-            with self._sync.lock:
+            with self._changing():
                 rows, self._pending = self._pending, []
                 if rows:
                     self.learn(block_of(rows, self._position))
 
-    def _before_change(self) -> None:
-        if self._pending:
-            self.flush()
-        self._sync.synced = False
-
     def learn_batch(self, X: Any, y: Any, w: Any = None) -> None:
         """Encode and learn; a batch with one bad row changes nothing."""
-        self.learn(self.encode(X, y, w, learn=True))
+        with self._changing():
+            self.learn(self.encode(X, y, w, learn=True))
 
     def learn(self, block: Block) -> None:
         """Learn rows that `encode` gave with `learn`."""
-        self._before_change()
-        self._engine.learn(block)
-        self._position += block.n
+        with self._changing():
+            self.flush()
+            self._engine.learn(block)
+            self._position += block.n
 
     def test_then_train_batch(self, X: Any, y: Any, w: Any = None) -> Floats:
         """Probabilities of each row as they stood before it, [n, K] in the order of `labels()`; then learned.
 
         A row that comes before anything is learned gets zeros, unless the prior of declared classes is known.
         """
-        return self.test_then_train_encoded(self.encode(X, y, w, learn=True))
+        with self._changing():
+            return self.test_then_train_encoded(self.encode(X, y, w, learn=True))
 
     def test_then_train_encoded(self, block: Block) -> Floats:
         """As `test_then_train_batch`, for rows that `encode` gave with `learn`."""
@@ -245,38 +267,52 @@ class EstimatorCore(Parameterised):
 
     def test_then_train(self, block: Block) -> Floats:
         """[n, K] log P(c, x) as it stood before each row, classes in storage order; then the row is learned."""
-        self._before_change()
-        joint = self._engine.test_then_train(block)
-        self._position += block.n
+        with self._changing():
+            self.flush()
+            joint = self._engine.test_then_train(block)
+            self._position += block.n
         return joint
 
     def refresh(self) -> Self:
         """Search every reading now, rather than at the next refresh point."""
-        self._before_change()
-        if self.started:
-            self._engine.refresh()
+        with self._changing():
+            self.flush()
+            if self.started:
+                self._engine.refresh()
         return self
 
     # -- predicting --
 
     def joint_log_proba(self, block: Block) -> Floats:
-        """[n, K] log P(c, x) up to a constant per row, classes in storage order. Changes nothing.
+        """[n, K] log P(c, x) up to a constant per row, classes in storage order. Changes nothing."""
+        return self.reading(lambda: self._engine.joint_log_proba(block))
+
+    def reading(self, work: Callable[[], Answer]) -> Answer:
+        """What `work`, which encodes and predicts, answers, while no thread changes the model.
 
         The first prediction after something was learned flushes pending records and refreshes stale readings, under a
-        lock; from then on any number of threads predict at once.
+        lock; from then on any number of threads predict at once. Inside `work` only what takes no part in this is
+        asked: `encode`, the engine, `_proba`.
         """
         sync = self._sync
-        if sync.synced:
-            return self._engine.joint_log_proba(block)
+        sync.readers.append(None)  # announced before looking: see `Sync`
+        try:
+            if sync.synced:
+                return work()
+        finally:
+            sync.readers.pop()
         with sync.lock:
             self.flush()
-            joint = self._engine.joint_log_proba(block)
+            answer = work()
             sync.synced = True
-        return joint
+        return answer
 
     def proba(self, block: Block) -> Floats:
         """[n, K] class probabilities in the order of `labels()`; uniform before anything is learned."""
-        joint = self.joint_log_proba(block)
+        return self.reading(lambda: self._proba(block))
+
+    def _proba(self, block: Block) -> Floats:
+        joint = self._engine.joint_log_proba(block)
         posterior(joint, self._require().class_order(), 1.0 / max(1, len(self.schema_.classes.values)))
         return joint
 
@@ -289,10 +325,14 @@ class EstimatorCore(Parameterised):
         rule: Decision | None = getattr(self, "decision", None)
         return proba.argmax(axis=1) if rule is None else rule.decide(self.labels(), proba)
 
+    def tell_unknown_classes(self) -> None:
+        """Warn if the parameter `decision` names a class that was not met; not while a stream may still bring it."""
+        tell_unknown(getattr(self, "decision", None), self.labels() if self.started else [])
+
     def explain(self, row: Any, label: Label | None = None, against: Label | None = None) -> Explanation:
         """What each attribute of a row adds to the log-odds of a class against another."""
         self._require()
-        return explain(self, row, label, against)
+        return self.reading(lambda: explain(self, row, label, against))
 
     def sample(self, n: int, seed: int = 0) -> tuple[list[dict[str, Any]], list[Label]]:
         """Draw `n` rows from the model: labels from the prior, columns from the densities of their class."""
@@ -335,6 +375,10 @@ class EstimatorCore(Parameterised):
             )
         if not other.started:
             return self
+        with self._changing():
+            return self._merged(other)
+
+    def _merged(self, other: Self) -> Self:
         begun = self if self.started else self.blank()
         if not begun.started:
             begun.reset()
@@ -343,6 +387,7 @@ class EstimatorCore(Parameterised):
         mine.realign(align(begun.schema_, schema))
         theirs.realign(align(other.schema_, schema))
         mine.merge(theirs)
+        tell_strangers(begun.schema_, other.schema_)
         unusable = begun.unusable + other.unusable
         self._take(schema, mine, begun.position + other.position)
         self._require().unusable = unusable
@@ -365,23 +410,21 @@ class EstimatorCore(Parameterised):
         new = [name for name, _ in growth.columns] + [name for name in growth.values if name not in full]
         if new:
             raise DataError("rows with what was never learned cannot be unlearned", column=new[0])
-        changed = engine.copy()  # unlearning that is refused changes nothing
-        changed.subtract(block)
-        self._replace(changed)
+        with self._changing():
+            changed = engine.copy()  # unlearning that is refused changes nothing
+            changed.subtract(block)
+            self._engine = changed
         return self
 
     def decay(self, factor: float) -> Self:
         """Multiply all that was counted by a factor in (0, 1]."""
-        if not 0 < factor <= 1:
+        if not (isinstance(factor, int | float | np.number) and 0 < factor <= 1):
             raise UnsupportedError(f"decay({factor!r}): the factor must lie in (0, 1]")
-        changed = self.engine.copy()
-        changed.scale(factor)
-        self._replace(changed)
+        with self._changing():
+            changed = self.engine.copy()
+            changed.scale(factor)
+            self._engine = changed
         return self
-
-    def _replace(self, engine: Engine) -> None:
-        self._before_change()
-        self._engine = engine
 
     def digest(self) -> str:
         """Hash of the state in canonical order: equal for models that know the same, however they came by it."""

@@ -83,11 +83,11 @@ def explain(
         )
     present = {name: value for name, value in record.items() if value is not None}
     variants = [present, {}, *({k: v for k, v in present.items() if k != name} for name in present)]
-    joint = _finite(model.joint_log_proba(model.encode(variants)))
+    joint = _finite(model._engine.joint_log_proba(model.encode(variants)))
     labels = model.schema_.classes.values
     if len(labels) < 2:
         raise DataError("an explanation weighs one class against another; the model knows fewer than two")
-    proba = dict(zip(model.labels(), model.proba(model.encode([present]))[0].tolist(), strict=True))
+    proba = dict(zip(model.labels(), model._proba(model.encode([present]))[0].tolist(), strict=True))
     ranked = sorted(proba, key=lambda c: -proba[c])
     label = ranked[0] if label is None else label
     against = next(c for c in ranked if c != label) if against is None else against

@@ -23,12 +23,15 @@ class RiverDialect(EstimatorCore):
 
     def predict_proba_one(self, x: Mapping[str, Any]) -> dict[Label, float]:
         """Class probabilities of one record; before anything is learned the prior of declared classes, or empty."""
-        encoder = self._encoder
-        if encoder is None:
+        if self._encoder is None:
             return self.predict_proba_many([x])[0]
+        return self.reading(lambda: self._proba_of_one(x))
+
+    def _proba_of_one(self, x: Mapping[str, Any]) -> dict[Label, float]:
+        encoder = self._require()
         cells = encoder.records.cells(x)
         block = self.encode([x]) if cells is None else block_to_predict(cells, self._position)
-        joint = self.joint_log_proba(block)
+        joint = self._engine.joint_log_proba(block)
         posterior(joint, encoder.class_order(), 0.0)
         (proba,) = joint.tolist()
         return dict(zip(encoder.labels(), proba)) if any(proba) else {}  # noqa: B905 - one per class
@@ -55,10 +58,16 @@ class RiverDialect(EstimatorCore):
             twin = self.blank()
             twin.reset()
             return twin.predict_proba_many(X)
-        labels, joint = self.labels(), self.joint_log_proba(self.encode(X))
+        return self.reading(lambda: self._proba_of_many(X))
+
+    def _proba_of_many(self, X: Any) -> list[dict[Label, float]]:
+        labels, joint = self.labels(), self._engine.joint_log_proba(self.encode(X))
         posterior(joint, self._require().class_order(), 0.0)
         return [dict(zip(labels, row, strict=True)) if any(row) else {} for row in joint.tolist()]
 
     def predict_many(self, X: Any) -> list[Label | None]:
         """The most probable class of each row."""
-        return [self._decided(p) for p in self.predict_proba_many(X)]
+        decided = [self._decided(p) for p in self.predict_proba_many(X)]
+        if self.started:
+            self.tell_unknown_classes()
+        return decided

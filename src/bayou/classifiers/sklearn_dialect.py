@@ -29,35 +29,49 @@ class SklearnDialect(EstimatorCore):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, learn the rows, and refresh every stale reading."""
-        table, labels = self._checked(X, y, reset=True)
-        if sample_weight is not None and not np.asarray(sample_weight).any():
-            raise DataError("all sample weights are zero", remedy="give at least one row a weight above 0")
-        self.reset()
-        self.learn_batch(table, labels, sample_weight)
-        self.refresh()
+        with self.unchanged_on_failure():
+            table, labels = self._checked(X, y, reset=True)
+            if sample_weight is not None and not np.asarray(sample_weight).any():
+                raise DataError(
+                    "all sample weights are zero", remedy="give at least one row a weight above 0"
+                )
+            self.reset()
+            self.learn_batch(table, labels, sample_weight)
+            self.refresh()
+        self.tell_unknown_classes()
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows. `classes`, given at the first call, closes the class set."""
-        first = not self.started
-        table, labels = self._checked(X, y, reset=first)
-        if first and classes is not None:
-            self.reset(replace(self.declared(), classes=_as_they_are(classes).tolist()))
-        self.learn_batch(table, labels, sample_weight)
+        if self.started:
+            self.learn_batch(*self._checked(X, y, reset=False), sample_weight)
+            return self
+        with self.unchanged_on_failure():
+            table, labels = self._checked(X, y, reset=True)
+            if classes is not None:
+                self.reset(replace(self.declared(), classes=_as_they_are(classes).tolist()))
+            self.learn_batch(table, labels, sample_weight)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row (or as `decision` says); ties go to the first in canonical order."""
-        best = self.decide(self.predict_proba(X))
-        return self.classes_[best]
+        self._require_fitted()
+        decided = self.reading(lambda: self.classes_[self.decide(self._proba(self._encoded(X)))])
+        self.tell_unknown_classes()
+        return decided
 
     def predict_proba(self, X: Any) -> Floats:
         """[n, K] probabilities, columns in the order of `classes_`."""
-        return self.proba(self._encoded(X))
+        self._require_fitted()
+        return self.reading(lambda: self._proba(self._encoded(X)))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """[n, K] logarithms of `predict_proba`."""
-        joint = self.joint_log_proba(self._encoded(X))
+        self._require_fitted()
+        return self.reading(lambda: self._log_proba(self._encoded(X)))
+
+    def _log_proba(self, block: Block) -> Floats:
+        joint = self._engine.joint_log_proba(block)
         log_posterior(joint, self._require().class_order())
         return joint
 
@@ -74,7 +88,6 @@ class SklearnDialect(EstimatorCore):
         return label_array(self.labels())
 
     def _encoded(self, X: Any) -> Block:
-        self._require_fitted()
         return self.encode(self._same_columns(_table(X)))
 
     def _require_fitted(self) -> None:

@@ -1,16 +1,22 @@
-"""The lock and flag that let several threads predict with one model at once."""
+"""The lock and flag that let several threads predict with one model at once, while no other changes it."""
 
 from __future__ import annotations
 
+import time
 from threading import RLock
 from typing import Any
 
+_WAIT = 20e-6  # seconds between two looks at whether threads still predict
+
 
 class Sync:
-    """Whether a model is ready to predict without changing itself, and the lock under which it gets ready.
+    """Whether a model is ready to predict without changing itself, and the lock under which it is changed.
 
     The first prediction after something was learned flushes pending records and refreshes stale readings, under the
-    lock; threads that ask at the same time wait for it. Copies and pickles of a model begin with a lock of their own.
+    lock; threads that ask at the same time wait for it. From then on any number of threads predict without the lock:
+    each announces itself in `readers` *before* it looks at `synced`. Who changes the model (`with sync:`) takes the
+    lock, clears `synced` and then waits until nobody predicts, for kernels must not read arrays that move. In whatever
+    order two threads do this, one of them sees the other. Copies and pickles of a model begin with a lock of their own.
 
     Examples
     --------
@@ -19,13 +25,26 @@ class Sync:
     >>> sync.synced = True
     >>> copy.deepcopy(sync).synced
     False
+    >>> with sync:
+    ...     sync.synced
+    False
     """
 
-    __slots__ = ("lock", "synced")
+    __slots__ = ("lock", "readers", "synced")
 
     def __init__(self) -> None:
         self.lock = RLock()
         self.synced = False
+        self.readers: list[None] = []  # one entry for each; append and pop are atomic
+
+    def __enter__(self) -> None:
+        self.lock.acquire()
+        self.synced = False
+        while self.readers:
+            time.sleep(_WAIT)
+
+    def __exit__(self, *problem: object) -> None:
+        self.lock.release()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Sync, ())

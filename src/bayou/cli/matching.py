@@ -20,9 +20,12 @@ def compare_columns(model: Any, offered: Collection[str], file: str, quiet: bool
 
     `offered` are the columns of the rows, or the words of a sparse stream.
     """
-    from bayou.errors import SchemaError
+    from bayou.errors import ColumnWarning, SchemaError
     from bayou.streams.read_options import listed
 
+    warnings.simplefilter(
+        "ignore", ColumnWarning
+    )  # said here, of the file; inside the warnings of one command
     columns, words = _known(model)
     if not columns and not words:
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,14 @@ from bayou.encoding.forms import picked
 from bayou.encoding.lookup import Lookup, Lookups
 from bayou.encoding.table import Sparse, Table, column_of
 from bayou.encoding.words import WORDS, checked_counts, renumbered, sparse_of_tokens
-from bayou.errors import DataError
+from bayou.errors import DataError, TargetWarning, listed, warn_user
 from bayou.hashing import hash_keys
 from bayou.kernels.look_up import MISS, rows_of_columns
 from bayou.schema import Growth, Kind, Label, Schema, Vocabulary, identity_key
 
 HEAVY = float(1 << 53)  # weights are at most this: sums with squares of the largest values stay finite
+MANY_NUMBERS = 1000  # as labels
+SOME_NUMBERS = 100  # as labels of fewer than twice as many rows
 CodesOf = Callable[
     [str, Sequence[Label], Sequence[int]], Codes
 ]  # a column's name, distinct values, their first rows
@@ -47,12 +49,32 @@ class Batch:
     def labels(self, y: Any, n: int) -> Codes:
         if y is None:
             return np.full(n, -1, dtype=np.int32)
+        if isinstance(y, str | bytes | Set) or not hasattr(y, "__len__") or not getattr(y, "shape", (n,)):
+            raise DataError(
+                "labels are a list or column, one for each row", value=y, remedy=f"give {n} of them"
+            )
         if len(y) != n:
             raise DataError(f"{n} rows but {len(y)} labels")
         codes = np.empty((1, n), dtype=np.int32)
         self._fill(column_of(y), codes, 0, self.lookups.classes(), "the labels", self._class_codes)
         labels: Codes = codes[0]
+        if self.new_classes:
+            self._tell_measurements(n)
         return labels
+
+    def _tell_measurements(self, n: int) -> None:
+        """Warn as soon as the classes are so many numbers that they are rather measurements."""
+        known = self.schema.classes.values
+        before, now = len(known), len(known) + len(self.new_classes)
+        if not _too_many(now, self.start + n) or _too_many(before, self.start):
+            return
+        if all(isinstance(label, int | float) for label in (*known, *self.new_classes)):
+            warn_user(
+                f"the labels are {now:,} different numbers in {self.start + n:,} rows, and each of them is a class: "
+                f"{listed(self.new_classes, 3)}; if they are measurements, turn them into classes first (ranges, "
+                "such as pandas.qcut gives); if they are names, give them as strings",
+                TargetWarning,
+            )
 
     def _class_codes(self, _: str, found: Sequence[Label], rows: Sequence[int]) -> Codes:
         """Codes of distinct labels; unknown ones are new, or -1 while predicting."""
@@ -228,13 +250,18 @@ class Batch:
         return renumbered(sparse, self.codes(WORDS, sparse.names))
 
 
+def _too_many(classes: int, rows: int) -> bool:
+    """Whether so many numbers as labels of so many rows are likely no classes."""
+    return classes > MANY_NUMBERS or (classes > SOME_NUMBERS and 2 * classes > rows)
+
+
 def weights(w: Any, n: int, start: int = 0) -> Floats:
     """Row weights from 0 to `HEAVY`; ones if none are given."""
     if w is None:
         return np.ones(n)
     try:
         out = np.array(w, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError(_WEIGHT, value=w) from None
     if out.ndim == 0:
         out = np.full(n, float(out))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayou.align import canonical_order
 from bayou.block import Block, Floats
 from bayou.encoding.batch import Batch, weights
+from bayou.encoding.common_columns import compare_columns, suspicious
 from bayou.encoding.lookup import Lookups
 from bayou.encoding.records import PlainRecords, present
 from bayou.encoding.table import Table, column_names, sparse_of_records, table_of
@@ -42,6 +43,7 @@ class Encoder:
         self.numbers_are_words = numbers_are_words
         self.unusable = 0
         self._lookups = Lookups(schema)
+        self._told: set[frozenset[str]] = set()
         self.forget()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -51,6 +53,7 @@ class Encoder:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._lookups = Lookups(self.schema)
+        self._told = set()
         self.forget()
 
     def forget(self) -> None:
@@ -103,6 +106,8 @@ class Encoder:
             self._fill_numeric(block, table.matrix)
         else:
             self._fill(block, batch, table)
+            if not learn and suspicious(batch, table):
+                compare_columns(self.schema, table, X, self._told)
         block.schema_change_rows = sorted(set(batch.schema_change_rows))
         return block, batch.growth()
 

@@ -103,7 +103,10 @@ class PlainRecords:
 
     def cells(self, x: Mapping[str, Any]) -> Cells | None:
         """The record's cells; None unless every column and value is known and of its kind."""
-        keys = tuple(x)
+        try:
+            keys = tuple(x)
+        except TypeError:
+            return None  # no record at all: the long way says so
         known, places, in_order = self._known
         if keys != known:
             known, places, in_order = self._learn_keys(keys)

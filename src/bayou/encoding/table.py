@@ -103,6 +103,14 @@ def column_names(d: int) -> tuple[str, ...]:
 
 
 def _from_columns(columns: Mapping[str, Any]) -> Table:
+    single = next((name for name, values in columns.items() if not hasattr(values, "__len__")), None)
+    if single is not None:
+        raise DataError(
+            "a column is a list or array of values",
+            column=single,
+            value=columns[single],
+            remedy="give one record as a list, [{...}]",
+        )
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         raise DataError(f"columns of different lengths: {lengths}")

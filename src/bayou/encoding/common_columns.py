@@ -1,0 +1,63 @@
+"""Rows to predict and the model's columns: whether they have enough in common for an answer that means something."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bayou.encoding.batch import Batch
+from bayou.encoding.table import Table
+from bayou.encoding.words import WORDS
+from bayou.errors import ColumnWarning, listed, warn_user
+from bayou.schema import Schema
+
+MANY = 0.5  # of the model's columns; where so many are lacking, the answer is mostly the prior
+MOST_TOLD = 64  # sets of columns that are warned of: records may bring ever new ones
+
+
+def suspicious(batch: Batch, table: Table) -> bool:
+    """Whether so few columns are known that it is worth a closer look; costs nothing per row or column."""
+    return bool(table.n and len(batch.place) <= MANY * len(batch.schema.place)) or table.sparse is not None
+
+
+def compare_columns(schema: Schema, table: Table, X: Any, told: set[frozenset[str]]) -> None:
+    """Warn, once for each set of columns, of rows that lack most of what the model learned.
+
+    A record leaves out what it does not know, and a document may consist of new words: so few known columns are
+    suspicious in a table, whose columns are all there are, and in records only beside columns with unknown names.
+    """
+    if not schema.place or not table.n or len(told) >= MOST_TOLD:
+        return
+    given = _given(table, X)
+    if not given or given in told:
+        return
+    columns = [name for name in schema.place if name != WORDS]
+    words: Mapping[Any, int] = schema.vocabularies[WORDS].codes if WORDS in schema.place else {}
+    if table.sparse is not None and words and (not table.sparse.complete or any(n in words for n in given)):
+        return
+    lacking = [name for name in columns if name not in given]
+    if len(lacking) == len(columns):
+        what, known = ("columns", columns) if columns else ("words", list(words))
+        text = (
+            f"the rows have none of the {what} the model learned, so every answer is the prior: it learned "
+            f"{listed(known)}; the rows have {listed(sorted(given))}"
+        )
+    elif len(lacking) < MANY * len(columns) or not (table.complete or given - schema.place.keys()):
+        return
+    else:
+        text = (
+            f"{len(lacking)} of the {len(columns)} columns the model learned are not in the rows and taken as "
+            f"missing: {listed(lacking)}; the rows have {listed(sorted(given))}"
+        )
+    told.add(given)
+    warn_user(text, ColumnWarning)
+
+
+def _given(table: Table, X: Any) -> frozenset[str]:
+    """The names in the rows, those of records also where every value is missing."""
+    names = set(table.names)
+    if table.sparse is not None:
+        names.update(table.sparse.names)
+    if not table.complete and isinstance(X, list | tuple):
+        names.update(str(name) for record in X if isinstance(record, Mapping) for name in record)
+    return frozenset(names)
