@@ -32,6 +32,14 @@ class Sparse:
     complete: bool
     first: int = 0
 
+    def take(self, where: slice | NDArray[np.int64]) -> Sparse:
+        """Some rows: a range, or any places in any order."""
+        rows = np.arange(len(self.indptr) - 1)[where]
+        lengths = self.indptr[rows + 1] - self.indptr[rows]
+        indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+        cells = np.arange(int(indptr[-1])) + np.repeat(self.indptr[rows] - indptr[:-1], lengths)
+        return Sparse(indptr, self.ids[cells], self.counts[cells], self.names, self.complete)
+
 
 @dataclass
 class Table:
@@ -44,6 +52,26 @@ class Table:
     sparse: Sparse | None = None
     named: bool = True
     complete: bool = True  # the names are all there are, as in a matrix or frame; records may bring more
+
+    def take(self, where: slice | NDArray[np.int64]) -> Table:
+        """Some rows: a range, or any places in any order."""
+        return Table(
+            len(range(*where.indices(self.n))) if isinstance(where, slice) else len(where),
+            self.names,
+            [picked(column, where) for column in self.columns],
+            None if self.matrix is None else np.ascontiguousarray(self.matrix[where]),
+            None if self.sparse is None else self.sparse.take(where),
+            self.named,
+        )
+
+
+def picked(values: Any, where: slice | NDArray[np.int64]) -> Any:
+    """Some of a column's values, or of the labels: a range, or any places in any order."""
+    if isinstance(where, slice) or isinstance(values, np.ndarray):
+        return values[where]
+    if hasattr(values, "take"):
+        return values.take(where)
+    return [values[i] for i in where]
 
 
 def table_of(X: Any) -> Table:

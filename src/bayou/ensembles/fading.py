@@ -60,6 +60,10 @@ class FadingMember(Members):
         super().__init__(builders)
         self.half_life, self.period = half_life, max(1, round(half_life / STEPS))
 
+    @property
+    def depends_on_order(self) -> bool:
+        return True
+
     def begin(self, schema: Schema) -> None:
         super().begin(schema)
         self.members[0].scale(1.0)  # a member that cannot decay says so now, not in mid-stream
