@@ -164,3 +164,28 @@ def test_the_order_is_a_permutation_that_never_changes() -> None:
     assert sorted(hashed_order(1000)) == list(range(1000))
     assert hashed_order(6).tolist() == [1, 4, 5, 0, 3, 2]
     assert hashed_order(6, seed=1).tolist() != hashed_order(6).tolist()
+
+
+def test_quantiles_of_sorted_classes_cost_little() -> None:
+    """Skewed columns of two classes, a stream sorted by class costs less than half a point."""
+
+    def rows(n: int, seed: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        rng = np.random.default_rng(seed)
+        y = (rng.random(n) < 0.35).astype(int)
+        columns = [
+            rng.gamma(2 + 0.6 * y, 10 + 6 * y), rng.normal(3 * y, 10 + 5 * y), rng.exponential(1 + 0.5 * y),
+            rng.lognormal(0.2 * y, 0.5), rng.normal(size=n) * (1 + 0.5 * y), rng.uniform(size=n) ** (1 + 0.7 * y),
+        ]  # fmt: skip
+        return np.column_stack(columns), y
+
+    X, y = rows(13_000, 0)
+    tested, answers = rows(20_000, 1)
+
+    def score(order: np.ndarray[Any, Any]) -> float:
+        model = NaiveBayes("gk")
+        model.learn_many(X[order], y[order])
+        return model.refresh().score(tested, answers)
+
+    shuffled = np.mean([score(np.random.default_rng(seed).permutation(len(y))) for seed in range(3)])
+    assert score(np.argsort(y, kind="stable")) > shuffled - 0.005
+    assert score(np.argsort(-y, kind="stable")) > shuffled - 0.005
