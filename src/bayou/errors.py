@@ -42,6 +42,10 @@ class DataError(BayouError, ValueError):
         shown = f": {_short(value)}" if value is not None else ""
         super().__init__(f"{place + ': ' if place else ''}{problem}{shown}{f' ({remedy})' if remedy else ''}")
 
+    def in_row(self, row: int) -> DataError:
+        """The same problem, found in another row."""
+        return DataError(self.problem, row=row, column=self.column, value=self.value, remedy=self.remedy)
+
 
 class SchemaError(BayouError, ValueError):
     """Columns, kinds or classes that contradict what the model was told or has seen."""

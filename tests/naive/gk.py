@@ -223,3 +223,20 @@ class Tuples:
         total = sum(t.g for t in result)
         if both and not (all(t.u <= 0 for t in result) and self.stays(len(result), total)):
             self.shrink(self.limit(total))
+
+
+def separable(tuples, times):
+    """Cells [upper, classes] of whole tuples, each `times` as heavy as what is uncertain at either of its ends."""
+    cells, run, left = [], [], 0.0
+    for t in tuples:
+        run.append(t)
+        if sum(r[1] for r in run) >= times * max(left, t[2]):
+            cells.append(run)
+            run, left = [], t[2]
+    if run and cells:
+        cells[-1] = cells[-1] + run
+    elif run:
+        cells.append(run)
+    return [
+        [run[-1][0], [sum(column) for column in zip(*(r[4:] for r in run), strict=True)]] for run in cells
+    ]

@@ -10,12 +10,13 @@ from functools import reduce
 
 import numpy as np
 import pytest
+from tests.naive import gk
 from tests.summaries.columns import ORDERS, block_of, filled, order, plan
 
 from bayou.densities.binned import GKClass
 from bayou.errors import DataError, MergeError
 from bayou.hashing import digest
-from bayou.summaries.quantile_tuples import QuantileTuples
+from bayou.summaries.quantile_tuples import CERTAINTY, QuantileTuples
 from bayou.testing import SUMMARY_CHECKS
 from bayou.threads import set_threads
 
@@ -348,3 +349,40 @@ def test_recipe_refuses(wrong):
 def test_laws(recipe, check):
     for seed in range(5):
         check(recipe.summary, seed, False)
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_separable_cells_are_those_of_the_slow_twin(name):
+    rng = np.random.default_rng(3)
+    x, y = order(name, 3000, rng), np.sort(rng.integers(3, size=3000))
+    s = filled(QuantileTuples(40), x, y)
+    offsets, upper, counts = s.separable_cells()
+    naive = gk.separable(lists(s).tolist(), CERTAINTY)
+    assert offsets.tolist() == [0, len(naive)]
+    assert upper.tolist() == [cell[0] for cell in naive]
+    np.testing.assert_allclose(counts, [cell[1] for cell in naive], rtol=1e-12)
+    np.testing.assert_array_equal(counts.sum(axis=0), s.all_cells()[2].sum(axis=0))
+
+
+def test_separable_cells_of_an_exact_column_are_all_cells():
+    rng = np.random.default_rng(4)
+    s = filled(
+        QuantileTuples(100), rng.integers(60, size=5000).astype(float), np.sort(rng.integers(2, size=5000))
+    )
+    assert s.error() == 0.0
+    for separable, cells in zip(s.separable_cells(), s.all_cells(), strict=True):
+        np.testing.assert_array_equal(separable, cells)
+
+
+def test_no_separable_cell_is_uncertain_by_more_than_it_weighs():
+    """At either end of a cell of sorted classes, the weight below is known up to an eighth of the cell."""
+    rng = np.random.default_rng(5)
+    y = np.sort(rng.integers(2, size=8000))
+    x = rng.normal(size=8000) + 0.3 * y
+    s = filled(QuantileTuples(100), x, y)
+    _, upper, counts = s.separable_cells()
+    ranks = np.searchsorted(np.sort(x), upper, side="right")
+    off = np.append(0, ranks - np.cumsum(counts.sum(axis=1)))
+    weight = counts.sum(axis=1)
+    assert 5 < len(upper) < 100
+    assert np.all(np.maximum(off[:-1], off[1:]) <= weight / CERTAINTY + 1e-9)

@@ -142,6 +142,10 @@ class CodedViews(Engine):
     def law(self) -> MergeLaw:
         return self.inner.law
 
+    @property
+    def depends_on_order(self) -> bool:
+        return self.inner.depends_on_order
+
     def _changed(self) -> None:
         self.read_off.odds = None
 

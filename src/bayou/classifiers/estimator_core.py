@@ -21,9 +21,11 @@ from bayou.classifiers.strangers import tell_strangers
 from bayou.classifiers.sync import Sync
 from bayou.decisions import Decision, check_rule, tell_unknown
 from bayou.encoding import Encoder, Row, block_of
+from bayou.encoding.batch import weights
+from bayou.encoding.table import picked, table_of
 from bayou.engines import Engine, Views
 from bayou.errors import DataError, MergeError, NotFittedError, UnsupportedError
-from bayou.hashing import digest
+from bayou.hashing import digest, hashed_order
 from bayou.kernels.posterior import posterior
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
@@ -92,6 +94,16 @@ class EstimatorCore(Parameterised):
     def law(self) -> MergeLaw:
         """What `merge` promises in the present state."""
         return self._engine.law if self.started else self.build_engine().law
+
+    @property
+    def depends_on_order(self) -> bool:
+        """Whether another order of the rows teaches something else, by more than rounding and bounded errors.
+
+        It does where a classifier learns from its own predictions, forgets, or is a tree, or is made of such. `fit`,
+        `holdout` and `cross_validate` then present the rows of a table in a hashed order: that of a table means
+        nothing, and one sorted by class is ordinary.
+        """
+        return (self._engine if self.started else self.build_engine()).depends_on_order
 
     def reset(self, declared: Declared | None = None) -> None:
         """Forget everything and begin anew, with what is declared."""
@@ -243,6 +255,21 @@ class EstimatorCore(Parameterised):
         """Encode and learn; a batch with one bad row changes nothing."""
         with self._changing():
             self.learn(self.encode(X, y, w, learn=True))
+
+    def learn_in_hashed_order(self, X: Any, y: Any, w: Any = None) -> None:
+        """As `learn_batch`, the rows in the order of `hashing.hashed_order`; errors name rows as they were given."""
+        table, amounts = table_of(X), None
+        taught = None
+        if w is not None:
+            amounts = weights(w, table.n, 0)
+            taught = amounts > 0
+        order = hashed_order(table.n, taught=taught)
+        try:
+            self.learn_batch(table.take(order), picked(y, order), None if amounts is None else amounts[order])
+        except DataError as problem:
+            if problem.row is None:
+                raise
+            raise problem.in_row(int(order[problem.row - self.position])) from None
 
     def learn(self, block: Block) -> None:
         """Learn rows that `encode` gave with `learn`."""
@@ -418,7 +445,8 @@ class EstimatorCore(Parameterised):
 
     def decay(self, factor: float) -> Self:
         """Multiply all that was counted by a factor in (0, 1]."""
-        if not (isinstance(factor, int | float | np.number) and 0 < factor <= 1):
+        given: Any = factor
+        if not (isinstance(given, int | float | np.number) and 0 < given <= 1):
             raise UnsupportedError(f"decay({factor!r}): the factor must lie in (0, 1]")
         with self._changing():
             changed = self.engine.copy()

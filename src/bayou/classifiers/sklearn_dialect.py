@@ -28,7 +28,13 @@ class SklearnDialect(EstimatorCore):
     poor_score: ClassVar[bool] = False  # scikit-learn's name for models not meant for its numeric toy data
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, learn the rows, and refresh every stale reading."""
+        """Forget everything, learn the rows, and refresh every stale reading.
+
+        A table's order means nothing, and files sorted by class are ordinary. So a classifier that `depends_on_order`
+        learns the rows in the order of a hash of their numbers, the same for the same table on every machine
+        (`bayou.hashing.hashed_order`); the others learn them as they stand. Where order means time, use
+        `partial_fit` or `learn_many`, which never change it.
+        """
         with self.unchanged_on_failure():
             table, labels = self._checked(X, y, reset=True)
             if sample_weight is not None and not np.asarray(sample_weight).any():
@@ -36,7 +42,10 @@ class SklearnDialect(EstimatorCore):
                     "all sample weights are zero", remedy="give at least one row a weight above 0"
                 )
             self.reset()
-            self.learn_batch(table, labels, sample_weight)
+            if self.depends_on_order and len(labels) == table.n:
+                self.learn_in_hashed_order(table, labels, sample_weight)
+            else:
+                self.learn_batch(table, labels, sample_weight)
             self.refresh()
         self.tell_unknown_classes()
         return self

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.encoding.columns import NUMBERS, as_float
-from bayou.encoding.forms import Coded, is_arrow
+from bayou.encoding.forms import Coded, is_arrow, picked
 from bayou.encoding.missing import is_missing
 from bayou.errors import DataError
 
@@ -33,6 +33,14 @@ class Sparse:
     complete: bool
     first: int = 0
 
+    def take(self, where: slice | NDArray[np.int64]) -> Sparse:
+        """Some rows: a range, or any places in any order."""
+        rows = np.arange(len(self.indptr) - 1)[where]
+        lengths = self.indptr[rows + 1] - self.indptr[rows]
+        indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+        cells = np.arange(int(indptr[-1])) + np.repeat(self.indptr[rows] - indptr[:-1], lengths)
+        return Sparse(indptr, self.ids[cells], self.counts[cells], self.names, self.complete)
+
 
 @dataclass
 class Table:
@@ -45,6 +53,17 @@ class Table:
     sparse: Sparse | None = None
     named: bool = True
     complete: bool = True  # the names are all there are, as in a matrix or frame; records may bring more
+
+    def take(self, where: slice | NDArray[np.int64]) -> Table:
+        """Some rows: a range, or any places in any order."""
+        return Table(
+            len(range(*where.indices(self.n))) if isinstance(where, slice) else len(where),
+            self.names,
+            [picked(column, where) for column in self.columns],
+            None if self.matrix is None else np.ascontiguousarray(self.matrix[where]),
+            None if self.sparse is None else self.sparse.take(where),
+            self.named,
+        )
 
 
 def table_of(X: Any) -> Table:

@@ -34,6 +34,15 @@ class Engine:
         """What `merge` promises in the present state."""
         raise NotImplementedError
 
+    @property
+    def depends_on_order(self) -> bool:
+        """Whether another order of the rows teaches something else, by more than rounding and bounded errors.
+
+        So it is where learning goes by the engine's own predictions, or forgets, or grows a structure as it goes: where
+        a merge averages at best.
+        """
+        return self.law in (MergeLaw.AVERAGED, MergeLaw.NONE)
+
     def begin(self, schema: Schema) -> None:
         """Set up an empty state over a schema; called once."""
         self.realign(from_empty(schema))

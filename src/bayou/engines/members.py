@@ -45,6 +45,11 @@ class Members(Engine):
         mergeable = all(member.law.merges for member in self.members)
         return MergeLaw.AVERAGED if mergeable else MergeLaw.NONE
 
+    @property
+    def depends_on_order(self) -> bool:
+        """As the members do; an ensemble that forgets, or goes by its own predictions, always does."""
+        return self.law is MergeLaw.NONE or any(member.depends_on_order for member in self.members)
+
     def new_member(self, i: int = 0) -> Any:
         """A member that has learned nothing, over the schema as it is now."""
         member = self.builders[i]()

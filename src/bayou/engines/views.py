@@ -49,6 +49,10 @@ class Views(Engine):
             laws.append(MergeLaw.AVERAGED)
         return MergeLaw.weakest(laws)
 
+    @property
+    def depends_on_order(self) -> bool:
+        return any(view.depends_on_order for view in self.views.values())
+
     def realign(self, plan: Alignment) -> None:
         super().realign(plan)
         for view in self.views.values():

@@ -66,6 +66,10 @@ class FadingMember(Members):
         """Which of two models is merged into which says whose rows are older, whatever the member allows."""
         return MergeLaw.weakest([MergeLaw.ORDERED, self.members[0].law])
 
+    @property
+    def depends_on_order(self) -> bool:
+        return True
+
     def begin(self, schema: Schema) -> None:
         super().begin(schema)
         self.members[0].scale(1.0)  # a member that cannot decay says so now, not in mid-stream

@@ -115,6 +115,10 @@ class VotingMembers(Members):
         self.record = np.zeros(len(self.members) + 1)
         self.seen = np.zeros(0, dtype=np.int64)  # 1: the class has been learned
 
+    @property
+    def depends_on_order(self) -> bool:
+        return self.weights is None or super().depends_on_order
+
     def begin(self, schema: Schema) -> None:
         super().begin(schema)
         self.seen = np.zeros(self.n_classes, dtype=np.int64)

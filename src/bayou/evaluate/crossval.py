@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayou.errors import DataError
 from bayou.evaluate.competitors import Models, named, with_baselines
-from bayou.evaluate.holdout import tested
+from bayou.evaluate.holdout import in_their_order, tested
 from bayou.evaluate.shared_encoding import shared_encodings
 from bayou.evaluate.significance import Verdict, corrected_t_test
 from bayou.hashing import hash_label
@@ -155,7 +155,8 @@ def cross_validate(
     X, y
         Rows and labels, or a source and nothing. All rows are held in memory.
     folds, repeats, seed
-        Rows are dealt to folds by a hash of (seed, repeat, row number): the same on every machine.
+        Rows are dealt to folds by a hash of (seed, repeat, row number): the same on every machine. A model that
+        `depends_on_order` learns the rows of a training part in a hashed order too, as `fit` does.
     stratified
         Every fold gets its share of every class.
     progress
@@ -179,11 +180,12 @@ def cross_validate(
         if is_source(data):
             for model in fresh.values():
                 declare_columns(model, data)
-        for shared in shared_encodings(fresh):
-            block = shared.encode(learning.table, learning.labels, learn=True)
-            for name, model in shared.models.items():
-                shared.learn(name, block)
-                model.refresh()
+        for group, (table, labels) in in_their_order(fresh, learning):
+            for shared in shared_encodings(group):
+                block = shared.encode(table, labels, learn=True)
+                for name, model in shared.models.items():
+                    shared.learn(name, block)
+                    model.refresh()
         records, _, _ = tested(fresh, (testing.table, testing.labels))
         for name, record in records.items():
             for metric, value in record.running.headlines().items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from bayou.classifiers.estimator import Estimator
@@ -14,17 +15,20 @@ from bayou.evaluate.evaluation import Evaluation
 from bayou.evaluate.label_index import LabelIndex, met
 from bayou.evaluate.record import Record
 from bayou.evaluate.result import Result
-from bayou.evaluate.shared_encoding import shared_encodings
+from bayou.evaluate.shared_encoding import SharedEncoding, shared_encodings
+from bayou.hashing import hashed_order
 from bayou.readings.metrics import Scores
 from bayou.streams.source import Source
-from bayou.training.batches import LabelledBatch, is_source
+from bayou.training.batches import LabelledBatch, RowsInMemory, is_source
 from bayou.training.loop import declare_columns, feed
 
 
 def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tuple[Any, Any]) -> Evaluation:
     """Hold-out evaluation: learn all rows of `train`, then predict those of `test`; the models learn in place.
 
-    Kappa-M compares with the majority class of the training rows. Both parts are read once, in blocks.
+    Kappa-M compares with the majority class of the training rows. Both parts are read once, in blocks. If `train` is
+    a pair (X, y), all its rows are in hand, and a model that `depends_on_order` learns them in a hashed order, as
+    `fit` does; a source is a stream, and is learned as it comes.
 
     Examples
     --------
@@ -40,12 +44,14 @@ def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tupl
     if is_source(train):
         for model in competitors.values():
             declare_columns(model, train)
+    groups = (
+        [(competitors, train)] if is_source(train) else in_their_order(competitors, RowsInMemory.of(train))
+    )
     learned = 0
-    together = shared_encodings(competitors)
 
-    def learn(batch: LabelledBatch) -> None:
+    def learn(together: list[SharedEncoding], batch: LabelledBatch) -> None:
         nonlocal learned
-        learned += batch.size
+        learned = batch.number + batch.size
         for shared in together:
             clock = Clock()
             block = shared.encode(batch.rows, batch.labels, learn=True)
@@ -54,7 +60,8 @@ def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tupl
                 shared.learn(name, block)
                 seconds[name] += reading + clock.lap()
 
-    feed(train, learn)
+    for group, data in groups:
+        feed(data, partial(learn, shared_encodings(group)))
     for model in competitors.values():
         model.refresh()
     records, labels, rows = tested(competitors, test)
@@ -79,6 +86,19 @@ def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tupl
     }
     protocol = f"hold-out, {learned:,} rows learned"
     return Evaluation(protocol, results, rows, None, time.perf_counter() - start, models=competitors)
+
+
+def in_their_order(
+    models: dict[str, Estimator], rows: RowsInMemory
+) -> list[tuple[dict[str, Estimator], tuple[Any, Any]]]:
+    """Models with the rows they learn, (X, y): as they stand, or in a hashed order for models that depend on it."""
+    ordered = {name: model for name, model in models.items() if model.depends_on_order}
+    others = {name: model for name, model in models.items() if name not in ordered}
+    groups = [(others, (rows.table, rows.labels))] if others else []
+    if ordered:
+        hashed = rows.take(hashed_order(rows.size))
+        groups.append((ordered, (hashed.table, hashed.labels)))
+    return groups
 
 
 def tested(

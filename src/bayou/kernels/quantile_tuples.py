@@ -380,3 +380,50 @@ def uncertainty(
             total += row[1]
             worst = max(worst, row[1] + row[2] - row[3])
         out[j] = worst / (2.0 * total) if total > 0.0 else 0.0
+
+
+@kernel
+def join_uncertain(
+    upper: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    times: float,
+) -> None:
+    """Cells of whole tuples, each at least `times` as heavy as what is uncertain at either of its ends. O(K m).
+
+    At the value of a tuple, D of the weight of later tuples may lie below: a cell that is not much heavier may owe all
+    of its weight, and its purity, to rows that lie elsewhere. Where every D is 0, each tuple is a cell.
+
+    upper : float64[m], out; counts : float64[m, K], out; offsets : int64[p + 1], out, of the cells
+    rows : float64[room, 4 + K], in; starts : int64[p + 1], in; sizes : int64[p], in
+    """
+    at = 0
+    offsets[0] = 0
+    for j in range(len(sizes)):
+        first = at
+        weight, left = 0.0, 0.0
+        open_cell = False
+        for i in range(starts[j], starts[j] + sizes[j]):
+            row = rows[i]
+            if not open_cell:
+                for c in range(counts.shape[1]):
+                    counts[at, c] = 0.0
+                weight, open_cell = 0.0, True
+            for c in range(counts.shape[1]):
+                counts[at, c] += row[HEAD + c]
+            weight += row[1]
+            upper[at] = row[0]
+            if weight >= times * max(left, row[2]):
+                left = row[2]
+                at += 1
+                open_cell = False
+        if open_cell and at > first:  # too little is left for a cell of its own
+            for c in range(counts.shape[1]):
+                counts[at - 1, c] += counts[at, c]
+            upper[at - 1] = upper[at]
+        elif open_cell:
+            at += 1
+        offsets[j + 1] = at

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,6 +32,8 @@ class FayyadIrani(Discretiser):
     ----------
     U. Fayyad, K. Irani, Multi-interval discretization of continuous-valued attributes, IJCAI (1993).
     """
+
+    supervised: ClassVar[bool] = True
 
     def partition(
         self, upper: Floats, counts: Floats, *, midpoints: bool = False, n_classes: int | None = None

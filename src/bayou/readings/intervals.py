@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,14 @@ class CellSummary(Summary, Protocol):
 
     def all_cells(self) -> tuple[Index, Floats, Floats]:
         """offsets int64[p + 1], upper float64[m], counts float64[m, K] of all columns, end to end."""
+
+
+@runtime_checkable
+class Uncertain(Protocol):
+    """A summary whose cells are finer than what it knows about ranks."""
+
+    def separable_cells(self) -> tuple[Index, Floats, Floats]:
+        """As `all_cells`, neighbours joined that ranks cannot tell apart."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +86,10 @@ class Intervals:
 
     def read(self, summary: CellSummary) -> IntervalReading:
         """Intervals of every column, searched over the classes that have weight (or more, if declared)."""
-        offsets, upper, counts = summary.all_cells()
+        if self.bins.supervised and isinstance(summary, Uncertain):
+            offsets, upper, counts = summary.separable_cells()
+        else:
+            offsets, upper, counts = summary.all_cells()
         seen = np.flatnonzero(counts.any(axis=0))
         present = np.ascontiguousarray(counts[:, seen])
         n_classes = max(len(seen), int(summary.declared[0]), 1)

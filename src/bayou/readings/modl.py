@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -66,6 +66,7 @@ class MODL(Discretiser):
     (2006).
     """
 
+    supervised: ClassVar[bool] = True
     prior: Literal["boulle2006", "khiops"] = "boulle2006"
     method: Literal["auto", "optimal", "greedy"] = "auto"
     attributes: int = 1

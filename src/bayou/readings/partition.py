@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,6 +108,9 @@ class Discretiser(Recipe):
     """
 
     __slots__ = ()
+    supervised: ClassVar[bool] = (
+        False  # whether the bounds follow the classes, and so what is wrong about them
+    )
 
     def partition(
         self, upper: Floats, counts: Floats, *, midpoints: bool = False, n_classes: int | None = None

@@ -12,7 +12,7 @@ from bayou import checks
 from bayou.align import Alignment, Axis
 from bayou.block import Block, Codes, Floats, Index
 from bayou.checks import parts, require, rising
-from bayou.kernels.quantile_tuples import buffer_rows, flush_columns, uncertainty
+from bayou.kernels.quantile_tuples import buffer_rows, flush_columns, join_uncertain, uncertainty
 from bayou.kernels.tuple_budget import HEAD
 from bayou.kernels.tuple_lists import merge_columns
 from bayou.laws import MergeLaw
@@ -24,6 +24,7 @@ from bayou.threads import over_ranges
 
 BUFFER = 512  # rows between two flushes
 GRAIN = 32  # columns worth a thread of their own
+CERTAINTY = 8.0  # weight of a cell that classes are looked for in, in units of what is uncertain at its ends
 MOST_EXACT = 1_000_000  # values of a column that can be told apart
 
 
@@ -150,6 +151,23 @@ class QuantileTuples(ArraySummary):
         offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
         np.cumsum(sizes, out=offsets[1:])
         return offsets, np.ascontiguousarray(packed[:, 0]), np.ascontiguousarray(packed[:, HEAD:])
+
+    def separable_cells(self) -> tuple[Index, Floats, Floats]:
+        """As `all_cells`, neighbours joined that ranks cannot tell apart: for whoever looks for classes in cells.
+
+        The weight below a cell's end may be off by D; a cell weighs at least 8 times as much, so that at each end
+        no more than an eighth of it is uncertain. Rows sorted by class need this: cells as fine as the tuples are
+        pure, and mean nothing. Where the column is exact, these are all cells.
+        """
+        rows, starts, sizes = self._flushed(copied=True)
+        m = int(sizes.sum())
+        offsets, upper, counts = (
+            np.empty(len(sizes) + 1, np.int64),
+            np.empty(m),
+            np.empty((m, self.n_classes)),
+        )
+        join_uncertain(upper, counts, offsets, rows, starts, sizes, CERTAINTY)
+        return offsets, upper[: offsets[-1]], counts[: offsets[-1]]
 
     def cells(self, column: int) -> tuple[Floats, Floats]:
         """Cells of one column: the largest value of each, float64[m], and its class counts, float64[m, K]."""

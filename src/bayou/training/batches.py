@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.encoding.forms import picked
-from bayou.encoding.table import Sparse, Table, table_of
+from bayou.encoding.table import Table, table_of
 from bayou.errors import DataError
 from bayou.streams.source import Rows, Source
 
@@ -72,7 +72,7 @@ def batches(data: Stream, pace: Pace | int | None = None, rows: int | None = Non
     lo = 0
     while lo < end:
         hi = min(lo + pace.next(), end)
-        yield LabelledBatch(part(sample.table, slice(lo, hi)), sample.labels[lo:hi], lo, hi - lo)
+        yield LabelledBatch(sample.table.take(slice(lo, hi)), sample.labels[lo:hi], lo, hi - lo)
         lo = hi
 
 
@@ -119,28 +119,7 @@ class RowsInMemory:
 
     def take(self, index: NDArray[np.int64]) -> RowsInMemory:
         """The rows at these places."""
-        return RowsInMemory(part(self.table, index), picked(self.labels, index), len(index))
-
-
-def part(table: Table, where: slice | NDArray[np.int64]) -> Table:
-    """Some rows of a table: a range, or any places."""
-    n = len(range(*where.indices(table.n))) if isinstance(where, slice) else len(where)
-    return Table(
-        n,
-        table.names,
-        [picked(column, where) for column in table.columns],
-        None if table.matrix is None else np.ascontiguousarray(table.matrix[where]),
-        None if table.sparse is None else _sparse_part(table.sparse, where),
-        table.named,
-    )
-
-
-def _sparse_part(sparse: Sparse, where: slice | NDArray[np.int64]) -> Sparse:
-    rows = np.arange(len(sparse.indptr) - 1)[where]
-    lengths = sparse.indptr[rows + 1] - sparse.indptr[rows]
-    indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
-    cells = np.arange(int(indptr[-1])) + np.repeat(sparse.indptr[rows] - indptr[:-1], lengths)
-    return Sparse(indptr, sparse.ids[cells], sparse.counts[cells], sparse.names, sparse.complete)
+        return RowsInMemory(self.table.take(index), picked(self.labels, index), len(index))
 
 
 def _indexable(labels: Any) -> Any:

@@ -30,6 +30,11 @@ class AveragedView(View[Reservoir]):
         self.weights: Floats = np.zeros(0)
         self.stale = True
 
+    @property
+    def depends_on_order(self) -> bool:
+        """It does not: the sample is drawn evenly from all rows, whatever their order."""
+        return False
+
     def search(self, views: Mapping[str, AnyView]) -> None:
         """Weights for the tables as they are now; a column that says nothing yet has weight 1."""
         kept = self.summary.kept

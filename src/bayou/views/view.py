@@ -60,6 +60,11 @@ class View(Generic[S]):
         """What `merge` promises: that of the summary."""
         return self.summary.law
 
+    @property
+    def depends_on_order(self) -> bool:
+        """Whether another order of the rows teaches something else: what is no more than averaged in a merge does."""
+        return self.law in (MergeLaw.AVERAGED, MergeLaw.NONE)
+
     def states(self) -> Sequence[Any]:
         """What answers for the arrays of this view: its summary, and whatever else it keeps besides a reading."""
         return (self.summary,)

@@ -1,0 +1,191 @@
+"""`fit`, `cross_validate` and `holdout` have all rows in hand: their order may not matter to what is learned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+from bayou import (
+    AODE,
+    AWE,
+    AveragedNB,
+    Bagging,
+    EcocNB,
+    Fading,
+    HoeffdingTree,
+    MajorityClass,
+    MultinomialNB,
+    NaiveBayes,
+    NoChange,
+    ReadMany,
+    ResetOnDrift,
+    SPCr,
+    WeightedNB,
+    WeightedVoting,
+    Window,
+    cross_validate,
+    holdout,
+)
+from bayou.errors import DataError
+from bayou.hashing import hashed_order
+
+DEPENDENT = [
+    WeightedNB(), WeightedNB(rate="paper"), HoeffdingTree(), ReadMany(), SPCr(), Bagging(), Bagging(WeightedNB()),
+    WeightedVoting(), Window(), Fading(), AWE(), ResetOnDrift(),
+]  # fmt: skip
+INDEPENDENT = [
+    NaiveBayes(), NaiveBayes("gk"), AODE(), AveragedNB(), MajorityClass(), NoChange(), Bagging(NaiveBayes()),
+    MultinomialNB(), EcocNB(), WeightedVoting([NaiveBayes(), MajorityClass()], weights=[1, 2]),
+]  # fmt: skip
+
+
+def three_classes(n: int, seed: int = 0) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Rows of three overlapping classes, sorted by class."""
+    rng = np.random.default_rng(seed)
+    y = np.sort(rng.integers(3, size=n))
+    return rng.normal(size=(n, 4)) + y[:, None] * np.array([1.0, 0.7, 0.0, -0.6]), y
+
+
+@pytest.mark.parametrize("model", DEPENDENT, ids=repr)
+def test_who_depends_on_order_learns_the_hashed_order(model: Any) -> None:
+    X, y = three_classes(700)
+    order = hashed_order(len(y))
+    by_hand = model.blank()
+    by_hand.learn_many(X[order], y[order])
+    assert model.depends_on_order
+    assert model.blank().fit(X, y).digest() == by_hand.refresh().digest()
+
+
+@pytest.mark.parametrize("model", INDEPENDENT, ids=repr)
+def test_who_does_not_learns_rows_as_they_stand(model: Any) -> None:
+    X, y = three_classes(300)
+    X = np.abs(X).round()
+    as_it_stands = model.blank()
+    as_it_stands.learn_many(X, y)
+    assert not model.depends_on_order
+    assert model.blank().fit(X, y).digest() == as_it_stands.refresh().digest()
+
+
+def doors(X: np.ndarray[Any, Any]) -> dict[str, Any]:
+    """The same rows as everything `fit` takes."""
+    names = [f"x{j}" for j in range(X.shape[1])]
+    columns = {name: X[:, j] for j, name in enumerate(names)}
+    return {
+        "numpy": X,
+        "pandas": pd.DataFrame(columns),
+        "polars": pl.DataFrame(columns),
+        "arrow": pa.table(columns),
+        "chunked": pa.concat_tables([pa.table(columns).slice(0, 100), pa.table(columns).slice(100)]),
+        "columns": columns,
+        "records": [dict(zip(names, row, strict=True)) for row in X.tolist()],
+        "rows": X.tolist(),
+    }
+
+
+@pytest.mark.parametrize("door", list(doors(np.zeros((1, 1)))))
+def test_every_table_can_be_permuted(door: str) -> None:
+    X, y = three_classes(400)
+    expected = WeightedNB().fit(X, y).predict_proba(X)
+    table = doors(X)[door]
+    assert np.array_equal(WeightedNB().fit(table, y).predict_proba(table), expected)
+    assert np.array_equal(WeightedNB().fit(table, y.tolist()).predict_proba(table), expected)
+
+
+def test_sparse_rows_can_be_permuted() -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.poisson(0.3, size=(300, 20)).astype(float), np.sort(rng.integers(2, size=300))
+    model = WeightedVoting([MultinomialNB(), MultinomialNB(2.0)])
+    order = hashed_order(len(y))
+    by_hand = model.blank()
+    by_hand.learn_many(sp.csr_matrix(X[order]), y[order])
+    assert model.blank().fit(sp.csr_matrix(X), y).digest() == by_hand.digest()
+
+
+@pytest.mark.parametrize("make", [WeightedNB, HoeffdingTree, Fading], ids=lambda make: make.__name__)
+def test_a_table_sorted_by_class_costs_little(make: Any) -> None:
+    X, y = three_classes(6000)
+    tested, answers = three_classes(3000, seed=1)
+    shuffle = np.random.default_rng(2).permutation(len(y))
+    as_sorted = make().fit(X, y).score(tested, answers)
+    shuffled = make().fit(X[shuffle], y[shuffle]).score(tested, answers)
+    assert abs(as_sorted - shuffled) < 0.02
+    held_out = holdout(make(), (X, y), (tested, answers))
+    assert held_out[make.__name__].scores.accuracy == pytest.approx(as_sorted, abs=1e-12)
+    validated = [cross_validate(make(), X[i], y[i], folds=3).accuracy for i in (np.arange(len(y)), shuffle)]
+    assert abs(validated[0] - validated[1]) < 0.02
+
+
+def test_cross_validation_learns_each_part_as_fit_does() -> None:
+    from bayou.evaluate.crossval import splits
+
+    X, y = three_classes(600)
+    found = cross_validate(WeightedNB(), X, y, folds=3).values["WeightedNB"]["accuracy"]
+    fitted = [WeightedNB().fit(X[a], y[a]).score(X[b], y[b]) for a, b in splits(y, 3, 1, True, 0)]
+    assert found.tolist() == fitted
+
+
+def test_streams_stay_in_the_order_given() -> None:
+    X, y = three_classes(500)
+    order = np.random.default_rng(3).permutation(len(y))
+    one, two = WeightedNB(), WeightedNB()
+    one.partial_fit(X[order], y[order])
+    for i in order:
+        two.learn_one({f"x{j}": v for j, v in enumerate(X[i].tolist())}, int(y[i]))
+    assert one.digest() == two.digest()
+
+
+def test_a_row_of_weight_zero_is_absent() -> None:
+    X, y = three_classes(400)
+    w = np.random.default_rng(4).integers(3, size=400).astype(float)
+    kept = w > 0
+    with_them = WeightedNB().fit(X, y, w)
+    without = WeightedNB().fit(X[kept], y[kept], w[kept])
+    assert np.array_equal(with_them.predict_proba(X), without.predict_proba(X))
+
+
+def test_errors_name_rows_as_they_were_given() -> None:
+    rows: list[dict[str, Any]] = [{"x": float(i)} for i in range(50)]
+    rows[17]["x"] = "many"
+    with pytest.raises(DataError, match="row 17, column 'x'"):
+        WeightedNB().fit(rows, [i % 2 for i in range(50)])
+    with pytest.raises(DataError, match="row 7: a weight"):
+        WeightedNB().fit(rows, [i % 2 for i in range(50)], [1.0] * 7 + [-1.0] + [1.0] * 42)
+    with pytest.raises(DataError, match="50 rows but 49 labels"):
+        WeightedNB().fit(rows, [i % 2 for i in range(49)])
+
+
+def test_the_order_is_a_permutation_that_never_changes() -> None:
+    assert sorted(hashed_order(1000)) == list(range(1000))
+    assert hashed_order(6).tolist() == [1, 4, 5, 0, 3, 2]
+    assert hashed_order(6, seed=1).tolist() != hashed_order(6).tolist()
+
+
+def test_quantiles_of_sorted_classes_cost_little() -> None:
+    """Skewed columns of two classes, a stream sorted by class costs less than half a point."""
+
+    def rows(n: int, seed: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        rng = np.random.default_rng(seed)
+        y = (rng.random(n) < 0.35).astype(int)
+        columns = [
+            rng.gamma(2 + 0.6 * y, 10 + 6 * y), rng.normal(3 * y, 10 + 5 * y), rng.exponential(1 + 0.5 * y),
+            rng.lognormal(0.2 * y, 0.5), rng.normal(size=n) * (1 + 0.5 * y), rng.uniform(size=n) ** (1 + 0.7 * y),
+        ]  # fmt: skip
+        return np.column_stack(columns), y
+
+    X, y = rows(13_000, 0)
+    tested, answers = rows(20_000, 1)
+
+    def score(order: np.ndarray[Any, Any]) -> float:
+        model = NaiveBayes("gk")
+        model.learn_many(X[order], y[order])
+        return model.refresh().score(tested, answers)
+
+    shuffled = np.mean([score(np.random.default_rng(seed).permutation(len(y))) for seed in range(3)])
+    assert score(np.argsort(y, kind="stable")) > shuffled - 0.005
+    assert score(np.argsort(-y, kind="stable")) > shuffled - 0.005
