@@ -23,7 +23,6 @@ from bayou.evaluate.result import Result
 from bayou.evaluate.shared_encoding import SharedEncoding, shared_encodings
 from bayou.protocols import Arrays
 from bayou.streams.source import Source
-from bayou.summaries.outcomes import scored_rows
 from bayou.training.batches import Batch, is_source
 from bayou.training.loop import declare_columns, feed
 
@@ -132,11 +131,12 @@ class Prequential:
         codes = self._book.codes(batch.labels)
         blocks = {name: self._book.scored(codes, proba[name], model) for name, model in self.models.items()}
         points = self._spacing.points(self.rows, batch.size)
-        for where, _ in scored_rows(codes, None).cut(points):
-            for name, record in self._records.items():
-                record.update(blocks[name].rows(where.start, where.stop))
-            if self._spacing.due(self.rows + where.stop):
-                self._add_point(self.rows + where.stop)
+        for name, record in self._records.items():
+            for point, values in zip(points, record.update(blocks[name], points), strict=True):
+                self._curves[name].add(self.rows + point, values)
+        while self._spacing.widen(len(next(iter(self._curves.values())).rows)):
+            for curve in self._curves.values():
+                curve.thin(self._spacing.every)
         self.rows += batch.size
         self.drifts.look(self.rows)
 
@@ -146,13 +146,6 @@ class Prequential:
         others = {name: model for name, model in self.models.items() if name not in blind}
         self._shared_encodings = [*shared_encodings(others), *shared_encodings(blind)]
         return self._shared_encodings
-
-    def _add_point(self, row: int) -> None:
-        for name, record in self._records.items():
-            self._curves[name].add(row, record.running, record.windowed, record.fading)
-        if self._spacing.widen(len(next(iter(self._curves.values())).rows)):
-            for curve in self._curves.values():
-                curve.thin(self._spacing.every)
 
     def accuracy(self) -> dict[str, float]:
         """Running accuracy by name."""
@@ -216,7 +209,7 @@ class Prequential:
         """What was found so far."""
         if self.rows:
             for name, record in self._records.items():
-                self._curves[name].add(self.rows, record.running, record.windowed, record.fading)
+                self._curves[name].add(self.rows, record.point())
         results = {
             name: Result(
                 name,
