@@ -17,7 +17,7 @@ from bayou.evaluate.competitors import Models, named, with_baselines
 from bayou.evaluate.curve import CurveBuilder, Spacing
 from bayou.evaluate.drifts import Drifts
 from bayou.evaluate.evaluation import Evaluation
-from bayou.evaluate.label_index import LabelIndex, met
+from bayou.evaluate.label_index import LabelIndex
 from bayou.evaluate.record import Record
 from bayou.evaluate.result import Result
 from bayou.evaluate.shared_encoding import SharedEncoding, shared_encodings
@@ -113,22 +113,22 @@ class Prequential:
 
     def step(self, batch: Batch) -> None:
         """Predict and learn the rows of a batch, in order."""
-        proba = {}
+        proba, coded = {}, []
         for shared in self._shared_encodings or self._meet():
             clock = Clock()
-            blind = isinstance(next(iter(shared.models.values())), _BLIND)
+            first = next(iter(shared.models.values()))
+            blind = isinstance(first, _BLIND)
             block = shared.encode(Table(batch.size) if blind else batch.rows, batch.labels, learn=True)
+            coded.append((block.y, first.schema_.classes.values))
             reading = clock.lap()
             for name in shared.models:
                 proba[name] = shared.test_then_train(name, block)
                 self._seconds[name] += reading + clock.lap()
-        plan = self._book.admit(
-            [*met(batch.labels), *(c for model in self.models.values() for c in model.labels())]
-        )
+        plan = self._book.admit(c for model in self.models.values() for c in model.labels())
         if plan is not None:
             for record in self._records.values():
                 record.realign(plan)
-        codes = self._book.codes(batch.labels)
+        codes = self._book.translated(*coded[0])
         blocks = {name: self._book.scored(codes, proba[name], model) for name, model in self.models.items()}
         points = self._spacing.points(self.rows, batch.size)
         for name, record in self._records.items():

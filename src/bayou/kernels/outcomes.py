@@ -1,7 +1,8 @@
 """Counting what was predicted against what was true, row after row: running, recent and faded.
 
 A row of `proba` that is all zero is "no prediction yet": wrong for every count of right answers, and left out of
-the losses. Ties go to the first class. Rows without label or weight are absent.
+the losses. Ties go to the first class. Rows without label or weight are absent. A row that is right counts its weight
+times True, which takes no branch: whether a row is right is what a processor cannot foresee.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from bayou.kernels.jit import inner_kernel, kernel
 
 SMALLEST = 2.0**-52  # a probability of 0 costs as much as this one
+COSTLIEST = -math.log(SMALLEST)
 NOTHING, ABSENT = -1, -2  # instead of a predicted class
 
 BINS = 15  # of confidence, for the calibration error
@@ -33,17 +35,16 @@ def _first_cells() -> NDArray[np.int64]:
 
 
 FIRST_CELL = _first_cells()
+_KEYS = FIRST_CELL.shape[1]
 _LOWEST = int(np.float64(2.0**-23).view(np.int64) >> 48) - 1
 
 
 @inner_kernel
 def score_cell(p: float) -> int:
     """The cell of scores that a probability falls into: the last one whose edge is not above it."""
-    side = 0 if p < 0.5 else 1
-    near = p if p < 0.5 else 1.0 - p
-    key = (np.float64(near).view(np.int64) >> 48) - _LOWEST
-    cell = FIRST_CELL[side, min(max(key, 0), FIRST_CELL.shape[1] - 1)]
-    return cell + 1 if p >= EDGES[cell + 1] else cell
+    key = (np.float64(min(p, 1.0 - p)).view(np.int64) >> 48) - _LOWEST
+    cell = FIRST_CELL[int(p >= 0.5), min(max(key, 0), _KEYS - 1)]
+    return cell + int(p >= EDGES[cell + 1])
 
 
 @inner_kernel
@@ -86,9 +87,9 @@ def judge(
         guess = heaviest(proba[i])
         if guess >= 0:
             p = proba[i, y[i]]
-            losses[i, 0] = -math.log(p if p > SMALLEST else SMALLEST)
+            losses[i, 0] = -math.log(p) if p > SMALLEST else COSTLIEST
             for c in range(proba.shape[1]):
-                miss = proba[i, c] - (1.0 if c == y[i] else 0.0)
+                miss = proba[i, c] - (c == y[i])
                 losses[i, 1] += miss * miss
             if len(decided) > 0:
                 guess = decided[i]
@@ -145,9 +146,9 @@ def count_losses(
         at = min(int(confidence * BINS), BINS - 1)
         calibration[at, 0] += w[i]
         calibration[at, 1] += w[i] * confidence
-        calibration[at, 2] += w[i] if guess == y[i] else 0.0
+        calibration[at, 2] += w[i] * (guess == y[i])
         for c in range(proba.shape[1]):
-            scores[c, score_cell(proba[i, c]), 1 if c == y[i] else 0] += w[i]
+            scores[c, score_cell(proba[i, c]), int(c == y[i])] += w[i]
 
 
 @kernel
@@ -166,7 +167,7 @@ def count_no_change(
             ends[0] = y[i]
             sums[2] = w[i]
         sums[0] += w[i]
-        sums[1] += w[i] if ends[1] == y[i] else 0.0
+        sums[1] += w[i] * (ends[1] == y[i])
         ends[1] = y[i]
 
 
@@ -185,11 +186,11 @@ def count_majority(
         if c < 0 or not w[i] > 0.0:
             continue
         sums[0] += w[i]
-        sums[1] += w[i] if most == c else 0.0
+        sums[1] += w[i] * (most == c)
         weight[c] += w[i]
         if most < 0 or weight[c] > weight[most] or (weight[c] == weight[most] and c < most):
             most = c
-        sums[2] += w[i] if most == c else 0.0
+        sums[2] += w[i] * (most == c)
 
 
 @kernel
@@ -259,13 +260,13 @@ def fade_outcomes(
         if ends[0] < 0:
             ends[0] = c
             sums[7] = w[i]
-        sums[1] += w[i] if ends[1] == c else 0.0
-        sums[2] += w[i] if most == c else 0.0
+        sums[1] += w[i] * (ends[1] == c)
+        sums[2] += w[i] * (most == c)
         most = heaviest(true)
-        sums[3] += w[i] if most == c else 0.0
+        sums[3] += w[i] * (most == c)
         if guess >= 0:
             predicted[guess] += w[i]
-            right[c] += w[i] if guess == c else 0.0
+            right[c] += w[i] * (guess == c)
             sums[4] += w[i] * losses[i, 0]
             sums[5] += w[i] * losses[i, 1]
             sums[6] += w[i]

@@ -124,22 +124,23 @@ def read_recent(
     for r in range(kept):
         c = true[slot]
         w = values[slot, 0]
-        before = most
         if r >= window:
             weight[true[gone]] -= values[gone, 0]
             gone = gone + 1 if gone + 1 < m else 0
         weight[c] += w
-        most = heaviest(weight)
+        before = most
+        if r >= kept - window - 1:
+            most = heaviest(weight)
         if r >= kept - window:
             margins[0, c] += w
             sums[0] += w
-            sums[1] += w if last == c else 0.0
-            sums[2] += w if before == c else 0.0
-            sums[3] += w if most == c else 0.0
+            sums[1] += w * (last == c)
+            sums[2] += w * (before == c)
+            sums[3] += w * (most == c)
             guess = predicted[slot]
             if guess >= 0:
                 margins[1, guess] += w
-                margins[2, c] += w if guess == c else 0.0
+                margins[2, c] += w * (guess == c)
                 sums[4] += w * values[slot, 1]
                 sums[5] += w * values[slot, 2]
                 sums[6] += w
