@@ -10,23 +10,20 @@ from typer.testing import CliRunner
 
 from bayou.cli.app import app
 from bayou.evaluate.record import Record
-from bayou.kernels import outcomes, recent_outcomes, sums, warming
+from bayou.kernels import outcomes, scores, sums, warming
 from bayou.kernels.compiling import CompileWatch
+from bayou.kernels.record import record_outcomes
 from bayou.summaries.outcomes import class_plan, scored_rows
 
-OURS = [
-    outcomes.judge,
-    outcomes.count_majority,
-    recent_outcomes.read_recent,
-    recent_outcomes.fade_outcomes,
-]
+OURS = [record_outcomes, outcomes.judge, scores.read_recent, scores.headline_scores]
 
 
 def test_docstrings_tell_the_types_kernels_are_called_with() -> None:
     record = Record(window=4)
     record.realign(class_plan([], ["a", "b"]))
     record.update(scored_rows([0, 1], np.array([[0.5, 0.5], [0.2, 0.8]])))
-    assert record.windowed.weight == 2
+    record.confusion.update(scored_rows([0], np.array([[0.5, 0.5]])))
+    assert record.windowed.accuracy == 1.0
     for kernel in OURS:
         called: Any = kernel
         assert called.signatures == [warming.signature_of(kernel)], called.py_func.__name__
@@ -54,7 +51,7 @@ def test_a_kernel_is_compiled_with_the_one_that_calls_it() -> None:
     assert sorted(name for family in families for name, _ in family) == sorted(every)
     homes = {name: family[0][0] for family in families for name, _ in family}
     assert homes["sorting.sort_pairs"] == homes["tuple_budget.shrink"] == "quantile_tuples.flush_columns"
-    assert homes["outcomes.judge"] == "outcomes.judge"
+    assert homes["outcomes.judge"] == "record.record_outcomes"
 
 
 def test_processes_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:

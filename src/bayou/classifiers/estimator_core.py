@@ -22,7 +22,8 @@ from bayou.classifiers.sync import Sync
 from bayou.decisions import Decision, check_rule, tell_unknown
 from bayou.encoding import Encoder, Row, block_of
 from bayou.encoding.batch import weights
-from bayou.encoding.table import picked, table_of
+from bayou.encoding.forms import picked
+from bayou.encoding.table import table_of
 from bayou.engines import Engine, Views
 from bayou.errors import DataError, MergeError, NotFittedError, UnsupportedError
 from bayou.hashing import digest, hashed_order

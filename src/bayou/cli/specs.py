@@ -10,8 +10,9 @@ import copy
 import difflib
 import inspect
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from types import ModuleType
+from typing import Any, cast
 
 from bayou.cli.console import UsageError
 from bayou.errors import BayouError
@@ -51,32 +52,45 @@ def short_name(name: str) -> str:
     return _SHORT.get(name) or re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
 
 
-def classifiers() -> dict[str, type[Any]]:
+class Offered(Mapping[str, type[Any]]):
+    """Classes by the name people type; a class is imported when it is asked for."""
+
+    def __init__(self, *modules: ModuleType, short: bool = True) -> None:
+        own = [(name, module) for module in modules for name in module.__all__]
+        self._homes = {short_name(name) if short else name: (name, module) for name, module in own}
+
+    def __getitem__(self, name: str) -> type[Any]:
+        own, module = self._homes[name]
+        return cast("type[Any]", getattr(module, own))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._homes))
+
+    def __len__(self) -> int:
+        return len(self._homes)
+
+
+def classifiers() -> Mapping[str, type[Any]]:
     """Every classifier there is, by short name."""
     import bayou.classifiers
     import bayou.ensembles
 
-    found = {}
-    for module in (bayou.classifiers, bayou.ensembles):
-        for name in getattr(module, "__all__", ()):
-            found[short_name(name)] = getattr(module, name)
-    return dict(sorted(found.items()))
+    return Offered(bayou.classifiers, bayou.ensembles)
 
 
-def generators() -> dict[str, type[Any]]:
+def generators() -> Mapping[str, type[Any]]:
     """Every generator there is, by short name."""
     from bayou.streams import generators as home
 
-    return dict(sorted((short_name(name), getattr(home, name)) for name in home.__all__))
+    return Offered(home)
 
 
-def recipes() -> dict[str, type[Any]]:
+def recipes() -> Mapping[str, type[Any]]:
     """Frozen choices that may stand in arguments, by their own name."""
     import bayou.recipes
     from bayou.schema import Declared
 
-    found = {name: getattr(bayou.recipes, name) for name in getattr(bayou.recipes, "__all__", ())}
-    return {**found, "Declared": Declared}
+    return {**Offered(bayou.recipes, short=False), "Declared": Declared}
 
 
 def split_specs(text: str) -> list[str]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from bayou.block import Floats
 from bayou.checks import require
-from bayou.readings.metrics import HEADLINES, Scores
-
-Point = tuple[dict[str, float], dict[str, float], dict[str, float]]  # running, windowed, faded
+from bayou.readings.metrics import HEADLINES
 
 MOST = 400  # points kept of a curve whose spacing nobody gave: beyond, every other one goes
 
@@ -32,10 +30,6 @@ class Spacing:
         """Positions inside the n rows that follow `row` after which there is a point."""
         first = (row // self.every + 1) * self.every
         return [point - row for point in range(first, row + n + 1, self.every)]
-
-    def due(self, row: int) -> bool:
-        """Whether the curve has a point after this row."""
-        return row % self.every == 0
 
     def widen(self, points: int) -> bool:
         """Whether it is time for every other point to go."""
@@ -78,28 +72,22 @@ class CurveBuilder:
 
     def __init__(self) -> None:
         self.rows: list[int] = []
-        self.points: list[Point] = []
+        self.points: list[Floats] = []  # [3, headlines] running, windowed, faded
 
-    def add(self, row: int, running: Scores, windowed: Scores, faded: Scores) -> None:
+    def add(self, row: int, point: Floats) -> None:
         """Add a point; a row that has one already keeps it."""
-        if self.rows and self.rows[-1] == row:
-            return
-        self.rows.append(row)
-        self.points.append((running.headlines(), windowed.headlines(), faded.headlines()))
+        if not self.rows or self.rows[-1] < row:
+            self.rows.append(row)
+            self.points.append(point)
 
     def array(self) -> Floats:
         """[points, 3, metrics] the points without their row numbers."""
-        values = [[list(form.values()) for form in point] for point in self.points]
-        return np.array(values).reshape(-1, 3, len(HEADLINES))
+        return np.array(self.points).reshape(-1, 3, len(HEADLINES))
 
     def restore(self, rows: list[int], values: Floats) -> None:
         """Take points given by `array`."""
         require(values.shape == (len(rows), 3, len(HEADLINES)), "every point of a curve has its metrics")
-        self.rows = rows
-        self.points = [
-            cast(Point, tuple(dict(zip(HEADLINES, form, strict=True)) for form in point))
-            for point in values.tolist()
-        ]
+        self.rows, self.points = rows, list(values)
 
     def thin(self, every: int) -> None:
         """Keep the points at multiples of `every`."""
@@ -109,8 +97,8 @@ class CurveBuilder:
 
     def curve(self) -> Curve:
         """The curve so far."""
-
-        def of(form: int) -> dict[str, tuple[float, ...]]:
-            return {name: tuple(point[form][name] for point in self.points) for name in HEADLINES}
-
-        return Curve(tuple(self.rows), of(0), of(1), of(2))
+        forms = [
+            {name: tuple(values.tolist()) for name, values in zip(HEADLINES, form.T, strict=True)}
+            for form in self.array().transpose(1, 0, 2)
+        ]
+        return Curve(tuple(self.rows), *forms)

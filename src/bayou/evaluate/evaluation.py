@@ -12,7 +12,6 @@ from bayou.evaluate.curve import Curve
 from bayou.evaluate.result import HEADERS, Result
 from bayou.evaluate.svg import curve_svg
 from bayou.plain_text import shortened, table_text
-from bayou.report import write_report
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +38,8 @@ class Evaluation:
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write one self-contained page to look at: curves, mistakes, thresholds, and what the models learned."""
+        from bayou.report import write_report  # pages are drawn by many modules that evaluating does not need
+
         write_report(path, self, self.models)
 
     def __getitem__(self, name: str) -> Result:

@@ -48,6 +48,10 @@ class LabelIndex:
         place = [self._place.get(identity_key(label), -1) for label in found]
         return np.array([*place, -1], dtype=np.int32)[inverse]
 
+    def translated(self, codes: Codes, labels: Sequence[Label]) -> Codes:
+        """Class codes from those that count in `labels`, all of them admitted; -1 stays -1."""
+        return np.append(self._where(labels), -1).astype(np.int32)[codes]
+
     def scored(self, codes: Codes, proba: Floats, model: Estimator) -> Block:
         """Rows with what a model makes of them: its probabilities, and its decisions where it has a rule for them."""
         labels = model.labels()

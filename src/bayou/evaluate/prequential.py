@@ -18,13 +18,12 @@ from bayou.evaluate.competitors import Models, named, with_baselines
 from bayou.evaluate.curve import CurveBuilder, Spacing
 from bayou.evaluate.drifts import Drifts
 from bayou.evaluate.evaluation import Evaluation
-from bayou.evaluate.label_index import LabelIndex, met
+from bayou.evaluate.label_index import LabelIndex
 from bayou.evaluate.record import Record
 from bayou.evaluate.result import Result
 from bayou.evaluate.shared_encoding import SharedEncoding, shared_encodings
 from bayou.protocols import Arrays
 from bayou.streams.source import Source
-from bayou.summaries.outcomes import scored_rows
 from bayou.training.batches import LabelledBatch, is_source
 from bayou.training.loop import declare_columns, feed
 
@@ -115,29 +114,30 @@ class Prequential:
 
     def step(self, batch: LabelledBatch) -> None:
         """Predict and learn the rows of a batch, in order."""
-        proba = {}
+        proba, coded = {}, []
         for shared in self._shared_encodings or self._meet():
             clock = Clock()
-            blind = isinstance(next(iter(shared.models.values())), _BLIND)
+            first = next(iter(shared.models.values()))
+            blind = isinstance(first, _BLIND)
             block = shared.encode(Table(batch.size) if blind else batch.rows, batch.labels, learn=True)
+            coded.append((block.y, first.schema_.classes.values))
             reading = clock.lap()
             for name in shared.models:
                 proba[name] = shared.test_then_train(name, block)
                 self._seconds[name] += reading + clock.lap()
-        plan = self._book.admit(
-            [*met(batch.labels), *(c for model in self.models.values() for c in model.labels())]
-        )
+        plan = self._book.admit(c for model in self.models.values() for c in model.labels())
         if plan is not None:
             for record in self._records.values():
                 record.realign(plan)
-        codes = self._book.codes(batch.labels)
+        codes = self._book.translated(*coded[0])
         blocks = {name: self._book.scored(codes, proba[name], model) for name, model in self.models.items()}
         points = self._spacing.points(self.rows, batch.size)
-        for where, _ in scored_rows(codes, None).cut(points):
-            for name, record in self._records.items():
-                record.update(blocks[name].rows(where.start, where.stop))
-            if self._spacing.due(self.rows + where.stop):
-                self._add_point(self.rows + where.stop)
+        for name, record in self._records.items():
+            for point, values in zip(points, record.update(blocks[name], points), strict=True):
+                self._curves[name].add(self.rows + point, values)
+        while self._spacing.widen(len(next(iter(self._curves.values())).rows)):
+            for curve in self._curves.values():
+                curve.thin(self._spacing.every)
         self.rows += batch.size
         self.drifts.look(self.rows)
 
@@ -147,13 +147,6 @@ class Prequential:
         others = {name: model for name, model in self.models.items() if name not in blind}
         self._shared_encodings = [*shared_encodings(others), *shared_encodings(blind)]
         return self._shared_encodings
-
-    def _add_point(self, row: int) -> None:
-        for name, record in self._records.items():
-            self._curves[name].add(row, record.running, record.windowed, record.fading)
-        if self._spacing.widen(len(next(iter(self._curves.values())).rows)):
-            for curve in self._curves.values():
-                curve.thin(self._spacing.every)
 
     def accuracy(self) -> dict[str, float]:
         """Running accuracy by name."""
@@ -221,7 +214,7 @@ class Prequential:
                 tell_unknown(getattr(model, "decision", None), model.labels())
         if self.rows:
             for name, record in self._records.items():
-                self._curves[name].add(self.rows, record.running, record.windowed, record.fading)
+                self._curves[name].add(self.rows, record.point())
         results = {
             name: Result(
                 name,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from bayou.align import Alignment
-from bayou.block import Block
+from bayou.block import Block, Floats
+from bayou.kernels.record import record_outcomes
 from bayou.protocols import Arrays
-from bayou.readings.metrics import Scores, faded_scores, recent_scores, running_scores
+from bayou.readings.metrics import HEADLINES, Scores, faded_scores, recent_scores, running_scores
 from bayou.summaries.fading import FadedOutcomes
-from bayou.summaries.outcomes import Confusion, Losses
+from bayou.summaries.outcomes import Confusion, Losses, predictions
 from bayou.summaries.recent import RecentOutcomes
 from bayou.summaries.rivals import MajorityHits, NoChangeHits
 
@@ -35,10 +39,23 @@ class Record:
         names = ("confusion", "losses", "recent", "faded", "no_change", "majority")
         return {name: getattr(self, name) for name in names}
 
-    def update(self, block: Block) -> None:
-        """Take in predicted rows."""
-        for part in self._parts().values():
-            part.update(block)
+    def update(self, block: Block, points: Sequence[int] = ()) -> Floats:
+        """Take in predicted rows; [points, 3, headlines] what is read after so many of them.
+
+        Each part could update itself alone; one kernel for all of them goes over the rows once.
+        """
+        out = np.empty((len(points), 3, len(HEADLINES)))
+        recent, faded = self.recent, self.faded
+        record_outcomes(
+            *(block.y, block.w, *predictions(block)),
+            *(self.confusion.counts, self.confusion.unanswered),
+            *(self.losses.sums, self.losses.calibration, self.losses.scores),
+            *(recent.true, recent.predicted, recent.values, recent.rows),
+            *(faded.true, faded.predicted, faded.right, faded.sums, faded.ends, faded.alpha),
+            *(self.no_change.sums, self.no_change.ends, self.majority.weight, self.majority.sums),
+            *(np.array(points, np.int64), out),
+        )
+        return out
 
     def realign(self, plan: Alignment) -> None:
         """Make room for new classes."""
@@ -79,3 +96,7 @@ class Record:
     def fading(self) -> Scores:
         """Metrics in which older rows count less."""
         return faded_scores(self.faded)
+
+    def point(self) -> Floats:
+        """[3, headlines] running, windowed and faded, as in a curve."""
+        return np.array([list(s.headlines().values()) for s in (self.running, self.windowed, self.fading)])

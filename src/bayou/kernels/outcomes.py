@@ -1,7 +1,8 @@
-"""Counting what was predicted against what was true: confusion, losses, and the two rivals of every stream.
+"""Counting what was predicted against what was true, row after row: running, recent and faded.
 
 A row of `proba` that is all zero is "no prediction yet": wrong for every count of right answers, and left out of
-the losses. Ties go to the first class. Rows without label or weight are absent.
+the losses. Ties go to the first class. Rows without label or weight are absent. A row that is right counts its weight
+times True, which takes no branch: whether a row is right is what a processor cannot foresee.
 """
 
 from __future__ import annotations
@@ -14,37 +15,39 @@ from numpy.typing import NDArray
 from bayou.kernels.jit import inner_kernel, kernel
 
 SMALLEST = 2.0**-52  # a probability of 0 costs as much as this one
+COSTLIEST = -math.log(SMALLEST)
+NOTHING, ABSENT = -1, -2  # instead of a predicted class
+
+BINS = 15  # of confidence, for the calibration error
+CELLS = 256  # of scores: log-odds from -16 to 16 in steps of an eighth; 0.5 is an edge
+EDGES = np.array([0.0, *(1.0 / (1.0 + math.exp(16.0 - i / 8.0)) for i in range(1, CELLS)), np.inf])
+
+
+def _first_cells() -> NDArray[np.int64]:
+    """The cell that a short interval of probabilities begins in, by the leading bits of p, and of 1 - p.
+
+    There are sixteen intervals from a power of two to the next, so that none holds more than one edge.
+    """
+    lows = np.array([0.0, *(2.0**e * (1 + i / 16) for e in range(-23, -1) for i in range(16)), 0.5])
+    below = np.searchsorted(EDGES, lows, side="right") - 1
+    above = np.searchsorted(EDGES, 1.0 - np.append(lows[1:], 0.5), side="right") - 1
+    return np.stack([below, above])
+
+
+FIRST_CELL = _first_cells()
+_KEYS = FIRST_CELL.shape[1]
+_LOWEST = int(np.float64(2.0**-23).view(np.int64) >> 48) - 1
 
 
 @inner_kernel
-def best_class(proba: NDArray[np.float64], i: int) -> int:
-    """The first of the most probable classes of row i; -1 where no class has any probability.
-
-    proba : float64[n, K], in
-    """
-    best = -1
-    top = 0.0
-    for c in range(proba.shape[1]):
-        if proba[i, c] > top:
-            top = proba[i, c]
-            best = c
-    return best
+def score_cell(p: float) -> int:
+    """The cell of scores that a probability falls into: the last one whose edge is not above it."""
+    key = (np.float64(min(p, 1.0 - p)).view(np.int64) >> 48) - _LOWEST
+    cell = FIRST_CELL[int(p >= 0.5), min(max(key, 0), _KEYS - 1)]
+    return cell + int(p >= EDGES[cell + 1])
 
 
-@kernel
-def brier(proba: NDArray[np.float64], i: int, c: int) -> float:
-    """Squared distance of row i from certainty in class c, summed over classes: 0 to 2.
-
-    proba : float64[n, K], in
-    """
-    total = 0.0
-    for j in range(proba.shape[1]):
-        miss = proba[i, j] - (1.0 if j == c else 0.0)
-        total += miss * miss
-    return total
-
-
-@kernel
+@inner_kernel
 def heaviest(weight: NDArray[np.float64]) -> int:
     """The first of the classes with most weight; -1 if none has any.
 
@@ -62,25 +65,110 @@ def heaviest(weight: NDArray[np.float64]) -> int:
 @kernel
 def judge(
     y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    proba: NDArray[np.float64],
+    decided: NDArray[np.int32],
+    predicted: NDArray[np.int32],
+    losses: NDArray[np.float64],
+) -> None:
+    """What was predicted for each row, and what it cost; no prediction costs nothing.
+
+    y : int32[n], in; w : float64[n], in; proba : float64[n, K], in
+    decided : int32[m], in, the classes decided for, or nothing if these are the most probable ones
+    predicted : int32[n], out, -1 where there is no prediction, -2 for rows that are absent
+    losses : float64[n, 2], out, log-loss, Brier score (summed over classes: 0 to 2)
+    """
+    for i in range(len(y)):
+        losses[i, 0] = 0.0
+        losses[i, 1] = 0.0
+        if y[i] < 0 or not w[i] > 0.0:
+            predicted[i] = ABSENT
+            continue
+        guess = heaviest(proba[i])
+        if guess >= 0:
+            p = proba[i, y[i]]
+            losses[i, 0] = -math.log(p) if p > SMALLEST else COSTLIEST
+            for c in range(proba.shape[1]):
+                miss = proba[i, c] - (c == y[i])
+                losses[i, 1] += miss * miss
+            if len(decided) > 0:
+                guess = decided[i]
+        predicted[i] = guess
+
+
+@kernel
+def count_confusion(
+    counts: NDArray[np.float64],
+    unanswered: NDArray[np.float64],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    predicted: NDArray[np.int32],
+) -> None:
+    """Weight by true and predicted class.
+
+    counts : float64[K, K], in/out; unanswered : float64[K], in/out
+    y : int32[n], in; w : float64[n], in; predicted : int32[n], in, as `judge` gives it
+    """
+    for i in range(len(y)):
+        if predicted[i] >= 0:
+            counts[y[i], predicted[i]] += w[i]
+        elif predicted[i] == NOTHING:
+            unanswered[y[i]] += w[i]
+
+
+@kernel
+def count_losses(
+    sums: NDArray[np.float64],
+    calibration: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
     proba: NDArray[np.float64],
     predicted: NDArray[np.int32],
     losses: NDArray[np.float64],
 ) -> None:
-    """What was predicted for each labelled row, and what it cost; no prediction costs nothing.
+    """Sums of the losses, rows by their confidence, and every class's scores by cell.
 
-    y : int32[n], in; proba : float64[n, K], in
-    predicted : int32[n], out, -1 where there is no prediction; losses : float64[n, 2], out, log-loss, Brier score
+    sums : float64[3], in/out, log-loss, Brier score, weight
+    calibration : float64[b, 3], in/out, weight, confidence, right
+    scores : float64[K, e, 2], in/out, weight of rows of other classes, of its own
+    y : int32[n], in; w : float64[n], in; proba : float64[n, K], in
+    predicted : int32[n], in; losses : float64[n, 2], in, as `judge` gives them
     """
     for i in range(len(y)):
-        guess = best_class(proba, i)
-        predicted[i] = guess
+        guess = predicted[i]
         if guess < 0:
-            losses[i, 0] = 0.0
-            losses[i, 1] = 0.0
-        else:
-            p = proba[i, y[i]]
-            losses[i, 0] = -math.log(p if p > SMALLEST else SMALLEST)
-            losses[i, 1] = brier(proba, i, y[i])
+            continue
+        sums[0] += w[i] * losses[i, 0]
+        sums[1] += w[i] * losses[i, 1]
+        sums[2] += w[i]
+        confidence = proba[i, guess]
+        at = min(int(confidence * BINS), BINS - 1)
+        calibration[at, 0] += w[i]
+        calibration[at, 1] += w[i] * confidence
+        calibration[at, 2] += w[i] * (guess == y[i])
+        for c in range(proba.shape[1]):
+            scores[c, score_cell(proba[i, c]), int(c == y[i])] += w[i]
+
+
+@kernel
+def count_no_change(
+    sums: NDArray[np.float64], ends: NDArray[np.int64], y: NDArray[np.int32], w: NDArray[np.float64]
+) -> None:
+    """Weight of the rows whose label is that of the row before.
+
+    sums : float64[3], in/out, weight, right, weight of the first row; ends : int64[2], in/out, first and last label
+    y : int32[n], in; w : float64[n], in
+    """
+    for i in range(len(y)):
+        if y[i] < 0 or not w[i] > 0.0:
+            continue
+        if ends[0] < 0:
+            ends[0] = y[i]
+            sums[2] = w[i]
+        sums[0] += w[i]
+        sums[1] += w[i] * (ends[1] == y[i])
+        ends[1] = y[i]
 
 
 @kernel
@@ -92,11 +180,95 @@ def count_majority(
     weight : float64[K], in/out; sums : float64[3], in/out, weight, right before, right after
     y : int32[n], in; w : float64[n], in
     """
+    most = heaviest(weight)
     for i in range(len(y)):
         c = y[i]
-        if c < 0 or w[i] == 0.0:
+        if c < 0 or not w[i] > 0.0:
             continue
         sums[0] += w[i]
-        sums[1] += w[i] if heaviest(weight) == c else 0.0
+        sums[1] += w[i] * (most == c)
         weight[c] += w[i]
-        sums[2] += w[i] if heaviest(weight) == c else 0.0
+        if most < 0 or weight[c] > weight[most] or (weight[c] == weight[most] and c < most):
+            most = c
+        sums[2] += w[i] * (most == c)
+
+
+@kernel
+def keep_recent(
+    true: NDArray[np.int32],
+    predicted: NDArray[np.int32],
+    values: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    guesses: NDArray[np.int32],
+    losses: NDArray[np.float64],
+) -> None:
+    """Write rows into a ring, each at its number modulo the size.
+
+    true : int32[m], in/out; predicted : int32[m], in/out; values : float64[m, 3], in/out, weight, log-loss, Brier
+    rows : int64[1], in/out, number of rows so far; y : int32[n], in; w : float64[n], in
+    guesses : int32[n], in; losses : float64[n, 2], in, as `judge` gives them
+    """
+    slot = rows[0] % len(true)
+    for i in range(len(y)):
+        if guesses[i] == ABSENT:
+            continue
+        true[slot] = y[i]
+        predicted[slot] = guesses[i]
+        values[slot, 0] = w[i]
+        values[slot, 1] = losses[i, 0]
+        values[slot, 2] = losses[i, 1]
+        rows[0] += 1
+        slot = slot + 1 if slot + 1 < len(true) else 0
+
+
+@kernel
+def fade_outcomes(
+    true: NDArray[np.float64],
+    predicted: NDArray[np.float64],
+    right: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    ends: NDArray[np.int64],
+    alpha: float,
+    y: NDArray[np.int32],
+    w: NDArray[np.float64],
+    guesses: NDArray[np.int32],
+    losses: NDArray[np.float64],
+) -> None:
+    """Multiply all by alpha, then add the row; row after row.
+
+    true : float64[K], in/out; predicted : float64[K], in/out; right : float64[K], in/out
+    sums : float64[8], in/out, as `read_recent` gives them, then the weight of the first row
+    ends : int64[3], in/out, first and last label, rows; y : int32[n], in; w : float64[n], in
+    guesses : int32[n], in; losses : float64[n, 2], in, as `judge` gives them
+    """
+    most = heaviest(true)
+    for i in range(len(y)):
+        guess = guesses[i]
+        if guess == ABSENT:
+            continue
+        c = y[i]
+        for j in range(len(true)):
+            true[j] *= alpha
+            predicted[j] *= alpha
+            right[j] *= alpha
+        for part in range(len(sums)):
+            sums[part] *= alpha
+        true[c] += w[i]
+        sums[0] += w[i]
+        if ends[0] < 0:
+            ends[0] = c
+            sums[7] = w[i]
+        sums[1] += w[i] * (ends[1] == c)
+        sums[2] += w[i] * (most == c)
+        most = heaviest(true)
+        sums[3] += w[i] * (most == c)
+        if guess >= 0:
+            predicted[guess] += w[i]
+            right[c] += w[i] * (guess == c)
+            sums[4] += w[i] * losses[i, 0]
+            sums[5] += w[i] * losses[i, 1]
+            sums[6] += w[i]
+        ends[1] = c
+        ends[2] += 1

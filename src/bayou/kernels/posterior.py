@@ -25,7 +25,8 @@ def posterior(joint: NDArray[np.float64], order: NDArray[np.int64], blank: float
             top = joint[i, order[r]] if joint[i, order[r]] > top else top
         total = 0.0
         for r in range(k):
-            share[r] = math.exp(joint[i, order[r]] - top)
+            gap = joint[i, order[r]] - top
+            share[r] = 1.0 if gap == 0.0 else math.exp(gap)
             total += share[r]
         for r in range(k):
             joint[i, r] = share[r] / total if top > -np.inf else blank

@@ -12,22 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.block import Floats
-from bayou.kernels.recent_outcomes import read_recent
+from bayou.kernels.scores import headline_scores, kappa_against, read_recent, read_running
 from bayou.summaries.fading import FadedOutcomes
 from bayou.summaries.outcomes import Confusion, Losses
 from bayou.summaries.recent import RecentOutcomes
 from bayou.summaries.rivals import MajorityHits, NoChangeHits
 
 HEADLINES = ("accuracy", "kappa", "kappa_temporal", "kappa_m", "macro_f1", "log_loss", "brier")
-
-
-def kappa_against(accuracy: float, rival: float) -> float:
-    """(p0 - pe) / (1 - pe): the share of the rival's errors that was avoided; 0 where the rival makes none.
-
-    >>> kappa_against(0.75, 0.5)
-    0.5
-    """
-    return (accuracy - rival) / (1.0 - rival) if rival < 1.0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -81,17 +72,25 @@ class Scores:
         return float(weight / self.weight) if self.weight > 0 else 0.0
 
     @cached_property
+    def _headlines(self) -> dict[str, float]:
+        sums = (self.weight, self.no_change, self.majority, self.majority_peeking)
+        out = np.empty(len(HEADLINES))
+        headline_scores(
+            np.stack([self.true, self.predicted, self.right]),
+            np.array([*sums, self.log_loss_sum, self.brier_sum, self.scored]),
+            out,
+        )
+        return dict(zip(HEADLINES, out.tolist(), strict=True))
+
+    @property
     def accuracy(self) -> float:
         """Share of right answers; a row without a prediction is wrong."""
-        return self._share(math.fsum(self.right))
+        return self._headlines["accuracy"]
 
-    @cached_property
+    @property
     def kappa(self) -> float:
         """Cohen's kappa: against agreement by chance."""
-        if self.weight <= 0:
-            return 0.0
-        chance = math.fsum((self.true / self.weight) * (self.predicted / self.weight))
-        return kappa_against(self.accuracy, chance)
+        return self._headlines["kappa"]
 
     @property
     def no_change_accuracy(self) -> float:
@@ -106,7 +105,7 @@ class Scores:
     @property
     def kappa_temporal(self) -> float:
         """Against predicting the label of the row before."""
-        return kappa_against(self.accuracy, self.no_change_accuracy)
+        return self._headlines["kappa_temporal"]
 
     def kappa_majority(self, moa_compatible: bool = False) -> float:
         """Against the majority class, asked before the row is counted, or after as MOA does."""
@@ -116,7 +115,7 @@ class Scores:
     @property
     def kappa_m(self) -> float:
         """Against the majority class before the row is counted."""
-        return self.kappa_majority()
+        return self._headlines["kappa_m"]
 
     @property
     def kappa_batch_majority(self) -> float:
@@ -149,46 +148,38 @@ class Scores:
     @property
     def macro_f1(self) -> float:
         """Mean of the classes' F1."""
-        return self._macro(self.per_class.f1)
+        return self._headlines["macro_f1"]
 
     @property
     def log_loss(self) -> float:
         """Mean of -log p(true) in nats over the rows that have a prediction."""
-        return float(self.log_loss_sum / self.scored) if self.scored > 0 else 0.0
+        return self._headlines["log_loss"]
 
     @property
     def brier(self) -> float:
         """Mean squared distance from certainty in the true class, summed over classes: 0 to 2."""
-        return float(self.brier_sum / self.scored) if self.scored > 0 else 0.0
+        return self._headlines["brier"]
 
     def headlines(self) -> dict[str, float]:
         """The numbers that stand in tables and curves, by name."""
-        return {name: float(getattr(self, name)) for name in HEADLINES}
+        return dict(self._headlines)
 
 
 def running_scores(
     confusion: Confusion, losses: Losses, no_change: NoChangeHits, majority: MajorityHits
 ) -> Scores:
     """Every row counts the same, from the first."""
-    counts = confusion.counts
-    return Scores(
-        counts.sum(axis=1) + confusion.unanswered,
-        counts.sum(axis=0),
-        np.diagonal(counts).copy(),
-        math.fsum(counts.ravel()) + math.fsum(confusion.unanswered),
-        float(no_change.sums[1]),
-        float(majority.sums[1]),
-        float(majority.sums[2]),
-        *losses.sums.tolist(),
-    )
+    margins, sums = np.empty((3, len(confusion.unanswered))), np.empty(7)
+    counts = confusion.counts, confusion.unanswered, losses.sums, no_change.sums, majority.sums
+    read_running(*counts, margins, sums)
+    return Scores(*margins, *sums.tolist())
 
 
 def recent_scores(recent: RecentOutcomes) -> Scores:
     """The latest `window` rows."""
-    k = int(recent.classes[0])
-    scratch, margins, sums = np.zeros(k), np.zeros((3, k)), np.zeros(7)
-    read_recent(recent.true, recent.predicted, recent.values, int(recent.rows[0]), scratch, margins, sums)
-    return Scores(margins[0], margins[1], margins[2], *sums.tolist())
+    margins, sums = np.empty((3, int(recent.classes[0]))), np.empty(7)
+    read_recent(recent.true, recent.predicted, recent.values, recent.rows, margins, sums)
+    return Scores(*margins, *sums.tolist())
 
 
 def faded_scores(faded: FadedOutcomes) -> Scores:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayou.block import Floats
-from bayou.summaries.outcomes import EDGES, Losses
+from bayou.kernels.outcomes import EDGES
+from bayou.summaries.outcomes import Losses
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def threshold_table(losses: Losses, code: int) -> ThresholdTable:
     """The table of one class, by its code."""
     negative, positive = losses.scores[code].T
     return ThresholdTable(
-        np.append(EDGES, 1.0),
+        np.append(EDGES[:-1], 1.0),
         np.append(np.cumsum(positive[::-1])[::-1], 0.0),
         np.append(np.cumsum(negative[::-1])[::-1], 0.0),
         float(positive.sum()),

@@ -10,7 +10,7 @@ import numpy as np
 from bayou.align import Alignment
 from bayou.block import Block, Floats, Index
 from bayou.checks import SLACK, codes, require
-from bayou.kernels.recent_outcomes import fade_outcomes
+from bayou.kernels.outcomes import fade_outcomes
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.summaries import valid
@@ -54,19 +54,8 @@ class FadedOutcomes(ArraySummary):
         return {"alpha": self.alpha}
 
     def update(self, block: Block) -> None:
-        rows = judged(block)
-        fade_outcomes(
-            self.true,
-            self.predicted,
-            self.right,
-            self.sums,
-            self.ends,
-            rows.y,
-            rows.w,
-            rows.predicted,
-            rows.losses,
-            self.alpha,
-        )
+        mine = self.true, self.predicted, self.right, self.sums, self.ends, self.alpha
+        fade_outcomes(*mine, block.y, block.w, *judged(block))
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +16,7 @@ import numpy as np
 from bayou.align import Alignment, Axis
 from bayou.block import Block, Codes, Floats
 from bayou.checks import SLACK, require
-from bayou.kernels.outcomes import SMALLEST, judge
+from bayou.kernels.outcomes import BINS, CELLS, SMALLEST, count_confusion, count_losses, judge
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.schema import Label, identity_key
@@ -25,41 +24,21 @@ from bayou.summaries import valid
 from bayou.summaries.array_summary import DecayingSummary
 from bayou.summaries.state import ADD, declare
 
-BINS = 15  # of confidence, for the calibration error
-CELLS = 256  # of scores: log-odds from -16 to 16 in steps of an eighth; 0.5 is an edge
-EDGES = np.array([0.0, *(1.0 / (1.0 + math.exp(16.0 - i / 8.0)) for i in range(1, CELLS))])
+EVERYONE = np.empty(0, np.int32)  # decisions: the most probable class
 
 
-@dataclass(frozen=True)
-class Judged:
-    """The labelled rows with weight of a block: truth, weight, probabilities, prediction (-1 none) and losses."""
-
-    y: Codes
-    w: Floats
-    proba: Floats
-    predicted: Codes
-    losses: Floats
-
-
-def judged(block: Block) -> Judged:
-    """Outcomes of the rows that count; it is a mistake of the caller if the block has no predictions."""
+def predictions(block: Block) -> tuple[Floats, Codes]:
+    """Probabilities and decisions, as kernels take them; it is a mistake of the caller if the block has none."""
     if block.proba is None:
         raise TypeError("outcomes need the model's predictions: give block.scored(proba)")
-    counts = (block.y >= 0) & (block.w > 0)
-    y, w, proba, decided = block.y, block.w, block.proba, block.decided
-    if not counts.all():
-        y, w, proba = y[counts], w[counts], proba[counts]
-        decided = None if decided is None else decided[counts]
-    predicted, losses = np.empty(len(y), np.int32), np.empty((len(y), 2))
-    judge(y, proba, predicted, losses)
-    if decided is not None:
-        predicted = np.where(predicted >= 0, decided, predicted)
-    return Judged(y, w, proba, predicted, losses)
+    return block.proba, EVERYONE if block.decided is None else block.decided
 
 
-def add_in_order(total: float, values: Floats) -> float:
-    """total + v_0 + v_1 + ..., one after the other: the same bits however the rows are cut."""
-    return float(np.add.accumulate(np.concatenate(([total], values)))[-1])
+def judged(block: Block) -> tuple[Codes, Floats]:
+    """What was predicted for each row (-1 nothing, -2 the row is absent), and its losses."""
+    predicted, losses = np.empty(block.n, np.int32), np.empty((block.n, 2))
+    judge(block.y, block.w, *predictions(block), predicted, losses)
+    return predicted, losses
 
 
 class Confusion(DecayingSummary):
@@ -80,10 +59,7 @@ class Confusion(DecayingSummary):
     unanswered: Floats = declare("classes", merge=ADD, scales=True, valid=valid.non_negative)
 
     def update(self, block: Block) -> None:
-        rows = judged(block)
-        answered = rows.predicted >= 0
-        np.add.at(self.counts, (rows.y[answered], rows.predicted[answered]), rows.w[answered])
-        np.add.at(self.unanswered, rows.y[~answered], rows.w[~answered])
+        count_confusion(self.counts, self.unanswered, block.y, block.w, judged(block)[0])
 
 
 class Losses(DecayingSummary):
@@ -109,18 +85,9 @@ class Losses(DecayingSummary):
     scores: Floats = declare("classes", CELLS, 2, merge=ADD, scales=True, valid=valid.non_negative)
 
     def update(self, block: Block) -> None:
-        rows = judged(block)
-        answered = np.flatnonzero(rows.predicted >= 0)
-        y, w, proba = rows.y[answered], rows.w[answered], rows.proba[answered]
-        guess, losses = rows.predicted[answered], rows.losses[answered]
-        for part, values in enumerate((w * losses[:, 0], w * losses[:, 1], w)):
-            self.sums[part] = add_in_order(self.sums[part], values)
-        confidence = proba[np.arange(len(y)), guess]
-        bins = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
-        np.add.at(self.calibration, bins, np.column_stack([w, w * confidence, w * (guess == y)]))
-        cells = np.searchsorted(EDGES, proba, side="right") - 1
-        for c in range(proba.shape[1]):
-            np.add.at(self.scores[c], (cells[:, c], (y == c).astype(np.int64)), w)
+        predicted, losses = judged(block)
+        proba, _ = predictions(block)
+        count_losses(self.sums, self.calibration, self.scores, block.y, block.w, proba, predicted, losses)
 
     def check(self, arrays: Arrays) -> None:
         super().check(arrays)

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayou.block import Block, Codes, Floats, Index
 from bayou.checks import require
+from bayou.kernels.outcomes import keep_recent
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.summaries import valid
@@ -48,27 +49,18 @@ class RecentOutcomes(ArraySummary):
         return {"window": self.window}
 
     def update(self, block: Block) -> None:
-        rows = judged(block)
-        self._push(rows.y, rows.predicted, np.column_stack([rows.w, rows.losses]))
+        self._keep(block.y, block.w, *judged(block))
 
-    def _push(self, true: Codes, predicted: Codes, values: Floats) -> None:
-        """Write rows into the ring, each at its number modulo the size; the latest stay."""
-        size, n = len(self.true), len(true)
-        kept = np.arange(max(0, n - size), n)
-        slots = (int(self.rows[0]) + kept) % size
-        self.true[slots], self.predicted[slots], self.values[slots] = (
-            true[kept],
-            predicted[kept],
-            values[kept],
-        )
-        self.rows += n
+    def _keep(self, y: Codes, w: Floats, predicted: Codes, losses: Floats) -> None:
+        keep_recent(self.true, self.predicted, self.values, self.rows, y, w, predicted, losses)
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
         size, seen = len(self.true), int(other.rows[0])
         order = np.arange(max(0, seen - size), seen) % size
         self.rows += seen - len(order)  # those that have left the other's ring already
-        self._push(other.true[order], other.predicted[order], other.values[order])
+        weight, losses = np.split(other.values[order], [1], axis=1)
+        self._keep(other.true[order], weight.ravel(), other.predicted[order], np.ascontiguousarray(losses))
 
     def check(self, arrays: Arrays) -> None:
         super().check(arrays)

@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from bayou.block import Block, Floats, Index
 from bayou.checks import SLACK, require
-from bayou.kernels.outcomes import count_majority
+from bayou.kernels.outcomes import count_majority, count_no_change
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
-from bayou.summaries.outcomes import add_in_order
 from bayou.summaries.state import ADD, declare
 
 
@@ -37,16 +36,7 @@ class NoChangeHits(ArraySummary):
     ends: Index = declare(2, dtype=np.int64, fill=-1, codes=True, valid=valid.class_codes)
 
     def update(self, block: Block) -> None:
-        counts = (block.y >= 0) & (block.w > 0)
-        y, w = block.y[counts], block.w[counts]
-        if not len(y):
-            return
-        if self.ends[0] < 0:
-            self.ends[0], self.sums[2] = y[0], w[0]
-        same = np.concatenate(([self.ends[1]], y[:-1])) == y
-        self.sums[0] = add_in_order(self.sums[0], w)
-        self.sums[1] = add_in_order(self.sums[1], w * same)
-        self.ends[1] = y[-1]
+        count_no_change(self.sums, self.ends, block.y, block.w)
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
