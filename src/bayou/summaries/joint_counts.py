@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayou.align import Alignment
 from bayou.block import Block, Codes, Floats, Index
-from bayou.checks import require, rising
+from bayou.checks import SLACK, require, rising
 from bayou.errors import MergeError, SchemaError
 from bayou.kernels.joint_counts import count_rows, fill_layout, move_pairs, move_triples, place_on_grid
 from bayou.kernels.value_counts import count_seen
@@ -315,6 +315,10 @@ class JointCounts(DecayingSummary):
         }
         for name, length in lengths.items():
             require(len(arrays[name]) == length, f"{name} of the joint counts must have {length} cells")
+        most = arrays["classes"] * (1 + SLACK) + SLACK
+        for name in _COUNTS[1:]:
+            within = arrays[name].max(axis=0, initial=0.0) <= most
+            require(within.all(), f"{name} of the joint counts hold more than their class")
         ranks = arrays["ranks"]
         require(
             not len(ranks) or np.array_equal(np.sort(ranks), np.arange(q + p)), "every column has a place"
