@@ -82,7 +82,7 @@ class EqualFrequencyBins:
         logs[:, column.sum(axis=1) == 0] = 0.0  # a column without values says nothing
         return Bins(np.take_along_axis(logs, np.broadcast_to(bin_of, summary.counts.shape), axis=2))
 
-    def restore(self, arrays):
+    def restore(self, arrays, summary):
         return Bins(arrays["table"])
 
 

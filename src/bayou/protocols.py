@@ -121,8 +121,8 @@ class SearchedReader(Protocol[S]):
     def read(self, summary: S) -> Reading:
         """A pure function of the summary."""
 
-    def restore(self, arrays: Arrays) -> Reading:
-        """The reading whose arrays these are."""
+    def restore(self, arrays: Arrays, summary: S) -> Reading:
+        """The reading of the summary whose arrays these are; refuses what this summary cannot have given."""
 
 
 class ColumnReading(Protocol):

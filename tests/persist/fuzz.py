@@ -1,4 +1,5 @@
-"""Loads files with a right checksum and wrong numbers, and lives on with every one that is accepted.
+"""Loads files with a right checksum and wrong numbers, shapes, parameters or schema, and lives on with every one
+that is accepted.
 
 Run it with NUMBA_BOUNDSCHECK=1 and a NUMBA_CACHE_DIR of its own, as `test_fuzz` does: kernels then raise IndexError
 where they would otherwise read or write beyond an array. Prints what was found as JSON.
@@ -6,36 +7,55 @@ where they would otherwise read or write beyond an array. Prints what was found 
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import json
 import random
+import resource
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.persist.models import batch, feed, trained
+from tests.persist.models import batch, feed
 
 from bayou import (
     AODE,
+    AWE,
+    FAN,
     FANC,
+    SPC,
     TAN,
     TC,
     AveragedNB,
+    Bagging,
+    BernoulliNB,
     Declared,
+    EcocNB,
+    Fading,
     HoeffdingTree,
+    MajorityClass,
     MultinomialNB,
     NaiveBayes,
+    NoChange,
     ReadMany,
+    ResetOnDrift,
     SPCr,
+    SuperParent,
     WeightedNB,
+    WeightedVoting,
+    Window,
     files,
     set_threads,
 )
+from bayou.codes import RandomCode
 from bayou.errors import BayouError, ModelFileError
-from bayou.persist.container import Arrays, pack, unpack
+from bayou.persist.container import pack, unpack
 from bayou.persist.model_file import FORMAT
-from bayou.rates import AdaGrad, KunchevaPlumpton, MiniBatch
+from bayou.rates import AdaGrad, Constant, Decaying, Experts, KunchevaPlumpton, MiniBatch, PaperRate
+from bayou.recipes import CPiD, GKClass, Grid, Sketch
 
 NUMBERS = [
     0.0,
@@ -77,36 +97,73 @@ INTEGERS = [
 ]
 
 
-def subjects() -> list[Any]:
-    """Models of all shapes of state, young and grown."""
-    text = Declared(columns={"text": "text"})
-    made: list[tuple[Any, int]] = [
-        (NaiveBayes(), 60), (NaiveBayes(numeric="gk", groups="modl"), 60), (NaiveBayes(numeric="gk"), 1300),
+PARAMETERS: list[Any] = [
+    0, 1, -1, 2, 3, 7, 100, 5000, 2**40, 0.5, 1e-9, 1e9, None, True, "", "x", {"float": "nan"}, {"float": "inf"},
+]  # fmt: skip
+KEPT = ("position", "unusable", "n_features")
+
+Made = list[tuple[Any, int]]
+
+
+def few() -> Made:
+    """Models whose kernels compile quickly, for every run of the suite."""
+    return [(NaiveBayes(), 60), (WeightedNB(), 80), (AODE(), 60)]
+
+
+def plain() -> Made:
+    """Every classifier, with every way to summarise and read numeric and nominal columns, and every rate."""
+    return [
+        *few(), (NaiveBayes(numeric="gk", groups="modl"), 60), (NaiveBayes(numeric="gk"), 1300),
         (NaiveBayes(numeric="pid"), 60), (NaiveBayes(numeric="pid"), 1300), (NaiveBayes(numeric="cpid"), 1300),
+        (NaiveBayes(numeric=CPiD(cells=20)), 1300), (NaiveBayes(numeric=GKClass(eps=0.1, exact=5)), 700),
         (NaiveBayes(numeric="kernel"), 80), (NaiveBayes(numeric="rounded-normal"), 80),
-        (NaiveBayes(nominal="sketch", groups="modl"), 80), (NaiveBayes(nominal="count-min"), 40), (AODE(), 60),
-        (AODE(), 900), (TC(), 60), (TC(), 900), (FANC(), 100), (TAN(), 900), (SPCr(), 100), (ReadMany(), 100),
-        (AveragedNB(rows=40), 80), (WeightedNB(), 80), (WeightedNB(rate=AdaGrad()), 80),
-        (WeightedNB(rate=KunchevaPlumpton()), 80), (WeightedNB(rate=MiniBatch(rows=50)), 70), (HoeffdingTree(), 1300),
-        (HoeffdingTree(numeric="gk"), 1300), (MultinomialNB(), 60),
+        (NaiveBayes(nominal="sketch", groups="modl"), 80), (NaiveBayes(nominal=Sketch(max_bytes=4096)), 300),
+        (NaiveBayes(nominal="count-min"), 40), (NaiveBayes(numeric="gk", bins="equal-width"), 80),
+        (NaiveBayes(numeric="gk", bins="equal-frequency"), 80), (NaiveBayes(numeric="gk", bins="fayyad-irani"), 80),
+        (NaiveBayes(numeric="gk", bins="k-means"), 80), (AODE(), 900), (AODE(numeric=Grid(warm_up=50)), 90), (TC(), 60), (TC(), 900), (FANC(), 100),
+        (TAN(), 900), (FAN(), 100), (SPC(), 100), (SPCr(), 100), (SuperParent(), 100), (ReadMany(), 100),
+        (AveragedNB(rows=40), 80), (AveragedNB("compression", rows=40), 80), (WeightedNB(rate=AdaGrad()), 80),
+        (WeightedNB(rate=KunchevaPlumpton()), 80), (WeightedNB(rate=MiniBatch(rows=50)), 70),
+        (WeightedNB(rate=PaperRate()), 60), (WeightedNB(rate=Constant(1e-3)), 60), (WeightedNB(rate=Decaying()), 60),
+        (WeightedNB(rate=Experts(persistence=True)), 60), (WeightedNB(numeric="gk"), 80),
+        (HoeffdingTree(), 1300), (HoeffdingTree(numeric="gk"), 1300), (MultinomialNB(), 60), (BernoulliNB(), 60),
+        (NoChange(), 40), (MajorityClass(), 40), (EcocNB(), 60), (EcocNB(code="one-vs-one", decode="hamming"), 60),
+        (EcocNB(NaiveBayes(numeric="gk"), code=RandomCode(15)), 60), (EcocNB(MultinomialNB(), decode="l1"), 60),
     ]  # fmt: skip
+
+
+def ensembles() -> Made:
+    """Every ensemble over several bases, one of them an ensemble."""
+    return [
+        (AWE(chunk=40, members=2, folds=2), 130), (AWE(MultinomialNB(), chunk=40, members=2, folds=2), 110),
+        (Bagging(n_estimators=2), 80), (Bagging(NaiveBayes(numeric="gk"), n_estimators=2), 80),
+        (Fading(half_life=50), 80), (Fading(AODE(), half_life=50), 80), (Window(rows=40, panes=2), 90),
+        (Window(NaiveBayes(numeric="gk", groups="modl"), rows=40, panes=2), 90), (ResetOnDrift(), 80),
+        (ResetOnDrift(HoeffdingTree()), 80), (WeightedVoting(), 80),
+        (WeightedVoting([NaiveBayes(), AODE(), Fading()], vote="soft"), 80),
+        (Bagging(Window(rows=20, panes=2), n_estimators=2), 50),
+    ]  # fmt: skip
+
+
+def subjects(quick: bool) -> list[Any]:
+    """Trained models, young and grown."""
+    made = few() if quick else [*plain(), *ensembles()]
     for model, rows in made:
         feed(model, rows, 3)
-    sample = AveragedNB(rows=30, schema=text)
-    sample.learn_many([{"text": f"cheap w{i % 7}", "a": str(i % 4)} for i in range(60)], ["p", "q"] * 30)
-    return [
-        *(model for model, _ in made),
-        sample,
-        *(trained(kind, 40) for kind in ("NoChange", "MajorityClass")),
-    ]
+    models = [model for model, _ in made]
+    if not quick:
+        models.append(AveragedNB(rows=30, schema=Declared(columns={"text": "text"})))
+        models[-1].learn_many(
+            [{"text": f"cheap w{i % 7}", "a": str(i % 4)} for i in range(60)], ["p", "q"] * 30
+        )
+    return models
 
 
-def mutated(arrays: Arrays, draw: random.Random) -> dict[str, Any]:
+def with_numbers(arrays: dict[str, Any], draw: random.Random) -> None:
     """One to three numbers of the state changed: to something special, to a neighbour's, or by one."""
-    out = {name: np.array(array) for name, array in arrays.items()}
-    names = [name for name, array in out.items() if name.startswith("state.") and array.size]
+    names = [name for name, array in arrays.items() if name.startswith("state.") and array.size]
     for _ in range(draw.choice([1, 1, 2, 3])):
-        array = out[draw.choice(names)]
+        array = arrays[draw.choice(names)]
         place = draw.randrange(array.size)
         choice = draw.random()
         with np.errstate(all="ignore"):
@@ -117,7 +174,64 @@ def mutated(arrays: Arrays, draw: random.Random) -> dict[str, Any]:
             else:
                 value = draw.choice(NUMBERS if array.dtype.kind == "f" else INTEGERS)
                 array.flat[place] = np.array(value).astype(array.dtype)
-    return out
+
+
+def with_shapes(arrays: dict[str, Any], draw: random.Random) -> None:
+    """An axis of one array longer or shorter, or every axis of that length under the same prefix."""
+    names = [name for name, array in arrays.items() if name.startswith("state.") and array.ndim]
+    name = draw.choice(names)
+    length = draw.choice(arrays[name].shape)
+    more = draw.choice([-length, -1, -1, 1, 1, 2, length])
+    home = name[: name.rfind(".")] if draw.random() < 0.7 else name
+    for other in names:
+        if other.startswith(home):
+            for axis, n in enumerate(arrays[other].shape):
+                if n == length and (other == name or draw.random() < 0.9):
+                    arrays[other] = np.resize(np.moveaxis(arrays[other], axis, 0), (
+                        max(0, n + more), *(m for i, m in enumerate(arrays[other].shape) if i != axis)
+                    ))  # fmt: skip
+                    arrays[other] = np.ascontiguousarray(np.moveaxis(arrays[other], 0, axis))
+
+
+def with_parameters(value: Any, draw: random.Random) -> Any:
+    """The same JSON with one leaf changed."""
+    if isinstance(value, dict) and value:
+        key = draw.choice(list(value))
+        return {**value, key: with_parameters(value[key], draw)}
+    if isinstance(value, list) and value:
+        place = draw.randrange(len(value))
+        return [*value[:place], with_parameters(value[place], draw), *value[place + 1 :]]
+    if type(value) is int and draw.random() < 0.5:
+        return value + draw.choice([-1, 1, value])
+    return draw.choice(PARAMETERS)
+
+
+def with_schema(document: dict[str, Any], arrays: dict[str, Any], draw: random.Random) -> None:
+    """A number of the schema's arrays or labels, of its declaration, or one of the counts beside it."""
+    choice = draw.random()
+    if choice < 0.4:
+        document["schema"] = with_parameters(document["schema"], draw)
+    elif choice < 0.5:
+        document[draw.choice(KEPT)] = draw.choice([0, 1, 2**40, -1, None])
+    else:
+        names = [n for n, a in arrays.items() if n.startswith(("schema.", "labels.")) and a.size]
+        array = arrays[draw.choice(names)]
+        array.flat[draw.randrange(array.size)] = draw.choice([0, 1, 2, 3, 97, 98])
+
+
+def mutated(good: Any, draw: random.Random) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """What was changed, and the document and the arrays that result."""
+    document, arrays = copy.deepcopy(good.document), {name: np.array(a) for name, a in good.arrays.items()}
+    what = draw.choices(["numbers", "shapes", "parameters", "schema"], [70, 12, 12, 6])[0]
+    if what == "numbers":
+        with_numbers(arrays, draw)
+    elif what == "shapes":
+        with_shapes(arrays, draw)
+    elif what == "parameters":
+        document["params"] = with_parameters(document["params"], draw)
+    else:
+        with_schema(document, arrays, draw)
+    return what, document, arrays
 
 
 def lives(data: bytes, model: Any) -> list[tuple[str, Callable[[], Any]]]:
@@ -136,11 +250,14 @@ def lives(data: bytes, model: Any) -> list[tuple[str, Callable[[], Any]]]:
         one = loaded()
         one.learn_many(X, y)
         one.learn_many(late[:5], [*y[:4], "new"])
+        for row, label in zip(X[:3], y, strict=False):
+            one.learn_one(row, label)
         finite(one)
 
     def in_order() -> None:
         one = loaded()
         one.test_then_train_batch(X, y)
+        one.refresh()
         finite(one)
 
     def merge() -> None:
@@ -162,6 +279,9 @@ def lives(data: bytes, model: Any) -> list[tuple[str, Callable[[], Any]]]:
     def explain() -> None:
         loaded().explain(X[0])
 
+    def sample() -> None:
+        loaded().sample(3)
+
     def save() -> None:
         one = loaded()
         one.digest()
@@ -169,25 +289,39 @@ def lives(data: bytes, model: Any) -> list[tuple[str, Callable[[], Any]]]:
 
     return [
         ("predict", lambda: finite(loaded())), ("learn", learn), ("test then train", in_order), ("merge", merge),
-        ("unlearn", unlearn), ("decay", decay), ("explain", explain), ("save", save),
+        ("unlearn", unlearn), ("decay", decay), ("explain", explain), ("sample", sample),
+        ("save", save),
     ]  # fmt: skip
 
 
-def main(count: int, seed: int) -> None:
+def main(count: int, seed: int, quick: bool) -> None:
     set_threads(1)
     draw = random.Random(seed)
-    models = subjects()
+    models = subjects(quick)
     good = [unpack(files.dumps(model), FORMAT) for model in models]
-    accepted, found = 0, []
+    for model in models:  # what is compiled now does not count
+        for _, live in lives(files.dumps(model), model):
+            with contextlib.suppress(BayouError):
+                live()
+    resource.setrlimit(resource.RLIMIT_AS, (8 << 30,) * 2)
+    accepted: dict[str, int] = {}
+    found, slowest = [], (0.0, "")
     for number in range(count):
         which = draw.randrange(len(models))
-        changed = mutated(good[which].arrays, draw)
-        data = b"".join(pack(FORMAT, good[which].document, changed))
+        what, document, arrays = mutated(good[which], draw)
+        try:
+            data = b"".join(pack(FORMAT, document, arrays))
+        except ModelFileError:
+            continue
+        start = time.process_time()
         try:
             files.loads(data)
         except ModelFileError:
             continue
-        accepted += 1
+        except Exception as problem:
+            found.append([number, repr(models[which]), what, "load", repr(problem)[:200], ""])
+            continue
+        accepted[what] = accepted.get(what, 0) + 1
         for name, live in lives(data, models[which]):
             try:
                 live()
@@ -196,13 +330,24 @@ def main(count: int, seed: int) -> None:
             except Exception as problem:
                 differ = [
                     k
-                    for k, a in changed.items()
+                    for k, a in arrays.items()
                     if not np.array_equal(a, good[which].arrays[k], equal_nan=True)
                 ]
-                where = traceback.extract_tb(problem.__traceback__)[-1]
-                found.append([number, repr(models[which]), differ, name, repr(problem)[:200], str(where)])
-    print(json.dumps({"files": count, "accepted": accepted, "found": found}))
+                changed = differ or str(document["params"])[:300]
+                where = [str(frame) for frame in traceback.extract_tb(problem.__traceback__)[-3:]]
+                found.append([number, repr(models[which]), changed, name, repr(problem)[:200], where])
+        slowest = max(
+            slowest, (time.process_time() - start, f"{number} {models[which]!r} {document['params']}"[:300])
+        )
+    done = {
+        "files": count,
+        "accepted": sum(accepted.values()),
+        "by kind": accepted,
+        "found": found,
+        "slowest": slowest,
+    }
+    print(json.dumps(done))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(int(sys.argv[1]), int(sys.argv[2]), "quick" in sys.argv)

@@ -158,7 +158,7 @@ def test_arrays_are_the_whole_reading():
     summary, _, block = summary_of(rows_of([[30, 2], [1, 40], [20, 1], [6, 6]]), True)
     reader = Groups()
     reading = reader.read(summary)
-    again = reader.restore(dict(reading.arrays()))
+    again = reader.restore(dict(reading.arrays()), summary)
     assert digest(again.arrays()) == digest(reading.arrays())
     assert np.array_equal(again.terms(block), reading.terms(block))
     out = np.zeros((block.n, 2))
@@ -184,7 +184,16 @@ def test_damaged_readings_are_refused(name, damage):
     summary, _, _ = summary_of(rows_of([[30, 2], [1, 40], [20, 1], [6, 6]]), True)
     arrays = dict(Groups().read(summary).arrays())
     with pytest.raises(ModelFileError):
-        Groups().restore({**arrays, name: damage(arrays[name])})
+        Groups().restore({**arrays, name: damage(arrays[name])}, summary)
+
+
+@pytest.mark.parametrize(("name", "damage"), [("keys", lambda a: a + 1), ("hashed", lambda a: 1 - a)])
+def test_a_reading_of_values_that_its_summary_does_not_know_is_refused(name, damage):
+    summary, _, _ = summary_of(rows_of([[30, 2], [1, 40], [20, 1], [6, 6]]), False)
+    arrays = dict(Groups().read(summary).arrays())
+    Groups().restore(arrays, summary)
+    with pytest.raises(ModelFileError):
+        Groups().restore({**arrays, name: damage(arrays[name])}, summary)
 
 
 @pytest.mark.parametrize("nominal", ["counts", "sketch", "tight"])

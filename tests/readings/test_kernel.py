@@ -23,6 +23,7 @@ from bayou.readings.modl import MODL
 from bayou.readings.prior import CountedPrior
 from bayou.schema import Growth, Kind, Schema
 from bayou.summaries.class_counts import ClassCounts
+from bayou.summaries.quantile_tuples import QuantileTuples
 from bayou.testing import check_classifier
 from bayou.views.view import Live
 
@@ -186,7 +187,7 @@ def test_realigned_reading_is_the_reading_of_the_realigned_summary():
         there.numeric[:, order] = block.numeric
         want = recipe.read(summary).terms(there)
         np.testing.assert_allclose(moved.terms(there), want, rtol=1e-12)
-        back = recipe.restore(dict(moved.arrays()))
+        back = recipe.restore(dict(moved.arrays()), summary)
         assert digest(back.arrays()) == digest(moved.arrays())
         assert np.array_equal(back.terms(there), moved.terms(there))
 
@@ -208,7 +209,7 @@ def test_damaged_readings_are_refused(name, damage):
     reading, _ = read(Kernel(), [1.0, 2.0, 5.0, 7.0], [0, 1, 0, 1])
     arrays = dict(reading.arrays())
     with pytest.raises(ModelFileError), np.errstate(invalid="ignore"):
-        Kernel().restore({**arrays, name: damage(arrays[name])})
+        Kernel().restore({**arrays, name: damage(arrays[name])}, QuantileTuples())
 
 
 def test_tuples_in_place_of_values_tell_almost_as_much():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -239,3 +240,19 @@ def test_flushed_counts_that_follow_row_by_row_are_those_counted_afresh():
         summary.changed()
         assert digest(followed) == digest(summary.flushed().arrays())
     assert kept > 5
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_real_weights_that_are_unlearned_leave_no_dust(order):
+    """0.1 + 0.2 - 0.1 - 0.2 is not 0, and often less: neither a search nor a file may meet it."""
+    block, schema = nominal(40, missing=0.0)
+    block = replace(block, w=np.random.default_rng(3).random(40) / 3)
+    summary, never = over(schema, order), over(schema, order)
+    never.update(block.rows(0, 10))
+    summary.update(block)
+    for i in np.random.default_rng(4).permutation(np.arange(10, 40)).tolist():
+        summary.subtract(block.rows(i, i + 1))
+    for name, array in never.arrays().items():
+        np.testing.assert_allclose(summary.arrays()[name], array, rtol=1e-9)
+        assert np.array_equal(summary.arrays()[name] == 0, array == 0), name
+    assert summary.seen.tolist() == never.seen.tolist()

@@ -57,4 +57,4 @@ class AODE(JointClassifier):
         return {"joint": self.joint_view()}
 
     def joint_view(self) -> AnyView:
-        return Live(self.counts(2), OneDependence(self.smoothing, self.min_count))
+        return Live(self.counts(2), OneDependence(float(self.smoothing), float(self.min_count)))

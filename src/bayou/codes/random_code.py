@@ -10,6 +10,8 @@ from bayou.codes.code import Code, Signs
 from bayou.codes.mixing import mixed
 from bayou.errors import SchemaError
 
+MOST_BITS = 8191  # as many as the longest BCH code has
+
 
 @dataclass(frozen=True)
 class RandomCode(Code):
@@ -18,7 +20,7 @@ class RandomCode(Code):
     Parameters
     ----------
     bits
-        Columns; more where k classes would not find k such rows.
+        Columns, at most 8,191; more where k classes would not find k such rows.
     seed
         Which coins.
 
@@ -32,8 +34,8 @@ class RandomCode(Code):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.bits < 1:
-            raise SchemaError(f"{self}: bits is a number of columns, at least 1")
+        if not 1 <= self.bits <= MOST_BITS:
+            raise SchemaError(f"{self}: bits is a number of columns, from 1 to {MOST_BITS:,}")
 
     def rows(self, k: int) -> Signs:
         bits = max(self.bits, k.bit_length() + 1)

@@ -75,7 +75,7 @@ class Kernel(Density):
             centres, np.ascontiguousarray(weights.T), extra, offsets, widths, precision, False
         )
 
-    def restore(self, arrays: Arrays) -> DensityReading:
+    def restore(self, arrays: Arrays, summary: QuantileTuples) -> DensityReading:
         return restored(arrays, False)
 
 
@@ -123,7 +123,7 @@ class RoundedNormal(Density):
             normals[several].ravel(), alone, np.zeros(alone.shape[1]), offsets, widths, precision, True
         )
 
-    def restore(self, arrays: Arrays) -> DensityReading:
+    def restore(self, arrays: Arrays, summary: QuantileTuples) -> DensityReading:
         return restored(arrays, True)
 
 

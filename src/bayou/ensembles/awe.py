@@ -75,6 +75,10 @@ class AWE(Ensemble):
         self.folds = folds
         self.replace = replace
 
+    @property
+    def copies(self) -> int:
+        return self.members + 1
+
     def templates(self) -> Sequence[Estimator]:
         given = self.estimator is None or isinstance(self.estimator, Estimator)
         return [self.estimator or NaiveBayes()] if given else [NaiveBayes()]

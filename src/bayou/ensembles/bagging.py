@@ -63,6 +63,10 @@ class Bagging(Ensemble):
         self.vote = vote
         self.seed = seed
 
+    @property
+    def copies(self) -> int:
+        return self.n_estimators
+
     def templates(self) -> Sequence[Estimator]:
         if self.n_estimators < 1 or not self.rate > 0 or self.vote not in ("soft", "hard") or self.seed < 0:
             raise SchemaError(f"{self!r}: at least one member, rate > 0, seed >= 0, vote 'soft' or 'hard'")

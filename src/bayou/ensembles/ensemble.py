@@ -13,6 +13,11 @@ from bayou.schema import Declared
 class Ensemble(Estimator):
     """A classifier whose engine holds the engines of other classifiers; these share its schema and its blocks."""
 
+    @property
+    def copies(self) -> int:
+        """How many members each classifier among the parameters makes."""
+        return 1
+
     def templates(self) -> Sequence[Estimator]:
         """The classifiers whose engines are the members, one per member; what they have learned does not matter."""
         raise NotImplementedError

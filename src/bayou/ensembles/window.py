@@ -48,6 +48,10 @@ class Window(Ensemble):
         self.rows = rows
         self.panes = panes
 
+    @property
+    def copies(self) -> int:
+        return self.panes + 1
+
     def templates(self) -> Sequence[Estimator]:
         if not 1 <= self.panes <= self.rows or self.rows % self.panes:
             raise SchemaError(f"{self!r}: rows must be a multiple of panes, and at least one pane")

@@ -16,10 +16,12 @@ from bayou.errors import ModelFileError
 from bayou.persist.container import Arrays
 from bayou.persist.invariants import loose_views
 from bayou.persist.schema_file import axes
+from bayou.persist.size import least_bytes
 from bayou.schema import Declared, Kind, Schema
 
 OWN = "own"  # the vocabulary of the column an array belongs to
 READING = ".reading."
+LARGE = 8 << 20  # bytes by their parameters alone, for which models are not made to find their layout
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")
 _HOMES = {"nominal": Kind.NOMINAL, "text": Kind.TEXT}
 
@@ -71,10 +73,13 @@ def probe_schemas() -> tuple[Schema, Schema]:
 
 
 def layout_of(make: Callable[[], Any]) -> Layout | None:
-    """The layout of the models that `make` gives; None if they cannot begin over the tiny schemas."""
+    """The layout of the models that `make` gives; None if they cannot begin over the tiny schemas, or are too large."""
     schemas = probe_schemas()
     found = []
     try:
+        engine = make().build_engine()
+        if any(least_bytes(engine, schema.shape()) > LARGE for schema in schemas):
+            return None
         for schema in schemas:
             model = make()
             model.begin(schema)

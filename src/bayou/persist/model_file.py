@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bayou.errors import ModelFileError
 from bayou.persist import labels, schema_file
 from bayou.persist.atomic import write_atomic
-from bayou.persist.container import Arrays, Buffer, pack, strict_dumps, unpack
+from bayou.persist.container import MAX_ARRAYS, Arrays, Buffer, pack, strict_dumps, unpack
 from bayou.persist.document import PREFIX, DocumentReader, DocumentWriter
 from bayou.persist.invariants import check_state
 from bayou.persist.kinds import Kinds
 from bayou.persist.labels import LabelReader
 from bayou.persist.layout import Layout, check_alike, check_layout, layout_of
 from bayou.persist.schema_file import read_schema, write_schema
+from bayou.persist.size import check_bytes, check_members
 from bayou.persist.state import ModelState, restore, state_of
 from bayou.schema import Schema
 
@@ -50,6 +51,8 @@ def buffers(model: Any, kinds: Kinds) -> list[Buffer]:
     """The model file as buffers to be written one after the other."""
     writer = DocumentWriter(kinds)
     state = state_of(model)
+    if state is None:
+        check_members(model, MAX_ARRAYS)  # what could not be saved once it has learned is not saved before
     document: dict[str, Any] = dict.fromkeys(sorted(_KEYS))
     document["kind"] = kinds.model_id(model)
     stored: dict[str, Any] = {}
@@ -77,6 +80,7 @@ def loads(data: Buffer, kinds: Kinds) -> Any:
         raise ModelFileError(f"the document must have exactly: {', '.join(sorted(_KEYS))}")
     reader = DocumentReader(kinds, LabelReader(arrays), arrays)
     model = kinds.model(document["kind"], reader.params(document["params"]))
+    check_members(model, len(arrays) if document["schema"] is not None else MAX_ARRAYS)
     found = {name.removeprefix(STATE): a for name, a in arrays.items() if name.startswith(STATE)}
     _check_names(arrays, begun=document["schema"] is not None)
     if document["schema"] is None:
@@ -86,7 +90,7 @@ def loads(data: Buffer, kinds: Kinds) -> Any:
         return model
     state = _state(document, found, read_schema(document["schema"], arrays, reader), reader)
     reader.check_used()
-    _begin_checked(model, state, _layout(model, document, kinds))
+    _begin_checked(model, state, len(data), lambda: _layout(model, document, kinds))
     return model
 
 
@@ -136,8 +140,12 @@ def _twin(model: Any) -> Any:
     return type(model)(**model.get_params(deep=False))
 
 
-def _begin_checked(model: Any, state: ModelState, layout: Layout | None) -> None:
+def _begin_checked(
+    model: Any, state: ModelState, stored: int, find_layout: Callable[[], Layout | None]
+) -> None:
     try:
+        check_bytes(model, state.schema.shape(), stored)
+        layout = find_layout()
         if layout is not None:
             check_layout(layout, state.arrays, state.schema)
         model.begin(state.schema)

@@ -93,8 +93,8 @@ class Groups:
         other = group_of[-2] if others.any() else group_of[-1]
         return keys, Grouping(group_of, sums, found.level), int(other)
 
-    def restore(self, arrays: Arrays) -> GroupReading:
-        check_groups(arrays)
+    def restore(self, arrays: Arrays, summary: ValueCounts | HeavyHitters) -> GroupReading:
+        check_groups(arrays, summary)
         return GroupReading(
             **{name: np.array(arrays[name], dtype=np.int64) for name in ("keys", "row_of", "offsets", "parts", "rest")},
             counts=np.array(arrays["counts"], dtype=np.float64, ndmin=2),
@@ -104,16 +104,8 @@ class Groups:
         )  # fmt: skip
 
 
-def _moved_keys(keys: Index, values: Axis) -> Index:
-    """Codes + 1 in the new schema; the bound is that of the vocabulary, which a reading does not know by itself."""
-    require(
-        keys.max(initial=0) <= len(values.to), "a reading has groups of values that the schema does not know"
-    )
-    return values.to[keys - 1] + 1
-
-
-def check_groups(arrays: Arrays) -> None:
-    """Refuse arrays that are no reading: whatever the kernels use as an index must be in range."""
+def check_groups(arrays: Arrays, summary: ValueCounts | HeavyHitters) -> None:
+    """Refuse arrays that are no reading of the summary: whatever the kernels use as an index must be in range."""
     q, known, groups = len(arrays["levels"]), len(arrays["keys"]), len(arrays["counts"])
     shapes = {"offsets": (q + 1,), "parts": (q + 1,), "rest": (q,), "row_of": (known,), "hashed": (1,)}
     for name, shape in shapes.items():
@@ -126,7 +118,12 @@ def check_groups(arrays: Arrays) -> None:
     column, rest = np.repeat(np.arange(q), np.diff(arrays["offsets"])), arrays["rest"]
     keys, same = arrays["keys"], column[1:] == column[:-1]
     require((keys[1:] > keys[:-1])[same].all(), "the values of a column are not sorted")
-    require(arrays["hashed"][0] == 1 or keys.min(initial=1) >= 1, "a value has no code")
+    hashed = isinstance(summary, HeavyHitters)
+    require(arrays["hashed"][0] == hashed, "values are known by their hash, or by their code")
+    if not hashed:
+        require(q == len(summary.sizes), "a reading has other columns than its summary")
+        inside = (keys >= 1) & (keys <= summary.sizes[column])
+        require(inside.all(), "a reading has groups of values that the schema does not know")
     own = (first[column] <= arrays["row_of"]) & (arrays["row_of"] < last[column])
     require(own.all(), "a value belongs to a group of another column")
     own = (first <= rest) & (rest < last)
@@ -296,7 +293,7 @@ class GroupReading:
         for j, old in enumerate(home.tolist()):
             here = slice(self.offsets[old], self.offsets[old + 1]) if old >= 0 else slice(0, 0)
             part = slice(self.parts[old], self.parts[old + 1]) if old >= 0 else slice(0, 0)
-            moved = self.keys[here] if self.hashed else _moved_keys(self.keys[here], plan.values[j])
+            moved = self.keys[here] if self.hashed else plan.values[j].to[self.keys[here] - 1] + 1
             order = np.argsort(moved)
             keys.append(moved[order])
             rows.append(self.row_of[here][order] - part.start + at)

@@ -110,7 +110,7 @@ class Intervals:
         levels = np.concatenate([part.levels for part in parts])
         return IntervalReading(Partitions(offsets_of(sizes), cuts, kept, levels), self.added())
 
-    def restore(self, arrays: Arrays) -> IntervalReading:
+    def restore(self, arrays: Arrays, summary: CellSummary) -> IntervalReading:
         offsets, cuts, cells = arrays["offsets"], arrays["cuts"], arrays["counts"]
         p = len(arrays["levels"])
         require(offsets.shape == (p + 1,) and cuts.ndim == 1, "every column of a reading has its intervals")

@@ -36,7 +36,8 @@ class SpanningTree:
         m = len(order)
         if m == 0:
             return ParentSetTable.tree(parents)
-        weight = rounded(information(summary))[np.ix_(order, order)]
+        # Counts of a file may be so far apart that their information overflows: then it orders no columns.
+        weight = np.nan_to_num(rounded(information(summary))[np.ix_(order, order)])
         best, link = weight[0].copy(), np.zeros(m, dtype=np.int64)
         outside = np.ones(m, dtype=bool)
         outside[0] = False

@@ -12,6 +12,7 @@ from bayou.checks import require
 from bayou.errors import DataError, MergeError
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
+from bayou.schema import Shape
 from bayou.summaries.state import FREE, Cells, move
 
 __all__ = ["ArraySummary", "DecayingSummary", "State", "move", "sweep"]
@@ -52,6 +53,15 @@ class State:
         """Whether the lengths of some arrays do not follow from schema and configuration alone."""
         own = any(str(a)[0] in FREE for cells in self.state.values() for a in cells.axes)
         return own or any(part.has_free_axes() for _, part in self.parts())
+
+    def least_bytes(self, shape: Shape) -> int:
+        """About how many bytes it takes over a schema of this shape before anything is learned.
+
+        A file is asked for as much before anything is allocated, so whoever makes room by a parameter, or for more
+        than the declared arrays, says so by an override.
+        """
+        own = sum(cells.least_bytes(self, shape) for cells in self.state.values())
+        return own + sum(part.least_bytes(shape) for _, part in self.parts())
 
     def arrays(self) -> Arrays:
         """The declared arrays and those of inner states, under stable names."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
@@ -79,14 +80,17 @@ class CountMin(DecayingSummary):
         }  # fmt: skip
 
     def derive(self) -> None:
-        """Free cells in the first row of every column, and what that says about the number of values."""
+        """Free cells in the first row of every column, which tell the number of values."""
         used = (
             self.tables[:, 0].any(axis=2) if self.tables.shape[3] else np.zeros((len(self.tables), 1), bool)
         )
         self.free = self.width - used.sum(axis=1).astype(np.int64)
-        cells = np.arange(self.width + 1)
-        cells[0] = 1
-        self.values_by_free = np.array([self.width * math.log(self.width / free) for free in cells.tolist()])
+
+    @cached_property
+    def values_by_free(self) -> Floats:
+        """float64[W + 1] about how many values leave so many cells of a row free; made when rows are met."""
+        found = (self.width * math.log(self.width / max(1, free)) for free in range(self.width + 1))
+        return np.fromiter(found, dtype=np.float64, count=self.width + 1)
 
     @property
     def has_no_columns(self) -> bool:

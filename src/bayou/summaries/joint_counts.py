@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from bayou.align import Alignment
 from bayou.block import Block, Codes, Floats, Index
-from bayou.checks import require, rising
+from bayou.checks import SLACK, require, rising
 from bayou.errors import MergeError, SchemaError
 from bayou.kernels.joint_counts import count_rows, fill_layout, move_pairs, move_triples, place_on_grid
 from bayou.kernels.value_counts import count_seen
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
+from bayou.schema import Shape
 from bayou.summaries import valid
-from bayou.summaries.array_summary import DecayingSummary
+from bayou.summaries.array_summary import DecayingSummary, sweep
 from bayou.summaries.bitmap_counting import bitmaps_pay, count_by_bitmaps, whole_numbers
 from bayou.summaries.grid import Grid
 from bayou.summaries.pending_rows import PendingRows
@@ -45,11 +46,11 @@ class JointCounts(DecayingSummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.EXACT
-    classes: Floats = declare("classes", scales=True, valid=valid.nearly_non_negative)
-    singles: Floats = declare("?cells", "classes", scales=True, valid=valid.nearly_non_negative)
-    present: Floats = declare("columns", "classes", scales=True, valid=valid.nearly_non_negative)
-    pairs: Floats = declare("?pairs", "classes", scales=True, valid=valid.nearly_non_negative)
-    triples: Floats = declare("?triples", "classes", scales=True, valid=valid.nearly_non_negative)
+    classes: Floats = declare("classes", scales=True, valid=valid.non_negative)
+    singles: Floats = declare("?cells", "classes", scales=True, valid=valid.non_negative)
+    present: Floats = declare("columns", "classes", scales=True, valid=valid.non_negative)
+    pairs: Floats = declare("?pairs", "classes", scales=True, valid=valid.non_negative)
+    triples: Floats = declare("?triples", "classes", scales=True, valid=valid.non_negative)
     sizes: Index = declare("columns", dtype=np.int64, frame=True, valid=valid.finite)
     declared: Index = declare("columns", dtype=np.int64, frame=True, valid=valid.finite)
     declared_classes: Index = from_schema(1, follows=declared_classes)
@@ -170,10 +171,14 @@ class JointCounts(DecayingSummary):
 
     def subtract(self, block: Block) -> None:
         self.changed()
+        before = {name: getattr(self, name).copy() for name in _COUNTS}
         waits = self.waits(block)
         for i in np.flatnonzero(waits):
             self.pending = self.pending.without(block.rows(int(i), int(i) + 1))
         self._count(self.codes_of(block), block.y, np.where(waits, 0.0, block.w), -1.0)
+        for name, counts in before.items():
+            sweep(counts, getattr(self, name))
+        self._count_seen()
 
     def _count(self, codes: Codes, y: Codes, w: Floats, sign: float) -> None:
         if bitmaps_pay(self, codes, w):
@@ -317,6 +322,10 @@ class JointCounts(DecayingSummary):
         }
         for name, length in lengths.items():
             require(len(arrays[name]) == length, f"{name} of the joint counts must have {length} cells")
+        most = arrays["classes"] * (1 + SLACK) + SLACK
+        for name in _COUNTS[1:]:
+            within = arrays[name].max(axis=0, initial=0.0) <= most
+            require(within.all(), f"{name} of the joint counts hold more than their class")
         ranks = arrays["ranks"]
         require(
             not len(ranks) or np.array_equal(np.sort(ranks), np.arange(q + p)), "every column has a place"
@@ -354,16 +363,16 @@ class JointCounts(DecayingSummary):
 
     def bytes_for(self, sizes: list[int], k: int) -> int:
         """Bytes of counts over columns with these numbers of values and k classes."""
-        layout = np.empty((3, len(sizes) + 1), dtype=np.int64)
-        fill_layout(layout, np.array(sizes, dtype=np.int64))
-        total = (
-            layout[0, -1]
-            + layout[1, -1]
-            + (layout[2, -1] if self.interaction_order == 3 else 0)
-            + len(sizes)
-            + 1
-        )
-        return 8 * k * int(total)
+        cells = pairs = triples = 0  # as in `fill_layout`, but numbers of any length
+        for size in sizes:
+            triples += size * pairs if self.interaction_order == 3 else 0
+            pairs += size * cells
+            cells += size
+        return 8 * k * (cells + pairs + triples + len(sizes) + 1)
+
+    def least_bytes(self, shape: Shape) -> int:
+        """The counts of nominal columns, and the cuts of numeric ones, which have no cells before their grid."""
+        return self.bytes_for(list(shape.values), shape.classes) + 8 * shape.numeric * self.inner
 
     def check_bytes(self, sizes: list[int], k: int) -> None:
         """Refuse tables beyond `max_bytes`, with the numbers and the ways out."""

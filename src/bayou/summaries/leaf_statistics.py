@@ -16,6 +16,7 @@ from bayou.kernels.scrub import HUGE
 from bayou.kernels.tree import CONSTANT_SHARE, FLOOR, HIGH, LOW, M2, MEAN, N, read_slot_nominal
 from bayou.kernels.value_counts import fill_logs
 from bayou.protocols import Arrays
+from bayou.schema import Shape
 from bayou.summaries import valid
 from bayou.summaries.array_summary import State
 from bayou.summaries.leaf_quantiles import LeafQuantiles
@@ -73,6 +74,11 @@ class LeafStatistics(State):
         return (
             classes * (64 * numeric + 16 * cells + 16 * nominal) + 24 * numeric + cells + 8 * nominal + more
         )
+
+    def least_bytes(self, shape: Shape) -> int:
+        """The slots that are there from the start."""
+        cells = int(rooms(list(shape.values))[-1])
+        return ROOM * self.slot_bytes(shape.classes, shape.numeric, cells, shape.nominal)
 
     def _allocate(self) -> None:
         s, _, k, p = self.moments.shape

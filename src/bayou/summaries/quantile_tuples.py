@@ -17,6 +17,7 @@ from bayou.kernels.tuple_budget import HEAD
 from bayou.kernels.tuple_lists import merge_columns
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
+from bayou.schema import Shape
 from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
 from bayou.summaries.state import declare, declared_classes, from_schema, move
@@ -91,6 +92,11 @@ class QuantileTuples(ArraySummary):
         self.labels = np.empty(BUFFER, dtype=np.int32)
         self.weights = np.empty(BUFFER)
         self.fill = np.zeros(1, dtype=np.int64)
+
+    def least_bytes(self, shape: Shape) -> int:
+        """Room for the budget of every column, and the buffer."""
+        room = 8 * (HEAD + shape.classes) * self.budget * shape.numeric
+        return room + BUFFER * (8 * shape.numeric + 12)
 
     @property
     def n_columns(self) -> int:

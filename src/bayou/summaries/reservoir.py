@@ -94,13 +94,13 @@ class Reservoir(ArraySummary):
 
     def arrays(self) -> Arrays:
         """Padded to the full number of rows, so that memory is what it will be from the start."""
-        b, pad = self.kept, self.rows - len(self.hashes)
+        b, rows = self.kept, self.rows
         out: dict[str, NDArray[Any]] = {
-            "numeric": np.pad(b.numeric, ((0, pad), (0, 0)), constant_values=np.nan),
-            "codes": np.pad(b.codes, ((0, pad), (0, 0)), constant_values=-1),
-            "y": np.pad(b.y, (0, pad), constant_values=-1),
-            "w": np.pad(b.w, (0, pad)),
-            "hashes": np.pad(self.hashes, (0, pad)),
+            "numeric": _padded(b.numeric, rows, np.nan),
+            "codes": _padded(b.codes, rows, -1),
+            "y": _padded(b.y, rows, -1),
+            "w": _padded(b.w, rows, 0),
+            "hashes": _padded(self.hashes, rows, 0),
             "seen": self.seen,
         }
         for j, words in enumerate(b.words):
@@ -130,6 +130,16 @@ class Reservoir(ArraySummary):
             indptr = arrays[f"{j}.indptr"]
             require(len(indptr) == n + 1 and indptr[0] == 0, "the words of the sample do not fit its rows")
             parts(f"{j}.indptr", np.diff(indptr), len(arrays[f"{j}.ids"]))
+
+
+def _padded(array: NDArray[Any], rows: int, fill: float) -> NDArray[Any]:
+    """The array with so many rows; where there are none yet, padding takes no memory."""
+    shape = (rows, *array.shape[1:])
+    if len(array) == 0:
+        return np.broadcast_to(np.array(fill, dtype=array.dtype), shape)
+    out = np.full(shape, fill, dtype=array.dtype)
+    out[: len(array)] = array
+    return out
 
 
 def row_hashes(seed: int, first: int, n: int) -> Hashes:

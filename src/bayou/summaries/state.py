@@ -16,6 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from bayou.align import Alignment, Axis
 from bayou.checks import require
+from bayou.schema import Shape
 from bayou.summaries import valid
 
 A = TypeVar("A", bound=np.generic)
@@ -70,6 +71,16 @@ class Cells:
             if axis in SCHEMA_AXES:
                 array = move(array, i, getattr(plan, str(axis)), self.fill)
         return array
+
+    def least_bytes(self, owner: Any, shape: Shape) -> int:
+        """Bytes over a schema of this shape before anything is learned, free axes as if they were 1 long."""
+        known = {**{axis: getattr(shape, axis) for axis in SCHEMA_AXES}, "values": sum(shape.values)}
+        known["columns"] = shape.numeric + shape.nominal + shape.text
+        total = self.dtype.itemsize
+        for axis in self.axes:
+            own = axis if isinstance(axis, int) else known.get(axis, getattr(owner, axis, 1))
+            total *= own if isinstance(own, int) else 1
+        return total
 
     def fit(self, name: str, array: Array, own: Array, free: dict[str, int]) -> None:
         """Refuse another type or shape than the schema implies; axes of the same name agree in length."""

@@ -18,6 +18,7 @@ from bayou.kernels.value_counts import count_seen
 from bayou.kernels.word_counts import count_words
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
+from bayou.schema import Shape
 from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary, sweep
 from bayou.summaries.state import declare, move
@@ -82,6 +83,10 @@ class WordCounts(ArraySummary):
     documents: Floats = declare(
         "classes", valid=valid.non_negative
     )  # weight of each class; kept with `binary` only
+
+    def least_bytes(self, shape: Shape) -> int:
+        """The counts of all words."""
+        return 8 * shape.classes * (sum(shape.words) + shape.text)
 
     def __init__(self, binary: bool = False) -> None:
         self.binary = binary

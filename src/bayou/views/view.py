@@ -276,7 +276,8 @@ class Searched(View[S]):
         self.summary.restore(kept)
         shape = self.reading.shape
         self.reading = self.reader.restore(
-            {k.removeprefix("reading."): a for k, a in arrays.items() if k.startswith("reading.")}
+            {k.removeprefix("reading."): a for k, a in arrays.items() if k.startswith("reading.")},
+            self.summary,
         )
         require(
             self.reading.shape == shape,
