@@ -14,6 +14,7 @@ from bayou.schema import Label
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Index = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(slots=True)

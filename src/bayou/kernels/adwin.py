@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 
 MOST = 5  # buckets of a size; one more and the two oldest become one of the next size
@@ -19,13 +17,7 @@ WIDTH, TOTAL, SQUARES, TICKS = 0, 1, 2, 3
 
 
 @inner_kernel
-def insert(
-    totals: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    filled: NDArray[np.int64],
-    window: NDArray[np.float64],
-    value: float,
-) -> None:
+def insert(totals: Floats, squares: Floats, filled: Index, window: Floats, value: float) -> None:
     """Take in one value; where a size has one bucket too many, its two oldest are joined.
 
     totals, squares : float64[R, 6], in/out; filled : int64[R], in/out; window : float64[4], in/out
@@ -45,9 +37,7 @@ def insert(
 
 
 @inner_kernel
-def drop(
-    totals: NDArray[np.float64], squares: NDArray[np.float64], filled: NDArray[np.int64], r: int
-) -> None:
+def drop(totals: Floats, squares: Floats, filled: Index, r: int) -> None:
     """Take the oldest bucket out of row r.
 
     totals, squares : float64[R, 6], in/out; filled : int64[R], in/out
@@ -59,9 +49,7 @@ def drop(
 
 
 @inner_kernel
-def find_cut(
-    totals: NDArray[np.float64], filled: NDArray[np.int64], window: NDArray[np.float64], delta: float
-) -> int:
+def find_cut(totals: Floats, filled: Index, window: Floats, delta: float) -> int:
     """Whether some cut has means that differ too much: 1 if the newer one is greater, -1 if smaller, 0 if none.
 
     epsilon = sqrt(2 v d / m) + 2 d / (3 m), with d = log(2 log(width) / delta), v the variance of the window and m
@@ -90,13 +78,13 @@ def find_cut(
 
 @kernel
 def watch(
-    totals: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    filled: NDArray[np.int64],
-    window: NDArray[np.float64],
-    values: NDArray[np.float64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
+    totals: Floats,
+    squares: Floats,
+    filled: Index,
+    window: Floats,
+    values: Floats,
+    y: Codes,
+    w: Floats,
     delta: float,
     clock: int,
 ) -> int:

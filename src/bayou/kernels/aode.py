@@ -11,6 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.class_counts import add_prior, prior_size
 from bayou.kernels.collection import add_tiles, log_alone, margin, place_row, place_value, share
 from bayou.kernels.jit import ZERO, inner_kernel, kernel
@@ -19,7 +20,7 @@ from bayou.kernels.value_counts import log_or_floor
 
 
 @inner_kernel
-def row_total(table: NDArray[np.float64], i: np.uint64) -> float:
+def row_total(table: Floats, i: np.uint64) -> float:
     """Sum over classes of one row of a table, in order.
 
     table : float64[r, K], in
@@ -32,14 +33,14 @@ def row_total(table: NDArray[np.float64], i: np.uint64) -> float:
 
 @inner_kernel
 def give(
-    given: NDArray[np.float64],
-    singles: NDArray[np.float64],
-    pairs: NDArray[np.float64],
-    layout: NDArray[np.int64],
+    given: Floats,
+    singles: Floats,
+    pairs: Floats,
+    layout: Index,
     at: NDArray[np.uint64],
-    row: NDArray[np.int32],
-    width: NDArray[np.int64],
-    no_missing: NDArray[np.bool_],
+    row: Codes,
+    width: Index,
+    no_missing: Flags,
     alpha: float,
     s: int,
     lo: int,
@@ -73,14 +74,7 @@ def give(
 
 
 @inner_kernel
-def add_mean(
-    out: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    classes: NDArray[np.float64],
-    declared: int,
-    d: int,
-    i: int,
-) -> None:
+def add_mean(out: Floats, scores: Floats, classes: Floats, declared: int, d: int, i: int) -> None:
     """out[i, c] += log of the mean of scores[0, c, :d] exp(scores[1, c, :d]), over the classes that are possible.
 
     out : float64[n, K], in/out; scores : float64[2, K, m], in/out, spent; classes : float64[K], in
@@ -104,14 +98,14 @@ def add_mean(
 
 @inner_kernel
 def add_naive(
-    out: NDArray[np.float64],
-    terms: NDArray[np.float64],
-    classes: NDArray[np.float64],
-    singles: NDArray[np.float64],
-    present: NDArray[np.float64],
+    out: Floats,
+    terms: Floats,
+    classes: Floats,
+    singles: Floats,
+    present: Floats,
     at: NDArray[np.uint64],
-    row: NDArray[np.int32],
-    width: NDArray[np.int64],
+    row: Codes,
+    width: Index,
     declared: int,
     alpha: float,
     split: int,
@@ -136,21 +130,21 @@ def add_naive(
 
 @inner_kernel
 def read_one_dependence(
-    out: NDArray[np.float64],
-    terms: NDArray[np.float64],
-    given: NDArray[np.float64],
-    product: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    classes: NDArray[np.float64],
-    singles: NDArray[np.float64],
-    present: NDArray[np.float64],
-    pairs: NDArray[np.float64],
-    layout: NDArray[np.int64],
+    out: Floats,
+    terms: Floats,
+    given: Floats,
+    product: Floats,
+    scores: Floats,
+    classes: Floats,
+    singles: Floats,
+    present: Floats,
+    pairs: Floats,
+    layout: Index,
     at: NDArray[np.uint64],
-    row: NDArray[np.int32],
+    row: Codes,
     order: NDArray[np.uint64],
-    width: NDArray[np.int64],
-    no_missing: NDArray[np.bool_],
+    width: Index,
+    no_missing: Flags,
     declared: int,
     alpha: float,
     min_count: float,
@@ -184,12 +178,12 @@ def read_one_dependence(
 
 @kernel
 def fill_aode(
-    table: NDArray[np.float64],
-    singles: NDArray[np.float64],
-    pairs: NDArray[np.float64],
-    layout: NDArray[np.int64],
-    width: NDArray[np.int64],
-    no_missing: NDArray[np.bool_],
+    table: Floats,
+    singles: Floats,
+    pairs: Floats,
+    layout: Index,
+    width: Index,
+    no_missing: Flags,
     alpha: float,
 ) -> None:
     """table[parent (cells + 1) + child, c] = P(child | c, parent); 1 within a column, and for the extra cell that
@@ -216,14 +210,14 @@ def fill_aode(
 
 @kernel
 def add_aode(
-    out: NDArray[np.float64],
-    table: NDArray[np.float64],
-    classes: NDArray[np.float64],
-    singles: NDArray[np.float64],
-    present: NDArray[np.float64],
-    layout: NDArray[np.int64],
-    codes: NDArray[np.int32],
-    width: NDArray[np.int64],
+    out: Floats,
+    table: Floats,
+    classes: Floats,
+    singles: Floats,
+    present: Floats,
+    layout: Index,
+    codes: Codes,
+    width: Index,
     declared: int,
     alpha: float,
     min_count: float,

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import kernel
 from bayou.kernels.sums import TILE
 from bayou.kernels.weights import add_terms, log_softmax, residuals, tied_gradient
@@ -17,13 +17,7 @@ from bayou.kernels.weights import add_terms, log_softmax, residuals, tied_gradie
 
 @kernel
 def data_cost(
-    scores: NDArray[np.float64],
-    column: NDArray[np.float64],
-    step: float,
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    rows: float,
-    classes: float,
+    scores: Floats, column: Floats, step: float, y: Codes, w: Floats, rows: float, classes: float
 ) -> float:
     """-sum_i w_i ln p_i of the true classes with `step` more of one column.
 
@@ -47,7 +41,7 @@ def data_cost(
 
 
 @kernel
-def add_column(scores: NDArray[np.float64], column: NDArray[np.float64], step: float) -> None:
+def add_column(scores: Floats, column: Floats, step: float) -> None:
     """scores += step * column.
 
     scores : float64[n, K], in/out; column : float64[n, K], in
@@ -58,12 +52,7 @@ def add_column(scores: NDArray[np.float64], column: NDArray[np.float64], step: f
 
 
 @kernel
-def add_weighted_rows(
-    out: NDArray[np.float64],
-    terms: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    edges: NDArray[np.int64],
-) -> None:
+def add_weighted_rows(out: Floats, terms: Floats, weights: Floats, edges: Index) -> None:
     """out[i, c] += sum_j w_j L_ijc, summed up as naive Bayes does.
 
     out : float64[n, K], in/out; terms : float64[n, d, K], in/out, come out weighted; weights : float64[d], in
@@ -79,13 +68,13 @@ def add_weighted_rows(
 
 @kernel
 def descend(
-    weights: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    columns: NDArray[np.float64],
-    prior: NDArray[np.float64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    penalty: NDArray[np.float64],
+    weights: Floats,
+    squares: Floats,
+    columns: Floats,
+    prior: Floats,
+    y: Codes,
+    w: Floats,
+    penalty: Floats,
     power: float,
     eta: float,
     passes: int,

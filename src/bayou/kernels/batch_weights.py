@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import kernel, kernel_piece
 from bayou.kernels.sums import TILE
 from bayou.kernels.weights import (
@@ -24,14 +24,14 @@ from bayou.kernels.weights import (
 
 @kernel_piece
 def batch_gradient(
-    weights: NDArray[np.float64],
-    bias: NDArray[np.float64],
-    inputs: NDArray[np.float64],
-    joint: NDArray[np.float64],
-    labels: NDArray[np.int32],
-    amounts: NDArray[np.float64],
-    slopes: NDArray[np.float64],
-    bias_slopes: NDArray[np.float64],
+    weights: Floats,
+    bias: Floats,
+    inputs: Floats,
+    joint: Floats,
+    labels: Codes,
+    amounts: Floats,
+    slopes: Floats,
+    bias_slopes: Floats,
 ) -> None:
     """Mean gradient of -log P(label) over the rows, each counted by its weight.
 
@@ -67,12 +67,7 @@ def batch_gradient(
 
 @kernel_piece
 def batch_share(
-    delta: NDArray[np.float64],
-    bias_delta: NDArray[np.float64],
-    slopes: NDArray[np.float64],
-    bias_slopes: NDArray[np.float64],
-    inputs: NDArray[np.float64],
-    joint: NDArray[np.float64],
+    delta: Floats, bias_delta: Floats, slopes: Floats, bias_slopes: Floats, inputs: Floats, joint: Floats
 ) -> float:
     """How much of a step to take so that it cannot overshoot on average over the rows.
 
@@ -103,13 +98,13 @@ def batch_share(
 
 @kernel_piece
 def learn_buffer(
-    weights: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    bias: NDArray[np.float64],
-    inputs: NDArray[np.float64],
-    joint: NDArray[np.float64],
-    labels: NDArray[np.int32],
-    amounts: NDArray[np.float64],
+    weights: Floats,
+    squares: Floats,
+    bias: Floats,
+    inputs: Floats,
+    joint: Floats,
+    labels: Codes,
+    amounts: Floats,
     eta: float,
     passes: int,
 ) -> None:
@@ -142,24 +137,24 @@ def learn_buffer(
 
 @kernel
 def learn_batches(
-    weights: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    bias: NDArray[np.float64],
-    scalars: NDArray[np.float64],
-    inputs: NDArray[np.float64],
-    joint: NDArray[np.float64],
-    labels: NDArray[np.int32],
-    amounts: NDArray[np.float64],
-    fill: NDArray[np.int64],
-    terms: NDArray[np.float64],
-    units: NDArray[np.float64],
-    prior: NDArray[np.float64],
-    pmi_prior: NDArray[np.float64],
-    edges: NDArray[np.int64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    rule: NDArray[np.float64],
-    out: NDArray[np.float64],
+    weights: Floats,
+    squares: Floats,
+    bias: Floats,
+    scalars: Floats,
+    inputs: Floats,
+    joint: Floats,
+    labels: Codes,
+    amounts: Floats,
+    fill: Index,
+    terms: Floats,
+    units: Floats,
+    prior: Floats,
+    pmi_prior: Floats,
+    edges: Index,
+    y: Codes,
+    w: Floats,
+    rule: Floats,
+    out: Floats,
 ) -> None:
     """Row by row: out = H; rows with a label wait in the buffer, and a full buffer is learned.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import ZERO, inner_kernel, kernel
 
 WORDS = 64  # words per bitmap and chunk: the bitmaps of a chunk stay in the nearest cache
@@ -24,9 +25,7 @@ def popcount(x: np.uint64) -> np.uint64:
 
 
 @kernel
-def rows_by_class(
-    order: NDArray[np.int64], ends: NDArray[np.int64], y: NDArray[np.int32], w: NDArray[np.float64]
-) -> None:
+def rows_by_class(order: Index, ends: Index, y: Codes, w: Floats) -> None:
     """Row numbers of the labelled rows with weight, class after class, in order within a class.
 
     One sweep per class that writes every row and keeps those of the class: no branch to be guessed wrong.
@@ -43,7 +42,7 @@ def rows_by_class(
 
 
 @inner_kernel
-def any_missing(codes: NDArray[np.int32]) -> bool:
+def any_missing(codes: Codes) -> bool:
     """Whether any value is missing: the sign survives in the union of all bits, whatever the columns.
 
     codes : int32[v], in
@@ -55,7 +54,7 @@ def any_missing(codes: NDArray[np.int32]) -> bool:
 
 
 @kernel
-def find_missing(missing: NDArray[np.int32], codes: NDArray[np.int32]) -> None:
+def find_missing(missing: Codes, codes: Codes) -> None:
     """missing[j] < 0 where any row lacks column j. Rows are looked at column by column only if any value is missing.
 
     missing : int32[m], out; codes : int32[n, m], in
@@ -70,7 +69,7 @@ def find_missing(missing: NDArray[np.int32], codes: NDArray[np.int32]) -> None:
 
 
 @inner_kernel
-def pack_eight(bits: NDArray[np.int32], codes: NDArray[np.int32], rows: NDArray[np.int64], v: int) -> None:
+def pack_eight(bits: Codes, codes: Codes, rows: Index, v: int) -> None:
     """Bit r of bits[j] = whether row rows[r] has value v in column j, for eight rows.
 
     bits : int32[m], out; codes : int32[n, m], in; rows : int64[8], in
@@ -85,7 +84,7 @@ def pack_eight(bits: NDArray[np.int32], codes: NDArray[np.int32], rows: NDArray[
 
 
 @inner_kernel
-def pack_few(bits: NDArray[np.int32], codes: NDArray[np.int32], rows: NDArray[np.int64], v: int) -> None:
+def pack_few(bits: Codes, codes: Codes, rows: Index, v: int) -> None:
     """`pack_eight` for fewer rows.
 
     bits : int32[m], out; codes : int32[n, m], in; rows : int64[r], in
@@ -99,12 +98,7 @@ def pack_few(bits: NDArray[np.int32], codes: NDArray[np.int32], rows: NDArray[np
 
 @inner_kernel
 def pack_rows(
-    maps: NDArray[np.uint8],
-    bits: NDArray[np.int32],
-    codes: NDArray[np.int32],
-    rows: NDArray[np.int64],
-    cells: NDArray[np.int64],
-    least: int,
+    maps: NDArray[np.uint8], bits: Codes, codes: Codes, rows: Index, cells: Index, least: int
 ) -> None:
     """Bit r % 8 of maps[cells[j] + v, r // 8] set where row r has value v in column j; values from `least` on.
 
@@ -130,13 +124,13 @@ def pack_rows(
 
 @inner_kernel
 def count_maps(
-    singles: NDArray[np.int64],
-    pairs: NDArray[np.int64],
-    triples: NDArray[np.int64],
+    singles: Index,
+    pairs: Index,
+    triples: Index,
     both: NDArray[np.uint64],
     maps: NDArray[np.uint64],
-    layout: NDArray[np.int64],
-    first: NDArray[np.int64],
+    layout: Index,
+    first: Index,
 ) -> None:
     """Add the bits of all cells, pairs and triples of cells, from value first[j] of column j on.
 
@@ -166,11 +160,11 @@ def count_maps(
 
 @inner_kernel
 def add_third(
-    triples: NDArray[np.int64],
+    triples: Index,
     both: NDArray[np.uint64],
     maps: NDArray[np.uint64],
-    layout: NDArray[np.int64],
-    first: NDArray[np.int64],
+    layout: Index,
+    first: Index,
     j: int,
     a: int,
     i: int,
@@ -193,13 +187,7 @@ def add_third(
 
 
 @inner_kernel
-def complete_pairs(
-    singles: NDArray[np.int64],
-    pairs: NDArray[np.int64],
-    layout: NDArray[np.int64],
-    first: NDArray[np.int64],
-    rows: int,
-) -> None:
+def complete_pairs(singles: Index, pairs: Index, layout: Index, first: Index, rows: int) -> None:
     """Counts of the first values: what remains of the rows, and of each value's rows.
 
     singles : int64[cells], in/out; pairs : int64[P], in/out; layout : int64[3, m + 1], in; first : int64[m], in
@@ -229,9 +217,7 @@ def complete_pairs(
 
 
 @inner_kernel
-def complete_triples(
-    pairs: NDArray[np.int64], triples: NDArray[np.int64], layout: NDArray[np.int64], first: NDArray[np.int64]
-) -> None:
+def complete_triples(pairs: Index, triples: Index, layout: Index, first: Index) -> None:
     """Triples with first values, from completed pairs.
 
     pairs : int64[P], in; triples : int64[T], in/out; layout : int64[3, m + 1], in; first : int64[m], in
@@ -268,14 +254,14 @@ def complete_triples(
 
 @kernel
 def count_class(
-    singles: NDArray[np.int64],
-    pairs: NDArray[np.int64],
-    triples: NDArray[np.int64],
+    singles: Index,
+    pairs: Index,
+    triples: Index,
     maps: NDArray[np.uint64],
-    codes: NDArray[np.int32],
-    rows: NDArray[np.int64],
-    layout: NDArray[np.int64],
-    first: NDArray[np.int64],
+    codes: Codes,
+    rows: Index,
+    layout: Index,
+    first: Index,
 ) -> None:
     """Cells, pairs and triples of the given rows, all of one class.
 

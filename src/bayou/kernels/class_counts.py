@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats
 from bayou.kernels.jit import kernel
 
 
 @kernel
-def count_classes(
-    weight: NDArray[np.float64], y: NDArray[np.int32], w: NDArray[np.float64], sign: float
-) -> None:
+def count_classes(weight: Floats, y: Codes, w: Floats, sign: float) -> None:
     """weight[c] += sign * w over the labelled rows.
 
     weight : float64[K], in/out; y : int32[n], in; w : float64[n], in
@@ -24,7 +22,7 @@ def count_classes(
 
 
 @kernel
-def prior_size(weight: NDArray[np.float64], declared: int) -> int:
+def prior_size(weight: Floats, declared: int) -> int:
     """Number of classes that smoothing counts: those with weight, or the declared number if larger.
 
     weight : float64[K], in
@@ -37,7 +35,7 @@ def prior_size(weight: NDArray[np.float64], declared: int) -> int:
 
 
 @kernel
-def class_total(weight: NDArray[np.float64]) -> float:
+def class_total(weight: Floats) -> float:
     """Sum over classes, in order.
 
     weight : float64[K], in
@@ -49,7 +47,7 @@ def class_total(weight: NDArray[np.float64]) -> float:
 
 
 @kernel
-def add_prior(out: NDArray[np.float64], weight: NDArray[np.float64], declared: int, alpha: float) -> None:
+def add_prior(out: Floats, weight: Floats, declared: int, alpha: float) -> None:
     """out[i, c] += log(N_c + alpha) - log(N + alpha k); -inf for a class without weight that nobody declared.
 
     out : float64[n, K], in/out; weight : float64[K], in
@@ -65,7 +63,7 @@ def add_prior(out: NDArray[np.float64], weight: NDArray[np.float64], declared: i
 
 
 @kernel
-def add_vector(out: NDArray[np.float64], vector: NDArray[np.float64]) -> None:
+def add_vector(out: Floats, vector: Floats) -> None:
     """Add the same vector to every row.
 
     out : float64[n, K], in/out; vector : float64[K], in
@@ -77,12 +75,7 @@ def add_vector(out: NDArray[np.float64], vector: NDArray[np.float64]) -> None:
 
 @kernel
 def prior_predict_then_update(
-    weight: NDArray[np.float64],
-    out: NDArray[np.float64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    declared: int,
-    alpha: float,
+    weight: Floats, out: Floats, y: Codes, w: Floats, declared: int, alpha: float
 ) -> None:
     """Add the log prior as it stood before each row, then count the row.
 

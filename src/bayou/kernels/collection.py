@@ -16,6 +16,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.jit import ZERO, inner_kernel, kernel
 from bayou.kernels.products import multiply
 from bayou.kernels.sums import TILE
@@ -23,7 +24,7 @@ from bayou.kernels.value_counts import log_or_floor
 
 
 @inner_kernel
-def place_value(at: NDArray[np.uint64], layout: NDArray[np.int64], j: int, v: int) -> None:
+def place_value(at: NDArray[np.uint64], layout: Index, j: int, v: int) -> None:
     """at[:, j] = the cell of value v of column j, and where its pairs and triples with columns before j start.
 
     at : uint64[3, m], in/out; layout : int64[3, m + 1], in
@@ -35,12 +36,7 @@ def place_value(at: NDArray[np.uint64], layout: NDArray[np.int64], j: int, v: in
 
 @inner_kernel
 def place_row(
-    at: NDArray[np.uint64],
-    row: NDArray[np.int32],
-    codes: NDArray[np.int32],
-    singles: NDArray[np.float64],
-    layout: NDArray[np.int64],
-    i: int,
+    at: NDArray[np.uint64], row: Codes, codes: Codes, singles: Floats, layout: Index, i: int
 ) -> bool:
     """Places of row i's values, those never seen in any class taken for missing; whether none is missing.
 
@@ -64,9 +60,7 @@ def place_row(
 
 
 @kernel
-def mark_no_missing(
-    no_missing: NDArray[np.bool_], classes: NDArray[np.float64], present: NDArray[np.float64]
-) -> None:
+def mark_no_missing(no_missing: Flags, classes: Floats, present: Floats) -> None:
     """Which columns were never missing.
 
     no_missing : bool[m], out; classes : float64[K], in; present : float64[m, K], in
@@ -78,9 +72,7 @@ def mark_no_missing(
 
 
 @inner_kernel
-def margin(
-    table: NDArray[np.float64], top: np.uint64, step: np.uint64, v: np.uint64, size: int, c: np.uint64
-) -> float:
+def margin(table: Floats, top: np.uint64, step: np.uint64, v: np.uint64, size: int, c: np.uint64) -> float:
     """Sum over the values of a child of which value v has the cell `top`, cells `step` apart.
 
     table : float64[cells, K], in
@@ -100,19 +92,19 @@ def share(n: float, total: float) -> float:
 
 @inner_kernel
 def sum_terms(
-    factors: NDArray[np.float64],
-    singles: NDArray[np.float64],
-    present: NDArray[np.float64],
-    pairs: NDArray[np.float64],
-    triples: NDArray[np.float64],
-    layout: NDArray[np.int64],
+    factors: Floats,
+    singles: Floats,
+    present: Floats,
+    pairs: Floats,
+    triples: Floats,
+    layout: Index,
     at: NDArray[np.uint64],
-    row: NDArray[np.int32],
+    row: Codes,
     plan: NDArray[np.uint64],
-    ends: NDArray[np.int64],
-    u: NDArray[np.float64],
-    width: NDArray[np.int64],
-    no_missing: NDArray[np.bool_],
+    ends: Index,
+    u: Floats,
+    width: Index,
+    no_missing: Flags,
     full: bool,
     alpha: float,
     least: int,
@@ -171,13 +163,7 @@ def sum_terms(
 
 @inner_kernel
 def log_alone(
-    terms: NDArray[np.float64],
-    singles: NDArray[np.float64],
-    present: NDArray[np.float64],
-    cell: np.uint64,
-    alpha: float,
-    width: int,
-    j: int,
+    terms: Floats, singles: Floats, present: Floats, cell: np.uint64, alpha: float, width: int, j: int
 ) -> None:
     """terms[c, j] = log P(x_j | c).
 
@@ -190,11 +176,11 @@ def log_alone(
 
 @inner_kernel
 def log_given(
-    terms: NDArray[np.float64],
-    singles: NDArray[np.float64],
-    pairs: NDArray[np.float64],
-    triples: NDArray[np.float64],
-    layout: NDArray[np.int64],
+    terms: Floats,
+    singles: Floats,
+    pairs: Floats,
+    triples: Floats,
+    layout: Index,
     at: NDArray[np.uint64],
     plan: NDArray[np.uint64],
     t: int,
@@ -227,7 +213,7 @@ def log_given(
 
 
 @inner_kernel
-def add_tiles(total: float, terms: NDArray[np.float64], c: int, lo: int, hi: int) -> float:
+def add_tiles(total: float, terms: Floats, c: int, lo: int, hi: int) -> float:
     """total and then terms[c, lo:hi], tile by tile: the bits of `row_sum`.
 
     terms : float64[K, m], in
@@ -254,10 +240,10 @@ def add_tiles(total: float, terms: NDArray[np.float64], c: int, lo: int, hi: int
 
 @inner_kernel
 def add_row(
-    out: NDArray[np.float64],
-    terms: NDArray[np.float64],
-    factors: NDArray[np.float64],
-    product: NDArray[np.float64],
+    out: Floats,
+    terms: Floats,
+    factors: Floats,
+    product: Floats,
     order: NDArray[np.uint64],
     split: int,
     i: int,
@@ -277,23 +263,23 @@ def add_row(
 
 @inner_kernel
 def read_row(
-    out: NDArray[np.float64],
-    terms: NDArray[np.float64],
-    factors: NDArray[np.float64],
-    product: NDArray[np.float64],
-    singles: NDArray[np.float64],
-    present: NDArray[np.float64],
-    pairs: NDArray[np.float64],
-    triples: NDArray[np.float64],
-    layout: NDArray[np.int64],
+    out: Floats,
+    terms: Floats,
+    factors: Floats,
+    product: Floats,
+    singles: Floats,
+    present: Floats,
+    pairs: Floats,
+    triples: Floats,
+    layout: Index,
     at: NDArray[np.uint64],
-    row: NDArray[np.int32],
+    row: Codes,
     order: NDArray[np.uint64],
     plan: NDArray[np.uint64],
-    ends: NDArray[np.int64],
-    u: NDArray[np.float64],
-    width: NDArray[np.int64],
-    no_missing: NDArray[np.bool_],
+    ends: Index,
+    u: Floats,
+    width: Index,
+    no_missing: Flags,
     full: bool,
     alpha: float,
     split: int,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.collection import add_row, log_alone, log_given, place_row, place_value, sum_terms
 from bayou.kernels.jit import kernel
 from bayou.kernels.products import no_product
@@ -17,19 +18,19 @@ from bayou.kernels.products import no_product
 
 @kernel
 def fill_tables(
-    one: NDArray[np.float64],
-    two: NDArray[np.float64],
-    three: NDArray[np.float64],
-    singles: NDArray[np.float64],
-    present: NDArray[np.float64],
-    pairs: NDArray[np.float64],
-    triples: NDArray[np.float64],
-    layout: NDArray[np.int64],
+    one: Floats,
+    two: Floats,
+    three: Floats,
+    singles: Floats,
+    present: Floats,
+    pairs: Floats,
+    triples: Floats,
+    layout: Index,
     plan: NDArray[np.uint64],
-    ends: NDArray[np.int64],
-    u: NDArray[np.float64],
-    width: NDArray[np.int64],
-    no_missing: NDArray[np.bool_],
+    ends: Index,
+    u: Floats,
+    width: Index,
+    no_missing: Flags,
     alpha: float,
 ) -> None:
     """Entries of all terms.
@@ -83,17 +84,17 @@ def fill_tables(
 
 @kernel
 def add_collection(
-    out: NDArray[np.float64],
-    one: NDArray[np.float64],
-    two: NDArray[np.float64],
-    three: NDArray[np.float64],
-    singles: NDArray[np.float64],
-    present: NDArray[np.float64],
-    layout: NDArray[np.int64],
-    codes: NDArray[np.int32],
+    out: Floats,
+    one: Floats,
+    two: Floats,
+    three: Floats,
+    singles: Floats,
+    present: Floats,
+    layout: Index,
+    codes: Codes,
     plan: NDArray[np.uint64],
-    ends: NDArray[np.int64],
-    width: NDArray[np.int64],
+    ends: Index,
+    width: Index,
     alpha: float,
     split: int,
 ) -> None:

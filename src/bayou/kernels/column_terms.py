@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.gaussian import CONSTANT_SHARE, fill_terms
 from bayou.kernels.intervals import find_cells
 from bayou.kernels.jit import inner_kernel, kernel
@@ -21,7 +21,7 @@ ROWS = 64  # rows whose values stay in the cache while columns are taken one by 
 
 
 @inner_kernel
-def read_unit(n: NDArray[np.float64], mean: NDArray[np.float64], m2: NDArray[np.float64], j: int) -> float:
+def read_unit(n: Floats, mean: Floats, m2: Floats, j: int) -> float:
     """Logarithm of the pooled standard deviation of column j, 0 for a constant one.
 
     n, mean, m2 : float64[K, p], in
@@ -31,9 +31,7 @@ def read_unit(n: NDArray[np.float64], mean: NDArray[np.float64], m2: NDArray[np.
 
 
 @kernel
-def read_units(
-    n: NDArray[np.float64], mean: NDArray[np.float64], m2: NDArray[np.float64], out: NDArray[np.float64]
-) -> None:
+def read_units(n: Floats, mean: Floats, m2: Floats, out: Floats) -> None:
     """out[i, j] = log of the pooled standard deviation of column j, in every row.
 
     n, mean, m2 : float64[K, p], in; out : float64[rows, p], out
@@ -46,14 +44,14 @@ def read_units(
 
 @kernel
 def gaussian_terms_then_update(
-    n: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    m2: NDArray[np.float64],
-    out: NDArray[np.float64],
-    units: NDArray[np.float64],
-    x: NDArray[np.float64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
+    n: Floats,
+    mean: Floats,
+    m2: Floats,
+    out: Floats,
+    units: Floats,
+    x: Floats,
+    y: Codes,
+    w: Floats,
     ddof: float,
     floor: float,
 ) -> None:
@@ -92,16 +90,16 @@ def gaussian_terms_then_update(
 
 @kernel
 def table_terms_then_update(
-    counts: NDArray[np.float64],
-    present: NDArray[np.float64],
-    seen: NDArray[np.int64],
-    out: NDArray[np.float64],
-    declared: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    codes: NDArray[np.int32],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    logs: NDArray[np.float64],
+    counts: Floats,
+    present: Floats,
+    seen: Index,
+    out: Floats,
+    declared: Index,
+    offsets: Index,
+    codes: Codes,
+    y: Codes,
+    w: Floats,
+    logs: Floats,
     alpha: float,
     m: float,
 ) -> None:
@@ -137,12 +135,7 @@ def table_terms_then_update(
 
 @kernel
 def gather_intervals(
-    out: NDArray[np.float64],
-    table: NDArray[np.float64],
-    cuts: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    index: NDArray[np.int64],
-    x: NDArray[np.float64],
+    out: Floats, table: Floats, cuts: Floats, offsets: Index, index: Index, x: Floats
 ) -> None:
     """out[i, a, c] = table[interval of x_ij, c] of the columns j = index[a], 0 where missing.
 

@@ -8,14 +8,14 @@ least of its cells, class by class.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.value_counts import log_or_floor
 
 
 @inner_kernel
-def cell_of(hashes: NDArray[np.int64], r: int, key: int, prime: int, width: int) -> int:
+def cell_of(hashes: Index, r: int, key: int, prime: int, width: int) -> int:
     """The cell of a key in row r.
 
     hashes : int64[D, 4], in
@@ -29,7 +29,7 @@ def cell_of(hashes: NDArray[np.int64], r: int, key: int, prime: int, width: int)
 
 
 @inner_kernel
-def find_cells(cells: NDArray[np.int64], hashes: NDArray[np.int64], key: int, prime: int, width: int) -> None:
+def find_cells(cells: Index, hashes: Index, key: int, prime: int, width: int) -> None:
     """The cells of a key in every row.
 
     cells : int64[D], out; hashes : int64[D, 4], in
@@ -39,7 +39,7 @@ def find_cells(cells: NDArray[np.int64], hashes: NDArray[np.int64], key: int, pr
 
 
 @inner_kernel
-def least(table: NDArray[np.float64], cells: NDArray[np.int64], c: int) -> float:
+def least(table: Floats, cells: Index, c: int) -> float:
     """The estimate of a class.
 
     table : float64[D, W, K], in; cells : int64[D], in
@@ -52,19 +52,19 @@ def least(table: NDArray[np.float64], cells: NDArray[np.int64], c: int) -> float
 
 @kernel
 def sketch_rows(
-    table: NDArray[np.float64],
-    present: NDArray[np.float64],
-    free: NDArray[np.int64],
-    column: NDArray[np.int64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    hashes: NDArray[np.int64],
+    table: Floats,
+    present: Floats,
+    free: Index,
+    column: Index,
+    y: Codes,
+    w: Floats,
+    hashes: Index,
     prime: int,
     sign: float,
     conservative: bool,
-    values: NDArray[np.float64],
-    smoothing: NDArray[np.float64],
-    terms: NDArray[np.float64],
+    values: Floats,
+    smoothing: Floats,
+    terms: Floats,
 ) -> None:
     """Row by row: log P(x | c) as it stands (if `terms` has rows), then add the row `sign` times (0: not at all).
 
@@ -107,7 +107,7 @@ def sketch_rows(
 
 
 @inner_kernel
-def is_free(cell: NDArray[np.float64]) -> bool:
+def is_free(cell: Floats) -> bool:
     """Whether no class has weight here.
 
     cell : float64[K], in
@@ -119,13 +119,7 @@ def is_free(cell: NDArray[np.float64]) -> bool:
 
 
 @kernel
-def estimate_rows(
-    table: NDArray[np.float64],
-    column: NDArray[np.int64],
-    hashes: NDArray[np.int64],
-    prime: int,
-    out: NDArray[np.float64],
-) -> None:
+def estimate_rows(table: Floats, column: Index, hashes: Index, prime: int, out: Floats) -> None:
     """out[i, c] = the estimate of n(x_i, c).
 
     table : float64[D, W, K], in; column : int64[n], in; hashes : int64[D, 4], in; out : float64[n, K], out

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Floats, Index
 from bayou.kernels.gaussian import CONSTANT_SHARE
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.moments import merge_moments
@@ -23,12 +23,7 @@ LOG_2 = math.log(2.0)
 
 
 @inner_kernel
-def side_sums(
-    plus: NDArray[np.float64],
-    minus: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    dichotomies: NDArray[np.float64],
-) -> None:
+def side_sums(plus: Floats, minus: Floats, counts: Floats, dichotomies: Floats) -> None:
     """plus[b], minus[b] = sum of the counts of the classes on either side of column b.
 
     plus, minus : float64[m], out; counts : float64[K], in; dichotomies : float64[2, K, m], in
@@ -44,9 +39,7 @@ def side_sums(
 
 
 @kernel
-def prior_odds(
-    out: NDArray[np.float64], weight: NDArray[np.float64], dichotomies: NDArray[np.float64], alpha: float
-) -> None:
+def prior_odds(out: Floats, weight: Floats, dichotomies: Floats, alpha: float) -> None:
     """out[b] = log(N_+ + alpha) - log(N_- + alpha).
 
     out : float64[m], out; weight : float64[K], in; dichotomies : float64[2, K, m], in
@@ -59,14 +52,7 @@ def prior_odds(
 
 
 @kernel
-def side_width(
-    width: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    dichotomies: NDArray[np.float64],
-    declared: float,
-    lo: int,
-    hi: int,
-) -> None:
+def side_width(width: Floats, counts: Floats, dichotomies: Floats, declared: float, lo: int, hi: int) -> None:
     """width[b] = number of cells lo..hi with weight on either side of column b, or the declared number if larger.
 
     width : float64[m], out; counts : float64[cells, K], in; dichotomies : float64[2, K, m], in
@@ -84,16 +70,16 @@ def side_width(
 
 @kernel
 def odds_table(
-    counts: NDArray[np.float64],
-    cells: NDArray[np.int64],
-    total: NDArray[np.float64],
-    width: NDArray[np.float64],
-    dichotomies: NDArray[np.float64],
-    fold: NDArray[np.float64],
-    logs: NDArray[np.float64],
+    counts: Floats,
+    cells: Index,
+    total: Floats,
+    width: Floats,
+    dichotomies: Floats,
+    fold: Floats,
+    logs: Floats,
     alpha: float,
     m: float,
-    out: NDArray[np.float64],
+    out: Floats,
 ) -> None:
     """Row r: the log-odds of cell v = cells[r], log P(v | +) - log P(v | -), column by column or folded.
 
@@ -126,7 +112,7 @@ def odds_table(
 
 
 @inner_kernel
-def fold_row(out: NDArray[np.float64], odds: NDArray[np.float64], fold: NDArray[np.float64]) -> None:
+def fold_row(out: Floats, odds: Floats, fold: Floats) -> None:
     """out[c] = sum_b odds[b] fold[b, c], columns in order.
 
     out : float64[K], out; odds : float64[m], in; fold : float64[m, K], in
@@ -139,7 +125,7 @@ def fold_row(out: NDArray[np.float64], odds: NDArray[np.float64], fold: NDArray[
 
 
 @kernel
-def add_folded(out: NDArray[np.float64], odds: NDArray[np.float64], fold: NDArray[np.float64]) -> None:
+def add_folded(out: Floats, odds: Floats, fold: Floats) -> None:
     """out[i, c] += sum_b odds[i, b] fold[b, c].
 
     out : float64[n, K], in/out; odds : float64[n, m], in; fold : float64[m, K], in
@@ -153,15 +139,15 @@ def add_folded(out: NDArray[np.float64], odds: NDArray[np.float64], fold: NDArra
 
 @kernel
 def side_gaussians(
-    n: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    m2: NDArray[np.float64],
-    dichotomies: NDArray[np.float64],
+    n: Floats,
+    mean: Floats,
+    m2: Floats,
+    dichotomies: Floats,
     ddof: float,
     floor: float,
-    peak: NDArray[np.float64],
-    centre: NDArray[np.float64],
-    half: NDArray[np.float64],
+    peak: Floats,
+    centre: Floats,
+    half: Floats,
 ) -> None:
     """Normal densities of both sides of every column, side + of column b in row 2 b and side - below it.
 
@@ -199,7 +185,7 @@ def side_gaussians(
 
 
 @kernel
-def add_difference(out: NDArray[np.float64], both: NDArray[np.float64]) -> None:
+def add_difference(out: Floats, both: Floats) -> None:
     """out[i, b] += both[i, 2 b] - both[i, 2 b + 1].
 
     out : float64[n, m], in/out; both : float64[n, 2 m], in
@@ -216,12 +202,7 @@ def log_sigmoid(z: float) -> float:
 
 
 @kernel
-def decode_soft(
-    odds: NDArray[np.float64],
-    signs: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    out: NDArray[np.float64],
-) -> None:
+def decode_soft(odds: Floats, signs: Floats, weight: Floats, out: Floats) -> None:
     """out[i, c] = sum_b weight_b log p_b(sign of class c); a class left out by a column gets log 1/2 there.
 
     odds : float64[n, m], in; signs : float64[m, K], in; weight : float64[m], in; out : float64[n, K], out
@@ -239,12 +220,7 @@ def decode_soft(
 
 
 @kernel
-def decode_absolute(
-    odds: NDArray[np.float64],
-    signs: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    out: NDArray[np.float64],
-) -> None:
+def decode_absolute(odds: Floats, signs: Floats, weight: Floats, out: Floats) -> None:
     """out[i, c] = -sum_b weight_b |(1 + sign) / 2 - p_b|; half a bit where a column leaves the class out.
 
     odds : float64[n, m], in; signs : float64[m, K], in; weight : float64[m], in; out : float64[n, K], out
@@ -260,13 +236,7 @@ def decode_absolute(
 
 @kernel
 def decode_votes(
-    odds: NDArray[np.float64],
-    signs: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    prior: NDArray[np.float64],
-    lexical: bool,
-    tie: float,
-    out: NDArray[np.float64],
+    odds: Floats, signs: Floats, weight: Floats, prior: Floats, lexical: bool, tie: float, out: Floats
 ) -> None:
     """out[i, c] = sum_b weight_b sign_bc bit_b / 2, plus less than `tie` to rank equal votes.
 
@@ -306,7 +276,7 @@ def decode_votes(
 
 
 @inner_kernel
-def first_error(odds: NDArray[np.float64], signs: NDArray[np.float64], c: int, other: int) -> int:
+def first_error(odds: Floats, signs: Floats, c: int, other: int) -> int:
     """1 if class c is the first of the two to have a bit wrong where the other has it right, -1 if not, 0 if never.
 
     odds : float64[m], in; signs : float64[m, K], in

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Floats, Index
 from bayou.kernels.jit import kernel_piece
 from bayou.kernels.weights import RHO, SHIFT, SHIFT_MEAN, TAU, log_softmax
 
@@ -19,9 +19,7 @@ EXPERTS = 7
 
 
 @kernel_piece
-def last_label_pmi(
-    follows: NDArray[np.float64], last: int, prior: NDArray[np.float64], out: NDArray[np.float64]
-) -> None:
+def last_label_pmi(follows: Floats, last: int, prior: Floats, out: Floats) -> None:
     """out[c] = ln P(c | last label) - ln P(c), the first estimated with one imaginary row spread as the prior.
 
     follows : float64[K, K], in, weight of label c after label b; prior : float64[K], in, log; out : float64[K], out
@@ -39,13 +37,13 @@ def last_label_pmi(
 
 @kernel_piece
 def sum_up(
-    scores: NDArray[np.float64],
-    evidence: NDArray[np.float64],
-    inputs: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    columns: NDArray[np.float64],
-    index: NDArray[np.int64],
+    scores: Floats,
+    evidence: Floats,
+    inputs: Floats,
+    weights: Floats,
+    mean: Floats,
+    columns: Floats,
+    index: Index,
     least: float,
 ) -> None:
     """Sums of the inputs as they come and of those raised to `least`; the weights see the latter, in order.
@@ -74,13 +72,13 @@ def sum_up(
 
 @kernel_piece
 def sum_up_tied(
-    scores: NDArray[np.float64],
-    evidence: NDArray[np.float64],
-    inputs: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    columns: NDArray[np.float64],
-    index: NDArray[np.int64],
+    scores: Floats,
+    evidence: Floats,
+    inputs: Floats,
+    weights: Floats,
+    mean: Floats,
+    columns: Floats,
+    index: Index,
     least: float,
 ) -> None:
     """Sum up the experts as `sum_up` does, for tied weights and where the mean is not kept.
@@ -108,18 +106,18 @@ def sum_up_tied(
 
 @kernel_piece
 def score_experts(
-    scores: NDArray[np.float64],
-    evidence: NDArray[np.float64],
-    heat: NDArray[np.float64],
-    inputs: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    columns: NDArray[np.float64],
-    bias: NDArray[np.float64],
-    scalars: NDArray[np.float64],
-    index: NDArray[np.int64],
-    prior: NDArray[np.float64],
-    pull: NDArray[np.float64],
+    scores: Floats,
+    evidence: Floats,
+    heat: Floats,
+    inputs: Floats,
+    weights: Floats,
+    mean: Floats,
+    columns: Floats,
+    bias: Floats,
+    scalars: Floats,
+    index: Index,
+    prior: Floats,
+    pull: Floats,
     temper_prior: bool,
     least: float,
 ) -> None:

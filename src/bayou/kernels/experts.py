@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.expert_scores import EXPERTS, LAST, PERSISTENT, TEMPERED, last_label_pmi, score_experts
 from bayou.kernels.jit import kernel
 from bayou.kernels.mixture_weights import mix, share_mixture_weights
@@ -42,24 +42,24 @@ LEAST_LIFT = -5.0
 
 @kernel
 def learn_experts(
-    weights: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    columns: NDArray[np.float64],
-    bias: NDArray[np.float64],
-    scalars: NDArray[np.float64],
-    mixture_weights: NDArray[np.float64],
-    follows: NDArray[np.float64],
-    last: NDArray[np.int64],
-    terms: NDArray[np.float64],
-    prior: NDArray[np.float64],
-    pmi_prior: NDArray[np.float64],
-    index: NDArray[np.int64],
+    weights: Floats,
+    mean: Floats,
+    squares: Floats,
+    columns: Floats,
+    bias: Floats,
+    scalars: Floats,
+    mixture_weights: Floats,
+    follows: Floats,
+    last: Index,
+    terms: Floats,
+    prior: Floats,
+    pmi_prior: Floats,
+    index: Index,
     as_pmi: int,
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    rule: NDArray[np.float64],
-    out: NDArray[np.float64],
+    y: Codes,
+    w: Floats,
+    rule: Floats,
+    out: Floats,
 ) -> None:
     """Row by row: out = log of the mixed probabilities; then, if the label is known, mixture_weights and weights learn.
 

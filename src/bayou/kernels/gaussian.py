@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats
 from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
 from bayou.kernels.moments import add_row
 from bayou.kernels.normal import LOG_2PI, pooled, read_cell, read_narrow, read_row
@@ -25,13 +25,7 @@ def term(x: float, peak: float, centre: float, half: float) -> float:
 
 
 @inner_kernel
-def fill_terms(
-    terms: NDArray[np.float64],
-    x: NDArray[np.float64],
-    peak: NDArray[np.float64],
-    centre: NDArray[np.float64],
-    half: NDArray[np.float64],
-) -> None:
+def fill_terms(terms: Floats, x: Floats, peak: Floats, centre: Floats, half: Floats) -> None:
     """Log-densities of one row in one class; 0 where x is missing.
 
     terms : float64[d], out; x, peak, centre, half : float64[d], in
@@ -42,13 +36,7 @@ def fill_terms(
 
 
 @kernel
-def add_gaussian(
-    out: NDArray[np.float64],
-    x: NDArray[np.float64],
-    peak: NDArray[np.float64],
-    centre: NDArray[np.float64],
-    half: NDArray[np.float64],
-) -> None:
+def add_gaussian(out: Floats, x: Floats, peak: Floats, centre: Floats, half: Floats) -> None:
     """out[i, c] += sum_j log p(x_ij | c), tile by tile.
 
     out : float64[rows, K], in/out; x : float64[rows, p], in; peak, centre, half : float64[K, p], in
@@ -62,13 +50,7 @@ def add_gaussian(
 
 @kernel
 def add_gaussian_direct(
-    out: NDArray[np.float64],
-    x: NDArray[np.float64],
-    n: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    m2: NDArray[np.float64],
-    ddof: float,
-    floor: float,
+    out: Floats, x: Floats, n: Floats, mean: Floats, m2: Floats, ddof: float, floor: float
 ) -> None:
     """Add the log-densities of one row, bit for bit as `read_columns` and `add_gaussian` do, without their tables.
 
@@ -89,13 +71,7 @@ def add_gaussian_direct(
 
 
 @kernel
-def gaussian_terms(
-    out: NDArray[np.float64],
-    x: NDArray[np.float64],
-    peak: NDArray[np.float64],
-    centre: NDArray[np.float64],
-    half: NDArray[np.float64],
-) -> None:
+def gaussian_terms(out: Floats, x: Floats, peak: Floats, centre: Floats, half: Floats) -> None:
     """out[i, j, c] = log p(x_ij | c), 0 where missing.
 
     out : float64[rows, p, K], out; x : float64[rows, p], in; peak, centre, half : float64[K, p], in
@@ -110,13 +86,13 @@ def gaussian_terms(
 
 @kernel
 def gaussian_predict_then_update(
-    n: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    m2: NDArray[np.float64],
-    out: NDArray[np.float64],
-    x: NDArray[np.float64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
+    n: Floats,
+    mean: Floats,
+    m2: Floats,
+    out: Floats,
+    x: Floats,
+    y: Codes,
+    w: Floats,
     ddof: float,
     floor: float,
 ) -> None:

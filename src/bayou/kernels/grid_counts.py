@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 
 TILE = 8  # columns transposed at a time
@@ -19,15 +20,15 @@ MOST_AHEAD = 128  # and when there was none for long
 
 @kernel
 def warm_up(
-    values: NDArray[np.float64],
-    labels: NDArray[np.int32],
-    weights: NDArray[np.float64],
-    filled: NDArray[np.int64],
-    frozen: NDArray[np.bool_],
-    numeric: NDArray[np.float64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    first: NDArray[np.int64],
+    values: Floats,
+    labels: Codes,
+    weights: Floats,
+    filled: Index,
+    frozen: Flags,
+    numeric: Floats,
+    y: Codes,
+    w: Floats,
+    first: Index,
 ) -> None:
     """Keep the first values of the columns that are not frozen; first[j] = the row they do not reach. O(n p).
 
@@ -60,7 +61,7 @@ def warm_up(
 
 
 @inner_kernel
-def find_cells(breaks: NDArray[np.float64], x: NDArray[np.float64], spots: NDArray[np.uint64]) -> None:
+def find_cells(breaks: Floats, x: Floats, spots: NDArray[np.uint64]) -> None:
     """spots[i] = number of breaks below x_i (0 for NaN), all values side by side. O(n log m).
 
     breaks : float64[m], in; increasing, then infinite; m a power of two
@@ -79,7 +80,7 @@ def find_cells(breaks: NDArray[np.float64], x: NDArray[np.float64], spots: NDArr
 
 
 @inner_kernel
-def _weight(counts: NDArray[np.float64]) -> float:
+def _weight(counts: Floats) -> float:
     """Sum over the classes.
 
     counts : float64[K], in
@@ -91,14 +92,7 @@ def _weight(counts: NDArray[np.float64]) -> float:
 
 
 @inner_kernel
-def divide_cell(
-    breaks: NDArray[np.float64],
-    slack: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    size: int,
-    v: int,
-    step: float,
-) -> bool:
+def divide_cell(breaks: Floats, slack: Floats, counts: Floats, size: int, v: int, step: float) -> bool:
     """Divide cell v: an inner one in the middle, an outer one `step` beyond its break. O(m K).
 
     Returns False, and does nothing, where no number lies between the cell's ends.
@@ -138,13 +132,7 @@ def divide_cell(
 
 
 @kernel
-def join_cells(
-    breaks: NDArray[np.float64],
-    slack: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    size: int,
-    spared: int,
-) -> int:
+def join_cells(breaks: Floats, slack: Floats, counts: Floats, size: int, spared: int) -> int:
     """Join the two neighbours with the least weight, the leftmost on ties, not the pair `spared`. O(m K).
 
     breaks : float64[m], in/out
@@ -175,14 +163,14 @@ def join_cells(
 
 @kernel
 def count_values(
-    breaks: NDArray[np.float64],
-    slack: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    size: NDArray[np.int64],
-    sums: NDArray[np.float64],
-    x: NDArray[np.float64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
+    breaks: Floats,
+    slack: Floats,
+    counts: Floats,
+    size: Index,
+    sums: Floats,
+    x: Floats,
+    y: Codes,
+    w: Floats,
     alpha: float,
     wait: float,
     step: float,
@@ -240,16 +228,16 @@ def count_values(
 
 @kernel
 def count_columns(
-    breaks: NDArray[np.float64],
-    slack: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    sums: NDArray[np.float64],
-    numeric: NDArray[np.float64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    first: NDArray[np.int64],
-    steps: NDArray[np.float64],
+    breaks: Floats,
+    slack: Floats,
+    counts: Floats,
+    sizes: Index,
+    sums: Floats,
+    numeric: Floats,
+    y: Codes,
+    w: Floats,
+    first: Index,
+    steps: Floats,
     alpha: float,
     wait: float,
     cells: int,
@@ -288,12 +276,7 @@ def count_columns(
 
 @kernel
 def refine_column(
-    new_slack: NDArray[np.float64],
-    new_counts: NDArray[np.float64],
-    breaks: NDArray[np.float64],
-    slack: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    finer: NDArray[np.float64],
+    new_slack: Floats, new_counts: Floats, breaks: Floats, slack: Floats, counts: Floats, finer: Floats
 ) -> None:
     """Add a column's cells to a finer grid: by width inside, by halves beyond the ends. O(m K).
 
@@ -338,7 +321,7 @@ def refine_column(
 
 
 @kernel
-def grid_error(slack: NDArray[np.float64], counts: NDArray[np.float64], size: int) -> float:
+def grid_error(slack: Floats, counts: Floats, size: int) -> float:
     """Half of a cell plus the larger slack of its ends, the worst over the cells, relative to the weight. O(m K).
 
     slack : float64[m], in

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.sums import TILE, row_sum
 
@@ -28,7 +28,7 @@ def log_or_floor(x: float) -> float:
 
 
 @inner_kernel
-def home_of(index: NDArray[np.int32], key: int) -> int:
+def home_of(index: Codes, key: int) -> int:
     """Where the search for a key begins.
 
     index : int32[2^b], in
@@ -39,7 +39,7 @@ def home_of(index: NDArray[np.int32], key: int) -> int:
 
 
 @inner_kernel
-def find_slot(index: NDArray[np.int32], keys: NDArray[np.int64], key: int) -> int:
+def find_slot(index: Codes, keys: Index, key: int) -> int:
     """The slot of a key, -1 if it has none.
 
     index : int32[2^b], in; keys : int64[S], in
@@ -54,7 +54,7 @@ def find_slot(index: NDArray[np.int32], keys: NDArray[np.int64], key: int) -> in
 
 
 @inner_kernel
-def enter(index: NDArray[np.int32], key: int, slot: int) -> None:
+def enter(index: Codes, key: int, slot: int) -> None:
     """Remember the slot of a key.
 
     index : int32[2^b], in/out
@@ -66,7 +66,7 @@ def enter(index: NDArray[np.int32], key: int, slot: int) -> None:
 
 
 @inner_kernel
-def leave(index: NDArray[np.int32], keys: NDArray[np.int64], key: int) -> None:
+def leave(index: Codes, keys: Index, key: int) -> None:
     """Forget a key, and close the gap it leaves.
 
     index : int32[2^b], in/out; keys : int64[S], in
@@ -88,7 +88,7 @@ def leave(index: NDArray[np.int32], keys: NDArray[np.int64], key: int) -> None:
 
 
 @inner_kernel
-def lighter(cells: NDArray[np.float64], keys: NDArray[np.int64], a: int, b: int) -> bool:
+def lighter(cells: Floats, keys: Index, a: int, b: int) -> bool:
     """Whether slot a goes before slot b: smaller count, then smaller key.
 
     cells : float64[S, 2 + k], in; keys : int64[S], in
@@ -99,14 +99,7 @@ def lighter(cells: NDArray[np.float64], keys: NDArray[np.int64], a: int, b: int)
 
 
 @inner_kernel
-def flush(
-    heap: NDArray[np.int32],
-    place: NDArray[np.int32],
-    cells: NDArray[np.float64],
-    keys: NDArray[np.int64],
-    slot: int,
-    size: int,
-) -> None:
+def flush(heap: Codes, place: Codes, cells: Floats, keys: Index, slot: int, size: int) -> None:
     """Move a slot whose count changed to where it belongs in the heap. O(log S).
 
     heap : int32[S], in/out; place : int32[S], in/out; cells : float64[S, 2 + k], in; keys : int64[S], in
@@ -135,14 +128,7 @@ def flush(
 
 
 @kernel
-def rebuild(
-    heap: NDArray[np.int32],
-    place: NDArray[np.int32],
-    index: NDArray[np.int32],
-    cells: NDArray[np.float64],
-    keys: NDArray[np.int64],
-    size: int,
-) -> None:
+def rebuild(heap: Codes, place: Codes, index: Codes, cells: Floats, keys: Index, size: int) -> None:
     """Heap and index of the first `size` slots, from nothing.
 
     heap : int32[S], out; place : int32[S], out; index : int32[2^b], out; zeros before
@@ -157,11 +143,11 @@ def rebuild(
 
 @inner_kernel
 def read_row(
-    out: NDArray[np.float64],
-    cells: NDArray[np.float64],
-    present: NDArray[np.float64],
-    rest: NDArray[np.float64],
-    seats: NDArray[np.int32],
+    out: Floats,
+    cells: Floats,
+    present: Floats,
+    rest: Floats,
+    seats: Codes,
     slot: int,
     values: int,
     alpha: float,
@@ -185,7 +171,7 @@ def read_row(
 
 
 @inner_kernel
-def any_weight(rest: NDArray[np.float64]) -> bool:
+def any_weight(rest: Floats) -> bool:
     """Whether anything was evicted.
 
     rest : float64[k], in
@@ -198,14 +184,14 @@ def any_weight(rest: NDArray[np.float64]) -> bool:
 
 @inner_kernel
 def count_value(
-    cells: NDArray[np.float64],
-    keys: NDArray[np.int64],
-    heap: NDArray[np.int32],
-    place: NDArray[np.int32],
-    index: NDArray[np.int32],
-    named: NDArray[np.bool_],
-    totals: NDArray[np.float64],
-    rest: NDArray[np.float64],
+    cells: Floats,
+    keys: Index,
+    heap: Codes,
+    place: Codes,
+    index: Codes,
+    named: Flags,
+    totals: Floats,
+    rest: Floats,
     slot: int,
     key: int,
     seat: int,
@@ -248,26 +234,26 @@ def count_value(
 
 @kernel
 def sweep(
-    cells: NDArray[np.float64],
-    keys: NDArray[np.int64],
-    heap: NDArray[np.int32],
-    place: NDArray[np.int32],
-    index: NDArray[np.int32],
-    named: NDArray[np.bool_],
-    totals: NDArray[np.float64],
-    present: NDArray[np.float64],
-    rest: NDArray[np.float64],
-    column: NDArray[np.int64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    seats: NDArray[np.int32],
+    cells: Floats,
+    keys: Index,
+    heap: Codes,
+    place: Codes,
+    index: Codes,
+    named: Flags,
+    totals: Floats,
+    present: Floats,
+    rest: Floats,
+    column: Index,
+    y: Codes,
+    w: Floats,
+    seats: Codes,
     capacity: int,
     declared: int,
     alpha: float,
     m: float,
     learns: bool,
     first: int,
-    terms: NDArray[np.float64],
+    terms: Floats,
 ) -> int:
     """Row by row: the log-probabilities as they stand (if `terms` has rows), then count the row (if `learns`).
 
@@ -300,7 +286,7 @@ def sweep(
 
 
 @kernel
-def add_terms(out: NDArray[np.float64], terms: NDArray[np.float64]) -> None:
+def add_terms(out: Floats, terms: Floats) -> None:
     """out[i, c] += the sum of one tile of columns, terms[0, i, c] .. terms[d - 1, i, c].
 
     out : float64[n, K], in/out; terms : float64[d, n, K], in, d <= 64

@@ -12,6 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.sums import TILE
 
@@ -22,12 +23,7 @@ LINEAR = 32  # up to here cuts are counted one by one
 
 @kernel
 def fill_log_table(
-    table: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    alpha: float,
-    m: float,
-    share: float,
+    table: Floats, counts: Floats, offsets: Index, alpha: float, m: float, share: float
 ) -> None:
     """log (n + a) - log (N_c + a I) with a = alpha + m / I + share / (N + 1); 0 in a single interval. O(P K).
 
@@ -63,7 +59,7 @@ def fill_log_table(
 
 
 @kernel
-def find_cells(cuts: NDArray[np.float64], x: NDArray[np.float64], cells: NDArray[np.uint64]) -> None:
+def find_cells(cuts: Floats, x: Floats, cells: NDArray[np.uint64]) -> None:
     """cells[i] = number of cuts below x_i (0 for NaN). O(n I), O(n log I) beyond 32 cuts.
 
     cuts : float64[I - 1], in; increasing
@@ -100,12 +96,7 @@ def find_cells(cuts: NDArray[np.float64], x: NDArray[np.float64], cells: NDArray
 
 
 @inner_kernel
-def add_terms(
-    sums: NDArray[np.float64],
-    table: NDArray[np.float64],
-    one: NDArray[np.uint64],
-    other: NDArray[np.uint64],
-) -> None:
+def add_terms(sums: Floats, table: Floats, one: NDArray[np.uint64], other: NDArray[np.uint64]) -> None:
     """sums[c, i] += the terms of two columns, one after the other. O(n K).
 
     sums : float64[K, n], in/out
@@ -121,13 +112,7 @@ def add_terms(
 
 
 @kernel
-def add_intervals(
-    out: NDArray[np.float64],
-    table: NDArray[np.float64],
-    cuts: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    numeric: NDArray[np.float64],
-) -> None:
+def add_intervals(out: Floats, table: Floats, cuts: Floats, offsets: Index, numeric: Floats) -> None:
     """out[i, c] += sum over columns of the log-probability of the interval x_ij lies in. O(n p (I + K)).
 
     out : float64[n, K], in/out
@@ -184,12 +169,7 @@ def add_intervals(
 
 
 @kernel
-def interval_codes(
-    codes: NDArray[np.int32],
-    cuts: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    numeric: NDArray[np.float64],
-) -> None:
+def interval_codes(codes: Codes, cuts: Floats, offsets: Index, numeric: Floats) -> None:
     """codes[i, j] = number of the interval x_ij lies in, -1 where it is missing. O(n p I).
 
     codes : int32[n, p], out
@@ -218,13 +198,7 @@ def interval_codes(
 
 
 @kernel
-def interval_terms(
-    out: NDArray[np.float64],
-    table: NDArray[np.float64],
-    cuts: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    numeric: NDArray[np.float64],
-) -> None:
+def interval_terms(out: Floats, table: Floats, cuts: Floats, offsets: Index, numeric: Floats) -> None:
     """out[i, j, c] = log-probability of the interval x_ij lies in, 0 where it is missing. O(n p (log I + K)).
 
     out : float64[n, p, K], out

@@ -14,12 +14,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.value_counts import cell_seen
 
 
 @kernel
-def fill_layout(layout: NDArray[np.int64], sizes: NDArray[np.int64]) -> None:
+def fill_layout(layout: Index, sizes: Index) -> None:
     """Running totals of cells, pair cells and triple cells.
 
     layout : int64[3, m + 1], out; sizes : int64[m], in
@@ -33,15 +34,15 @@ def fill_layout(layout: NDArray[np.int64], sizes: NDArray[np.int64]) -> None:
 
 @inner_kernel
 def count_row(
-    classes: NDArray[np.float64],
-    singles: NDArray[np.float64],
-    present: NDArray[np.float64],
-    seen: NDArray[np.int64],
-    pairs: NDArray[np.float64],
-    triples: NDArray[np.float64],
+    classes: Floats,
+    singles: Floats,
+    present: Floats,
+    seen: Index,
+    pairs: Floats,
+    triples: Floats,
     held: NDArray[np.uint64],
-    layout: NDArray[np.int64],
-    row: NDArray[np.int32],
+    layout: Index,
+    row: Codes,
     c: int,
     step: float,
 ) -> None:
@@ -82,16 +83,16 @@ def count_row(
 
 @kernel
 def count_rows(
-    classes: NDArray[np.float64],
-    singles: NDArray[np.float64],
-    present: NDArray[np.float64],
-    seen: NDArray[np.int64],
-    pairs: NDArray[np.float64],
-    triples: NDArray[np.float64],
-    layout: NDArray[np.int64],
-    codes: NDArray[np.int32],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
+    classes: Floats,
+    singles: Floats,
+    present: Floats,
+    seen: Index,
+    pairs: Floats,
+    triples: Floats,
+    layout: Index,
+    codes: Codes,
+    y: Codes,
+    w: Floats,
     sign: float,
 ) -> None:
     """Add (sign 1) or take out (sign -1) the labelled rows with weight. O(n m^2), or O(n m^3) with triples.
@@ -109,7 +110,7 @@ def count_rows(
 
 
 @kernel
-def pair_cell(layout: NDArray[np.int64], j: int, a: int, i: int, b: int) -> int:
+def pair_cell(layout: Index, j: int, a: int, i: int, b: int) -> int:
     """Place of the pair of cell a of column j and cell b of column i, whichever comes first.
 
     layout : int64[3, m + 1], in
@@ -120,7 +121,7 @@ def pair_cell(layout: NDArray[np.int64], j: int, a: int, i: int, b: int) -> int:
 
 
 @kernel
-def triple_cell(layout: NDArray[np.int64], k: int, a: int, j: int, b: int, i: int, c: int) -> int:
+def triple_cell(layout: Index, k: int, a: int, j: int, b: int, i: int, c: int) -> int:
     """Place of the triple of cell a of column k, b of j and c of i, in any order of columns.
 
     layout : int64[3, m + 1], in
@@ -134,12 +135,7 @@ def triple_cell(layout: NDArray[np.int64], k: int, a: int, j: int, b: int, i: in
 
 @kernel
 def move_pairs(
-    new: NDArray[np.float64],
-    old: NDArray[np.float64],
-    new_layout: NDArray[np.int64],
-    old_layout: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    cells: NDArray[np.int64],
+    new: Floats, old: Floats, new_layout: Index, old_layout: Index, columns: Index, cells: Index
 ) -> None:
     """Carry pairs to another layout: column j goes to columns[j], cell a to cells[a]; cells that meet add up.
 
@@ -158,12 +154,7 @@ def move_pairs(
 
 @kernel
 def move_triples(
-    new: NDArray[np.float64],
-    old: NDArray[np.float64],
-    new_layout: NDArray[np.int64],
-    old_layout: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    cells: NDArray[np.int64],
+    new: Floats, old: Floats, new_layout: Index, old_layout: Index, columns: Index, cells: Index
 ) -> None:
     """Carry triples to another layout, as `move_pairs` carries pairs.
 
@@ -187,13 +178,7 @@ def move_triples(
 
 
 @kernel
-def place_on_grid(
-    codes: NDArray[np.int32],
-    numeric: NDArray[np.float64],
-    cuts: NDArray[np.float64],
-    frozen: NDArray[np.int64],
-    first: int,
-) -> None:
+def place_on_grid(codes: Codes, numeric: Floats, cuts: Floats, frozen: Index, first: int) -> None:
     """Cell numbers of numeric values: how many cuts lie below; -1 where missing or not yet cut.
 
     codes : int32[n, m], out, columns from `first` on; numeric : float64[n, p], in

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.aode import read_one_dependence
 from bayou.kernels.collection import mark_no_missing, place_row, read_row
 from bayou.kernels.jit import kernel
@@ -14,22 +15,22 @@ from bayou.kernels.products import no_product
 
 @kernel
 def joint_predict_then_update(
-    classes: NDArray[np.float64],
-    singles: NDArray[np.float64],
-    present: NDArray[np.float64],
-    seen: NDArray[np.int64],
-    pairs: NDArray[np.float64],
-    triples: NDArray[np.float64],
-    out: NDArray[np.float64],
-    layout: NDArray[np.int64],
-    codes: NDArray[np.int32],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    read: NDArray[np.int64],
+    classes: Floats,
+    singles: Floats,
+    present: Floats,
+    seen: Index,
+    pairs: Floats,
+    triples: Floats,
+    out: Floats,
+    layout: Index,
+    codes: Codes,
+    y: Codes,
+    w: Floats,
+    read: Index,
     plan: NDArray[np.uint64],
-    ends: NDArray[np.int64],
-    u: NDArray[np.float64],
-    declared: NDArray[np.int64],
+    ends: Index,
+    u: Floats,
+    declared: Index,
     declared_classes: int,
     alpha: float,
     min_count: float,

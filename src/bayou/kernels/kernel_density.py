@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Flags, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.sums import TILE, row_sum
 
@@ -57,15 +57,15 @@ def log_far_mass(a: float, b: float) -> float:
 
 @kernel
 def place_kernels(
-    centres: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    extra: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    precision: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    upper: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    exact: NDArray[np.bool_],
+    centres: Floats,
+    weights: Floats,
+    extra: Floats,
+    sizes: Index,
+    precision: Floats,
+    offsets: Index,
+    upper: Floats,
+    counts: Floats,
+    exact: Flags,
     given: float,
 ) -> None:
     """Rounded values of every column with their weights, from its cells; precision as given, or Weka's rule. O(m K).
@@ -101,11 +101,7 @@ def place_kernels(
 
 @kernel
 def spread_kernels(
-    widths: NDArray[np.float64],
-    centres: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    precision: NDArray[np.float64],
+    widths: Floats, centres: Floats, weights: Floats, offsets: Index, precision: Floats
 ) -> None:
     """widths[j, c] = max(range / sqrt(n), precision / 6), range and n of the class; 0 without weight. O(m K).
 
@@ -128,12 +124,7 @@ def spread_kernels(
 
 @kernel
 def place_normals(
-    normals: NDArray[np.float64],
-    widths: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    centres: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    precision: NDArray[np.float64],
+    normals: Floats, widths: Floats, weights: Floats, centres: Floats, offsets: Index, precision: Floats
 ) -> None:
     """Mean and deviation (not below precision / 6) of every class in every column; deviation 0 without weight. O(m K).
 
@@ -164,12 +155,7 @@ def wider(width: float, extra: float) -> float:
 
 @inner_kernel
 def log_density(
-    centres: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    extra: NDArray[np.float64],
-    x: float,
-    width: float,
-    half: float,
+    centres: Floats, weights: Floats, extra: Floats, x: float, width: float, half: float
 ) -> float:
     """log of sum_i w_i mass_i(x) / sum_i w_i; kernels too far to have any mass are compared by their logarithms. O(m).
 
@@ -204,14 +190,14 @@ def log_density(
 
 @kernel
 def density_terms(
-    out: NDArray[np.float64],
-    centres: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    extra: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    widths: NDArray[np.float64],
-    precision: NDArray[np.float64],
-    numeric: NDArray[np.float64],
+    out: Floats,
+    centres: Floats,
+    weights: Floats,
+    extra: Floats,
+    offsets: Index,
+    widths: Floats,
+    precision: Floats,
+    numeric: Floats,
     rounds: bool,
 ) -> None:
     """out[i, j, c] = log P(x_ij | c); 0 where x is missing or the column has one value at most. O(n m K).
@@ -244,7 +230,7 @@ def density_terms(
 
 
 @kernel
-def add_tiles(out: NDArray[np.float64], terms: NDArray[np.float64]) -> None:
+def add_tiles(out: Floats, terms: Floats) -> None:
     """out[i, c] += sum over columns of terms[i, j, c], tile by tile.
 
     out : float64[n, K], in/out; terms : float64[n, p, K], in

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Floats, Index
 from bayou.kernels.jit import ZERO, inner_kernel, kernel, kernel_piece
 from bayou.kernels.modl import gain, join_pure_runs, partition_cost, running_totals, search_cells
 from bayou.kernels.partition import TOLERANCE, interval_cost, log_factorial
@@ -19,7 +19,7 @@ STAR_TERMS = 65536  # above this, Rissanen's sum is continued by its integral
 
 
 @kernel
-def quantile_edges(edges: NDArray[np.int64], prefix: NDArray[np.float64], parts: float) -> int:
+def quantile_edges(edges: Index, prefix: Floats, parts: float) -> int:
     """Cells grouped into at most `parts` parts of equal weight; every target takes the nearer bound. O(m).
 
     Targets are N j / parts, nudged outwards by 1e-10 so that the two halves mirror each other; on ties the
@@ -61,7 +61,7 @@ def log_star(n: float) -> float:
 
 
 @kernel
-def fill_star_sums(stars: NDArray[np.float64]) -> None:
+def fill_star_sums(stars: Floats) -> None:
     """stars[n] = sum over t = 1..n of 2^-log_star(t). O(m).
 
     stars : float64[m+1], out
@@ -72,7 +72,7 @@ def fill_star_sums(stars: NDArray[np.float64]) -> None:
 
 
 @kernel
-def universal(stars: NDArray[np.float64], n: float, most: float) -> float:
+def universal(stars: Floats, n: float, most: float) -> float:
     """Code length of n in 1..most under Rissanen's prior: ln sum_t 2^-log_star(t) + ln 2 log_star(n).
 
     Above the table, 2^-log_star(t) = 1/(t lg t lglg t ..) is (ln 2)^5 times the derivative of the fivefold
@@ -95,12 +95,7 @@ def universal(stars: NDArray[np.float64], n: float, most: float) -> float:
 
 @inner_kernel
 def khiops_prior(
-    prior: NDArray[np.float64],
-    table: NDArray[np.float64],
-    stars: NDArray[np.float64],
-    total: float,
-    attributes: float,
-    granularity: int,
+    prior: Floats, table: Floats, stars: Floats, total: float, attributes: float, granularity: int
 ) -> None:
     """ln 2, and for I > 1: + ln attributes + U(G; Gmax) + U(I-1; V-1) + (I-1) ln(V-1) - ln (I-1)!. O(m).
 
@@ -122,12 +117,7 @@ def khiops_prior(
 
 @kernel_piece
 def _smallest_granularity(
-    bounds: NDArray[np.int64],
-    prefix: NDArray[np.float64],
-    edges: NDArray[np.int64],
-    intervals: int,
-    granularity: int,
-    explored: int,
+    bounds: Index, prefix: Floats, edges: Index, intervals: int, granularity: int, explored: int
 ) -> int:
     """The coarsest granularity above `explored`, going down, whose quantile parts still hold every bound.
 
@@ -149,11 +139,11 @@ def _smallest_granularity(
 
 @kernel_piece
 def _khiops_column(
-    best_bounds: NDArray[np.int64],
-    levels: NDArray[np.float64],
-    prefix: NDArray[np.float64],
-    table: NDArray[np.float64],
-    stars: NDArray[np.float64],
+    best_bounds: Index,
+    levels: Floats,
+    prefix: Floats,
+    table: Floats,
+    stars: Floats,
     k: int,
     attributes: float,
     exact_cells: int,
@@ -216,13 +206,13 @@ def _khiops_column(
 
 @kernel
 def khiops_columns(
-    bounds: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    levels: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    counts: NDArray[np.float64],
-    table: NDArray[np.float64],
-    stars: NDArray[np.float64],
+    bounds: Index,
+    sizes: Index,
+    levels: Floats,
+    offsets: Index,
+    counts: Floats,
+    table: Floats,
+    stars: Floats,
     k: int,
     attributes: float,
     exact_cells: int,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 
 
 @inner_kernel
-def _spread(sums: NDArray[np.float64], start: int, end: int) -> float:
+def _spread(sums: Floats, start: int, end: int) -> float:
     """Weighted squared distance of points start..end-1 to their mean. O(1).
 
     sums : float64[m+1, 3], in; running totals of w, w x, w x^2
@@ -22,7 +22,7 @@ def _spread(sums: NDArray[np.float64], start: int, end: int) -> float:
 
 
 @inner_kernel
-def _push(stack: NDArray[np.int64], depth: int, low: int, high: int, first: int, last: int) -> int:
+def _push(stack: Index, depth: int, low: int, high: int, first: int, last: int) -> int:
     """Put a range of ends and of last cuts on the stack; returns its new depth.
 
     stack : int64[128, 4], in/out
@@ -35,7 +35,7 @@ def _push(stack: NDArray[np.int64], depth: int, low: int, high: int, first: int,
 
 
 @kernel
-def kmeans_ends(ends: NDArray[np.int64], values: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
+def kmeans_ends(ends: Index, values: Floats, weights: Floats) -> None:
     """Ends of the `len(ends)` runs with the least total spread; bins <= m. O(bins m log m).
 
     The best last cut never moves left when the end moves right, so each layer is filled by halving: the

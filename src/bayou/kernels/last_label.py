@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import kernel
 
 
 @kernel
-def last_label_predict_then_update(
-    last: NDArray[np.int64], out: NDArray[np.float64], y: NDArray[np.int32], w: NDArray[np.float64]
-) -> None:
+def last_label_predict_then_update(last: Index, out: Floats, y: Codes, w: Floats) -> None:
     """Per row: every class but the last label gets -inf; then the row's label becomes the last one.
 
     last : int64[1], in/out; out : float64[n, K], in/out; y : int32[n], in; w : float64[n], in

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayou.block import Codes, Flags, Index
 from bayou.kernels.jit import kernel, tight_kernel
 
 MISS = -2  # a cell whose value nobody knows yet
@@ -26,12 +27,7 @@ def _present(valid: NDArray[np.uint8], at: int) -> bool:
 
 @kernel
 def translate(
-    codes: NDArray[np.int32],
-    column: int,
-    indices: NDArray[np.int32],
-    valid: NDArray[np.uint8],
-    offset: int,
-    table: NDArray[np.int32],
+    codes: Codes, column: int, indices: Codes, valid: NDArray[np.uint8], offset: int, table: Codes
 ) -> int:
     """codes[column, i] = table[indices[i]]; returns how many cells are misses in it, or lie beyond it.
 
@@ -54,13 +50,7 @@ def translate(
 
 
 @kernel
-def first_misses(
-    rows: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    valid: NDArray[np.uint8],
-    offset: int,
-    table: NDArray[np.int32],
-) -> int:
+def first_misses(rows: Index, indices: Codes, valid: NDArray[np.uint8], offset: int, table: Codes) -> int:
     """The row where each entry that the table marks as a miss appears first; returns how many entries.
 
     rows : int64[m], out; indices : int32[n], in, read-only, < 0 = missing; valid : uint8[v], in, read-only
@@ -79,12 +69,12 @@ def first_misses(
 
 @kernel
 def look_up_integers(
-    codes: NDArray[np.int32],
+    codes: Codes,
     column: int,
-    values: NDArray[np.int64],
+    values: Index,
     valid: NDArray[np.uint8],
     offset: int,
-    table: NDArray[np.int32],
+    table: Codes,
     low: int,
     miss: int,
 ) -> int:
@@ -141,12 +131,7 @@ def _slot(data: NDArray[np.uint8], at: int, n: int, slots: int) -> int:
 
 @tight_kernel
 def _find(
-    data: NDArray[np.uint8],
-    at: int,
-    n: int,
-    slots: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    names: NDArray[np.uint8],
+    data: NDArray[np.uint8], at: int, n: int, slots: Codes, starts: Index, names: NDArray[np.uint8]
 ) -> int:
     """The code of the name whose bytes are the n from `at` on; -1 if there is none.
 
@@ -168,13 +153,7 @@ def _find(
 
 
 @kernel
-def place_names(
-    slots: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    names: NDArray[np.uint8],
-    first: int,
-    is_name: NDArray[np.bool_],
-) -> None:
+def place_names(slots: Codes, starts: Index, names: NDArray[np.uint8], first: int, is_name: Flags) -> None:
     """Enter the names from `first` on into a hash table with room for them, each under its code.
 
     slots : int32[s], in/out, s a power of two, -1 = free; starts : int64[m + 1], in, read-only
@@ -191,14 +170,14 @@ def place_names(
 
 @kernel
 def look_up_strings(
-    codes: NDArray[np.int32],
+    codes: Codes,
     column: int,
-    ends: NDArray[np.int64],
+    ends: Index,
     data: NDArray[np.uint8],
     valid: NDArray[np.uint8],
     offset: int,
-    slots: NDArray[np.int32],
-    starts: NDArray[np.int64],
+    slots: Codes,
+    starts: Index,
     names: NDArray[np.uint8],
     miss: int,
 ) -> int:
@@ -223,15 +202,15 @@ def look_up_strings(
 
 @kernel
 def look_up_views(
-    codes: NDArray[np.int32],
+    codes: Codes,
     column: int,
-    views: NDArray[np.int32],
+    views: Codes,
     inline: NDArray[np.uint8],
     data: NDArray[np.uint8],
     valid: NDArray[np.uint8],
     offset: int,
-    slots: NDArray[np.int32],
-    starts: NDArray[np.int64],
+    slots: Codes,
+    starts: Index,
     names: NDArray[np.uint8],
     miss: int,
 ) -> int:
@@ -259,7 +238,7 @@ def look_up_views(
 
 
 @kernel
-def rows_of_columns(rows: NDArray[np.int32], columns: NDArray[np.int32]) -> None:
+def rows_of_columns(rows: Codes, columns: Codes) -> None:
     """Turn columns into rows, a few rows at a time, so that what is written stays at hand until it is whole.
 
     rows : int32[n, q], out; columns : int32[q, n], in

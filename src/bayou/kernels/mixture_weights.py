@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Floats
 from bayou.kernels.jit import kernel_piece
 
 LEAST_PROBABILITY = 1e-9
 
 
 @kernel_piece
-def mix(mixture_weights: NDArray[np.float64], scores: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+def mix(mixture_weights: Floats, scores: Floats, out: Floats) -> None:
     """out[c] = log sum_a q_a P_a(c).
 
     mixture_weights : float64[experts], in, 0 = takes no part
@@ -33,7 +33,7 @@ def mix(mixture_weights: NDArray[np.float64], scores: NDArray[np.float64], out: 
 
 @kernel_piece
 def share_mixture_weights(
-    mixture_weights: NDArray[np.float64], scores: NDArray[np.float64], label: int, weight: float, share: float
+    mixture_weights: Floats, scores: Floats, label: int, weight: float, share: float
 ) -> None:
     """q_a times P_a(label)^weight, normalised; then a small share spread evenly over those that take part.
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Floats, Index
 from bayou.kernels.jit import ZERO, inner_kernel, kernel
 from bayou.kernels.partition import (
     best_partition,
@@ -22,7 +22,7 @@ from bayou.kernels.partition import (
 
 
 @kernel
-def running_totals(prefix: NDArray[np.float64], counts: NDArray[np.float64]) -> None:
+def running_totals(prefix: Floats, counts: Floats) -> None:
     """Class totals over the first cells, and their sum in the last column. O(K m).
 
     prefix : float64[m+1, K+1], out
@@ -40,7 +40,7 @@ def running_totals(prefix: NDArray[np.float64], counts: NDArray[np.float64]) -> 
 
 
 @inner_kernel
-def _pure_class(prefix: NDArray[np.float64], start: int, end: int) -> int:
+def _pure_class(prefix: Floats, start: int, end: int) -> int:
     """The only class present in cells start..end-1, -1 if several, -2 if none. O(K).
 
     prefix : float64[m+1, K+1], in
@@ -55,7 +55,7 @@ def _pure_class(prefix: NDArray[np.float64], start: int, end: int) -> int:
 
 
 @kernel
-def join_pure_runs(edges: NDArray[np.int64], prefix: NDArray[np.float64], n: int) -> int:
+def join_pure_runs(edges: Index, prefix: Floats, n: int) -> int:
     """Join neighbours that hold one and the same class (or nothing): the optimum never cuts there. O(K n).
 
     edges : int64[m+1], in/out; the first n+1 are cell numbers, their new number of cells is returned
@@ -80,11 +80,11 @@ def join_pure_runs(edges: NDArray[np.int64], prefix: NDArray[np.float64], n: int
 
 @kernel
 def search_cells(
-    bounds: NDArray[np.int64],
-    table: NDArray[np.float64],
-    prefix: NDArray[np.float64],
-    edges: NDArray[np.int64],
-    prior: NDArray[np.float64],
+    bounds: Index,
+    table: Floats,
+    prefix: Floats,
+    edges: Index,
+    prior: Floats,
     k: int,
     n: int,
     exact_cells: int,
@@ -112,9 +112,7 @@ def search_cells(
 
 
 @kernel
-def partition_cost(
-    table: NDArray[np.float64], prefix: NDArray[np.float64], bounds: NDArray[np.int64], k: int, intervals: int
-) -> float:
+def partition_cost(table: Floats, prefix: Floats, bounds: Index, k: int, intervals: int) -> float:
     """Sum of the interval costs. O(K I).
 
     table : float64[t], in
@@ -136,7 +134,7 @@ def gain(cost: float, null: float, intervals: int) -> float:
 
 
 @kernel
-def boulle_prior(prior: NDArray[np.float64], table: NDArray[np.float64], total: float) -> None:
+def boulle_prior(prior: Floats, table: Floats, total: float) -> None:
     """ln N + ln C(N+I-1, I-1) for I = 1, 2, .. O(m).
 
     prior : float64[m+2], out
@@ -149,7 +147,7 @@ def boulle_prior(prior: NDArray[np.float64], table: NDArray[np.float64], total: 
 
 
 @kernel
-def partition_level(table: NDArray[np.float64], prefix: NDArray[np.float64], k: int) -> float:
+def partition_level(table: Floats, prefix: Floats, k: int) -> float:
     """Level that Boullé's criterion gives to the partition whose intervals are the rows of `prefix`. O(K I).
 
     table : float64[t], in
@@ -166,12 +164,12 @@ def partition_level(table: NDArray[np.float64], prefix: NDArray[np.float64], k: 
 
 @kernel
 def modl_columns(
-    bounds: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    levels: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    counts: NDArray[np.float64],
-    table: NDArray[np.float64],
+    bounds: Index,
+    sizes: Index,
+    levels: Floats,
+    offsets: Index,
+    counts: Floats,
+    table: Floats,
     k: int,
     exact_cells: int,
 ) -> None:
@@ -209,14 +207,14 @@ def modl_columns(
 
 @kernel
 def gather_parts(
-    cuts: NDArray[np.float64],
-    part_counts: NDArray[np.float64],
-    part_offsets: NDArray[np.int64],
-    bounds: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    upper: NDArray[np.float64],
-    counts: NDArray[np.float64],
+    cuts: Floats,
+    part_counts: Floats,
+    part_offsets: Index,
+    bounds: Index,
+    sizes: Index,
+    offsets: Index,
+    upper: Floats,
+    counts: Floats,
     midpoints: bool,
 ) -> None:
     """Cut values and class counts of the intervals found; the last cut of a column is infinite. O(K total).

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Flags, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.partition import TOLERANCE, log_factorial
 
 
 @kernel
-def log_groupings(out: NDArray[np.float64]) -> None:
+def log_groupings(out: Floats) -> None:
     """out[I] = ln B(V, I), the ways to put V = len(out)-1 values into at most I groups. O(V^2).
 
     B(V, I) sums Stirling's numbers S(V, 1) .. S(V, I); S(n, i) = S(n-1, i-1) + i S(n-1, i), in logarithms.
@@ -41,9 +41,7 @@ def log_groupings(out: NDArray[np.float64]) -> None:
 
 
 @kernel
-def group_cost(
-    table: NDArray[np.float64], a: NDArray[np.float64], b: NDArray[np.float64], sign: float, k: int
-) -> float:
+def group_cost(table: Floats, a: Floats, b: Floats, sign: float, k: int) -> float:
     """Cost of a group with class counts a + sign b. O(K).
 
     table : float64[t], in
@@ -61,14 +59,7 @@ def group_cost(
 
 @inner_kernel
 def _find_partner(
-    partner: NDArray[np.int64],
-    change: NDArray[np.float64],
-    table: NDArray[np.float64],
-    sums: NDArray[np.float64],
-    own: NDArray[np.float64],
-    alive: NDArray[np.bool_],
-    k: int,
-    a: int,
+    partner: Index, change: Floats, table: Floats, sums: Floats, own: Floats, alive: Flags, k: int, a: int
 ) -> None:
     """The later group that group a merges with best. O(K q).
 
@@ -89,13 +80,7 @@ def _find_partner(
 
 
 @kernel
-def merge_groups(
-    groups: NDArray[np.int64],
-    table: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    prior: NDArray[np.float64],
-    k: int,
-) -> int:
+def merge_groups(groups: Index, table: Floats, counts: Floats, prior: Floats, k: int) -> int:
     """Merge the cheapest pair down to one group; keep the best state seen. Returns the number of groups.
 
     Every group remembers its best later partner; about O(K q^2).
@@ -161,14 +146,7 @@ def merge_groups(
 
 
 @kernel
-def improve_groups(
-    groups: NDArray[np.int64],
-    table: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    prior: NDArray[np.float64],
-    k: int,
-    size: int,
-) -> int:
+def improve_groups(groups: Index, table: Floats, counts: Floats, prior: Floats, k: int, size: int) -> int:
     """Move values to another or a new group, then merge pairs, until nothing pays; returns the size.
 
     Moving the only value of a group is a merge; an emptied group keeps its number until the end. O(K q I) a

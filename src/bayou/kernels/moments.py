@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats
 from bayou.kernels.jit import inner_kernel, kernel
 
 
 @kernel
 def add_rows(
-    n: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    m2: NDArray[np.float64],
-    x: NDArray[np.float64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    lo: int,
-    hi: int,
-    no_missing: bool,
+    n: Floats, mean: Floats, m2: Floats, x: Floats, y: Codes, w: Floats, lo: int, hi: int, no_missing: bool
 ) -> None:
     """Welford's step for columns lo..hi of every labelled row with weight.
 
@@ -50,7 +42,7 @@ def add_rows(
 
 
 @inner_kernel
-def all_equal(values: NDArray[np.float64]) -> bool:
+def all_equal(values: Floats) -> bool:
     """Whether all values are the same.
 
     values : float64[p], in
@@ -62,7 +54,7 @@ def all_equal(values: NDArray[np.float64]) -> bool:
 
 
 @inner_kernel
-def all_present(x: NDArray[np.float64]) -> bool:
+def all_present(x: Floats) -> bool:
     """Whether no value is missing.
 
     x : float64[p], in, NaN = missing
@@ -74,9 +66,7 @@ def all_present(x: NDArray[np.float64]) -> bool:
 
 
 @inner_kernel
-def add_full_row(
-    mean: NDArray[np.float64], m2: NDArray[np.float64], x: NDArray[np.float64], share: float, rest: float
-) -> None:
+def add_full_row(mean: Floats, m2: Floats, x: Floats, share: float, rest: float) -> None:
     """`add_row` where nothing is missing and every column weighs the same.
 
     mean, m2 : float64[p], in/out; x : float64[p], in
@@ -88,13 +78,7 @@ def add_full_row(
 
 
 @inner_kernel
-def add_row(
-    n: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    m2: NDArray[np.float64],
-    x: NDArray[np.float64],
-    w: float,
-) -> None:
+def add_row(n: Floats, mean: Floats, m2: Floats, x: Floats, w: float) -> None:
     """One row into one class: d = x - mean; n += w; mean += d w / n; m2 += d^2 w (1 - w / n).
 
     n, mean, m2 : float64[p], in/out; x : float64[p], in, NaN = missing
@@ -111,14 +95,7 @@ def add_row(
 
 
 @kernel
-def subtract_rows(
-    n: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    m2: NDArray[np.float64],
-    x: NDArray[np.float64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-) -> None:
+def subtract_rows(n: Floats, mean: Floats, m2: Floats, x: Floats, y: Codes, w: Floats) -> None:
     """Welford's step backwards; what is left of an empty or nearly empty cell is set to zero.
 
     n, mean, m2 : float64[K, p], in/out; x : float64[rows, p], in; y : int32[rows], in; w : float64[rows], in
@@ -143,12 +120,7 @@ def subtract_rows(
 
 @kernel
 def merge_moments(
-    n: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    m2: NDArray[np.float64],
-    other_n: NDArray[np.float64],
-    other_mean: NDArray[np.float64],
-    other_m2: NDArray[np.float64],
+    n: Floats, mean: Floats, m2: Floats, other_n: Floats, other_mean: Floats, other_m2: Floats
 ) -> None:
     """Chan: m2 = m2a + m2b + (mean_b - mean_a)^2 na nb / (na + nb), cell by cell.
 

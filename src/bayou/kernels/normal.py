@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Floats
 from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
 
 TINY = 2.2250738585072014e-308
@@ -23,9 +23,7 @@ VARIES = 1e-6  # of the pooled variance: what rounding never leaves behind in a 
 
 
 @kernel_piece
-def pooled(
-    n: NDArray[np.float64], mean: NDArray[np.float64], m2: NDArray[np.float64], j: int
-) -> tuple[float, float]:
+def pooled(n: Floats, mean: Floats, m2: Floats, j: int) -> tuple[float, float]:
     """Mean and population variance of column j over all classes; variance 0 if the column is constant or empty.
 
     n, mean, m2 : float64[K, p], in
@@ -58,13 +56,13 @@ def read_cell(
 
 @inner_kernel
 def read_column(
-    peak: NDArray[np.float64],
-    centre: NDArray[np.float64],
-    half: NDArray[np.float64],
-    bounds: NDArray[np.float64],
-    n: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    m2: NDArray[np.float64],
+    peak: Floats,
+    centre: Floats,
+    half: Floats,
+    bounds: Floats,
+    n: Floats,
+    mean: Floats,
+    m2: Floats,
     j: int,
     ddof: float,
     floor: float,
@@ -94,13 +92,13 @@ def read_column(
 
 @kernel
 def read_columns(
-    peak: NDArray[np.float64],
-    centre: NDArray[np.float64],
-    half: NDArray[np.float64],
-    bounds: NDArray[np.float64],
-    n: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    m2: NDArray[np.float64],
+    peak: Floats,
+    centre: Floats,
+    half: Floats,
+    bounds: Floats,
+    n: Floats,
+    mean: Floats,
+    m2: Floats,
     ddof: float,
     floor: float,
     share: float,
@@ -115,14 +113,14 @@ def read_columns(
 
 @inner_kernel
 def read_row(
-    peak: NDArray[np.float64],
-    centre: NDArray[np.float64],
-    half: NDArray[np.float64],
-    bounds: NDArray[np.float64],
-    n: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    m2: NDArray[np.float64],
-    x: NDArray[np.float64],
+    peak: Floats,
+    centre: Floats,
+    half: Floats,
+    bounds: Floats,
+    n: Floats,
+    mean: Floats,
+    m2: Floats,
+    x: Floats,
     c: int,
     ddof: float,
     floor: float,
@@ -156,13 +154,13 @@ def read_row(
 
 @inner_kernel
 def read_narrow(
-    peak: NDArray[np.float64],
-    centre: NDArray[np.float64],
-    half: NDArray[np.float64],
-    bounds: NDArray[np.float64],
-    n: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    m2: NDArray[np.float64],
+    peak: Floats,
+    centre: Floats,
+    half: Floats,
+    bounds: Floats,
+    n: Floats,
+    mean: Floats,
+    m2: Floats,
     ddof: float,
     floor: float,
     share: float,

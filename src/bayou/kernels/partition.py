@@ -14,8 +14,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 
 TOLERANCE = 1e-6
@@ -24,7 +24,7 @@ _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
 @kernel
-def fill_log_factorials(table: NDArray[np.float64]) -> None:
+def fill_log_factorials(table: Floats) -> None:
     """ln 0!, ln 1!, .. as a table. O(m).
 
     table : float64[m], out
@@ -34,7 +34,7 @@ def fill_log_factorials(table: NDArray[np.float64]) -> None:
 
 
 @kernel
-def log_factorial(table: NDArray[np.float64], x: float) -> float:
+def log_factorial(table: Floats, x: float) -> float:
     """ln x! = ln Gamma(x+1): the table for small whole numbers, Stirling's series above 16, lgamma else.
 
     table : float64[m], in
@@ -51,9 +51,7 @@ def log_factorial(table: NDArray[np.float64], x: float) -> float:
 
 
 @kernel
-def interval_cost(
-    table: NDArray[np.float64], prefix: NDArray[np.float64], k: int, start: int, end: int
-) -> float:
+def interval_cost(table: Floats, prefix: Floats, k: int, start: int, end: int) -> float:
     """Cost of cells start..end-1 as one interval, `k` classes in the model. O(K).
 
     table : float64[m], in
@@ -69,13 +67,7 @@ def interval_cost(
 
 
 @kernel
-def merge_greedily(
-    bounds: NDArray[np.int64],
-    table: NDArray[np.float64],
-    prefix: NDArray[np.float64],
-    prior: NDArray[np.float64],
-    k: int,
-) -> int:
+def merge_greedily(bounds: Index, table: Floats, prefix: Floats, prior: Floats, k: int) -> int:
     """Merge the cheapest neighbours down to one interval; keep the best state seen, the coarser on ties.
 
     A tournament tree over the boundaries finds the cheapest merge. O(K q + q log q).
@@ -150,7 +142,7 @@ def merge_greedily(
 
 
 @inner_kernel
-def _replay(tree: NDArray[np.float64], node: int, value: float) -> None:
+def _replay(tree: Floats, node: int, value: float) -> None:
     """Set a leaf of the tournament and play its matches again. O(log q).
 
     tree : float64[2 * size], in/out
@@ -162,9 +154,7 @@ def _replay(tree: NDArray[np.float64], node: int, value: float) -> None:
 
 
 @inner_kernel
-def _best_split(
-    table: NDArray[np.float64], prefix: NDArray[np.float64], k: int, start: int, end: int
-) -> tuple[int, float]:
+def _best_split(table: Floats, prefix: Floats, k: int, start: int, end: int) -> tuple[int, float]:
     """The cheapest inner bound of start..end and the cost of the two sides. O(K (end - start)).
 
     table : float64[m], in
@@ -181,14 +171,7 @@ def _best_split(
 
 
 @kernel
-def post_optimise(
-    bounds: NDArray[np.int64],
-    table: NDArray[np.float64],
-    prefix: NDArray[np.float64],
-    prior: NDArray[np.float64],
-    k: int,
-    intervals: int,
-) -> int:
+def post_optimise(bounds: Index, table: Floats, prefix: Floats, prior: Floats, k: int, intervals: int) -> int:
     """Steepest descent over Split, MergeSplit and MergeMergeSplit until none pays; returns I.
 
     A span of 1, 2 or 3 intervals is replaced by its best two. Best splits are remembered by (span, start,
@@ -245,7 +228,7 @@ def post_optimise(
 
 
 @inner_kernel
-def _is_integral(table: NDArray[np.float64], columns: NDArray[np.float64], k: int) -> bool:
+def _is_integral(table: Floats, columns: Floats, k: int) -> bool:
     """Whether every count is a whole number that the table covers. O(K q).
 
     table : float64[m], in
@@ -259,14 +242,7 @@ def _is_integral(table: NDArray[np.float64], columns: NDArray[np.float64], k: in
 
 
 @inner_kernel
-def _costs_to(
-    row: NDArray[np.float64],
-    table: NDArray[np.float64],
-    columns: NDArray[np.float64],
-    k: int,
-    end: int,
-    integral: bool,
-) -> None:
+def _costs_to(row: Floats, table: Floats, columns: Floats, k: int, end: int, integral: bool) -> None:
     """Cost of start..end-1 for every start < end; bare look-ups for whole counts. O(K end).
 
     row : float64[q+1], out
@@ -289,7 +265,7 @@ def _costs_to(
 
 
 @inner_kernel
-def _cheapest(row: NDArray[np.float64], before: NDArray[np.float64]) -> float:
+def _cheapest(row: Floats, before: Floats) -> float:
     """min over a of before[a] + row[a], in four lanes. O(e).
 
     row : float64[e], in
@@ -313,12 +289,7 @@ def _cheapest(row: NDArray[np.float64], before: NDArray[np.float64]) -> float:
 
 @kernel
 def best_partition(
-    bounds: NDArray[np.int64],
-    table: NDArray[np.float64],
-    prefix: NDArray[np.float64],
-    prior: NDArray[np.float64],
-    k: int,
-    intervals: int,
+    bounds: Index, table: Floats, prefix: Floats, prior: Floats, k: int, intervals: int
 ) -> int:
     """The exact optimum by dynamic programming, starting from a good partition; returns I.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats
 from bayou.kernels.jit import inner_kernel, kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -24,13 +24,7 @@ def mix(z: np.uint64) -> np.uint64:
 
 @kernel
 def poisson_weights(
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    cumulative: NDArray[np.float64],
-    seed: int,
-    member: int,
-    first: int,
-    out: NDArray[np.float64],
+    y: Codes, w: Floats, cumulative: Floats, seed: int, member: int, first: int, out: Floats
 ) -> None:
     """out[i] = w[i] times a Poisson number drawn by the number of the row among those that teach something.
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Floats, Index
 from bayou.kernels.jit import kernel
 
 
 @kernel
-def posterior(joint: NDArray[np.float64], order: NDArray[np.int64], blank: float) -> None:
+def posterior(joint: Floats, order: Index, blank: float) -> None:
     """exp(joint[i, order[r]] - log sum_c exp joint[i, c]) in place of joint[i, r].
 
     Where no class is possible, because nothing is learned yet, every class gets `blank`.
@@ -33,7 +33,7 @@ def posterior(joint: NDArray[np.float64], order: NDArray[np.int64], blank: float
 
 
 @kernel
-def log_posterior(joint: NDArray[np.float64], order: NDArray[np.int64]) -> None:
+def log_posterior(joint: Floats, order: Index) -> None:
     """joint[i, order[r]] - log sum_c exp joint[i, c] in place of joint[i, r]: `posterior`, kept in log space.
 
     joint : float64[n, K], in/out; order : int64[K], in

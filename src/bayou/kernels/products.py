@@ -11,6 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from bayou.block import Floats
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.value_counts import log_or_floor
 
@@ -21,7 +22,7 @@ LARGE = 1e140
 
 @inner_kernel
 def log_run(
-    factors: NDArray[np.float64], at: NDArray[np.uint64], base: np.uint64, c: np.uint64, lo: int, hi: int
+    factors: Floats, at: NDArray[np.uint64], base: np.uint64, c: np.uint64, lo: int, hi: int
 ) -> float:
     """Sum of the logarithms of one run, for class c.
 
@@ -41,11 +42,7 @@ def in_range(x: float) -> bool:
 
 @kernel
 def multiply(
-    product: NDArray[np.float64],
-    factors: NDArray[np.float64],
-    at: NDArray[np.uint64],
-    bases: NDArray[np.uint64],
-    split: int,
+    product: Floats, factors: Floats, at: NDArray[np.uint64], bases: NDArray[np.uint64], split: int
 ) -> None:
     """product[0, c, s] exp(product[1, c, s]) = prod_j factors[bases[s] + at[j], c], columns before `split` first.
 
@@ -112,7 +109,7 @@ def multiply(
 
 
 @inner_kernel
-def no_product(k: int) -> NDArray[np.float64]:
+def no_product(k: int) -> Floats:
     """Room for one product per class: 1 until there are factors."""
     out = np.zeros((2, k, 1))
     out[0] = 1.0

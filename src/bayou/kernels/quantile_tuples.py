@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
 from bayou.kernels.sorting import sort_pairs
 from bayou.kernels.tuple_budget import HEAD, bound_of, copy_row, is_exact, may_stay, shrink
@@ -27,13 +28,13 @@ TILE = 8  # columns transposed at a time
 
 @kernel
 def buffer_rows(
-    values: NDArray[np.float64],
-    labels: NDArray[np.int32],
-    weights: NDArray[np.float64],
-    fill: NDArray[np.int64],
-    numeric: NDArray[np.float64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
+    values: Floats,
+    labels: Codes,
+    weights: Floats,
+    fill: Index,
+    numeric: Floats,
+    y: Codes,
+    w: Floats,
     start: int,
 ) -> int:
     """Copy labelled rows with weight into the buffer until it is full; returns the next row to look at. O(n d).
@@ -64,7 +65,7 @@ def buffer_rows(
 
 
 @kernel
-def locate(keys: NDArray[np.float64], x: NDArray[np.float64], trash: int, spots: NDArray[np.uint64]) -> None:
+def locate(keys: Floats, x: Floats, trash: int, spots: NDArray[np.uint64]) -> None:
     """spots[i] = 2 q + [keys[q] == x_i] for the first key q that is not below x_i; `trash` for NaN. O(n log m).
 
     keys : float64[m], in; increasing, then infinite; m a power of two, at least one infinite
@@ -88,14 +89,7 @@ def locate(keys: NDArray[np.float64], x: NDArray[np.float64], trash: int, spots:
 
 
 @inner_kernel
-def absorb(
-    tuples: NDArray[np.float64],
-    opened: NDArray[np.bool_],
-    sums: NDArray[np.float64],
-    size: int,
-    limit: float,
-    open_all: bool,
-) -> bool:
+def absorb(tuples: Floats, opened: Flags, sums: Floats, size: int, limit: float, open_all: bool) -> bool:
     """Add the weight at values to their tuples, and in gaps to the next tuple while u <= limit. O(K m).
 
     Returns whether any gap holds weight it must not take in: those are marked in `opened`.
@@ -136,7 +130,7 @@ def absorb(
 
 
 @kernel
-def common_gap(tuples: NDArray[np.float64], x: NDArray[np.float64], size: int) -> int:
+def common_gap(tuples: Floats, x: Floats, size: int) -> int:
     """The gap in which all of x lies, -1 if there is none. O(log m), O(n) where there is one.
 
     tuples : float64[m, 4 + K], in
@@ -161,12 +155,7 @@ def common_gap(tuples: NDArray[np.float64], x: NDArray[np.float64], size: int) -
 
 
 @inner_kernel
-def sum_by_spot(
-    sums: NDArray[np.float64],
-    spots: NDArray[np.uint64],
-    labels: NDArray[np.int32],
-    weights: NDArray[np.float64],
-) -> int:
+def sum_by_spot(sums: Floats, spots: NDArray[np.uint64], labels: Codes, weights: Floats) -> int:
     """Weight per spot and class; returns how many values stand in gaps, at even spots. O(n).
 
     sums : float64[2 m + 2, K], in/out
@@ -183,13 +172,7 @@ def sum_by_spot(
 
 
 @inner_kernel
-def collect(
-    found: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    x: NDArray[np.float64],
-    spots: NDArray[np.uint64],
-    opened: NDArray[np.bool_],
-) -> int:
+def collect(found: Floats, rows: Index, x: Floats, spots: NDArray[np.uint64], opened: Flags) -> int:
     """The values that stand in opened gaps, and where they come from; returns how many. O(n).
 
     found : float64[n + 1], out
@@ -209,16 +192,16 @@ def collect(
 
 @kernel_piece
 def flush_column(
-    tuples: NDArray[np.float64],
-    spare: NDArray[np.float64],
-    work: NDArray[np.float64],
-    sums: NDArray[np.float64],
-    keys: NDArray[np.float64],
-    opened: NDArray[np.bool_],
+    tuples: Floats,
+    spare: Floats,
+    work: Floats,
+    sums: Floats,
+    keys: Floats,
+    opened: Flags,
     spots: NDArray[np.uint64],
-    x: NDArray[np.float64],
-    labels: NDArray[np.int32],
-    weights: NDArray[np.float64],
+    x: Floats,
+    labels: Codes,
+    weights: Floats,
     size: int,
     budget: int,
     most: int,
@@ -306,13 +289,13 @@ def flush_column(
 
 @kernel
 def flush_columns(
-    tuples: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    wanted: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    values: NDArray[np.float64],
-    labels: NDArray[np.int32],
-    weights: NDArray[np.float64],
+    tuples: Floats,
+    sizes: Index,
+    wanted: Index,
+    starts: Index,
+    values: Floats,
+    labels: Codes,
+    weights: Floats,
     budget: int,
     most: int,
     eps: float,
@@ -359,12 +342,7 @@ def flush_columns(
 
 
 @kernel
-def uncertainty(
-    tuples: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    out: NDArray[np.float64],
-) -> None:
+def uncertainty(tuples: Floats, starts: Index, sizes: Index, out: Floats) -> None:
     """out[j] = max u / (2 N): how far a rank read half-way up a gap can be off, relative to N. O(p m).
 
     tuples : float64[m, 4 + K], in
@@ -384,13 +362,7 @@ def uncertainty(
 
 @kernel
 def join_uncertain(
-    upper: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    rows: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    times: float,
+    upper: Floats, counts: Floats, offsets: Index, rows: Floats, starts: Index, sizes: Index, times: float
 ) -> None:
     """Cells of whole tuples, each at least `times` as heavy as what is uncertain at either of its ends. O(K m).
 

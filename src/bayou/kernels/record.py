@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import kernel
 from bayou.kernels.outcomes import (
     count_confusion,
@@ -20,31 +20,31 @@ from bayou.kernels.scores import headline_scores, read_recent, read_running
 
 @kernel
 def record_outcomes(
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    proba: NDArray[np.float64],
-    decided: NDArray[np.int32],
-    counts: NDArray[np.float64],
-    unanswered: NDArray[np.float64],
-    sums: NDArray[np.float64],
-    calibration: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    true: NDArray[np.int32],
-    predicted: NDArray[np.int32],
-    values: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    faded_true: NDArray[np.float64],
-    faded_predicted: NDArray[np.float64],
-    faded_right: NDArray[np.float64],
-    faded_sums: NDArray[np.float64],
-    faded_ends: NDArray[np.int64],
+    y: Codes,
+    w: Floats,
+    proba: Floats,
+    decided: Codes,
+    counts: Floats,
+    unanswered: Floats,
+    sums: Floats,
+    calibration: Floats,
+    scores: Floats,
+    true: Codes,
+    predicted: Codes,
+    values: Floats,
+    rows: Index,
+    faded_true: Floats,
+    faded_predicted: Floats,
+    faded_right: Floats,
+    faded_sums: Floats,
+    faded_ends: Index,
     alpha: float,
-    no_change: NDArray[np.float64],
-    ends: NDArray[np.int64],
-    weight: NDArray[np.float64],
-    majority: NDArray[np.float64],
-    points: NDArray[np.int64],
-    out: NDArray[np.float64],
+    no_change: Floats,
+    ends: Index,
+    weight: Floats,
+    majority: Floats,
+    points: Index,
+    out: Floats,
 ) -> None:
     """Count predicted rows in all summaries, and read these at the points: what each summary's own kernel does.
 

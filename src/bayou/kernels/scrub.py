@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Floats
 from bayou.kernels.jit import kernel
 
 HUGE = 1e140
 
 
 @kernel
-def all_usable(x: NDArray[np.float64]) -> bool:
+def all_usable(x: Floats) -> bool:
     """Whether no value is missing, infinite, or beyond 1e140 in size.
 
     x : float64[n, p], in
@@ -25,7 +25,7 @@ def all_usable(x: NDArray[np.float64]) -> bool:
 
 
 @kernel
-def all_counts(x: NDArray[np.float64]) -> bool:
+def all_counts(x: Floats) -> bool:
     """Whether every value is a number from 0 to 1e140.
 
     x : float64[n], in
@@ -37,7 +37,7 @@ def all_counts(x: NDArray[np.float64]) -> bool:
 
 
 @kernel
-def count_unusable(x: NDArray[np.float64]) -> int:
+def count_unusable(x: Floats) -> int:
     """How many values are infinite or beyond 1e140 in size (NaN is missing already).
 
     x : float64[n, p], in
@@ -51,7 +51,7 @@ def count_unusable(x: NDArray[np.float64]) -> int:
 
 
 @kernel
-def scrub(x: NDArray[np.float64]) -> None:
+def scrub(x: Floats) -> None:
     """Replace infinite and huge values by NaN.
 
     x : float64[n, p], in/out

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 
 RUN = 12  # sorted by insertion before merging begins
 
 
 @inner_kernel
-def _reverse_if_falling(x: NDArray[np.float64], rows: NDArray[np.int64]) -> None:
+def _reverse_if_falling(x: Floats, rows: Index) -> None:
     """Turn a strictly falling list round. O(n).
 
     x : float64[n], in/out
@@ -28,13 +28,7 @@ def _reverse_if_falling(x: NDArray[np.float64], rows: NDArray[np.int64]) -> None
 
 @inner_kernel
 def _merge_runs(
-    x: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    spare: NDArray[np.float64],
-    spare_rows: NDArray[np.int64],
-    lo: int,
-    middle: int,
-    hi: int,
+    x: Floats, rows: Index, spare: Floats, spare_rows: Index, lo: int, middle: int, hi: int
 ) -> None:
     """Merge the sorted runs lo..middle and middle..hi, the left one first on ties. O(hi - lo).
 
@@ -68,12 +62,7 @@ def _merge_runs(
 
 
 @inner_kernel
-def _sort_by_runs(
-    x: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    spare: NDArray[np.float64],
-    spare_rows: NDArray[np.int64],
-) -> None:
+def _sort_by_runs(x: Floats, rows: Index, spare: Floats, spare_rows: Index) -> None:
     """Insertion in short runs, then merging those that are out of order. O(n log n), O(n) if already in order.
 
     x : float64[n], in/out
@@ -104,7 +93,7 @@ def _sort_by_runs(
 
 
 @kernel
-def sort_pairs(x: NDArray[np.float64], rows: NDArray[np.int64]) -> None:
+def sort_pairs(x: Floats, rows: Index) -> None:
     """Sort x and carry `rows` along; equal values keep their order. O(n log n).
 
     The list is first divided in the middle of its range: streams that come from both ends, rising below and

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Floats, Index
 from bayou.kernels.class_counts import class_total
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.tree import HIGH, LOW, M2, MEAN, N
@@ -23,7 +23,7 @@ MULTIWAY_VALUE = -1  # instead of a value: one branch per value
 
 
 @inner_kernel
-def impurity(weight: NDArray[np.float64], total: float, bits: bool) -> float:
+def impurity(weight: Floats, total: float, bits: bool) -> float:
     """Weight times impurity of a class distribution: N log2 N - sum n log2 n, or sum n (N - n) / N.
 
     weight : float64[K], in
@@ -49,7 +49,7 @@ def merit_of(before: float, after: float, size: float, all_rows: float) -> float
 
 @inner_kernel
 def two_way_merit(
-    left: NDArray[np.float64], right: NDArray[np.float64], before: float, all_rows: float, least: float, bits: bool
+    left: Floats, right: Floats, before: float, all_rows: float, least: float, bits: bool
 ) -> float:  # fmt: skip
     """Merit of sending `left` one way and `right` the other; `before` is weight times impurity of their sum.
 
@@ -62,7 +62,7 @@ def two_way_merit(
 
 
 @kernel
-def read_scales(scale: NDArray[np.float64], moments: NDArray[np.float64], j: int) -> None:
+def read_scales(scale: Floats, moments: Floats, j: int) -> None:
     """1 / (sd sqrt 2) of every class in column j; 0 where the values do not vary.
 
     scale : float64[K], out; moments : float64[5, K, p], in
@@ -73,14 +73,7 @@ def read_scales(scale: NDArray[np.float64], moments: NDArray[np.float64], j: int
 
 
 @kernel
-def divide(
-    left: NDArray[np.float64],
-    right: NDArray[np.float64],
-    moments: NDArray[np.float64],
-    scale: NDArray[np.float64],
-    j: int,
-    cut: float,
-) -> None:
+def divide(left: Floats, right: Floats, moments: Floats, scale: Floats, j: int, cut: float) -> None:
     """The class weights with x_j <= cut and above: by the normal distribution, all or none outside a class's range.
 
     left, right : float64[K], out; moments : float64[5, K, p], in; scale : float64[K], in
@@ -100,13 +93,7 @@ def divide(
 
 @kernel
 def numeric_merits(
-    moments: NDArray[np.float64],
-    all_rows: float,
-    candidates: int,
-    least: float,
-    bits: bool,
-    merit: NDArray[np.float64],
-    cut: NDArray[np.float64],
+    moments: Floats, all_rows: float, candidates: int, least: float, bits: bool, merit: Floats, cut: Floats
 ) -> None:
     """Best of equally spaced cuts between the least and the greatest value, for every numeric column.
 
@@ -138,13 +125,7 @@ def numeric_merits(
 
 
 @kernel
-def divide_cells(
-    left: NDArray[np.float64],
-    right: NDArray[np.float64],
-    upper: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    cut: float,
-) -> None:
+def divide_cells(left: Floats, right: Floats, upper: Floats, counts: Floats, cut: float) -> None:
     """The class weights of the cells that end at or below the cut, and of the others.
 
     left, right : float64[K], out; upper : float64[m], in, the largest value of each cell; counts : float64[m, K], in
@@ -160,14 +141,14 @@ def divide_cells(
 
 @kernel
 def cell_merits(
-    offsets: NDArray[np.int64],
-    upper: NDArray[np.float64],
-    counts: NDArray[np.float64],
+    offsets: Index,
+    upper: Floats,
+    counts: Floats,
     all_rows: float,
     least: float,
     bits: bool,
-    merit: NDArray[np.float64],
-    cut: NDArray[np.float64],
+    merit: Floats,
+    cut: Floats,
 ) -> None:
     """The best cut between two cells, for every numeric column that is given as cells.
 
@@ -191,16 +172,16 @@ def cell_merits(
 
 @kernel
 def nominal_merits(
-    counts: NDArray[np.float64],
-    present: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    order: NDArray[np.int64],
+    counts: Floats,
+    present: Floats,
+    offsets: Index,
+    order: Index,
     all_rows: float,
     least: float,
     bits: bool,
     binary: bool,
-    merit: NDArray[np.float64],
-    value: NDArray[np.int64],
+    merit: Floats,
+    value: Index,
 ) -> None:
     """Merit of one branch per value (`value` -1), or of the best single value against the rest, for nominal columns.
 
@@ -237,7 +218,7 @@ def nominal_merits(
 
 @kernel
 def worth_splitting(
-    merit: NDArray[np.float64], columns: NDArray[np.int64], weight: NDArray[np.float64], rules: NDArray[np.float64]
+    merit: Floats, columns: Index, weight: Floats, rules: Floats
 ) -> int:  # fmt: skip
     """The column that is ahead by more than Hoeffding's bound, or by anything once the bound is below the tie; or -1.
 

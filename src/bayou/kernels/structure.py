@@ -5,20 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 
 
 @inner_kernel
 def sum_margins(
-    left: NDArray[np.float64],
-    right: NDArray[np.float64],
-    both: NDArray[np.float64],
-    pairs: NDArray[np.float64],
-    layout: NDArray[np.int64],
-    j: int,
-    i: int,
+    left: Floats, right: Floats, both: Floats, pairs: Floats, layout: Index, j: int, i: int
 ) -> None:
     """n(v_j, c), n(v_i, c) and n(c) over the rows that have columns i < j.
 
@@ -40,9 +34,7 @@ def sum_margins(
 
 
 @kernel
-def conditional_information(
-    out: NDArray[np.float64], pairs: NDArray[np.float64], layout: NDArray[np.int64]
-) -> None:
+def conditional_information(out: Floats, pairs: Floats, layout: Index) -> None:
     """out[j, i] = out[i, j] = sum n(v_j, v_i, c) log(n(v_j, v_i, c) n(c) / (n(v_j, c) n(v_i, c))), in nats.
 
     Over the rows that have both columns; divided by N it is the information I(X_j; X_i | C).
@@ -74,12 +66,7 @@ def log_dirichlet(total: float, values: int) -> float:
 
 
 @kernel
-def dirichlet_gain(
-    out: NDArray[np.float64],
-    pairs: NDArray[np.float64],
-    layout: NDArray[np.int64],
-    width: NDArray[np.int64],
-) -> None:
+def dirichlet_gain(out: Floats, pairs: Floats, layout: Index, width: Index) -> None:
     """out[i, p] = log evidence of column i given class and column p, less that given the class (K2's score).
 
     Over the rows that have both columns, uniform Dirichlet priors.

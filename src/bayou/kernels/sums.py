@@ -7,15 +7,15 @@ side and are combined as (0 + 1) + (2 + 3). Appending a column whose term is 0 l
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Floats
 from bayou.kernels.jit import inner_kernel
 
 TILE = 64
 
 
 @inner_kernel
-def row_sum(total: float, terms: NDArray[np.float64]) -> float:
+def row_sum(total: float, terms: Floats) -> float:
     """`total` and the sums of all tiles of a row, added one after the other.
 
     Unsigned positions: signed ones cost a test for negative indices at every access.

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 
 ALWAYS = 1000  # the first rows are all recorded, later ones by lot
@@ -31,7 +31,7 @@ def drawn(row: int, seed: int, sample: int) -> bool:
 
 
 @kernel
-def draw_rows(read: NDArray[np.int64], start: int, seed: int, sample: int, yes: int, no: int) -> None:
+def draw_rows(read: Index, start: int, seed: int, sample: int, yes: int, no: int) -> None:
     """read[i] = `yes` where row start + i is drawn, else `no`.
 
     read : int64[n], out
@@ -41,7 +41,7 @@ def draw_rows(read: NDArray[np.int64], start: int, seed: int, sample: int, yes: 
 
 
 @inner_kernel
-def log_total(scores: NDArray[np.float64], r: int, i: int) -> float:
+def log_total(scores: Floats, r: int, i: int) -> float:
     """log sum_c exp scores[r, i, c]; -inf where no class is possible.
 
     scores : float64[R, n, K], in
@@ -58,7 +58,7 @@ def log_total(scores: NDArray[np.float64], r: int, i: int) -> float:
 
 
 @kernel
-def hit(scores: NDArray[np.float64], r: int, i: int, y: int) -> float:
+def hit(scores: Floats, r: int, i: int, y: int) -> float:
     """1 where the class is the one most probable, an equal part of 1 where several are, but for rounding; else 0.
 
     scores : float64[R, n, K], in, logarithms
@@ -76,7 +76,7 @@ def hit(scores: NDArray[np.float64], r: int, i: int, y: int) -> float:
 
 
 @inner_kernel
-def record_row(record: NDArray[np.float64], scores: NDArray[np.float64], i: int, y: int, w: float) -> None:
+def record_row(record: Floats, scores: Floats, i: int, y: int, w: float) -> None:
     """Add to the record of every reading: the probability it gave to the class, whether it was right, its log-loss.
 
     record : float64[3, R], in/out; scores : float64[R, n, K], in, logarithms
@@ -91,13 +91,7 @@ def record_row(record: NDArray[np.float64], scores: NDArray[np.float64], i: int,
 
 
 @kernel
-def record_rows(
-    record: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    read: NDArray[np.int64],
-) -> None:
+def record_rows(record: Floats, scores: Floats, y: Codes, w: Floats, read: Index) -> None:
     """Record the labelled rows with weight that all readings have read.
 
     record : float64[3, R], in/out; scores : float64[R, n, K], in; y : int32[n], in; w : float64[n], in
@@ -109,7 +103,7 @@ def record_rows(
 
 
 @kernel
-def leader(record: NDArray[np.float64]) -> int:
+def leader(record: Floats) -> int:
     """The reading with most hits, then with the least log-loss; the first among equals.
 
     record : float64[3, R], in
@@ -123,14 +117,7 @@ def leader(record: NDArray[np.float64]) -> int:
 
 
 @inner_kernel
-def mix_row(
-    mixed: NDArray[np.float64],
-    record: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    by_hits: float,
-    by_loss: float,
-    i: int,
-) -> None:
+def mix_row(mixed: Floats, record: Floats, scores: Floats, by_hits: float, by_loss: float, i: int) -> None:
     """mixed[c] = sum_r v_r p_r(c), v_r = exp(by_hits * hits - by_loss * log-loss) over the largest of all r.
 
     mixed : float64[K], out; record : float64[3, R], in; scores : float64[R, n, K], in
@@ -148,11 +135,11 @@ def mix_row(
 
 @kernel
 def join_rows(
-    record: NDArray[np.float64],
-    out: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
+    record: Floats,
+    out: Floats,
+    scores: Floats,
+    y: Codes,
+    w: Floats,
     by_hits: float,
     by_loss: float,
     learn: bool,

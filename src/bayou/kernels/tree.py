@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.class_counts import class_total
 from bayou.kernels.gaussian import fill_terms
 from bayou.kernels.jit import inner_kernel, kernel
@@ -31,13 +31,7 @@ CONSTANT_SHARE = (
 
 
 @inner_kernel
-def route(
-    nodes: NDArray[np.int64],
-    cuts: NDArray[np.float64],
-    branches: NDArray[np.int64],
-    x: NDArray[np.float64],
-    codes: NDArray[np.int32],
-) -> int:
+def route(nodes: Index, cuts: Floats, branches: Index, x: Floats, codes: Codes) -> int:
     """The leaf of a row: x_j <= cut goes left; a missing or unknown value goes where most rows went.
 
     nodes : int64[m, 8], in; cuts : float64[m], in; branches : int64[b], in; x : float64[p], in; codes : int32[q], in
@@ -61,9 +55,7 @@ def route(
 
 
 @inner_kernel
-def leaf_prior(
-    score: NDArray[np.float64], nodes: NDArray[np.int64], weight: NDArray[np.float64], leaf: int
-) -> float:
+def leaf_prior(score: Floats, nodes: Index, weight: Floats, leaf: int) -> float:
     """score[c] = log(N_c / N) at the leaf, or at the nearest ancestor that has weight; returns N, 0 if none has.
 
     score : float64[K], out; nodes : int64[m, 8], in; weight : float64[m, K], in
@@ -79,13 +71,7 @@ def leaf_prior(
 
 
 @inner_kernel
-def add_numeric_terms(
-    score: NDArray[np.float64],
-    terms: NDArray[np.float64],
-    tables: NDArray[np.float64],
-    s: int,
-    x: NDArray[np.float64],
-) -> None:
+def add_numeric_terms(score: Floats, terms: Floats, tables: Floats, s: int, x: Floats) -> None:
     """score[c] += sum_j log p(x_j | c) as slot s has it, over classes that are possible.
 
     score : float64[K], in/out; terms : float64[p], scratch; x : float64[p], in
@@ -101,14 +87,14 @@ def add_numeric_terms(
 
 @inner_kernel
 def add_nominal_terms(
-    score: NDArray[np.float64],
-    terms: NDArray[np.float64],
-    above: NDArray[np.float64],
-    below: NDArray[np.float64],
-    known: NDArray[np.bool_],
+    score: Floats,
+    terms: Floats,
+    above: Floats,
+    below: Floats,
+    known: Flags,
     s: int,
-    offsets: NDArray[np.int64],
-    codes: NDArray[np.int32],
+    offsets: Index,
+    codes: Codes,
 ) -> None:
     """score[c] += sum_j log (n + 1) - log (N_j + V) as slot s has it; a value never seen there says nothing.
 
@@ -132,13 +118,7 @@ def add_nominal_terms(
 
 @inner_kernel
 def learn_numeric(
-    moments: NDArray[np.float64],
-    tables: NDArray[np.float64],
-    bounds: NDArray[np.float64],
-    s: int,
-    x: NDArray[np.float64],
-    c: int,
-    w: float,
+    moments: Floats, tables: Floats, bounds: Floats, s: int, x: Floats, c: int, w: float
 ) -> None:
     """One row into the moments and ranges of class c at slot s, and into the tables read off them.
 
@@ -161,17 +141,17 @@ def learn_numeric(
 
 @inner_kernel
 def learn_nominal(
-    counts: NDArray[np.float64],
-    present: NDArray[np.float64],
-    above: NDArray[np.float64],
-    below: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    seen: NDArray[np.int64],
+    counts: Floats,
+    present: Floats,
+    above: Floats,
+    below: Floats,
+    known: Flags,
+    seen: Index,
     s: int,
-    declared: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    logs: NDArray[np.float64],
-    codes: NDArray[np.int32],
+    declared: Index,
+    offsets: Index,
+    logs: Floats,
+    codes: Codes,
     c: int,
     w: float,
 ) -> None:
@@ -200,15 +180,15 @@ def learn_nominal(
 
 @kernel
 def read_slot_nominal(
-    above: NDArray[np.float64],
-    below: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    seen: NDArray[np.int64],
-    counts: NDArray[np.float64],
-    present: NDArray[np.float64],
-    declared: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    logs: NDArray[np.float64],
+    above: Floats,
+    below: Floats,
+    known: Flags,
+    seen: Index,
+    counts: Floats,
+    present: Floats,
+    declared: Index,
+    offsets: Index,
+    logs: Floats,
 ) -> None:
     """The logarithms of one slot from its counts.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.splits import (
     BINARY,
@@ -30,7 +30,7 @@ MAJORITY_LEAF, BAYES_LEAF, ADAPTIVE_LEAF = 0, 1, 2
 
 
 @inner_kernel
-def best_class(score: NDArray[np.float64], order: NDArray[np.int64]) -> int:
+def best_class(score: Floats, order: Index) -> int:
     """The first class in the given order with the greatest score.
 
     score : float64[K], in; order : int64[K], in
@@ -44,14 +44,7 @@ def best_class(score: NDArray[np.float64], order: NDArray[np.int64]) -> int:
 
 @kernel
 def slots_of_rows(
-    nodes: NDArray[np.int64],
-    cuts: NDArray[np.float64],
-    branches: NDArray[np.int64],
-    x: NDArray[np.float64],
-    codes: NDArray[np.int32],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    slots: NDArray[np.int64],
+    nodes: Index, cuts: Floats, branches: Index, x: Floats, codes: Codes, y: Codes, w: Floats, slots: Index
 ) -> None:
     """slots[i] = where the leaf of row i keeps its statistics; -1 if nowhere, or if the row teaches nothing.
 
@@ -65,21 +58,21 @@ def slots_of_rows(
 
 @kernel
 def predict_rows(
-    nodes: NDArray[np.int64],
-    cuts: NDArray[np.float64],
-    branches: NDArray[np.int64],
-    weight: NDArray[np.float64],
-    track: NDArray[np.float64],
-    tables: NDArray[np.float64],
-    above: NDArray[np.float64],
-    below: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    offsets: NDArray[np.int64],
-    x: NDArray[np.float64],
-    codes: NDArray[np.int32],
+    nodes: Index,
+    cuts: Floats,
+    branches: Index,
+    weight: Floats,
+    track: Floats,
+    tables: Floats,
+    above: Floats,
+    below: Floats,
+    known: Flags,
+    offsets: Index,
+    x: Floats,
+    codes: Codes,
     kind: int,
-    leaves: NDArray[np.int64],
-    out: NDArray[np.float64],
+    leaves: Index,
+    out: Floats,
 ) -> None:
     """out[i, c] = log P(c, x_i) up to a constant, as the leaf of the row predicts; leaves[i] is that leaf.
 
@@ -105,37 +98,37 @@ def predict_rows(
 
 @kernel
 def rows_predict_then_update(
-    weight: NDArray[np.float64],
-    track: NDArray[np.float64],
-    moments: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    present: NDArray[np.float64],
-    tables: NDArray[np.float64],
-    bounds: NDArray[np.float64],
-    above: NDArray[np.float64],
-    below: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    seen: NDArray[np.int64],
-    nodes: NDArray[np.int64],
-    cuts: NDArray[np.float64],
-    branches: NDArray[np.int64],
-    declared: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    order: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    cells: NDArray[np.int64],
-    rules: NDArray[np.float64],
-    logs: NDArray[np.float64],
-    x: NDArray[np.float64],
-    codes: NDArray[np.int32],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
+    weight: Floats,
+    track: Floats,
+    moments: Floats,
+    counts: Floats,
+    present: Floats,
+    tables: Floats,
+    bounds: Floats,
+    above: Floats,
+    below: Floats,
+    known: Flags,
+    seen: Index,
+    nodes: Index,
+    cuts: Floats,
+    branches: Index,
+    declared: Index,
+    offsets: Index,
+    order: Index,
+    columns: Index,
+    cells: Index,
+    rules: Floats,
+    logs: Floats,
+    x: Floats,
+    codes: Codes,
+    y: Codes,
+    w: Floats,
     kind: int,
     grace: float,
     watched: bool,
     first: int,
-    ripe: NDArray[np.int64],
-    out: NDArray[np.float64],
+    ripe: Index,
+    out: Floats,
 ) -> int:
     """Row by row from `first`: predict as `predict_rows` would, then learn; with `out` empty, only learn.
 

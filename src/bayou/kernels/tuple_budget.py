@@ -6,8 +6,8 @@ See `bayou.kernels.quantile_tuples` for what a tuple is.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Floats
 from bayou.kernels.jit import ZERO, inner_kernel, kernel
 
 HEAD = 4  # v, g, D, e stand before the classes
@@ -17,7 +17,7 @@ SPARE = 5  # a list is shortened tuple by tuple once it is this part above its b
 
 
 @kernel
-def clear(row: NDArray[np.float64]) -> None:
+def clear(row: Floats) -> None:
     """row = 0. O(K).
 
     row : float64[4 + K], out
@@ -27,7 +27,7 @@ def clear(row: NDArray[np.float64]) -> None:
 
 
 @inner_kernel
-def copy_row(target: NDArray[np.float64], source: NDArray[np.float64]) -> None:
+def copy_row(target: Floats, source: Floats) -> None:
     """target = source. O(m).
 
     target : float64[m], out
@@ -38,7 +38,7 @@ def copy_row(target: NDArray[np.float64], source: NDArray[np.float64]) -> None:
 
 
 @inner_kernel
-def take_over(kept: NDArray[np.float64], gone: NDArray[np.float64]) -> None:
+def take_over(kept: Floats, gone: Floats) -> None:
     """Give the weight of a dropped tuple to the next one. O(K).
 
     kept : float64[4 + K], in/out
@@ -50,7 +50,7 @@ def take_over(kept: NDArray[np.float64], gone: NDArray[np.float64]) -> None:
 
 
 @inner_kernel
-def threshold_pass(work: NDArray[np.float64], size: int, least: int, limit: float) -> int:
+def threshold_pass(work: Floats, size: int, least: int, limit: float) -> int:
     """From right to left, drop tuples whose weight the next one can take with u <= limit; `least` stay. O(K m).
 
     work : float64[m, 4 + K], in/out; the first `size` rows are the list, its new length is returned
@@ -74,7 +74,7 @@ def threshold_pass(work: NDArray[np.float64], size: int, least: int, limit: floa
 
 
 @inner_kernel
-def least_cost(work: NDArray[np.float64], size: int) -> float:
+def least_cost(work: Floats, size: int) -> float:
     """The least u that dropping one tuple would give the next. O(m).
 
     work : float64[m, 4 + K], in; the first `size` rows
@@ -87,7 +87,7 @@ def least_cost(work: NDArray[np.float64], size: int) -> float:
 
 
 @kernel
-def first_least(cost: NDArray[np.float64]) -> int:
+def first_least(cost: Floats) -> int:
     """The first place of the least entry. O(m), in four lanes that do not wait for each other.
 
     cost : float64[m], in; m a multiple of 4, no NaN
@@ -109,7 +109,7 @@ def first_least(cost: NDArray[np.float64]) -> int:
 
 
 @inner_kernel
-def drop_cheapest(work: NDArray[np.float64], size: int, budget: int) -> int:
+def drop_cheapest(work: Floats, size: int, budget: int) -> int:
     """Drop the tuple with the least g + u of the next, the leftmost on ties, until `budget` are left. O(m^2).
 
     work : float64[m, 4 + K], in/out; the first `size` rows are the list, its new length is returned
@@ -153,7 +153,7 @@ def drop_cheapest(work: NDArray[np.float64], size: int, budget: int) -> int:
 
 
 @inner_kernel
-def shrink(work: NDArray[np.float64], size: int, budget: int, limit: float, eps: float) -> int:
+def shrink(work: Floats, size: int, budget: int, limit: float, eps: float) -> int:
     """Back to the budget: passes with rising limits to 1.5 budgets, then tuple by tuple. O(K m + m^2).
 
     With eps > 0 there is one pass at `limit` = 2 eps N, and the list may stay longer than the budget.
@@ -182,7 +182,7 @@ def bound_of(total: float, budget: int, eps: float) -> float:
 
 
 @inner_kernel
-def is_exact(tuples: NDArray[np.float64], size: int) -> bool:
+def is_exact(tuples: Floats, size: int) -> bool:
     """Whether all weight is known to lie at the values of the tuples. O(m).
 
     tuples : float64[m, 4 + K], in; the first `size` rows

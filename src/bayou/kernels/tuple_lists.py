@@ -5,9 +5,7 @@ See `bayou.kernels.quantile_tuples` for what a tuple is.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.tuple_budget import (
     HEAD,
@@ -23,7 +21,7 @@ from bayou.kernels.tuple_budget import (
 
 
 @inner_kernel
-def widest_step(x: NDArray[np.float64]) -> int:
+def widest_step(x: Floats) -> int:
     """The place after the largest difference between neighbours, the first on ties. O(n).
 
     x : float64[n], in; increasing
@@ -39,14 +37,7 @@ def widest_step(x: NDArray[np.float64]) -> int:
 
 @inner_kernel
 def insert_run(
-    work: NDArray[np.float64],
-    x: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    labels: NDArray[np.int32],
-    weights: NDArray[np.float64],
-    u: float,
-    limit: float,
-    lowest: bool,
+    work: Floats, x: Floats, rows: Index, labels: Codes, weights: Floats, u: float, limit: float, lowest: bool
 ) -> int:
     """Tuples for the values that fall into one gap; returns how many. O(K n).
 
@@ -93,12 +84,12 @@ def insert_run(
 
 @inner_kernel
 def insert(
-    work: NDArray[np.float64],
-    tuples: NDArray[np.float64],
-    x: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    labels: NDArray[np.int32],
-    weights: NDArray[np.float64],
+    work: Floats,
+    tuples: Floats,
+    x: Floats,
+    rows: Index,
+    labels: Codes,
+    weights: Floats,
     size: int,
     budget: int,
     first: float,
@@ -139,9 +130,7 @@ def insert(
 
 
 @kernel
-def union_column(
-    work: NDArray[np.float64], a: NDArray[np.float64], b: NDArray[np.float64], m: int, n: int
-) -> int:
+def union_column(work: Floats, a: Floats, b: Floats, m: int, n: int) -> int:
     """The tuples of two columns as one list, u no larger than the two largest together. O(K (m + n)).
 
     A tuple alone at its value gains, as D, the u of the gap of the other list it stands in.
@@ -175,15 +164,15 @@ def union_column(
 
 @kernel
 def merge_columns(
-    merged: NDArray[np.float64],
-    merged_sizes: NDArray[np.int64],
-    merged_starts: NDArray[np.int64],
-    tuples: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    others: NDArray[np.float64],
-    other_starts: NDArray[np.int64],
-    other_sizes: NDArray[np.int64],
+    merged: Floats,
+    merged_sizes: Index,
+    merged_starts: Index,
+    tuples: Floats,
+    starts: Index,
+    sizes: Index,
+    others: Floats,
+    other_starts: Index,
+    other_sizes: Index,
     budget: int,
     most: int,
     eps: float,

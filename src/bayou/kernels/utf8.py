@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bayou.block import Index
 from bayou.kernels.jit import kernel
 
 
 @kernel
-def encode_utf8(data: NDArray[np.uint8], ends: NDArray[np.int64], points: NDArray[np.uint32]) -> None:
+def encode_utf8(data: NDArray[np.uint8], ends: Index, points: NDArray[np.uint32]) -> None:
     """Write strings one after the other, string i from ends[i] to ends[i + 1]; zeros at their end are no part of them.
 
     data : uint8[4 n w], out; ends : int64[n + 1], out; points : uint32[n, w], in

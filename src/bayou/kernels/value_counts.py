@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.sums import TILE, row_sum
 
@@ -20,7 +20,7 @@ FLOOR = -1e290  # stands for the logarithm of 0: finite, so that sums and differ
 
 
 @inner_kernel
-def cell_seen(counts: NDArray[np.float64], cell: int) -> bool:
+def cell_seen(counts: Floats, cell: int) -> bool:
     """Whether any class has weight in this cell.
 
     counts : float64[cells, K], in
@@ -32,9 +32,7 @@ def cell_seen(counts: NDArray[np.float64], cell: int) -> bool:
 
 
 @kernel
-def count_seen(
-    seen: NDArray[np.int64], counts: NDArray[np.float64], offsets: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> None:
+def count_seen(seen: Index, counts: Floats, offsets: Index, sizes: Index) -> None:
     """seen[j] = number of values of column j with weight in any class.
 
     seen : int64[q], out; counts : float64[cells, K], in; offsets : int64[q + 1], in; sizes : int64[q], in
@@ -48,13 +46,13 @@ def count_seen(
 
 @kernel
 def count_values(
-    counts: NDArray[np.float64],
-    present: NDArray[np.float64],
-    seen: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    codes: NDArray[np.int32],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
+    counts: Floats,
+    present: Floats,
+    seen: Index,
+    offsets: Index,
+    codes: Codes,
+    y: Codes,
+    w: Floats,
     sign: float,
     lo: int,
     hi: int,
@@ -90,7 +88,7 @@ def log_or_floor(x: float) -> float:
 
 
 @inner_kernel
-def cached_log(x: float, logs: NDArray[np.float64]) -> float:
+def cached_log(x: float, logs: Floats) -> float:
     """log x, looked up where x is a small integer (same bits: the table is filled by the same function).
 
     logs : float64[m], in
@@ -103,7 +101,7 @@ def cached_log(x: float, logs: NDArray[np.float64]) -> float:
 
 
 @kernel
-def fill_logs(logs: NDArray[np.float64]) -> None:
+def fill_logs(logs: Floats) -> None:
     """logs[i] = log i.
 
     logs : float64[m], out
@@ -114,12 +112,12 @@ def fill_logs(logs: NDArray[np.float64]) -> None:
 
 @kernel
 def log_table(
-    table: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    present: NDArray[np.float64],
-    width: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    sizes: NDArray[np.int64],
+    table: Floats,
+    counts: Floats,
+    present: Floats,
+    width: Index,
+    offsets: Index,
+    sizes: Index,
     alpha: float,
     m: float,
 ) -> None:
@@ -142,12 +140,7 @@ def log_table(
 
 
 @kernel
-def add_table(
-    out: NDArray[np.float64],
-    table: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    codes: NDArray[np.int32],
-) -> None:
+def add_table(out: Floats, table: Floats, offsets: Index, codes: Codes) -> None:
     """out[i, c] += sum_j table[cell of v_ij, c], tile by tile.
 
     out : float64[n, K], in/out; table : float64[cells, K], in; offsets : int64[q + 1], in; codes : int32[n, q], in
@@ -167,12 +160,7 @@ def add_table(
 
 
 @kernel
-def table_terms(
-    out: NDArray[np.float64],
-    table: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    codes: NDArray[np.int32],
-) -> None:
+def table_terms(out: Floats, table: Floats, offsets: Index, codes: Codes) -> None:
     """out[i, j, c] = table[cell of v_ij, c], 0 where missing.
 
     out : float64[n, q, K], out; table : float64[cells, K], in; offsets : int64[q + 1], in; codes : int32[n, q], in
@@ -186,16 +174,16 @@ def table_terms(
 
 @kernel
 def table_predict_then_update(
-    counts: NDArray[np.float64],
-    present: NDArray[np.float64],
-    seen: NDArray[np.int64],
-    out: NDArray[np.float64],
-    declared: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    codes: NDArray[np.int32],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    logs: NDArray[np.float64],
+    counts: Floats,
+    present: Floats,
+    seen: Index,
+    out: Floats,
+    declared: Index,
+    offsets: Index,
+    codes: Codes,
+    y: Codes,
+    w: Floats,
+    logs: Floats,
     alpha: float,
     m: float,
 ) -> None:
@@ -266,12 +254,12 @@ def table_predict_then_update(
 
 @inner_kernel
 def read_column(
-    below: NDArray[np.float64],
-    added: NDArray[np.float64],
-    present: NDArray[np.float64],
-    seen: NDArray[np.int64],
-    declared: NDArray[np.int64],
-    logs: NDArray[np.float64],
+    below: Floats,
+    added: Floats,
+    present: Floats,
+    seen: Index,
+    declared: Index,
+    logs: Floats,
     alpha: float,
     m: float,
     j: int,

@@ -7,21 +7,15 @@ table each belongs to. A value that is not among them is read off row rest[j]; a
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.sums import TILE, row_sum
 
 
 @inner_kernel
 def find_row(
-    keys: NDArray[np.int64],
-    row_of: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    rest: NDArray[np.int64],
-    j: int,
-    value: int,
-    nothing: int,
+    keys: Index, row_of: Index, offsets: Index, rest: Index, j: int, value: int, nothing: int
 ) -> int:
     """The row of the table a value of column j is read off. O(log V).
 
@@ -44,13 +38,7 @@ def find_row(
 
 @kernel
 def add_groups(
-    out: NDArray[np.float64],
-    table: NDArray[np.float64],
-    keys: NDArray[np.int64],
-    row_of: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    rest: NDArray[np.int64],
-    values: NDArray[np.int64],
+    out: Floats, table: Floats, keys: Index, row_of: Index, offsets: Index, rest: Index, values: Index
 ) -> None:
     """out[i, c] += sum over columns of the log-probability of the group v_ij belongs to. O(n q (log V + K)).
 
@@ -72,13 +60,7 @@ def add_groups(
 
 @kernel
 def group_codes(
-    codes: NDArray[np.int32],
-    keys: NDArray[np.int64],
-    row_of: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    rest: NDArray[np.int64],
-    parts: NDArray[np.int64],
-    values: NDArray[np.int64],
+    codes: Codes, keys: Index, row_of: Index, offsets: Index, rest: Index, parts: Index, values: Index
 ) -> None:
     """codes[i, j] = number of the group v_ij belongs to within its column, -1 where there is none. O(n q log V).
 
@@ -94,13 +76,7 @@ def group_codes(
 
 @kernel
 def group_terms(
-    out: NDArray[np.float64],
-    table: NDArray[np.float64],
-    keys: NDArray[np.int64],
-    row_of: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    rest: NDArray[np.int64],
-    values: NDArray[np.int64],
+    out: Floats, table: Floats, keys: Index, row_of: Index, offsets: Index, rest: Index, values: Index
 ) -> None:
     """out[i, j, c] = log-probability of the group v_ij belongs to, 0 where it is missing or unknown.
 

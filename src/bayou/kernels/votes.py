@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 
 
 @kernel
-def choice(joint: NDArray[np.float64], order: NDArray[np.int64]) -> int:
+def choice(joint: Floats, order: Index) -> int:
     """The first class in the given order with the greatest log-probability; -1 if none is possible.
 
     joint : float64[K], in; order : int64[K], in
@@ -25,9 +25,7 @@ def choice(joint: NDArray[np.float64], order: NDArray[np.int64]) -> int:
 
 
 @inner_kernel
-def add_vote(
-    out: NDArray[np.float64], joint: NDArray[np.float64], chosen: int, weight: float, hard: bool
-) -> None:
+def add_vote(out: Floats, joint: Floats, chosen: int, weight: float, hard: bool) -> None:
     """One member's vote: its weight on the class it chose, or shared out by its probabilities.
 
     out : float64[K], in/out; joint : float64[K], in
@@ -43,13 +41,7 @@ def add_vote(
 
 
 @kernel
-def log_votes(
-    joint: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    order: NDArray[np.int64],
-    hard: bool,
-    out: NDArray[np.float64],
-) -> None:
+def log_votes(joint: Floats, weights: Floats, order: Index, hard: bool, out: Floats) -> None:
     """out[i, c] = log of the weighted votes for c; -inf for all where nobody votes.
 
     joint : float64[M, n, K], in; weights : float64[n, M], in; order : int64[K], in; out : float64[n, K], out
@@ -67,9 +59,7 @@ def log_votes(
 
 
 @kernel
-def losses(
-    joint: NDArray[np.float64], y: NDArray[np.int32], order: NDArray[np.int64], out: NDArray[np.float64]
-) -> None:
+def losses(joint: Floats, y: Codes, order: Index, out: Floats) -> None:
     """out[i] = 0 if the most probable class is the row's own, else 1.
 
     joint : float64[n, K], in; y : int32[n], in; order : int64[K], in; out : float64[n], out
@@ -79,14 +69,7 @@ def losses(
 
 
 @kernel
-def running_weights(
-    record: NDArray[np.float64],
-    joint: NDArray[np.float64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    order: NDArray[np.int64],
-    out: NDArray[np.float64],
-) -> None:
+def running_weights(record: Floats, joint: Floats, y: Codes, w: Floats, order: Index, out: Floats) -> None:
     """out[i, m] = (right + 1) / (all + 2) of each member as it stood before the row; then the row is scored.
 
     record : float64[M + 1], in/out, weight each member got right, then all; joint : float64[M, n, K], in
@@ -104,7 +87,7 @@ def running_weights(
 
 
 @kernel
-def squared_errors(joint: NDArray[np.float64], y: NDArray[np.int32], w: NDArray[np.float64]) -> float:
+def squared_errors(joint: Floats, y: Codes, w: Floats) -> float:
     """Weighted sum of (1 - p(own class))^2.
 
     joint : float64[n, K], in; y : int32[n], in; w : float64[n], in

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
+from bayou.block import Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel_piece
 from bayou.kernels.weights import SHIFT_SQUARES, residuals, safe_share, tied_gradient
 
 
 @inner_kernel
 def learn_factor(
-    scalars: NDArray[np.float64],
+    scalars: Floats,
     place: int,
-    log_proba: NDArray[np.float64],
-    inputs: NDArray[np.float64],
-    prior: NDArray[np.float64],
+    log_proba: Floats,
+    inputs: Floats,
+    prior: Floats,
     label: int,
     weight: float,
     eta: float,
     forget: float,
-    residual: NDArray[np.float64],
-    change: NDArray[np.float64],
+    residual: Floats,
+    change: Floats,
 ) -> None:
     """One step of a single factor on given inputs; its squared gradients stand one place further on.
 
@@ -40,16 +38,16 @@ def learn_factor(
 
 @kernel_piece
 def find_free_direction(
-    delta: NDArray[np.float64],
-    column_delta: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    columns: NDArray[np.float64],
-    scalars: NDArray[np.float64],
-    change: NDArray[np.float64],
-    residual: NDArray[np.float64],
-    inputs: NDArray[np.float64],
-    index: NDArray[np.int64],
-    evidence: NDArray[np.float64],
+    delta: Floats,
+    column_delta: Floats,
+    squares: Floats,
+    columns: Floats,
+    scalars: Floats,
+    change: Floats,
+    residual: Floats,
+    inputs: Floats,
+    index: Index,
+    evidence: Floats,
     weight: float,
     eta: float,
     forget: float,
@@ -87,12 +85,12 @@ def find_free_direction(
 
 @kernel_piece
 def find_tied_direction(
-    delta: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    change: NDArray[np.float64],
-    residual: NDArray[np.float64],
-    inputs: NDArray[np.float64],
-    index: NDArray[np.int64],
+    delta: Floats,
+    squares: Floats,
+    change: Floats,
+    residual: Floats,
+    inputs: Floats,
+    index: Index,
     weight: float,
     eta: float,
 ) -> None:
@@ -110,7 +108,7 @@ def find_tied_direction(
 
 
 @kernel_piece
-def fade_squares(squares: NDArray[np.float64], columns: NDArray[np.float64], forget: float) -> None:
+def fade_squares(squares: Floats, columns: Floats, forget: float) -> None:
     """What remains of the squared gradients before a row.
 
     squares : float64[d, K or 1], in/out; columns : float64[d, 3] or [0, 3], in/out
@@ -124,12 +122,7 @@ def fade_squares(squares: NDArray[np.float64], columns: NDArray[np.float64], for
 
 @kernel_piece
 def move_weights(
-    weights: NDArray[np.float64],
-    columns: NDArray[np.float64],
-    delta: NDArray[np.float64],
-    column_delta: NDArray[np.float64],
-    index: NDArray[np.int64],
-    share: float,
+    weights: Floats, columns: Floats, delta: Floats, column_delta: Floats, index: Index, share: float
 ) -> None:
     """Take a share of the steps; tied weights stay in [0, 1].
 
@@ -147,9 +140,7 @@ def move_weights(
 
 
 @kernel_piece
-def move_means(
-    mean: NDArray[np.float64], columns: NDArray[np.float64], weights: NDArray[np.float64], fresh: float
-) -> None:
+def move_means(mean: Floats, columns: Floats, weights: Floats, fresh: float) -> None:
     """The means follow all weights by a part `fresh`.
 
     mean : float64[d, K or 1] or [0, 0], in/out; columns : float64[d, 3] or [0, 3], in/out

@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
 from bayou.kernels.sums import TILE, row_sum
 
@@ -25,12 +25,7 @@ SCALARS = 11
 
 
 @inner_kernel
-def add_terms(
-    joint: NDArray[np.float64],
-    terms: NDArray[np.float64],
-    edges: NDArray[np.int64],
-    tile: NDArray[np.float64],
-) -> None:
+def add_terms(joint: Floats, terms: Floats, edges: Index, tile: Floats) -> None:
     """joint[c] += sum of the terms, view by view and tile by tile, as naive Bayes adds them.
 
     joint : float64[K], in/out; terms : float64[d, K], in; edges : int64[views + 1], in; tile : float64[64], scratch
@@ -45,7 +40,7 @@ def add_terms(
 
 
 @inner_kernel
-def informative(row: NDArray[np.float64], prior: NDArray[np.float64]) -> bool:
+def informative(row: Floats, prior: Floats) -> bool:
     """Whether a column says anything about the possible classes.
 
     row, prior : float64[K], in
@@ -57,7 +52,7 @@ def informative(row: NDArray[np.float64], prior: NDArray[np.float64]) -> bool:
 
 
 @kernel_piece
-def pmi_row(row: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
+def pmi_row(row: Floats, prior: Floats) -> None:
     """One column in place, which must be informative: log P(x | c) becomes log P(x | c) - log sum_j P(j) P(x | j).
 
     row : float64[K], in/out; prior : float64[K], in, log
@@ -76,7 +71,7 @@ def pmi_row(row: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
 
 
 @inner_kernel
-def pmi_terms(terms: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
+def pmi_terms(terms: Floats, prior: Floats) -> None:
     """ln p(x | c) becomes ln p(x | c) - ln sum_b P(b) p(x | b): 0 where a column says nothing.
 
     terms : float64[d, K], in/out; prior : float64[K], in, log
@@ -92,7 +87,7 @@ def pmi_terms(terms: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
 
 
 @kernel
-def pmi_table(table: NDArray[np.float64], counts: NDArray[np.float64], offsets: NDArray[np.int64]) -> None:
+def pmi_table(table: Floats, counts: Floats, offsets: Index) -> None:
     """Log-probabilities become pointwise mutual information, by the class counts that each column was read from.
 
     table : float64[cells or more, K], in/out; counts : float64[cells, K], in; offsets : int64[d + 1], in
@@ -112,7 +107,7 @@ def pmi_table(table: NDArray[np.float64], counts: NDArray[np.float64], offsets: 
 
 
 @inner_kernel
-def mass_terms(terms: NDArray[np.float64], units: NDArray[np.float64], prior: NDArray[np.float64]) -> None:
+def mass_terms(terms: Floats, units: Floats, prior: Floats) -> None:
     """Densities become masses of an interval as long as the column's unit: a change of scale cancels.
 
     terms : float64[d, K], in/out; units : float64[p], in, log; of the first p <= d columns
@@ -126,7 +121,7 @@ def mass_terms(terms: NDArray[np.float64], units: NDArray[np.float64], prior: ND
 
 
 @inner_kernel
-def log_softmax(scores: NDArray[np.float64]) -> None:
+def log_softmax(scores: Floats) -> None:
     """scores - log sum exp scores; -inf stays, and nothing happens where all are.
 
     scores : float64[K], in/out
@@ -145,7 +140,7 @@ def log_softmax(scores: NDArray[np.float64]) -> None:
 
 
 @inner_kernel
-def residuals(log_proba: NDArray[np.float64], label: int, out: NDArray[np.float64]) -> None:
+def residuals(log_proba: Floats, label: int, out: Floats) -> None:
     """out[c] = P_c - T_c.
 
     log_proba : float64[K], in; out : float64[K], out
@@ -156,9 +151,7 @@ def residuals(log_proba: NDArray[np.float64], label: int, out: NDArray[np.float6
 
 
 @inner_kernel
-def safe_share(
-    residual: NDArray[np.float64], change: NDArray[np.float64], prior: NDArray[np.float64]
-) -> float:
+def safe_share(residual: Floats, change: Floats, prior: Floats) -> float:
     """How much of a step to take so that it cannot overshoot: 1 / (1 + range(dH)^2 / (4 D)), D = -e dH.
 
     residual, change : float64[K], in, e and dH; prior : float64[K], in, log
@@ -176,9 +169,7 @@ def safe_share(
 
 
 @inner_kernel
-def add_weighted(
-    scores: NDArray[np.float64], weights: NDArray[np.float64], inputs: NDArray[np.float64]
-) -> None:
+def add_weighted(scores: Floats, weights: Floats, inputs: Floats) -> None:
     """scores[c] += sum_j v_jc Z_jc, in order.
 
     scores : float64[K], in/out; weights : float64[d, K or 1], in; inputs : float64[d, K], in
@@ -190,7 +181,7 @@ def add_weighted(
 
 
 @inner_kernel
-def tied_gradient(residual: NDArray[np.float64], inputs: NDArray[np.float64]) -> float:
+def tied_gradient(residual: Floats, inputs: Floats) -> float:
     """dCost/dw = sum_c (P_c - T_c) Z_c of one column.
 
     residual, inputs : float64[K], in
@@ -202,7 +193,7 @@ def tied_gradient(residual: NDArray[np.float64], inputs: NDArray[np.float64]) ->
 
 
 @inner_kernel
-def clip_tied(weights: NDArray[np.float64]) -> None:
+def clip_tied(weights: Floats) -> None:
     """Tied weights stay in [0, 1]; stored are their deviations from 1.
 
     weights : float64[d, 1], in/out
@@ -213,11 +204,11 @@ def clip_tied(weights: NDArray[np.float64]) -> None:
 
 @inner_kernel
 def find_direction(
-    delta: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    change: NDArray[np.float64],
-    residual: NDArray[np.float64],
-    inputs: NDArray[np.float64],
+    delta: Floats,
+    squares: Floats,
+    change: Floats,
+    residual: Floats,
+    inputs: Floats,
     rate: float,
     weight: float,
     adaptive: bool,
@@ -242,7 +233,7 @@ def find_direction(
 
 
 @kernel
-def next_speed(scalars: NDArray[np.float64], ring: NDArray[np.float64], wrong: float, start: float) -> float:
+def next_speed(scalars: Floats, ring: Floats, wrong: float, start: float) -> float:
     """Kuncheva and Plumpton's rate after one more outcome.
 
     scalars : float64[11], in/out; ring : float64[2, M], in/out, outcomes and error rates of the last M rows
@@ -263,7 +254,7 @@ def next_speed(scalars: NDArray[np.float64], ring: NDArray[np.float64], wrong: f
 
 
 @inner_kernel
-def count_present(inputs: NDArray[np.float64], prior: NDArray[np.float64]) -> float:
+def count_present(inputs: Floats, prior: Floats) -> float:
     """Number of columns that say something.
 
     inputs : float64[d, K], in; prior : float64[K], in, log
@@ -277,20 +268,20 @@ def count_present(inputs: NDArray[np.float64], prior: NDArray[np.float64]) -> fl
 
 @kernel
 def learn_weights(
-    weights: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    bias: NDArray[np.float64],
-    scalars: NDArray[np.float64],
-    ring: NDArray[np.float64],
-    terms: NDArray[np.float64],
-    units: NDArray[np.float64],
-    prior: NDArray[np.float64],
-    pmi_prior: NDArray[np.float64],
-    edges: NDArray[np.int64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    rule: NDArray[np.float64],
-    out: NDArray[np.float64],
+    weights: Floats,
+    squares: Floats,
+    bias: Floats,
+    scalars: Floats,
+    ring: Floats,
+    terms: Floats,
+    units: Floats,
+    prior: Floats,
+    pmi_prior: Floats,
+    edges: Index,
+    y: Codes,
+    w: Floats,
+    rule: Floats,
+    out: Floats,
 ) -> None:
     """Row by row: out = H, then one step on -log P(y) (equations 2 to 4) if the label is known.
 

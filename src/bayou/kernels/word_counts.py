@@ -12,22 +12,22 @@ Bernoulli     present: log(n_c + a), absent: log(N_c - n_c + a), each - log(N_c 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import kernel
 from bayou.kernels.value_counts import cached_log, cell_seen, log_or_floor
 
 
 @kernel
 def count_words(
-    counts: NDArray[np.float64],
-    total: NDArray[np.float64],
-    seen: NDArray[np.int64],
-    indptr: NDArray[np.int64],
-    ids: NDArray[np.int32],
-    amounts: NDArray[np.float64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
+    counts: Floats,
+    total: Floats,
+    seen: Index,
+    indptr: Index,
+    ids: Codes,
+    amounts: Floats,
+    y: Codes,
+    w: Floats,
     sign: float,
     binary: bool,
 ) -> None:
@@ -63,13 +63,7 @@ def count_words(
 
 
 @kernel
-def multinomial_table(
-    table: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    total: NDArray[np.float64],
-    size: float,
-    alpha: float,
-) -> None:
+def multinomial_table(table: Floats, counts: Floats, total: Floats, size: float, alpha: float) -> None:
     """table[v, c] = log(n + alpha) - log(T_c + alpha V); 0 for a word never seen.
 
     table : float64[V, K], out; counts : float64[V, K], in; total : float64[K], in
@@ -87,13 +81,7 @@ def multinomial_table(
 
 
 @kernel
-def complement_table(
-    table: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    total: NDArray[np.float64],
-    size: float,
-    alpha: float,
-) -> None:
+def complement_table(table: Floats, counts: Floats, total: Floats, size: float, alpha: float) -> None:
     """table[v, c] = -(log(sum of n over other classes + alpha) - log(sum of T over other classes + alpha V)).
 
     table : float64[V, K], out; counts : float64[V, K], in; total : float64[K], in
@@ -111,7 +99,7 @@ def complement_table(
 
 
 @kernel
-def others(counts: NDArray[np.float64], c: int) -> float:
+def others(counts: Floats, c: int) -> float:
     """Sum over all classes but c, in order.
 
     counts : float64[K], in
@@ -125,12 +113,7 @@ def others(counts: NDArray[np.float64], c: int) -> float:
 
 @kernel
 def bernoulli_table(
-    table: NDArray[np.float64],
-    base: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    total: NDArray[np.float64],
-    unseen: float,
-    alpha: float,
+    table: Floats, base: Floats, counts: Floats, total: Floats, unseen: float, alpha: float
 ) -> None:
     """base[c] = sum_v log(1 - p_vc); table[v, c] = log p - log(1 - p): a document costs only its own words.
 
@@ -154,14 +137,7 @@ def bernoulli_table(
 
 @kernel
 def add_words(
-    out: NDArray[np.float64],
-    table: NDArray[np.float64],
-    indptr: NDArray[np.int64],
-    ids: NDArray[np.int32],
-    amounts: NDArray[np.float64],
-    binary: bool,
-    lo: int,
-    hi: int,
+    out: Floats, table: Floats, indptr: Index, ids: Codes, amounts: Floats, binary: bool, lo: int, hi: int
 ) -> None:
     """out[i, c] += sum over the words of row i of amount * table[word, c], for rows lo..hi.
 
@@ -185,13 +161,13 @@ def add_words(
 
 @kernel
 def add_multinomial(
-    out: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    total: NDArray[np.float64],
-    indptr: NDArray[np.int64],
-    ids: NDArray[np.int32],
-    amounts: NDArray[np.float64],
-    logs: NDArray[np.float64],
+    out: Floats,
+    counts: Floats,
+    total: Floats,
+    indptr: Index,
+    ids: Codes,
+    amounts: Floats,
+    logs: Floats,
     size: float,
     alpha: float,
 ) -> None:
@@ -217,16 +193,16 @@ def add_multinomial(
 
 @kernel
 def multinomial_predict_then_update(
-    counts: NDArray[np.float64],
-    total: NDArray[np.float64],
-    seen: NDArray[np.int64],
-    out: NDArray[np.float64],
-    indptr: NDArray[np.int64],
-    ids: NDArray[np.int32],
-    amounts: NDArray[np.float64],
-    y: NDArray[np.int32],
-    w: NDArray[np.float64],
-    logs: NDArray[np.float64],
+    counts: Floats,
+    total: Floats,
+    seen: Index,
+    out: Floats,
+    indptr: Index,
+    ids: Codes,
+    amounts: Floats,
+    y: Codes,
+    w: Floats,
+    logs: Floats,
     declared: float,
     alpha: float,
 ) -> None:
