@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from bayou.cli.app import app
 from bayou.evaluate.record import Record
 from bayou.kernels import outcomes, scores, sums, warming
-from bayou.kernels.record import record_outcomes
 from bayou.kernels.compiling import CompileWatch
+from bayou.kernels.record import record_outcomes
 from bayou.summaries.outcomes import class_plan, scored_rows
 
 OURS = [record_outcomes, outcomes.judge, scores.read_recent, scores.headline_scores]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from tests.reach import reach
 
 from bayou.kernels.outcomes import CELLS, EDGES, score_cell
-from tests.reach import reach
 
 
 def test_cells_of_scores_are_those_between_the_edges() -> None:

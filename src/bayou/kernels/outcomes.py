@@ -44,7 +44,7 @@ def score_cell(p: float) -> int:
     """The cell of scores that a probability falls into: the last one whose edge is not above it."""
     key = (np.float64(min(p, 1.0 - p)).view(np.int64) >> 48) - _LOWEST
     cell = FIRST_CELL[int(p >= 0.5), min(max(key, 0), _KEYS - 1)]
-    return cell + int(p >= EDGES[cell + 1])
+    return int(cell + (p >= EDGES[cell + 1]))
 
 
 @inner_kernel
