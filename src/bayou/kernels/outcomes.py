@@ -1,8 +1,7 @@
 """Counting what was predicted against what was true, row after row: running, recent and faded.
 
 A row of `proba` that is all zero is "no prediction yet": wrong for every count of right answers, and left out of
-the losses. Ties go to the first class. Rows without label or weight are absent. A row that is right counts its weight
-times True, which takes no branch: whether a row is right is what a processor cannot foresee.
+the losses. Ties go to the first class. Rows without label or weight are absent.
 """
 
 from __future__ import annotations
