@@ -45,16 +45,17 @@ class Record:
         Each part could update itself alone; one kernel for all of them goes over the rows once.
         """
         out = np.empty((len(points), 3, len(HEADLINES)))
-        recent, faded = self.recent, self.faded
+        proba, decided = predictions(block)
+        counts, losses, recent, faded = self.confusion, self.losses, self.recent, self.faded
+        no_change, majority = self.no_change, self.majority
         record_outcomes(
-            *(block.y, block.w, *predictions(block)),
-            *(self.confusion.counts, self.confusion.unanswered),
-            *(self.losses.sums, self.losses.calibration, self.losses.scores),
-            *(recent.true, recent.predicted, recent.values, recent.rows),
-            *(faded.true, faded.predicted, faded.right, faded.sums, faded.ends, faded.alpha),
-            *(self.no_change.sums, self.no_change.ends, self.majority.weight, self.majority.sums),
-            *(np.array(points, np.int64), out),
-        )
+            block.y, block.w, proba, decided,
+            counts.counts, counts.unanswered, losses.sums, losses.calibration, losses.scores,
+            recent.true, recent.predicted, recent.values, recent.rows,
+            faded.true, faded.predicted, faded.right, faded.sums, faded.ends, faded.alpha,
+            no_change.sums, no_change.ends, majority.weight, majority.sums,
+            np.array(points, np.int64), out,
+        )  # fmt: skip
         return out
 
     def realign(self, plan: Alignment) -> None:

@@ -1,8 +1,7 @@
 """Counting what was predicted against what was true, row after row: running, recent and faded.
 
 A row of `proba` that is all zero is "no prediction yet": wrong for every count of right answers, and left out of
-the losses. Ties go to the first class. Rows without label or weight are absent. A row that is right counts its weight
-times True, which takes no branch: whether a row is right is what a processor cannot foresee.
+the losses. Ties go to the first class. Rows without label or weight are absent.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def score_cell(p: float) -> int:
     """The cell of scores that a probability falls into: the last one whose edge is not above it."""
     key = (np.float64(min(p, 1.0 - p)).view(np.int64) >> 48) - _LOWEST
     cell = FIRST_CELL[int(p >= 0.5), min(max(key, 0), _KEYS - 1)]
-    return cell + int(p >= EDGES[cell + 1])
+    return int(cell + (p >= EDGES[cell + 1]))
 
 
 @inner_kernel

@@ -1,7 +1,7 @@
 """What track records say: from counts to margins and sums, and from these to the numbers in tables and curves.
 
 Margins are weights by true class, by predicted class, and of right answers. Sums are the weight of all rows, of those
-that no-change gets right, the majority before the row and after it, log-loss, Brier score, weight of the rows with a loss.
+that no-change gets right, the majority before the row and after it; log-loss, Brier score, weight of rows with a loss.
 """
 
 from __future__ import annotations

@@ -24,14 +24,14 @@ from bayou.summaries import valid
 from bayou.summaries.array_summary import DecayingSummary
 from bayou.summaries.state import ADD, declare
 
-EVERYONE = np.empty(0, np.int32)  # decisions: the most probable class
+MOST_PROBABLE = np.empty(0, np.int32)  # no decisions of its own
 
 
 def predictions(block: Block) -> tuple[Floats, Codes]:
     """Probabilities and decisions, as kernels take them; it is a mistake of the caller if the block has none."""
     if block.proba is None:
         raise TypeError("outcomes need the model's predictions: give block.scored(proba)")
-    return block.proba, EVERYONE if block.decided is None else block.decided
+    return block.proba, MOST_PROBABLE if block.decided is None else block.decided
 
 
 def judged(block: Block) -> tuple[Codes, Floats]:
