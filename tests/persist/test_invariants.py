@@ -73,7 +73,7 @@ FORGED: dict[str, tuple[Callable[[], Any], str, Edit]] = {
     "joint counts: a frozen column without cells": (lambda: taught(AODE(), 900), "joint.sizes", put(-1, 0)),
     "joint counts: a column that is not frozen with cells": (lambda: taught(AODE(), 900), "joint.frozen", put(-1, 0)),
     "joint counts: a column frozen without its cells": (lambda: taught(AODE(), 60), "joint.frozen", put(-1, 1)),
-    "joint counts: a pair that weighs more than its class": (lambda: taught(AODE(), 900), "joint.pairs", put((0, 0), 1e9)),
+    "joint counts: a pair heavier than its class": (lambda: taught(AODE(), 900), "joint.pairs", put((0, 0), 1e9)),
     "joint counts: a pending label below 0": (lambda: taught(AODE(), 60), "joint.pending_y", put(0, -1)),
     "joint counts: a cut at minus infinity": (lambda: taught(AODE(), 900), "joint.cuts", put((0, 0), -np.inf)),
     "intervals: the last column has none": (
