@@ -87,6 +87,10 @@ class TargetWarning(BayouWarning):
     """The labels look like measurements: numbers of which there are more than classes ever are."""
 
 
+class DateNote(BayouWarning):
+    """Columns of dates are learned as seconds, hour, weekday and month."""
+
+
 def warn_user(text: str, category: type[Warning]) -> None:
     """Warn at the line of the caller's own code that called into bayou."""
     level, frame = 2, sys._getframe(1)

@@ -309,3 +309,13 @@ def test_unlearning_what_was_never_learned_is_refused():
     model = NaiveBayes().fit(X, Y)
     with pytest.raises(DataError, match="never learned"):
         model.unlearn(X[:1], ["nobody"])
+
+
+def test_an_explanation_prints_names_and_classes_without_terminal_escapes():
+    model = NaiveBayes()
+    model.learn_one({"\x1b[31ma\nb": "\x1b[2Ju"}, "\x1b[0mx")
+    model.learn_one({"\x1b[31ma\nb": "v"}, "y\n")
+    found = model.explain({"\x1b[31ma\nb": "\x1b[2Ju"})
+    assert str(found).splitlines()[2].split("  ")[1] == "a b = u"
+    assert "\x1b" not in str(found)
+    assert len(str(found).splitlines()) == 4

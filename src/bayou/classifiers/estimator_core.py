@@ -446,8 +446,8 @@ class EstimatorCore(Parameterised):
 
     def decay(self, factor: float) -> Self:
         """Multiply all that was counted by a factor in (0, 1]."""
-        given: Any = factor
-        if not (isinstance(given, int | float | np.number) and 0 < given <= 1):
+        number: object = factor
+        if not isinstance(number, int | float | np.number) or not 0 < factor <= 1:
             raise UnsupportedError(f"decay({factor!r}): the factor must lie in (0, 1]")
         with self._changing():
             changed = self.engine.copy()

@@ -12,6 +12,7 @@ import numpy as np
 from bayou.block import Floats
 from bayou.encoding.table import table_of
 from bayou.errors import DataError
+from bayou.plain_text import clean
 from bayou.schema import Label
 
 if TYPE_CHECKING:
@@ -39,14 +40,17 @@ class Explanation:
     together: float
 
     def __str__(self) -> str:
-        head = f"{self.label!s} rather than {self.against!s}: log-odds {self.log_odds:+.4f}, P = {self.probability:.4f}"
+        head = (
+            f"{clean(self.label)} rather than {clean(self.against)}: log-odds {self.log_odds:+.4f}, "
+            f"P = {self.probability:.4f}"
+        )
         width = max([len("together"), *(len(self._name(name)) for name in self.terms)])
         rows = [("base", self.base), *((self._name(name), term) for name, term in self._sorted())]
         rows.append(("together", self.together))
         return "\n".join([head, *(f"  {name:<{width}}  {value:+z.4f}" for name, value in rows)])
 
     def _name(self, name: str) -> str:
-        return f"{name} = {self.values[name]}"
+        return clean(f"{name} = {self.values[name]}")
 
     def _sorted(self) -> list[tuple[str, float]]:
         return sorted(self.terms.items(), key=lambda item: -abs(item[1]))

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from bayou.cli import options
 from bayou.cli.compiling import announce_compiling
 from bayou.cli.console import guarded, out, out_json
-from bayou.plain_text import clean
-
-if TYPE_CHECKING:
-    from bayou.classifiers.explanation import Explanation
 
 
 @guarded
@@ -43,24 +38,7 @@ def explain(
     if json:
         out_json(asdict(found))
     else:
-        out(str(_safe(found)))
-
-
-def _safe(found: Explanation) -> Explanation:
-    """The explanation with names, values and classes that can be printed: each on its line, without escapes."""
-    names: dict[str, str] = {}
-    for name in found.terms:
-        plain = clean(name)
-        while plain in names.values():
-            plain += "_"
-        names[name] = plain
-    return replace(
-        found,
-        label=clean(found.label),
-        against=clean(found.against),
-        terms={names[name]: term for name, term in found.terms.items()},
-        values={names[name]: clean(found.values[name]) for name in found.terms},
-    )
+        out(str(found))
 
 
 def _record(file: str, row: int) -> dict[str, Any]:

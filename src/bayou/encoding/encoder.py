@@ -12,6 +12,7 @@ from bayou.align import canonical_order
 from bayou.block import Block, Floats
 from bayou.encoding.batch import Batch, weights
 from bayou.encoding.common_columns import compare_columns, suspicious
+from bayou.encoding.dates import with_parts_of_dates
 from bayou.encoding.lookup import Lookups
 from bayou.encoding.records import PlainRecords, present
 from bayou.encoding.table import Table, column_names, sparse_of_records, table_of
@@ -93,6 +94,8 @@ class Encoder:
             table = table_of(X)
         if self.numbers_are_words:
             table = as_words(table, start)
+        elif table.columns:
+            table = with_parts_of_dates(table, self.schema, learn)
         batch = Batch(self.schema, self._lookups, self.numbers_are_words, start, learn)
         block = Block(
             numeric=np.empty((0, 0)),
