@@ -17,11 +17,10 @@ import numpy as np
 
 from bayou.align import Alignment, Axis
 from bayou.block import Block
-from bayou.densities.binned import GKClass
+from bayou.densities.binned import CPiD, GKClass
 from bayou.readings.equal import EqualFrequency
 from bayou.readings.intervals import Intervals
 from bayou.readings.modl import MODL
-from bayou.summaries.grid_counts import CPiD
 from bayou.threads import set_threads
 
 COLUMNS, BLOCK = 500, 1000

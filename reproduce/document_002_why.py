@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayou.readings.collection import add_terms
-from bayou.readings.parent_sets import Terms
+from bayou.readings.parent_sets import ParentSetTable
 from bayou.readings.prior import CountedPrior
 from bayou.readings.structure import GreedyForest
 from bayou.streams.generators.networks import RandomNetwork
@@ -22,14 +22,14 @@ from reproduce.document_002 import Bench
 STEPS = (16_384, 131_072, 1_048_576)
 
 
-def weighed_forests(bench: Bench) -> Terms:
+def weighed_forests(bench: Bench) -> ParentSetTable:
     """FANC's parent sets, each weighted by its evidence relative to the best of its column."""
     gain, terms = GreedyForest("bayes").gains(bench.counts), []
     for i in range(len(bench.source.columns)):
         sets = {-1: 0.0, **{p: float(gain[i, p]) for p in range(i)}}
         top = max(sets.values())
         terms += [(i, p, -1, float(np.exp(max(g - top, -700.0)))) for p, g in sets.items()]
-    return Terms.of(terms, len(bench.source.columns))
+    return ParentSetTable.of(terms, len(bench.source.columns))
 
 
 def held_share(bench: Bench) -> float:
