@@ -7,7 +7,8 @@ known to nobody, and one wrong word of hundreds of nats would stop everything el
 
 Weights that learn a run of one label say that label, and are right as long as the run lasts: a stream sorted by class
 never shows that they forgot the others. So they are heard only once labels come back: once the rows whose known label
-differs from the one before number the square root of all rows. Until then naive Bayes and its tempered forms decide.
+differs from the one before number the square root of all rows. So is the factor that tempers naive Bayes, which may
+turn its answers round to say the label of a run. Until then naive Bayes, and by a half and a quarter, decides.
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ def learn_experts(
             not published, least,
         )  # fmt: skip
         trusted = published or persistent or scalars[RETURNS] * scalars[RETURNS] >= scalars[WEIGHT]
-        for a in (LAST, MEAN):
+        for a in (TEMPERED, LAST, MEAN):
             heard[a] = trusted
         mix(mixture_weights, scores, heard, out[i])
         label = y[i]
