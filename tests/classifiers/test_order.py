@@ -203,7 +203,7 @@ def test_a_sorted_stream_costs_no_more_than_naive_bayes(seed: int) -> None:
 
 
 def test_a_run_does_not_turn_naive_bayes_round() -> None:
-    """Naive Bayes is wrong throughout the last run; a factor below 0 would be right about it, and about nothing else."""
+    """Naive Bayes is wrong throughout the last run; a factor below 0 would be right about it alone."""
     X = [{"x": "a"}] * 2000 + [{"x": "b"}] * 2000 + [{"x": "a"}] * 1000
     y = [0] * 2000 + [1] * 2000 + [1] * 1000
     model = WeightedNB()
