@@ -145,7 +145,9 @@ class Experts(Rate):
     Naive Bayes is tempered three times: by a learned factor, by a half and by a quarter, so that few rows are
     enough to see through its over-confidence. Weights are told at most 5 nats against a class by any column.
     Naive Bayes starts with 95 % of the mixture weight, so that mixing cannot cost more than 0.05 nats over it, and
-    0.001 a row.
+    0.001 a row. The weights and the learned factor are heard only where labels come back: once the rows whose (known)
+    label differs from that of the row before number at least the square root of all rows. On a stream sorted by class
+    they would say the last class; there the model answers as naive Bayes does.
 
     Parameters
     ----------

@@ -226,11 +226,12 @@ class Tuples:
 
 
 def separable(tuples, times):
-    """Cells [upper, classes] of whole tuples, each `times` as heavy as what is uncertain at either of its ends."""
+    """Cells [upper, classes] of whole tuples, none lighter than its ends are uncertain, pure ones `times` that."""
     cells, run, left = [], [], 0.0
     for t in tuples:
         run.append(t)
-        if sum(r[1] for r in run) >= times * max(left, t[2]):
+        classes = sum(any(column) for column in zip(*(r[4:] for r in run), strict=True))
+        if sum(r[1] for r in run) >= (times if classes < 2 else 1.0) * max(left, t[2]):
             cells.append(run)
             run, left = [], t[2]
     if run and cells:

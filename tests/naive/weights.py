@@ -53,6 +53,7 @@ class Experts:
         self.Gv = [[0.0] * k for _ in range(d)]
         self.Gu, self.Gs, self.Gb, self.Gt = [0.0] * d, 0.0, [0.0] * k, 0.0
         self.tau, self.t = 0.0, 0.0
+        self.returns, self.last = 0, None
         self.q = [0.25] * 4 if published else [0.95] + [0.01] * 5
 
     def step(
@@ -75,9 +76,16 @@ class Experts:
         ]
         if not self.published:
             P += [softmax([part * h for h in heat]) for part in (0.5, 0.25)]
-        mixed = [sum(q * p[c] for q, p in zip(self.q, P, strict=True)) for c in range(k)]
+        trusted = self.published or self.returns**2 >= self.t
+        heard = [
+            trusted if a in (1, 2, 3) else True for a in range(len(P))
+        ]  # what is learned: factor, weights, mean
+        q = [part if h else 0.0 for part, h in zip(self.q, heard, strict=True)]
+        mixed = [sum(a * p[c] for a, p in zip(q, P, strict=True)) / sum(q) for c in range(k)]
         if label is None:
             return mixed
+        self.returns += self.last is not None and self.last != label
+        self.last = label
         T = [float(c == label) for c in range(k)]
         mixture_weights = [q * max(p[label], 1e-9) ** w for q, p in zip(self.q, P, strict=True)]
         self.q = [0.999 * q / sum(mixture_weights) + 0.001 / len(mixture_weights) for q in mixture_weights]

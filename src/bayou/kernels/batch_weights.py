@@ -158,7 +158,7 @@ def learn_batches(
 ) -> None:
     """Row by row: out = H; rows with a label wait in the buffer, and a full buffer is learned.
 
-    weights, squares : float64[d, K or 1], in/out; bias : float64[2, K], in/out; scalars : float64[11], in/out
+    weights, squares : float64[d, K or 1], in/out; bias : float64[2, K], in/out; scalars : float64[12], in/out
     inputs : float64[rows, d, K], joint : float64[rows, K], labels : int32[rows], amounts : float64[rows], in/out
     fill : int64[1], in/out; terms : float64[n, d, K], in/out; units : float64[n, p], in
     prior, pmi_prior : float64[n, K], in, log; edges : int64[views + 1], in; y : int32[n], in; w : float64[n], in

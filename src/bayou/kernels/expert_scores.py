@@ -126,7 +126,7 @@ def score_experts(
     scores : float64[7, K], out; evidence : float64[2, K], out, sums of the inputs, as they come and bounded
     heat : float64[K], out, what is tempered; inputs : float64[active, K], in/out, are raised to `least`
     weights : float64[d, K or 1], in; mean : float64[d, K or 1] or [0, 0], in
-    columns : float64[d, 3], in, [0, 3] if tied; bias : float64[3, K], in; scalars : float64[11], in
+    columns : float64[d, 3], in, [0, 3] if tied; bias : float64[3, K], in; scalars : float64[12], in
     index : int64[active], in; prior : float64[K], in, log; pull : float64[K], in, of the last label
     `temper_prior`: the prior is tempered too
     """

@@ -6,29 +6,36 @@ import math
 
 import numpy as np
 
-from bayou.block import Floats
+from bayou.block import Flags, Floats
 from bayou.kernels.jit import kernel_piece
 
 LEAST_PROBABILITY = 1e-9
 
 
 @kernel_piece
-def mix(mixture_weights: Floats, scores: Floats, out: Floats) -> None:
-    """out[c] = log sum_a q_a P_a(c).
+def mix(mixture_weights: Floats, scores: Floats, heard: Flags, out: Floats) -> None:
+    """out[c] = log sum_a q_a P_a(c) over the experts that are heard, their q normalised.
 
-    mixture_weights : float64[experts], in, 0 = takes no part
+    mixture_weights : float64[experts], in, 0 = takes no part; heard : bool[experts], in
     scores : float64[experts, K], in, log P_a; out : float64[K], out
     """
+    silent, share = False, 0.0
+    for a in range(len(mixture_weights)):
+        if heard[a]:
+            share += mixture_weights[a]
+        elif mixture_weights[a] > 0.0:
+            silent = True
+    whole = math.log(share) if silent else 0.0
     for c in range(len(out)):
         top = -np.inf
         for a in range(len(mixture_weights)):
-            if mixture_weights[a] > 0.0:
+            if heard[a] and mixture_weights[a] > 0.0:
                 top = max(top, scores[a, c])
         total = 0.0
         for a in range(len(mixture_weights)):
-            if mixture_weights[a] > 0.0 and top > -np.inf:
+            if heard[a] and mixture_weights[a] > 0.0 and top > -np.inf:
                 total += mixture_weights[a] * math.exp(scores[a, c] - top)
-        out[c] = top + math.log(total) if top > -np.inf else -np.inf
+        out[c] = top + math.log(total) - whole if top > -np.inf else -np.inf
 
 
 @kernel_piece

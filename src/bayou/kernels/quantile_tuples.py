@@ -364,10 +364,10 @@ def uncertainty(tuples: Floats, starts: Index, sizes: Index, out: Floats) -> Non
 def join_uncertain(
     upper: Floats, counts: Floats, offsets: Index, rows: Floats, starts: Index, sizes: Index, times: float
 ) -> None:
-    """Cells of whole tuples, each at least `times` as heavy as what is uncertain at either of its ends. O(K m).
+    """Cells of whole tuples, none lighter than what is uncertain at its ends, those of one class `times` that. O(K m).
 
-    At the value of a tuple, D of the weight of later tuples may lie below: a cell that is not much heavier may owe all
-    of its weight, and its purity, to rows that lie elsewhere. Where every D is 0, each tuple is a cell.
+    At the value of a tuple, D of the weight of later tuples may lie below: a cell that is not much heavier may owe its
+    purity to rows that are counted elsewhere. Where every D is 0, each tuple is a cell.
 
     upper : float64[m], out; counts : float64[m, K], out; offsets : int64[p + 1], out, of the cells
     rows : float64[room, 4 + K], in; starts : int64[p + 1], in; sizes : int64[p], in
@@ -388,7 +388,11 @@ def join_uncertain(
                 counts[at, c] += row[HEAD + c]
             weight += row[1]
             upper[at] = row[0]
-            if weight >= times * max(left, row[2]):
+            classes = 0
+            for c in range(counts.shape[1]):
+                if counts[at, c] > 0.0:
+                    classes += 1
+            if weight >= (times if classes < 2 else 1.0) * max(left, row[2]):
                 left = row[2]
                 at += 1
                 open_cell = False

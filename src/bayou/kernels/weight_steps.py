@@ -25,7 +25,7 @@ def learn_factor(
 ) -> None:
     """One step of a single factor on given inputs; its squared gradients stand one place further on.
 
-    scalars : float64[11], in/out; log_proba, inputs, prior : float64[K], in; residual, change : float64[K], scratch
+    scalars : float64[12], in/out; log_proba, inputs, prior : float64[K], in; residual, change : float64[K], scratch
     """
     residuals(log_proba, label, residual)
     g = weight * tied_gradient(residual, inputs)
@@ -55,7 +55,7 @@ def find_free_direction(
     """Steps of cells and columns into the deltas, of the shift as result; what all of them do to H.
 
     delta : float64[active, K], out; column_delta : float64[active], out; squares : float64[d, K], in/out
-    columns : float64[d, 3], in/out; scalars : float64[11], in/out; change : float64[K], in/out
+    columns : float64[d, 3], in/out; scalars : float64[12], in/out; change : float64[K], in/out
     residual, evidence : float64[K], in; inputs : float64[active, K], in; index : int64[active], in
     """
     k = len(change)

@@ -20,8 +20,10 @@ from bayou.kernels.sums import TILE, row_sum
 LEAST = -700.0  # an input below this is as unlikely as can be told
 HEAVIEST = 1e6  # a heavier row does not push harder
 # places in `scalars`
-WEIGHT, SHIFT, SHIFT_MEAN, TAU, TAU_SQUARES, SHIFT_SQUARES, SPEED, ROWS, WRONG, RHO, RHO_SQUARES = range(11)
-SCALARS = 11
+(
+    WEIGHT, SHIFT, SHIFT_MEAN, TAU, TAU_SQUARES, SHIFT_SQUARES, SPEED, ROWS, WRONG, RHO, RHO_SQUARES, RETURNS,
+) = range(12)  # fmt: skip
+SCALARS = 12
 
 
 @inner_kernel
@@ -236,7 +238,7 @@ def find_direction(
 def next_speed(scalars: Floats, ring: Floats, wrong: float, start: float) -> float:
     """Kuncheva and Plumpton's rate after one more outcome.
 
-    scalars : float64[11], in/out; ring : float64[2, M], in/out, outcomes and error rates of the last M rows
+    scalars : float64[12], in/out; ring : float64[2, M], in/out, outcomes and error rates of the last M rows
     """
     size = ring.shape[1]
     row = int(scalars[ROWS])
@@ -286,7 +288,7 @@ def learn_weights(
     """Row by row: out = H, then one step on -log P(y) (equations 2 to 4) if the label is known.
 
     weights : float64[d, K or 1], in/out; squares : float64[d, K or 1] or [0, 0], in/out; bias : float64[2, K], in/out,
-    b and its squared gradients; scalars : float64[11], in/out; ring : float64[2, M], in/out, M = 0 unless the
+    b and its squared gradients; scalars : float64[12], in/out; ring : float64[2, M], in/out, M = 0 unless the
     rate follows errors; terms : float64[n, d, K], in/out, become inputs; units : float64[n, p], in
     prior, pmi_prior : float64[n, K], in, log; edges : int64[views + 1], in; y : int32[n], in; w : float64[n], in
     rule : float64[5], in, rate, horizon, power, whether adaptive, whether PMI; out : float64[n, K], out

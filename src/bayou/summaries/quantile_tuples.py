@@ -25,7 +25,7 @@ from bayou.threads import over_ranges
 
 BUFFER = 512  # rows between two flushes
 GRAIN = 32  # columns worth a thread of their own
-CERTAINTY = 8.0  # weight of a cell that classes are looked for in, in units of what is uncertain at its ends
+CERTAINTY = 8.0  # weight of a cell of one class, in units of what is uncertain at its ends
 MOST_EXACT = 1_000_000  # values of a column that can be told apart
 
 
@@ -161,9 +161,9 @@ class QuantileTuples(ArraySummary):
     def separable_cells(self) -> tuple[Index, Floats, Floats]:
         """As `all_cells`, neighbours joined that ranks cannot tell apart: for whoever looks for classes in cells.
 
-        The weight below a cell's end may be off by D; a cell weighs at least 8 times as much, so that at each end
-        no more than an eighth of it is uncertain. Rows sorted by class need this: cells as fine as the tuples are
-        pure, and mean nothing. Where the column is exact, these are all cells.
+        The weight below a cell's end may be off by D; a cell weighs at least as much, and one that holds a single
+        class 8 times as much. Rows sorted by class need this: tuples of a later class in the gaps of an earlier one
+        look pure, and are not. Where the column is exact, these are all cells.
         """
         rows, starts, sizes = self._flushed(copied=True)
         m = int(sizes.sum())

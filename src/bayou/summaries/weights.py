@@ -16,6 +16,7 @@ from bayou.kernels.batch_weights import learn_batches
 from bayou.kernels.expert_scores import EXPERTS, HALF, MEAN, NAIVE, PERSISTENT
 from bayou.kernels.experts import learn_experts
 from bayou.kernels.weights import (
+    RETURNS,
     RHO,
     RHO_SQUARES,
     ROWS,
@@ -63,7 +64,7 @@ def _bias(name: str, array: Floats, summary: Weights) -> None:
 def _scalars(name: str, array: Floats, summary: Weights) -> None:
     valid.moderate(name, array, summary)
     valid.non_negative(
-        name, array[[WEIGHT, TAU_SQUARES, SHIFT_SQUARES, SPEED, ROWS, WRONG, RHO_SQUARES]], summary
+        name, array[[WEIGHT, TAU_SQUARES, SHIFT_SQUARES, SPEED, ROWS, WRONG, RHO_SQUARES, RETURNS]], summary
     )
     require(array[ROWS] <= 1 << 53, "an impossible number of rows")
 
@@ -320,7 +321,7 @@ class Weights(ArraySummary):
         require(arrays["labels"].min(initial=0) >= 0, "a pending row has no label")
 
 
-_SUMMED_SCALARS = (WEIGHT, TAU_SQUARES, SHIFT_SQUARES, RHO_SQUARES)
+_SUMMED_SCALARS = (WEIGHT, TAU_SQUARES, SHIFT_SQUARES, RHO_SQUARES, RETURNS)
 
 
 def _between(mine: NDArray[Any], theirs: NDArray[Any], part: float) -> NDArray[Any]:
