@@ -42,9 +42,9 @@ def test_workers_of_the_pool(tmp_path: Path) -> None:
     # The caller's own thread leaves all shards but one to the process, so that one that died would be noticed.
     code = (
         "import sys, time; from bayou.backends import pool, worker\n"
-        "learn = worker.Job.partial\n"
+        "learn = worker.ShardJob.partial\n"
         "def slow(job, shard, heard):\n    time.sleep(5)\n    return learn(job, shard, heard)\n"
-        "worker.Job.partial = slow\n"
+        "worker.ShardJob.partial = slow\n"
         "found = pool.learn_files(sys.argv[1], __import__('bayou').NaiveBayes(), {'target': 'move'}, 2, 20_000)\n"
         "print(found.rows, found.deaths)"
     )

@@ -117,7 +117,7 @@ def test_spcr_chooses_as_well_as_the_batch_form():
         source = RandomNetwork("ban", attributes=7, edges=17, seed=seed)
         (codes, y), (fresh, truth) = source.codes(0), source.codes(1)
         X, T = (np.array(["v0", "v1"], dtype=object)[part] for part in (codes, fresh))
-        running = SPCr().fit(X, y)
+        running = SPCr().partial_fit(X, y).refresh()
         every = {f"x{j}": SPC(f"x{j}").fit(X, y) for j in range(7)}
         sums = {name: m.predict_proba(X)[np.arange(len(y)), y].sum() for name, m in every.items()}
         batch = every[max(sums, key=sums.get)]

@@ -56,7 +56,9 @@ class TestVectors:
     def test_reduction_is_smoothed_after_merging(self):
         told = VECTORS["base_probability_reduction"]
         model = self.model("soft")
-        table = unfolded(model.engine.inner, np.array(told["column"])[:, None])["nominal"].columns[0].whole()
+        table = (
+            unfolded(model.engine.inner, np.array(told["column"])[:, None])["nominal"].columns[0].full_table()
+        )
         for v, (plus, minus) in told["attr0"]["scratch"].items():
             assert np.exp(table[int(v), 0]) == pytest.approx(
                 float(Fraction(plus) / Fraction(minus)), rel=1e-12
@@ -207,11 +209,11 @@ def test_tables_are_made_when_first_asked_for_and_kept_until_the_counts_change()
     assert model.engine.read_off.odds is None
     model.predict(X)
     kept = model.engine.read_off.odds
-    table = kept[1].columns[0].whole()
+    table = kept[1].columns[0].full_table()
     assert table.shape == (30, len(model.engine.read_off.plan.weight))
     model.predict(X[:3])
     assert model.engine.read_off.odds is kept
-    assert model.engine.read_off.odds[1].columns[0].whole() is table
+    assert model.engine.read_off.odds[1].columns[0].full_table() is table
     model.partial_fit(X[:1], y[:1])
     assert model.engine.read_off.odds is None
 

@@ -44,7 +44,7 @@ def test_tables_of_counts_have_the_bits_of_columns_trained_from_scratch(code, se
     base.learn_many(data.records, data.labels)
     order = [base.labels().index(c) for c in base.schema_.classes.values]
     matrix = code.rows(3)[order]
-    found = unfolded(base.engine, matrix)["words"].columns[0].whole()
+    found = unfolded(base.engine, matrix)["words"].columns[0].full_table()
     for b, column in enumerate(matrix.T):
         if 1 not in column or -1 not in column:
             continue
@@ -81,7 +81,7 @@ def test_nominal_tables_have_the_bits_of_columns_trained_from_scratch():
                 for v in values
             ]
             expected = [table[cell, plus] - table[cell, minus] for cell in cells]
-            assert found.columns[j].whole()[:, 0].tolist() == expected
+            assert found.columns[j].full_table()[:, 0].tolist() == expected
 
 
 @pytest.mark.parametrize("code", [BCH(15), OneVsOne()], ids=repr)

@@ -119,7 +119,7 @@ def test_odd_numbers_never_break_probabilities(value):
         (np.ones((4, 1)), ["a"] * 4),
         (np.array([[3.0]]), ["a"]),
         (RNG.normal(size=(3, 10_000)), [0, 1, 0]),
-        (RNG.normal(size=(1500, 2)), list(range(1000)) + list(range(500))),
+        (RNG.normal(size=(1500, 2)), [f"c{i % 1000}" for i in range(1500)]),
         (np.array([[1e140], [-1e140], [1e-300]]), [0, 1, 0]),
     ],
     ids=["constant columns", "one class", "one row", "10,000 attributes", "1,000 classes", "the whole range"],

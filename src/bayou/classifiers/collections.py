@@ -179,7 +179,7 @@ class SPCr(ChosenParentClassifier):
     --------
     >>> model = SPCr().fit([["a", "b"], ["a", "c"], ["d", "b"], ["d", "c"]] * 9, [0, 1, 1, 0] * 9)
     >>> model.predict([["a", "b"], ["d", "b"]]).tolist(), model.super_parent_
-    ([0, 1], 'x1')
+    ([0, 1], 'x0')
     """
 
     def choice(self) -> Choice:

@@ -50,7 +50,7 @@ class GridCounts(ArraySummary):
     >>> from bayou.align import from_empty
     >>> from bayou.schema import Growth, Kind, Schema
     >>> schema = Schema(); schema.grow(Growth(classes=["no", "yes"], columns=[("age", Kind.NUMERIC)]))
-    >>> ages = CPiD().summary(); ages.realign(from_empty(schema))
+    >>> ages = GridCounts(98, 0.02, 100, joins=True); ages.realign(from_empty(schema))
     >>> x, y = np.arange(5000.0)[:, None] % 100, (np.arange(5000) % 2).astype(np.int32)
     >>> ages.update(Block(x, np.empty((5000, 0), np.int32), (), y, np.ones(5000)))
     >>> ages.cells(0)[1].sum(axis=0), ages.error() < 0.02
