@@ -125,7 +125,9 @@ class Reservoir(ArraySummary):
         super().check(arrays)
         n = int(np.count_nonzero(arrays["y"] >= 0))
         require((arrays["y"][:n] >= 0).all(), "the rows kept do not come first")
-        require(arrays["seen"][0] >= n, "more rows are kept than were seen")
+        require(
+            n <= arrays["seen"][0] < 1 << 53, "more rows are kept than were seen, or more seen than ever come"
+        )
         for j in range(len(self.lengths.words)):
             indptr = arrays[f"{j}.indptr"]
             require(len(indptr) == n + 1 and indptr[0] == 0, "the words of the sample do not fit its rows")

@@ -198,7 +198,7 @@ def _check_node(
     else:
         children = np.array([first, first + 1])
     inside = len(children) > 0 and children.min() > at and children.max() < count
-    require(inside and at < usual < count, f"the children of node {at} do not follow it")
+    require(inside and usual in children, f"the children of node {at} do not follow it")
 
 
 def _longer(array: NDArray[A], length: int) -> NDArray[A]:
