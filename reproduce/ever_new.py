@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 import bayou
 from bayou import Declared
@@ -37,13 +38,11 @@ CAPS = {"max_values": 1_000, "max_words": 100_000, "max_columns": 1_000, "max_cl
 def strings(prefix: str, first: int, n: int) -> pa.Array:
     """prefix0, prefix1, ... as an Arrow array."""
     numbers = pa.array(np.arange(first, first + n)).cast(pa.string())
-    return pa.compute.binary_join_element_wise(pa.scalar(prefix), numbers, "")
+    return pc.binary_join_element_wise(pa.scalar(prefix), numbers, "")
 
 
 def blocks(news: str, rows: int) -> Iterator[tuple[pa.Table, Any]]:
     """The stream, block by block: one ordinary name, and what is new."""
-    import pyarrow.compute  # noqa: F401 - pa.compute
-
     for first in range(0, rows, BLOCK):
         number = np.arange(first, first + BLOCK)
         labels = number * 7 % 3 % 2

@@ -43,7 +43,7 @@ class DataError(BayouError, ValueError):
         super().__init__(f"{place + ': ' if place else ''}{problem}{shown}{f' ({remedy})' if remedy else ''}")
 
     def in_row(self, row: int) -> DataError:
-        """The same problem, found in another row."""
+        """This error as it would have been raised for another row."""
         return DataError(self.problem, row=row, column=self.column, value=self.value, remedy=self.remedy)
 
 

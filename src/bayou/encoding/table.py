@@ -163,7 +163,7 @@ def _from_records(records: Sequence[Mapping[Any, Any]]) -> Table:
 
 
 def _from_even_records(records: Sequence[Mapping[Any, Any]], keys: Sequence[str]) -> Table:
-    """The same columns from records that have the same keys in the same order, without a step per cell."""
+    """Columns of records that all have the same keys in the same order, without a step per cell."""
     found = []
     for name, cells in zip(keys, zip(*(record.values() for record in records), strict=True), strict=False):
         first = next((i for i, value in enumerate(cells) if not is_missing(value)), None)
