@@ -2,7 +2,7 @@
 
 python reproduce/document_003_why.py peers          scikit-learn's random codes on the same folds as ours
 python reproduce/document_003_why.py draws          BCH rows drawn freely, without complements, and random rows, by seed
-python reproduce/document_003_why.py loudness       log-loss by the constant that turns bits into log-odds
+python reproduce/document_003_why.py scale       log-loss by the constant that turns bits into log-odds
 python reproduce/document_003_why.py synthetic      text drawn from one multinomial per class, by size of the sample
 python reproduce/document_003_why.py normal         normal densities on word counts: floors, density or mass
 """
@@ -89,7 +89,7 @@ def draws() -> None:
                 print(f"{name}, {bits} bits, {kind}: {spread(found)}")
 
 
-def loudness() -> None:
+def scale() -> None:
     for name, X, y in texts():
         for ecoc.LOG_ODDS_PER_BIT in (2.0, 4.0, 8.0, 16.0):
             models = {f"{d}": EcocNB(MultinomialNB(), BCH(63), d) for d in ("l1", "hamming")}
@@ -177,6 +177,6 @@ def normal() -> None:
 
 
 if __name__ == "__main__":
-    parts = {"peers": peers, "draws": draws, "loudness": loudness, "synthetic": synthetic, "normal": normal}
+    parts = {"peers": peers, "draws": draws, "scale": scale, "synthetic": synthetic, "normal": normal}
     for part in sys.argv[1:] or parts:
         parts[part]()

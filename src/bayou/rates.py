@@ -9,14 +9,14 @@ from bayou.recipe import Recipe
 
 
 class Rate(Recipe):
-    """Base of the rules by which weights learn: from pointwise mutual information (`lift`), or from raw terms."""
+    """Base of the rules by which weights learn: from pointwise mutual information (`pmi`), or from raw terms."""
 
     __slots__ = ()
 
     @property
     def takes_pmi(self) -> bool:
         """Whether the inputs are pointwise mutual information rather than raw terms."""
-        return bool(getattr(self, "lift", False))
+        return bool(getattr(self, "pmi", False))
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,15 @@ class Constant(Rate):
     ----------
     eta
         The rate; 0 is naive Bayes, bit for bit.
-    lift
+    pmi
         Inputs ln p(x | c) - ln p(x) instead of ln p(x | c).
 
     >>> Constant(0.01)
-    Constant(eta=0.01, lift=False)
+    Constant(eta=0.01, pmi=False)
     """
 
     eta: float = 1e-4
-    lift: bool = False
+    pmi: bool = False
 
     def __post_init__(self) -> None:
         _at_least_zero(self, "eta")
@@ -60,13 +60,13 @@ class Decaying(Rate):
     """A learning rate that falls, eta / (1 + t / horizon)^power after rows of total weight t.
 
     >>> Decaying(0.1, horizon=100, power=0.5)
-    Decaying(eta=0.1, horizon=100, power=0.5, lift=False)
+    Decaying(eta=0.1, horizon=100, power=0.5, pmi=False)
     """
 
     eta: float = 0.01
     horizon: float = 1000.0
     power: float = 1.0
-    lift: bool = False
+    pmi: bool = False
 
     def __post_init__(self) -> None:
         _at_least_zero(self, "eta", "power")
@@ -79,11 +79,11 @@ class AdaGrad(Rate):
     """AdaGrad: eta / sqrt(1 + sum of squared gradients) per weight, each step cut back so that it cannot overshoot.
 
     >>> AdaGrad(0.3)
-    AdaGrad(eta=0.3, lift=True)
+    AdaGrad(eta=0.3, pmi=True)
     """
 
     eta: float = 0.3
-    lift: bool = True
+    pmi: bool = True
 
     def __post_init__(self) -> None:
         _at_least_zero(self, "eta")
@@ -97,12 +97,12 @@ class KunchevaPlumpton(Rate):
     attributes, because inputs add up over them. (Kuncheva and Plumpton 2008.)
 
     >>> KunchevaPlumpton(window=50)
-    KunchevaPlumpton(start=0.1, window=50, lift=False)
+    KunchevaPlumpton(start=0.1, window=50, pmi=False)
     """
 
     start: float = 0.1
     window: int = 100
-    lift: bool = False
+    pmi: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < self.start < 1 or not 1 <= self.window <= 100_000:
@@ -120,17 +120,17 @@ class MiniBatch(Rate):
     ----------
     rows, passes
         Rows per batch, and how often each batch is gone through, one averaged step per pass.
-    eta, lift
+    eta, pmi
         As in `AdaGrad`.
 
     >>> MiniBatch(passes=3)
-    MiniBatch(rows=100, passes=3, eta=0.3, lift=True)
+    MiniBatch(rows=100, passes=3, eta=0.3, pmi=True)
     """
 
     rows: int = 100
     passes: int = 5
     eta: float = 0.3
-    lift: bool = True
+    pmi: bool = True
 
     def __post_init__(self) -> None:
         _at_least_zero(self, "eta")

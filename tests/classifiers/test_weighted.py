@@ -45,7 +45,7 @@ MODELS = {  # beside the default, on which the contract runs in test_contract.py
     "drift": lambda: WeightedNB(rate=Experts(forget=0.99, persistence=True, average=False)),
     "rule D": lambda: WeightedNB(rate=Experts(published=True), smoothing=MEstimate(2.0), prior="laplace"),
     "paper": lambda: WeightedNB(rate="paper"),
-    "raw AdaGrad": lambda: WeightedNB(rate=AdaGrad(lift=False)),
+    "raw AdaGrad": lambda: WeightedNB(rate=AdaGrad(pmi=False)),
     "errors": lambda: WeightedNB(rate=KunchevaPlumpton(window=10)),
     "tied, decaying": lambda: WeightedNB(rate=Decaying(0.1, horizon=10), tied=True),
     "mini-batches": lambda: WeightedNB(rate=MiniBatch(rows=7)),
@@ -112,7 +112,7 @@ def test_terms_before_each_row_are_those_of_single_rows(view, smoothing):
         slow.update(row)
 
 
-@pytest.mark.parametrize("rate", ["paper", "experts", AdaGrad(lift=False)], ids=str)
+@pytest.mark.parametrize("rate", ["paper", "experts", AdaGrad(pmi=False)], ids=str)
 def test_units_do_not_matter(rate):
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=400)

@@ -16,7 +16,7 @@ from bayou.training import restored
 from bayou.training.batches import batches
 
 
-def contest() -> dict[str, Any]:
+def competitors() -> dict[str, Any]:
     return {"nb": NaiveBayes(), "tree": HoeffdingTree(), "reset": ResetOnDrift(), "mine": NoChange()}
 
 
@@ -40,7 +40,7 @@ def numbers(work: Prequential) -> dict[str, Any]:
 def test_taken_apart_after_every_batch(block: int) -> None:
     """Classes come late, windows are half full, points of curves are thinned out."""
     X, y = records(600, 5)
-    alone, stopped = Prequential(contest(), window=50), Prequential(contest(), window=50)
+    alone, stopped = Prequential(competitors(), window=50), Prequential(competitors(), window=50)
     stopped = taken_apart(stopped)
     for batch in batches((X, y), block):
         alone.step(batch)

@@ -83,16 +83,16 @@ def test_densities_against_fractions(rows, ddof):
 @given(rows=ROWS, ddof=st.sampled_from([0, 1]), floor=st.sampled_from([0.0, 1e-9, 0.5]))
 def test_densities_are_those_before_each_row(rows, ddof, floor):
     block, reader = block_of(rows), Gaussian(ddof, floor)
-    trailing, stepping = empty(), empty()
+    tested, stepping = empty(), empty()
     out, expected = np.zeros((block.n, 3)), np.zeros((block.n, 3))
-    reader.predict_then_update(trailing, block, out)
+    reader.predict_then_update(tested, block, out)
     for i in range(block.n):
         row = block.rows(i, i + 1)
         reader.add_log_prob(stepping, row, expected[i : i + 1])
         assert np.array_equal(expected[i], reader.terms(stepping, row)[0].sum(axis=0))
         stepping.update(row)
     assert np.array_equal(out, expected)
-    assert np.array_equal(trailing.m2, stepping.m2)
+    assert np.array_equal(tested.m2, stepping.m2)
     assert np.isfinite(out).all()
 
 

@@ -28,15 +28,15 @@ def sized(rate, d, k, tied=False):
     return weights
 
 
-def feed(weights, terms, prior, label=None, w=1.0, lift=None):
+def feed(weights, terms, prior, label=None, w=1.0, pmi_prior=None):
     """One row; returns its scores."""
     terms = np.array(terms, dtype=float)[None]
     prior = np.array(prior, dtype=float)[None]
-    lift = prior if lift is None else np.array(lift, dtype=float)[None]
+    pmi_prior = prior if pmi_prior is None else np.array(pmi_prior, dtype=float)[None]
     y = np.array([-1 if label is None else label], dtype=np.int32)
     edges = np.array([0, 0, terms.shape[1]], dtype=np.int64)
     index = np.arange(terms.shape[1])
-    return weights.learn(terms, np.zeros((1, 0)), prior, lift, edges, y, np.array([w]), index, 0)[0]
+    return weights.learn(terms, np.zeros((1, 0)), prior, pmi_prior, edges, y, np.array([w]), index, 0)[0]
 
 
 def terms_of(x):
@@ -66,7 +66,7 @@ def test_rule_d_steps():
     weights, counts = sized(Experts(published=True), 2, 2), np.zeros(2)
     for (x, label), expected in zip(STEPS, DEFAULT["P"], strict=True):
         prior = np.log((counts + 0.5) / (counts.sum() + 1))
-        scores = feed(weights, terms_of(x), prior, label, lift=np.log([0.6, 0.4]))
+        scores = feed(weights, terms_of(x), prior, label, pmi_prior=np.log([0.6, 0.4]))
         np.testing.assert_allclose(np.exp(scores), expected, rtol=1e-12)
         counts[label] += 1
     np.testing.assert_allclose(weights.factors, DEFAULT["W"], rtol=1e-12)
@@ -175,7 +175,7 @@ def test_mini_batches_are_the_slow_twin():
         rows = []
         for i in range(start, start + 8):
             feed(fast, terms[i], prior[i], int(y[i]))
-            inputs = naive.lift(terms[i].tolist(), prior[i].tolist())
+            inputs = naive.pmi(terms[i].tolist(), prior[i].tolist())
             rows.append((inputs, (prior[i] + terms[i].sum(axis=0)).tolist(), int(y[i])))
         for _ in range(3):
             naive.batch_step(*slow, rows, 0.3)

@@ -15,7 +15,7 @@ def softmax(scores: Sequence[float]) -> Vector:
     return [part / sum(parts) for part in parts]
 
 
-def lift(terms: Sequence[Sequence[float]], prior: Sequence[float]) -> Matrix:
+def pmi(terms: Sequence[Sequence[float]], prior: Sequence[float]) -> Matrix:
     """Z_ik = ln p(x_i | k) - ln sum_j pi_j p(x_i | j); a missing column stays 0."""
     out = []
     for row in terms:
@@ -61,7 +61,7 @@ class Experts:
     ) -> Vector:
         """The mixed probabilities before the row, which is then learned."""
         d, k = len(self.W), len(prior)
-        Z = lift(terms, pmi_prior)
+        Z = pmi(terms, pmi_prior)
         HN = [sum(Z[i][c] for i in range(d)) for c in range(k)]
         heat = [h + (0.0 if self.published else p) for h, p in zip(HN, prior, strict=True)]
         if not self.published:

@@ -144,15 +144,15 @@ def test_tables_direct_and_row_by_row_give_the_same_bits(name, k, seed):
     np.testing.assert_array_equal(np.tile(one_by_one, (60, 1)), many)
     if name != "aode, often":
         assert not np.isnan(at_once).any()
-    trailed, looped = case.counts.copy(), case.counts.copy()
+    tested, looped = case.counts.copy(), case.counts.copy()
     out, want = np.zeros((case.queries.n, k)), np.zeros((case.queries.n, k))
-    reader.predict_then_update(trailed, case.queries, out)
+    reader.predict_then_update(tested, case.queries, out)
     for i in range(case.queries.n):
         row = case.queries.rows(i, i + 1)
         reader.add_log_prob(looped, row, want[i : i + 1])
         looped.update(row)
     np.testing.assert_array_equal(out, want)
-    np.testing.assert_array_equal(trailed.pairs, looped.pairs)
+    np.testing.assert_array_equal(tested.pairs, looped.pairs)
 
 
 def repeated(block, times):

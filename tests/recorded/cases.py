@@ -123,11 +123,11 @@ VARIANTS: list[tuple[str, tuple[str, ...], list[str]]] = [
         MOST,
         [
             "WeightedNB(rate='constant')",
-            "WeightedNB(rate=Constant(0.01, lift=True), tied=True)",
+            "WeightedNB(rate=Constant(0.01, pmi=True), tied=True)",
             "WeightedNB(rate=PaperRate())",
             "WeightedNB(rate=Decaying(0.1, horizon=100, power=0.5))",
             "WeightedNB(rate='adagrad')",
-            "WeightedNB(rate=AdaGrad(0.1, lift=False), tied=True)",
+            "WeightedNB(rate=AdaGrad(0.1, pmi=False), tied=True)",
             "WeightedNB(rate=KunchevaPlumpton(window=50))",
             "WeightedNB(rate='mini-batch')",
             "WeightedNB(rate=MiniBatch(rows=40, passes=2), tied=True)",

@@ -131,9 +131,9 @@ def differences(before: Made, now: Made) -> tuple[list[str], list[tuple[str, str
                     continue
                 place = f"{case}: {way}: {name}"
                 if _same_contents(a, b) or (name == "digest" and fresh_names):
-                    renamed.append((place, _told(a, b)))
+                    renamed.append((place, _difference(a, b)))
                 else:
-                    other.append(f"{place}: {_told(a, b) or f'{a} -> {b}'}")
+                    other.append(f"{place}: {_difference(a, b) or f'{a} -> {b}'}")
     return other, renamed
 
 
@@ -147,7 +147,7 @@ def _same_contents(a: Any, b: Any) -> bool:
     return " " in a and " " in b and a.split()[0] == b.split()[0]
 
 
-def _told(a: Any, b: Any) -> str:
+def _difference(a: Any, b: Any) -> str:
     """Which arrays differ, where both records hold all of them."""
     if not (isinstance(a, Mapping) and isinstance(b, Mapping)):
         return ""

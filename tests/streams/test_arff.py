@@ -189,8 +189,8 @@ def test_no_rows_and_no_final_newline(tmp_path: Path) -> None:
 
 def test_labels_are_plain_whatever_the_target_was_declared(tmp_path: Path) -> None:
     text = "@relation r\n@attribute x real\n@attribute c real\n@data\n1,1\n2,2\n"
-    for wish, kind in (({}, "double"), ({"nominal": ["c"]}, "string")):
-        with opened(tmp_path, text, **wish) as stream:
+    for options, kind in (({}, "double"), ({"nominal": ["c"]}, "string")):
+        with opened(tmp_path, text, **options) as stream:
             rows = stream.read(5)
             assert rows is not None
             assert str(rows.labels.type) == kind

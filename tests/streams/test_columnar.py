@@ -1,4 +1,4 @@
-"""Parquet and Arrow: kinds from types, wishes, and damaged files."""
+"""Parquet and Arrow: kinds from types and options, and damaged files."""
 
 from __future__ import annotations
 

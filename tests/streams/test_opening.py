@@ -39,10 +39,10 @@ def test_no_target_on_request(tmp_path: Path) -> None:
             assert list(rows.columns) == ["x", "day", "z", "y"]
 
 
-def test_wishes_override_kinds(tmp_path: Path) -> None:
+def test_options_override_kinds(tmp_path: Path) -> None:
     for name in ("s.csv", "s.arff", "s.jsonl", "s.parquet"):
-        wished = {"target": "y", "nominal": ["z"], "text": ["day"], "ignore": ["x"]}
-        with open_stream(write(tmp_path, name), **wished) as stream:
+        options = {"target": "y", "nominal": ["z"], "text": ["day"], "ignore": ["x"]}
+        with open_stream(write(tmp_path, name), **options) as stream:
             assert stream.columns == {"day": ColumnType("text"), "z": ColumnType("nominal")}
             rows = stream.read(2)
             assert rows is not None
@@ -50,7 +50,7 @@ def test_wishes_override_kinds(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "match"),
+    ("options", "match"),
     [
         ({"nominal": ["q"]}, "no column 'q'"),
         ({"nominal": ["x"], "numeric": ["x"]}, "two kinds"),
@@ -58,9 +58,9 @@ def test_wishes_override_kinds(tmp_path: Path) -> None:
         ({"ignore": ["y"]}, "both the target and ignored"),
     ],
 )
-def test_contradictory_wishes(tmp_path: Path, wish: dict[str, list[str]], match: str) -> None:
+def test_contradictory_options(tmp_path: Path, options: dict[str, list[str]], match: str) -> None:
     with pytest.raises(SchemaError, match=match):
-        open_stream(write(tmp_path, "s.csv"), target="y", **wish)
+        open_stream(write(tmp_path, "s.csv"), target="y", **options)
 
 
 def test_unknown_format_policy_and_path(tmp_path: Path) -> None:

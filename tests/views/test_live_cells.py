@@ -69,22 +69,22 @@ def test_weights_follow_and_intervals_wait():
 @pytest.mark.parametrize("step", [1, 7, 200])
 def test_learning_in_any_blocks_leaves_the_same_bits(step):
     x, y, w = learned()
-    trailed, learnt = view_of(x[:400], y[:400]), view_of(x[:400], y[:400])
+    tested, learnt = view_of(x[:400], y[:400]), view_of(x[:400], y[:400])
     whole, parts = np.zeros((200, 2)), np.zeros((200, 2))
-    trailed.predict_then_update(block_of(x[400:], y[400:], w[400:]), whole)
+    tested.predict_then_update(block_of(x[400:], y[400:], w[400:]), whole)
     for lo in range(400, 600, step):
         part = block_of(x[lo : lo + step], y[lo : lo + step], w[lo : lo + step])
         learnt.add_log_prob(part.rows(0, 1), parts[lo - 400 : lo - 399])
         learnt.update(part)
-    assert digest(trailed.arrays()) == digest(learnt.arrays())
+    assert digest(tested.arrays()) == digest(learnt.arrays())
     assert np.array_equal(parts[::step], whole[::step])
     one, many = np.zeros((600, 2)), np.zeros((600, 2))
     block = block_of(x, y)
-    trailed.add_log_prob(block, many)
+    tested.add_log_prob(block, many)
     for i in range(600):
-        trailed.add_log_prob(block.rows(i, i + 1), one[i : i + 1])
+        tested.add_log_prob(block.rows(i, i + 1), one[i : i + 1])
     assert np.array_equal(one, many)
-    np.testing.assert_allclose(trailed.column_terms(block).sum(axis=1), many, atol=1e-12)
+    np.testing.assert_allclose(tested.column_terms(block).sum(axis=1), many, atol=1e-12)
 
 
 def test_one_interval_says_exactly_nothing():

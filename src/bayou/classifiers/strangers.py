@@ -11,7 +11,7 @@ def tell_strangers(ours: Schema, theirs: Schema) -> None:
 
     Shards made by `fresh` begin with the same schema; one that has met nothing joins in silence.
     """
-    told = [
+    differences = [
         f"no {what} in common ({listed(mine)} with {listed(other)})"
         for what, mine, other in (
             ("column", sorted(ours.place), sorted(theirs.place)),
@@ -19,9 +19,9 @@ def tell_strangers(ours: Schema, theirs: Schema) -> None:
         )
         if mine and other and not {*mine} & {*other}
     ]
-    if told:
+    if differences:
         warn_user(
-            f"the merged models have {' and '.join(told)}: now one model knows all of them, and what the other "
+            f"the merged models have {' and '.join(differences)}: now one model knows all of them, and what the other "
             "learned nothing of counts as missing there",
             MergeWarning,
         )

@@ -90,13 +90,13 @@ def lines(columns: list[dict[str, Any]], all: bool) -> list[list[str]]:
             shortened(facts["name"], 40),
             percent(facts["information"]) + ("*" if facts["information_from"] == "normals" else " "),
             f"{facts['level']:.4f}" if "level" in facts else "-",
-            _told(facts, all),
+            _facts_in_words(facts, all),
         ]
         for facts in (columns if all else columns[:MOST])
     ]
 
 
-def _told(facts: dict[str, Any], all: bool) -> str:
+def _facts_in_words(facts: dict[str, Any], all: bool) -> str:
     from bayou.plain_text import shortened
     from bayou.report.numbers import number
 

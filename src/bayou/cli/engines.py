@@ -52,8 +52,8 @@ def learned_apart(
     from bayou.cli.jobs import Done
     from bayou.training import Learning
 
-    told = {"--rows": job.limit, "--checkpoint": folder, "--dead-letters": job.stream["dead_letters"]}
-    for option, value in told.items():
+    refused = {"--rows": job.limit, "--checkpoint": folder, "--dead-letters": job.stream["dead_letters"]}
+    for option, value in refused.items():
         if value is not None:
             raise UsageError(
                 f"{option} does not go with several files, --jobs or --engine; learn one file in one process with it"
@@ -130,6 +130,6 @@ def _in_one_sentence() -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         if os.environ.get("BAYOU_DEBUG"):
             raise
-        told = [line.strip() for line in str(error).splitlines() if line.strip()]
-        causes = [line for line in told if line.startswith(": ")] or told[:1] or [type(error).__name__]
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        causes = [line for line in lines if line.startswith(": ")] or lines[:1] or [type(error).__name__]
         raise SparkError(f"Spark says: {causes[0].removeprefix(': ')[:500]}") from None

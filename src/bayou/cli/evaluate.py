@@ -91,7 +91,7 @@ def again(found: Snapshot, job: Job) -> Prequential:
     from bayou.evaluate.prequential import Prequential
     from bayou.training import restored
 
-    window = job.wishes.get("window")
+    window = job.settings.get("window")
     if type(window) is not int or window < 1:
         raise DataError("the checkpoint does not tell its window", remedy="start again in an empty folder")
     return cast(Prequential, restored(Prequential(found.models, window=window), found))
@@ -104,8 +104,8 @@ def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) ->
     labels = next(iter(found.results.values())).labels
     check_some_rows(done, job, labels)
     if json:
-        told = {"file": job.title, "target": done.target, "rejects": dict(done.rejects)}
-        out_json({**told, **_without_curves(found.to_dict())})
+        summary = {"file": job.title, "target": done.target, "rejects": dict(done.rejects)}
+        out_json({**summary, **_without_curves(found.to_dict())})
     else:
         show(found, done.about, bool(job.results.get("confusion")), quiet)
     tell_rejects(done.rejects)

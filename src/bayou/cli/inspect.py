@@ -29,9 +29,9 @@ def inspect(
         out_json({"file": model_file, **facts, **learned})
         return
     words = _in_words(facts, all)
-    told = {name: words.get(name, value) for name, value in facts.items() if name != "class weights"}
-    width = max(map(len, told))
-    for name, value in told.items():
+    shown = {name: words.get(name, value) for name, value in facts.items() if name != "class weights"}
+    width = max(map(len, shown))
+    for name, value in shown.items():
         out(f"{name.ljust(width)}  {clean(f'{value:,}' if isinstance(value, int) else value)}")
     if inside is None:
         return
@@ -94,15 +94,15 @@ def _in_words(facts: dict[str, Any], all: bool) -> dict[str, str]:
     """Lists as text; classes with their share of the rows, where it is known."""
     from bayou.report.numbers import number, share
 
-    told = {name: _some(value, all) for name, value in facts.items() if isinstance(value, list)}
+    shown = {name: _some(value, all) for name, value in facts.items() if isinstance(value, list)}
     weights = facts.get("class weights", [])
     if sum(weights) > 0:
         each = [
             f"{c} {number(w)} ({share(w / sum(weights))})"
             for c, w in zip(facts["classes"], weights, strict=True)
         ]
-        told["classes"] = _some(each, all)
-    return told
+        shown["classes"] = _some(each, all)
+    return shown
 
 
 def _some(values: list[Any], all: bool, most: int = 20) -> str:

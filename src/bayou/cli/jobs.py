@@ -30,7 +30,7 @@ _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 class Job:
     """What was asked for.
 
-    `stream` are the arguments of `open_stream`, `title` what people call it; `wishes` are the options that the
+    `stream` are the arguments of `open_stream`, `title` what people call it; `settings` are the options that the
     result depends on, `results` those that say where it goes. All of it JSON values, and paths are absolute.
     """
 
@@ -38,7 +38,7 @@ class Job:
     title: str
     stream: Mapping[str, Any]
     limit: int | None
-    wishes: Mapping[str, Any]
+    settings: Mapping[str, Any]
     results: Mapping[str, Any]
 
     @staticmethod
@@ -46,13 +46,13 @@ class Job:
         command: str,
         stream: Mapping[str, Any],
         rows: int | None,
-        wishes: Mapping[str, Any],
+        settings: Mapping[str, Any],
         results: Mapping[str, Any],
     ) -> Job:
         """What somebody has typed."""
         from bayou.training import portable
 
-        return Job(command, options.title(stream["path"]), portable(stream), rows, wishes, results)
+        return Job(command, options.title(stream["path"]), portable(stream), rows, settings, results)
 
     def notes(self) -> dict[str, Any]:
         """What a checkpoint keeps."""
@@ -62,7 +62,7 @@ class Job:
     def of(found: Snapshot) -> Job:
         """The job of a checkpoint."""
         notes = found.notes
-        whole = all(isinstance(notes.get(key), dict) for key in ("stream", "wishes", "results"))
+        whole = all(isinstance(notes.get(key), dict) for key in ("stream", "settings", "results"))
         if not whole or notes.get("command") not in ("learn", "evaluate"):
             raise DataError(
                 "this checkpoint was not made by `bayou learn` or `bayou evaluate`",
@@ -77,7 +77,9 @@ class Job:
                 f"{folder} belongs to `bayou {other.command}`; give another folder, or go on with "
                 f"`bayou resume {folder}`"
             )
-        mine, theirs = ({**job.stream, "path": "", "rows": job.limit, **job.wishes} for job in (self, other))
+        mine, theirs = (
+            {**job.stream, "path": "", "rows": job.limit, **job.settings} for job in (self, other)
+        )
         differ = [name for name in mine if mine[name] != theirs.get(name)]
         if differ:
             raise UsageError(

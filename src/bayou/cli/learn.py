@@ -87,10 +87,10 @@ def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) ->
     if not done.stopped or folder is None:
         learner.refresh()
         save_model(learner, out)
-        told = {"model": repr(learner), "out": out, "rows": done.rows, "rejects": done.rejects}
+        summary = {"model": repr(learner), "out": out, "rows": done.rows, "rejects": done.rejects}
         if json:
             rate = (done.rows - done.before) / done.seconds if done.seconds > 0 else 0.0
-            out_json({**told, "rows_per_second": rate})
+            out_json({**summary, "rows_per_second": rate})
         elif not quiet:
             note(
                 f"{done.about}, {time_text(done.seconds)}; {learner!r} saved as {shown} "

@@ -40,11 +40,11 @@ def compare_columns(model: Any, offered: Collection[str], file: str, quiet: bool
     if not lacking:
         return
     more = f" and {len(lacking) - 20:,} more" if len(lacking) > 20 else ""
-    told = f"not in the file, taken as missing: {', '.join(lacking[:20])}{more}"
+    remark = f"not in the file, taken as missing: {', '.join(lacking[:20])}{more}"
     if len(lacking) >= MANY * len(columns):
-        warn(f"{len(lacking)} of the {len(columns)} columns the model learned are {told}")
+        warn(f"{len(lacking)} of the {len(columns)} columns the model learned are {remark}")
     elif not quiet:
-        note(told)
+        note(remark)
 
 
 def is_known(model: Any, name: str) -> bool:
@@ -77,7 +77,7 @@ def matching(
 
     kinds = {name: kind.value for name, (kind, _) in model.schema_.place.items()}
 
-    def opened(wishes: dict[str, list[str]]) -> Source:
+    def opened(by_kind: dict[str, list[str]]) -> Source:
         from bayou.streams import open_stream
         from bayou.streams.dates import DateWarning
 
@@ -85,7 +85,7 @@ def matching(
             warnings.simplefilter(
                 "ignore", DateWarning
             )  # kinds are those of the model, whatever the file suggests
-            return open_stream(file, target=target, policy=policy, format=format, ignore=ignore, **wishes)  # type: ignore[arg-type] # by name
+            return open_stream(file, target=target, policy=policy, format=format, ignore=ignore, **by_kind)  # type: ignore[arg-type] # by name
 
     stream = opened({})
     other = {n: kinds[n] for n, c in stream.columns.items() if n in kinds and kinds[n] != c.kind}

@@ -46,7 +46,7 @@ def _news(merged: Any, other: Any, title: str, force: bool) -> list[str]:
     """What a model brings or lacks, in words; one that looks like a stranger is refused unless it is forced."""
     if not (merged.started and other.started):
         return [f"{title} has learned nothing"] if not other.started else []
-    told = []
+    differences = []
     for what, ours, theirs in (
         ("column", sorted(merged.schema_.place), sorted(other.schema_.place)),
         ("class", merged.labels(), other.labels()),
@@ -62,8 +62,8 @@ def _news(merged: Any, other: Any, title: str, force: bool) -> list[str]:
             ([n for n in ours if n not in {*theirs}], f"not in {title}"),
         ):
             if names:
-                told.append(f"{whose}: {what if len(names) == 1 else plural} {_some(names)}")
-    return told
+                differences.append(f"{whose}: {what if len(names) == 1 else plural} {_some(names)}")
+    return differences
 
 
 def _some(names: list[Any], most: int = 10) -> str:

@@ -36,9 +36,13 @@ def models(
     for short, fact in facts.items():
         out(f"{heading(short)}  {fact['class']}")
         prose(fact["about"], "    ")
-        for option, told in fact["options"].items():
-            default = "required" if told["default"] is None and told["required"] else f"{told['default']}"
-            about = told["about"] if name is not None else _first_sentence(told["about"])
+        for option, described in fact["options"].items():
+            default = (
+                "required"
+                if described["default"] is None and described["required"]
+                else f"{described['default']}"
+            )
+            about = described["about"] if name is not None else _first_sentence(described["about"])
             prose(f"{option}={default}  {about}".rstrip(), "      ")
         out()
     out('Options are given like this: --model "nb(smoothing=0.5)"')
@@ -71,9 +75,9 @@ def _resolved(text: str, name: str, depth: int = 0) -> str:
     homes = {cls.__name__: cls for cls in specs.classifiers().values()}
     if found is None or found[1] not in homes or depth > 3:
         return text
-    told = _resolved(_parameter_docs(homes[found[1]]).get(name, ""), name, depth + 1)
+    explained = _resolved(_parameter_docs(homes[found[1]]).get(name, ""), name, depth + 1)
     rest = text[found.end() :].lstrip(";,. ")
-    return f"{told.rstrip('.')}; {rest}" if told and rest else told or text
+    return f"{explained.rstrip('.')}; {rest}" if explained and rest else explained or text
 
 
 _SIGNS = {

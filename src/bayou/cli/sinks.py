@@ -71,11 +71,11 @@ def _made(file: Any, format: str, escape_formulas: bool) -> Sink:
     if format == "jsonl":
         return _JsonLines(file)
     if format in ("csv", "tsv", "parquet"):
-        return _Arrow(file, format, escape_formulas and format != "parquet")
+        return _ArrowWriter(file, format, escape_formulas and format != "parquet")
     raise OptionError("unknown format", value=format, remedy="csv, tsv, jsonl or parquet")
 
 
-class _Arrow:
+class _ArrowWriter:
     """CSV and Parquet by Arrow; the first batch says what the columns are."""
 
     def __init__(self, file: Any, format: str, escape_formulas: bool) -> None:

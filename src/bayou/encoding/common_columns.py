@@ -12,7 +12,7 @@ from bayou.errors import ColumnWarning, listed, warn_user
 from bayou.schema import Schema
 
 MANY = 0.5  # of the model's columns; where so many are lacking, the answer is mostly the prior
-MOST_TOLD = 64  # sets of columns that are warned of: records may bring ever new ones
+MOST_WARNED = 64  # sets of columns that are warned of: records may bring ever new ones
 
 
 def suspicious(batch: Batch, table: Table) -> bool:
@@ -20,16 +20,16 @@ def suspicious(batch: Batch, table: Table) -> bool:
     return bool(table.n and len(batch.place) <= MANY * len(batch.schema.place)) or table.sparse is not None
 
 
-def compare_columns(schema: Schema, table: Table, X: Any, told: set[frozenset[str]]) -> None:
+def compare_columns(schema: Schema, table: Table, X: Any, warned: set[frozenset[str]]) -> None:
     """Warn, once for each set of columns, of rows that lack most of what the model learned.
 
     A record leaves out what it does not know, and a document may consist of new words: so few known columns are
     suspicious in a table, whose columns are all there are, and in records only beside columns with unknown names.
     """
-    if not schema.place or not table.n or len(told) >= MOST_TOLD:
+    if not schema.place or not table.n or len(warned) >= MOST_WARNED:
         return
     given = _given(table, X)
-    if not given or given in told:
+    if not given or given in warned:
         return
     columns = [name for name in schema.place if name != WORDS]
     words: Mapping[Any, int] = schema.vocabularies[WORDS].codes if WORDS in schema.place else {}
@@ -49,7 +49,7 @@ def compare_columns(schema: Schema, table: Table, X: Any, told: set[frozenset[st
             f"{len(lacking)} of the {len(columns)} columns the model learned are not in the rows and taken as "
             f"missing: {listed(lacking)}; the rows have {listed(sorted(given))}"
         )
-    told.add(given)
+    warned.add(given)
     warn_user(text, ColumnWarning)
 
 

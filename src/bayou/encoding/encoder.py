@@ -44,7 +44,7 @@ class Encoder:
         self.numbers_are_words = numbers_are_words
         self.unusable = 0
         self._lookups = Lookups(schema)
-        self._told: set[frozenset[str]] = set()
+        self._warned: set[frozenset[str]] = set()
         self.forget()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class Encoder:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._lookups = Lookups(self.schema)
-        self._told = set()
+        self._warned = set()
         self.forget()
 
     def forget(self) -> None:
@@ -110,7 +110,7 @@ class Encoder:
         else:
             self._fill(block, batch, table)
             if not learn and suspicious(batch, table):
-                compare_columns(self.schema, table, X, self._told)
+                compare_columns(self.schema, table, X, self._warned)
         block.schema_change_rows = sorted(set(batch.schema_change_rows))
         return block, batch.growth()
 

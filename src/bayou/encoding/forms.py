@@ -82,7 +82,7 @@ class Strings:
 
 
 @dataclass(slots=True)
-class Views:
+class StringViews:
     """Strings as Arrow's views; those of more than 12 bytes stand in `data`."""
 
     views: Bytes
@@ -101,7 +101,7 @@ class Integers:
     flags: bool
 
 
-Form = Indices | Strings | Views | Integers
+Form = Indices | Strings | StringViews | Integers
 
 
 def is_arrow(values: Any) -> bool:
@@ -229,7 +229,7 @@ def _arrow_form(values: Any) -> Form | None:
         if len(buffers) > 3:
             return _arrow_form(values.cast("large_string"))
         views = _memory(buffers[1], _BYTE, 16 * offset, 16 * n)
-        return Views(views, _memory(buffers[2]) if len(buffers) == 3 else _NONE, _valid(values), offset)
+        return StringViews(views, _memory(buffers[2]) if len(buffers) == 3 else _NONE, _valid(values), offset)
     return None
 
 

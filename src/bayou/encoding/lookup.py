@@ -13,7 +13,7 @@ from bayou.encoding.forms import (
     Indices,
     Integers,
     Strings,
-    Views,
+    StringViews,
     form_of,
     is_arrow,
     picked,
@@ -86,7 +86,7 @@ class Lookup:
                 codes, column, form.ends, form.data, form.valid, form.offset,
                 known.slots, known.starts, known.names, miss,
             )  # fmt: skip
-        assert isinstance(form, Views)
+        assert isinstance(form, StringViews)
         return look_up_views(
             codes, column, form.views.view(np.int32), form.views, form.data, form.valid, form.offset,
             known.slots, known.starts, known.names, miss,

@@ -41,8 +41,8 @@ def as_words(table: Table, start: int) -> Table:
     counts = matrix[rows, ids]
     indptr = np.searchsorted(rows, np.arange(table.n + 1)).astype(np.int64)
     names = table.names if len(words) == len(table.names) else [table.names[j] for j in words]
-    told = table.matrix is not None or all(has_type(table.columns[j]) for j in words)
-    complete = table.complete and told
+    all_typed = table.matrix is not None or all(has_type(table.columns[j]) for j in words)
+    complete = table.complete and all_typed
     first = 0 if complete else int(np.argmax((matrix == matrix).any(axis=1)))
     rest = [j for j, kind in enumerate(kinds) if kind is not Kind.NUMERIC]
     return Table(

@@ -213,7 +213,7 @@ class GroupReading:
         fill_log_table(table, self.counts, self.parts, self.smoothing.alpha, self.smoothing.m, 0.0)
         return table
 
-    def counted(self, counts: Floats) -> Self:
+    def with_counts(self, counts: Floats) -> Self:
         return replace(self, counts=counts)
 
     def columns(self, plan: Alignment) -> Axis:
@@ -268,7 +268,7 @@ class GroupReading:
 
     def odds(self, dichotomies: Dichotomies) -> Odds:
         """All columns of a code share the groups of values."""
-        return PairedOdds(self.counted(dichotomies.sums(self.counts)), dichotomies)
+        return PairedOdds(self.with_counts(dichotomies.sums(self.counts)), dichotomies)
 
     def groups_of(self, column: int) -> list[list[int]]:
         """Keys by group; for plain values a key is the value's code + 1."""

@@ -172,7 +172,7 @@ class IntervalReading:
         """float64[P, K] weight of every interval."""
         return self.partitions.counts
 
-    def counted(self, counts: Floats) -> Self:
+    def with_counts(self, counts: Floats) -> Self:
         return replace(self, partitions=replace(self.partitions, counts=counts))
 
     def columns(self, plan: Alignment) -> Axis:
@@ -235,8 +235,8 @@ class IntervalReading:
             2
         ]:  # smoothing by the weight of the column, which differs from column to column of the code
             counts = [np.ascontiguousarray(parts.counts @ groups.T) for groups in dichotomies.groups()]
-            return ColumnOdds([self.counted(c) for c in counts], dichotomies)
-        return PairedOdds(self.counted(dichotomies.sums(parts.counts)), dichotomies)
+            return ColumnOdds([self.with_counts(c) for c in counts], dichotomies)
+        return PairedOdds(self.with_counts(dichotomies.sums(parts.counts)), dichotomies)
 
     def realign(self, plan: Alignment) -> Self:
         """A new column is one empty interval; a new class has no counts."""

@@ -145,10 +145,10 @@ def _densities(inside: ModelContents, summary: Moments, view: Any, order: Any) -
     reader = view.reader if isinstance(getattr(view, "reader", None), Gaussian) else Gaussian()
     _, centre, half = reader.tables(summary)
     spread = np.sqrt(0.5 / np.maximum(half, 1e-300))
-    told = normal_information(summary.n, centre, spread)
+    information = normal_information(summary.n, centre, spread)
     for j, name in enumerate(inside.schema.names(Kind.NUMERIC)[: summary.n.shape[1]]):
         yield Attribute(
-            name, "numeric", "gaussian", float(told[j]), None, summary.n[order, j],
+            name, "numeric", "gaussian", float(information[j]), None, summary.n[order, j],
             centre=centre[order, j], spread=spread[order, j],
         )  # fmt: skip
 

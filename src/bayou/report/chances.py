@@ -54,14 +54,23 @@ def thresholds(result: Finding, key: str) -> Safe:
 
 
 def _charts(tables: dict[Label, ThresholdTable]) -> tuple[Safe, Safe]:
-    told = "; ".join(f"{c!s}: area {t.auc:.4f}" for c, t in tables.items())
+    description = "; ".join(f"{c!s}: area {t.auc:.4f}" for c, t in tables.items())
     roc = Chart(
-        "ROC curve", told, (0, 1), (0, 1), "false positive rate", "true positive rate", 420, 360,
+        "ROC curve", description, (0, 1), (0, 1), "false positive rate", "true positive rate", 420, 360,
         _percent, _percent,
     )  # fmt: skip
-    told = "; ".join(f"{c!s}: average precision {t.average_precision:.4f}" for c, t in tables.items())
+    description = "; ".join(f"{c!s}: average precision {t.average_precision:.4f}" for c, t in tables.items())
     curve = Chart(
-        "Precision and recall", told, (0, 1), (0, 1), "recall", "precision", 420, 360, _percent, _percent
+        "Precision and recall",
+        description,
+        (0, 1),
+        (0, 1),
+        "recall",
+        "precision",
+        420,
+        360,
+        _percent,
+        _percent,
     )
     roc.line([0, 1], [0, 1], "guide")
     for i, (label, found) in enumerate(tables.items()):
@@ -148,13 +157,13 @@ def reliability(result: Finding) -> Safe:
     found = result.calibration
     if len(found.weight) == 0:
         return Safe("")
-    told = ", ".join(
+    description = ", ".join(
         f"confidence {c:.2f}: right {a:.2f}" for c, a in zip(found.confidence, found.accuracy, strict=True)
     )
     low = max(0.0, math.floor(10 * float(min(found.confidence.min(), found.accuracy.min()))) / 10)
     chart = Chart(
         "Reliability diagram",
-        told,
+        description,
         (low, 1.0),
         (low, 1.0),
         "confidence",

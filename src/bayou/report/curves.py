@@ -37,10 +37,10 @@ def learning_curves(found: Evaluations, background: Background) -> Safe:
         fold("Kappa, Kappa-T, macro F1 and log-loss", *more),
     ]
     if marks:
-        told = "; ".join(
+        noticed = "; ".join(
             f"{name}: by row {', '.join(f'{r:,}' for r in rows)}" for name, rows in marks.items()
         )
-        out.append(tag("p", f"Drift was noticed by {told}.", class_="remark"))
+        out.append(tag("p", f"Drift was noticed by {noticed}.", class_="remark"))
     return join(out)
 
 
@@ -66,9 +66,12 @@ def _pair(
     marks: Mapping[str, list[int]],
 ) -> list[Safe]:
     out = []
-    for form, told in (("windowed", f"{title} over {window}"), ("running", f"{title} since the first row")):
+    for form, heading in (
+        ("windowed", f"{title} over {window}"),
+        ("running", f"{title} since the first row"),
+    ):
         values = {name: getattr(r.curve, form)[metric] for name, r in lines.items()}
-        out.append(figure(told, _chart(lines, values, styles, told, metric, marks)))
+        out.append(figure(heading, _chart(lines, values, styles, heading, metric, marks)))
     return out
 
 
@@ -84,9 +87,9 @@ def _chart(
     low, high = nice_range(shown, metric)
     last = max(r.curve.rows[-1] for r in lines.values())
     as_share = metric != "log_loss"
-    told = ", ".join(f"{name} ends at {v[-1]:.4f}" for name, v in values.items())
+    description = ", ".join(f"{name} ends at {v[-1]:.4f}" for name, v in values.items())
     chart = Chart(
-        title, told, (0.0, float(last)), (low, high), "rows", "",
+        title, description, (0.0, float(last)), (low, high), "rows", "",
         y_text=(lambda v: f"{100 * v:.0f} %") if as_share else (lambda v: f"{v:.3g}"),
     )  # fmt: skip
     for line, (name, rows) in enumerate(marks.items()):

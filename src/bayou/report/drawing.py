@@ -204,8 +204,8 @@ def bars(
             ),
             tag("text", text, x=f"{start + length + 6:.1f}", y=y + 14),
         ]  # fmt: skip
-    told = "; ".join(f"{name}: {text}" for name, _, text in entries)
-    return picture(title, told, 540, 8 + height * len(entries), parts)
+    description = "; ".join(f"{name}: {text}" for name, _, text in entries)
+    return picture(title, description, 540, 8 + height * len(entries), parts)
 
 
 def stack(shares: Sequence[float], title: str) -> Safe:

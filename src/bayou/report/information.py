@@ -27,9 +27,9 @@ def count_information(counts: Floats) -> float:
     total, whole = float(counts.sum()), entropy(classes)
     if total <= 0 or whole <= 0:
         return 0.0
-    told = entropy(parts) + whole - entropy(counts.ravel())
+    shared = entropy(parts) + whole - entropy(counts.ravel())
     chance = (np.count_nonzero(parts) - 1) * (np.count_nonzero(classes) - 1) / (2 * total)
-    return float(min(1.0, max(0.0, (told - chance) / whole)))
+    return float(min(1.0, max(0.0, (shared - chance) / whole)))
 
 
 def normal_information(weight: Floats, centre: Floats, spread: Floats) -> Floats:

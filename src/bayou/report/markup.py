@@ -36,13 +36,13 @@ def tag(name: str, /, *content: object, **attributes: object) -> Safe:
     >>> tag("td", "a < b", class_="num", data_value=0.5)
     '<td class="num" data-value="0.5">a &lt; b</td>'
     """
-    told = []
+    written = []
     for key, value in attributes.items():
         if value is None or value is False:
             continue
-        written = key.rstrip("_").replace("_", "-")
-        told.append(f" {written}" if value is True else f' {written}="{escape(clean(value))}"')
-    start = f"<{name}{''.join(told)}"
+        html_name = key.rstrip("_").replace("_", "-")
+        written.append(f" {html_name}" if value is True else f' {html_name}="{escape(clean(value))}"')
+    start = f"<{name}{''.join(written)}"
     if name in _EMPTY:
         return Safe(f"{start}/>")
     return Safe(f"{start}>{join(content)}</{name}>")

@@ -62,8 +62,8 @@ def mosaic(
             )
         )
     first = list(zip(parts, counts, strict=True))[:12]
-    told = "; ".join(f"{shortened(p, 30)}: {share(float(c.sum()) / total)} of rows" for p, c in first)
-    return picture(f"{name}: classes by part", told, _WIDTH, _HEIGHT - 6, [*shapes, *written])
+    description = "; ".join(f"{shortened(p, 30)}: {share(float(c.sum()) / total)} of rows" for p, c in first)
+    return picture(f"{name}: classes by part", description, _WIDTH, _HEIGHT - 6, [*shapes, *written])
 
 
 def _column(
@@ -89,9 +89,12 @@ def _column(
             )  # fmt: skip
         below += one
     most = sorted(range(len(labels)), key=lambda c: -shares[c])[:3]
-    told = ", ".join(f"{labels[c]} {share(float(shares[c]))}" for c in most)
+    description = ", ".join(f"{labels[c]} {share(float(shares[c]))}" for c in most)
     return tag(
-        "g", tag("title", f"{shortened(part, 120)} ({share(weight)} of rows): {told}"), *rects, class_="fill"
+        "g",
+        tag("title", f"{shortened(part, 120)} ({share(weight)} of rows): {description}"),
+        *rects,
+        class_="fill",
     )
 
 
@@ -123,10 +126,10 @@ def density(name: str, weight: Floats, centre: Floats, spread: Floats, labels: S
     top = max(float(values.max()) for values in curves.values())
     second = sorted(float(values.max()) for values in curves.values())[-2] if len(met) > 1 else top
     top = min(top, 6 * second)  # a spike must not flatten the others
-    told = "; ".join(f"{labels[c]}: mean {centre[c]:.4g}, deviation {spread[c]:.4g}" for c in met)
+    description = "; ".join(f"{labels[c]}: mean {centre[c]:.4g}, deviation {spread[c]:.4g}" for c in met)
     chart = Chart(
         f"{name}: normal densities by class",
-        told,
+        description,
         (low, high),
         (0.0, top * 1.05),
         width=_WIDTH,

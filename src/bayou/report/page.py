@@ -74,22 +74,27 @@ def report_html(
     >>> page.startswith("<!doctype html>"), "What each attribute says" in page
     (True, True)
     """
-    known, told = dict(models or {}), background or Background()
-    sections = [s for s in _sections(found, known, told) if s.content]
+    known, background = dict(models or {}), background or Background()
+    sections = [s for s in _sections(found, known, background) if s.content]
     links = [tag("li", tag("a", s.short, href=f"#{s.key}")) for s in sections]
     head = join(
         (
             tag("meta", charset="utf-8"),
             tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
             tag("meta", name="color-scheme", content="light dark"),
-            tag("title", told.title),
+            tag("title", background.title),
             Safe(f"<style>{_resource('page.css')}</style>"),
         )
     )
     body = join(
         (
             tag("a", "Skip to the report", href="#main", class_="skip"),
-            tag("header", tag("p", "bayou", class_="brand"), tag("h1", told.title), tag("p", told.about)),
+            tag(
+                "header",
+                tag("p", "bayou", class_="brand"),
+                tag("h1", background.title),
+                tag("p", background.about),
+            ),
             tag("nav", tag("ul", *links), aria_label="Sections"),
             tag("main", *(s.html() for s in sections), id="main", tabindex="-1"),
             Safe(f"<script>{_resource('page.js')}</script>"),
@@ -110,14 +115,16 @@ def write_report(
         file.write(page)
 
 
-def _sections(found: Evaluations | None, models: Mapping[str, Any], told: Background) -> Iterator[Section]:
+def _sections(
+    found: Evaluations | None, models: Mapping[str, Any], background: Background
+) -> Iterator[Section]:
     inner = {name: contents(model) for name, model in models.items()}
     if found is not None and found.results:
         chosen = own(found)
         yield Section(
             "overview", "Overview", join((overview.headline_tiles(found), overview.models_table(found)))
         )
-        yield Section("curves", "Learning curves", learning_curves(found, told))
+        yield Section("curves", "Learning curves", learning_curves(found, background))
         yield from (Section(key, title, content) for key, title, content in probability_parts(chosen))
         shown = {
             name: inner[name]
@@ -132,13 +139,13 @@ def _sections(found: Evaluations | None, models: Mapping[str, Any], told: Backgr
     yield from (Section(key, title, content) for key, title, content in model_parts(known))
     if found is not None and found.results:
         yield Section("cost", "Speed and memory", overview.cost(found))
-    yield Section("data", "Data", _data(found, known, told))
+    yield Section("data", "Data", _data(found, known, background))
     if found is not None:
-        yield Section("rejects", "Rejects", rejects(told, found.rejected))
-    yield Section("repeat", "How to repeat it", overview.repeat(told))
+        yield Section("rejects", "Rejects", rejects(background, found.rejected))
+    yield Section("repeat", "How to repeat it", overview.repeat(background))
 
 
-def _data(found: Evaluations | None, shown: Mapping[str, Any], told: Background) -> Safe:
+def _data(found: Evaluations | None, shown: Mapping[str, Any], background: Background) -> Safe:
     inside = next(iter(shown.values()), None)
     support: dict[Any, float] = {}
     if found is not None and found.results:
@@ -147,7 +154,7 @@ def _data(found: Evaluations | None, shown: Mapping[str, Any], told: Background)
     elif inside is not None:
         support = class_weights(inside)
     attributes = attributes_and_labels(inside)[0] if inside is not None else []
-    return data_summary(inside, attributes, support, told)
+    return data_summary(inside, attributes, support, background)
 
 
 def _facts(name: str, model: Any) -> Safe:

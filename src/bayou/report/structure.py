@@ -42,10 +42,10 @@ def dependence(parents: Mapping[str, str | None]) -> Safe:
         return join(
             (tag("p", "No attribute depends on another: the structure is that of naive Bayes."), listed)
         )
-    told = f"{edges:,} of {len(parents):,} attributes depend on another besides the class"
+    description = f"{edges:,} of {len(parents):,} attributes depend on another besides the class"
     if len(parents) > _DRAWN:
-        return join((tag("p", f"{told}; too many to draw.", class_="remark"), listed))
-    return join((figure(f"{told}: arrows lead from parents to children", graph(parents)), listed))
+        return join((tag("p", f"{description}; too many to draw.", class_="remark"), listed))
+    return join((figure(f"{description}: arrows lead from parents to children", graph(parents)), listed))
 
 
 def graph(parents: Mapping[str, str | None]) -> Safe:
@@ -77,12 +77,16 @@ def graph(parents: Mapping[str, str | None]) -> Safe:
             )
         style = "fill c0" if children.get(name) else "fill c-rest"
         parts.append(tag("g", tag("circle", cx=x, cy=y, r=5), class_=style))
-        told = f"{name}: depends on {parent}" if parent is not None else f"{name}: depends on the class alone"
-        parts.append(tag("text", tag("title", told), shortened(name, 26), x=x + 10, y=y + 4))
-    told = "; ".join(f"{name} depends on {parent}" for name, parent in parents.items() if parent is not None)
+        description = (
+            f"{name}: depends on {parent}" if parent is not None else f"{name}: depends on the class alone"
+        )
+        parts.append(tag("text", tag("title", description), shortened(name, 26), x=x + 10, y=y + 4))
+    description = "; ".join(
+        f"{name} depends on {parent}" for name, parent in parents.items() if parent is not None
+    )
     width = 12 + deepest * step + 230
     return picture(
-        "Dependences between attributes", shortened(told, 2000), width, 28 + _LINE * len(rows), parts
+        "Dependences between attributes", shortened(description, 2000), width, 28 + _LINE * len(rows), parts
     )
 
 

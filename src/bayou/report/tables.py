@@ -61,9 +61,9 @@ def table(
     class_: str = "",
 ) -> Safe:
     """The first cell of a line is its header; `hints` explain the columns."""
-    told = [*hints, *[""] * (len(headers) - len(hints))]
+    notes = [*hints, *[""] * (len(headers) - len(hints))]
     head = tag(
-        "tr", *(tag("th", header, scope="col", title=hint or None) for header, hint in zip(headers, told, strict=True))
+        "tr", *(tag("th", header, scope="col", title=hint or None) for header, hint in zip(headers, notes, strict=True))
     )  # fmt: skip
     body = [tag("tr", tag("th", line[0], scope="row"), *(_cell(cell) for cell in line[1:])) for line in lines]
     return tag(

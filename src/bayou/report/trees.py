@@ -60,12 +60,12 @@ def _node(words: TreeText, node: int, test: str, depth: int, reach: int, labels:
     head = [tag("span", test, class_="test"), bar]
     if words.tree.nodes.nodes[node, TEST] == LEAF:
         top = next(iter(weights), None)
-        told = (
+        description = (
             f"{shortened(top, 24)}, {number(total)} rows, {words.reading(node)}"
             if top is not None
             else "no rows"
         )
-        return tag("li", *head, tag("span", told, class_="leaf"))
+        return tag("li", *head, tag("span", description, class_="leaf"))
     if depth >= reach:
         return tag("li", *head, tag("span", "…", class_="leaf"))
     inner = [_node(words, child, text, depth + 1, reach, labels) for text, child in words.branches(node)]

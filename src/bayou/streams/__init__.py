@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from bayou.streams import generators
 from bayou.streams.opening import open_stream
-from bayou.streams.source import ColumnType, Kind, Policy, Rows, Source, Words
+from bayou.streams.source import ColumnType, DocumentTermMatrix, Kind, Policy, Rows, Source
 
-__all__ = ["ColumnType", "Kind", "Policy", "Rows", "Source", "Words", "generators", "open_stream"]
+__all__ = [
+    "ColumnType",
+    "DocumentTermMatrix",
+    "Kind",
+    "Policy",
+    "Rows",
+    "Source",
+    "generators",
+    "open_stream",
+]

@@ -11,14 +11,14 @@ import pyarrow.compute as pc
 from bayou.errors import DataError
 from bayou.streams import cells
 from bayou.streams.arff_cells import dense_row, sparse_row, without_comment
-from bayou.streams.arff_header import Attribute, read_header
+from bayou.streams.arff_header import ArffAttribute, read_header
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.chunked import ChunkedSource, Outline
 from bayou.streams.delimited import parse
 from bayou.streams.policy import Chunk, Draft, Misfit, flush
 from bayou.streams.read_options import ReadOptions
 from bayou.streams.records import Records, Spans, split
-from bayou.streams.source import ColumnType, Words
+from bayou.streams.source import ColumnType, DocumentTermMatrix
 
 _SPECIAL = (b"'", b'"', b"%", b"{", b"\\")
 _ARROW = {"numeric": pa.float64(), "nominal": cells.NOMINAL, "text": pa.string()}
@@ -32,16 +32,16 @@ class ArffSource(ChunkedSource):
     target aside, are all numeric is a stream of words; a count given as ? is left out.
     """
 
-    def __init__(self, tap: ByteReader, wishes: ReadOptions) -> None:
-        self._wishes = wishes
-        self._records = Records(tap)
+    def __init__(self, reader: ByteReader, read_options: ReadOptions) -> None:
+        self._read_options = read_options
+        self._records = Records(reader)
         self._attributes = read_header(self._records)
         self._names = [attribute.name for attribute in self._attributes]
-        wishes.check(self._names)
-        target = wishes.choose_target(self._names, self._names[-1])
-        kept = wishes.kept(self._names, target)
+        read_options.check(self._names)
+        target = read_options.choose_target(self._names, self._names[-1])
+        kept = read_options.kept(self._names, target)
         found = {a.name: _kind(a) for a in self._attributes if a.name in kept or a.name == target}
-        columns = wishes.typed(found)
+        columns = read_options.typed(found)
         self._label = columns.pop(target) if target is not None else None
         classes = self._label.values if self._label is not None else None
         numeric = bool(columns) and all(column.kind == "numeric" for column in columns.values())
@@ -50,7 +50,7 @@ class ArffSource(ChunkedSource):
         outline = (
             Outline({}, target, classes, tuple(columns)) if sparse else Outline(columns, target, classes)
         )
-        super().__init__(outline, wishes.rejects(), self._records)
+        super().__init__(outline, read_options.rejects(), self._records)
 
     def _begins_sparse(self) -> bool:
         lines = (line.strip() for line in self._records.peek().splitlines())
@@ -78,7 +78,9 @@ class ArffSource(ChunkedSource):
             if (bare := line.strip()) and not bare.startswith(b"%")
         ]
         draft = self._careful(chunk)
-        return flush(draft, self._wishes.policy, record, lambda i: self._records.line_of(chunk, starts[i]))
+        return flush(
+            draft, self._read_options.policy, record, lambda i: self._records.line_of(chunk, starts[i])
+        )
 
     def _simple(self, chunk: bytes) -> dict[str, pa.Array] | None:
         """The chunk read as CSV, if it is as plain as that."""
@@ -154,7 +156,7 @@ class ArffSource(ChunkedSource):
         coded = pa.DictionaryArray.from_arrays(codes, list(kind.values))
         return coded.cast(pa.string()) if name == self.target else coded
 
-    def _counted(self, ids: Mapping[int, int], rows: Sequence[Row], draft: Draft) -> Words:
+    def _counted(self, ids: Mapping[int, int], rows: Sequence[Row], draft: Draft) -> DocumentTermMatrix:
         indptr = [0]
         words: list[int] = []
         found: list[str] = []
@@ -174,10 +176,10 @@ class ArffSource(ChunkedSource):
         keep = values != 0.0
         ends = np.concatenate([[0], np.cumsum(keep)])[np.array(indptr, np.int64)]
         names = self.vocabulary or ()
-        return Words(ends.astype(np.int64), np.array(words, np.int32)[keep], values[keep], names)
+        return DocumentTermMatrix(ends.astype(np.int64), np.array(words, np.int32)[keep], values[keep], names)
 
 
-def _kind(attribute: Attribute) -> ColumnType:
+def _kind(attribute: ArffAttribute) -> ColumnType:
     if attribute.kind is None:
         raise DataError(
             f"attributes of type {attribute.declared} are not supported",

@@ -17,7 +17,7 @@ _NUMERIC = ("numeric", "real", "integer")
 
 
 @dataclass(frozen=True)
-class Attribute:
+class ArffAttribute:
     """One declared attribute; `kind` None: a type that can only be ignored."""
 
     name: str
@@ -25,10 +25,10 @@ class Attribute:
     declared: str
 
 
-def read_header(records: Records) -> list[Attribute]:
+def read_header(records: Records) -> list[ArffAttribute]:
     """Attributes in order; leaves `records` at the first data line."""
     skip_mark(records, records.peek())
-    attributes: list[Attribute] = []
+    attributes: list[ArffAttribute] = []
     while chunk := records.peek():
         used = 0
         for line in chunk.splitlines(keepends=True):
@@ -54,7 +54,7 @@ def read_header(records: Records) -> list[Attribute]:
     raise DataError("the file ends before @data", remedy="check that the file is complete")
 
 
-def parse_attribute(line: str) -> Attribute:
+def parse_attribute(line: str) -> ArffAttribute:
     """The attribute of one header line.
 
     Examples
@@ -83,14 +83,14 @@ def parse_attribute(line: str) -> Attribute:
         values = tuple(dict.fromkeys(cell for cell, quoted in cells if cell or quoted))
         if not values:
             raise DataError("an empty list of values", column=name, remedy="declare at least one value")
-        return Attribute(name, ColumnType("nominal", values), "nominal")
+        return ArffAttribute(name, ColumnType("nominal", values), "nominal")
     kind = declared.lower().split(None, 1)[0] if declared else ""
     if kind in _NUMERIC:
-        return Attribute(name, ColumnType("numeric"), kind)
+        return ArffAttribute(name, ColumnType("numeric"), kind)
     if kind == "string":
-        return Attribute(name, ColumnType("text"), kind)
+        return ArffAttribute(name, ColumnType("text"), kind)
     if kind == "date":
-        return Attribute(name, None, kind)
+        return ArffAttribute(name, None, kind)
     if kind == "relational":
         raise DataError("relational attributes are not supported", column=name, remedy="flatten the file")
     raise DataError(

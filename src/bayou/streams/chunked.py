@@ -13,7 +13,7 @@ from bayou.errors import DataError
 from bayou.streams import limits
 from bayou.streams.policy import Chunk
 from bayou.streams.rejects import Rejects
-from bayou.streams.source import ColumnType, Rows, Words
+from bayou.streams.source import ColumnType, DocumentTermMatrix, Rows
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class ChunkedSource:
         self._place, self._record, self._row = feed.place, 0, 0  # of the current chunk
         self._chunk: Chunk | None = None
         self._taken = 0
-        self._told = 0  # rejects of the chunk that are counted
+        self._counted_rejects = 0  # rejects of the chunk that are counted
         self._fault: DataError | None = None
         self._share = 0.0  # done before the current chunk
         self._asked = False  # whether the target was looked at
@@ -99,7 +99,7 @@ class ChunkedSource:
             )
         self._feed.seek(position["place"])
         self._place, self._record, self._row = (position[key] for key in known[:3])
-        self._chunk, self._fault, self._told = None, None, 0
+        self._chunk, self._fault, self._counted_rejects = None, None, 0
         self._taken = position["taken"]
         if self._taken:
             self._share = self._feed.share() or 0.0
@@ -112,7 +112,7 @@ class ChunkedSource:
                     remedy="has the file been replaced?",
                 )
             rejects = self._chunk.rejects
-            self._told = sum(1 for reject in rejects if reject.after < self._taken)
+            self._counted_rejects = sum(1 for reject in rejects if reject.after < self._taken)
         self.rejects.seek(position)
 
     def part(self, start: int, end: int | None, record: int = 0, at_record: bool = False) -> None:
@@ -157,9 +157,11 @@ class ChunkedSource:
         if self._chunk is None:
             return
         rejects = self._chunk.rejects
-        while self._told < len(rejects) and (taken is None or rejects[self._told].after < taken):
-            self.rejects.add(rejects[self._told])
-            self._told += 1
+        while self._counted_rejects < len(rejects) and (
+            taken is None or rejects[self._counted_rejects].after < taken
+        ):
+            self.rejects.add(rejects[self._counted_rejects])
+            self._counted_rejects += 1
 
     def _advance(self) -> bool:
         """Load the next chunk that has rows; False at the end or before an error."""
@@ -173,7 +175,7 @@ class ChunkedSource:
                 self._tell(None)
                 self._place, self._record = self._feed.place, self._record + self._chunk.records
                 self._row += self._chunk.rows
-                self._chunk, self._taken, self._told = None, 0, 0
+                self._chunk, self._taken, self._counted_rejects = None, 0, 0
             try:
                 self._share = self._feed.share() or 0.0
                 self._chunk = self._load(self._record)
@@ -197,7 +199,7 @@ class ChunkedSource:
         labels = columns.pop(self.target) if self.target is not None else None
         cut = [chunk.words.slice(start, k) for chunk, start, k in parts if chunk.words is not None]
         start = self._row + self._taken - size
-        return Rows(start, columns, labels, Words.join(cut) if cut else None, size)
+        return Rows(start, columns, labels, DocumentTermMatrix.join(cut) if cut else None, size)
 
 
 def quantity(labels: pa.Array, target: str) -> DataError | None:

@@ -38,17 +38,17 @@ class BatchFeed(Feed, Protocol):
 class ColumnarSource(ChunkedSource):
     """Rows of record batches: kinds come from their types."""
 
-    def __init__(self, batches: BatchFeed, wishes: ReadOptions) -> None:
-        self._wishes = wishes
+    def __init__(self, batches: BatchFeed, read_options: ReadOptions) -> None:
+        self._read_options = read_options
         self._batches = batches
         schema = batches.schema
-        wishes.check(schema.names)
-        target = wishes.choose_target(schema.names)
-        found = {name: _kind(schema.field(name)) for name in wishes.kept(schema.names, target)}
+        read_options.check(schema.names)
+        target = read_options.choose_target(schema.names)
+        found = {name: _kind(schema.field(name)) for name in read_options.kept(schema.names, target)}
         self._label: Label = _label(schema.field(target)) if target is not None else "string"
-        if target is not None and wishes.kind(target) is not None:
-            self._label = "float64" if wishes.kind(target) == "numeric" else "string"
-        super().__init__(Outline(wishes.typed(found), target), wishes.rejects(), self._batches)
+        if target is not None and read_options.kind(target) is not None:
+            self._label = "float64" if read_options.kind(target) == "numeric" else "string"
+        super().__init__(Outline(read_options.typed(found), target), read_options.rejects(), self._batches)
         self._batches.names = [*self.columns, *([target] if target is not None else [])]
 
     def _load(self, record: int) -> Chunk | None:
@@ -65,7 +65,7 @@ class ColumnarSource(ChunkedSource):
         if self.target is not None:
             label = "numeric" if self._label == "float64" else self._label
             draft.columns[self.target] = _fitted(draft, self.target, label, batch.column(self.target))
-        return flush(draft, self._wishes.policy, record)
+        return flush(draft, self._read_options.policy, record)
 
 
 class HandedBatches:
@@ -106,9 +106,9 @@ class HandedBatches:
 class Batches:
     """Record batches of a Parquet or Arrow IPC file by number; a packed file is unpacked aside."""
 
-    def __init__(self, tap: ByteReader, format: str) -> None:
-        self.tap, self._format = tap, format
-        self._file = tap.aside()
+    def __init__(self, reader: ByteReader, format: str) -> None:
+        self._bytes, self._format = reader, format
+        self._file = reader.aside()
         self.place, self.limit = 0, sys.maxsize
         self.names: list[str] = []
         self._iterator: Iterator[tuple[int, pa.RecordBatch]] | None = None
@@ -142,7 +142,7 @@ class Batches:
 
     def identity(self) -> dict[str, str | int]:
         """What a checkpoint stores to recognise the stream."""
-        return self.tap.identity()
+        return self._bytes.identity()
 
     def share(self) -> float | None:
         """Share of the rows read so far, where the file says how many there are."""
@@ -150,11 +150,11 @@ class Batches:
 
     def close(self) -> None:
         """Close the file."""
-        self.tap.close()
+        self._bytes.close()
 
     def _damage(self, error: Exception) -> DataError:
         kind = "Parquet" if self._format == "parquet" else "Arrow"
-        problem = f"{self.tap.path} cannot be read as {kind}: {str(error)[:200]}"
+        problem = f"{self._bytes.path} cannot be read as {kind}: {str(error)[:200]}"
         return DataError(problem, remedy="check that the file is complete")
 
 
@@ -167,7 +167,7 @@ class _Reader(Protocol):
     def share(self, place: int) -> float | None: ...
 
 
-class _Parquet:
+class _ParquetFile:
     def __init__(self, file: BinaryIO) -> None:
         self._file = pa.parquet.ParquetFile(file, pre_buffer=False)
         self.schema = self._file.schema_arrow
@@ -187,7 +187,7 @@ class _Parquet:
         return rows / meta.num_rows if meta.num_rows > 0 else None
 
 
-class _Arrow:
+class _ArrowFile:
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._random = file.read(6) == b"ARROW1"
@@ -223,7 +223,7 @@ class _Arrow:
 
 
 def _reader(file: BinaryIO, format: str) -> _Reader:
-    return _Parquet(file) if format == "parquet" else _Arrow(file)
+    return _ParquetFile(file) if format == "parquet" else _ArrowFile(file)
 
 
 def _kind(field: pa.Field) -> ColumnType:

@@ -22,9 +22,9 @@ from bayou.streams.source import ColumnType
 class DelimitedSource(ChunkedSource):
     """Rows of a CSV or TSV file with a header line. `?`, empty, NA and NaN are missing."""
 
-    def __init__(self, tap: ByteReader, wishes: ReadOptions, delimiter: str | None = None) -> None:
-        self._wishes = wishes
-        self._records = Records(tap, (delimiter or ",").encode())
+    def __init__(self, reader: ByteReader, read_options: ReadOptions, delimiter: str | None = None) -> None:
+        self._read_options = read_options
+        self._records = Records(reader, (delimiter or ",").encode())
         head = self._records.peek()
         skip_mark(self._records, head)
         header = _first_record(self._records)
@@ -32,16 +32,16 @@ class DelimitedSource(ChunkedSource):
             self._records.delimiter = guess.encode()
         self._delimiter = (self._records.delimiter or b",").decode()
         self._names = self._header(header)
-        target = wishes.choose_target(self._names)
+        target = read_options.choose_target(self._names)
         sample = self._sample()
         self._label = sample.label_type(target) if target is not None else "string"
-        if target is not None and wishes.kind(target) is not None:
-            self._label = "float64" if wishes.kind(target) == "numeric" else "string"
-        kept = wishes.kept(self._names, target)
+        if target is not None and read_options.kind(target) is not None:
+            self._label = "float64" if read_options.kind(target) == "numeric" else "string"
+        kept = read_options.kept(self._names, target)
         found = {name: ColumnType("numeric" if sample.is_numeric(name) else "nominal") for name in kept}
-        tell_dates([name for name in kept if wishes.kind(name) is None and sample.is_date(name)])
-        outline = Outline(wishes.typed(found), target)
-        super().__init__(outline, wishes.rejects(), self._records)
+        tell_dates([name for name in kept if read_options.kind(name) is None and sample.is_date(name)])
+        outline = Outline(read_options.typed(found), target)
+        super().__init__(outline, read_options.rejects(), self._records)
 
     def _load(self, record: int) -> Chunk | None:
         chunk = self._records.take()
@@ -66,7 +66,7 @@ class DelimitedSource(ChunkedSource):
         return self._records.edges(every)
 
     def _flushed(self, chunk: bytes, record: int) -> Chunk:
-        return flush(self._careful(chunk), self._wishes.policy, record, self._records.lines_of(chunk))
+        return flush(self._careful(chunk), self._read_options.policy, record, self._records.lines_of(chunk))
 
     def _careful(self, chunk: bytes) -> Draft:
         """The chunk with every cell first read as bytes, so that nothing can fail but what is noted."""
@@ -125,7 +125,7 @@ class DelimitedSource(ChunkedSource):
         except pa.ArrowInvalid as error:
             raise DataError(f"the header cannot be read: {error}", remedy="save it as UTF-8") from error
         names = [column[0].as_py() or f"column_{i + 1}" for i, column in enumerate(table.columns)]
-        self._wishes.check(names)
+        self._read_options.check(names)
         _, words = cells.numbers(pa.array(names), ())
         if not words.any() and names not in (_count(names, 0), _count(names, 1)):
             raise DataError(
@@ -205,7 +205,7 @@ def skip_mark(records: Records, head: bytes) -> None:
         records.skip(3)
         head = head[3:]
     if not head.strip():
-        raise DataError(f"{records.tap.path} is empty", remedy="a stream starts with a header")
+        raise DataError(f"{records.reader.path} is empty", remedy="a stream starts with a header")
 
 
 def _first_record(records: Records) -> bytes:

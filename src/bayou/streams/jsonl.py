@@ -35,30 +35,32 @@ class JsonLinesSource(ChunkedSource):
     Columns are the keys of the first 1,000 rows and those declared; a row with another key does not fit.
     """
 
-    def __init__(self, tap: ByteReader, wishes: ReadOptions) -> None:
-        self._wishes = wishes
-        self._records = Records(tap)
+    def __init__(self, reader: ByteReader, read_options: ReadOptions) -> None:
+        self._read_options = read_options
+        self._records = Records(reader)
         skip_mark(self._records, self._records.peek())
         sample = [parse_line(line) for line in split(self._records.peek(), most=limits.SAMPLE)]
         rows = [row for row in sample if isinstance(row, Mapping)]
         if not rows:
             raise DataError("no JSON object in the first lines", remedy="is this another format?")
         keys = dict.fromkeys(key for row in rows for key in row)
-        names = list(keys | dict.fromkeys(wishes.kinds or {}) | dict.fromkeys([wishes.target or ""]))
+        names = list(
+            keys | dict.fromkeys(read_options.kinds or {}) | dict.fromkeys([read_options.target or ""])
+        )
         names = [name for name in names if name or name in keys]
-        wishes.check(names, open_ended=True)
-        if wishes.target and wishes.target not in keys:
+        read_options.check(names, open_ended=True)
+        if read_options.target and read_options.target not in keys:
             shown = listed(list(keys))
-            raise OptionError(f"the first lines hold no target {wishes.target!r}; they hold {shown}")
-        target = wishes.choose_target(names)
+            raise OptionError(f"the first lines hold no target {read_options.target!r}; they hold {shown}")
+        target = read_options.choose_target(names)
         self._label = _label([row.get(target) for row in rows]) if target is not None else "string"
-        if target is not None and wishes.kind(target) is not None:
-            self._label = "float64" if wishes.kind(target) == "numeric" else "string"
-        kept = wishes.kept(names, target)
+        if target is not None and read_options.kind(target) is not None:
+            self._label = "float64" if read_options.kind(target) == "numeric" else "string"
+        kept = read_options.kept(names, target)
         found = {name: _kind([row.get(name) for row in rows]) for name in kept}
-        tell_dates([name for name in kept if wishes.kind(name) is None and _dates(rows, name)])
-        super().__init__(Outline(wishes.typed(found), target), wishes.rejects(), self._records)
-        self._known = {*kept, *wishes.ignore, target}
+        tell_dates([name for name in kept if read_options.kind(name) is None and _dates(rows, name)])
+        super().__init__(Outline(read_options.typed(found), target), read_options.rejects(), self._records)
+        self._known = {*kept, *read_options.ignore, target}
 
     def _load(self, record: int) -> Chunk | None:
         chunk = self._records.take()
@@ -84,7 +86,7 @@ class JsonLinesSource(ChunkedSource):
         if self.target is not None:
             kind = "text" if self._label == "string" else self._label
             draft.columns[self.target] = self._column(draft, rows, self.target, kind, _LABEL[self._label])
-        return flush(draft, self._wishes.policy, record, self._records.lines_of(chunk))
+        return flush(draft, self._read_options.policy, record, self._records.lines_of(chunk))
 
     def _column(
         self, draft: Draft, rows: list[Mapping[str, Any]], name: str, kind: str, arrow: pa.DataType

@@ -21,34 +21,34 @@ from bayou.streams.source import ColumnType, Source
 _LIBSVM = re.compile(rb"\s*[^\s:]+(?:\s+\d+:[^\s:]+)+\s*(?:#.*)?")
 
 
-def lines_source(tap: ByteReader, wishes: ReadOptions, format: str) -> Source:
+def lines_source(reader: ByteReader, read_options: ReadOptions, format: str) -> Source:
     """The source for format "text", "libsvm", or "txt": whichever of the two the first line looks like."""
-    records = Records(tap)
+    records = Records(reader)
     skip_mark(records, records.peek())
     first = split(records.peek(), most=1)[0]
     if format == "libsvm" or (format == "txt" and _LIBSVM.fullmatch(first)):
-        return LibsvmSource(records, wishes)
+        return LibsvmSource(records, read_options)
     if format == "txt" and b"\t" not in first:
         raise OptionError(
-            f"cannot tell what the lines of {tap.path} hold",
+            f"cannot tell what the lines of {reader.path} hold",
             value=first[:60].decode("utf-8", "replace"),
             remedy='say format=: "text" is a label, a tab and a text; or "csv", "tsv", "libsvm"',
         )
-    return TextSource(records, wishes)
+    return TextSource(records, read_options)
 
 
 class TextSource(ChunkedSource):
     """Lines of a label, a tab and a text; no header, no quoting. An empty label means unlabelled."""
 
-    def __init__(self, records: Records, wishes: ReadOptions) -> None:
-        self._records, self._wishes = records, wishes
+    def __init__(self, records: Records, read_options: ReadOptions) -> None:
+        self._records, self._read_options = records, read_options
         names = ("label", "text")
-        wishes.check(names)
-        target = wishes.choose_target(names, "label")
+        read_options.check(names)
+        target = read_options.choose_target(names, "label")
         found = {name: ColumnType("text" if name == "text" else "nominal") for name in names}
-        kept = wishes.kept(names, target)
-        columns = wishes.typed({name: found[name] for name in kept})
-        super().__init__(Outline(columns, target), wishes.rejects(), records)
+        kept = read_options.kept(names, target)
+        columns = read_options.typed({name: found[name] for name in kept})
+        super().__init__(Outline(columns, target), read_options.rejects(), records)
 
     def _load(self, record: int) -> Chunk | None:
         chunk = self._records.take()
@@ -74,7 +74,7 @@ class TextSource(ChunkedSource):
                 column, bad = cells.numbers(text)
                 draft.mark(name, bad, "not a number", text)
             draft.columns[name] = column
-        return flush(draft, self._wishes.policy, record, self._records.lines_of(chunk))
+        return flush(draft, self._read_options.policy, record, self._records.lines_of(chunk))
 
 
 class LibsvmSource(ChunkedSource):
@@ -83,8 +83,8 @@ class LibsvmSource(ChunkedSource):
     The features are numbered from 1, up to the largest number in the first 1,000 rows.
     """
 
-    def __init__(self, records: Records, wishes: ReadOptions) -> None:
-        self._records, self._wishes = records, wishes
+    def __init__(self, records: Records, read_options: ReadOptions) -> None:
+        self._records, self._read_options = records, read_options
         sample = [features(line) for line in split(records.peek(), most=limits.SAMPLE)]
         rows = [row for row in sample if not isinstance(row, str)]
         if not rows:
@@ -96,21 +96,21 @@ class LibsvmSource(ChunkedSource):
                 remedy="is this another format?",
             )
         names = [str(i + 1) for i in range(width)]
-        wishes.check(["label", *names])
-        target = wishes.choose_target(["label", *names], "label")
+        read_options.check(["label", *names])
+        target = read_options.choose_target(["label", *names], "label")
         if target not in (None, "label"):
             raise OptionError(
                 "the target of libsvm lines is their label", value=target, remedy="leave target away"
             )
         self._label = cells.label_type(pa.array([row[0] for row in rows]))
-        if wishes.kind("label") is not None:
-            self._label = "float64" if wishes.kind("label") == "numeric" else "string"
-        kept = wishes.kept(names, target)
+        if read_options.kind("label") is not None:
+            self._label = "float64" if read_options.kind("label") == "numeric" else "string"
+        kept = read_options.kept(names, target)
         self._width = width
-        columns = wishes.typed({name: ColumnType("numeric") for name in kept})
+        columns = read_options.typed({name: ColumnType("numeric") for name in kept})
         if any(column.kind != "numeric" for column in columns.values()):
             raise OptionError("features of libsvm lines are numeric", remedy="leave nominal= and text= away")
-        super().__init__(Outline(columns, target), wishes.rejects(), records)
+        super().__init__(Outline(columns, target), read_options.rejects(), records)
 
     def _load(self, record: int) -> Chunk | None:
         chunk = self._records.take()
@@ -138,7 +138,7 @@ class LibsvmSource(ChunkedSource):
             text = pa.array([label for label, _ in found], pa.string())
             draft.columns[self.target], bad = cells.labels(text, self._label)
             draft.mark(self.target, bad, "not a number, as the labels before it", text)
-        return flush(draft, self._wishes.policy, record, self._records.lines_of(chunk))
+        return flush(draft, self._read_options.policy, record, self._records.lines_of(chunk))
 
 
 def features(line: bytes) -> tuple[str, Mapping[int, str]] | str:

@@ -82,7 +82,7 @@ def open_stream(
                 raise OptionError(f"column {name!r} was given two kinds")
     letters = Path(dead_letters) if dead_letters is not None else None
     left_out = (ignore,) if isinstance(ignore, str) else tuple(ignore)
-    wishes = ReadOptions(target, kinds, left_out, policy, letters)
+    read_options = ReadOptions(target, kinds, left_out, policy, letters)
     name = os.fspath(path)
     if "://" in name and not os.path.exists(name):
         raise DataError(
@@ -91,15 +91,15 @@ def open_stream(
             remedy="fetch it first, or pipe it into standard input: -",
         )
     chosen = format or format_of(name)
-    tap = ByteReader(name)
+    reader = ByteReader(name)
     try:
         if letters is not None and _same(letters, Path(name)):
             raise OptionError(
                 "the dead letters would overwrite the stream", value=name, remedy="another path"
             )
-        return _opened(chosen, tap, wishes)
+        return _opened(chosen, reader, read_options)
     except BaseException:
-        tap.close()
+        reader.close()
         raise
 
 
@@ -127,26 +127,26 @@ def format_of(path: str) -> str:
     return _FORMATS[suffixes[-1]]
 
 
-def _opened(format: str, tap: ByteReader, wishes: ReadOptions) -> Source:
+def _opened(format: str, reader: ByteReader, read_options: ReadOptions) -> Source:
     # Formats are imported when asked for: importing bayou must stay light.
     if format in ("csv", "tsv"):
         from bayou.streams.delimited import DelimitedSource
 
-        return DelimitedSource(tap, wishes, "\t" if format == "tsv" else None)
+        return DelimitedSource(reader, read_options, "\t" if format == "tsv" else None)
     if format == "arff":
         from bayou.streams.arff import ArffSource
 
-        return ArffSource(tap, wishes)
+        return ArffSource(reader, read_options)
     if format in ("parquet", "arrow"):
         from bayou.streams.columnar import Batches, ColumnarSource
 
-        return ColumnarSource(Batches(tap, format), wishes)
+        return ColumnarSource(Batches(reader, format), read_options)
     if format == "jsonl":
         from bayou.streams.jsonl import JsonLinesSource
 
-        return JsonLinesSource(tap, wishes)
+        return JsonLinesSource(reader, read_options)
     if format in ("txt", "text", "libsvm"):
         from bayou.streams.lines import lines_source
 
-        return lines_source(tap, wishes, format)
+        return lines_source(reader, read_options, format)
     raise OptionError("unknown format", value=format, remedy="csv tsv text arff parquet arrow jsonl libsvm")

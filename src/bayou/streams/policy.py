@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayou.errors import DataError
 from bayou.streams.cells import Marks
 from bayou.streams.rejects import Reject
-from bayou.streams.source import Policy, Words
+from bayou.streams.source import DocumentTermMatrix, Policy
 
 REMEDY = 'correct it, or read with policy="skip" or policy="missing"'
 
@@ -41,7 +41,7 @@ class Draft:
     total: int
     raw: Callable[[int], bytes]
     misfits: list[Misfit] = field(default_factory=list)
-    words: Words | None = None
+    words: DocumentTermMatrix | None = None
 
     def mark(self, column: str, bad: Marks, reason: str, cells: pa.Array, remedy: str = REMEDY) -> None:
         """Note the marked cells of a column as misfits; `cells` are the rows' cells as they were."""
@@ -60,7 +60,7 @@ class Chunk:
     records: int
     rejects: Sequence[Reject] = ()
     fault: DataError | None = None
-    words: Words | None = None
+    words: DocumentTermMatrix | None = None
 
 
 def flush(
@@ -107,5 +107,5 @@ def _picked(draft: Draft, rows: NDArray[np.intp], chunk: Chunk) -> Chunk:
     chunk.columns = {name: column.take(index) for name, column in draft.columns.items()}
     if draft.words is not None:
         parts = [draft.words.slice(int(row), 1) for row in rows]
-        chunk.words = Words.join(parts) if parts else draft.words.slice(0, 0)
+        chunk.words = DocumentTermMatrix.join(parts) if parts else draft.words.slice(0, 0)
     return chunk

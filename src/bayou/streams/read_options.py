@@ -36,7 +36,7 @@ class ReadOptions:
         return (self.kinds or {}).get(name)
 
     def check(self, names: Sequence[str], *, open_ended: bool = False) -> None:
-        """Refuse repeated names, too many columns, and wishes about columns that do not exist."""
+        """Refuse repeated names, too many columns, and options about columns that do not exist."""
         if len(names) > limits.COLUMNS:
             raise DataError(f"more than {limits.COLUMNS:,} columns", remedy="is this another format?")
         seen: set[str] = set()
@@ -84,7 +84,7 @@ class ReadOptions:
     def typed(self, found: Mapping[str, ColumnType]) -> dict[str, ColumnType]:
         """The kinds found, unless others were asked for."""
         return {
-            name: ColumnType(wished) if (wished := self.kind(name)) not in (None, kind.kind) else kind
+            name: ColumnType(chosen) if (chosen := self.kind(name)) not in (None, kind.kind) else kind
             for name, kind in found.items()
         }
 

@@ -25,14 +25,14 @@ class QuotedError(DataError):
 
 
 class Records:
-    """Whole records from a tap, about a mebibyte at a time.
+    """Whole records from a reader, about a mebibyte at a time.
 
     A chunk depends on the place where it starts and on nothing else: reading on from any chunk's place gives
     the same chunks again. With a delimiter, line ends inside quotes do not end a record.
     """
 
-    def __init__(self, tap: ByteReader, delimiter: bytes | None = None) -> None:
-        self.tap, self.delimiter = tap, delimiter
+    def __init__(self, reader: ByteReader, delimiter: bytes | None = None) -> None:
+        self.reader, self.delimiter = reader, delimiter
         self.place = 0
         self.limit = sys.maxsize
         self._line: int | None = 0  # line ends before `place`; None: not counted, since it was jumped to
@@ -44,11 +44,11 @@ class Records:
         """The chunk at this place; empty at the end."""
         if len(self._buffer) < limits.CHUNK and not self._end:
             missing = limits.CHUNK - len(self._buffer)
-            data = self.tap.read(max(0, min(missing, self.limit - self.place - len(self._buffer))))
+            data = self.reader.read(max(0, min(missing, self.limit - self.place - len(self._buffer))))
             self._end = len(data) < missing
             self._buffer = self._buffer + data if self._buffer else data
             if self._suspects_quotes and b'"' in data:
-                raise QuotedError(self.tap.path)
+                raise QuotedError(self.reader.path)
         if self._end:
             return self._buffer
         whole = self._buffer.rfind(b"\n") + 1
@@ -80,7 +80,7 @@ class Records:
         """Number of the line, from 1, at byte `start` of the chunk taken last; None where nobody can tell."""
         before = self._line
         if before is None:
-            before = self.tap.count_lines(self.place)
+            before = self.reader.count_lines(self.place)
         return None if before is None else before - line_ends(chunk[start:]) + 1
 
     def lines_of(self, chunk: bytes) -> Callable[[int], int | None]:
@@ -92,7 +92,7 @@ class Records:
         if 0 <= place - self.place <= len(self._buffer):
             self.skip(place - self.place)
             return
-        self.tap.seek(place)
+        self.reader.seek(place)
         self.place, self._buffer, self._end = place, b"", False
         self._line = None if place else 0
 
@@ -108,7 +108,7 @@ class Records:
         if room <= len(self._buffer):
             self._buffer, self._end = self._buffer[:room], True
         if self._suspects_quotes and b'"' in self._buffer:
-            raise QuotedError(self.tap.path)
+            raise QuotedError(self.reader.path)
 
     def edges(self, every: int) -> Iterator[int]:
         """First bytes of records, at least so many bytes apart: where a file with quotes may be cut. Reads it all."""
@@ -123,16 +123,16 @@ class Records:
 
     def identity(self) -> dict[str, str | int]:
         """What a checkpoint stores to recognise the stream."""
-        return self.tap.identity()
+        return self.reader.identity()
 
     def share(self) -> float | None:
         """Share of the bytes before this place; of a packed file, about: what is read ahead does not count."""
-        share, taken = self.tap.share(), self.tap.taken
+        share, taken = self.reader.share(), self.reader.taken
         return share if share is None else share * min(1.0, self.place / taken) if taken else 0.0
 
     def close(self) -> None:
-        """Close the tap."""
-        self.tap.close()
+        """Close the reader."""
+        self.reader.close()
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class ColumnType:
 
 
 @dataclass(frozen=True)
-class Words:
+class DocumentTermMatrix:
     """Sparse word counts of n rows: row i owns `ids[indptr[i]:indptr[i + 1]]` and the counts beside them."""
 
     indptr: NDArray[np.int64]
@@ -44,21 +44,23 @@ class Words:
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
-    def slice(self, start: int, n: int) -> Words:
+    def slice(self, start: int, n: int) -> DocumentTermMatrix:
         """Rows `start` to `start + n`."""
         low, high = int(self.indptr[start]), int(self.indptr[start + n])
         indptr = self.indptr[start : start + n + 1] - low
-        return Words(indptr, self.ids[low:high], self.counts[low:high], self.names)
+        return DocumentTermMatrix(indptr, self.ids[low:high], self.counts[low:high], self.names)
 
     @staticmethod
-    def join(parts: Sequence[Words]) -> Words:
+    def join(parts: Sequence[DocumentTermMatrix]) -> DocumentTermMatrix:
         """Rows of all parts, in order."""
         if len(parts) == 1:
             return parts[0]
         sizes = [part.indptr[1:] + base for part, base in zip(parts, _bases(parts), strict=True)]
         indptr = np.concatenate([np.zeros(1, np.int64), *sizes])
         ids = np.concatenate([part.ids for part in parts])
-        return Words(indptr, ids, np.concatenate([part.counts for part in parts]), parts[0].names)
+        return DocumentTermMatrix(
+            indptr, ids, np.concatenate([part.counts for part in parts]), parts[0].names
+        )
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Rows:
     start: int
     columns: Mapping[str, pa.Array]
     labels: pa.Array | None
-    words: Words | None
+    words: DocumentTermMatrix | None
     size: int
 
     def __len__(self) -> int:
@@ -135,7 +137,7 @@ class Source(Protocol):
     def __exit__(self, *exception: object) -> None: ...
 
 
-def _bases(parts: Sequence[Words]) -> list[int]:
+def _bases(parts: Sequence[DocumentTermMatrix]) -> list[int]:
     bases = [0]
     for part in parts[:-1]:
         bases.append(bases[-1] + int(part.indptr[-1]))

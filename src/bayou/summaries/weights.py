@@ -246,7 +246,7 @@ class Weights(ArraySummary):
         n = len(self.labels)
         room[:n], joint[:n], labels[:n], amounts[:n] = self.inputs, self.joint, self.labels, self.amounts
         fill = np.array([n])
-        rule = np.array([rate.eta, float(rate.passes), float(rate.lift)])
+        rule = np.array([rate.eta, float(rate.passes), float(rate.pmi)])
         learn_batches(
             self.weights, self.squares, self.bias, self.scalars, room, joint, labels, amounts, fill,
             terms, units, prior, pmi_prior, edges, y, w, rule, out,

@@ -121,7 +121,7 @@ def check_test_then_train(factory: Factory, seed: int) -> None:
 
 
 def check_predicting_changes_nothing(factory: Factory, seed: int) -> None:
-    """Predictions leave every array as it was, also where a reading is due."""
+    """Predictions leave every array as it was, also where a reading is stale."""
     data = data_for(factory, seed)
     for model in (taught(factory, data), taught(factory, data).refresh()):
         before = copy.deepcopy(model)
@@ -345,11 +345,11 @@ def check_explain(factory: Factory, seed: int) -> None:
     data = data_for(factory, seed)
     model = taught(factory, data)
     for record in [*data.records[:2], {}, {"never": "seen"}]:
-        told = model.explain(record)
-        parts = [told.base, *told.terms.values(), told.together]
-        assert np.isfinite(parts).all(), told
-        assert abs(sum(parts) - told.log_odds) <= PROBABILITY * (1.0 + sum(map(abs, parts))), told
-        assert set(told.terms) == {name for name, value in record.items() if value is not None}
+        explained = model.explain(record)
+        parts = [explained.base, *explained.terms.values(), explained.together]
+        assert np.isfinite(parts).all(), explained
+        assert abs(sum(parts) - explained.log_odds) <= PROBABILITY * (1.0 + sum(map(abs, parts))), explained
+        assert set(explained.terms) == {name for name, value in record.items() if value is not None}
 
 
 def check_parameters(factory: Factory, seed: int) -> None:

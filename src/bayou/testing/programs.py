@@ -86,7 +86,7 @@ def check_program(factory: Factory, seed: int) -> None:
                 "other predictions than the twin"
             )
     except Exception as error:
-        error.add_note(f"program {seed} of {factory()!r}: {', '.join(map(_told, done))}")
+        error.add_note(f"program {seed} of {factory()!r}: {', '.join(map(_step_in_words, done))}")
         raise
 
 
@@ -95,15 +95,15 @@ class Twin:
 
     def __init__(self, model: Any, by_records: bool) -> None:
         self.model, self.by_records = model, by_records
-        self.waiting: list[Data] = []
+        self.pending: list[Data] = []
 
     def catch_up(self) -> Any:
         rows = [
             row
-            for piece in self.waiting
+            for piece in self.pending
             for row in zip(piece.records, piece.labels, piece.weights, strict=True)
         ]
-        self.waiting = []
+        self.pending = []
         if self.by_records:
             for x, y, w in rows:
                 self.model.learn_one(x, y, w)
@@ -118,7 +118,7 @@ def _take(model: Any, twin: Twin, step: Step, data: Data, factory: Factory) -> A
     rows, verb = data[step.first : step.last], step.verb
     if verb in LEARN:
         _learn(model, verb, rows)
-        twin.waiting.append(rows)
+        twin.pending.append(rows)
     elif verb in MOVE:
         return _moved(model, verb)
     elif verb in LOOK and model.started:
@@ -216,5 +216,5 @@ def _partly_unlabelled(data: Data, seed: int) -> Data:
     return Data(data.records, labels, data.weights)  # type: ignore[arg-type]
 
 
-def _told(step: Step) -> str:
+def _step_in_words(step: Step) -> str:
     return f"{step.verb} {step.first}:{step.last}"

@@ -131,7 +131,7 @@ def _indexable(labels: Any) -> Any:
 def _collected(source: Source, rows: int | None) -> RowsInMemory:
     import pyarrow as pa
 
-    from bayou.streams.source import Words
+    from bayou.streams.source import DocumentTermMatrix
 
     parts = [batch.rows for batch in _from_source(source, Pace(16_384), rows)]
     if not parts:
@@ -140,7 +140,7 @@ def _collected(source: Source, rows: int | None) -> RowsInMemory:
     words = [p.words for p in parts if p.words is not None]
     size = sum(len(p) for p in parts)
     labels = pa.chunked_array([p.labels for p in parts]).combine_chunks()
-    together = Rows(0, columns, labels, Words.join(words) if words else None, size)
+    together = Rows(0, columns, labels, DocumentTermMatrix.join(words) if words else None, size)
     return RowsInMemory(table_of(together), labels, size)
 
 

@@ -33,7 +33,7 @@ class CellReading(Reading, Protocol):
     def counts(self) -> Floats:
         """float64[P, K] weight of every cell."""
 
-    def counted(self, counts: Floats) -> Self:
+    def with_counts(self, counts: Floats) -> Self:
         """A reading of these cells with other weights."""
 
     def cells_of(self, block: Block) -> Codes:
@@ -73,7 +73,7 @@ class LiveCells(Searched[S]):
 
     def current(self) -> CellReading:
         """The cells that were found, with their weights as they stand; for whoever reads them in another way."""
-        return self._found.counted(self.cells.counts[self._searched_cells()])
+        return self._found.with_counts(self.cells.counts[self._searched_cells()])
 
     def _own(self) -> Index:
         """Values that may need a cell of their own, by column."""

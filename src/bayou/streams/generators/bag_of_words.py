@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayou.errors import DataError
 from bayou.streams.generators.drawn import CHUNK, Draw, DrawnSource
-from bayou.streams.source import Words
+from bayou.streams.source import DocumentTermMatrix
 
 
 class BagOfWords(DrawnSource):
@@ -67,9 +67,9 @@ class BagOfWords(DrawnSource):
         cells, counts = np.unique(document * size + word, return_counts=True)
         indptr = np.searchsorted(cells, np.arange(CHUNK + 1) * size).astype(np.int64)
         ids = (cells % size).astype(np.int32)
-        return Draw({}, y, Words(indptr, ids, counts.astype(np.float64), self.vocabulary or ()))
+        return Draw({}, y, DocumentTermMatrix(indptr, ids, counts.astype(np.float64), self.vocabulary or ()))
 
-    def log_joint(self, words: Words) -> NDArray[np.float64]:
+    def log_joint(self, words: DocumentTermMatrix) -> NDArray[np.float64]:
         """The true log P(c, document) of each row, up to a term that is the same for all classes."""
         terms = np.log(self._tables)[:, words.ids] * words.counts
         sums = np.concatenate([np.zeros((len(terms), 1)), np.cumsum(terms, axis=1)], axis=1)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayou.errors import DataError
 from bayou.streams.rejects import Rejects
-from bayou.streams.source import ColumnType, Rows, Words
+from bayou.streams.source import ColumnType, DocumentTermMatrix, Rows
 
 CHUNK = 4_096
 _SETUP = 2**64 - 1  # the chunk number from which a generator draws its own parameters
@@ -23,7 +23,7 @@ class Draw:
 
     columns: Mapping[str, NDArray[np.float64] | NDArray[np.int32]]
     y: NDArray[np.int64]
-    words: Words | None = None
+    words: DocumentTermMatrix | None = None
 
 
 class DrawnSource:
@@ -89,7 +89,7 @@ class DrawnSource:
         y = np.concatenate([draw.y[a:b] for draw, a, b in parts])
         words = [draw.words.slice(a, b - a) for draw, a, b in parts if draw.words is not None]
         labels = pa.array(self.classes).take(pa.array(y))
-        return Rows(start, columns, labels, Words.join(words) if words else None, size)
+        return Rows(start, columns, labels, DocumentTermMatrix.join(words) if words else None, size)
 
     def _at(self, number: int) -> Draw:
         if number != self._number or self._draw is None:
