@@ -1,4 +1,4 @@
-"""Base of both dialects of an estimator: encoding, growth and algebra around an engine that sees blocks only."""
+"""Base of an estimator's dialects and algebra: encoding, growth and locks around an engine that sees blocks only."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.align import align, canonical, grown, union
+from bayou.align import grown
 from bayou.block import Block, Floats
 from bayou.classifiers.explanation import Explanation, explain
 from bayou.classifiers.html import model_html
 from bayou.classifiers.params import Parameterised
 from bayou.classifiers.sampling import blank_block, records
-from bayou.classifiers.strangers import tell_strangers
 from bayou.classifiers.sync import Sync
 from bayou.decisions import Decision, check_rule, tell_unknown
 from bayou.encoding import Encoder, Row, block_of
@@ -25,8 +24,8 @@ from bayou.encoding.batch import weights
 from bayou.encoding.forms import picked
 from bayou.encoding.table import table_of
 from bayou.engines import Engine, Views
-from bayou.errors import DataError, MergeError, NotFittedError, UnsupportedError
-from bayou.hashing import digest, hashed_order
+from bayou.errors import DataError, NotFittedError
+from bayou.hashing import hashed_order
 from bayou.kernels.posterior import posterior
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
@@ -377,91 +376,11 @@ class EstimatorCore(Parameterised):
         self.engine.draw(block, rng)
         return records(block, schema), labels
 
-    # -- algebra --
+    # -- whole models --
 
     def blank(self) -> Self:
         """A model of the same parameters that has met nothing."""
         return type(self)(**copy.deepcopy(self.get_params(deep=False)))
-
-    def fresh(self) -> Self:
-        """An empty model of the same parameters, schema and frames: make shards with it."""
-        twin = self.blank()
-        if self.started:
-            schema, engine = self.schema_.copy(), self.engine.fresh()
-            engine.realign(grown(schema.shape(), schema))
-            twin._take(schema, engine, 0)
-        return twin
-
-    def merge(self, other: Self) -> Self:
-        """Add what another model of the same parameters has learned; the law says how exactly."""
-        if type(other) is not type(self) or repr(other) != repr(self):
-            raise MergeError(f"cannot merge {self!r} with {other!r}; make shards with model.fresh()")
-        if not self.law.merges:
-            raise MergeError(
-                f"{type(self).__name__} does not merge: what it learned depends on the order of the rows; "
-                "learn all of them in one pass"
-            )
-        if not other.started:
-            return self
-        with self._changing():
-            return self._merged(other)
-
-    def _merged(self, other: Self) -> Self:
-        begun = self if self.started else self.blank()
-        if not begun.started:
-            begun.reset()
-        schema = union(begun.schema_, other.schema_)
-        mine, theirs = begun.engine.copy(), other.engine.copy()  # a merge that is refused changes nothing
-        mine.realign(align(begun.schema_, schema))
-        theirs.realign(align(other.schema_, schema))
-        mine.merge(theirs)
-        tell_strangers(begun.schema_, other.schema_)
-        unusable = begun.unusable + other.unusable
-        self._take(schema, mine, begun.position + other.position)
-        self._require().unusable = unusable
-        return self
-
-    def unlearn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Take rows out again, as if they had never been seen. They must have been learned before.
-
-        Readings that are searched for are those of the rows left once both are refreshed (`refresh()`). A grid or range
-        that was frozen from a warm-up stays as it is, since the values behind it are gone.
-        """
-        encoder, engine = self._require(), self.engine
-        # As if to learn, which tells what is new; nothing is admitted.
-        block, growth = encoder.encode(X, y, sample_weight, learn=True)
-        unknown = np.flatnonzero((block.y < 0) | (block.y >= self.schema_.classes.size))
-        if len(unknown):
-            row = int(unknown[0])
-            raise DataError("a class that was never learned cannot be unlearned", row=row, value=list(y)[row])
-        full = {name for name, values in self.schema_.vocabularies.items() if values.overflowed}
-        new = [name for name, _ in growth.columns] + [name for name in growth.values if name not in full]
-        if new:
-            raise DataError("rows with what was never learned cannot be unlearned", column=new[0])
-        with self._changing():
-            changed = engine.copy()  # unlearning that is refused changes nothing
-            changed.subtract(block)
-            self._engine = changed
-        return self
-
-    def decay(self, factor: float) -> Self:
-        """Multiply all that was counted by a factor in (0, 1]."""
-        number: object = factor
-        if not isinstance(number, int | float | np.number) or not 0 < factor <= 1:
-            raise UnsupportedError(f"decay({factor!r}): the factor must lie in (0, 1]")
-        with self._changing():
-            changed = self.engine.copy()
-            changed.scale(factor)
-            self._engine = changed
-        return self
-
-    def digest(self) -> str:
-        """Hash of the state in canonical order: equal for models that know the same, however they came by it."""
-        twin, schema = self.engine.copy(), canonical(self.schema_)
-        twin.realign(align(self.schema_, schema))
-        names = [f"{name} {kind} {schema.vocabularies[name].values if name in schema.vocabularies else ''}"
-                 for name, (kind, _) in schema.place.items()]  # fmt: skip
-        return digest(twin.arrays(), [repr(schema.classes.values), *names])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file, atomically; `bayou.load` reads it, and may be given one from anybody."""
