@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bayou import BernoulliNB, ComplementNB, Declared, MultinomialNB, NaiveBayes
+from bayou.readings.kept import kept
 
 
 def test_01_many_attributes_do_not_underflow():
@@ -62,9 +63,9 @@ def test_08_prediction_does_not_touch_the_vocabulary():
     model = BernoulliNB()
     model.learn_many([{f"w{i}": 1 for i in range(500)}, {"w0": 1}], ["a", "b"])
     model.predict_one({"w0": 1})
-    before = dict(model.engine.views["words"].summary.memo)
+    before = dict(kept(model.engine.views["words"].summary.mark))
     model.predict_one({"w1": 1})
-    after = model.engine.views["words"].summary.memo
+    after = kept(model.engine.views["words"].summary.mark)
     assert before
     assert all(after[reader] is tables for reader, tables in before.items())
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.naive import counts as naive
 
 from bayou import BernoulliNB, ComplementNB, MultinomialNB
+from bayou.readings.kept import kept
 
 DOCUMENTS = st.lists(
     st.tuples(
@@ -81,11 +82,12 @@ def test_prediction_costs_the_words_present():
     """The table of a state is made once; predicting again only adds up the document's own words."""
     model = taught(BernoulliNB(), [({f"w{i}": 1 for i in range(200)}, "a"), ({"w1": 1}, "b")])
     model.predict_one({"w1": 1})
-    memo = model.engine.views["words"].summary.memo
-    tables = dict(memo)
+    summary = model.engine.views["words"].summary
+    tables = dict(kept(summary.mark))
     assert tables
     model.predict_one({"w2": 1})
-    assert all(memo[k] is v for k, v in tables.items())
+    assert all(kept(summary.mark)[k] is v for k, v in tables.items())
     model.learn_one({"w1": 1}, "b")
     model.predict_one({"w2": 1})
-    assert not any(memo[k] is tables.get(k) for k in memo)
+    assert kept(summary.mark)
+    assert not any(v is tables.get(k) for k, v in kept(summary.mark).items())

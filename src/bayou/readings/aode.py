@@ -11,6 +11,7 @@ from bayou.kernels.aode import add_aode, fill_aode
 from bayou.kernels.collection import mark_no_missing
 from bayou.readings.collection import GRAIN
 from bayou.readings.joint_rows import OneDependent, read_direct, readings_predict_then_update
+from bayou.readings.kept import kept
 from bayou.readings.live import LiveReader
 from bayou.summaries.joint_counts import JointCounts
 from bayou.threads import over_ranges
@@ -33,14 +34,14 @@ class OneDependence(LiveReader[JointCounts]):
     def add_codes(self, s: JointCounts, codes: Codes, out: Floats) -> None:
         """Log-probabilities of rows whose cells are known: by look-up for many rows, off the counts for few."""
         (n, m), cells, width = codes.shape, len(s.singles), s.width
-        table = s.read.get(self)
+        table = kept(s.mark).get(self)
         if table is None:
             if m > 0 and n * m * m < cells * cells:
                 read_direct(s, [OneDependent], self.alpha, codes, out[np.newaxis], self.min_count)
                 return
             no_missing = np.empty(m, dtype=np.bool_)
             mark_no_missing(no_missing, s.classes, s.present)
-            table = s.read[self] = np.empty(((cells + 1) ** 2, out.shape[1]))
+            table = kept(s.mark)[self] = np.empty(((cells + 1) ** 2, out.shape[1]))
             fill_aode(table, s.singles, s.pairs, s.layout, width, no_missing, self.alpha)
 
         def rows(lo: int, hi: int) -> None:

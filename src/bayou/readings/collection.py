@@ -10,6 +10,7 @@ from bayou.block import Block, Codes, Floats
 from bayou.kernels.collection import mark_no_missing
 from bayou.kernels.collection_table import add_collection, fill_tables
 from bayou.readings.joint_rows import read_direct, readings_predict_then_update
+from bayou.readings.kept import kept
 from bayou.readings.live import LiveReader
 from bayou.readings.parent_sets import Forests, ParentSets, ParentSetTable
 from bayou.summaries.joint_counts import JointCounts
@@ -46,12 +47,13 @@ def kept_terms(summary: JointCounts, parent_sets: ParentSets) -> ParentSetTable:
     """The parent sets of the columns met so far; the others, of which nothing is known yet, have {}."""
     met = summary.seen > 0
     key = (parent_sets, met.tobytes())
-    found: ParentSetTable | None = summary.by_order.get(key)
+    tables = kept(summary.columns_mark)
+    found: ParentSetTable | None = tables.get(key)
     if found is None:
         order = summary.reading_order
         alone = [(int(i), -1, -1, 1.0) for i in np.flatnonzero(~met)]
         found = ParentSetTable.of([*parent_sets.terms(order[met[order]]), *alone], len(order))
-        summary.by_order[key] = found
+        tables[key] = found
     return found
 
 
@@ -61,7 +63,8 @@ def add_terms(summary: JointCounts, terms: ParentSetTable, alpha: float, codes: 
     if codes.shape[1] == 0 or n == 0:
         return
     key, no_missing, width = (terms, alpha), np.empty(len(s.sizes), dtype=np.bool_), s.width
-    if key not in s.read:
+    probabilities = kept(s.mark)
+    if key not in probabilities:
         most = int(np.argmax(terms.ends[:, 3] > terms.ends[:, 2])) if len(s.triples) else 0
         entries = len(s.triples) if terms.ends[most, 3] > terms.ends[most, 2] else len(s.pairs)
         if n * len(terms.u) < entries or not terms.one_child_per_set:
@@ -73,8 +76,8 @@ def add_terms(summary: JointCounts, terms: ParentSetTable, alpha: float, codes: 
             *tables, s.singles, s.present, s.pairs, s.triples, s.layout,
             terms.plan, terms.ends, terms.u, width, no_missing, alpha,
         )  # fmt: skip
-        s.read[key] = (*tables, terms)
-    one, two, three, _ = s.read[key]
+        probabilities[key] = (*tables, terms)
+    one, two, three, _ = probabilities[key]
 
     def rows(lo: int, hi: int) -> None:
         add_collection(

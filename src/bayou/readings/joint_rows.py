@@ -9,6 +9,7 @@ import numpy as np
 
 from bayou.block import Block, Codes, Floats, Index
 from bayou.kernels.joint_rows import joint_predict_then_update
+from bayou.readings.kept import kept
 from bayou.readings.parent_sets import ParentSetTable
 from bayou.summaries.class_counts import ClassCounts
 from bayou.summaries.joint_counts import JointCounts
@@ -94,14 +95,15 @@ def _predict_then_update(
 def _joined(s: JointCounts, terms: Readings) -> tuple[np.ndarray, Index, Floats]:
     """The plans of all readings end to end, kept as long as the order of the columns."""
     key = tuple(terms)  # not their ids: a copy of the counts outlives the tables that had them
-    found = s.by_order.get(key)
+    tables = kept(s.columns_mark)
+    found = tables.get(key)
     if found is None:
         given = [t for t in terms if t is not None]
         starts = np.cumsum([0, *(0 if t is None else len(t.u) for t in terms)])
         alone = np.full((len(s.sizes), 4), -1, dtype=np.int64)
         ends = np.array([alone if t is None else t.ends + at for t, at in zip(terms, starts, strict=False)])
         plan = np.concatenate([np.empty((6, 0), dtype=np.uint64), *(t.plan for t in given)], axis=1)
-        found = s.by_order[key] = (plan, ends, np.concatenate([np.empty(0), *(t.u for t in given)]), given)
+        found = tables[key] = (plan, ends, np.concatenate([np.empty(0), *(t.u for t in given)]), given)
     return found[:3]
 
 

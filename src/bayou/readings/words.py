@@ -22,8 +22,10 @@ from bayou.kernels.word_counts import (
 )
 from bayou.readings.cell_odds import CellOdds, DocumentOdds, WordOdds
 from bayou.readings.dichotomies import Dichotomies, Odds
+from bayou.readings.kept import kept
 from bayou.readings.live import LiveReader
 from bayou.readings.logs import integer_logs
+from bayou.summaries.mark import Mark
 from bayou.summaries.word_counts import TextCounts, WordCounts
 from bayou.threads import over_ranges
 
@@ -49,9 +51,9 @@ class _Documents(LiveReader[WordCounts]):
 
     def tables(self, summary: WordCounts) -> list[tuple[Floats, Floats]]:
         """The tables of this very state, made once."""
-        if self not in summary.memo:
-            summary.memo[self] = [self.table(text) for text in summary.texts]
-        tables: list[tuple[Floats, Floats]] = summary.memo[self]
+        tables: list[tuple[Floats, Floats]] | None = kept(summary.mark).get(self)
+        if tables is None:
+            tables = kept(summary.mark)[self] = [self.table(text) for text in summary.texts]
         return tables
 
     def add_log_prob(self, summary: WordCounts, block: Block, out: Floats) -> None:
@@ -106,7 +108,7 @@ class Multinomial(_Documents):
 
     def _wants_table(self, summary: WordCounts, block: Block) -> bool:
         """Whether a table of all words pays: it is there already, or the documents have more words than it."""
-        if self in summary.memo:
+        if self in kept(summary.mark):
             return True
         return sum(len(words.ids) for words in block.words) >= sum(text.size for text in summary.texts)
 
@@ -129,7 +131,7 @@ class Multinomial(_Documents):
         return _by_column(summary, block, self._add_few)
 
     def predict_then_update(self, summary: WordCounts, block: Block, out: Floats) -> None:
-        summary.memo.clear()
+        summary.mark = Mark()
         for text, words in zip(summary.texts, block.words, strict=True):
             self._predict_then_update(text, words, block, out)
 
@@ -141,7 +143,7 @@ class Multinomial(_Documents):
         )  # fmt: skip
 
     def terms_then_update(self, summary: WordCounts, block: Block, units: Floats) -> Floats:
-        summary.memo.clear()
+        summary.mark = Mark()
         return _by_column(
             summary, block, lambda text, words, out: self._predict_then_update(text, words, block, out)
         )

@@ -21,6 +21,7 @@ from bayou.summaries import valid
 from bayou.summaries.array_summary import DecayingSummary, sweep
 from bayou.summaries.bitmap_counting import bitmaps_pay, count_by_bitmaps, whole_numbers
 from bayou.summaries.grid import Grid
+from bayou.summaries.mark import Mark
 from bayou.summaries.pending_rows import PendingRows
 from bayou.summaries.state import declare, declared_classes, from_schema, move
 
@@ -101,16 +102,16 @@ class JointCounts(DecayingSummary):
         }
 
     def derive(self) -> None:
-        """What follows from the state: where cells lie, values seen; and forget what was read before."""
+        """What follows from the state: where cells lie, and values seen."""
         self.layout = np.empty((3, len(self.sizes) + 1), dtype=np.int64)
         fill_layout(self.layout, self.sizes)
-        self.by_order: dict[Any, Any] = {}
+        self.columns_mark = Mark()  # of the columns and their order
         self._count_seen()
 
     def order_by(self, ranks: Index) -> None:
         """Give the columns their places in the reading order."""
         self.ranks = np.asarray(ranks, dtype=np.int64)
-        self.by_order = {}
+        self.columns_mark = Mark()
         self.changed()
 
     def _count_seen(self) -> None:
@@ -119,8 +120,8 @@ class JointCounts(DecayingSummary):
         self.changed()
 
     def changed(self) -> None:
-        """Forget everything that was read off an earlier state."""
-        self.read: dict[Any, Any] = {}
+        """Take a new mark, since readers keep what they have read off a state under its mark."""
+        self.mark = Mark()
         self._flushed: JointCounts | None = None
 
     @property
@@ -235,7 +236,7 @@ class JointCounts(DecayingSummary):
         if self._flushed is None:
             twin = self.copy()
             twin._freeze()
-            twin.by_order = self.by_order
+            twin.columns_mark = self.columns_mark
             self._flushed = twin
         return self._flushed
 

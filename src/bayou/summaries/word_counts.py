@@ -21,6 +21,7 @@ from bayou.protocols import Arrays, Scalar
 from bayou.schema import Shape
 from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary, sweep
+from bayou.summaries.mark import Mark
 from bayou.summaries.state import declare, move
 
 
@@ -92,7 +93,7 @@ class WordCounts(ArraySummary):
         self.binary = binary
         self.texts: list[TextCounts] = []
         self.documents = np.zeros(0)
-        self.memo: dict[object, Any] = {}  # what readers derive from this very state; void at any change
+        self.mark = Mark()  # of this very state: see `Mark`
 
     def config(self) -> Mapping[str, Scalar]:
         return {"binary": self.binary}
@@ -114,7 +115,7 @@ class WordCounts(ArraySummary):
             new.count_seen()
 
     def _count(self, block: Block, sign: float) -> None:
-        self.memo.clear()
+        self.mark = Mark()
         if self.binary:
             count_classes(self.documents, block.y, block.w, sign)
         for text, words in zip(self.texts, block.words, strict=True):
@@ -124,7 +125,7 @@ class WordCounts(ArraySummary):
             )  # fmt: skip
 
     def scale(self, factor: float) -> None:
-        self.memo.clear()
+        self.mark = Mark()
         self.documents *= factor
         for text in self.texts:
             text.counts *= factor
@@ -133,7 +134,7 @@ class WordCounts(ArraySummary):
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
-        self.memo.clear()
+        self.mark = Mark()
         self.documents += other.documents
         for mine, theirs in zip(self.texts, other.texts, strict=True):
             mine.counts[: mine.size] += theirs.counts[: theirs.size]
@@ -142,7 +143,7 @@ class WordCounts(ArraySummary):
             mine.count_seen()
 
     def realign(self, plan: Alignment) -> None:
-        self.memo.clear()
+        self.mark = Mark()
         self.lengths = plan.lengths
         k = len(plan.classes.to)
         total = self.documents if self.binary else np.zeros(k)
@@ -175,7 +176,7 @@ class WordCounts(ArraySummary):
         return {**out, "documents": self.documents} if self.binary else out
 
     def restore(self, arrays: Arrays) -> None:
-        self.memo.clear()
+        self.mark = Mark()
         self.documents = np.array(arrays["documents"]) if self.binary else np.zeros(0)
         self.texts = []
         for j, (size, declared) in enumerate(arrays["sizes"].tolist()):
