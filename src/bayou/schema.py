@@ -7,6 +7,7 @@ end, so a code once given stays valid; storage is arrival order, and everything 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -38,6 +39,17 @@ def label_key(label: Label) -> tuple[int, Label]:
     if isinstance(label, int | float):
         return (1, label)
     return (2, label) if isinstance(label, str) else (3, label)
+
+
+def natural_key(name: str) -> tuple[list[tuple[str, int, str]], str]:
+    """Natural order of names: runs of digits count as numbers.
+
+    >>> sorted(["x10", "x2", "x", "x02b", "a9"], key=natural_key)
+    ['a9', 'x', 'x2', 'x02b', 'x10']
+    """
+    parts = re.split("([0-9]+)", name)
+    digits = [part.lstrip("0") for part in parts[1::2]]  # compared by length, then as text: as numbers of any size
+    return [(text, len(d), d) for text, d in zip(parts[::2], [*digits, ""], strict=True)], name
 
 
 def identity_key(value: object) -> Hashable:

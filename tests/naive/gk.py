@@ -106,7 +106,7 @@ class Tuples:
         return distinct <= self.exact and 8 * distinct <= 7 * total
 
     def limit(self, total):
-        return 2.0 * self.eps * total if self.eps else 1.5 * total / self.budget
+        return self.eps * total if self.eps else 1.5 * total / self.budget
 
     def flush(self, items):
         """items: (value, class, weight), NaN = missing."""

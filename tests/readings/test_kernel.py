@@ -245,7 +245,26 @@ class KernelNB(Estimator):
         }
 
 
-@pytest.mark.parametrize("recipe", [Kernel(), RoundedNormal(tuples=20)], ids=["kernel", "normal"])
+@pytest.mark.parametrize("kind", [Kernel, RoundedNormal])
+def test_no_value_is_less_probable_than_the_floor(kind):
+    """Weka takes max(1e-75, P) of each factor: a word that a class never uses costs it 172.7 nats, and no more."""
+    x, y = [0.0, 0.0, 1.0, 2.0, 0.0, 90.0, 91.0, 92.0], [0, 0, 0, 0, 0, 1, 1, 1]
+    floored, schema = read(kind(floor=1e-75), x, y)
+    free, _ = read(kind(), x, y)
+    queries = block_of([*np.linspace(-10.0, 120.0, 40), np.nan], [-1] * 41)
+    want = np.maximum(free.terms(queries), math.log(1e-75))
+    assert free.terms(queries).min() < -500
+    np.testing.assert_array_equal(floored.terms(queries), want)
+    out = np.zeros((41, 2))
+    floored.add_log_prob(queries, out)
+    np.testing.assert_array_equal(out, want[:, 0])
+    moved = floored.realign(align(schema, canonical(schema)))
+    np.testing.assert_array_equal(moved.terms(queries), want)
+    back = kind(floor=1e-75).restore(dict(floored.arrays()), QuantileTuples())
+    np.testing.assert_array_equal(back.terms(queries), want)
+
+
+@pytest.mark.parametrize("recipe", [Kernel(), RoundedNormal(tuples=20, floor=1e-3)], ids=["kernel", "normal"])
 def test_contract(recipe):
     check_classifier(lambda: KernelNB(recipe), seeds=range(2))
 
@@ -255,3 +274,6 @@ def test_refusals():
         Kernel(precision=0.0)
     with pytest.raises(DataError, match="tuples"):
         RoundedNormal(tuples=1)
+    for floor in (-1e-75, 1.0, float("nan")):
+        with pytest.raises(DataError, match="floor"):
+            RoundedNormal(floor=floor)

@@ -170,9 +170,6 @@ def test_areas_against_the_slow_twin_and_scikit_learn() -> None:
     table = threshold_table(tracked(y, np.column_stack([1 - score, score]))["losses"], 1)
     assert table.auc == pytest.approx(naive.area(score.tolist(), (y == 1).tolist()), abs=1e-12)
     assert table.auc == pytest.approx(sklearn.metrics.roc_auc_score(y, score), abs=1e-12)
-    assert table.average_precision == pytest.approx(
-        sklearn.metrics.average_precision_score(y, score), abs=1e-12
-    )
     for threshold in (0.5, 0.25):
         line, called = table.at(threshold), score >= table.at(threshold)["threshold"]
         assert line["threshold"] <= threshold
@@ -180,6 +177,34 @@ def test_areas_against_the_slow_twin_and_scikit_learn() -> None:
         assert line["false_positive_rate"] == pytest.approx(np.mean(called[y == 0]))
         assert line["precision"] == pytest.approx(np.mean(y[called] == 1))
     assert table.at(0.5)["threshold"] == 0.5
+
+
+@pytest.mark.parametrize(("share", "contrast"), [(0.5, 1.0), (0.1, 3.0), (0.1, 1.0), (0.02, 2.0)])
+def test_average_precision_beside_scikit_learn(share: float, contrast: float) -> None:
+    """Scores that differ: close to the mean over rows, neither low nor high as a rule."""
+    off = []
+    for seed in range(8):
+        random = np.random.default_rng(seed)
+        y = (random.random(5000) < share).astype(int)
+        odds = 2.0 * (random.normal(contrast * y, 1.0) - contrast / 2) + np.log(share / (1 - share))
+        score = 1 / (1 + np.exp(-odds))
+        table = threshold_table(tracked(y, np.column_stack([1 - score, score]))["losses"], 1)
+        off.append(table.average_precision - sklearn.metrics.average_precision_score(y, score))
+    assert np.abs(off).max() < 4e-3
+    assert abs(np.mean(off)) < 1e-3
+
+
+def test_average_precision_of_ties_is_the_mean_over_their_orders() -> None:
+    random = np.random.default_rng(5)
+    y = random.integers(0, 2, 400)
+    odds = np.round(random.normal(2.0 * y - 1.0, 2.0)) + 1 / 16
+    score = 1 / (1 + np.exp(-odds))
+    table = threshold_table(tracked(y, np.column_stack([1 - score, score]))["losses"], 1)
+    orders = [
+        sklearn.metrics.average_precision_score(y, odds + 1e-6 * random.random(400)) for _ in range(200)
+    ]
+    assert table.average_precision == pytest.approx(np.mean(orders), abs=1e-3)
+    assert table.average_precision > sklearn.metrics.average_precision_score(y, score) + 5e-3
 
 
 def test_a_threshold_table_is_monotone_and_spans_everything() -> None:
@@ -199,6 +224,7 @@ def test_a_threshold_table_is_monotone_and_spans_everything() -> None:
 def test_a_class_that_never_occurs_has_a_table_too() -> None:
     table = threshold_table(tracked([0, 0], [[0.6, 0.4], [0.7, 0.3]])["losses"], 1)
     assert table.auc == 0.0
+    assert table.average_precision == 0.0
     assert table.recall.tolist() == [0.0] * 257
 
 

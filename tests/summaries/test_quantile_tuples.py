@@ -10,6 +10,8 @@ from functools import reduce
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.naive import gk
 from tests.summaries.columns import ORDERS, block_of, filled, order, plan
 
@@ -64,8 +66,9 @@ def check_ranks(summary, x, y, w, k, column=0, slack=0.0):
     assert np.all(up_to <= here + tolerance)
     assert np.all(here <= up_to + delta + tolerance)
     assert np.all(below <= up_to + delta - e + tolerance)
-    guess = low[at].sum(axis=1) + u[at] / 2
-    off = np.abs(true.sum(axis=1) - guess).max()
+    upper, counts = summary.cells(column)  # what readers see of it
+    said = np.vstack([np.zeros(k), np.cumsum(counts, axis=0)])[np.searchsorted(upper, points, side="right")]
+    off = max(np.abs(true - said).max(), np.abs(total[:, 0] - said.sum(axis=1)).max())
     assert off <= summary.errors()[column] * w.sum() + tolerance  # error() is never too small
     return len(points) * (k + 1) + 3 * len(v)
 
@@ -79,7 +82,7 @@ def test_tuples_by_hand():
         [5, 1, 0, 1, 1, 0],
         [9, 2, 0, 1, 0, 2],
     ]
-    assert s.error() == 1 / 12
+    assert s.error() == 1 / 6
     assert s.cells(0)[0].tolist() == [1, 3, 5, 9]
 
 
@@ -129,6 +132,29 @@ def test_merge_trees_keep_the_bounds(name, recipe):
             assert whole.error() <= max(recipe.eps, worst) + 1e-12
 
 
+@settings(max_examples=200, deadline=None)
+@given(data=st.data(), eps=st.sampled_from([0.01, 0.02, 0.05, 0.1, 0.3]), name=st.sampled_from(ORDERS))
+def test_cumulated_cells_are_within_eps_of_the_exact_ranks(data, eps, name):
+    """Ranks and class ranks at every value, read off `cells()` as readers do, in one pass and after merges."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    n, shards = data.draw(st.integers(1, 6000)), data.draw(st.sampled_from([1, 2, 5]))
+    x, y, w = order(name, n, rng), rng.integers(0, 2, n), rng.choice([0.5, 1.0, 3.0], n)
+    parts = np.array_split(np.arange(n), shards)
+    pieces = [filled(GKClass(eps=eps, exact=0).summary(), x[part], y[part], w[part], k=2) for part in parts]
+    summary = pieces[0]
+    for piece in pieces[1:]:
+        summary.merge(piece)
+    upper, counts = summary.cells(0)
+    said = np.vstack([np.zeros(2), np.cumsum(counts, axis=0)])[np.searchsorted(upper, x, side="right")]
+    taught = w[:, None] * np.eye(2)[y]
+    by_value = np.argsort(x, kind="stable")
+    ranks = np.vstack([np.zeros(2), np.cumsum(taught[by_value], axis=0)])
+    off = ranks[np.searchsorted(x[by_value], x, side="right")] - said
+    error = summary.error()
+    assert error <= eps + 1e-12
+    assert max(np.abs(off).max(), np.abs(off.sum(axis=1)).max()) <= error * w.sum() + 1e-9 * w.sum()
+
+
 def test_one_merge_adds_no_error():
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=20_000), np.zeros(20_000, int)
@@ -147,7 +173,7 @@ def test_one_merge_adds_no_error():
 @pytest.mark.parametrize("name", ORDERS)
 def test_a_budget_of_100_survives_a_million_values(name):
     n = 1_000_000
-    most = 0.06 if name in ("outside-in", "shuffled blocks") else 0.012
+    most = 0.12 if name in ("outside-in", "shuffled blocks") else 0.024
     x = order(name, n, np.random.default_rng(0))
     assert filled(QuantileTuples(100), x, np.zeros(n, int)).error() <= most
 
@@ -194,7 +220,7 @@ def test_values_that_come_again_are_kept_exactly_beyond_the_budget():
     exact, *others = s.errors().tolist()
     assert exact == 0.0
     assert others[-1] == 0.0
-    assert all(0.0 < error < 0.012 for error in others[:-1])
+    assert all(0.0 < error < 0.024 for error in others[:-1])
     assert s.sizes.tolist() == [900, 100, 100, 1]
     upper, counts = s.cells(0)
     assert upper.tolist() == list(range(900))
@@ -205,7 +231,7 @@ def test_values_that_come_again_are_kept_exactly_beyond_the_budget():
     assert half[0].cells(0)[1].tolist() == counts.tolist()
     s.update(block_of(np.tile(np.arange(901, 1200)[:, None], 4), np.zeros(299)))
     assert s.cells(0)[1].sum() == n + 299
-    assert 0.0 < s.errors()[0] < 0.012  # too many values now
+    assert 0.0 < s.errors()[0] < 0.024  # too many values now
     assert s.cells(0)[0].size == 100
 
 

@@ -39,8 +39,8 @@ class GKClass(BinnedDensity):
     tuples
         Tuples per column. The error that holds is reported, not promised: `error()`.
     eps
-        If given, ranks are never off by more than eps N, and the number of tuples follows (about 1.3 / eps
-        on data in random order, and 1 / eps before anything is given up).
+        If given, cumulated cells are never off the ranks and class ranks of any value by more than eps N, and the
+        number of tuples follows (2 / eps before anything is given up, and hardly more afterwards in most orders).
     exact
         A column whose values come again keeps up to this many of them, each exactly. Dates, counts and rounded
         measurements may need an interval per value, which no summary of their ranks can tell.

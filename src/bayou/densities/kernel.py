@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Self
 
@@ -47,20 +48,24 @@ class Kernel(Density):
         Kernels per column at most.
     precision
         p, if it is known.
+    floor
+        The least probability of a value; Weka takes 1e-75 for every column and class. 0: tails go on for ever.
 
     Merge: BOUNDED, as the quantile tuples. Memory: theirs; predicting costs O(tuples K) per value.
 
     Examples
     --------
     >>> Kernel(tuples=50)
-    Kernel(tuples=50, precision=None)
+    Kernel(tuples=50, precision=None, floor=0.0)
     """
 
     tuples: int = 100
     precision: float | None = None
+    floor: float = 0.0
 
     def __post_init__(self) -> None:
         check_precision(self.precision)
+        check_floor(self.floor)
         GKClass(self.tuples)
 
     def view(self, bins: Discretiser) -> AnyView:
@@ -72,11 +77,11 @@ class Kernel(Density):
         widths = np.zeros((len(precision), weights.shape[1]))
         spread_kernels(widths, centres, weights, offsets, precision)
         return DensityReading(
-            centres, np.ascontiguousarray(weights.T), extra, offsets, widths, precision, False
+            centres, np.ascontiguousarray(weights.T), extra, offsets, widths, precision, False, self.floor
         )
 
     def restore(self, arrays: Arrays, summary: QuantileTuples) -> DensityReading:
-        return restored(arrays, False)
+        return restored(arrays, False, self.floor)
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,7 @@ class RoundedNormal(Density):
 
     Parameters
     ----------
-    tuples, precision
+    tuples, precision, floor
         As in `Kernel`.
 
     Merge: BOUNDED, as the quantile tuples.
@@ -96,14 +101,16 @@ class RoundedNormal(Density):
     Examples
     --------
     >>> RoundedNormal(tuples=50).get_params()
-    {'tuples': 50, 'precision': None}
+    {'tuples': 50, 'precision': None, 'floor': 0.0}
     """
 
     tuples: int = 100
     precision: float | None = None
+    floor: float = 0.0
 
     def __post_init__(self) -> None:
         check_precision(self.precision)
+        check_floor(self.floor)
         GKClass(self.tuples)
 
     def view(self, bins: Discretiser) -> AnyView:
@@ -120,17 +127,23 @@ class RoundedNormal(Density):
         alone = np.tile(np.eye(k), (1, int(several.sum())))
         offsets = np.concatenate(([0], np.cumsum(sizes)))
         return DensityReading(
-            normals[several].ravel(), alone, np.zeros(alone.shape[1]), offsets, widths, precision, True
+            normals[several].ravel(), alone, np.zeros(alone.shape[1]), offsets, widths, precision, True, self.floor
         )
 
     def restore(self, arrays: Arrays, summary: QuantileTuples) -> DensityReading:
-        return restored(arrays, True)
+        return restored(arrays, True, self.floor)
 
 
 def check_precision(precision: float | None) -> None:
     """Refuse a precision that is not a positive number of a sane size."""
     if precision is not None and not 1e-300 <= precision <= 1e140:
         raise DataError("precision must be a positive number", value=precision)
+
+
+def check_floor(floor: float) -> None:
+    """Refuse a least probability that is none."""
+    if not 0.0 <= floor < 1.0:
+        raise DataError("floor must be a probability below 1", value=floor)
 
 
 def rounded_values(
@@ -149,7 +162,7 @@ def rounded_values(
     return centres[kept], weights[kept], extra[kept], starts, precisions
 
 
-def restored(arrays: Arrays, rounds: bool) -> DensityReading:
+def restored(arrays: Arrays, rounds: bool, floor: float) -> DensityReading:
     """The reading whose arrays these are, if they are one."""
     p, m = len(arrays["precision"]), len(arrays["centres"])
     require(arrays["offsets"].shape == (p + 1,), "every column of a reading has its kernels")
@@ -180,6 +193,7 @@ def restored(arrays: Arrays, rounds: bool) -> DensityReading:
         np.array(arrays["widths"], dtype=np.float64, order="C", ndmin=2),
         np.array(arrays["precision"], dtype=np.float64),
         rounds,
+        floor,
     )
 
 
@@ -190,6 +204,7 @@ class DensityReading:
     centres : float64[m]; weights : float64[K + 1, m], by class, then in all; extra : float64[m], variance of the
     interval a kernel stands for; offsets : int64[p + 1]
     widths : float64[p, K + 1], 0 for a class without weight; precision : float64[p]; rounds : whether x is rounded
+    floor : the least probability of a value
     """
 
     centres: Floats
@@ -199,6 +214,7 @@ class DensityReading:
     widths: Floats
     precision: Floats
     rounds: bool
+    floor: float = 0.0
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -220,6 +236,8 @@ class DensityReading:
             out, self.centres, self.weights, self.extra, self.offsets, self.widths, self.precision, numeric,
             self.rounds,
         )  # fmt: skip
+        if self.floor > 0.0:
+            np.maximum(out, math.log(self.floor), out=out)
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
         p = len(self.precision)
@@ -260,7 +278,7 @@ class DensityReading:
         precision[plan.numeric.to] = self.precision
         offsets = np.concatenate(([0], np.cumsum([len(part) for part in parts]))).astype(np.int64)
         centres, extra = np.append(self.centres, 0.0)[chosen], np.append(self.extra, 0.0)[chosen]
-        return type(self)(centres, weights, extra, offsets, widths, precision, self.rounds)
+        return type(self)(centres, weights, extra, offsets, widths, precision, self.rounds, self.floor)
 
     def _one_per_class(self, normals: Index, rows: Index) -> Index:
         """A column's normals at the places of their classes, -1 for a class that is new: as a search has them."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayou.align import Alignment
 from bayou.engines.views import Views
-from bayou.schema import Growth, Kind, Schema
+from bayou.schema import Growth, Kind, Schema, natural_key
 from bayou.summaries.joint_counts import JointCounts
 from bayou.views.view import AnyView
 
@@ -94,11 +94,13 @@ def rank_columns(
     [1, 2, 0]
     >>> rank_columns(["b", "c", "a"], ["b", "a", "c"], ["c"]).tolist()
     [2, 0, 1]
+    >>> rank_columns(["x10", "x2"], ["x10", "x2"], "name").tolist()
+    [1, 0]
     """
     if order == "given":
         wanted = [name for name in arrival if name in set(names)]
     else:
         first = [] if isinstance(order, str) else [name for name in order if name in set(names)]
-        wanted = [*first, *sorted(set(names) - set(first))]
+        wanted = [*first, *sorted(set(names) - set(first), key=natural_key)]
     places = {name: r for r, name in enumerate(wanted)}
     return np.array([places[name] for name in names], dtype=np.int64)

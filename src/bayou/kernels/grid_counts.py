@@ -322,7 +322,9 @@ def refine_column(
 
 @kernel
 def grid_error(slack: Floats, counts: Floats, size: int) -> float:
-    """Half of a cell plus the larger slack of its ends, the worst over the cells, relative to the weight. O(m K).
+    """How far the weight of the cells up to a point can be off at worst, relative to all weight. O(m K).
+
+    Inside a cell that is the cell itself and the slack of its upper end, or the slack of its lower end.
 
     slack : float64[m], in
     counts : float64[m, K], in
@@ -338,5 +340,5 @@ def grid_error(slack: Floats, counts: Floats, size: int) -> float:
             below = slack[v - 1]
         if v < size - 1:
             above = slack[v]
-        worst = max(worst, weight / 2.0 + max(below, above))
+        worst = max(worst, below, weight + above)
     return worst / total if total > 0.0 else 0.0

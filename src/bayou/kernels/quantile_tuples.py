@@ -343,7 +343,7 @@ def flush_columns(
 
 @kernel
 def uncertainty(tuples: Floats, starts: Index, sizes: Index, out: Floats) -> None:
-    """out[j] = max u / (2 N): how far a rank read half-way up a gap can be off, relative to N. O(p m).
+    """out[j] = max u / N: how far the weight of the tuples up to a point can be off, relative to N. O(p m).
 
     tuples : float64[m, 4 + K], in
     starts : int64[p + 1], in
@@ -357,7 +357,7 @@ def uncertainty(tuples: Floats, starts: Index, sizes: Index, out: Floats) -> Non
             row = tuples[q]
             total += row[1]
             worst = max(worst, row[1] + row[2] - row[3])
-        out[j] = worst / (2.0 * total) if total > 0.0 else 0.0
+        out[j] = worst / total if total > 0.0 else 0.0
 
 
 @kernel

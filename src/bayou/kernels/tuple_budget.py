@@ -156,7 +156,7 @@ def drop_cheapest(work: Floats, size: int, budget: int) -> int:
 def shrink(work: Floats, size: int, budget: int, limit: float, eps: float) -> int:
     """Back to the budget: passes with rising limits to 1.5 budgets, then tuple by tuple. O(K m + m^2).
 
-    With eps > 0 there is one pass at `limit` = 2 eps N, and the list may stay longer than the budget.
+    With eps > 0 there is one pass at `limit` = eps N, and the list may stay longer than the budget.
 
     work : float64[m, 4 + K], in/out; the first `size` rows are the list, its new length is returned
     """
@@ -177,8 +177,8 @@ def shrink(work: Floats, size: int, budget: int, limit: float, eps: float) -> in
 
 @inner_kernel
 def bound_of(total: float, budget: int, eps: float) -> float:
-    """The u up to which a gap takes values in: 2 eps N where eps > 0, else 1.5 N / budget."""
-    return 2.0 * eps * total if eps > 0.0 else 1.5 * total / budget
+    """The u up to which a gap takes values in: eps N where eps > 0, else 1.5 N / budget."""
+    return eps * total if eps > 0.0 else 1.5 * total / budget
 
 
 @inner_kernel

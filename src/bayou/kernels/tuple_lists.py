@@ -179,7 +179,7 @@ def merge_columns(
     lo: int,
     hi: int,
 ) -> None:
-    """Merge columns lo..hi of two summaries, then shrink to the budget. O(K m + m^2) per column.
+    """Merge columns lo..hi of two summaries, then shrink to the budget, or to u <= eps N. O(K m + m^2) per column.
 
     merged : float64[m, 4 + K], out; from merged_starts[j] on, room for both lists of column j
     merged_sizes : int64[p], out

@@ -77,7 +77,7 @@ class QuantileTuples(ArraySummary):
     declared: Index = from_schema(1, follows=declared_classes)
 
     def __init__(self, tuples: int = 100, eps: float | None = None, exact: int = 0) -> None:
-        self.budget = tuples if eps is None else max(4, math.ceil(1 / eps))
+        self.budget = tuples if eps is None else max(4, math.ceil(2 / eps))
         self.eps = eps
         self.exact = exact
         self._tuples = tuples
@@ -182,7 +182,7 @@ class QuantileTuples(ArraySummary):
         return upper[here], counts[here]
 
     def errors(self) -> Floats:
-        """max u / (2 N) of every column: how far ranks and class ranks can be off, relative to its weight."""
+        """max u / N of every column: how far cumulated cells are off ranks and class ranks, relative to its weight."""
         rows, starts, sizes = self._flushed(copied=True)
         out = np.zeros(len(sizes))
         uncertainty(rows, starts, sizes, out)

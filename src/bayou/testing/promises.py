@@ -31,11 +31,7 @@ def off_by(summary: Any, block: Block) -> float:
 @off_by.register(QuantileTuples)
 @off_by.register(GridCounts)
 def ranks_off_by(summary: QuantileTuples | GridCounts, block: Block) -> float:
-    """The largest error of a rank or class rank, relative to the column's weight.
-
-    Cells give one end of what a rank can be; read half-way between the ends, as `error()` means it, it is off by half
-    as much at most.
-    """
+    """The largest error of a rank or class rank read off cumulated cells, relative to the column's weight."""
     worst = 0.0
     for j in range(block.numeric.shape[1]):
         taught = (block.y >= 0) & (block.w > 0) & np.isfinite(block.numeric[:, j])
@@ -45,7 +41,7 @@ def ranks_off_by(summary: QuantileTuples | GridCounts, block: Block) -> float:
         np.add.at(true, (row, block.y[taught]), block.w[taught])
         said = np.concatenate([np.zeros((1, counts.shape[1])), np.cumsum(counts, axis=0)])
         gaps = np.cumsum(true, axis=0) - said[np.searchsorted(upper, values, side="right")]
-        worst = max(worst, _largest(gaps, gaps.sum(axis=1)) / max(2.0 * true.sum(), 1e-300))
+        worst = max(worst, _largest(gaps, gaps.sum(axis=1)) / max(true.sum(), 1e-300))
     return worst
 
 
