@@ -42,7 +42,7 @@ class NaiveBayes(Estimator):
     groups
         None, or how nominal values are grouped before they are read: `"modl"` or `MODLGroups()`.
     smoothing
-        Pseudo-count per value of a nominal column and per word (1 is Laplace's rule), or `MEstimate(m)`.
+        Pseudo-count per value of a nominal column and per word (1 is Laplace's rule), or `MEstimate(m, p, share)`.
     prior
         `"empirical"` (N_c / N), `"laplace"`, or a mapping from every class to its probability.
     decision

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from bayou.block import Block, Floats
-from bayou.errors import DataError
+from bayou.errors import DataError, SchemaError
 from bayou.kernels.heavy_hitters import add_terms
 from bayou.kernels.sums import TILE
-from bayou.readings.categorical import CategoricalEstimator
+from bayou.readings.categorical import CategoricalEstimator, MEstimateTable
 from bayou.readings.live import LiveReader
 from bayou.recipe import Recipe
 from bayou.summaries.count_min import CountMin
@@ -95,6 +95,10 @@ class SketchedTable(LiveReader[Any]):
     @classmethod
     def like(cls, table: CategoricalEstimator) -> SketchedTable:
         """This smoothing as an estimator of probability tables over plain counts."""
+        if isinstance(table, MEstimateTable):
+            raise SchemaError(
+                "a sketch is smoothed by MEstimate(m) alone, without p and share; or nominal='counts'"
+            )
         return cls(table.alpha, table.m)
 
     def add_log_prob(self, summary: HeavyHitters | CountMin, block: Block, out: Floats) -> None:
