@@ -120,6 +120,16 @@ class SketchedTable(LiveReader[Any]):
         summary.read(block, terms, (self.alpha, self.m))
         return np.ascontiguousarray(terms.transpose(1, 0, 2))
 
+    def terms_then_update(self, summary: HeavyHitters | CountMin, block: Block, units: Floats) -> Floats:
+        q, k = summary.shape
+        terms = np.empty((q, block.n, k))
+        summary.sweep(block, terms, (self.alpha, self.m))
+        return np.ascontiguousarray(terms.transpose(1, 0, 2))
+
+    def free_parameters(self, summary: HeavyHitters | CountMin) -> Floats:
+        several: Floats = np.maximum(summary.distinct(), summary.declared)
+        return np.maximum(several - 1.0, 0.0)
+
 
 def _chunks(shape: tuple[int, int], block: Block) -> Iterator[tuple[slice, Block]]:
     cells = shape[0] * shape[1]
