@@ -14,6 +14,7 @@ from bayou.testing import CHECKS
 EXPORTED = {name: getattr(home, name) for home in (classifiers, ensembles) for name in home.__all__}
 MODELS = EXPORTED | {
     "NaiveBayes, m-estimate, Laplace prior": lambda: NaiveBayes(smoothing=MEstimate(2.0), prior="laplace"),
+    "NaiveBayes, m-estimate, shares": lambda: NaiveBayes(smoothing=MEstimate(1.0, "pooled", 0.1)),
     "NaiveBayes, quantiles and MODL": lambda: NaiveBayes(numeric="gk"),
     "NaiveBayes, cPiD and equal frequency": lambda: NaiveBayes(numeric="cpid", bins="equal-frequency"),
     "NaiveBayes, PiD and Fayyad-Irani": lambda: NaiveBayes(numeric="pid", bins="fayyad-irani"),

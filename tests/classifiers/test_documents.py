@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 
 from bayou import BernoulliNB, Gaussian, MEstimate, MultinomialNB, NaiveBayes
+from bayou.errors import SchemaError
+from bayou.readings.intervals import Intervals
+from bayou.schema import Kind
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "seed_examples.json").read_text())
 TENNIS = VECTORS["play_tennis"]
@@ -56,6 +59,57 @@ def test_m_estimate_of_outlook():
     no = model.schema_.classes.code("No")
     expected = [float(Fraction(TENNIS["m_estimate_outlook_no"][v])) for v in ("overcast", "sunny", "rain")]
     assert np.exp(terms[:, 0, no]) == pytest.approx(expected, rel=1e-12)
+
+
+def counted(column, value):
+    """Rows with the value and all rows, by class."""
+    rows = [row for row in zip(RECORDS, LABELS, strict=True) if row[0][column] == value]
+    return {c: (sum(label == c for _, label in rows), LABELS.count(c)) for c in ("Yes", "No")}
+
+
+@pytest.mark.parametrize("p", [None, 0.25, "pooled"])
+@pytest.mark.parametrize(("m", "share"), [(1.0, 0.0), (1.0, 0.01), (0.5, 0.4), (0.0, 1.0)])
+def test_m_estimate_of_given_p_and_share(p, m, share):
+    """(n + m p) / (N + m) of document 001, with p given or estimated, and m as a share of the class's rows."""
+    model = play_tennis(smoothing=MEstimate(m, p, share))
+    for column in COLUMNS:
+        values = sorted({row[column] for row in RECORDS})
+        terms = model.engine.views["nominal"].column_terms(model.encode([{column: v} for v in values]))
+        for i, value in enumerate(values):
+            found = counted(column, value)
+            prior = {None: 1 / len(values), "pooled": sum(n for n, _ in found.values()) / 14}.get(p, p)
+            for label, (n, total) in found.items():
+                rows = max(m, share * total)
+                j, c = model.schema_.names(Kind.NOMINAL).index(column), model.schema_.classes.code(label)
+                assert math.exp(terms[i, j, c]) == pytest.approx(
+                    (n + rows * prior) / (total + rows), rel=1e-12
+                )
+
+
+def test_m_is_one_where_a_hundredth_of_the_rows_is_less():
+    """Document 001: 'm: up to 1 % of the examples; we can only add m = 1', 1/18 for overcast."""
+    by_share, plain = (
+        play_tennis(smoothing=s).predict_proba_one(QUERY)
+        for s in (MEstimate(1.0, share=0.01), MEstimate(1.0))
+    )
+    assert by_share == pytest.approx(plain, rel=1e-12)
+    even, given = (
+        play_tennis(smoothing=MEstimate(2.0, p)).predict_proba_one({"Wind": "Weak"}) for p in (None, 0.5)
+    )
+    assert given == pytest.approx(even, rel=1e-12)
+
+
+@pytest.mark.parametrize("wrong", [{"p": 0.0}, {"p": "even"}, {"p": 1.5}, {"share": -1.0}])
+def test_m_estimate_refuses(wrong):
+    with pytest.raises(SchemaError, match=next(iter(wrong))):
+        MEstimate(1.0, **wrong)
+
+
+def test_m_estimate_of_sketches_and_intervals_is_plain():
+    with pytest.raises(SchemaError, match="MEstimate"):
+        NaiveBayes(nominal="sketch", smoothing=MEstimate(1.0, "pooled")).learn_one({"a": "x"}, "y")
+    with pytest.raises(SchemaError, match="MEstimate"):
+        Intervals(smoothing=MEstimate(1.0, share=0.1))
 
 
 @pytest.mark.parametrize(("ddof", "suffix"), [(0, "pop"), (1, "sample")])

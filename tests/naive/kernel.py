@@ -37,3 +37,47 @@ def normal_probability(x, values, p):
     mean = sum(centres) / len(centres)
     sd = max(math.sqrt(sum((v - mean) ** 2 for v in centres) / len(centres)), p / 6)
     return interval(rounded(x, p), mean, sd, p)
+
+
+def deviation(values):
+    mean = sum(values) / len(values)
+    return math.sqrt(sum((v - mean) ** 2 for v in values) / len(values))
+
+
+def bandwidth(values, p, rule):
+    """Deviation of the kernels over rounded values."""
+    centres = sorted(rounded(v, p) for v in values)
+    n, s = len(centres), deviation([rounded(v, p) for v in values])
+    quartiles = [centres[math.ceil(q * n) - 1] for q in (0.25, 0.75)]
+    iqr = quartiles[1] - quartiles[0]
+    widths = {
+        "weka": (centres[-1] - centres[0]) / math.sqrt(n),
+        "scott": 1.06 * s * n**-0.2,
+        "silverman": 0.9 * (min(s, iqr / 1.34) if iqr else s) * n**-0.2,
+    }
+    return max(widths.get(rule, rule), p / 6)
+
+
+DENSITIES = {  # of deviation 1: reach, and the density inside it
+    "epanechnikov": (math.sqrt(5), lambda u: 0.75 * (1 - u * u)),
+    "triangular": (math.sqrt(6), lambda u: 1 - abs(u)),
+    "uniform": (math.sqrt(3), lambda u: 0.5),
+}
+
+
+def shaped_probability(x, values, p, rule="weka", shape="gaussian", steps=2000):
+    """Mass of [x - p/2, x + p/2], bounded kernels integrated by the midpoint rule."""
+    h = bandwidth(values, p, rule)
+    centres = [rounded(v, p) for v in values]
+    gaussian = sum(interval(x, mu, h, p) for mu in centres) / len(centres)
+    if shape == "gaussian":
+        return gaussian
+    reach, density = DENSITIES[shape]
+    found = 0.0
+    for mu in centres:
+        lo, hi = max(x - p / 2, mu - reach * h), min(x + p / 2, mu + reach * h)
+        step = (hi - lo) / steps
+        if step > 0:
+            places = (lo + (i + 0.5) * step for i in range(steps))
+            found += sum(density((t - mu) / (reach * h)) for t in places) * step / (reach * h)
+    return 0.999 * found / len(centres) + 0.001 * gaussian

@@ -25,6 +25,13 @@ class SpaceSaving:
         entry[2][c] = entry[2].get(c, 0.0) + w
 
 
+def cell(x, hashes, prime, width):
+    """The cell of a key in a row of a count-min table."""
+    limbs = (x % 2**22, (x >> 22) % 2**21, (x >> 43) % 2**21)
+    *a, b = hashes
+    return (sum(f * limb for f, limb in zip(a, limbs, strict=True)) + b) % prime % width
+
+
 class CountMin:
     """A table of cells per row, each a list of class counts."""
 
@@ -33,9 +40,8 @@ class CountMin:
         self.table = [[[0.0] * classes for _ in range(width)] for _ in hashes]
 
     def cells(self, x):
-        limbs = (x % 2**22, (x >> 22) % 2**21, (x >> 43) % 2**21)
-        for row, (*a, b) in zip(self.table, self.hashes, strict=True):
-            yield row[(sum(f * limb for f, limb in zip(a, limbs, strict=True)) + b) % self.prime % self.width]
+        for row, one in zip(self.table, self.hashes, strict=True):
+            yield row[cell(x, one, self.prime, self.width)]
 
     def add(self, x, c, w=1.0):
         cells = list(self.cells(x))

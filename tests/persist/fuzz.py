@@ -55,7 +55,7 @@ from bayou.errors import BayouError, ModelFileError
 from bayou.persist.container import pack, unpack
 from bayou.persist.model_file import FORMAT
 from bayou.rates import AdaGrad, Constant, Decaying, Experts, KunchevaPlumpton, MiniBatch, PaperRate
-from bayou.recipes import CPiD, GKClass, Grid, Sketch
+from bayou.recipes import CountMinSketch, CPiD, GKClass, Grid, Sketch
 
 NUMBERS = [
     0.0,
@@ -118,7 +118,9 @@ def plain() -> Made:
         (NaiveBayes(numeric=CPiD(cells=20)), 1300), (NaiveBayes(numeric=GKClass(eps=0.1, exact=5)), 700),
         (NaiveBayes(numeric="kernel"), 80), (NaiveBayes(numeric="rounded-normal"), 80),
         (NaiveBayes(nominal="sketch", groups="modl"), 80), (NaiveBayes(nominal=Sketch(max_bytes=4096)), 300),
-        (NaiveBayes(nominal="count-min"), 40), (NaiveBayes(numeric="gk", bins="equal-width"), 80),
+        (NaiveBayes(nominal="count-min"), 40), (NaiveBayes(nominal=CountMinSketch(0.1), groups="modl"), 80),
+        (AveragedNB(rows=40, nominal="sketch"), 80), (WeightedNB(nominal="sketch", groups="modl"), 80),
+        (NaiveBayes(numeric="gk", bins="equal-width"), 80),
         (NaiveBayes(numeric="gk", bins="equal-frequency"), 80), (NaiveBayes(numeric="gk", bins="fayyad-irani"), 80),
         (NaiveBayes(numeric="gk", bins="k-means"), 80), (AODE(), 900),
         (AODE(numeric=Grid(warm_up=50)), 90), (TC(), 60), (TC(), 900), (FANC(), 100),

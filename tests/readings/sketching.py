@@ -7,6 +7,7 @@ from dataclasses import replace
 from bayou.classifiers.estimator import Estimator
 from bayou.densities.gaussian import Gaussian
 from bayou.readings.categorical import CategoricalEstimator
+from bayou.readings.cell_groups import CellGroups
 from bayou.readings.groups import Groups
 from bayou.readings.modl import MODL
 from bayou.readings.prior import CountedPrior
@@ -44,7 +45,8 @@ class SketchedNB(Estimator):
         table = (
             CategoricalEstimator() if self.nominal == "counts" else SketchedTable.like(CategoricalEstimator())
         )
-        reader = Groups(self.groups) if self.groups else None
+        groups = CellGroups if self.nominal == "count-min" else Groups
+        reader = groups(self.groups) if self.groups else None
         view = LiveCells(summary, reader, reader.smoothing) if reader else Live(summary, table)
         return {
             "classes": Live(ClassCounts(), CountedPrior()),

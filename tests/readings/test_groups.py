@@ -8,16 +8,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.naive.sketches import cell as naive_cell
 from tests.readings.sketching import SketchedNB
 
+from bayou import AveragedNB, WeightedNB
 from bayou.align import align, canonical, from_empty
 from bayou.encoding import Encoder
 from bayou.errors import ModelFileError
 from bayou.hashing import digest
 from bayou.readings.categorical import MEstimate
+from bayou.readings.cell_groups import CellGroups
 from bayou.readings.groups import Groups, by_content, named_groups
 from bayou.readings.modl_groups import MODLGroups
-from bayou.readings.sketched import Sketch
+from bayou.readings.sketched import CountMinSketch, Sketch
 from bayou.schema import Declared, Schema
 from bayou.streams import open_stream
 from bayou.summaries.value_counts import ValueCounts
@@ -66,6 +69,81 @@ def test_groups_are_those_of_the_method(hashed):
         assert np.exp(terms[i, 0, codes]) == pytest.approx(p, rel=1e-12)
 
 
+def test_groups_of_cells_are_those_of_the_row_that_saves_most():
+    """Each row of a count-min sketch is a table of its cells; brute force over the rows."""
+    rng = np.random.default_rng(3)
+    table = rng.integers(0, 15, (40, 3))
+    rows = rows_of(table)
+    summary, _, block = summary_of(rows, True, CountMinSketch(0.1, 0.01).summary)
+    reading = CellGroups().read(summary)
+    levels = [MODLGroups().group(cells, n_classes=3).level for cells in summary.tables[0]]
+    best = int(np.argmax(levels))
+    assert reading.rows.tolist() == [best]
+    assert max(levels) > min(levels)
+    assert reading.levels[0] == pytest.approx(levels[best], rel=1e-12)
+    assert np.array_equal(reading.counts.sum(axis=0), summary.present[0])
+    group_of = {cell: g for g, cells in enumerate(reading.groups_of(0)) for cell in cells}
+    found = [
+        group_of[1 + naive_cell(key, summary.hashes[best].tolist(), summary.prime, summary.width)]
+        for key in block.hashed.keys[:, 0].tolist()
+    ]
+    assert reading.cells_of(block)[:, 0].tolist() == found
+    again = CellGroups().restore(dict(reading.arrays()), summary)
+    assert np.array_equal(again.terms(block), reading.terms(block))
+
+
+def test_groups_of_cells_without_collisions_are_those_of_the_values():
+    table = [[30, 2, 1], [28, 3, 2], [1, 40, 2], [2, 38, 1], [1, 1, 25], [5, 5, 5], [10, 10, 11]]
+    summary, _, block = summary_of(rows_of(table), True, CountMinSketch(0.0001, 0.3).summary)
+    by_cell = CellGroups().read(summary)
+    exact, _, plain = summary_of(rows_of(table), False)
+    by_value = Groups().read(exact)
+    assert by_cell.levels == pytest.approx(by_value.levels, rel=1e-12)
+    assert by_cell.terms(block) == pytest.approx(by_value.terms(plain), rel=1e-12)
+
+
+def test_a_file_with_cells_that_are_not_there_is_refused():
+    summary, _, _ = summary_of(rows_of([[30, 2], [1, 40]]), True, CountMinSketch(0.1).summary)
+    arrays = dict(CellGroups().read(summary).arrays())
+    for name, wrong in (("rows", [7]), ("rows", [-1]), ("rows", [0, 0]), ("keys", arrays["keys"] + 400)):
+        with pytest.raises(ModelFileError):
+            CellGroups().restore({**arrays, name: np.array(wrong)}, summary)
+
+
+@pytest.mark.parametrize(("nominal", "groups"), [("counts", "modl"), ("sketch", None), ("count-min", "modl")])
+@pytest.mark.parametrize(
+    "weighs", [WeightedNB, lambda **kw: AveragedNB(rows=40, **kw)], ids=["sgd", "averaged"]
+)
+def test_weights_over_sketched_and_grouped_values(weighs, nominal, groups):
+    """Two-level nominal summaries reach the weights."""
+    check_classifier(lambda: weighs(nominal=nominal, groups=groups), seeds=range(1))
+
+
+@pytest.mark.parametrize("nominal", ["sketch", "count-min"])
+def test_weights_over_hashed_values_are_those_over_counted_ones(nominal):
+    """While sketches are exact, weights learned over them are those learned over counts."""
+    rng = np.random.default_rng(1)
+    labels = rng.integers(2, size=400)
+    rows = [
+        {"good": str(y if a < 0.9 else 1 - y), "noise": str(b)}
+        for y, a, b in zip(labels, rng.random(400), rng.integers(5, size=400), strict=True)
+    ]
+    sketch = Sketch() if nominal == "sketch" else CountMinSketch(0.0001, 0.3)
+    for make in (
+        lambda n, g: WeightedNB(nominal=n, groups=g),
+        lambda n, g: AveragedNB(rows=100, nominal=n, groups=g),
+    ):
+        for groups in (None, MODLGroups()):
+            if groups is None and nominal == "count-min":
+                continue  # it only guesses how many values there are
+            models = make("counts", groups), make(sketch, groups)
+            for model in models:
+                model.learn_many(rows, labels.tolist())
+            a, b = (model.refresh().weights_ for model in models)
+            assert b == pytest.approx(a, rel=1e-9)
+            assert groups is not None or np.array_equal(a, b)
+
+
 def test_unseen_values_go_to_the_group_of_the_garbage_value():
     class Three(type(Sketch().summary())):
         capacity = property(lambda self: 3)
@@ -90,7 +168,7 @@ def test_unseen_values_go_to_the_group_of_the_garbage_value():
     assert sum(len(group) for group in kept) == 3
 
 
-@pytest.mark.parametrize("nominal", ["counts", "sketch", "tight"])
+@pytest.mark.parametrize("nominal", ["counts", "sketch", "tight", "count-min"])
 def test_groups_have_names(nominal):
     rows = [("red", "hot")] * 40 + [("blue", "cold")] * 40 + [("rose", "hot")] * 40
     model = SketchedNB(nominal, MODLGroups())
@@ -102,6 +180,9 @@ def test_groups_have_names(nominal):
     assert len(groups) == 2
     if nominal == "tight":
         assert sum(group.count("*") for group in groups) == 1
+    elif nominal == "count-min":
+        assert sorted(map(len, groups)) == [1, 2]
+        assert all(name.startswith("(cell ") for group in groups for name in group)
     else:
         assert sorted(map(sorted, groups)) == [["blue"], ["red", "rose"]]
 
@@ -196,7 +277,7 @@ def test_a_reading_of_values_that_its_summary_does_not_know_is_refused(name, dam
         Groups().restore({**arrays, name: damage(arrays[name])}, summary)
 
 
-@pytest.mark.parametrize("nominal", ["counts", "sketch", "tight"])
+@pytest.mark.parametrize("nominal", ["counts", "sketch", "tight", "count-min"])
 def test_contract(nominal):
     check_classifier(lambda: SketchedNB(nominal, MODLGroups()), seeds=range(2))
 

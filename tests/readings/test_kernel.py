@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.naive.kernel import kernel_probability, normal_probability, precision_of
+from tests.naive.kernel import kernel_probability, normal_probability, precision_of, shaped_probability
 
 from bayou.align import align, canonical, from_empty
 from bayou.block import Block
@@ -125,6 +125,39 @@ def test_slow_twin(a, b, queries, given_p):
                     assert found == pytest.approx(math.log(want), rel=1e-8, abs=1e-8)
                 else:
                     assert -np.inf < found < -600
+
+
+@pytest.mark.parametrize("bandwidth", ["weka", "scott", "silverman", 0.7])
+@pytest.mark.parametrize("shape", ["gaussian", "epanechnikov", "triangular", "uniform"])
+def test_slow_twin_of_bandwidths_and_shapes(bandwidth, shape):
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=40).round(1), rng.integers(2, size=40)
+    reading, _ = read(Kernel(bandwidth=bandwidth, shape=shape), x, y)
+    p = precision_of(x.tolist())
+    queries = [-9.0, -1.3, -0.05, 0.0, 0.4, 2.2, 30.0]
+    found = probabilities(reading, queries)
+    for i, query in enumerate(queries):
+        for c in range(2):
+            want = shaped_probability(query, x[y == c].tolist(), p, bandwidth, shape)
+            if want > 1e-280:
+                assert found[i, c] == pytest.approx(want, rel=1e-5 if shape != "gaussian" else 1e-9)
+    assert np.isfinite(reading.terms(block_of(queries, [-1] * len(queries)))).all()
+
+
+@pytest.mark.parametrize("shape", ["gaussian", "epanechnikov", "triangular", "uniform"])
+def test_kernels_of_every_shape_add_up_to_one_and_have_their_deviation(shape):
+    """One value many times has one kernel: its masses sum to 1 and spread as the bandwidth says."""
+    reading, _ = read(Kernel(precision=0.01, bandwidth=1.5, shape=shape), [0.0] * 5 + [50.0], [0] * 5 + [1])
+    grid = np.arange(-12.0, 12.0, 0.01)
+    masses = probabilities(reading, grid)[:, 0]
+    assert masses.sum() == pytest.approx(1.0, abs=1e-9)
+    assert math.sqrt((masses * grid**2).sum()) == pytest.approx(1.5, rel=1e-3)
+
+
+def test_half_of_the_values_alike_leave_silverman_the_deviation():
+    x = [0.0] * 9 + [4.0]
+    reading, _ = read(Kernel(bandwidth="silverman"), x, [0] * 10)
+    assert reading.widths[0, 0] == pytest.approx(0.9 * np.std(x) * 10**-0.2, rel=1e-12)
 
 
 def test_weights_are_repetitions():
@@ -264,7 +297,11 @@ def test_no_value_is_less_probable_than_the_floor(kind):
     np.testing.assert_array_equal(back.terms(queries), want)
 
 
-@pytest.mark.parametrize("recipe", [Kernel(), RoundedNormal(tuples=20, floor=1e-3)], ids=["kernel", "normal"])
+@pytest.mark.parametrize(
+    "recipe",
+    [Kernel(), RoundedNormal(tuples=20, floor=1e-3), Kernel(bandwidth="silverman", shape="epanechnikov")],
+    ids=["kernel", "normal", "shaped"],
+)
 def test_contract(recipe):
     check_classifier(lambda: KernelNB(recipe), seeds=range(2))
 
@@ -277,3 +314,6 @@ def test_refusals():
     for floor in (-1e-75, 1.0, float("nan")):
         with pytest.raises(DataError, match="floor"):
             RoundedNormal(floor=floor)
+    for wrong in ({"bandwidth": "wide"}, {"bandwidth": 0.0}, {"shape": "round"}):
+        with pytest.raises(DataError, match=next(iter(wrong))):
+            Kernel(**wrong)

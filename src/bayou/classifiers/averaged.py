@@ -7,13 +7,15 @@ from typing import Any
 
 from bayou.block import Floats
 from bayou.classifiers.estimator import Estimator
-from bayou.classifiers.naive_bayes import given_classes
-from bayou.classifiers.numeric import bins_recipe, numeric_recipe
+from bayou.classifiers.naive_bayes import given_classes, hashed_values, table_param
+from bayou.classifiers.nominal import Nominal, nominal_recipe
 from bayou.classifiers.weighted import table_views
 from bayou.engines.averaged import AveragedViews
 from bayou.errors import SchemaError
 from bayou.readings.categorical import MEstimate
+from bayou.readings.modl_groups import MODLGroups
 from bayou.schema import Declared, Label
+from bayou.summaries.hashed_reservoir import HashedReservoir
 from bayou.summaries.reservoir import Reservoir
 from bayou.views.averaged import AveragedView
 from bayou.views.view import AnyView
@@ -35,13 +37,13 @@ class AveragedNB(Estimator):
         (Guigourès and Boullé 2011). `"ones"`: naive Bayes, bit for bit.
     rows
         Rows in the sample.
-    numeric, bins, smoothing, prior, schema
+    numeric, bins, nominal, groups, smoothing, prior, schema
         As in `WeightedNB`.
 
     Merge: AVERAGED, a heuristic: tables merge by their own laws, the samples by chance, and the weights are
     searched again. Not unlearnable. Memory: that of the tables, and rows (8 p + 4 q + 20) bytes for p numeric
-    and q nominal columns (and the words of text columns); a search holds 8 rows d K bytes for d columns, and
-    looks at every row of the sample about 4 d log2(rows) times.
+    and q nominal columns (12 q with sketches; and the words of text columns); a search holds 8 rows d K bytes for
+    d columns, and looks at every row of the sample about 4 d log2(rows) times.
 
     Examples
     --------
@@ -66,6 +68,8 @@ class AveragedNB(Estimator):
         rows: int = 2000,
         numeric: Any = "gaussian",
         bins: Any = "modl",
+        nominal: str | Nominal = "counts",
+        groups: str | MODLGroups | None = None,
         smoothing: float | MEstimate = 1.0,
         prior: str | Mapping[Label, float] = "empirical",
         schema: Declared | None = None,
@@ -74,12 +78,14 @@ class AveragedNB(Estimator):
         self.rows = rows
         self.numeric = numeric
         self.bins = bins
+        self.nominal = nominal
+        self.groups = groups
         self.smoothing = smoothing
         self.prior = prior
         self.schema = schema
 
     def declared(self) -> Declared:
-        return given_classes(super().declared(), self.prior)
+        return hashed_values(given_classes(super().declared(), self.prior), self.nominal)
 
     def build_engine(self) -> AveragedViews:
         return AveragedViews(self.views())
@@ -87,13 +93,12 @@ class AveragedNB(Estimator):
     def views(self) -> Mapping[str, AnyView]:
         if not 1 <= self.rows <= 10_000_000:
             raise SchemaError(f"rows={self.rows!r}; it lies between 1 and 10,000,000")
-        tables = table_views(self.numeric, self.bins, self.smoothing, self.prior)
-        return {**tables, "weights": AveragedView(Reservoir(self.rows), self.weights)}
+        tables = table_views(self.numeric, self.bins, self.nominal, self.groups, self.smoothing, self.prior)
+        sample = Reservoir if nominal_recipe(self.nominal) is None else HashedReservoir
+        return {**tables, "weights": AveragedView(sample(self.rows), self.weights)}
 
     def resolve_param(self, name: str, value: Any) -> Any:
-        if name == "bins":
-            return bins_recipe(value)
-        return numeric_recipe(value) if name == "numeric" else value
+        return table_param(name, value)
 
     @property
     def weights_(self) -> Floats:

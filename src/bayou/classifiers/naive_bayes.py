@@ -42,7 +42,7 @@ class NaiveBayes(Estimator):
     groups
         None, or how nominal values are grouped before they are read: `"modl"` or `MODLGroups()`.
     smoothing
-        Pseudo-count per value of a nominal column and per word (1 is Laplace's rule), or `MEstimate(m)`.
+        Pseudo-count per value of a nominal column and per word (1 is Laplace's rule), or `MEstimate(m, p, share)`.
     prior
         `"empirical"` (N_c / N), `"laplace"`, or a mapping from every class to its probability.
     decision
@@ -83,8 +83,7 @@ class NaiveBayes(Estimator):
         self.schema = schema
 
     def declared(self) -> Declared:
-        declared = given_classes(super().declared(), self.prior)
-        return declared if nominal_recipe(self.nominal) is None else replace(declared, hash_values=True)
+        return hashed_values(given_classes(super().declared(), self.prior), self.nominal)
 
     def views(self) -> Mapping[str, AnyView]:
         table = categorical_estimator(self.smoothing)
@@ -96,13 +95,23 @@ class NaiveBayes(Estimator):
         }
 
     def resolve_param(self, name: str, value: Any) -> Any:
-        resolve = {
-            "numeric": numeric_recipe,
-            "bins": bins_recipe,
-            "nominal": nominal_recipe,
-            "groups": groups_recipe,
-        }.get(name)
-        return resolve(value) if resolve else value
+        return table_param(name, value)
+
+
+def table_param(name: str, value: Any) -> Any:
+    """The recipe that a short name stands for, for the parameters that say how columns are summarised and read."""
+    resolve = {
+        "numeric": numeric_recipe,
+        "bins": bins_recipe,
+        "nominal": nominal_recipe,
+        "groups": groups_recipe,
+    }.get(name)
+    return resolve(value) if resolve else value
+
+
+def hashed_values(declared: Declared, nominal: str | Nominal) -> Declared:
+    """Sketches keep no vocabulary: values are known by their hash."""
+    return declared if nominal_recipe(nominal) is None else replace(declared, hash_values=True)
 
 
 def given_classes(declared: Declared, prior: str | Mapping[Label, float]) -> Declared:

@@ -6,6 +6,7 @@ from typing import Any
 
 from bayou.errors import SchemaError
 from bayou.readings.categorical import CategoricalEstimator
+from bayou.readings.cell_groups import CellGroups
 from bayou.readings.groups import Groups
 from bayou.readings.modl_groups import MODLGroups
 from bayou.readings.sketched import CountMinSketch, Sketch, SketchedTable
@@ -34,11 +35,11 @@ def nominal_view(
     summary: Any = ValueCounts() if sketch is None else sketch.summary()
     grouping = groups_recipe(groups)
     if grouping is not None:
-        if isinstance(sketch, CountMinSketch):
+        if isinstance(sketch, CountMinSketch) and sketch.conservative:
             raise SchemaError(
-                "a count-min sketch keeps no values that could be grouped; use nominal='sketch'"
+                "cells of conservative updates are no counts that could be grouped; conservative=False"
             )
-        reader = Groups(grouping)
+        reader = CellGroups(grouping) if isinstance(sketch, CountMinSketch) else Groups(grouping)
         return LiveCells(summary, reader, reader.smoothing)
     return Live(summary, table) if sketch is None else Live(summary, SketchedTable.like(table))
 

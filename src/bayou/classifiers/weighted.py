@@ -9,13 +9,14 @@ import numpy as np
 
 from bayou.block import Block, Floats
 from bayou.classifiers.estimator import Estimator
-from bayou.classifiers.naive_bayes import NaiveBayes, given_classes
-from bayou.classifiers.numeric import bins_recipe, numeric_recipe
+from bayou.classifiers.naive_bayes import NaiveBayes, given_classes, hashed_values, table_param
+from bayou.classifiers.nominal import Nominal
 from bayou.densities.density import Density
 from bayou.engines.weighted import WeightedViews
 from bayou.errors import UnsupportedError
 from bayou.rates import Rate, rate_recipe
 from bayou.readings.categorical import MEstimate
+from bayou.readings.modl_groups import MODLGroups
 from bayou.readings.partition import Discretiser
 from bayou.schema import Declared, Label
 from bayou.summaries.weights import Weights
@@ -42,7 +43,7 @@ class WeightedNB(Estimator):
         `MiniBatch`.
     tied
         One weight per column, in [0, 1] (equation 1), instead of one per column and class.
-    smoothing, prior, schema
+    nominal, groups, smoothing, prior, schema
         As in `NaiveBayes`.
 
     A density enters as the mass of an interval one pooled standard deviation of its column long, so that a
@@ -81,6 +82,8 @@ class WeightedNB(Estimator):
         bins: Any = "modl",
         rate: str | Rate = "experts",
         tied: bool = False,
+        nominal: str | Nominal = "counts",
+        groups: str | MODLGroups | None = None,
         smoothing: float | MEstimate = 1.0,
         prior: str | Mapping[Label, float] = "empirical",
         schema: Declared | None = None,
@@ -89,18 +92,20 @@ class WeightedNB(Estimator):
         self.bins = bins
         self.rate = rate
         self.tied = tied
+        self.nominal = nominal
+        self.groups = groups
         self.smoothing = smoothing
         self.prior = prior
         self.schema = schema
 
     def declared(self) -> Declared:
-        return given_classes(super().declared(), self.prior)
+        return hashed_values(given_classes(super().declared(), self.prior), self.nominal)
 
     def build_engine(self) -> WeightedViews:
         return WeightedViews(self.views())
 
     def views(self) -> Mapping[str, AnyView]:
-        tables = table_views(self.numeric, self.bins, self.smoothing, self.prior)
+        tables = table_views(self.numeric, self.bins, self.nominal, self.groups, self.smoothing, self.prior)
         return {**tables, "weights": LearnedView(Weights(rate_recipe(self.rate), self.tied))}
 
     @property
@@ -115,11 +120,7 @@ class WeightedNB(Estimator):
         return self._weighted.weights.factors
 
     def resolve_param(self, name: str, value: Any) -> Any:
-        if name == "rate":
-            return rate_recipe(value)
-        if name == "bins":
-            return bins_recipe(value)
-        return numeric_recipe(value) if name == "numeric" else value
+        return rate_recipe(value) if name == "rate" else table_param(name, value)
 
 
 class LearnedView(View[Weights]):
@@ -135,9 +136,11 @@ class LearnedView(View[Weights]):
 def table_views(
     numeric: str | Density,
     bins: str | Discretiser,
+    nominal: str | Nominal,
+    groups: str | MODLGroups | None,
     smoothing: float | MEstimate,
     prior: str | Mapping[Label, float],
 ) -> dict[str, AnyView]:
     """The views of naive Bayes, their searched cells as they were found."""
-    views = NaiveBayes(numeric=numeric, bins=bins, smoothing=smoothing, prior=prior).views()
+    views = NaiveBayes(numeric, bins, nominal, groups, smoothing, prior).views()
     return {name: without_live_counts(view) for name, view in views.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from bayou.kernels.kernel_density import (
     density_terms,
     place_kernels,
     place_normals,
+    spread_by_rule,
     spread_kernels,
 )
 from bayou.kernels.scrub import HUGE
@@ -28,6 +29,8 @@ from bayou.summaries.quantile_tuples import QuantileTuples
 from bayou.threads import over_ranges
 from bayou.views.view import AnyView, Searched
 
+BANDWIDTHS = {"weka": 0, "scott": 1, "silverman": 2}
+SHAPES = {"gaussian": 0, "epanechnikov": 1, "triangular": 2, "uniform": 3}
 CHUNK = 1 << 16  # terms held at once
 GRAIN = 200  # cells worth a thread of their own
 
@@ -50,23 +53,41 @@ class Kernel(Density):
         p, if it is known.
     floor
         The least probability of a value; Weka takes 1e-75 for every column and class. 0: tails go on for ever.
+    bandwidth
+        The deviation h of the kernels of a class: `"weka"`, the rule above; `"scott"`, 1.06 s N_c^(-1/5);
+        `"silverman"`, 0.9 min(s, IQR / 1.34) N_c^(-1/5), with the deviation s and the interquartile range of the
+        rounded values; or a number. It is never below p / 6.
+    shape
+        `"gaussian"`; or a kernel of bounded reach with the same deviation: `"epanechnikov"`, `"triangular"` or
+        `"uniform"`. A thousandth of the weight of these is Gaussian, so that no value is impossible.
 
     Merge: BOUNDED, as the quantile tuples. Memory: theirs; predicting costs O(tuples K) per value.
 
     Examples
     --------
     >>> Kernel(tuples=50)
-    Kernel(tuples=50, precision=None, floor=0.0)
+    Kernel(tuples=50, precision=None, floor=0.0, bandwidth='weka', shape='gaussian')
     """
 
     tuples: int = 100
     precision: float | None = None
     floor: float = 0.0
+    bandwidth: str | float = "weka"
+    shape: str = "gaussian"
 
     def __post_init__(self) -> None:
         check_precision(self.precision)
         check_floor(self.floor)
         GKClass(self.tuples)
+        given = isinstance(self.bandwidth, int | float) and 1e-300 <= self.bandwidth <= 1e140
+        if not given and self.bandwidth not in BANDWIDTHS:
+            raise DataError(
+                "unknown bandwidth",
+                value=self.bandwidth,
+                remedy=f"use one of {sorted(BANDWIDTHS)}, or a number",
+            )
+        if self.shape not in SHAPES:
+            raise DataError("unknown shape", value=self.shape, remedy=f"use one of {sorted(SHAPES)}")
 
     def view(self, bins: Discretiser) -> AnyView:
         """Quantile tuples, read at refresh points."""
@@ -75,13 +96,20 @@ class Kernel(Density):
     def read(self, summary: QuantileTuples) -> DensityReading:
         centres, weights, extra, offsets, precision = rounded_values(summary, self.precision)
         widths = np.zeros((len(precision), weights.shape[1]))
-        spread_kernels(widths, centres, weights, offsets, precision)
+        if self.bandwidth == "weka":
+            spread_kernels(widths, centres, weights, offsets, precision)
+        else:
+            rule, given = (
+                (BANDWIDTHS[self.bandwidth], 0.0) if isinstance(self.bandwidth, str) else (0, self.bandwidth)
+            )
+            spread_by_rule(widths, centres, weights, offsets, precision, rule, float(given))
+        by_class = np.ascontiguousarray(weights.T)
         return DensityReading(
-            centres, np.ascontiguousarray(weights.T), extra, offsets, widths, precision, False, self.floor
+            centres, by_class, extra, offsets, widths, precision, False, self.floor, SHAPES[self.shape]
         )
 
     def restore(self, arrays: Arrays, summary: QuantileTuples) -> DensityReading:
-        return restored(arrays, False, self.floor)
+        return replace(restored(arrays, False, self.floor), kernel=SHAPES[self.shape])
 
 
 @dataclass(frozen=True)
@@ -127,7 +155,14 @@ class RoundedNormal(Density):
         alone = np.tile(np.eye(k), (1, int(several.sum())))
         offsets = np.concatenate(([0], np.cumsum(sizes)))
         return DensityReading(
-            normals[several].ravel(), alone, np.zeros(alone.shape[1]), offsets, widths, precision, True, self.floor
+            normals[several].ravel(),
+            alone,
+            np.zeros(alone.shape[1]),
+            offsets,
+            widths,
+            precision,
+            True,
+            self.floor,
         )
 
     def restore(self, arrays: Arrays, summary: QuantileTuples) -> DensityReading:
@@ -205,6 +240,7 @@ class DensityReading:
     interval a kernel stands for; offsets : int64[p + 1]
     widths : float64[p, K + 1], 0 for a class without weight; precision : float64[p]; rounds : whether x is rounded
     floor : the least probability of a value
+    kernel : the shape of the kernels, by its number in SHAPES
     """
 
     centres: Floats
@@ -215,6 +251,7 @@ class DensityReading:
     precision: Floats
     rounds: bool
     floor: float = 0.0
+    kernel: int = 0
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -234,7 +271,7 @@ class DensityReading:
     def _fill(self, out: Floats, numeric: Floats) -> None:
         density_terms(
             out, self.centres, self.weights, self.extra, self.offsets, self.widths, self.precision, numeric,
-            self.rounds,
+            self.rounds, self.kernel,
         )  # fmt: skip
         if self.floor > 0.0:
             np.maximum(out, math.log(self.floor), out=out)
@@ -278,7 +315,8 @@ class DensityReading:
         precision[plan.numeric.to] = self.precision
         offsets = np.concatenate(([0], np.cumsum([len(part) for part in parts]))).astype(np.int64)
         centres, extra = np.append(self.centres, 0.0)[chosen], np.append(self.extra, 0.0)[chosen]
-        return type(self)(centres, weights, extra, offsets, widths, precision, self.rounds, self.floor)
+        shape = (self.rounds, self.floor, self.kernel)
+        return type(self)(centres, weights, extra, offsets, widths, precision, *shape)
 
     def _one_per_class(self, normals: Index, rows: Index) -> Index:
         """A column's normals at the places of their classes, -1 for a class that is new: as a search has them."""

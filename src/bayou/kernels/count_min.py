@@ -129,3 +129,14 @@ def estimate_rows(table: Floats, column: Index, hashes: Index, prime: int, out: 
         find_cells(cells, hashes, column[i], prime, table.shape[1])
         for c in range(table.shape[2]):
             out[i, c] = least(table, cells, c)
+
+
+@kernel
+def sketch_cells(out: Index, keys: Index, rows: Index, hashes: Index, prime: int, width: int) -> None:
+    """out[i, j] = 1 + the cell of key i in row rows[j] of column j; 0 where missing.
+
+    out : int64[n, q], out; keys : int64[n, q], in, 0 = missing; rows : int64[q], in; hashes : int64[D, 4], in
+    """
+    for i in range(keys.shape[0]):
+        for j in range(keys.shape[1]):
+            out[i, j] = 1 + cell_of(hashes, rows[j], keys[i, j], prime, width) if keys[i, j] != 0 else 0

@@ -21,6 +21,7 @@ DEFAULT = 0.01  # precision where all values are equal
 ROOT_HALF = 0.7071067811865476
 LOG_ROOT_2PI = 0.9189385332046727
 THIN = 1e-5  # an interval of fewer deviations is read off the density
+FAINT = 1e-3  # the share of kernels of bounded reach that is Gaussian
 FAR = 38.0  # beyond so many deviations the mass is no normal number
 LIMIT = 1e144
 
@@ -123,6 +124,53 @@ def spread_kernels(
 
 
 @kernel
+def spread_by_rule(
+    widths: Floats,
+    centres: Floats,
+    weights: Floats,
+    offsets: Index,
+    precision: Floats,
+    rule: int,
+    given: float,
+) -> None:
+    """widths[j, c] = the deviation of kernels by Scott's rule (1), Silverman's (2), or as given (0). O(m K).
+
+    It is not below precision / 6, and 0 for a class without weight.
+    widths : float64[p, K + 1], out; centres : float64[m], in; weights : float64[m, K + 1], in
+    offsets : int64[p + 1], in; precision : float64[p], in
+    """
+    for j in range(len(precision)):
+        for c in range(widths.shape[1]):
+            n = 0.0
+            mean = 0.0
+            squares = 0.0
+            for v in range(offsets[j], offsets[j + 1]):
+                w = weights[v, c]
+                if w > 0.0:
+                    n += w
+                    d = centres[v] - mean
+                    mean += d * (w / n)
+                    squares += w * d * (centres[v] - mean)
+            if n == 0.0:
+                widths[j, c] = 0.0
+                continue
+            spread = math.sqrt(max(squares, 0.0) / n)
+            if rule == 2:
+                below = 0.0
+                low = high = math.nan
+                for v in range(offsets[j], offsets[j + 1]):
+                    below += weights[v, c]
+                    if below >= 0.25 * n and math.isnan(low):
+                        low = centres[v]
+                    if below >= 0.75 * n and math.isnan(high):
+                        high = centres[v]
+                if high > low:  # otherwise half of the values are one, and the quartiles tell no spread
+                    spread = min(spread, (high - low) / 1.34)
+            width = given if rule == 0 else (1.06 if rule == 1 else 0.9) * spread * n**-0.2
+            widths[j, c] = max(width, precision[j] / 6.0, TINY)
+
+
+@kernel
 def place_normals(
     normals: Floats, widths: Floats, weights: Floats, centres: Floats, offsets: Index, precision: Floats
 ) -> None:
@@ -188,6 +236,44 @@ def log_density(
     return best + math.log(summed) - math.log(total)
 
 
+@inner_kernel
+def bounded_mass(shape: int, a: float, b: float) -> float:
+    """Probability of [a, b] under the kernel of deviation 1: Epanechnikov's (1), triangular (2), uniform (3)."""
+    reach = math.sqrt(5.0 if shape == 1 else (6.0 if shape == 2 else 3.0))
+    a = min(max(a / reach, -1.0), 1.0)
+    b = min(max(b / reach, -1.0), 1.0)
+    if b - a < THIN:  # the difference of what lies below has few digits
+        u = 0.5 * (a + b)
+        return (b - a) * (0.75 * (1.0 - u * u) if shape == 1 else (1.0 - abs(u) if shape == 2 else 0.5))
+    if shape == 1:
+        return 0.75 * (b - a - (b * b * b - a * a * a) / 3.0)
+    if shape == 2:
+        return b - a - 0.5 * (b * abs(b) - a * abs(a))
+    return 0.5 * (b - a)
+
+
+@inner_kernel
+def log_bounded_density(
+    centres: Floats, weights: Floats, extra: Floats, x: float, width: float, half: float, shape: int
+) -> float:
+    """log of the mass under kernels of bounded reach, a share FAINT of whose weight is Gaussian. O(m).
+
+    centres : float64[m], in; weights : float64[m], in; extra : float64[m], in
+    """
+    everywhere = math.log(FAINT) + log_density(centres, weights, extra, x, width, half)
+    total = 0.0
+    found = 0.0
+    for v in range(len(centres)):
+        w = weights[v]
+        if w > 0.0:
+            total += w
+            d, own = abs(x - centres[v]), wider(width, extra[v])
+            found += w * bounded_mass(shape, (d - half) / own, (d + half) / own)
+    if found <= 0.0:
+        return everywhere
+    return math.log((1.0 - FAINT) * found / total + math.exp(everywhere))
+
+
 @kernel
 def density_terms(
     out: Floats,
@@ -199,6 +285,7 @@ def density_terms(
     precision: Floats,
     numeric: Floats,
     rounds: bool,
+    shape: int,
 ) -> None:
     """out[i, j, c] = log P(x_ij | c); 0 where x is missing or the column has one value at most. O(n m K).
 
@@ -219,6 +306,17 @@ def density_terms(
                 x = rounded(x, precision[j])
             for c in range(k):
                 who = c if widths[j, c] > 0.0 else k
+                if shape > 0:
+                    out[i, j, c] = log_bounded_density(
+                        centres[first:last],
+                        weights[who, first:last],
+                        extra[first:last],
+                        x,
+                        widths[j, who],
+                        0.5 * precision[j],
+                        shape,
+                    )
+                    continue
                 out[i, j, c] = log_density(
                     centres[first:last],
                     weights[who, first:last],

@@ -173,6 +173,41 @@ def table_terms(out: Floats, table: Floats, offsets: Index, codes: Codes) -> Non
 
 
 @kernel
+def m_estimate_terms(
+    out: Floats,
+    counts: Floats,
+    present: Floats,
+    width: Index,
+    offsets: Index,
+    codes: Codes,
+    m: float,
+    p: float,
+    share: float,
+) -> None:
+    """out[i, j, c] = log (n + m_c p) - log (N + m_c), m_c = max(m, share N); 0 where missing or never seen.
+
+    p is given if positive, 1 / values of the column if 0, the value's share in the rows of all classes if negative.
+    out : float64[n, q, K], in/out; counts : float64[cells, K], in; present : float64[q, K], in
+    width : int64[q], in; offsets : int64[q + 1], in; codes : int32[n, q], in
+    """
+    for i in range(codes.shape[0]):
+        for j in range(codes.shape[1]):
+            cell = offsets[j] + codes[i, j]
+            if codes[i, j] < 0 or not cell_seen(counts, cell):
+                continue
+            prior = p
+            if p == 0.0:
+                prior = 1.0 / max(width[j], 1)
+            elif p < 0.0:
+                prior = counts[cell].sum() / present[j].sum()
+            for c in range(out.shape[2]):
+                rows = max(m, share * present[j, c])
+                out[i, j, c] = log_or_floor(counts[cell, c] + rows * prior) - log_or_floor(
+                    present[j, c] + rows
+                )
+
+
+@kernel
 def table_predict_then_update(
     counts: Floats,
     present: Floats,

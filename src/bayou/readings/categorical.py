@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
+from typing import cast
 
 import numpy as np
 
 from bayou.block import Block, Codes, Floats
 from bayou.errors import SchemaError
 from bayou.kernels.column_terms import table_terms_then_update
-from bayou.kernels.value_counts import add_table, log_table, table_predict_then_update, table_terms
+from bayou.kernels.value_counts import (
+    add_table,
+    log_table,
+    m_estimate_terms,
+    table_predict_then_update,
+    table_terms,
+)
 from bayou.readings.cell_odds import CellOdds, ValueOdds
 from bayou.readings.dichotomies import Dichotomies, Odds
 from bayou.readings.live import LiveReader
@@ -19,27 +26,51 @@ from bayou.recipe import Recipe
 from bayou.summaries.value_counts import ValueCounts
 from bayou.threads import over_ranges
 
+EVEN, POOLED = 0.0, -1.0  # what stands for a prior estimate that is not given
 GRAIN = 200_000  # cells worth a thread of their own
 NO_LABELS, NO_LOGS = np.empty(0, dtype=np.int32), np.empty(0)
 
 
 @dataclass(frozen=True)
 class MEstimate(Recipe):
-    """The m-estimate, P(v | c) = (n + m/V) / (N + m): m imaginary rows spread evenly over the V values.
+    """The m-estimate, P(v | c) = (n + m p) / (N + m): m imaginary rows, a share p of which has the value v.
 
+    Parameters
+    ----------
+    m
+        Number of imaginary rows of every class.
+    p
+        Prior estimate of a value: None for 1/V, the same for the V values of a column; one number given for every
+        value; or `"pooled"`, the share of the value in the rows of all classes.
+    share
+        Imaginary rows as a share of the class's own rows N, if that is more than m: max(m, share N) in place of m.
+
+    Examples
+    --------
     >>> MEstimate(m=1).table()
     CategoricalEstimator(alpha=0.0, m=1.0)
+    >>> MEstimate(m=1, p="pooled", share=0.01).table()
+    MEstimateTable(alpha=0.0, m=1.0, p=-1.0, share=0.01)
     """
 
     m: float = 1.0
+    p: float | str | None = None
+    share: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.m, Real) or not 0.0 <= self.m < np.inf:
             raise SchemaError(f"MEstimate(m={self.m!r}); it is a number of rows >= 0")
+        if self.p not in (None, "pooled") and not (isinstance(self.p, Real) and 0.0 < self.p < 1.0):
+            raise SchemaError(f"MEstimate(p={self.p!r}); it is None, a probability or 'pooled'")
+        if not isinstance(self.share, Real) or not 0.0 <= self.share < np.inf:
+            raise SchemaError(f"MEstimate(share={self.share!r}); it is a share of the rows >= 0")
 
     def table(self) -> CategoricalEstimator:
         """The smoothing as an estimator of probability tables."""
-        return CategoricalEstimator(alpha=0.0, m=float(self.m))
+        if self.p is None and self.share == 0.0:
+            return CategoricalEstimator(alpha=0.0, m=float(self.m))
+        p = {None: EVEN, "pooled": POOLED}.get(self.p, self.p)  # type: ignore[arg-type] # a number is no key here
+        return MEstimateTable(0.0, float(self.m), float(cast(float, p)), float(self.share))
 
 
 @dataclass(frozen=True)
@@ -126,6 +157,38 @@ class CategoricalEstimator(LiveReader[ValueCounts]):
             s.counts, s.present, s.seen, out, s.declared, s.offsets,
             block.codes, labels, block.w, logs, self.alpha, self.m,
         )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MEstimateTable(CategoricalEstimator):
+    """log P(v | c) = log(n + m_c p_v) - log(N + m_c) with m_c = max(m, share N); p is given, EVEN or POOLED."""
+
+    p: float = EVEN
+    share: float = 0.0
+
+    def terms(self, summary: ValueCounts, block: Block) -> Floats:
+        return self._terms(summary, block.codes)
+
+    def table(self, summary: ValueCounts) -> Floats:
+        s = summary
+        table = np.zeros_like(s.counts)
+        rows = np.arange(s.sizes.max(initial=0), dtype=np.int32)
+        codes = np.where(rows[:, np.newaxis] < s.sizes, rows[:, np.newaxis], np.int32(-1))
+        terms = self._terms(summary, codes)
+        for j, (first, size) in enumerate(zip(s.offsets, s.sizes, strict=False)):
+            table[first : first + size] = terms[:size, j]
+        return table
+
+    def _terms(self, s: ValueCounts, codes: Codes) -> Floats:
+        out = np.zeros((*codes.shape, s.counts.shape[1]))
+        m_estimate_terms(out, s.counts, s.present, s.width, s.offsets, codes, self.m, self.p, self.share)
+        return out
+
+    # Each class adds another number of rows, which the kernels of the plain rules do not know: row by row instead.
+    add_log_prob = LiveReader.add_log_prob
+    predict_then_update = LiveReader.predict_then_update
+    terms_then_update = LiveReader.terms_then_update
+    odds = LiveReader.odds
 
 
 def categorical_estimator(smoothing: float | MEstimate) -> CategoricalEstimator:

@@ -19,6 +19,7 @@ from bayou.readings.dichotomies import Dichotomies, Odds, PairedOdds
 from bayou.readings.modl_groups import Grouping, MODLGroups
 from bayou.schema import Kind, Schema
 from bayou.summaries.array_summary import move
+from bayou.summaries.count_min import CountMin
 from bayou.summaries.heavy_hitters import HeavyHitters
 from bayou.summaries.value_counts import ValueCounts
 from bayou.threads import over_ranges
@@ -58,6 +59,10 @@ class Groups:
         columns, k = columns_of(summary)
         n_classes = classes_of(summary)
         found = [self._search(*column, n_classes) for column in columns]
+        return self._reading(found, k, isinstance(summary, HeavyHitters))
+
+    def _reading(self, found: list[tuple[Index, Grouping, int]], k: int, hashed: bool) -> GroupReading:
+        """What was searched column by column, end to end."""
         sizes = [grouping.n_parts for _, grouping, _ in found]
         parts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         known = [grouping.group_of[: len(keys)] >= 0 for keys, grouping, _ in found]
@@ -75,7 +80,7 @@ class Groups:
             counts=np.concatenate([np.zeros((0, k)), *(grouping.counts for _, grouping, _ in found)]),
             rest=np.array(rest, dtype=np.int64),
             levels=np.array([grouping.level for _, grouping, _ in found]),
-            hashed=isinstance(summary, HeavyHitters),
+            hashed=hashed,
             smoothing=self.smoothing,
         )
 
@@ -93,7 +98,7 @@ class Groups:
         other = group_of[-2] if others.any() else group_of[-1]
         return keys, Grouping(group_of, sums, found.level), int(other)
 
-    def restore(self, arrays: Arrays, summary: ValueCounts | HeavyHitters) -> GroupReading:
+    def restore(self, arrays: Arrays, summary: ValueCounts | HeavyHitters | CountMin) -> GroupReading:
         check_groups(arrays, summary)
         return GroupReading(
             **{name: np.array(arrays[name], dtype=np.int64) for name in ("keys", "row_of", "offsets", "parts", "rest")},
@@ -104,7 +109,7 @@ class Groups:
         )  # fmt: skip
 
 
-def check_groups(arrays: Arrays, summary: ValueCounts | HeavyHitters) -> None:
+def check_groups(arrays: Arrays, summary: ValueCounts | HeavyHitters | CountMin) -> None:
     """Refuse arrays that are no reading of the summary: whatever the kernels use as an index must be in range."""
     q, known, groups = len(arrays["levels"]), len(arrays["keys"]), len(arrays["counts"])
     shapes = {"offsets": (q + 1,), "parts": (q + 1,), "rest": (q,), "row_of": (known,), "hashed": (1,)}
@@ -118,9 +123,9 @@ def check_groups(arrays: Arrays, summary: ValueCounts | HeavyHitters) -> None:
     column, rest = np.repeat(np.arange(q), np.diff(arrays["offsets"])), arrays["rest"]
     keys, same = arrays["keys"], column[1:] == column[:-1]
     require((keys[1:] > keys[:-1])[same].all(), "the values of a column are not sorted")
-    hashed = isinstance(summary, HeavyHitters)
+    hashed = not isinstance(summary, ValueCounts)
     require(arrays["hashed"][0] == hashed, "values are known by their hash, or by their code")
-    if not hashed:
+    if isinstance(summary, ValueCounts):
         require(q == len(summary.sizes), "a reading has other columns than its summary")
         inside = (keys >= 1) & (keys <= summary.sizes[column])
         require(inside.all(), "a reading has groups of values that the schema does not know")
@@ -151,13 +156,15 @@ def classes_of(summary: ValueCounts | HeavyHitters) -> int:
 
 
 def named_groups(
-    reading: GroupReading, summary: ValueCounts | HeavyHitters, schema: Schema
+    reading: GroupReading, summary: ValueCounts | HeavyHitters | CountMin, schema: Schema
 ) -> dict[str, tuple[float, list[list[str]]]]:
     """Level and groups of values by column, as people know them; `*` stands for all values that are not listed."""
     found = {}
     for j, name in enumerate(schema.names(Kind.NOMINAL)):
         if isinstance(summary, HeavyHitters):
             texts = summary.names(j)
+        elif isinstance(summary, CountMin):
+            texts = {cell: f"(cell {cell})" for cell in range(1, summary.width + 1)}
         else:
             texts = {code + 1: str(schema.vocabularies[name].name(code)) for code in range(summary.sizes[j])}
         groups = [[texts.get(key, "(not kept any more)") for key in group] for group in reading.groups_of(j)]
@@ -302,7 +309,8 @@ class GroupReading:
             rest.append(other - part.start + at if other < len(self.counts) else -1)
             levels.append(self.levels[old] if old >= 0 else 0.0)
             at += len(sums[-1])
-        return type(self)(
+        return replace(
+            self,
             keys=np.concatenate([np.zeros(0, np.int64), *keys]),
             row_of=np.concatenate([np.zeros(0, np.int64), *rows]),
             offsets=np.concatenate(([0], np.cumsum([len(one) for one in keys]))).astype(np.int64),
@@ -310,8 +318,6 @@ class GroupReading:
             counts=np.concatenate([np.zeros((0, plan.classes.size)), *sums]),
             rest=np.array([at if row < 0 else row for row in rest], dtype=np.int64),
             levels=np.array(levels),
-            hashed=self.hashed,
-            smoothing=self.smoothing,
         )
 
     def arrays(self) -> Arrays:

@@ -75,6 +75,10 @@ class Intervals:
     def added(self) -> tuple[float, float, float]:
         """What smoothing adds to an interval: a constant, a share m of 1 / I, a share of 1 / (N + 1)."""
         if isinstance(self.smoothing, MEstimate):
+            if self.smoothing != MEstimate(self.smoothing.m):
+                raise SchemaError(
+                    f"{self.smoothing}: intervals are smoothed by MEstimate(m) alone, without p and share"
+                )
             return 0.0, float(self.smoothing.m), 0.0
         if self.smoothing == "khiops":
             return 0.0, 0.0, 1.0

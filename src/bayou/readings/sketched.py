@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from bayou.block import Block, Floats
-from bayou.errors import DataError
+from bayou.errors import DataError, SchemaError
 from bayou.kernels.heavy_hitters import add_terms
 from bayou.kernels.sums import TILE
-from bayou.readings.categorical import CategoricalEstimator
+from bayou.readings.categorical import CategoricalEstimator, MEstimateTable
 from bayou.readings.live import LiveReader
 from bayou.recipe import Recipe
 from bayou.summaries.count_min import CountMin
@@ -95,6 +95,10 @@ class SketchedTable(LiveReader[Any]):
     @classmethod
     def like(cls, table: CategoricalEstimator) -> SketchedTable:
         """This smoothing as an estimator of probability tables over plain counts."""
+        if isinstance(table, MEstimateTable):
+            raise SchemaError(
+                "a sketch is smoothed by MEstimate(m) alone, without p and share; or nominal='counts'"
+            )
         return cls(table.alpha, table.m)
 
     def add_log_prob(self, summary: HeavyHitters | CountMin, block: Block, out: Floats) -> None:
@@ -115,6 +119,16 @@ class SketchedTable(LiveReader[Any]):
         terms = np.empty((q, block.n, k))
         summary.read(block, terms, (self.alpha, self.m))
         return np.ascontiguousarray(terms.transpose(1, 0, 2))
+
+    def terms_then_update(self, summary: HeavyHitters | CountMin, block: Block, units: Floats) -> Floats:
+        q, k = summary.shape
+        terms = np.empty((q, block.n, k))
+        summary.sweep(block, terms, (self.alpha, self.m))
+        return np.ascontiguousarray(terms.transpose(1, 0, 2))
+
+    def free_parameters(self, summary: HeavyHitters | CountMin) -> Floats:
+        several: Floats = np.maximum(summary.distinct(), summary.declared)
+        return np.maximum(several - 1.0, 0.0)
 
 
 def _chunks(shape: tuple[int, int], block: Block) -> Iterator[tuple[slice, Block]]:

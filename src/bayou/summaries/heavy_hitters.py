@@ -209,6 +209,10 @@ class HeavyHitters(ArraySummary):
             found.append(("*", float(c.rest.sum()), 0.0, self._by_class(c.rest).tolist()))
         return found
 
+    def distinct(self) -> Floats:
+        """How many values every column tells apart, `*` among them where there is one."""
+        return np.array([c.size + float(c.rest.any()) for c in self.columns])
+
     def names(self, column: int) -> dict[int, str]:
         """The values kept, by key, as people know them."""
         keys, _, texts = self.columns[column].held()

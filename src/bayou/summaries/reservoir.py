@@ -68,15 +68,23 @@ class Reservoir(ArraySummary):
             low = hashes < self.hashes[-1]
             teaches, hashes = teaches[low], hashes[low]
         if len(teaches):
-            self._keep(stack(self.kept, take(block, teaches)), np.concatenate([self.hashes, hashes]))
+            self._keep(
+                self._both(self.kept, self._pick(block, teaches)), np.concatenate([self.hashes, hashes])
+            )
 
     def _keep(self, block: Block, hashes: Hashes) -> None:
         order = np.argsort(hashes, kind="stable")[: self.rows]
-        self.kept, self.hashes = take(block, order), hashes[order]
+        self.kept, self.hashes = self._pick(block, order), hashes[order]
+
+    def _pick(self, block: Block, rows: Index) -> Block:
+        return take(block, rows)
+
+    def _both(self, a: Block, b: Block) -> Block:
+        return stack(a, b)
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
-        self._keep(stack(self.kept, other.kept), np.concatenate([self.hashes, other.hashes]))
+        self._keep(self._both(self.kept, other.kept), np.concatenate([self.hashes, other.hashes]))
         self.seen = self.seen + other.seen
 
     def scale(self, factor: float) -> None:
@@ -85,7 +93,7 @@ class Reservoir(ArraySummary):
     def fresh(self) -> Self:
         twin = type(self)(self.rows, self.seed)
         twin.lengths = self.lengths
-        twin.kept = take(self.kept, np.zeros(0, dtype=np.int64))
+        twin.kept = self._pick(self.kept, np.zeros(0, dtype=np.int64))
         return twin
 
     def realign(self, plan: Alignment) -> None:
@@ -96,11 +104,11 @@ class Reservoir(ArraySummary):
         """Padded to the full number of rows, so that memory is what it will be from the start."""
         b, rows = self.kept, self.rows
         out: dict[str, NDArray[Any]] = {
-            "numeric": _padded(b.numeric, rows, np.nan),
-            "codes": _padded(b.codes, rows, -1),
-            "y": _padded(b.y, rows, -1),
-            "w": _padded(b.w, rows, 0),
-            "hashes": _padded(self.hashes, rows, 0),
+            "numeric": padded(b.numeric, rows, np.nan),
+            "codes": padded(b.codes, rows, -1),
+            "y": padded(b.y, rows, -1),
+            "w": padded(b.w, rows, 0),
+            "hashes": padded(self.hashes, rows, 0),
             "seen": self.seen,
         }
         for j, words in enumerate(b.words):
@@ -134,7 +142,7 @@ class Reservoir(ArraySummary):
             parts(f"{j}.indptr", np.diff(indptr), len(arrays[f"{j}.ids"]))
 
 
-def _padded(array: NDArray[Any], rows: int, fill: float) -> NDArray[Any]:
+def padded(array: NDArray[Any], rows: int, fill: float) -> NDArray[Any]:
     """The array with so many rows; where there are none yet, padding takes no memory."""
     shape = (rows, *array.shape[1:])
     if len(array) == 0:

@@ -356,7 +356,7 @@ def check_parameters(factory: Factory, seed: int) -> None:
     """Few parameters, stored verbatim, enough to build an equal model; copies are independent."""
     model = factory()
     params = model.get_params(deep=False)
-    assert len(params) <= 8
+    assert len(params) <= 9
     assert repr(type(model)(**params)) == repr(model)
     data = data_for(factory, seed)
     taught_model = taught(factory, data)
