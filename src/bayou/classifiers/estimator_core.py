@@ -68,8 +68,19 @@ class EstimatorCore(Parameterised):
     # -- state --
 
     def __getstate__(self) -> dict[str, Any]:
-        self.flush()
-        return self.__dict__.copy()
+        """A copy of everything: whoever pickles or copies it sees one state, while other threads learn on."""
+        if not self.started:
+            return self.__dict__.copy()
+        with self._changing():
+            self.flush()
+            return copy.deepcopy(self.__dict__)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        twin = type(self).__new__(type(self))
+        memo[id(self)] = twin
+        state = self.__getstate__()
+        twin.__setstate__(state if self.started else copy.deepcopy(state, memo))
+        return twin
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take a pickled state; arrays that came back read-only (from a memory map) are made our own."""
@@ -122,6 +133,10 @@ class EstimatorCore(Parameterised):
         """Inside `with self._changing()` no other thread changes the model or predicts with it."""
         own: Sync | None = self.__dict__.get("_sync")
         return self.__dict__.setdefault("_sync", Sync()) if own is None else own
+
+    def locked(self) -> Sync:
+        """Inside `with model.locked()` other threads that want to change the model or to predict with it wait."""
+        return self._changing()
 
     def _take(self, schema: Schema, engine: Engine, position: int) -> None:
         self._pending = []
@@ -374,7 +389,7 @@ class EstimatorCore(Parameterised):
         block = blank_block(
             schema, np.array([schema.classes.code(label) for label in labels], dtype=np.int32)
         )
-        self.engine.draw(block, rng)
+        self.reading(lambda: self._engine.draw(block, rng))
         return records(block, schema), labels
 
     # -- algebra --
@@ -387,7 +402,8 @@ class EstimatorCore(Parameterised):
         """An empty model of the same parameters, schema and frames: make shards with it."""
         twin = self.blank()
         if self.started:
-            schema, engine = self.schema_.copy(), self.engine.fresh()
+            with self._changing():
+                schema, engine = self.schema_.copy(), self.engine.fresh()
             engine.realign(grown(schema.shape(), schema))
             twin._take(schema, engine, 0)
         return twin
@@ -403,15 +419,16 @@ class EstimatorCore(Parameterised):
             )
         if not other.started:
             return self
+        still = copy.deepcopy(other)  # other threads may go on with it
         with self._changing():
-            return self._merged(other)
+            return self._merged(still)
 
     def _merged(self, other: Self) -> Self:
         begun = self if self.started else self.blank()
         if not begun.started:
             begun.reset()
         schema = union(begun.schema_, other.schema_)
-        mine, theirs = begun.engine.copy(), other.engine.copy()  # a merge that is refused changes nothing
+        mine, theirs = begun.engine.copy(), other.engine  # a merge that is refused changes nothing
         mine.realign(align(begun.schema_, schema))
         theirs.realign(align(other.schema_, schema))
         mine.merge(theirs)
@@ -427,6 +444,10 @@ class EstimatorCore(Parameterised):
         Readings that are searched for are those of the rows left once both are refreshed (`refresh()`). A grid or range
         that was frozen from a warm-up stays as it is, since the values behind it are gone.
         """
+        with self._changing():
+            return self._unlearned(X, y, sample_weight)
+
+    def _unlearned(self, X: Any, y: Any, sample_weight: Any) -> Self:
         encoder, engine = self._require(), self.engine
         # As if to learn, which tells what is new; nothing is admitted.
         block, growth = encoder.encode(X, y, sample_weight, learn=True)
@@ -438,10 +459,9 @@ class EstimatorCore(Parameterised):
         new = [name for name, _ in growth.columns] + [name for name in growth.values if name not in full]
         if new:
             raise DataError("rows with what was never learned cannot be unlearned", column=new[0])
-        with self._changing():
-            changed = engine.copy()  # unlearning that is refused changes nothing
-            changed.subtract(block)
-            self._engine = changed
+        changed = engine.copy()  # unlearning that is refused changes nothing
+        changed.subtract(block)
+        self._engine = changed
         return self
 
     def decay(self, factor: float) -> Self:
@@ -457,8 +477,10 @@ class EstimatorCore(Parameterised):
 
     def digest(self) -> str:
         """Hash of the state in canonical order: equal for models that know the same, however they came by it."""
-        twin, schema = self.engine.copy(), canonical(self.schema_)
-        twin.realign(align(self.schema_, schema))
+        with self._changing():
+            twin, known = self.engine.copy(), self.schema_.copy()
+        schema = canonical(known)
+        twin.realign(align(known, schema))
         names = [f"{name} {kind} {schema.vocabularies[name].values if name in schema.vocabularies else ''}"
                  for name, (kind, _) in schema.place.items()]  # fmt: skip
         return digest(twin.arrays(), [repr(schema.classes.values), *names])
