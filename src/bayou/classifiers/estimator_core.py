@@ -6,7 +6,7 @@ import copy
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.schema import Declared, Growth, Label, Schema
 from bayou.views.view import AnyView
+
+if TYPE_CHECKING:
+    from bayou.inspection.attributes import Attribute
 
 MAX_PENDING = 64
 Answer = TypeVar("Answer")
@@ -376,6 +379,37 @@ class EstimatorCore(Parameterised):
         """What each attribute of a row adds to the log-odds of a class against another."""
         self._require()
         return self.reading(lambda: explain(self, row, label, against))
+
+    def importance(self) -> dict[str, float]:
+        """By column, the share of the class's entropy that it tells by itself, I(C; X) / H(C), the greatest first.
+
+        It comes from the model's own counts, less what chance alone would show: of the intervals, groups or values a
+        column is read by; of a text column, what one word of it tells. A column of which only moments are kept (normal
+        densities) gets what the means of its classes tell at the least, whatever its distribution. A tree gives the
+        entropy that its tests of the column take away, an ensemble the mean over the members that predict.
+        """
+        from bayou.inspection.importance import importance_of  # not needed to learn or predict
+
+        self._require()
+        with self.locked():
+            return importance_of(self, self.engine)
+
+    def bins_of(self, column: str) -> Attribute:
+        """The intervals, groups, values or words a column is read by, with class weights and probabilities.
+
+        The answer has `parts` (their names), `cuts` (the bounds of intervals), `counts` [parts, K] and `proba`
+        [parts, K], classes as in `labels`; printed, it is a table. Intervals are those as of the last row. Of an
+        ensemble, they are those of the first member that predicts. Raises where the model reads the column otherwise.
+        """
+        from bayou.inspection.bins import bins_of_column
+        from bayou.inspection.model_contents import contents_of
+
+        self._require()
+        with self.locked():
+            inside = contents_of(self, self.engine)
+            if inside is None:
+                raise UnsupportedError(f"{type(self).__name__} has no views that could be shown")
+            return bins_of_column(inside, column)
 
     def sample(self, n: int, seed: int = 0) -> tuple[list[dict[str, Any]], list[Label]]:
         """Draw `n` rows from the model: labels from the prior, columns from the densities of their class."""
