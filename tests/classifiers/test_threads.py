@@ -98,3 +98,57 @@ def test_who_predicts_while_another_thread_learns_sees_one_state_or_the_next(mak
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, "whole\n"), done.stderr[-2000:]
+
+
+COPYING = """
+import copy, pickle, threading
+from bayou import *
+from bayou.files import dumps, loads
+model, whole = eval({make!r}), {whole!r}
+model.learn_many([{{"x0": 1.0, "c0": "u"}}, {{"x0": 2.0, "c0": "v"}}], ["k0", "k1"])
+stop, taken = threading.Event(), []
+
+def merged(model):
+    return model.fresh().merge(model) if model.law.merges else copy.copy(model)
+
+def take(way):
+    while not stop.is_set():
+        twin = way(model)
+        arrays = twin.arrays()
+        if whole:  # every row has a class and every one of them is counted
+            assert arrays["rows"][0] == arrays["classes.weight"].sum(), "rows and counts of different moments"
+        assert loads(dumps(twin)).digest() == twin.digest()
+        taken.append(way)
+
+ways = [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy, lambda m: loads(dumps(m)), merged]
+takers = [threading.Thread(target=take, args=(way,), daemon=True) for way in ways]
+problems = []
+threading.excepthook = lambda what: problems.append(what.exc_value)
+for taker in takers:
+    taker.start()
+i = 0
+while i < 40 or (len(set(taken)) < len(ways) and not problems):  # each way at least once
+    i += 1
+    rows = [{{f"x{{j}}": float(j), f"c{{j % 7}}": f"v{{i % 40 * j}}"}} for j in range(i % 40)]
+    model.learn_many(rows, [f"k{{i % 40}}"] * len(rows))
+    for row in rows[:5]:
+        model.learn_one(row, "k0")
+stop.set()
+for taker in takers:
+    taker.join(60)
+    assert not taker.is_alive(), "a thread waits for ever"
+assert not problems, problems
+print("whole")
+"""
+
+
+@pytest.mark.parametrize("make", ["NaiveBayes()", "NaiveBayes(numeric='gk')", "HoeffdingTree()"])
+def test_who_copies_pickles_saves_or_merges_while_another_thread_learns_gets_one_state(make):
+    done = subprocess.run(
+        [sys.executable, "-c", COPYING.format(make=make, whole="NaiveBayes" in make)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "whole\n"), done.stderr[-2000:]

@@ -381,9 +381,9 @@ def test_models_speak_plainly() -> None:
 
 def test_inspect_marks_information_that_was_not_counted(folder: Path) -> None:
     text = bayou("inspect", folder / "m.bayou").stdout
-    assert "* as the fitted normals have it, not counted" in text
+    assert "so much the means of the classes tell at the least" in text
     columns = json.loads(bayou("inspect", folder / "m.bayou", "--json").stdout)["columns"]
     assert {c["name"]: c["information_from"] for c in columns if c["name"] in ("x0", "n0")} == {
-        "x0": "normals",
+        "x0": "means",
         "n0": "counts",
     }

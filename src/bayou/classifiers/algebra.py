@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +21,8 @@ class Algebra(EstimatorCore):
         """An empty model of the same parameters, schema and frames: make shards with it."""
         twin = self.blank()
         if self.started:
-            schema, engine = self.schema_.copy(), self.engine.fresh()
+            with self._changing():
+                schema, engine = self.schema_.copy(), self.engine.fresh()
             engine.realign(grown(schema.shape(), schema))
             twin._take(schema, engine, 0)
         return twin
@@ -36,15 +38,16 @@ class Algebra(EstimatorCore):
             )
         if not other.started:
             return self
+        still = copy.deepcopy(other)  # other threads may go on with it
         with self._changing():
-            return self._merged(other)
+            return self._merged(still)
 
     def _merged(self, other: Self) -> Self:
         begun = self if self.started else self.blank()
         if not begun.started:
             begun.reset()
         schema = union(begun.schema_, other.schema_)
-        mine, theirs = begun.engine.copy(), other.engine.copy()  # a merge that is refused changes nothing
+        mine, theirs = begun.engine.copy(), other.engine  # a merge that is refused changes nothing
         mine.realign(align(begun.schema_, schema))
         theirs.realign(align(other.schema_, schema))
         mine.merge(theirs)
@@ -60,6 +63,10 @@ class Algebra(EstimatorCore):
         Readings that are searched for are those of the rows left once both are refreshed (`refresh()`). A grid or range
         that was frozen from a warm-up stays as it is, since the values behind it are gone.
         """
+        with self._changing():
+            return self._unlearned(X, y, sample_weight)
+
+    def _unlearned(self, X: Any, y: Any, sample_weight: Any) -> Self:
         encoder, engine = self._require(), self.engine
         # As if to learn, which tells what is new; nothing is admitted.
         block, growth = encoder.encode(X, y, sample_weight, learn=True)
@@ -71,10 +78,9 @@ class Algebra(EstimatorCore):
         new = [name for name, _ in growth.columns] + [name for name in growth.values if name not in full]
         if new:
             raise DataError("rows with what was never learned cannot be unlearned", column=new[0])
-        with self._changing():
-            changed = engine.copy()  # unlearning that is refused changes nothing
-            changed.subtract(block)
-            self._engine = changed
+        changed = engine.copy()  # unlearning that is refused changes nothing
+        changed.subtract(block)
+        self._engine = changed
         return self
 
     def decay(self, factor: float) -> Self:
@@ -90,8 +96,10 @@ class Algebra(EstimatorCore):
 
     def digest(self) -> str:
         """Hash of the state in canonical order: equal for models that know the same, however they came by it."""
-        twin, schema = self.engine.copy(), canonical(self.schema_)
-        twin.realign(align(self.schema_, schema))
+        with self._changing():
+            twin, known = self.engine.copy(), self.schema_.copy()
+        schema = canonical(known)
+        twin.realign(align(known, schema))
         names = [f"{name} {kind} {schema.vocabularies[name].values if name in schema.vocabularies else ''}"
                  for name, (kind, _) in schema.place.items()]  # fmt: skip
         return digest(twin.arrays(), [repr(schema.classes.values), *names])

@@ -51,8 +51,8 @@ class FANC(CollectionClassifier):
     prior
         `"empirical"`, `"laplace"`, or a mapping from every class to its probability.
     order
-        Which columns come before which, and so may be their parents: by `"name"` (x2 before x10), as `"given"` (arrival),
-        by `"information"` (the columns that tell most about the others given the class come first), or a
+        Which columns come before which, and so may be their parents: by `"name"` (x2 before x10), as `"given"`
+        (arrival), by `"information"` (the columns that tell most about the others given the class come first), or a
         list of names, the others following by name.
     parents
         Only the first so many columns may be parents; None for all.

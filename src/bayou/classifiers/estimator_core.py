@@ -6,7 +6,7 @@ import copy
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +24,16 @@ from bayou.encoding.batch import weights
 from bayou.encoding.forms import picked
 from bayou.encoding.table import table_of
 from bayou.engines import Engine, Views
-from bayou.errors import DataError, NotFittedError
+from bayou.errors import DataError, NotFittedError, UnsupportedError
 from bayou.hashing import hashed_order
 from bayou.kernels.posterior import posterior
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.schema import Declared, Growth, Label, Schema
 from bayou.views.view import AnyView
+
+if TYPE_CHECKING:
+    from bayou.inspection.attributes import Attribute
 
 MAX_PENDING = 64
 Answer = TypeVar("Answer")
@@ -67,8 +70,19 @@ class EstimatorCore(Parameterised):
     # -- state --
 
     def __getstate__(self) -> dict[str, Any]:
-        self.flush()
-        return self.__dict__.copy()
+        """A copy of everything: whoever pickles or copies it sees one state, while other threads learn on."""
+        if not self.started:
+            return self.__dict__.copy()
+        with self._changing():
+            self.flush()
+            return copy.deepcopy(self.__dict__)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        twin = type(self).__new__(type(self))
+        memo[id(self)] = twin
+        state = self.__getstate__()
+        twin.__setstate__(state if self.started else copy.deepcopy(state, memo))
+        return twin
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take a pickled state; arrays that came back read-only (from a memory map) are made our own."""
@@ -121,6 +135,10 @@ class EstimatorCore(Parameterised):
         """Inside `with self._changing()` no other thread changes the model or predicts with it."""
         own: Sync | None = self.__dict__.get("_sync")
         return self.__dict__.setdefault("_sync", Sync()) if own is None else own
+
+    def locked(self) -> Sync:
+        """Inside `with model.locked()` other threads that want to change the model or to predict with it wait."""
+        return self._changing()
 
     def _take(self, schema: Schema, engine: Engine, position: int) -> None:
         self._pending = []
@@ -361,6 +379,37 @@ class EstimatorCore(Parameterised):
         self._require()
         return self.reading(lambda: explain(self, row, label, against))
 
+    def importance(self) -> dict[str, float]:
+        """By column, the share of the class's entropy that it tells by itself, I(C; X) / H(C), the greatest first.
+
+        It comes from the model's own counts, less what chance alone would show: of the intervals, groups or values a
+        column is read by; of a text column, what one word of it tells. A column of which only moments are kept (normal
+        densities) gets what the means of its classes tell at the least, whatever its distribution. A tree gives the
+        entropy that its tests of the column take away, an ensemble the mean over the members that predict.
+        """
+        from bayou.inspection.importance import importance_of  # not needed to learn or predict
+
+        self._require()
+        with self.locked():
+            return importance_of(self, self.engine)
+
+    def bins_of(self, column: str) -> Attribute:
+        """The intervals, groups, values or words a column is read by, with class weights and probabilities.
+
+        The answer has `parts` (their names), `cuts` (the bounds of intervals), `counts` [parts, K] and `proba`
+        [parts, K], classes as in `labels`; printed, it is a table. Intervals are those as of the last row. Of an
+        ensemble, they are those of the first member that predicts. Raises where the model reads the column otherwise.
+        """
+        from bayou.inspection.bins import bins_of_column
+        from bayou.inspection.model_contents import contents_of
+
+        self._require()
+        with self.locked():
+            inside = contents_of(self, self.engine)
+            if inside is None:
+                raise UnsupportedError(f"{type(self).__name__} has no views that could be shown")
+            return bins_of_column(inside, column)
+
     def sample(self, n: int, seed: int = 0) -> tuple[list[dict[str, Any]], list[Label]]:
         """Draw `n` rows from the model: labels from the prior, columns from the densities of their class."""
         schema, rng = self.schema_, np.random.default_rng(seed)
@@ -373,7 +422,7 @@ class EstimatorCore(Parameterised):
         block = blank_block(
             schema, np.array([schema.classes.code(label) for label in labels], dtype=np.int32)
         )
-        self.engine.draw(block, rng)
+        self.reading(lambda: self._engine.draw(block, rng))
         return records(block, schema), labels
 
     # -- whole models --

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bayou.report.model_contents import ModelContents
+    from bayou.inspection.model_contents import ModelContents
 
 MOST = 20  # columns and parts shown unless all are asked for
 
@@ -13,12 +13,12 @@ MOST = 20  # columns and parts shown unless all are asked for
 def columns_of(inside: ModelContents) -> list[dict[str, Any]]:
     """Every column the model tells about, the most informative first.
 
-    A column has its name, kind, shape ("intervals", "groups", "values" or "gaussian"), `information` (the share of
-    the class entropy that it tells by itself; `information_from` says whether by counts or, for want of them, by the
-    fitted normals), `level` (the relevance MODL gives, where it was searched), and its
-    parts with class weights, or mean and deviation per class.
+    A column has its name, kind, shape ("intervals", "groups", "values", "kernel", "sketch" or "gaussian"), and
+    `information`, the share of the class entropy that it tells by itself; `information_from` says whether by counts or,
+    for want of them, by the means of the classes, which tell that much at the least. It has a `level`, the relevance
+    MODL gives, where it was searched, and its parts with class weights, or mean and deviation per class.
     """
-    from bayou.report.attributes import attributes_of, class_labels
+    from bayou.inspection.attributes import attributes_of, class_labels
 
     labels = [str(label) for label in class_labels(inside)]
     named = _groups(inside)
@@ -29,7 +29,7 @@ def columns_of(inside: ModelContents) -> list[dict[str, Any]]:
             "kind": each.kind,
             "shape": each.shape,
             "information": each.information,
-            "information_from": "normals" if each.by_normals else "counts",
+            "information_from": "means" if each.at_least else "counts",
         }
         if each.level is not None:
             facts["level"] = each.level
@@ -61,8 +61,8 @@ def _groups(inside: ModelContents) -> dict[str, list[str]]:
 
 def words_of(inside: ModelContents, most: int = 10) -> dict[str, dict[str, list[str]]]:
     """By text column and class, the words that speak for the class most surely."""
-    from bayou.report.attributes import class_labels
-    from bayou.report.words import word_tables
+    from bayou.inspection.attributes import class_labels
+    from bayou.inspection.words import word_tables
 
     labels = [str(label) for label in class_labels(inside)]
     return {
@@ -88,7 +88,7 @@ def lines(columns: list[dict[str, Any]], all: bool) -> list[list[str]]:
     return [
         [
             shortened(facts["name"], 40),
-            percent(facts["information"]) + ("*" if facts["information_from"] == "normals" else " "),
+            ("≥ " if facts["information_from"] == "means" else "") + percent(facts["information"]),
             f"{facts['level']:.4f}" if "level" in facts else "-",
             _facts_in_words(facts, all),
         ]
@@ -97,8 +97,7 @@ def lines(columns: list[dict[str, Any]], all: bool) -> list[list[str]]:
 
 
 def _facts_in_words(facts: dict[str, Any], all: bool) -> str:
-    from bayou.plain_text import shortened
-    from bayou.report.numbers import number
+    from bayou.plain_text import number, shortened
 
     if "classes" in facts:
         said = [
@@ -107,6 +106,8 @@ def _facts_in_words(facts: dict[str, Any], all: bool) -> str:
         ]
         return _some("normal:", said, ", ", all)
     parts = facts["parts"]
+    if facts["shape"] in ("kernel", "sketch"):
+        return "kernel densities" if facts["shape"] == "kernel" else "hashed counts without names"
     if len(parts) == 1 and facts["shape"] in ("intervals", "groups"):
         return f"nothing: one {facts['shape'][:-1]}"
     said = [shortened(p["part"], 1_000_000 if all else 60) for p in parts]

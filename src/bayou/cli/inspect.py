@@ -19,8 +19,8 @@ def inspect(
     """What a model file holds: parameters, classes, columns, and what was learned about each of them."""
     from bayou.cli.columns import columns_of, tree_of, words_of
     from bayou.cli.files import load_model
+    from bayou.inspection.model_contents import contents
     from bayou.plain_text import clean
-    from bayou.report.model_contents import contents
 
     model = load_model(model_file)
     facts, inside = facts_of(model), contents(model)
@@ -62,10 +62,10 @@ def _show_columns(columns: list[dict[str, Any]], part: str, all: bool) -> None:
         out(f"and {len(columns) - len(shown):,} columns more: --all shows them")
     level = "; level: relevance by MODL" if "level" in headers else ""
     prose(f"information: percent of the class's entropy that a column explains{level}.")
-    if any(facts["information_from"] == "normals" for facts in columns):
+    if any(facts["information_from"] == "means" for facts in columns):
         prose(
-            "* as the fitted normals have it, not counted: for a column with heavy tails it can be far too large; "
-            "a model with numeric='gk' counts it."
+            "≥ moments are kept of the column, not counts: so much the means of the classes tell at the least, "
+            "whatever the distribution; a model with numeric='gk' counts it."
         )
 
 
@@ -92,7 +92,8 @@ def facts_of(model: Any) -> dict[str, Any]:
 
 def _in_words(facts: dict[str, Any], all: bool) -> dict[str, str]:
     """Lists as text; classes with their share of the rows, where it is known."""
-    from bayou.report.numbers import number, share
+    from bayou.plain_text import number
+    from bayou.report.numbers import share
 
     shown = {name: _some(value, all) for name, value in facts.items() if isinstance(value, list)}
     weights = facts.get("class weights", [])

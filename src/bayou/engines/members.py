@@ -109,6 +109,10 @@ class Members(Engine):
     def parts(self) -> Mapping[str, Engine]:
         return {f"member.{i}": member for i, member in enumerate(self.members)}
 
+    def predicting(self) -> Sequence[int]:
+        """Numbers of the members whose answers count in the present state; at least one."""
+        return range(len(self.members))
+
     # -- asking all of them --
 
     def each(self, work: Callable[[int], None], rows: int) -> None:

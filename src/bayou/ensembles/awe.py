@@ -143,6 +143,15 @@ class ChunkMembers(Members):
         unlabelled = block.relabelled(np.full(block.n, -1, dtype=np.int32))
         return self._voted(unlabelled, self.members[-1].joint_log_proba(block))
 
+    def predicting(self) -> Sequence[int]:
+        voters = self._voters()
+        return [*voters, len(self.members) - 1] if self.buffer.block.n or not voters else voters
+
+    def _voters(self) -> list[int]:
+        """The finished members that vote: those better than chance, or the newest if none is."""
+        better = [m for m in range(len(self.weight)) if self.birth[m] > 0 and self.weight[m] > 0.0]
+        return better or ([int(np.argmax(self.birth))] if self.birth.any() else [])
+
     def _voted(self, part: Block, newest: Floats) -> Floats:
         """The votes on each row, where the classifier of the unfinished chunk says `newest`."""
         teaches = (part.y >= 0) & (part.w > 0)

@@ -88,6 +88,9 @@ class Panes(Members):
     def _pane(self) -> int:
         return (self.learned // self.rows_per_pane) % (len(self.members) - 1)
 
+    def predicting(self) -> Sequence[int]:
+        return [len(self.members) - 1]
+
     def learn(self, block: Block) -> None:
         for _, part, ends in parts_at(block, self.learned, self.rows_per_pane):
             self._total.learn(part)

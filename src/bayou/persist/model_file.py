@@ -33,8 +33,12 @@ _KEYS = {"kind", "params", "schema", "position", "unusable", "n_features", "feat
 
 
 def save(model: Any, path: str | os.PathLike[str], kinds: Kinds) -> None:
-    """Write a model file; a reader of the path sees the old file or the new one, never a part."""
-    write_atomic(path, buffers(model, kinds))
+    """Write a model file; a reader of the path sees the old file or the new one, never a part.
+
+    Threads that learn or predict with the model wait until it is written: the arrays go to the file as they stand.
+    """
+    with model.locked():
+        write_atomic(path, buffers(model, kinds))
 
 
 def load(path: str | os.PathLike[str], kinds: Kinds, max_bytes: int = MAX_BYTES) -> Any:
@@ -44,7 +48,8 @@ def load(path: str | os.PathLike[str], kinds: Kinds, max_bytes: int = MAX_BYTES)
 
 def dumps(model: Any, kinds: Kinds) -> bytes:
     """The model file as bytes; equal models in the same state give equal bytes."""
-    return b"".join(buffers(model, kinds))
+    with model.locked():
+        return b"".join(buffers(model, kinds))
 
 
 def buffers(model: Any, kinds: Kinds) -> list[Buffer]:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from bayou.errors import UnsupportedError
+from bayou.inspection.attributes import Attribute, attributes_of, class_labels
+from bayou.inspection.model_contents import ModelContents, contents
+from bayou.inspection.words import word_tables
 from bayou.plots.canvas import REST, axes, colour, legend_beside, plain, tidy
-from bayou.report.attributes import Attribute, attributes_of, class_labels
-from bayou.report.model_contents import ModelContents, contents
 from bayou.report.structure import parents_of
 from bayou.report.weights import weights_of
-from bayou.report.words import word_tables
 from bayou.schema import Label
 
 
@@ -28,16 +28,16 @@ def information(model: Any, most: int = 20, ax: Any = None) -> Any:
     """
     found = attributes_of(_inside(model))[:most]
     ax = axes(ax, 6.4, 1.0 + 0.28 * len(found))
-    names = [plain(a.name) + "*" * a.by_normals for a in found]
-    shades = [REST if a.by_normals else colour(0) for a in found]
+    names = ["≥ " * a.at_least + plain(a.name) for a in found]
+    shades = [REST if a.at_least else colour(0) for a in found]
     ax.barh(names, [a.information for a in found], color=shades)
     ax.invert_yaxis()
-    said = "; * and grey: as the fitted normals have it" if any(a.by_normals for a in found) else ""
+    said = "; ≥ and grey: at the least, by the means" if any(a.at_least for a in found) else ""
     return tidy(ax, "what each attribute tells", f"share of the class's entropy{said}")
 
 
 def attribute(model: Any, name: str, ax: Any = None) -> Any:
-    """One attribute: its parts as wide as they are frequent and split by class, or a density per class."""
+    """One attribute: its parts as wide as they are frequent and split by class, or its mean and deviation per class."""
     inside = _inside(model)
     found = {a.name: a for a in attributes_of(inside)}
     if name not in found:
@@ -45,13 +45,13 @@ def attribute(model: Any, name: str, ax: Any = None) -> Any:
     ax, labels = axes(ax, 6.4, 3.2), class_labels(inside)
     one = found[name]
     if one.counts is None:
-        _densities(ax, one, labels)
+        _deviations(ax, one, labels)
     else:
         _mosaic(ax, one, labels)
     legend_beside(ax)
     level = "" if one.level is None else f", level {one.level:.4f}"
-    said = " by the fitted normals" if one.by_normals else ""
-    return tidy(ax, f"{plain(name)}: information {100 * one.information:.1f} %{said}{level}")
+    said = "at least " if one.at_least else ""
+    return tidy(ax, f"{plain(name)}: information {said}{100 * one.information:.1f} %{level}")
 
 
 def _mosaic(ax: Any, one: Attribute, labels: list[Label]) -> None:
@@ -75,17 +75,17 @@ def _mosaic(ax: Any, one: Attribute, labels: list[Label]) -> None:
     ax.set_ylim(0, 1)
 
 
-def _densities(ax: Any, one: Attribute, labels: list[Label]) -> None:
+def _deviations(ax: Any, one: Attribute, labels: list[Label]) -> None:
+    """Mean and one deviation on either side: a curve would run where no value was seen, and no range is kept."""
     assert one.centre is not None
     assert one.spread is not None
-    met = [c for c in range(len(labels)) if one.weight[c] > 0]
-    low = min((one.centre[c] - 3 * one.spread[c] for c in met), default=0.0)
-    high = max((one.centre[c] + 3 * one.spread[c] for c in met), default=1.0)
-    x = np.linspace(low, high, 300)
-    for c in met:
-        y = np.exp(-0.5 * ((x - one.centre[c]) / one.spread[c]) ** 2) / (one.spread[c] * np.sqrt(2 * np.pi))
-        ax.plot(x, y, color=colour(c), label=plain(labels[c]))
-        ax.fill_between(x, y, color=colour(c), alpha=0.18)
+    for c, label in enumerate(labels):
+        if one.weight[c] > 0:
+            ax.errorbar(
+                one.centre[c], -c, xerr=one.spread[c], fmt="o", capsize=4, color=colour(c), label=plain(label)
+            )
+    ax.set_yticks([])
+    ax.set_xlabel("mean, and one standard deviation on either side")
 
 
 def words(model: Any, label: Label, most: int = 20, column: str | None = None, ax: Any = None) -> Any:

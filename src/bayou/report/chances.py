@@ -7,12 +7,12 @@ import math
 
 import numpy as np
 
-from bayou.plain_text import percent, shortened
+from bayou.plain_text import number, percent, shortened
 from bayou.readings.thresholds import ThresholdTable
 from bayou.report.drawing import Chart, beside, colour, figure, legend
 from bayou.report.evaluations import Finding
 from bayou.report.markup import Safe, fold, join, tag
-from bayou.report.numbers import number, share
+from bayou.report.numbers import share
 from bayou.report.tables import Cell, table
 from bayou.schema import Label
 

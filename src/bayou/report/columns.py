@@ -7,21 +7,21 @@ import math
 import numpy as np
 
 from bayou.block import Floats
-from bayou.plain_text import shortened
-from bayou.report.attributes import Attribute, described
+from bayou.inspection.attributes import Attribute, described
+from bayou.plain_text import number, shortened
 from bayou.report.drawing import bars, colour, figure, legend
 from bayou.report.markup import Safe, fold, join, tag
-from bayou.report.mosaic import density, mosaic
-from bayou.report.numbers import number, share
+from bayou.report.mosaic import deviations, mosaic
+from bayou.report.numbers import share
 from bayou.report.tables import Cell, table
 from bayou.schema import Label
 
 SHOWN = 50  # attributes to begin with; the others are a search or a click away
 PICTURED = 200  # attributes with a picture
 _CLASSES = 8
-BY_NORMALS = (
-    "* and grey: as the fitted normal densities have it, not counted; for a column with heavy tails it can be far too "
-    'large. numeric="gk" counts it'
+AT_LEAST = (
+    "≥ and grey: moments are kept of the column, not counts; so much the means of the classes tell at the least, "
+    'whatever the distribution. numeric="gk" counts it'
 )
 
 
@@ -35,12 +35,12 @@ def attribute_cards(found: list[Attribute], labels: list[Label], key: str, pictu
     entries: list[tuple[str, object]] = [(colour(i), name) for i, name in enumerate(names)]
     if rest:
         entries.append(("c-rest", f"{rest} other classes"))
-    top = [(a.name, a.information, share(a.information) + "*" * a.by_normals) for a in found[:20]]
+    top = [(a.name, a.information, "≥ " * a.at_least + share(a.information)) for a in found[:20]]
     ranking = figure(
         "Information about the class that each attribute holds by itself, as a share of the class's entropy"
         + (f"; the first {len(top)} of {len(found):,}" if len(found) > len(top) else "")
-        + (f". {BY_NORMALS}" if any(a.by_normals for a in found[:20]) else ""),
-        bars("Attributes by information", top, ["c-rest" if a.by_normals else "c0" for a in found[:20]]),
+        + (f". {AT_LEAST}" if any(a.at_least for a in found[:20]) else ""),
+        bars("Attributes by information", top, ["c-rest" if a.at_least else "c0" for a in found[:20]]),
     )
     cards = [
         attribute_card(a, keep, names, bool(rest), pictured=i < pictured, hidden=i >= SHOWN)
@@ -92,12 +92,15 @@ def attribute_card(
     a: Attribute, keep: list[int], names: list[str], rest: bool, pictured: bool = True, hidden: bool = False
 ) -> Safe:
     """One attribute: how much it tells, a picture, and the numbers folded."""
-    facts = [f"information {share(a.information)}{' by the fitted normals' * a.by_normals}"]
+    facts = [f"information {'at least ' * a.at_least}{share(a.information)}"]
     if a.level is not None:
         facts.append(f"level {a.level:.3f}")
-    if a.shape != "gaussian":
-        one = {"intervals": "interval", "groups": "group", "values": "value"}[a.shape]
-        facts.append(f"{len(a.parts):,} {one if len(a.parts) == 1 else a.shape}")
+    if a.shape == "kernel":
+        facts.append("kernel densities; drawn: intervals of the same summary")
+    elif a.shape != "gaussian":
+        shape = {"sketch": "cells of hashed values"}.get(a.shape, a.shape)
+        one = {"intervals": "interval", "groups": "group", "values": "value"}.get(a.shape, shape)
+        facts.append(f"{len(a.parts):,} {one if len(a.parts) == 1 else shape}")
     content: list[object] = [
         tag("h4", tag("span", a.name), tag("span", a.kind, class_="chip")),
         tag("p", join(facts, " · "), class_="facts"),
@@ -116,7 +119,7 @@ def _drawn(a: Attribute, keep: list[int], names: list[str], rest: bool) -> Safe:
     if a.shape == "gaussian":
         assert a.centre is not None
         assert a.spread is not None
-        return density(a.name, a.weight[keep], a.centre[keep], a.spread[keep], names)
+        return deviations(a.name, a.weight[keep], a.centre[keep], a.spread[keep], names)
     assert a.counts is not None
     labels = [*names, "others"][: len(keep) + rest]
     return mosaic(a.name, a.parts, a.cuts, folded(a.counts, keep, rest), labels, rest)

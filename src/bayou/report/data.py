@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from bayou.align import canonical_order
-from bayou.plain_text import shortened
-from bayou.report.attributes import Attribute
+from bayou.inspection.attributes import Attribute
+from bayou.inspection.model_contents import ModelContents
+from bayou.plain_text import number, shortened
 from bayou.report.drawing import bars, colour, figure
 from bayou.report.evaluations import Background
 from bayou.report.markup import Safe, fold, join, tag
-from bayou.report.model_contents import ModelContents
-from bayou.report.numbers import number, share
+from bayou.report.numbers import share
 from bayou.report.tables import Cell, table
 from bayou.schema import Kind, Label
 from bayou.summaries.class_counts import ClassCounts

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayou.plain_text import percent, shortened
+from bayou.plain_text import number, percent, shortened
 from bayou.report.evaluations import Finding
 from bayou.report.markup import Safe, fold, join, tag
-from bayou.report.numbers import number, share
+from bayou.report.numbers import share
 from bayou.report.tables import Cell, table
 
 _WIDEST = 12  # classes beyond which the matrix is folded

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from bayou.report.attributes import Attribute, attributes_of, class_labels
+from bayou.inspection.attributes import Attribute, attributes_of, class_labels
+from bayou.inspection.model_contents import ModelContents
+from bayou.inspection.words import word_tables
 from bayou.report.columns import PICTURED, SHOWN, attribute_cards, entropy_note
 from bayou.report.markup import Safe, join, tag
-from bayou.report.model_contents import ModelContents
 from bayou.report.probabilities import Part, by_model
 from bayou.report.structure import dependence, parents_of
 from bayou.report.trees import tree_of, tree_picture
 from bayou.report.weights import weight_picture, weights_of
-from bayou.report.words import word_pictures, word_tables
+from bayou.report.words import word_pictures
 from bayou.schema import Label
 
 

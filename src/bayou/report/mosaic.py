@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from bayou.block import Floats
-from bayou.plain_text import shortened
+from bayou.plain_text import number, shortened
 from bayou.report.drawing import Chart, colour, picture
 from bayou.report.markup import Safe, join, tag
-from bayou.report.numbers import compact, number, share
+from bayou.report.numbers import compact, share
 
 _WIDTH, _HEIGHT, _FLOOR = 330, 150, 122
 _MOST = 24  # values drawn one by one; the rarer ones are drawn as one
@@ -108,36 +108,30 @@ def _label(written: list[object], text: str, at: float, taken: float, anchor: st
     return left + 2 * half
 
 
-def density(name: str, weight: Floats, centre: Floats, spread: Floats, labels: Sequence[str]) -> Safe:
-    """Normal densities of the classes, each with an area of one."""
+def deviations(name: str, weight: Floats, centre: Floats, spread: Floats, labels: Sequence[str]) -> Safe:
+    """Mean and one standard deviation on either side, a line per class.
+
+    No curve is drawn: it would run where no value was ever seen, and moments keep no range. (They could not: a range
+    cannot be taken back when rows are unlearned, and never fades.)
+    """
     met = [c for c in range(len(weight)) if weight[c] > 0]
     if not met:
         return tag("p", "no values yet", class_="remark")
-    low = min(float(centre[c] - 3 * spread[c]) for c in met)
-    high = max(float(centre[c] + 3 * spread[c]) for c in met)
+    low = min(float(centre[c] - spread[c]) for c in met)
+    high = max(float(centre[c] + spread[c]) for c in met)
     if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
         return tag("p", f"always {compact(float(centre[met[0]]))}", class_="remark")
-    xs = np.unique(
-        np.concatenate(
-            [np.linspace(low, high, 60), *(centre[c] + spread[c] * np.linspace(-3, 3, 25) for c in met)]
-        )
-    )
-    curves = {c: np.exp(-0.5 * ((xs - centre[c]) / spread[c]) ** 2) / spread[c] for c in met}
-    top = max(float(values.max()) for values in curves.values())
-    second = sorted(float(values.max()) for values in curves.values())[-2] if len(met) > 1 else top
-    top = min(top, 6 * second)  # a spike must not flatten the others
+    margin = 0.04 * (high - low)
     description = "; ".join(f"{labels[c]}: mean {centre[c]:.4g}, deviation {spread[c]:.4g}" for c in met)
     chart = Chart(
-        f"{name}: normal densities by class",
-        description,
-        (low, high),
-        (0.0, top * 1.05),
-        width=_WIDTH,
-        height=_HEIGHT,
-    )
+        f"{name}: mean and deviation by class", description, (low - margin, high + margin), (0.0, float(len(met))),
+        width=_WIDTH, height=_HEIGHT,
+    )  # fmt: skip
     chart.left, chart.right, chart.top, chart.bottom = 4, 4, 4, 28
     chart.bare = True
-    for c in met:
-        chart.area(xs.tolist(), np.minimum(curves[c], top * 1.05).tolist(), colour(c))
-    said = "Densities as fitted; they may reach beyond the values seen."
-    return join((chart.svg(), tag("p", said, class_="remark")))
+    for place, c in enumerate(met):
+        at, said = len(met) - place - 0.5, f"{labels[c]}: {number(centre[c])} ± {number(spread[c])}"
+        ends = [float(centre[c] - spread[c]), float(centre[c] + spread[c])]
+        chart.line(ends, [at, at], colour(c), said)
+        chart.dot(float(centre[c]), at, 4, colour(c), said)
+    return join((chart.svg(), tag("p", "Mean and one standard deviation on either side.", class_="remark")))

@@ -7,17 +7,6 @@ import math
 from bayou.plain_text import percent
 
 
-def number(value: float) -> str:
-    """Four significant digits, thousands set apart.
-
-    >>> number(1234567.0), number(0.123456), number(12.0), number(1.5e-7)
-    ('1,234,567', '0.1235', '12', '1.5e-07')
-    """
-    if value == int(value) if math.isfinite(value) else False:
-        return f"{int(value):,}" if abs(value) < 1e15 else f"{value:.4g}"
-    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:,.4g}"
-
-
 def share(value: float, digits: int = 1) -> str:
     """In percent, with its sign.
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+from bayou.inspection.model_contents import contents
 from bayou.report import overview
 from bayou.report.curves import learning_curves
 from bayou.report.data import class_weights, data_summary, rejects
 from bayou.report.evaluations import Background, Evaluations, Finding, own
 from bayou.report.markup import Safe, fold, join, tag
-from bayou.report.model_contents import contents
 from bayou.report.model_part import attributes_and_labels, model_parts
 from bayou.report.probabilities import probability_parts
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bayou.engines.joint import joint_columns
+from bayou.inspection.model_contents import ModelContents
 from bayou.plain_text import shortened
 from bayou.report.drawing import figure, picture
 from bayou.report.markup import Safe, fold, join, tag
-from bayou.report.model_contents import ModelContents
 from bayou.report.tables import table
 
 _DRAWN = 120  # attributes in one picture

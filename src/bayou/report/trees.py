@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from bayou.align import canonical_order
 from bayou.classifiers.tree_text import TreeText, shares
+from bayou.inspection.model_contents import ModelContents
 from bayou.kernels.tree import LEAF, TEST
-from bayou.plain_text import shortened
+from bayou.plain_text import number, shortened
 from bayou.report.drawing import colour, legend, stack
 from bayou.report.markup import Safe, join, tag
-from bayou.report.model_contents import ModelContents
-from bayou.report.numbers import number
 from bayou.schema import Label
 from bayou.summaries.tree import Tree
 

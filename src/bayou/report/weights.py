@@ -8,10 +8,10 @@ from bayou.align import canonical_order
 from bayou.block import Floats
 from bayou.engines.averaged import AveragedViews
 from bayou.engines.weighted import WeightedViews
+from bayou.inspection.model_contents import ModelContents
 from bayou.plain_text import shortened
 from bayou.report.drawing import bars, figure
 from bayou.report.markup import Safe, fold, join, tag
-from bayou.report.model_contents import ModelContents
 from bayou.report.tables import Cell, table
 from bayou.schema import Kind
 
