@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from tests.naive.ensembles import NaiveWindow
 
-from bayou import NaiveBayes
+from bayou import NaiveBayes, prequential
 from bayou.ensembles import ResetOnDrift
 from bayou.ensembles.drift import AdaptiveWindow
-from bayou.errors import ModelFileError
+from bayou.errors import BayouError, ModelFileError
+from bayou.files import dumps, loads
 
 
 def losses(seed, parts):
@@ -102,3 +106,39 @@ def test_never_without_an_answer_once_it_has_learned():
         model.learn_one({"x": x}, (x > 0) == (i // 200 % 2 == 0))
         assert model.predict_one({"x": 0.0}) is not None, i
     assert model.drifts > 1
+
+
+def test_the_rows_of_drifts_are_numbers_of_the_stream_whatever_the_batches():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=3000)
+    y = ((x > 0) == (np.arange(3000) // 700 % 2 == 0)).tolist()
+    rows = [{"x": float(v)} for v in x]
+    found = set()
+    for size in (1, 64, 777, 3000):
+        model = ResetOnDrift(delta=0.01)
+        for lo in range(0, 3000, size):
+            if size == 1:
+                model.learn_one(rows[lo], y[lo])
+            else:
+                model.learn_many(rows[lo : lo + size], y[lo : lo + size])
+        found.add(tuple(model.drift_rows))
+        for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), loads(dumps(model))):
+            assert twin.drift_rows == model.drift_rows
+    (told,) = found
+    assert len(told) == 4
+    assert all(700 * (i + 1) <= row < 700 * (i + 1) + 200 for i, row in enumerate(told))
+    assert model.fresh().drift_rows == []
+    begun = ResetOnDrift(delta=0.01)
+    begun.learn_many(rows[:500], y[:500])
+    result = prequential({"reset": begun}, (rows[500:], y[500:]))["reset"]
+    assert [row + 500 for row in result.drift_rows] == list(told)
+    assert result.to_dict()["drift_rows"] == list(result.drift_rows)
+
+
+def test_rows_of_drifts_that_cannot_be_are_refused():
+    model = ResetOnDrift(delta=0.01)
+    model.learn_many([{"x": i % 2} for i in range(2000)], [(i % 2 == 0) == (i < 1000) for i in range(2000)])
+    assert model.drifts
+    for rows in (np.array([-1]), np.zeros(0, np.int64), np.array([0.5]), np.array([7, 8])):
+        with pytest.raises(BayouError, match="rows of drifts"):
+            model.restore({**model.arrays(), "drift_rows": rows}, model.position)

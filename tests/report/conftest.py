@@ -93,8 +93,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
             stream, models = stream_and_models(name)
             found = prequential(models, stream)
             path = folder / f"{name}.html"
-            drifts = {"reset": [9000, 20000]} if name == "electricity" else {}
-            told = Background(name, f"{found.rows:,} rows", f"bayou evaluate {name}", "class", {}, drifts)
+            told = Background(name, f"{found.rows:,} rows", f"bayou evaluate {name}", "class", {})
             write_report(path, found, models, told)
             known[name] = (found, models, path)
         return known[name]

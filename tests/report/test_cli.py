@@ -67,4 +67,5 @@ def test_drifts_are_remembered_by_the_row_they_were_noticed_at() -> None:
             drifts.look(i + 1)
     assert list(drifts.rows) == ["reset"]
     assert len(drifts.rows["reset"]) == model.drifts == 1
+    assert drifts.rows["reset"] == model.drift_rows
     assert 1000 < drifts.rows["reset"][0] <= 1200

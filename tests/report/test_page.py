@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -17,6 +19,7 @@ from bayou.classifiers.super_parent import SuperParent
 from bayou.classifiers.tan import TAN
 from bayou.classifiers.weighted import WeightedNB
 from bayou.evaluate import holdout, prequential
+from bayou.evaluate.evaluation import Evaluation
 from bayou.readings.modl_groups import MODLGroups
 from bayou.report import Background, attributes_of, contents, report_html
 from bayou.report.drawing import bars
@@ -123,7 +126,7 @@ def test_markup_in_names_is_escaped_everywhere() -> None:
     }
     models |= {f"{evil}w": MultinomialNB()}
     found = prequential(models, (rows, labels))
-    page = report_html(found, models, Background(evil, evil, evil, evil, {evil: 3}, {f"{evil}0": [100]}))
+    page = report_html(found, models, Background(evil, evil, evil, evil, {evil: 3}))
     parsed(page)
     assert "<i>" not in page
 
@@ -206,11 +209,18 @@ def test_a_holdout_and_baselines_alone_have_pages() -> None:
     parsed(report_html(alone))
 
 
+def with_drifts(found: Evaluation, rows: Iterable[int]) -> Evaluation:
+    """The evaluation as if its model had noticed drifts."""
+    results = {**found.results, "nb": replace(found["nb"], drift_rows=tuple(rows))}
+    return replace(found, results=results)
+
+
 def test_drifts_and_rejects_are_told() -> None:
     model = NaiveBayes()
     found = prequential({"nb": model}, MixedGaussian(seed=1), rows=3000)
-    page = report_html(found, {"nb": model}, Background(rejects={"not a number": 7}, drifts={"nb": [1500]}))
-    assert "nb noticed a drift by row 1,500" in page
+    found = with_drifts(found, [1500])
+    page = report_html(found, {"nb": model}, Background(rejects={"not a number": 7}))
+    assert "nb noticed a drift at row 1,500" in page
     assert re.search(r"not a number</th><td[^>]*>7<", page)
 
 
@@ -275,7 +285,7 @@ def test_bars_of_words_are_ordered_by_their_length() -> None:
 def test_drifts_are_pins_on_the_axis_rather_than_a_grid() -> None:
     model = NaiveBayes()
     found = prequential({"nb": model}, MixedGaussian(seed=1), rows=3000)
-    page = report_html(found, {"nb": model}, Background(drifts={"nb": list(range(100, 3000, 100))}))
+    page = report_html(with_drifts(found, range(100, 3000, 100)), {"nb": model})
     pins = re.findall(r'<g class="fill drift c0"><title>[^<]*</title><polygon points="([^"]*)"', page)
     assert len(pins) >= 2 * 29
     for points in pins:

@@ -11,6 +11,8 @@ from bayou.views.view import AnyView
 class AugmentedNB(JointClassifier):
     """A searched structure over pair counts."""
 
+    _offers = ("parents_",)
+
     def search(self) -> StructureSearch:
         """How the structure is found."""
         raise NotImplementedError

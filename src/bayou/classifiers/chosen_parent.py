@@ -14,6 +14,8 @@ from bayou.views.view import AnyView
 class ChosenParentClassifier(JointClassifier):
     """Every row drawn for the record is predicted under each candidate before it is learned."""
 
+    _offers = ("super_parent_",)
+
     def __init__(
         self,
         one_in: int = 8,

@@ -26,6 +26,8 @@ ParentSet = Sequence[str] | tuple[Sequence[str], float]
 class CollectionClassifier(JointClassifier):
     """A fixed rule for parent sets over the order of the columns."""
 
+    _offers = ()
+
     def rule(self) -> ParentSets:
         """The parent sets, as far as they do not need names."""
         raise NotImplementedError

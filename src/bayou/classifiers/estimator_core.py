@@ -46,6 +46,10 @@ class EstimatorCore(Parameterised):
     are cut into blocks, and whoever looks at the model flushes the buffer first.
     """
 
+    _offers: ClassVar[tuple[str, ...]] = (
+        "law", "memory_bytes", "position", "unusable", "schema_", "labels", "test_then_train_batch", "refresh", "reset",
+        "explain", "importance", "bins_of", "sample", "fresh", "merge", "unlearn", "decay", "digest", "save",
+    )  # what `dir(model)` shows of this class; see `Estimator.__dir__`  # fmt: skip
     numbers_are_words: ClassVar[bool] = False
     _encoder: Encoder | None = None
     _engine: Engine

@@ -70,6 +70,8 @@ class HoeffdingTree(Estimator):
     (True, 2)
     """
 
+    _offers = ("leaves", "depth", "from_tree", "text", "dot", "path")
+
     def __init__(
         self,
         grace: float = 200.0,

@@ -25,6 +25,7 @@ Prior = str | Mapping[Label, float]
 class JointClassifier(Estimator):
     """Views named "classes" and "joint", the latter over `JointCounts`."""
 
+    _offers: ClassVar[tuple[str, ...]] = ("coarsened",)
     refreshes_on_schema_change: ClassVar[bool] = True
     poor_score: ClassVar[bool] = True  # three bins are too few for scikit-learn's numeric toy data
 

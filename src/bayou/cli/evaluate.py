@@ -114,7 +114,7 @@ def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) ->
     if curve is not None:
         _write_curves(found, curve)
     if page is not None:
-        write_page(page, found, work.models, done.about, done.target, done.rejects, work.drifts.rows)
+        write_page(page, found, work.models, done.about, done.target, done.rejects)
         if not quiet:
             note(f"report written to {shown_path(page)}")
     if done.stopped:

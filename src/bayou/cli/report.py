@@ -48,13 +48,12 @@ def write_page(
     about: str,
     target: str | None,
     rejects: Mapping[str, int],
-    drifts: Mapping[str, list[int]],
 ) -> None:
     """The page of an evaluation."""
     from bayou.report import Background, write_report
 
     title, _, rest = about.partition(": ")
-    write_report(path, found, models, Background(title, rest, command(), target, rejects, drifts))
+    write_report(path, found, models, Background(title, rest, command(), target, rejects))
 
 
 def command() -> str:

@@ -8,7 +8,7 @@ from typing import Self, cast
 import numpy as np
 
 from bayou.block import Block, Floats
-from bayou.checks import counts, require
+from bayou.checks import counts, require, rising
 from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.engines import Engine, Members
@@ -21,6 +21,7 @@ from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 
 SIZES = 48  # bucket sizes 1, 2, 4 ...: more rows than any stream has
+LATEST = 1000  # drifts whose rows are remembered
 ROOM = 6  # buckets of one size, one of them only while two become one of the next
 
 
@@ -115,8 +116,8 @@ class ResetOnDrift(Ensemble):
     --------
     >>> model = ResetOnDrift()
     >>> for i in range(2000): model.learn_one({"x": i % 2}, (i % 2 == 0) == (i < 1000))
-    >>> model.drifts, model.predict_one({"x": 1})
-    (1, True)
+    >>> model.drifts, model.drift_rows, model.predict_one({"x": 1})
+    (1, [1023], True)
     """
 
     def __init__(self, estimator: Estimator | None = None, delta: float = 0.002, clock: int = 32) -> None:
@@ -128,6 +129,14 @@ class ResetOnDrift(Ensemble):
     def drifts(self) -> int:
         """How often it has started again."""
         return cast(RestartingMember, self.engine).drifts
+
+    @property
+    def drift_rows(self) -> list[int]:
+        """Numbers of the rows at which it has started again, the last 1,000 of them; the stream begins with row 0.
+
+        `fit` presents the rows of a table in a hashed order; where order means time, use `partial_fit` or `learn_many`.
+        """
+        return cast(RestartingMember, self.engine).drift_rows.tolist()
 
     def templates(self) -> Sequence[Estimator]:
         return [classifier_or(self.estimator, NaiveBayes)]
@@ -142,6 +151,7 @@ class RestartingMember(Members):
     def __init__(self, builders: Sequence[Callable[[], Engine]], window: AdaptiveWindow) -> None:
         super().__init__(builders)
         self.window, self.drifts = window, 0
+        self.drift_rows = np.zeros(0, dtype=np.int64)
 
     @property
     def law(self) -> MergeLaw:
@@ -169,6 +179,7 @@ class RestartingMember(Members):
 
     def _start_again(self, row: Block) -> None:
         self.drifts += 1
+        self.drift_rows = np.append(self.drift_rows, row.start)[-LATEST:]
         self.window.clear()
         self.members = [self.new_member()]
         self.members[0].learn(row)
@@ -183,13 +194,24 @@ class RestartingMember(Members):
     def fresh(self) -> Self:
         twin = super().fresh()
         twin.window, twin.drifts = AdaptiveWindow(self.window.delta, self.window.clock), 0
+        twin.drift_rows = np.zeros(0, dtype=np.int64)
         return twin
 
     def arrays(self) -> Arrays:
         window = {f"window.{name}": array for name, array in self.window.arrays().items()}
-        return {**super().arrays(), **window, "drifts": np.array([self.drifts])}
+        return {
+            **super().arrays(),
+            **window,
+            "drifts": np.array([self.drifts]),
+            "drift_rows": self.drift_rows,
+        }
 
     def restore(self, arrays: Arrays) -> None:
         super().restore(arrays)
-        self.drifts = row_count(arrays["drifts"])
+        self.drifts, rows = row_count(arrays["drifts"]), arrays["drift_rows"]
+        fits = rows.dtype == np.int64 and rows.shape == (min(self.drifts, LATEST),)
+        require(fits, "there are as many rows of drifts as drifts")
+        require(rows.min(initial=0) >= 0, "the rows of drifts are numbers of rows")
+        rising("the rows of drifts", rows)
+        self.drift_rows = np.array(rows)
         self.window.restore({name: arrays[f"window.{name}"] for name in self.window.names})

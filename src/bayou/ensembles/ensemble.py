@@ -13,6 +13,8 @@ from bayou.schema import Declared
 class Ensemble(Estimator):
     """A classifier whose engine holds the engines of other classifiers; these share its schema and its blocks."""
 
+    _offers = ()  # all below is for who builds the engine
+
     @property
     def copies(self) -> int:
         """How many members each classifier among the parameters makes."""

@@ -12,19 +12,24 @@ from bayou.protocols import Arrays
 
 
 class Drifts:
-    """Rows by which models that watch for drift had noticed one, looked at batch by batch."""
+    """Numbers of the rows, from 0 on, at which models that watch for drift noticed one.
+
+    Models are looked at batch by batch; what they say does not depend on the batches.
+    """
 
     def __init__(self, models: Mapping[str, Any]) -> None:
         self._watching = {name: model for name, model in models.items() if hasattr(type(model), "drifts")}
         self._seen = {name: model.drifts if model.started else 0 for name, model in self._watching.items()}
         self.rows: dict[str, list[int]] = {name: [] for name in self._watching}
 
-    def look(self, row: int) -> None:
-        """Remember the row if a model has noticed something since the last look."""
+    def look(self, rows: int) -> None:
+        """Remember what the models have noticed since the last look; `rows` of the evaluation have gone by."""
         for name, model in self._watching.items():
-            if model.drifts > self._seen[name]:
+            new = model.drifts - self._seen[name]
+            if new:
+                before = model.position - rows  # rows the model had met before the evaluation
                 self._seen[name] = model.drifts
-                self.rows[name].append(row)
+                self.rows[name] += [row - before for row in model.drift_rows[-new:]]
 
     def arrays(self) -> Arrays:
         """Row numbers of the drifts under stable names."""

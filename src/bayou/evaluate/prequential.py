@@ -229,6 +229,7 @@ class Prequential:
                 name in self._added,
                 self._seconds[name],
                 model.memory_bytes,
+                tuple(self.drifts.rows.get(name, ())),
             )
             for name, model in self.models.items()
         }

@@ -18,6 +18,8 @@ from bayou.schema import Label, identity_key
 class Result:
     """Scores of one model: running (every row counts), over the last window, faded, and as curves.
 
+    `drift_rows` are the rows, from 0 on, at which a model that watches for drift noticed one.
+
     Examples
     --------
     >>> from bayou.classifiers import NaiveBayes
@@ -42,6 +44,7 @@ class Result:
     baseline: bool = False
     seconds: float = field(default=0.0)
     memory_bytes: int = 0
+    drift_rows: tuple[int, ...] = ()
 
     @property
     def accuracy(self) -> float:
@@ -144,6 +147,7 @@ class Result:
             "seconds": round(self.seconds, 6),
             "rows_per_second": round(self.rows_per_second, 1),
             "memory_bytes": self.memory_bytes,
+            "drift_rows": list(self.drift_rows),
             "curve": self.curve.to_dict(),
         }
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from bayou.plain_text import percent
 from bayou.report.drawing import Chart, beside, colour, figure, legend
-from bayou.report.evaluations import Background, Evaluations, Finding
+from bayou.report.evaluations import Evaluations, Finding
 from bayou.report.markup import Safe, fold, join, tag
 
 _MORE = (
@@ -18,14 +18,14 @@ _MORE = (
 )
 
 
-def learning_curves(found: Evaluations, background: Background) -> Safe:
+def learning_curves(found: Evaluations) -> Safe:
     """Accuracy over the latest rows and since the start; further measures folded."""
     lines = {name: r for name, r in found.results.items() if len(r.curve.rows) > 1}
     if not lines:
         return Safe("")
     styles = line_styles(found.results)
     names = [(styles[name], name) for name in lines]
-    marks = {name: rows for name, rows in background.drifts.items() if rows}
+    marks = {name: list(r.drift_rows) for name, r in found.results.items() if r.drift_rows}
     names += [(f"pinned {styles[name]}", f"drift noticed by {name}") for name in marks]
     window = f"the last {found.window or 0:,} rows"
     more = [
@@ -38,7 +38,7 @@ def learning_curves(found: Evaluations, background: Background) -> Safe:
     ]
     if marks:
         noticed = "; ".join(
-            f"{name}: by row {', '.join(f'{r:,}' for r in rows)}" for name, rows in marks.items()
+            f"{name}: at row {', '.join(f'{r:,}' for r in rows)}" for name, rows in marks.items()
         )
         out.append(tag("p", f"Drift was noticed by {noticed}.", class_="remark"))
     return join(out)
@@ -94,7 +94,7 @@ def _chart(
     )  # fmt: skip
     for line, (name, rows) in enumerate(marks.items()):
         for row in rows:
-            chart.pin(row, f"drift {styles[name]}", f"{name} noticed a drift by row {row:,}", line)
+            chart.pin(row, f"drift {styles[name]}", f"{name} noticed a drift at row {row:,}", line)
     for name in sorted(values, key=lambda n: not lines[n].baseline):
         clipped = [min(high, max(low, v)) if math.isfinite(v) else low for v in values[name]]
         end = percent(values[name][-1]) + " %" if as_share else f"{values[name][-1]:.4f}"

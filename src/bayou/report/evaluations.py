@@ -51,6 +51,8 @@ class Finding(Protocol):
     def calibration(self) -> Calibration: ...
     @property
     def rows_per_second(self) -> float: ...
+    @property
+    def drift_rows(self) -> tuple[int, ...]: ...
     def thresholds(self, label: Label) -> ThresholdTable: ...
 
 
@@ -87,8 +89,6 @@ class Background:
         The column that is predicted.
     rejects
         How often rows or cells were refused, by reason.
-    drifts
-        By model, row numbers at which it noticed a drift.
     """
 
     title: str = "bayou report"
@@ -96,7 +96,6 @@ class Background:
     command: str | None = None
     target: str | None = None
     rejects: Mapping[str, int] = field(default_factory=dict)
-    drifts: Mapping[str, list[int]] = field(default_factory=dict)
 
 
 def own(found: Evaluations) -> dict[str, Finding]:

@@ -63,7 +63,7 @@ def report_html(
     models
         The models themselves, by the names the evaluation knows them by: what they have learned is shown.
     background
-        Title, data, command, rejects, drifts.
+        Title, data, command, rejects.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def _sections(
         yield Section(
             "overview", "Overview", join((overview.headline_tiles(found), overview.models_table(found)))
         )
-        yield Section("curves", "Learning curves", learning_curves(found, background))
+        yield Section("curves", "Learning curves", learning_curves(found))
         yield from (Section(key, title, content) for key, title, content in probability_parts(chosen))
         shown = {
             name: inner[name]
