@@ -56,7 +56,7 @@ from bayou.errors import BayouError, ColumnWarning, ModelFileError
 from bayou.persist.container import pack, unpack
 from bayou.persist.model_file import FORMAT
 from bayou.rates import AdaGrad, Constant, Decaying, Experts, KunchevaPlumpton, MiniBatch, PaperRate
-from bayou.recipes import CountMinSketch, CPiD, GKClass, Grid, Sketch
+from bayou.recipes import CountMinSketch, CPiD, GKClass, Grid, Kernel, Sketch
 
 NUMBERS = [
     0.0,
@@ -119,6 +119,7 @@ def plain() -> Made:
         (NaiveBayes(numeric="pid"), 60), (NaiveBayes(numeric="pid"), 1300), (NaiveBayes(numeric="cpid"), 1300),
         (NaiveBayes(numeric=CPiD(cells=20)), 1300), (NaiveBayes(numeric=GKClass(eps=0.1, exact=5)), 700),
         (NaiveBayes(numeric="kernel"), 80), (NaiveBayes(numeric="rounded-normal"), 80),
+        (NaiveBayes(numeric=Kernel(floor=1e-75, bandwidth="scott", shape="epanechnikov")), 80),
         (NaiveBayes(nominal="sketch", groups="modl"), 80), (NaiveBayes(nominal=Sketch(max_bytes=4096)), 300),
         (NaiveBayes(nominal="count-min"), 40), (NaiveBayes(nominal=CountMinSketch(0.1), groups="modl"), 80),
         (AveragedNB(rows=40, nominal="sketch"), 80), (WeightedNB(nominal="sketch", groups="modl"), 80),
