@@ -11,6 +11,8 @@ from bayou.errors import ModelFileError
 
 SLACK = 1e-6  # relative: what real weights, decay and unlearning may leave behind
 
+MOST_VARIANCE = 1e290  # of values up to 1e140, and what rounding leaves of it where rows were taken out
+
 
 def require(holds: object, what: str) -> None:
     """
@@ -34,6 +36,13 @@ def counts(name: str, array: NDArray[Any], most: float = 1e150) -> None:
     require(array.max(initial=0.0) <= most, f"{name} holds a count beyond {most}")
     floor = -SLACK * max(1.0, float(array.max(initial=0.0)))
     require(array.min(initial=0.0) >= floor, f"{name} holds negative counts")
+
+
+def variances(n: NDArray[Any], mean: NDArray[Any], m2: NDArray[Any]) -> None:
+    """No class varies more than its values can, so that variances, also those of classes together, are numbers."""
+    with np.errstate(over="ignore"):
+        require((m2 <= MOST_VARIANCE * np.maximum(n, 0.0)).all(), "m2 is too large for its weight n")
+        require(np.isfinite(n * mean * mean).all(), "n is too large for values as large as their mean")
 
 
 def codes(name: str, array: NDArray[Any], size: int) -> None:

@@ -296,3 +296,15 @@ def test_drift_options_help_on_electricity():
     }
     found = {name: run["accuracy"] for name, run in prequential(load("elec", 20_000), make).items()}
     assert found["both"] > found["forget"] > found["plain"]
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_columns_that_no_row_has_change_no_bit(tied: bool) -> None:
+    """A row costs what it holds: the steps of columns without a value are left out, and would be 0."""
+    data = random_data(5, 200)
+    absent = Declared(columns={f"absent {i}": "numeric" for i in range(70)})
+    lonely, beside = WeightedNB(tied=tied), WeightedNB(tied=tied, schema=absent)
+    for model in (lonely, beside):
+        model.learn_many(data.records, data.labels, data.weights)
+    assert len(beside.schema_.place) == 70 + len(lonely.schema_.place)
+    assert lonely.predict_proba_many(data.records) == beside.predict_proba_many(data.records)

@@ -100,6 +100,27 @@ def train(command: dict[str, Any]) -> None:
         files.save(done.model, command["out"])
 
 
+def fit_in_processes(command: dict[str, Any]) -> None:
+    """Learn a file with two processes; write the model."""
+    from bayou import files, fit_files
+
+    (model,) = made(command["model"]).values()
+    options = {"target": command["target"], "shard_bytes": command["shard_bytes"]}
+    files.save(fit_files(command["path"], model, jobs=2, **options), command["out"])
+
+
+def learn_by_command(command: dict[str, Any]) -> None:
+    """Learn a file with two processes by the command line."""
+    import bayou.backends.shards
+    from bayou.cli import main
+
+    bayou.backends.shards.LEAST = command["shard_bytes"]  # a small file has several shards, too
+    os.dup2(2, 1)
+    sys.argv = ["bayou", "learn", command["path"], "--target", command["target"], "--model", command["model"]]
+    sys.argv += ["--out", command["out"], "--jobs", "2"]
+    main()
+
+
 def read(command: dict[str, Any]) -> None:
     """Load a model file again and again; note every digest seen."""
     import hashlib
@@ -151,6 +172,11 @@ def _warm() -> None:
     )  # Arrow's first array imports pandas, where it is installed
 
 
+DO = {
+    "train": train, "read": read, "warm": bool, "fit_files": fit_in_processes, "bayou learn --jobs 2": learn_by_command,
+}  # fmt: skip
+
+
 def main() -> None:
     _warm()
     print("ready", flush=True)
@@ -165,7 +191,7 @@ def main() -> None:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
                 log = os.open(command.get("log", os.devnull), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
                 os.dup2(log, 2)
-                {"train": train, "read": read, "warm": bool}[command["do"]](command)
+                DO[command["do"]](command)
                 code = 0
             except SystemExit as leaving:
                 code = int(leaving.code or 0)

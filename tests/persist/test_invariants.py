@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from tests.persist.models import batch, feed, trained
 
-from bayou import AODE, TAN, AveragedNB, Declared, NaiveBayes, ReadMany, SPCr, WeightedNB, files
+from bayou import AODE, TAN, AveragedNB, Declared, EcocNB, NaiveBayes, ReadMany, SPCr, WeightedNB, files
 from bayou.errors import ModelFileError
 from bayou.persist.container import pack, unpack
 from bayou.persist.model_file import FORMAT
@@ -130,6 +130,10 @@ FORGED: dict[str, tuple[Callable[[], Any], str, Edit]] = {
     "kernel: a column without precision": (
         lambda: taught(NaiveBayes(numeric="kernel")), "numeric.reading.precision", put(0, 0.0),
     ),
+    "rounded normals: a column with more than one per class": (
+        lambda: taught(NaiveBayes(numeric="rounded-normal")), "numeric.reading.offsets", put(1, 7),
+    ),
+    "moments: a variance beyond all values": (lambda: taught(EcocNB()), "numeric.n", put((0, 0), 5e-324)),
     "words: less than no weight": (lambda: trained("MultinomialNB", 40), "words.0.counts", put((0, 0), -1e-7)),
 }  # fmt: skip
 

@@ -81,6 +81,9 @@ def test_bitmaps_are_left_alone_where_they_would_change_bits_or_cost_more():
     assert bitmaps_pay(summary, block.codes, block.w)
     assert not bitmaps_pay(summary, block.codes, block.w * 1.5)
     assert not bitmaps_pay(summary, block.codes[:100], block.w[:100])
+    few = block.codes.copy()
+    few[:, 3:] = -1  # columns that other rows have brought cost these rows nothing
+    assert not bitmaps_pay(summary, few, block.w)
     summary.update(block)
     summary.scale(0.3)
     assert not bitmaps_pay(summary, block.codes, block.w)

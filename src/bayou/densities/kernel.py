@@ -214,7 +214,11 @@ def restored(arrays: Arrays, rounds: bool, floor: float) -> DensityReading:
         counts(f"{name} of a reading of kernels", arrays[name])
         require(arrays[name].min(initial=0.0) >= 0, f"{name} of a reading of kernels holds a negative number")
     require(np.abs(arrays["centres"]).max(initial=0.0) <= HUGE, f"a kernel lies beyond {HUGE}")
-    several = np.flatnonzero(np.diff(arrays["offsets"]) > 1)
+    sizes = np.diff(arrays["offsets"])
+    require(
+        not rounds or bool(np.isin(sizes, (0, k)).all()), "a column has one normal per class and one in all"
+    )
+    several = np.flatnonzero(sizes > 1)
     require((arrays["precision"][several] > 0).all(), "a column with kernels has no precision")
     require((arrays["widths"][several, -1] > 0).all(), "the kernels of a column have no width")
     for j in several:

@@ -46,6 +46,7 @@ from bayou.kernels.weights import (
     SHIFT_MEAN,
     TAU,
     WEIGHT,
+    keep_speaking,
     pmi_terms,
     residuals,
     safe_share,
@@ -97,16 +98,18 @@ def learn_experts(
     pull, residual = np.empty(k), np.empty(k)
     change, bias_step = np.empty(k), np.empty(k)
     delta, column_delta = np.empty((len(index), weights.shape[1])), np.empty(len(index))
+    here = np.empty(len(index), dtype=np.int64)
     persistent = mixture_weights[PERSISTENT] > 0.0
     heard = np.ones(EXPERTS, np.bool_)
     pull[:] = 0.0
     for i in range(len(y)):
-        inputs = terms[i]
-        pmi_terms(inputs[as_pmi:], pmi_prior[i])
+        pmi_terms(terms[i, as_pmi:], pmi_prior[i])
+        speaking = keep_speaking(terms[i], index, here)
+        inputs, at = terms[i, :speaking], here[:speaking]
         if persistent:
             last_label_pmi(follows, last[0], prior[i], pull)
         score_experts(
-            scores, evidence, heat, inputs, weights, mean, columns, bias, scalars, index, prior[i], pull,
+            scores, evidence, heat, inputs, weights, mean, columns, bias, scalars, at, prior[i], pull,
             not published, least,
         )  # fmt: skip
         trusted = published or persistent or scalars[RETURNS] * scalars[RETURNS] >= scalars[WEIGHT]
@@ -149,11 +152,11 @@ def learn_experts(
         shift = 0.0
         if columns.shape[0] > 0:
             shift = find_free_direction(
-                delta, column_delta, squares, columns, scalars, change, residual, inputs, index, evidence[1],
+                delta, column_delta, squares, columns, scalars, change, residual, inputs, at, evidence[1],
                 weight, eta, forget,
             )  # fmt: skip
         else:
-            find_tied_direction(delta, squares, change, residual, inputs, index, weight, eta)
+            find_tied_direction(delta, squares, change, residual, inputs, at, weight, eta)
         # Steps that are each small enough alone add up over hundreds of columns: all are cut back by one share, after
         # their joint effect on this row is known.
         part = safe_share(residual, change, prior[i])
@@ -164,6 +167,6 @@ def learn_experts(
         for c in range(k):
             bias[0, c] += part * bias_step[c]
             bias[1, c] += (bias[0, c] - bias[1, c]) * fresh
-        move_weights(weights, columns, delta, column_delta, index, part)
+        move_weights(weights, columns, delta, column_delta, at, part)
         move_means(mean, columns, weights, fresh)
         scalars[WEIGHT] += weight

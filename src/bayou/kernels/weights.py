@@ -88,6 +88,27 @@ def pmi_terms(terms: Floats, prior: Floats) -> None:
         pmi_row(row, prior)
 
 
+@inner_kernel
+def keep_speaking(terms: Floats, index: Index, here: Index) -> int:
+    """Move the columns that say something to the front, in order; returns how many they are.
+
+    A column without a value moves no sum and no weight: a row costs what it holds, not what other rows have brought.
+    terms : float64[d, K], in/out; index : int64[d], in; here : int64[d], out, the columns that were kept
+    """
+    kept = 0
+    for a in range(len(index)):
+        says = False
+        for c in range(terms.shape[1]):
+            says |= terms[a, c] != 0.0
+        if says:
+            if kept < a:
+                for c in range(terms.shape[1]):
+                    terms[kept, c] = terms[a, c]
+            here[kept] = index[a]
+            kept += 1
+    return kept
+
+
 @kernel
 def pmi_table(table: Floats, counts: Floats, offsets: Index) -> None:
     """Log-probabilities become pointwise mutual information, by the class counts that each column was read from.

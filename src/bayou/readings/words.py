@@ -43,7 +43,7 @@ class _Documents(LiveReader[WordCounts]):
     def __post_init__(self) -> None:
         if not isinstance(self.alpha, Real) or not 0.0 <= self.alpha < np.inf:
             raise SchemaError(f"alpha={self.alpha!r}; it is a pseudo-count >= 0")
-        object.__setattr__(self, "alpha", max(self.alpha, LEAST))
+        object.__setattr__(self, "alpha", max(float(self.alpha), LEAST))  # kernels compile for floats
 
     def table(self, text: TextCounts) -> tuple[Floats, Floats]:
         """[V, K] log-probabilities per word, and [K] what every document gets."""

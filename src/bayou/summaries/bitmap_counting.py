@@ -20,7 +20,9 @@ def bitmaps_pay(s: JointCounts, codes: Codes, w: Floats) -> bool:
     if n < 256 or m < 2 or np.any((w != 1.0) & (w != 0.0)):
         return False
     cells = float(s.layout[1, m] + (s.layout[2, m] if s.interaction_order == 3 else 0))
-    increments = m * (m - 1) / 2 + (m * (m - 1) * (m - 2) / 6 if s.interaction_order == 3 else 0)
+    here = np.count_nonzero(codes.max(axis=0, initial=-1) >= 0)  # rows touch no other columns
+    increments = here * (here - 1) / 2
+    increments += here * (here - 1) * (here - 2) / 6 if s.interaction_order == 3 else 0
     passes = float(s.sizes.max()) * m * 0.3 + cells * (0.6 / 64 + 2.0 * len(s.classes) / n)
     counts = (s.classes, s.singles, s.present, s.pairs, s.triples)
     return passes < increments and all(whole_numbers(table) for table in counts)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayou.align import Alignment
 from bayou.block import Floats, Index
-from bayou.checks import counts, finite, require
+from bayou.checks import counts, finite, require, variances
 from bayou.kernels.normal import read_columns
 from bayou.kernels.scrub import HUGE
 from bayou.kernels.tree import CONSTANT_SHARE, FLOOR, HIGH, LOW, M2, MEAN, N, read_slot_nominal
@@ -36,6 +36,7 @@ def _moments(name: str, array: Floats, summary: LeafStatistics) -> None:
     require(
         np.abs(array[:, [MEAN, LOW, HIGH]]).max(initial=0.0) <= HUGE, f"{name} holds a value beyond {HUGE}"
     )
+    variances(array[:, N], array[:, MEAN], array[:, M2])
     backwards = (array[:, N] > 0) & (array[:, LOW] > array[:, HIGH])
     require(not backwards.any(), "the range of a column is upside down")
 

@@ -7,10 +7,11 @@ from typing import ClassVar, Self
 import numpy as np
 
 from bayou.block import Block, Floats
-from bayou.checks import counts, finite, require
+from bayou.checks import counts, finite, require, variances
 from bayou.kernels.moments import add_rows, merge_moments, subtract_rows
 from bayou.kernels.scrub import HUGE
 from bayou.laws import MergeLaw
+from bayou.protocols import Arrays
 from bayou.summaries import valid
 from bayou.summaries.array_summary import DecayingSummary
 from bayou.summaries.state import declare
@@ -43,6 +44,11 @@ class Moments(DecayingSummary):
     n: Floats = declare("classes", "numeric", scales=True, valid=valid.nearly_non_negative)
     mean: Floats = declare("classes", "numeric", valid=_mean)
     m2: Floats = declare("classes", "numeric", scales=True, valid=_squares)
+
+    def check(self, arrays: Arrays) -> None:
+        """Every variance is a number."""
+        super().check(arrays)
+        variances(*(arrays[name] for name in self.state))
 
     @property
     def has_no_columns(self) -> bool:

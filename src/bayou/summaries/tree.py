@@ -9,7 +9,6 @@ import numpy as np
 
 from bayou.block import Block, Floats, Index
 from bayou.errors import MergeError, UnsupportedError
-from bayou.kernels.class_counts import class_total
 from bayou.kernels.tree import SLOT, TEST
 from bayou.kernels.tree_rows import OWN, SINCE, rows_predict_then_update, slots_of_rows
 from bayou.laws import MergeLaw
@@ -58,10 +57,6 @@ class Tree(State):
 
     def update(self, block: Block) -> None:
         raise UnsupportedError("a tree is taught through the classifier that splits it")
-
-    def total(self, node: int) -> float:
-        """Class weight of a node."""
-        return class_total(self.nodes.weight[node])
 
     def slot(self, node: int) -> int:
         """Where the statistics of a leaf are; -1 if it has none."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayou.align import Alignment, canonical_order
 from bayou.block import Block, Floats, Index
+from bayou.kernels.class_counts import class_totals
 from bayou.kernels.splits import worth_splitting
 from bayou.kernels.tree import AT_MOST, MULTIWAY
 from bayou.kernels.tree_rows import OWN, predict_rows
@@ -175,7 +176,9 @@ class GrowingTree(View[Tree]):
         """Let the leaves with the most weight outside their majority class keep statistics, as many as fit."""
         tree, t = self.summary, self.summary.nodes
         leaves = t.leaves()
-        promise = np.array([tree.total(leaf) for leaf in leaves]) - t.weight[leaves].max(axis=1)
+        weight, total = t.weight[leaves], np.empty(len(leaves))
+        class_totals(total, weight)
+        promise = total - weight.max(axis=1)
         loyal = np.where(np.isin(leaves, tree.active()), LOYALTY * promise, promise)
         keep = leaves[np.lexsort((leaves, -loyal))[:most]]
         for leaf in np.setdiff1d(tree.active(), keep):
