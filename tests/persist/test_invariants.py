@@ -51,6 +51,10 @@ def equal_breaks(array: NDArray[Any]) -> None:
     array[0, 5] = array[0, 6]
 
 
+def add_one(array: NDArray[Any]) -> None:
+    array[0, 0] += 1.0
+
+
 def one_less(array: NDArray[Any]) -> NDArray[Any]:
     return array[..., :-1].copy()
 
@@ -130,6 +134,7 @@ FORGED: dict[str, tuple[Callable[[], Any], str, Edit]] = {
     "kernel: a column without precision": (
         lambda: taught(NaiveBayes(numeric="kernel")), "numeric.reading.precision", put(0, 0.0),
     ),
+    "values: counts of one class do not add up": (lambda: taught(NaiveBayes()), "nominal.present", add_one),
     "words: less than no weight": (lambda: trained("MultinomialNB", 40), "words.0.counts", put((0, 0), -1e-7)),
 }  # fmt: skip
 
