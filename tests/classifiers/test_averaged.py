@@ -218,6 +218,22 @@ def test_laws_of_the_sample(check, words, seed):
     check(lambda: Reservoir(30), seed, words)
 
 
+def test_a_merged_sample_is_that_of_all_rows_seen():
+    """Rows go on being numbered after all that either part has seen, or new ones would be drawn too often."""
+    data = random_data(1, 60)
+    model = AveragedNB(rows=10)
+    block = model.encode(data.records, data.labels, np.ones(60), learn=True)
+    parts = Reservoir(10), Reservoir(10)
+    for part, (start, stop) in zip(parts, ((0, 25), (25, 60)), strict=True):
+        part.kept = take(block, np.zeros(0, dtype=np.int64))
+        part.update(block.rows(start, stop))
+    taught = [int(part.seen[0]) for part in parts]
+    assert min(taught) > 0
+    parts[0].merge(parts[1])
+    assert parts[0].seen.tolist() == [sum(taught)]
+    assert parts[1].seen.tolist() == [taught[1]]
+
+
 def test_rows_are_stacked_with_their_words():
     model = AveragedNB(schema=Declared(columns={"note": "text"}))
     block = model.encode([{"note": t} for t in ("aa bb", "", "bb cc cc")], ["x", "y", "x"], learn=True)

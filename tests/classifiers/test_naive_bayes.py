@@ -236,6 +236,10 @@ def test_samples_come_from_the_model():
         ],
         abs=0.15,
     )
+    found, learned = (m.engine.views["numeric"].summary for m in (again, model))
+    order = [model.schema_.classes.code(c) for c in again.schema_.classes.values]
+    spread = np.sqrt(learned.m2[order, 0] / learned.n[order, 0])
+    assert np.sqrt(found.m2[:, 0] / found.n[:, 0]) == pytest.approx(spread, rel=0.1)
     assert model.sample(5, seed=2) == model.sample(5, seed=2)
 
 

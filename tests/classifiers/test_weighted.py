@@ -26,6 +26,7 @@ from bayou import MEstimate, NaiveBayes
 from bayou.classifiers.weighted import WeightedNB
 from bayou.densities.binned import GKClass
 from bayou.errors import SchemaError, UnsupportedError
+from bayou.kernels.weights import RETURNS, RHO_SQUARES, SHIFT_SQUARES, TAU_SQUARES, WEIGHT
 from bayou.laws import MergeLaw
 from bayou.rates import (
     RATES,
@@ -178,6 +179,26 @@ def test_merging_averages_by_rows():
     merged = a.merge(b)
     np.testing.assert_allclose(merged.weights_, expected, rtol=1e-12)
     assert merged.law is MergeLaw.AVERAGED
+
+
+@pytest.mark.parametrize("rate", [None, AdaGrad(0.1)], ids=repr)
+@pytest.mark.parametrize("tied", [False, True])
+def test_merging_adds_squared_gradients_and_rows(rate, tied):
+    """Two models that have gone half the way each are as slow to move as one that has gone all of it."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(2, size=200)
+    X = rng.normal(size=(200, 3)) + 0.5 * y[:, None]
+    options = {"tied": tied} if rate is None else {"tied": tied, "rate": rate}
+    a, b = (WeightedNB(schema=Declared(classes=[0, 1]), **options) for _ in range(2))
+    a.learn_many(X[:150], y[:150]), b.learn_many(X[150:], y[150:])
+    mine, theirs = ({k: v.copy() for k, v in m.engine.weights.arrays().items()} for m in (a, b))
+    a.merge(b)
+    merged = a.engine.weights.arrays()
+    assert mine["squares"].any() or mine["columns"].any()
+    for name, squares in (("squares", ...), ("bias", -1), ("columns", (slice(None), -1))):
+        np.testing.assert_array_equal(merged[name][squares], mine[name][squares] + theirs[name][squares])
+    for place in (WEIGHT, TAU_SQUARES, SHIFT_SQUARES, RHO_SQUARES, RETURNS):
+        assert merged["scalars"][place] == mine["scalars"][place] + theirs["scalars"][place]
 
 
 def test_refusals_give_reasons():

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.naive import gk
+from tests.reach import reach
 from tests.summaries.columns import ORDERS, block_of, filled, order
 
 from bayou.kernels import quantile_tuples as kernels
@@ -117,6 +118,24 @@ def test_locate_by_hand():
     spots = np.empty(6, np.uint64)
     kernels.locate(keys, np.array([0.0, 1.0, 2.0, 3.0, 9.0, np.nan]), 5, spots)
     assert spots.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_dropping_the_cheapest_is_its_twin_where_values_weigh_more_than_gaps():
+    """Tuples with much of their weight at their own value are cheap neighbours: e belongs into every cost."""
+    rng = np.random.default_rng(6)
+    drop = reach(tuple_budget.drop_cheapest)
+    for _ in range(200):
+        n, budget = int(rng.integers(5, 40)), int(rng.integers(4, 12))
+        g = rng.integers(1, 50, n).astype(float)
+        e, delta = rng.integers(0, g + 1).astype(float), rng.integers(0, 4, n).astype(float)
+        twin = gk.Tuples(1, budget)
+        twin.tuples = [gk.Tuple(float(i), g[i], delta[i], e[i], [g[i]]) for i in range(n)]
+        work = np.array([t.row() for t in twin.tuples])
+        while len(twin.tuples) > budget:
+            costs = twin.costs()
+            twin.drop(costs.index(min(costs)) + 1)
+        size = drop(work, n, budget)
+        assert work[:size].tolist() == [t.row() for t in twin.tuples]
 
 
 def test_first_least_takes_the_leftmost():

@@ -71,6 +71,25 @@ def test_two_generations_are_kept_and_a_damaged_newest_falls_back(tmp_path: Path
             assert _folder(tmp_path).latest() is not None
 
 
+def test_a_new_writer_keeps_a_generation_it_found(tmp_path: Path) -> None:
+    """Until it has written two of its own, the newest of its predecessor is what there is to fall back on."""
+    with _folder(tmp_path) as folder:
+        for rows in (10, 20):
+            folder.write(_snapshot(rows))
+    with _folder(tmp_path) as folder:
+        newest = folder.write(_snapshot(30))
+        assert [number for number, _ in sorted(folder._found())] == [2, 3]
+        data = newest.read_bytes()
+        newest.write_bytes(data[:-1])
+        with pytest.warns(DamagedCheckpointWarning):
+            found = _folder(tmp_path).latest()
+        assert found is not None
+        assert found.rows == 20
+        newest.write_bytes(data)
+        folder.write(_snapshot(40))
+        assert [number for number, _ in sorted(folder._found())] == [3, 4]
+
+
 def test_a_damaged_newest_is_not_one_of_the_two_generations(tmp_path: Path) -> None:
     with _folder(tmp_path) as folder:
         folder.write(_snapshot(10))

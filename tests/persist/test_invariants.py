@@ -51,6 +51,10 @@ def equal_breaks(array: NDArray[Any]) -> None:
     array[0, 5] = array[0, 6]
 
 
+def add_one(array: NDArray[Any]) -> None:
+    array[0, 0] += 1.0
+
+
 def one_less(array: NDArray[Any]) -> NDArray[Any]:
     return array[..., :-1].copy()
 
@@ -134,6 +138,7 @@ FORGED: dict[str, tuple[Callable[[], Any], str, Edit]] = {
         lambda: taught(NaiveBayes(numeric="rounded-normal")), "numeric.reading.offsets", put(1, 7),
     ),
     "moments: a variance beyond all values": (lambda: taught(EcocNB()), "numeric.n", put((0, 0), 5e-324)),
+    "values: counts of one class do not add up": (lambda: taught(NaiveBayes()), "nominal.present", add_one),
     "words: less than no weight": (lambda: trained("MultinomialNB", 40), "words.0.counts", put((0, 0), -1e-7)),
 }  # fmt: skip
 

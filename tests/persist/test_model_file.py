@@ -18,10 +18,11 @@ from tests.persist.models import batch, feed, random_model, trained
 
 from bayou import Declared, MEstimate, NaiveBayes, files
 from bayou.errors import ModelFileError
-from bayou.persist import model_file
-from bayou.persist.container import pack, strict_dumps, strict_loads, unpack
+from bayou.persist import container, model_file
+from bayou.persist.container import MAX_ARRAYS, pack, strict_dumps, strict_loads, unpack
 from bayou.persist.document import DocumentReader, DocumentWriter
 from bayou.persist.labels import LabelReader
+from bayou.persist.model_file import FORMAT
 
 LONG = bool(os.environ.get("BAYOU_LONG"))
 GOLDEN = Path(__file__).parent / "golden"
@@ -174,6 +175,24 @@ def test_a_million_words_take_no_room_in_the_header() -> None:
     again = files.loads(data)
     assert len(again.schema_.vocabularies["t"].values) == n
     assert files.dumps(again) == data
+
+
+@pytest.mark.parametrize("n", [0, 1, MAX_ARRAYS - 1])
+def test_a_file_holds_as_many_arrays_as_it_says(n: int) -> None:
+    arrays = {f"a{i}": np.array([i], dtype=np.int64) for i in range(n)}
+    found = unpack(b"".join(pack(FORMAT, {}, arrays)), FORMAT)
+    assert {name: a.tolist() for name, a in found.arrays.items()} == {f"a{i}": [i] for i in range(n)}
+
+
+def test_one_array_too_many_is_refused_by_writer_and_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    arrays = {f"a{i}": np.zeros(1) for i in range(MAX_ARRAYS)}
+    with pytest.raises(ModelFileError, match=r"the model has 4,096 arrays; a file holds 4,095"):
+        pack(FORMAT, {}, arrays)
+    with monkeypatch.context() as patched:  # a writer without limits
+        patched.setattr(container, "MAX_ARRAYS", MAX_ARRAYS + 1)
+        data = b"".join(pack(FORMAT, {}, arrays))
+    with pytest.raises(ModelFileError, match=r"4,097 arrays; at most 4,096 are allowed"):
+        unpack(data, FORMAT)
 
 
 def test_any_safetensors_reader_can_read_the_arrays() -> None:

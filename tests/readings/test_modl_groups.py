@@ -41,16 +41,12 @@ def naive_gap(rows, k, found):
 
 def test_random_tables_against_all_set_partitions():
     rng = np.random.default_rng(2005)
-    equal = 0
     for _ in range(150):
-        v, k = int(rng.integers(2, 8)), int(rng.integers(2, 4))
+        v, k = int(rng.integers(2, 9)), int(rng.integers(2, 5))
         share = rng.dirichlet(np.ones(k) * rng.choice([0.4, 2.0]), size=v)
         rows = [rng.multinomial(rng.integers(1, 30), p).tolist() for p in share]
         gap = naive_gap(rows, k, MODLGroups().group(rows))
-        assert gap >= -1e-9
-        assert k > 2 or gap <= 1e-6  # two classes: exact
-        equal += gap <= 1e-6
-    assert equal >= 147
+        assert -1e-9 <= gap <= 1e-6  # proved for two classes only, but found for all of these
 
 
 @settings(deadline=None)

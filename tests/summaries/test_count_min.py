@@ -78,6 +78,24 @@ def test_slow_twin(rows, conservative, cuts):
         assert all(found[c] >= true[x, c] for c in range(3))
 
 
+@pytest.mark.parametrize(("alpha", "m"), [(1.0, 0.0), (0.0, 3.0), (0.5, 2.0)])
+def test_probabilities_are_smoothed_by_alpha_and_m(alpha, m):
+    rng = np.random.default_rng(1)
+    rows = [
+        (int(x), int(c), 1.0) for x, c in zip(rng.integers(1, 40, 300), rng.integers(0, 3, 300), strict=True)
+    ]
+    sketch = over(CountMin(0.02, 0.05))
+    sketch.update(block_of(rows))
+    keys = np.arange(1, 40)
+    terms = np.empty((1, len(keys), 3))
+    sketch.read(block_of([(int(x), -1, 1.0) for x in keys]), terms, (alpha, m))
+    values = sketch.distinct()[0]
+    total = np.bincount([c for _, c, _ in rows], minlength=3)
+    expected = (sketch.estimate(0, keys) + alpha + m / values) / (total + alpha * values + m)
+    held = expected > 0
+    np.testing.assert_allclose(terms[0][held], np.log(expected[held]), rtol=1e-12)
+
+
 def test_errors_are_as_rare_as_promised():
     rng = np.random.default_rng(0)
     keys = hash_keys([f"u{i}" for i in rng.zipf(1.3, 20_000) % 5000])

@@ -79,13 +79,14 @@ def _find_partner(
                 partner[a] = b
 
 
-@kernel
-def merge_groups(groups: Index, table: Floats, counts: Floats, prior: Floats, k: int) -> int:
-    """Merge the cheapest pair down to one group; keep the best state seen. Returns the number of groups.
+@inner_kernel
+def merge_groups(into: Index, gone: Index, table: Floats, counts: Floats, prior: Floats, k: int) -> int:
+    """Merge the cheapest pair down to one group; returns the number of groups of the best state seen.
 
     Every group remembers its best later partner; about O(K q^2).
 
-    groups : int64[q], out; group number of every value
+    into : int64[q], out; the earlier group that a group was merged into
+    gone : int64[q], out; in which step, q if never
     table : float64[t], in
     counts : float64[q, K], in
     prior : float64[q+2], in
@@ -97,8 +98,8 @@ def merge_groups(groups: Index, table: Floats, counts: Floats, prior: Floats, k:
     alive = np.ones(q, np.bool_)
     partner = np.zeros(q, np.int64)
     change = np.full(q, np.inf)
-    into = np.zeros(q, np.int64)
-    gone = np.full(q, q, np.int64)
+    into[:] = 0
+    gone[:] = q
     total = 0.0
     for a in range(q):
         own[a] = group_cost(table, sums[a], zero, 1.0, k)
@@ -135,17 +136,44 @@ def merge_groups(groups: Index, table: Floats, counts: Floats, prior: Floats, k:
         if cost < best + TOLERANCE:
             best = min(best, cost)
             size = q - 1 - step
+    return size
+
+
+@inner_kernel
+def groups_of_size(groups: Index, into: Index, gone: Index, size: int) -> None:
+    """The state of the merging in which `size` groups were left. O(q).
+
+    groups : int64[q], out; into : int64[q], in; gone : int64[q], in
+    """
     number = 0
-    for a in range(q):  # a group is merged into an earlier one, so heads come first
-        if gone[a] >= q - size:
+    for a in range(len(groups)):  # a group is merged into an earlier one, so heads come first
+        if gone[a] >= len(groups) - size:
             groups[a] = number
             number += 1
         else:
             groups[a] = groups[into[a]]
-    return size
 
 
-@kernel
+@inner_kernel
+def total_cost(groups: Index, table: Floats, counts: Floats, prior: Floats, k: int, size: int) -> float:
+    """prior[size] and the cost of every group; groups may have any numbers up to q. O(K q).
+
+    groups : int64[q], in; table : float64[t], in; counts : float64[q, K], in; prior : float64[q+2], in
+    """
+    sums = np.zeros((len(groups) + 1, counts.shape[1]))
+    used = np.zeros(len(groups) + 1, np.bool_)
+    zero = np.zeros(counts.shape[1])
+    for v in range(len(groups)):
+        sums[groups[v]] += counts[v]
+        used[groups[v]] = True
+    cost = prior[size]
+    for g in range(len(used)):
+        if used[g]:
+            cost += group_cost(table, sums[g], zero, 1.0, k)
+    return float(cost)
+
+
+@inner_kernel
 def improve_groups(groups: Index, table: Floats, counts: Floats, prior: Floats, k: int, size: int) -> int:
     """Move values to another or a new group, then merge pairs, until nothing pays; returns the size.
 
@@ -219,3 +247,30 @@ def improve_groups(groups: Index, table: Floats, counts: Floats, prior: Floats, 
                     size -= 1
                     moved = True
     return size
+
+
+@kernel
+def search_groups(groups: Index, table: Floats, counts: Floats, prior: Floats, k: int) -> int:
+    """Groups by merging pairs and moving values; returns how many. About O(K q^2).
+
+    Values are moved from the best state of the merging, and from those with one or two groups more or fewer: moves
+    alone neither join two groups by halves nor take one apart, so each start ends in an optimum of its own.
+
+    groups : int64[q], out; group number of every value, below q + 1
+    table : float64[t], in; counts : float64[q, K], in; prior : float64[q+2], in
+    """
+    q = len(counts)
+    into, gone, here = np.empty(q, np.int64), np.empty(q, np.int64), np.empty(q, np.int64)
+    first = merge_groups(into, gone, table, counts, prior, k)
+    best = np.inf
+    found = first
+    for start in (first, first - 1, first + 1, first - 2, first + 2):
+        if 1 <= start <= q:
+            groups_of_size(here, into, gone, start)
+            size = improve_groups(here, table, counts, prior, k, start)
+            cost = total_cost(here, table, counts, prior, k, size)
+            if cost < best - TOLERANCE:
+                best = cost
+                found = size
+                groups[:] = here
+    return found

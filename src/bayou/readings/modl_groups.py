@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayou.errors import DataError
 from bayou.kernels.khiops import universal
 from bayou.kernels.modl import running_totals, search_cells
-from bayou.kernels.modl_groups import group_cost, improve_groups, log_groupings, merge_groups
+from bayou.kernels.modl_groups import group_cost, log_groupings, search_groups
 from bayou.readings.modl import AUTO_CELLS, star_sums
 from bayou.readings.partition import Floats, Ints, log_factorials
 from bayou.recipe import Recipe
@@ -74,7 +74,7 @@ class MODLGroups(Recipe):
     V values are seen, and $B(V, I)$ counts the ways to put them into at most I groups. Values that hold one
     and the same class are joined first. With two classes the best groups are runs of the values sorted by the
     share of a class, so the exact interval programme applies, $O(V^2)$; with more, greedy merging of pairs
-    and moves of single values, about $O(K V^2)$.
+    and moves of single values from five states of it, about $O(K V^2)$.
 
     Parameters
     ----------
@@ -183,8 +183,7 @@ def _search(rows: Floats, prior: Floats, k: int) -> tuple[Ints, float]:
         groups[order] = np.repeat(np.arange(size), np.diff(bounds[: size + 1]))
     else:
         groups = np.empty(len(atoms), dtype=np.int64)
-        size = merge_groups(groups, table, atoms, padded, k)
-        size = improve_groups(groups, table, atoms, padded, k, size)
+        size = search_groups(groups, table, atoms, padded, k)
     zero = np.zeros(rows.shape[1])
     sums = _sum_by(atoms, _renumbered(groups))
     cost = float(prior[size]) + sum(group_cost(table, row, zero, 1.0, k) for row in sums)
