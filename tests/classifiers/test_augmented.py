@@ -11,7 +11,7 @@ from bayou.classifiers.fan import FAN
 from bayou.classifiers.super_parent import SuperParent
 from bayou.classifiers.tan import TAN
 from bayou.errors import SchemaError, UnsupportedError
-from bayou.readings.structure import GreedyForest, information
+from bayou.readings.structure import GreedyForest, HoeffdingSearch, SpanningTree, information
 
 VECTORS, FORESTS = vectors("bouckaert_playtennis.json"), vectors("fan_superparent.json")
 TOLD = {"prior": "laplace", "order": COLUMNS}
@@ -109,3 +109,63 @@ def test_without_gain_there_is_no_super_parent():
     model = SuperParent().fit(np.array(["no", "yes"], dtype=object)[X], y)
     nb = model.predict_proba(np.array([["yes"] * 6], dtype=object))[0, 1]
     assert nb == pytest.approx(0.7**6 / (0.7**6 + 0.3**6), abs=0.02)
+
+
+def drawn_with_a(rows, seed=0):
+    """Columns a and b, and c that goes with a."""
+    rng = np.random.default_rng(seed)
+    y, a, b = rng.integers(2, size=rows), rng.integers(2, size=rows), rng.integers(2, size=rows)
+    c = np.where(rng.random(rows) < 0.4, a, rng.integers(2, size=rows))
+    return [{"a": str(i), "b": str(j), "c": str(k)} for i, j, k in zip(a, b, c, strict=True)], y.tolist()
+
+
+def changes(model, rows, labels):
+    """How often the tree changed from one refresh point to the next, after the first hundred rows."""
+    seen, count = None, 0
+    for i in range(0, len(rows), 50):
+        model.learn_many(rows[i : i + 50], labels[i : i + 50])
+        edges = {frozenset((k, v)) for k, v in model.refresh().parents_.items() if v}
+        count += seen is not None and i >= 100 and edges != seen
+        seen = edges
+    return count
+
+
+def test_a_network_is_kept_until_another_is_better_for_sure():
+    rng = np.random.default_rng(0)  # columns without a relation: every tree is as good as another
+    rows = [dict(zip("abcd", map(str, row), strict=True)) for row in rng.integers(2, size=(3000, 4)).tolist()]
+    labels = rng.integers(2, size=3000).tolist()
+    eager, sure = TAN(), TAN(delta=1e-4)
+    assert changes(eager, rows, labels) > 5
+    assert changes(sure, rows, labels) == 0
+
+
+def test_hoeffdings_bound_is_the_one_printed():
+    """By hand: n rows, one new edge between columns of 2 and 3 values, delta."""
+    rows = [{"a": str(i % 2), "b": str(i % 3), "c": str(i // 2 % 2)} for i in range(120)]
+    model = TAN(delta=0.05)
+    model.learn_many(rows, [i % 2 for i in range(120)])
+    summary = model.engine.views["joint"].summary
+    bound = HoeffdingSearch(SpanningTree(), 0.05).bound(summary, {(0, 1)})
+    assert bound == pytest.approx(np.log(2) * np.sqrt(np.log(20) / 240), rel=1e-12)
+    gains = SpanningTree().gains_per_row(summary)
+    assert gains == pytest.approx(information(summary), rel=1e-15)
+
+
+def test_a_network_that_is_far_better_replaces_the_one_kept():
+    first, labels = drawn_with_a(400)
+    later = [{"a": row["b"], "b": row["a"], "c": row["c"]} for row in drawn_with_a(8000, seed=1)[0]]
+    model = TAN(delta=1e-3)
+    model.learn_many(first, labels)
+    before = model.refresh().parents_
+    model.learn_many(later, drawn_with_a(8000, seed=1)[1])
+    edges = [
+        {frozenset((k, v)) for k, v in found.items() if v} for found in (before, model.refresh().parents_)
+    ]
+    assert frozenset("ac") in edges[0]
+    assert frozenset("bc") in edges[1]
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, -1.0])
+def test_delta_is_a_probability(delta):
+    with pytest.raises(SchemaError, match="delta"):
+        TAN(delta=delta).learn_one({"a": "x"}, "y")

@@ -27,6 +27,9 @@ TOLD = {"prior": "laplace", "order": COLUMNS}
 EXACT = 1e-13
 
 MODELS = {  # beside the defaults, on which the contract runs in test_contract.py
+    "SPCr by batch": lambda: SPCr(rows=40),
+    "TAN by Hoeffding's criterion": lambda: TAN(delta=0.01),
+    "FAN by Hoeffding's criterion": lambda: FAN("aic", delta=0.1),
     "FANC by information": lambda: FANC(order="information"),
     "FANC of three parents, given order, frequencies": lambda: FANC(parents=3, numeric="frequency"),
 }
@@ -99,6 +102,34 @@ def test_spcr_sums_on_the_training_rows():
     assert taught(SPCr(**TOLD)).engine.views["joint"].choice.best(record, np.arange(4)) == COLUMNS.index(
         "Wind"
     )
+
+
+def test_spcr_by_batch_is_the_documents():
+    """The printed sums over the 14 rows, whatever their order, and Wind."""
+    for reverse in (False, True):
+        model = SPCr(rows=14, **TOLD)
+        rows = list(zip(RECORDS, LABELS, strict=True))
+        for row, label in rows[::-1] if reverse else rows:
+            model.learn_one(row, label)
+        assert model.refresh().super_parent_ == "Wind"
+        sums = model.engine.views["joint"].merits()[0]
+        by_name = dict(zip(model.engine.column_names(), sums, strict=False))
+        want = {name: VECTORS["SPCr_selection"][name]["sum_prob"] for name in COLUMNS}
+        assert by_name == pytest.approx(want, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_spcr_by_batch_takes_the_best_of_all(seed):
+    """Brute force: SPC under every super parent on its own training rows."""
+    source = RandomNetwork("ban", attributes=6, edges=14, seed=seed)
+    codes, y = (part[:300] for part in source.codes(0))
+    X = np.array(["v0", "v1"], dtype=object)[codes]
+    model = SPCr(rows=300).partial_fit(X, y).refresh()
+    sums = {}
+    for name in model.engine.column_names():
+        told = SPC(name).partial_fit(X, y)
+        sums[name] = told.predict_proba(X)[np.arange(len(y)), np.searchsorted(told.classes_, y)].sum()
+    assert model.super_parent_ == max(sums, key=lambda name: sums[name])
 
 
 def test_spcr_reads_as_spc_with_its_choice():

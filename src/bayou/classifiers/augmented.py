@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from bayou.classifiers.joint import JointClassifier
-from bayou.readings.structure import StructureSearch
+from bayou.classifiers.joint import JointClassifier, Prior
+from bayou.engines.joint import JointViews, Order
+from bayou.readings.structure import HoeffdingSearch, NetworkSearch
+from bayou.schema import Declared
+from bayou.summaries.grid import Grid
+from bayou.summaries.joint_counts import MAX_BYTES
+from bayou.views.kept_network import KeptNetwork
 from bayou.views.searched_collection import SearchedCollection
 from bayou.views.view import AnyView
 
@@ -13,12 +18,31 @@ class AugmentedNB(JointClassifier):
 
     _offers = ("parents_",)
 
-    def search(self) -> StructureSearch:
+    def __init__(
+        self,
+        smoothing: float = 1.0,
+        prior: Prior = "empirical",
+        order: Order = "name",
+        numeric: str | Grid = "width",
+        max_bytes: int = MAX_BYTES,
+        schema: Declared | None = None,
+        delta: float | None = None,
+    ) -> None:
+        self.delta = delta
+        super().__init__(smoothing, prior, order, numeric, max_bytes, schema)
+
+    def search(self) -> NetworkSearch:
         """How the structure is found."""
         raise NotImplementedError
 
     def joint_view(self) -> AnyView:
-        return SearchedCollection(self.counts(2), self.search(), self.smoothing)
+        if self.delta is None:
+            return SearchedCollection(self.counts(2), self.search(), self.smoothing)
+        return KeptNetwork(self.counts(2), HoeffdingSearch(self.search(), self.delta), self.smoothing)
+
+    def build_engine(self) -> JointViews:
+        # What is kept depends on when it was compared, which must not follow from how rows are cut into blocks.
+        return JointViews(self.views(), self.order, self.column_naming(), self.delta is None)
 
     @property
     def parents_(self) -> dict[str, str | None]:

@@ -16,6 +16,7 @@ from bayou.readings.structure import ByInformation
 from bayou.schema import Declared
 from bayou.summaries.grid import Grid
 from bayou.summaries.joint_counts import MAX_BYTES
+from bayou.views.batch_parent import BatchParent
 from bayou.views.chosen_parent import Choice
 from bayou.views.searched_collection import SearchedCollection
 from bayou.views.view import AnyView, Live
@@ -174,8 +175,13 @@ class SPCr(ChosenParentClassifier):
         After the first thousand rows, one in so many is recorded (by a hash of its number).
     smoothing, prior, order, numeric, max_bytes, schema
         As in `FANC`.
+    rows
+        None for the track record; a number for the criterion as the document has it: at refresh points every candidate
+        reads a uniform sample of so many rows with the counts as they then are, which hold these rows, too. On data no
+        larger than the sample this is SPCr by batch.
 
-    Merge: counts exact, the record averaged; cannot unlearn. Memory: as `SPC`, and 16 bytes per column.
+    Merge: counts exact, the record averaged; cannot unlearn. Memory: as `SPC`, and 16 bytes per column or the rows of
+    the sample.
 
     Examples
     --------
@@ -183,6 +189,27 @@ class SPCr(ChosenParentClassifier):
     >>> model.predict([["a", "b"], ["d", "b"]]).tolist(), model.super_parent_
     ([0, 1], 'x0')
     """
+
+    def __init__(
+        self,
+        one_in: int = 8,
+        smoothing: float = 1.0,
+        prior: Prior = "empirical",
+        order: Order = "name",
+        numeric: str | Grid = "width",
+        max_bytes: int = MAX_BYTES,
+        schema: Declared | None = None,
+        rows: int | None = None,
+    ) -> None:
+        self.rows = rows
+        super().__init__(one_in, smoothing, prior, order, numeric, max_bytes, schema)
+
+    def joint_view(self) -> AnyView:
+        if self.rows is None:
+            return super().joint_view()
+        if not 1 <= self.rows <= 10_000_000:
+            raise SchemaError(f"rows={self.rows!r}; it is None or lies between 1 and 10,000,000")
+        return BatchParent(self.counts(3), self.choice(), self.rows)
 
     def choice(self) -> Choice:
         return Choice(SuperParents, False, self.smoothing, prior_reader(self.prior), self.one_in)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -14,10 +14,11 @@ from bayou.align import Alignment
 from bayou.block import Block, Floats
 from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.naive_bayes import NaiveBayes
-from bayou.codes import Code, code_recipe, useful_columns
+from bayou.classifiers.sampling import blank_block
+from bayou.codes import Code, GivenCode, code_recipe, fitted_columns, useful_columns
 from bayou.decisions import Decision
 from bayou.engines import Engine, Views
-from bayou.errors import SchemaError
+from bayou.errors import NotFittedError, SchemaError
 from bayou.kernels.ecoc import decode_absolute, decode_soft, decode_votes
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
@@ -123,6 +124,24 @@ class EcocNB(Estimator):
         if self.decode not in DECODINGS:
             raise SchemaError(f"decode={self.decode!r}; it is one of {', '.join(map(repr, DECODINGS))}")
         return CodedViews(inner, code_recipe(self.code), self.decode)
+
+    def fitted(self, columns: int | None = None, draws: int = 100, seed: int = 0) -> Self:
+        """A new model over the same counts, with a column more for each of the pairs of classes confused most.
+
+        Nothing is learned again: `draws` rows of every class are drawn from the base's own densities and read by the
+        code as it is, which tells what it confuses. `columns` is the number of columns added at most, as many as there
+        are classes if None. The code is a `GivenCode`; a class that comes later needs another one.
+        """
+        engine = self.engine
+        assert isinstance(engine, CodedViews)
+        listed = engine.known_classes()
+        confusion = engine.confusion(listed, draws, np.random.default_rng(seed))
+        added = fitted_columns(confusion, len(listed) if columns is None else columns)
+        twin = self.blank()
+        twin.code = GivenCode(np.hstack([code_recipe(self.code).rows(len(listed)), added]).tolist())
+        twin.begin(self.schema_.copy())
+        twin.restore(self.arrays(), self.position, self.unusable)
+        return twin
 
 
 class CodedViews(Engine):
@@ -257,11 +276,29 @@ class CodedViews(Engine):
                 return view
         raise SchemaError(f"EcocNB needs an estimator that counts classes, not one of {[*self.inner.views]}")
 
+    def known_classes(self) -> list[int]:
+        """Codes of the classes that have rows in the code, in their order there: those possible, and declared ones."""
+        plan = self._read()
+        if plan is None:
+            raise NotFittedError("no class has been met yet; learn labelled rows first")
+        known = plan.possible | self.schema.closed
+        return [c for c in self.class_order().tolist() if known[c]]
+
+    def confusion(self, listed: Sequence[int], draws: int, rng: np.random.Generator) -> Floats:
+        """[k, k] the share of rows drawn from the base for a class (row) that the code takes for another (column)."""
+        out = np.zeros((len(listed), len(listed)))
+        for row, c in enumerate(listed):
+            block = blank_block(self.schema, np.full(draws, c, dtype=np.int32))
+            self.inner.draw(block, rng)
+            taken = self.joint_log_proba(block).argmax(axis=1)
+            for column, other in enumerate(listed):
+                out[row, column] = np.mean(taken == other)
+        return out
+
     def _planned(self, possible: NDArray[np.bool_]) -> _Plan:
         """The code over the classes that can occur, in storage order."""
         known = possible | self.schema.closed
-        listed = self.class_order().tolist()
-        order = [c for c in listed if known[c]]
+        order = [c for c in self.class_order().tolist() if known[c]]
         rows = self.code.rows(len(order))
         matrix = np.zeros((len(possible), rows.shape[1]), dtype=np.int8)
         matrix[order] = rows

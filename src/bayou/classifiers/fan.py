@@ -5,7 +5,7 @@ from __future__ import annotations
 from bayou.classifiers.augmented import AugmentedNB
 from bayou.classifiers.joint import Prior
 from bayou.engines.joint import Order
-from bayou.readings.structure import GreedyForest, StructureSearch
+from bayou.readings.structure import GreedyForest, NetworkSearch
 from bayou.schema import Declared
 from bayou.summaries.grid import Grid
 from bayou.summaries.joint_counts import MAX_BYTES
@@ -22,7 +22,7 @@ class FAN(AugmentedNB):
     criterion
         `"loglik"`, `"aic"`, `"mdl"` (log-likelihood less log(N)/2 per parameter), or `"bayes"` (evidence with
         uniform Dirichlet priors, K2's).
-    smoothing, prior, order, numeric, max_bytes, schema
+    smoothing, prior, order, numeric, max_bytes, schema, delta
         As in `TAN`; ties go to the first child, then to the first parent.
 
     Merge and unlearn: exact after `refresh()`, which searches the forest again in the counts. Memory: 8 bytes per
@@ -44,9 +44,10 @@ class FAN(AugmentedNB):
         numeric: str | Grid = "width",
         max_bytes: int = MAX_BYTES,
         schema: Declared | None = None,
+        delta: float | None = None,
     ) -> None:
         self.criterion = criterion
-        super().__init__(smoothing, prior, order, numeric, max_bytes, schema)
+        super().__init__(smoothing, prior, order, numeric, max_bytes, schema, delta)
 
-    def search(self) -> StructureSearch:
+    def search(self) -> NetworkSearch:
         return GreedyForest(self.criterion)

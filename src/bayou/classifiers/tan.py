@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bayou.classifiers.augmented import AugmentedNB
-from bayou.readings.structure import SpanningTree, StructureSearch
+from bayou.readings.structure import NetworkSearch, SpanningTree
 
 
 class TAN(AugmentedNB):
@@ -27,6 +27,11 @@ class TAN(AugmentedNB):
         Refuse larger tables.
     schema
         What is known beforehand.
+    delta
+        None to take the best tree at every refresh point; or a small probability: the tree is kept until another
+        one is better by Hoeffding's bound, $\sqrt{R^2 \ln(1/\delta) / (2n)}$, R the sum of $\ln \min(|X_i|, |X_j|)$
+        over its new edges. What is kept depends on the order of the rows, merging searches anew, and no row can be
+        unlearned.
 
     Merge and unlearn: exact after `refresh()`, which searches the tree again in the counts. Memory: 8 bytes per
     pair of values and class.
@@ -38,5 +43,5 @@ class TAN(AugmentedNB):
     ([0, 1], {'x0': None, 'x1': 'x0'})
     """
 
-    def search(self) -> StructureSearch:
+    def search(self) -> NetworkSearch:
         return SpanningTree()

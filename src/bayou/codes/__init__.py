@@ -9,6 +9,7 @@ from bayou.codes.bch import BCH
 from bayou.codes.code import Code, distances
 from bayou.codes.columns import Columns, useful_columns
 from bayou.codes.decompositions import GivenCode, OneVsAll, OneVsOne
+from bayou.codes.fitted import confused_pairs, fitted_columns
 from bayou.codes.names import code_recipe
 from bayou.codes.random_code import RandomCode
 from bayou.codes.slepian import coset_leaders, is_linear, nearest, standard_array
@@ -22,8 +23,10 @@ __all__ = [
     "OneVsOne",
     "RandomCode",
     "code_recipe",
+    "confused_pairs",
     "coset_leaders",
     "distances",
+    "fitted_columns",
     "is_linear",
     "nearest",
     "standard_array",

@@ -36,6 +36,7 @@ class Views(Engine):
         self.rows = 0
         self.busy: Sequence[AnyView] = ()
         self._searching = any(view.searched for view in views.values())
+        self._remembering = any(view.remembers for view in views.values())
 
     @property
     def law(self) -> MergeLaw:
@@ -62,7 +63,8 @@ class Views(Engine):
     def learn(self, block: Block) -> None:
         parts = [part for _, part in block.cut(self.refresh_points(block))]
         for part in parts:
-            if part is parts[-1]:  # nobody looks at readings that the next refresh point replaces
+            # Nobody looks at readings that the next refresh point replaces, unless these are compared with them.
+            if part is parts[-1] or self._remembering:
                 self.refresh_stale()
             for view in self.busy:
                 view.update(part)

@@ -25,6 +25,61 @@ class StructureSearch(Protocol):
         """The parent sets found."""
 
 
+class NetworkSearch(StructureSearch, Protocol):
+    """Finds one network, of at most one parent per column."""
+
+    def gains_per_row(self, summary: JointCounts) -> Floats:
+        """[m, m], what the parent p (column) adds to the score of child i (row), as a mean over the rows."""
+
+
+@dataclass(frozen=True)
+class HoeffdingSearch:
+    r"""Keeps a network until another one is better for sure: by $\epsilon = \sqrt{R^2 \ln(1/\delta) / (2n)}$ at least.
+
+    The score of a network is a mean over the n rows, the sum of what its edges add; an edge adds at most the logarithm
+    of the smaller number of values of its two columns, and R is the sum of these over the edges that would be new
+    (Hulten and Domingos 2002 apply the bound of Hoeffding trees to the search for networks).
+    """
+
+    search_anew: NetworkSearch
+    delta: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.delta < 1.0:
+            raise SchemaError(f"delta={self.delta!r}; it is None or lies between 0 and 1")
+
+    def search(self, summary: JointCounts) -> ParentSetTable:
+        """The network of the search that is asked, whatever was kept."""
+        return self.search_anew.search(summary)
+
+    def better(self, summary: JointCounts, kept: ParentSetTable) -> ParentSetTable:
+        """The network that is found now if it is better than the one kept for sure, otherwise the one kept."""
+        found, gains = self.search(summary), self.search_anew.gains_per_row(summary)
+        old, new = edges(kept), edges(found)
+        ahead = _score(gains, new) - _score(gains, old)
+        return found if ahead > self.bound(summary, _pairs(new) - _pairs(old)) else kept
+
+    def bound(self, summary: JointCounts, new: set[tuple[int, int]]) -> float:
+        """epsilon for these edges; infinite before there are rows."""
+        n, width = class_total(summary.classes), np.maximum(summary.width, 1)
+        spread = sum(float(np.log(min(width[i], width[p]))) for i, p in new)
+        return spread * float(np.sqrt(np.log(1.0 / self.delta) / (2.0 * n))) if n > 0 else np.inf
+
+
+def edges(network: ParentSetTable) -> list[tuple[int, int]]:
+    """Child and parent of every edge of a network."""
+    return [(int(i), int(p)) for i, p, _ in network.sets if p >= 0]
+
+
+def _pairs(network: list[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Edges without their directions."""
+    return {(min(edge), max(edge)) for edge in network}
+
+
+def _score(gains: Floats, network: list[tuple[int, int]]) -> float:
+    return sum(float(gains[i, p]) for i, p in sorted(network))
+
+
 @dataclass(frozen=True)
 class SpanningTree:
     r"""Chow and Liu's tree: the largest sum of $I(X_i; X_j | C)$, directed away from the first column."""
@@ -52,6 +107,10 @@ class SpanningTree:
                 if weight[new, r] > best[r] or (weight[new, r] == best[r] and ahead):
                     best[r], link[r] = weight[new, r], new
         return ParentSetTable.tree(parents)
+
+    def gains_per_row(self, summary: JointCounts) -> Floats:
+        """I(X_i; X_j | C)."""
+        return np.nan_to_num(information(summary))
 
 
 @dataclass(frozen=True)
@@ -81,6 +140,11 @@ class GreedyForest:
         total = class_total(s.classes)
         price = {"loglik": 0.0, "aic": 1.0, "mdl": 0.5 * np.log(total) if total > 0 else 0.0}[self.score]
         return np.asarray(gain - price * parameters)
+
+    def gains_per_row(self, summary: JointCounts) -> Floats:
+        """The gains, divided by the number of rows."""
+        total = class_total(summary.classes)
+        return np.nan_to_num(self.gains(summary) / total) if total > 0 else self.gains(summary)
 
     def search(self, summary: JointCounts) -> ParentSetTable:
         """The forest that greedy search finds over the pair counts as they stand."""

@@ -51,6 +51,9 @@ class View(Generic[S]):
     """Base of views: a summary, and everything that concerns it alone."""
 
     searched = False
+    remembers = (
+        False  # whether what is searched depends on what was found before: then no refresh point is left out
+    )
 
     def __init__(self, summary: S) -> None:
         self.summary = summary

@@ -1,0 +1,77 @@
+"""A view that chooses its super parent by what its candidates say of rows it has kept."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from bayou.block import Block, Codes, Floats
+from bayou.readings.collection import add_terms
+from bayou.readings.joint_rows import add_prior_of, readings_predict_then_update
+from bayou.summaries.joint_counts import JointCounts
+from bayou.summaries.reservoir import Reservoir
+from bayou.views.chosen_parent import Choice, ChosenParent
+
+
+class BatchParent(ChosenParent):
+    r"""The super parent with the largest $\sum_n P(y_n | x_n)$ over a sample of the rows, by the current counts.
+
+    This is the document's own criterion while the sample holds all rows. The choice changes at refresh points.
+    """
+
+    record: Reservoir  # type: ignore[assignment] # rows in place of sums
+
+    def __init__(self, summary: JointCounts, choice: Choice, rows: int) -> None:
+        super().__init__(summary, choice)
+        self.rows = rows
+        self.record = Reservoir(rows)
+
+    @property
+    def depends_on_order(self) -> bool:
+        """It does not: the sample is drawn evenly from all rows, whatever their order."""
+        return False
+
+    def refresh(self) -> None:
+        s = self.summary.flushed()
+        order = s.reading_order
+        self.column = np.array([self.choice.best(self.merits(), order[s.seen[order] > 0])], dtype=np.int64)
+        self.stale = False
+
+    def merits(self) -> Floats:
+        """[2, m + 1] of every candidate, and last of none: the probabilities of the true class summed, and the hits."""
+        s, kept = self.summary.flushed(), self.record.kept
+        candidates = self.choice.candidates(s)
+        out = np.zeros((2, len(candidates)))
+        asked = kept.relabelled(np.full(kept.n, -1, dtype=np.int32))
+        cells = s.codes_of(kept)
+        for i, terms in enumerate(candidates):
+            scores = np.zeros((1, kept.n, len(s.classes)))
+            add_prior_of(s, self.choice.prior, asked, [terms], scores)
+            add_terms(s, terms, self.choice.alpha, cells, scores[0])
+            out[:, i] = _merit(scores[0], kept.y, kept.w)
+        return out
+
+    def update(self, block: Block) -> None:
+        self.summary.update(block)
+        self.record.update(block)
+
+    def predict_then_update(self, block: Block, out: Floats) -> None:
+        readings_predict_then_update(
+            self.summary, lambda _: [self.terms()], self.choice.alpha, block, out[np.newaxis]
+        )
+        self.record.update(block)
+
+    def fresh(self) -> Self:
+        twin = type(self)(self.summary.fresh(), self.choice, self.rows)
+        twin.record = self.record.fresh()
+        return twin
+
+
+def _merit(scores: Floats, y: Codes, w: Floats) -> tuple[float, float]:
+    """Weighted sums of the probability of the true class and of hits; rows one by one, in their order."""
+    if len(y) == 0:
+        return 0.0, 0.0
+    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+    right = raised[np.arange(len(y)), y] / raised.sum(axis=1)
+    return float(np.sum(w * right)), float(np.sum(w * (scores.argmax(axis=1) == y)))
