@@ -66,7 +66,7 @@ def doors() -> list[dict[str, object]]:
 
 
 def _door(name: str, X: Any, y: Any) -> list[dict[str, object]]:
-    model = NaiveBayes()
+    model = NaiveBayes("gaussian")
     block = model.encode(X, y, learn=True)
     works: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
         "learn": (lambda: model.learn_batch(X, y), lambda: model.learn(block)),
@@ -75,7 +75,7 @@ def _door(name: str, X: Any, y: Any) -> list[dict[str, object]]:
             lambda: model.test_then_train_batch(X, y),
             lambda: model.test_then_train_encoded(block),
         ),
-        "learn, cold": (lambda: NaiveBayes().learn_batch(X, y), lambda: model.learn(block)),
+        "learn, cold": (lambda: NaiveBayes("gaussian").learn_batch(X, y), lambda: model.learn(block)),
     }
     lines = []
     for work, (ours, kernel) in works.items():
@@ -94,7 +94,7 @@ def one_record() -> list[dict[str, object]]:
     mixed = [{**x, "a": "no" if x["a"] < 0.5 else "yes", "b": "u" if x["b"] < 0.5 else "v"} for x in numbers]
     lines = []
     for name, records in (("8 numbers", numbers), ("6 numbers + 2 names", mixed)):
-        model = NaiveBayes()
+        model = NaiveBayes("gaussian")
         model.learn_batch(records, [i % 2 for i in range(1_000)])
         lane = model._require().records
 

@@ -23,10 +23,10 @@ def _beside(work: str, X, y) -> list[dict[str, object]]:
     n = len(y)
 
     def evaluate():
-        prequential(NaiveBayes(), (X, y))
+        prequential(NaiveBayes("gaussian"), (X, y))
 
     def learn():
-        model = NaiveBayes()
+        model = NaiveBayes("gaussian")
         for lo in range(0, n, BATCH):
             model.test_then_train_batch(X[lo : lo + BATCH], y[lo : lo + BATCH])
 

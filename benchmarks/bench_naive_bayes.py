@@ -29,7 +29,7 @@ def _river_rate(model, records, labels) -> float:
 
 def _our_rate(X, y, repeats=60) -> float:
     def stream():
-        model = NaiveBayes()
+        model = NaiveBayes("gaussian")
         block = model.encode(X, y, learn=True)
         return best(lambda: model.test_then_train(block), 1)
 
@@ -64,7 +64,7 @@ def one_by_one() -> list[dict[str, object]]:
     n = 20_000
     y = RNG.integers(0, 2, n).tolist()
     records = [dict(zip("abcdefgh", r, strict=True)) for r in RNG.random((n, 8)).tolist()]
-    ours, peer = NaiveBayes(), river.GaussianNB()
+    ours, peer = NaiveBayes("gaussian"), river.GaussianNB()
     for model in (ours, peer):
         for x, label in zip(records[:300], y, strict=False):
             model.learn_one(x, label)
@@ -98,7 +98,10 @@ def wide_blocks() -> list[dict[str, object]]:
     """Twice: as a fresh process finds it, and with a heap grown by larger work, which spares page faults."""
     y = RNG.integers(0, 2, 1000)
     X = RNG.normal(size=(1000, 500)) + 0.1 * y[:, None]
-    ours, peer = NaiveBayes().partial_fit(X, y), sklearn.GaussianNB().partial_fit(X, y, classes=[0, 1])
+    ours, peer = (
+        NaiveBayes("gaussian").partial_fit(X, y),
+        sklearn.GaussianNB().partial_fit(X, y, classes=[0, 1]),
+    )
     ours.predict_proba(X)
 
     def lines(heap: str, targets: tuple[object, object]) -> list[dict[str, object]]:

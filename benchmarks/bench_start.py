@@ -16,7 +16,7 @@ import numpy as np
 from bayou import NaiveBayes
 rng = np.random.default_rng(0)
 rows = [{"n": float(rng.normal()), "c": "ab"[i % 2]} for i in range(500)]
-model = NaiveBayes()
+model = NaiveBayes("gaussian")
 model.test_then_train_batch(rows, [i % 2 for i in range(500)])
 model.predict_proba_one(rows[0])
 """

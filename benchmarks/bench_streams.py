@@ -45,7 +45,7 @@ def stream(path: Path) -> int:
 def learn(path: Path) -> int:
     """All rows, as `bayou learn` takes them in."""
     with open_stream(path, target="class") as source:
-        return Run(Learning(NaiveBayes()), source, None).to_the_end().rows
+        return Run(Learning(NaiveBayes("gaussian")), source, None).to_the_end().rows
 
 
 def learning() -> list[dict[str, object]]:
@@ -79,7 +79,7 @@ def checkpoints() -> list[dict[str, object]]:
     """What one checkpoint takes; by the clock, the next comes after 50 times as long at the earliest."""
     found = []
     for name, words in (("10 numeric columns", 0), ("250,000 words", 250_000)):
-        model: Any = NaiveBayes(schema=None)
+        model: Any = NaiveBayes("gaussian", schema=None)
         model.learn_batch([{f"x{j}": float(i + j) for j in range(10)} for i in range(50)], [0, 1] * 25)
         if words:
             model = _words(words)

@@ -127,7 +127,7 @@ def run() -> list[dict[str, object]]:
         ("10 bagged trees, 54 numeric attributes", Bagging, bagged(peer_tree), wide(20_000), 500, 60),
         (
             "10 bagged naive Bayes, 54 numeric attributes",
-            lambda: Bagging(NaiveBayes()),
+            lambda: Bagging(NaiveBayes("gaussian")),
             bagged(naive_bayes.GaussianNB),
             wide(50_000),
             500,

@@ -240,7 +240,7 @@ def in_three(column: pa.Array) -> pa.Array:
         return column
     values = column.to_numpy(zero_copy_only=False).astype(float)
     here = values[np.isfinite(values)]
-    cells = np.searchsorted(Grid(bins=3).cuts(here), values, side="left") if len(here) else values
+    cells = np.searchsorted(Grid(3, "width").cuts(here), values, side="left") if len(here) else values
     return pa.array([f"b{cell}" for cell in cells], mask=~np.isfinite(values))
 
 

@@ -20,9 +20,9 @@ from reproduce.sets import Rows, load
 
 SETS = ("adult", "mushroom", "nursery", "soybean")
 MODELS = {
-    "values": lambda: NaiveBayes(),
-    "m-estimate": lambda: NaiveBayes(smoothing=MEstimate(1.0)),
-    "groups": lambda: NaiveBayes(groups="modl"),
+    "values": lambda: NaiveBayes("gaussian"),
+    "m-estimate": lambda: NaiveBayes("gaussian", smoothing=MEstimate(1.0)),
+    "groups": lambda: NaiveBayes("gaussian", groups="modl"),
 }
 
 

@@ -66,7 +66,7 @@ def cost(model: ReadMany, rows: int) -> str:
 
 
 def drawn(graph: Graph, seed: int, lengths: list[int]) -> Iterator[str]:
-    source, model, at = RandomNetwork(graph, seed=seed), WatchedReadMany(), 0
+    source, model, at = RandomNetwork(graph, seed=seed), WatchedReadMany(numeric="width"), 0
     for rows in sorted(lengths):
         while at < rows:
             part = source.read(min(STEP, rows - at))
@@ -76,7 +76,7 @@ def drawn(graph: Graph, seed: int, lengths: list[int]) -> Iterator[str]:
 
 
 def real(name: str) -> str:
-    rows, model = load(name), WatchedReadMany()
+    rows, model = load(name), WatchedReadMany(numeric="width")
     X = pa.table(dict(rows.columns))
     for lo in range(0, len(rows), STEP):
         model.learn_batch(X.slice(lo, STEP), rows.labels[lo : lo + STEP])

@@ -105,7 +105,7 @@ def levels_of(workers: int) -> list[int]:
 
 def simulate(workers: int, epochs: int, rows: int, columns: int, seed: int = 0) -> dict[str, Any]:
     network = Network(random.Random(seed))
-    alone, blank, levels = NaiveBayes(), files.dumps(NaiveBayes()), levels_of(workers)
+    alone, blank, levels = NaiveBayes("gaussian"), files.dumps(NaiveBayes("gaussian")), levels_of(workers)
     learning = sending = single = 0.0
     total: Any = None
     root_bytes = root_seconds = worker_bytes = repeats = 0

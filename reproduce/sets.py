@@ -29,6 +29,11 @@ SETS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "phishing": ("streams/phishing.csv.gz", {"target": "is_phishing"}),
     "adult": ("tabular/adult-train.csv.gz", {"target": "class"}),
 }  # fmt: skip
+ALL = {
+    **SETS,
+    "keystroke": ("streams/keystroke.csv.gz", {"target": "user"}),
+    "airlines": ("streams/airlines.csv.gz", {"target": "delay"}),
+}
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ class Rows:
 
 def load(name: str, rows: int | None = None) -> Rows:
     """A set in its own order, or its first rows."""
-    path, options = SETS[name]
+    path, options = ALL[name]
     with open_stream(DATA / path, **options) as stream:
         parts = []
         while rows is None or sum(len(part) for part in parts) < rows:

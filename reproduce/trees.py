@@ -30,7 +30,7 @@ from reproduce.accuracy import COVTYPE, DATA, STREAMS
 
 MODELS: dict[str, tuple[Callable[[], Any], dict[str, float]]] = {
     "`NoChange()`": (NoChange, {"elec": 85.33, "covtype": 95.06}),
-    "`NaiveBayes()`": (NaiveBayes, {"elec": 73.36, "covtype": 60.52}),
+    "`NaiveBayes('gaussian')`": (lambda: NaiveBayes("gaussian"), {"elec": 73.36, "covtype": 60.52}),
     "`HoeffdingTree()`": (HoeffdingTree, {"elec": 79.20, "covtype": 80.58}),
     '`HoeffdingTree(leaf="majority")`': (
         lambda: HoeffdingTree(leaf="majority"), {"elec": 75.72, "covtype": 67.77}
@@ -38,7 +38,7 @@ MODELS: dict[str, tuple[Callable[[], Any], dict[str, float]]] = {
     '`HoeffdingTree(leaf="bayes")`': (lambda: HoeffdingTree(leaf="bayes"), {"elec": 77.43, "covtype": 79.69}),
     '`HoeffdingTree(split="gini")`': (lambda: HoeffdingTree(split="gini"), {}),
     "`Bagging()`: 10 trees": (Bagging, {"elec": 82.42, "covtype": 84.13}),
-    "`Bagging(NaiveBayes())`": (lambda: Bagging(NaiveBayes()), {"elec": 73.48, "covtype": 60.54}),
+    "`Bagging(NaiveBayes('gaussian'))`": (lambda: Bagging(NaiveBayes("gaussian")), {"elec": 73.48, "covtype": 60.54}),
     "`AWE()`, of naive Bayes (MOA's: of trees)": (AWE, {"elec": 70.92, "covtype": 80.23}),
     "`ResetOnDrift()`, of naive Bayes": (ResetOnDrift, {}),
     "`ResetOnDrift(HoeffdingTree())`": (lambda: ResetOnDrift(HoeffdingTree()), {}),
@@ -47,7 +47,10 @@ MODELS: dict[str, tuple[Callable[[], Any], dict[str, float]]] = {
     "`Fading(half_life=20)`": (lambda: Fading(half_life=20), {}),
     "`Window()`, 1000 rows": (Window, {}),
     "`Window(rows=100)`": (lambda: Window(rows=100), {}),
-    "`WeightedNB(rate=Experts(persistence=True))`": (lambda: WeightedNB(rate=Experts(persistence=True)), {}),
+    "`WeightedNB('gaussian', rate=Experts(persistence=True))`": (
+        lambda: WeightedNB("gaussian", rate=Experts(persistence=True)),
+        {},
+    ),
 }  # fmt: skip
 
 

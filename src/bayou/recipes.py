@@ -2,7 +2,7 @@
 
 from bayou.codes import BCH, GivenCode, OneVsAll, OneVsOne, RandomCode
 from bayou.decisions import Costs, Threshold
-from bayou.densities.binned import CPiD, GKClass, PiD
+from bayou.densities.binned import AutoDensity, CPiD, GKClass, PiD
 from bayou.densities.gaussian import Gaussian
 from bayou.densities.kernel import Kernel, RoundedNormal
 from bayou.rates import AdaGrad, Constant, Decaying, Experts, KunchevaPlumpton, MiniBatch, PaperRate
@@ -21,6 +21,7 @@ __all__ = [
     "BCH",
     "MODL",
     "AdaGrad",
+    "AutoDensity",
     "CPiD",
     "Constant",
     "Costs",

@@ -174,7 +174,7 @@ def test_weights_of_one_are_naive_bayes_bit_for_bit(seed):
     data = random_data(seed, 120)
     records = [{**r, "note": f"w{i % 7} w{i % 3}"} for i, r in enumerate(data.records)]
     told = Declared(columns={"note": "text"})
-    plain, averaged = NaiveBayes(schema=told), AveragedNB("ones", schema=told)
+    plain, averaged = NaiveBayes("gaussian", schema=told), AveragedNB("ones", numeric="gaussian", schema=told)
     expected = plain.test_then_train_batch(records, data.labels, data.weights)
     found = averaged.test_then_train_batch(records, data.labels, data.weights)
     assert found.tolist() == expected.tolist()

@@ -42,14 +42,14 @@ def test_counts_are_those_of_the_coarser_grid(make, bins, warm_up):
 
 def test_the_intervals_are_the_discretisers(tmp_path):
     X, y = rows(600)
-    fine = FANC(numeric=Grid(bins=30, warm_up=600))
+    fine = FANC(numeric=Grid(30, "width", 600))
     fine.learn_batch(X, y)
     coarse = fine.coarsened()
     counts = coarse.engine.views["joint"].summary
     steps, noise = (counts.cuts[j] for j in range(2))
     np.testing.assert_allclose(steps, [1.0, 2.0], atol=0.11)
     assert np.isinf(noise).all()
-    assert coarse.numeric == Grid(bins=3, warm_up=600)
+    assert coarse.numeric == Grid(3, "width", 600)
     assert counts.sizes.tolist() == [3, 3, 1]
     assert coarse.memory_bytes < fine.memory_bytes / 5
     coarse.save(tmp_path / "coarse.bayou")

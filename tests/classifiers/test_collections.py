@@ -236,9 +236,10 @@ def test_numbers_are_cut_into_three_equal_widths():
     rng = np.random.default_rng(0)
     x = rng.uniform(0, 9, (500, 2))
     y = ((x[:, 0] > 3) ^ (x[:, 1] > 6)).astype(int)
-    model = FANC(numeric=Grid(warm_up=100)).fit(x, y)
+    model = FANC(numeric=Grid(3, "width", 100)).fit(x, y)
     assert model.score(x, y) > 0.95
     assert NaiveBayes().fit(x, y).score(x, y) < 0.9
+    assert FANC(numeric="width").counts(2).grid == Grid(3, "width", 500)
 
 
 def test_nothing_learned_yet():

@@ -90,9 +90,9 @@ def full_tables(rng, n, k):
 def test_one_vs_one_ranks_first_what_naive_bayes_does(decode, seed, k):
     rng = np.random.default_rng(seed)
     rows, labels = full_tables(rng, 6, k)
-    plain = NaiveBayes()
+    plain = NaiveBayes("gaussian")
     plain.learn_many(rows, labels)
-    model = taught(None, OneVsOne(), decode, rows, labels)
+    model = taught(NaiveBayes("gaussian"), OneVsOne(), decode, rows, labels)
     assert model.predict_many(rows) == plain.predict_many(rows)
 
 
@@ -110,9 +110,9 @@ def test_with_two_classes_every_code_is_naive_bayes(code):
 
 def test_one_pass_learns_exactly_what_the_estimator_learns():
     data = random_data(1, 80)
-    plain = NaiveBayes()
+    plain = NaiveBayes("gaussian")
     plain.learn_many(data.records, data.labels, data.weights)
-    model = EcocNB(NaiveBayes(), BCH(127))
+    model = EcocNB(NaiveBayes("gaussian"), BCH(127))
     model.learn_many(data.records, data.labels, data.weights)
     mine, theirs = model.arrays(), plain.arrays()
     assert mine.keys() == theirs.keys()

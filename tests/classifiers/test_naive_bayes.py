@@ -20,7 +20,7 @@ from bayou import (
     Threshold,
     load,
 )
-from bayou.errors import DataError, MergeError, NotFittedError, SchemaError
+from bayou.errors import DataError, MergeError, NotFittedError, SchemaError, UnsupportedError
 from bayou.laws import MergeLaw
 
 RNG = np.random.default_rng(7)
@@ -32,7 +32,7 @@ W = RNG.integers(1, 4, 400).astype(float)
 
 @pytest.mark.parametrize("weights", [None, W, W / W.sum()], ids=["none", "whole", "sum 1"])
 def test_gaussian_equals_scikit_learn(weights):
-    ours = NaiveBayes().fit(X, Y, weights)
+    ours = NaiveBayes("gaussian").fit(X, Y, weights)
     theirs = peers.GaussianNB(var_smoothing=0.0).fit(X, Y, weights)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-9)
     np.testing.assert_allclose(ours.predict_log_proba(X), theirs.predict_log_proba(X), rtol=1e-9, atol=1e-9)
@@ -42,7 +42,7 @@ def test_gaussian_equals_scikit_learn(weights):
 
 def test_fading_moments_leave_the_densities_alone():
     """Also below one row's weight in a class."""
-    model = NaiveBayes().fit(X, Y)
+    model = NaiveBayes("gaussian").fit(X, Y)
     before = model.predict_proba(X)
     for _ in range(4):
         np.testing.assert_allclose(model.decay(0.1).predict_proba(X), before, atol=1e-9)
@@ -85,7 +85,7 @@ def test_nominal_equals_scikit_learn():
 
 
 def test_given_prior_and_its_errors():
-    even = NaiveBayes(prior={0: 0.2, 1: 0.3, 2: 0.5}).fit(X, Y)
+    even = NaiveBayes("gaussian", prior={0: 0.2, 1: 0.3, 2: 0.5}).fit(X, Y)
     theirs = peers.GaussianNB(priors=[0.2, 0.3, 0.5], var_smoothing=0.0).fit(X, Y)
     np.testing.assert_allclose(even.predict_proba(X), theirs.predict_proba(X), atol=1e-9)
     for wrong in ({"a": 0.5}, {"a": float("nan"), "b": 0.5}):
@@ -221,10 +221,10 @@ def test_html_escapes_names():
 
 def test_samples_come_from_the_model():
     rows = [{"x": float(x[0]), "c": "abc"[y]} for x, y in zip(X, Y, strict=True)]
-    model = NaiveBayes()
+    model = NaiveBayes("gaussian")
     model.learn_many(rows, Y.tolist())
     drawn, labels = model.sample(3000, seed=1)
-    again = NaiveBayes()
+    again = NaiveBayes("gaussian")
     again.learn_many(drawn, labels)
     for label in range(3):
         share = labels.count(label) / 3000
@@ -258,7 +258,7 @@ def test_documents_are_drawn_as_often_as_their_words_were_met(model):
 
 def test_drawn_rows_can_be_learned_and_leave_out_what_was_never_met():
     kinds = {"note": "text", "quiet": "text", "never": "nominal", "told": ["u", "v"], "depth": "numeric"}
-    model = NaiveBayes(schema=Declared(columns=kinds))
+    model = NaiveBayes("gaussian", schema=Declared(columns=kinds))
     rows = [
         {"n": 1.0, "c": "x", "k": 5.0, "note": "buy cheap pills"},
         {"n": 5.0, "c": "y", "note": "see you"},
@@ -270,7 +270,7 @@ def test_drawn_rows_can_be_learned_and_leave_out_what_was_never_met():
     again = model.fresh()
     again.learn_many(drawn, labels)
     assert again.schema_.place == model.schema_.place
-    unlabelled = NaiveBayes()
+    unlabelled = NaiveBayes("gaussian")
     unlabelled.learn_one({"x": 1.0}, None)
     with pytest.raises(NotFittedError, match="no class"):
         unlabelled.sample(1)
@@ -323,3 +323,21 @@ def test_an_explanation_prints_names_and_classes_without_terminal_escapes():
     assert str(found).splitlines()[2].split("  ")[1] == "a b = u"
     assert "\x1b" not in str(found)
     assert len(str(found).splitlines()) == 4
+
+
+def test_quantiles_say_who_can_unlearn_and_sample_instead():
+    model = NaiveBayes().fit(X, Y)
+    with pytest.raises(UnsupportedError, match="numeric='gaussian'"):
+        model.unlearn(X[:1], Y[:1])
+    with pytest.raises(UnsupportedError, match="numeric='gaussian'"):
+        model.sample(1)
+
+
+def test_without_numeric_columns_the_default_unlearns_and_merges_exactly():
+    rows, labels = [{"c": "abc"[y], "d": "xy"[i % 2]} for i, y in enumerate(Y)], Y.tolist()
+    model, kept = NaiveBayes(), NaiveBayes()
+    model.learn_many(rows, labels)
+    kept.learn_many(rows[10:], labels[10:])
+    assert model.law is MergeLaw.EXACT
+    model.unlearn(rows[:10], labels[:10])
+    assert model.digest() == kept.digest()

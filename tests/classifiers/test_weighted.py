@@ -70,7 +70,10 @@ def test_rate_0_is_naive_bayes_bit_for_bit(seed, tied):
     notes = ["be go up", "do so", "no be be", ""]
     records = [{**r, "note": notes[i % 4], "more": notes[i // 2 % 4]} for i, r in enumerate(data.records)]
     told = Declared(columns={"note": "text", "more": "text"})
-    plain, weighted = NaiveBayes(schema=told), WeightedNB(rate=Constant(0.0), tied=tied, schema=told)
+    plain, weighted = (
+        NaiveBayes("gaussian", schema=told),
+        WeightedNB("gaussian", rate=Constant(0.0), tied=tied, schema=told),
+    )
     for rows in (slice(0, 50), slice(50, 120)):
         expected = plain.test_then_train_batch(records[rows], data.labels[rows], data.weights[rows])
         found = weighted.test_then_train_batch(records[rows], data.labels[rows], data.weights[rows])
@@ -80,7 +83,7 @@ def test_rate_0_is_naive_bayes_bit_for_bit(seed, tied):
 
 def test_experts_that_never_learn_are_naive_bayes():
     data = random_data(3, 120)
-    plain, weighted = NaiveBayes(), WeightedNB(rate=Experts(eta=0.0))
+    plain, weighted = NaiveBayes("gaussian"), WeightedNB("gaussian", rate=Experts(eta=0.0))
     for model in (plain, weighted):
         model.learn_many(data.records, data.labels, data.weights)
     for p, q in zip(
@@ -94,7 +97,7 @@ def test_experts_that_never_learn_are_naive_bayes():
 def test_terms_before_each_row_are_those_of_single_rows(view, smoothing):
     data = random_data(11, 100)
     records = [{**r, "note": f"w{i % 7} w{i % 3}"} for i, r in enumerate(data.records)]
-    model = WeightedNB(smoothing=smoothing, schema=Declared(columns={"note": "text"}))
+    model = WeightedNB("gaussian", smoothing=smoothing, schema=Declared(columns={"note": "text"}))
     block = model.encode(records, data.labels, data.weights, learn=True)
     slow = copy.deepcopy(model.engine.views[view])
     units = np.zeros((block.n, block.numeric.shape[1]))

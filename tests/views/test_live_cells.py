@@ -162,7 +162,7 @@ def test_weighted_models_keep_the_weights_of_the_search():
     view = view_of(x, y)
     assert type(without_live_counts(view)) is Searched
     assert without_live_counts(view).summary is view.summary
-    live = NaiveBayes().views()["numeric"]
+    live = NaiveBayes("gaussian").views()["numeric"]
     assert without_live_counts(live) is live
 
 

@@ -22,7 +22,8 @@ class AODE(JointClassifier):
     min_count
         A value is used as parent only if it was seen this often; without any parent, naive Bayes.
     numeric
-        How numeric columns are cut: `"width"`, `"frequency"`, or a `Grid`.
+        How numeric columns are cut: `"frequency"` (eight intervals of equal weight among the first 200 rows),
+        `"width"` (three of equal width among 500, as in the literature), or a `Grid`.
     max_bytes
         Refuse larger tables.
     schema
@@ -45,7 +46,7 @@ class AODE(JointClassifier):
         self,
         smoothing: float = 1.0,
         min_count: float = 1.0,
-        numeric: str | Grid = "width",
+        numeric: str | Grid = "frequency",
         max_bytes: int = MAX_BYTES,
         schema: Declared | None = None,
     ) -> None:

@@ -117,8 +117,9 @@ class EstimatorCore(Parameterised):
     def depends_on_order(self) -> bool:
         """Whether another order of the rows teaches something else, by more than rounding and bounded errors.
 
-        It does where a classifier learns from its own predictions, forgets, or is a tree, or is made of such. `fit`,
-        `holdout` and `cross_validate` then present the rows of a table in a hashed order: that of a table means
+        It does where a classifier learns from its own predictions, cuts its columns by the first rows, forgets, or is
+        a tree, or is made of such. `fit`, `holdout` and
+        `cross_validate` then present the rows of a table in a hashed order: that of a table means
         nothing, and one sorted by class is ordinary.
         """
         return (self._engine if self.started else self.build_engine()).depends_on_order

@@ -41,7 +41,7 @@ class FAN(AugmentedNB):
         smoothing: float = 1.0,
         prior: Prior = "empirical",
         order: Order = "name",
-        numeric: str | Grid = "width",
+        numeric: str | Grid = "frequency",
         max_bytes: int = MAX_BYTES,
         schema: Declared | None = None,
         delta: float | None = None,

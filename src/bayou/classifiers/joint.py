@@ -34,7 +34,7 @@ class JointClassifier(Estimator):
         smoothing: float = 1.0,
         prior: Prior = "empirical",
         order: Order = "name",
-        numeric: str | Grid = "width",
+        numeric: str | Grid = "frequency",
         max_bytes: int = MAX_BYTES,
         schema: Declared | None = None,
     ) -> None:

@@ -31,8 +31,10 @@ class NaiveBayes(Estimator):
     Parameters
     ----------
     numeric
-        How numeric columns are summarised: `"gaussian"`, `"gk"` (quantiles with class counts), `"pid"`, `"cpid"`, or
-        a recipe such as `GKClass(tuples=50)`.
+        How numeric columns are summarised: `"auto"` (quantiles with class counts, each column read as intervals or
+        as normal densities, whichever describes its classes better), `"gk"` (the same quantiles, always as
+        intervals), `"gaussian"` (mean and variance: fastest, and rows can be unlearned), `"kernel"`, `"pid"`,
+        `"cpid"`, or a recipe such as `AutoDensity(tuples=50)`.
     bins
         How summaries of cells are cut into intervals: `"modl"`, `"equal-width"`, `"equal-frequency"`,
         `"fayyad-irani"`, `"k-means"`, or a recipe; Gaussians and kernels need none.
@@ -50,8 +52,9 @@ class NaiveBayes(Estimator):
     schema
         What is known beforehand: kinds, values, classes, caps.
 
-    Merge: exact for nominal and text columns, up to rounding for Gaussian ones. Memory: 24 bytes per class and
-    numeric column, 8 per class and value or word.
+    Merge: exact for nominal and text columns, within bounds that are told for quantiles, up to rounding for Gaussian
+    ones; only quantiles cannot be unlearned. Memory: 8 (4 + K) bytes per numeric column and tuple (100, or up to 1,000
+    values that come again) for K classes, Gaussian 24 K per column; 8 per class and value or word.
 
     Examples
     --------
@@ -64,7 +67,7 @@ class NaiveBayes(Estimator):
 
     def __init__(
         self,
-        numeric: str | Density = "gaussian",
+        numeric: str | Density = "auto",
         bins: str | Discretiser = "modl",
         nominal: str | Nominal = "counts",
         groups: str | MODLGroups | None = None,

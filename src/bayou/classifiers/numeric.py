@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayou.densities.binned import CPiD, GKClass, PiD
+from bayou.densities.binned import AutoDensity, CPiD, GKClass, PiD
 from bayou.densities.density import Density
 from bayou.densities.gaussian import Gaussian
 from bayou.densities.kernel import Kernel, RoundedNormal
@@ -17,6 +17,7 @@ from bayou.readings.partition import Discretiser
 from bayou.views.view import AnyView
 
 NUMERIC: dict[str, type[Density]] = {
+    "auto": AutoDensity,
     "gaussian": Gaussian,
     "gk": GKClass,
     "pid": PiD,

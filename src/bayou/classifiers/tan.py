@@ -22,7 +22,8 @@ class TAN(AugmentedNB):
     order
         The first column is the root, and ties go to earlier columns: by `"name"`, as `"given"`, or a list.
     numeric
-        How numeric columns are cut: `"width"`, `"frequency"`, or a `Grid`.
+        How numeric columns are cut: `"frequency"` (eight intervals of equal weight among the first 200 rows),
+        `"width"` (three of equal width among 500, as in the literature), or a `Grid`.
     max_bytes
         Refuse larger tables.
     schema

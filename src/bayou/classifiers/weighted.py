@@ -34,7 +34,7 @@ class WeightedNB(Estimator):
     Parameters
     ----------
     numeric
-        How numeric columns are summarised: `"gaussian"`, `"gk"`, or a recipe such as `GKClass(tuples=50)`.
+        How numeric columns are summarised: `"auto"`, `"gk"`, `"gaussian"`, or a recipe such as `GKClass(tuples=50)`.
     bins
         How summaries of quantiles are cut into intervals: `"modl"` or a discretiser; Gaussians need none.
     rate
@@ -78,7 +78,7 @@ class WeightedNB(Estimator):
 
     def __init__(
         self,
-        numeric: Any = "gaussian",
+        numeric: Any = "auto",
         bins: Any = "modl",
         rate: str | Rate = "experts",
         tied: bool = False,

@@ -8,6 +8,7 @@ from bayou.densities.density import Density
 from bayou.errors import DataError
 from bayou.readings.categorical import CategoricalEstimator
 from bayou.readings.intervals import CellSummary, Intervals
+from bayou.readings.intervals_or_normal import IntervalsOrNormal
 from bayou.readings.partition import Discretiser
 from bayou.summaries.grid_counts import GridCounts
 from bayou.summaries.quantile_tuples import MOST_EXACT, QuantileTuples
@@ -24,10 +25,14 @@ class BinnedDensity(Density):
         """The empty summary."""
         raise NotImplementedError
 
+    def reader(self, bins: Discretiser) -> Intervals:
+        """How the cells are read."""
+        return Intervals(bins)
+
     def view(self, bins: Discretiser) -> AnyView:
-        intervals = Intervals(bins)
-        alpha, m, _ = intervals.added()
-        return LiveCells(self.summary(), intervals, CategoricalEstimator(alpha, m))
+        reader = self.reader(bins)
+        alpha, m, _ = reader.added()
+        return LiveCells(self.summary(), reader, CategoricalEstimator(alpha, m))
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,29 @@ class GKClass(BinnedDensity):
 
     def summary(self) -> QuantileTuples:
         return QuantileTuples(self.tuples, self.eps, self.exact)
+
+
+@dataclass(frozen=True)
+class AutoDensity(GKClass):
+    """Quantile tuples with class counts, as in `GKClass`, read column by column as intervals or as normal densities.
+
+    Intervals fit any shape, and a normal needs few rows; which of them a column gets is decided whenever readings are
+    refreshed, by the length of describing its classes (`IntervalsOrNormal`). Nothing is kept besides the tuples, so
+    merging, memory and speed of learning are those of `GKClass`.
+
+    Parameters
+    ----------
+    tuples, eps, exact
+        As in `GKClass`.
+
+    Examples
+    --------
+    >>> AutoDensity(tuples=50).summary().config()
+    {'tuples': 50, 'eps': None, 'exact': 1000}
+    """
+
+    def reader(self, bins: Discretiser) -> IntervalsOrNormal:
+        return IntervalsOrNormal(bins)
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ class JointViews(Views):
         for name in sizes:
             sizes[name] += len(growth.values.get(name, ()))
         new = sum(kind is Kind.NUMERIC for _, kind in growth.columns)
-        numeric = [self.counts.grid.bins] * (shape.numeric + new)
+        numeric = [*self.counts.reserved(), *([self.counts.fewest_bins] * new)]
         self.counts.check_bytes([*sizes.values(), *numeric], shape.classes + len(growth.classes))
 
 

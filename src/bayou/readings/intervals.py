@@ -90,10 +90,16 @@ class Intervals:
 
     def read(self, summary: CellSummary) -> IntervalReading:
         """Intervals of every column, searched over the classes that have weight (or more, if declared)."""
+        return IntervalReading(self.search(*self.cells(summary), summary), self.added())
+
+    def cells(self, summary: CellSummary) -> tuple[Index, Floats, Floats]:
+        """The cells that the discretiser may join."""
         if self.bins.supervised and isinstance(summary, Uncertain):
-            offsets, upper, counts = summary.separable_cells()
-        else:
-            offsets, upper, counts = summary.all_cells()
+            return summary.separable_cells()
+        return summary.all_cells()
+
+    def search(self, offsets: Index, upper: Floats, counts: Floats, summary: CellSummary) -> Partitions:
+        """Intervals of these cells."""
         seen = np.flatnonzero(counts.any(axis=0))
         present = np.ascontiguousarray(counts[:, seen])
         n_classes = max(len(seen), int(summary.declared[0]), 1)
@@ -112,7 +118,7 @@ class Intervals:
         kept[:, seen] = np.concatenate([part.counts for part in parts])
         cuts = np.concatenate([part.cuts for part in parts])
         levels = np.concatenate([part.levels for part in parts])
-        return IntervalReading(Partitions(offsets_of(sizes), cuts, kept, levels), self.added())
+        return Partitions(offsets_of(sizes), cuts, kept, levels)
 
     def restore(self, arrays: Arrays, summary: CellSummary) -> IntervalReading:
         offsets, cuts, cells = arrays["offsets"], arrays["cuts"], arrays["counts"]

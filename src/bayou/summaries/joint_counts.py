@@ -216,18 +216,52 @@ class JointCounts(DecayingSummary):
     def _freeze(self) -> None:
         """Cut every column that has values among the pending rows, and count them."""
         rows = self.pending.sorted().block()
-        self.cuts, self.frozen = self.cuts.copy(), self.frozen.copy()
+        self.cuts, self.frozen, sizes = self.cuts.copy(), self.frozen.copy(), self.sizes.copy()
+        grid = replace(self.grid, bins=self._affordable_bins(rows))
         for j in np.flatnonzero(self.frozen == 0):
             values = rows.numeric[np.isfinite(rows.numeric[:, j]), j]
             if len(values):
-                self.cuts[j] = self.grid.cuts(values)
+                self.cuts[j, : grid.bins - 1], self.cuts[j, grid.bins - 1 :] = grid.cuts(values), np.inf
                 self.frozen[j] = 1
-                self.declared[self.nominal + j] = 1 + np.count_nonzero(np.isfinite(self.cuts[j]))
-        sizes = self.sizes.copy()
-        sizes[self.nominal :] = np.where(self.frozen > 0, self.grid.bins, 0)
+                cells = 1 + np.count_nonzero(np.isfinite(self.cuts[j]))
+                self.declared[self.nominal + j] = cells
+                sizes[self.nominal + j] = cells if grid.rule == "frequency" else grid.bins
         self._move(sizes, np.arange(len(sizes)), [np.arange(s) for s in self.sizes])
         self.pending = self.pending.take(np.zeros(0, dtype=np.int64))
         self._count(self.codes_of(rows), rows.y, rows.w, 1.0)
+
+    def _affordable_bins(self, rows: Block) -> int:
+        """Intervals for columns about to be cut: as many as the grid says, fewer where the tables would be too large.
+
+        An eighth of `max_bytes` is theirs: the rest is room for classes, values and columns to come. What the schema
+        knows of rows to come must not matter, so it is only asked whether there is room in any case.
+        """
+        bins, room = self.grid.bins, self.max_bytes // 8
+        if self.grid.rule == "width":
+            return bins
+        new = (self.frozen == 0) & np.isfinite(rows.numeric).any(axis=0)
+        q, sizes = self.nominal, np.where(self.frozen > 0, self.sizes[self.nominal :], new * bins)
+        if self.bytes_for([*self.sizes[:q].tolist(), *sizes.tolist()], len(self.classes)) <= room:
+            return bins
+        met = [len(np.unique(codes[codes >= 0])) for codes in rows.codes.T]
+        nominal = (self.seen[:q] + np.array(met, dtype=np.int64)).tolist()
+        k = len(np.union1d(np.flatnonzero(self.classes), rows.y))
+        while bins > self.fewest_bins:
+            sizes = np.where(self.frozen > 0, self.sizes[q:], new * bins)
+            if self.bytes_for([*nominal, *sizes.tolist()], k) <= room:
+                break
+            bins -= 1
+        return bins
+
+    @property
+    def fewest_bins(self) -> int:
+        """Intervals that a column must have room for, before it has a grid."""
+        return self.grid.bins if self.grid.rule == "width" else min(3, self.grid.bins)
+
+    def reserved(self) -> list[int]:
+        """Cells of every numeric column: those it has, or must have room for."""
+        cells: list[int] = np.where(self.frozen > 0, self.sizes[self.nominal :], self.fewest_bins).tolist()
+        return cells
 
     def flushed(self) -> JointCounts:
         """This summary with the pending rows counted on the grid they give so far."""
@@ -313,7 +347,7 @@ class JointCounts(DecayingSummary):
         )
         rising("the cuts of a frozen grid", cuts[frozen > 0])
         require((cuts[frozen > 0] > -np.inf).all(), "a cut lies at minus infinity")
-        self.check_bytes([*sizes[:q].tolist(), *([self.grid.bins] * p)], k)
+        self.check_bytes([*sizes[:q].tolist(), *np.where(frozen > 0, cells, self.fewest_bins).tolist()], k)
         layout = np.empty((3, q + p + 1), dtype=np.int64)
         fill_layout(layout, np.ascontiguousarray(sizes))
         lengths = {
@@ -396,7 +430,10 @@ class JointCounts(DecayingSummary):
         sizes = np.zeros(q + p, dtype=np.int64)
         sizes[:q] = [axis.size for axis in plan.values]
         sizes[columns[old:]] = self.sizes[old:]
-        self.check_bytes([*sizes[:q].tolist(), *([self.grid.bins] * p)], plan.classes.size)
+        reserved = [self.fewest_bins] * p
+        for j, cells in zip(plan.numeric.to, self.reserved(), strict=True):
+            reserved[j] = cells
+        self.check_bytes([*sizes[:q].tolist(), *reserved], plan.classes.size)
         self.lengths = plan.lengths
         parts = [plan.values[j].to[: self.sizes[i]] for i, j in enumerate(plan.nominal.to)]
         parts += [np.arange(s) for s in self.sizes[old:]]

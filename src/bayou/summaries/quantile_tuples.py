@@ -69,6 +69,7 @@ class QuantileTuples(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.BOUNDED
+    instead: ClassVar[str] = "; a model with numeric='gaussian' keeps moments, which can do it"
     tuples: Floats = declare("*tuples", "width", valid=_tuples)
     sizes: Index = declare("numeric", dtype=np.int64, valid=valid.finite)
     values: Floats = declare("*pending", "numeric", valid=valid.not_infinite)

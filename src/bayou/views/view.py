@@ -21,6 +21,7 @@ from bayou.protocols import (
     Arrays,
     ColumnReading,
     Decays,
+    Framed,
     Reading,
     Regroups,
     SearchedReader,
@@ -65,8 +66,11 @@ class View(Generic[S]):
 
     @property
     def depends_on_order(self) -> bool:
-        """Whether another order of the rows teaches something else: what is no more than averaged in a merge does."""
-        return self.law in (MergeLaw.AVERAGED, MergeLaw.NONE)
+        """Whether another order of the rows teaches something else.
+
+        What is no more than averaged in a merge does, and so does a frame, which is drawn from the first rows.
+        """
+        return self.law in (MergeLaw.AVERAGED, MergeLaw.NONE) or isinstance(self.summary, Framed)
 
     def states(self) -> Sequence[Any]:
         """What answers for the arrays of this view: its summary, and whatever else it keeps besides a reading."""
@@ -121,18 +125,27 @@ class View(Generic[S]):
 
     def draw(self, block: Block, rng: np.random.Generator) -> None:
         """Fill this view's columns of a block from its rows' classes, where the reader is generative."""
-        raise UnsupportedError(f"cannot sample: {type(self).__name__} does not say how its columns are drawn")
+        raise UnsupportedError(
+            f"cannot sample: {type(self).__name__} does not say how its columns are drawn{self._instead}"
+        )
+
+    @property
+    def _instead(self) -> str:
+        """The way out that the summary knows, to end a sentence."""
+        return str(getattr(self.summary, "instead", ""))
 
     def merge(self, other: Self) -> None:
         """Add what another view of the same configuration and schema has counted."""
         self.summary.merge(other.summary)
 
     def subtract(self, block: Block) -> None:
-        """Unlearn the rows, or say why that cannot be done."""
+        """Unlearn the rows, or say why that cannot be done; where there are no columns, there is nothing to do."""
+        if self.has_no_columns:
+            return
         if not isinstance(self.summary, Subtracts):
             name = type(self.summary).__name__
             raise UnsupportedError(
-                f"cannot unlearn: {name} keeps no record from which a row could be taken out"
+                f"cannot unlearn: {name} keeps no record from which a row could be taken out{self._instead}"
             )
         self.summary.subtract(block)
 

@@ -1,0 +1,239 @@
+"""Every classifier as it is by default beside its other settings: accuracy in file order and in three shuffles.
+
+    python -m reproduce.defaults                     measure what is not recorded yet, then print the tables
+    python -m reproduce.defaults --models TAN,AODE   only these classifiers
+    python -m reproduce.defaults --tables            print the tables of what is recorded
+
+All sets with columns of `shared/data`, by `fit` on the training part. Small sets: ten stratified folds; the others:
+30 % held out, drawn by a seed (adult: its own test file). Of every set at most the first 20,000 rows. In file order the
+training rows stand as in the file, else they are shuffled by a seed. What was measured is kept in
+`reproduce/results/defaults.json`; delete a line to measure it again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+import bayou
+from bayou.evaluate.crossval import splits
+from bayou.streams import open_stream
+from bayou.threads import set_threads
+from reproduce.accuracy import COVTYPE
+from reproduce.order import split
+from reproduce.sets import ALL, DATA, Rows, load
+
+RESULTS = Path(__file__).parent / "results" / "defaults.json"
+MOST = 20_000
+SMALL = 3_500  # up to so many rows, ten folds
+ORDERS = ("file", "0", "1", "2")
+HEAVY = ("TC", "SPCr", "SPC", "ReadMany")  # count triples: not on Covertype and spambase
+TOO_HEAVY = ("covtype", "spambase")
+
+# Of every classifier the default, the default it had before, and its other main settings, as expressions.
+SETTINGS: Mapping[str, tuple[str, ...]] = {
+    "MajorityClass": ("MajorityClass()",),
+    "NaiveBayes": (
+        "NaiveBayes()", "NaiveBayes('gaussian')", "NaiveBayes('gk')", "NaiveBayes('kernel')",
+        "NaiveBayes('gk', 'fayyad-irani')", "NaiveBayes('gk', 'equal-frequency')",
+    ),
+    "WeightedNB": (
+        "WeightedNB()", "WeightedNB('gaussian')", "WeightedNB('gk')", "WeightedNB(rate='adagrad')",
+        "WeightedNB(tied=True)",
+    ),
+    "AveragedNB": (
+        "AveragedNB()", "AveragedNB(numeric='gaussian')", "AveragedNB(numeric='gk')", "AveragedNB('compression')",
+    ),
+    "EcocNB": (
+        "EcocNB()", "EcocNB(NaiveBayes('gaussian'))", "EcocNB(code='one-vs-all')", "EcocNB(code='one-vs-one')",
+        "EcocNB(code='random')",
+    ),
+    "AODE": ("AODE()", "AODE(numeric='width')", "AODE(numeric=Grid(5))", "AODE(numeric=Grid(10, 'width', 500))"),
+    "TAN": ("TAN()", "TAN(numeric='width')", "TAN(numeric=Grid(5))", "TAN(numeric=Grid(10, 'width', 500))"),
+    "FAN": ("FAN()", "FAN(numeric='width')", "FAN('bayes')", "FAN('aic')"),
+    "SuperParent": ("SuperParent()", "SuperParent(numeric='width')"),
+    "FANC": ("FANC()", "FANC(numeric='width')", "FANC(numeric=Grid(5))", "FANC(order='information')"),
+    "Collection": ("Collection()", "Collection(numeric='width')"),
+    "SPC": ("SPC()", "SPC(numeric='width')", "SPC(numeric=Grid(5))"),
+    "SPCr": ("SPCr()", "SPCr(numeric='width')", "SPCr(numeric=Grid(5))"),
+    "TC": ("TC()", "TC(numeric='width')", "TC(numeric=Grid(5))"),
+    "ReadMany": ("ReadMany()", "ReadMany(numeric='width')", "ReadMany(combine='loss')"),
+    "HoeffdingTree": (
+        "HoeffdingTree()", "HoeffdingTree()", "HoeffdingTree(leaf='bayes')", "HoeffdingTree(numeric='gk')",
+    ),
+    "Bagging": ("Bagging()",),
+    "WeightedVoting": (
+        "WeightedVoting()", "WeightedVoting([NaiveBayes('gaussian'), HoeffdingTree()])",
+    ),
+    "AWE": ("AWE()", "AWE(NaiveBayes('gaussian'))", "AWE(HoeffdingTree())"),
+    "ResetOnDrift": ("ResetOnDrift()", "ResetOnDrift(NaiveBayes('gaussian'))", "ResetOnDrift(HoeffdingTree())"),
+    "Fading": ("Fading()", "Fading(NaiveBayes('gaussian'))"),
+    "Window": ("Window()", "Window(NaiveBayes('gaussian'))"),
+}  # fmt: skip
+
+
+def rows_of(name: str) -> Rows:
+    """The rows of a set, Covertype's flags as names."""
+    rows = load(name, MOST)
+    if len(rows) > MOST:
+        rows = rows.take(np.arange(MOST))
+    flags = tuple(COVTYPE)
+    columns = {c: v.cast(pa.string()) if c.startswith(flags) else v for c, v in rows.columns.items()}
+    return Rows(columns, rows.labels)
+
+
+def parts_of(name: str, rows: Rows) -> list[tuple[Rows, Rows]]:
+    """Training rows in file order, and test rows."""
+    if name == "adult":
+        with open_stream(DATA / "tabular" / "adult-test.csv.gz", target="class") as stream:
+            part = stream.read(MOST)
+        assert part is not None
+        return [(rows, Rows(part.columns, part.labels.to_pylist()))]
+    if len(rows) > SMALL:
+        places = [split(rows)]
+    else:
+        places = [(np.sort(a), np.sort(b)) for a, b in splits(pa.array(rows.labels), 10, 1, True, 0)]
+    return [(rows.take(a), rows.take(b)) for a, b in places]
+
+
+def accuracy(setting: str, parts: list[tuple[Rows, Rows]], order: str) -> float:
+    """Percent of all test rows."""
+    right = total = 0
+    for train, test in parts:
+        places: NDArray[np.int64] = np.arange(len(train))
+        if order != "file":
+            places = np.random.default_rng(int(order)).permutation(len(train))
+        learned = train.take(places)
+        model = made(setting).fit(dict(learned.columns), learned.labels)
+        said = model.predict_many(dict(test.columns))
+        right += sum(a == b for a, b in zip(said, test.labels, strict=True))
+        total += len(test)
+    return 100 * right / total
+
+
+def made(setting: str) -> Any:
+    """The model that an expression in exported names makes."""
+    names = {name: getattr(bayou, name) for name in bayou.__all__ if name[0].isupper()}
+    return eval(setting, {"__builtins__": {}}, names)
+
+
+def wanted(models: list[str], sets: list[str]) -> Iterator[tuple[str, str, str]]:
+    for name in sets:
+        for model in models:
+            for setting in dict.fromkeys(SETTINGS[model]):
+                if not (model in HEAVY and name in TOO_HEAVY):
+                    yield from ((name, setting, order) for order in ORDERS)
+
+
+def measure(models: list[str], sets: list[str], path: Path) -> None:
+    """Measure and keep what is not recorded yet."""
+    kept, loaded = recorded(path), ""
+    for name, setting, order in wanted(models, sets):
+        key = f"{name}: {setting}: {order}"
+        if key in kept:
+            continue
+        if loaded != name:
+            parts, loaded = parts_of(name, rows_of(name)), name
+        kept[key] = round(accuracy(setting, parts, order), 3)
+        path.write_text("{\n" + ",\n".join(f"{json.dumps(k)}: {v}" for k, v in kept.items()) + "\n}\n")
+        print(key, kept[key], file=sys.stderr, flush=True)
+
+
+def recorded(path: Path) -> dict[str, float]:
+    found: dict[str, float] = json.loads(path.read_text()) if path.exists() else {}
+    return found
+
+
+def of(kept: Mapping[str, float], name: str, setting: str) -> tuple[float, float] | None:
+    """Accuracy in file order and mean over the shuffles, if all of them are recorded."""
+    try:
+        found = [kept[f"{name}: {setting}: {order}"] for order in ORDERS]
+    except KeyError:
+        return None
+    return found[0], float(np.mean(found[1:]))
+
+
+def by_classifier(kept: Mapping[str, float]) -> list[str]:
+    """Means over the sets."""
+    lines = [
+        "| classifier | sets | before: file / shuffled | **now: file / shuffled** | file order costs: mean, most "
+        "| best other setting, shuffled | least above majority |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for model, settings in SETTINGS.items():
+        sets = [s for s in ALL if all(of(kept, s, setting) for setting in settings)]
+        if not sets or model == "MajorityClass":
+            continue
+        table = {x: np.array([of(kept, s, x) for s in sets]) for x in settings}
+        now = table[settings[0]]
+        before = table[settings[1]] if len(settings) > 1 else now
+        others = {x: float(t[:, 1].mean()) for x, t in table.items() if x != settings[0]}
+        best = max(others, key=lambda x: others[x]) if others else ""
+        cost = now[:, 1] - now[:, 0]
+        majority = np.array([of(kept, s, "MajorityClass()") or (np.nan, np.nan) for s in sets])
+        above = now.min(axis=1) - majority[:, 1]
+        least = int(np.nanargmin(above)) if np.isfinite(above).any() else 0
+        lines.append(
+            f"| {model} | {len(sets)} | {before[:, 0].mean():.2f} / {before[:, 1].mean():.2f} "
+            f"| **{now[:, 0].mean():.2f} / {now[:, 1].mean():.2f}** "
+            f"| {cost.mean():+.2f}, {cost.max():+.2f} ({sets[int(cost.argmax())]}) "
+            f"| {f'`{best}` {others[best]:.2f}' if best else ''} | {above[least]:+.1f} ({sets[least]}) |"
+        )
+    return lines
+
+
+def by_set(kept: Mapping[str, float], models: tuple[str, ...]) -> list[str]:
+    """Defaults, set by set."""
+    lines = [f"| set | {' | '.join(models)} |", "|---" * (1 + len(models)) + "|"]
+    for name in ALL:
+        cells = [of(kept, name, f"{model}()") for model in models]
+        if any(cells):
+            lines.append(
+                f"| {name} | " + " | ".join(f"{c[0]:.2f} / {c[1]:.2f}" if c else "" for c in cells) + " |"
+            )
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--models", default=",".join(SETTINGS))
+    parser.add_argument("--sets", default=",".join(ALL))
+    parser.add_argument("--tables", action="store_true")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    told = parser.parse_args()
+    set_threads(1)
+    if not told.tables:
+        measure(told.models.split(","), told.sets.split(","), told.results)
+    kept = recorded(told.results)
+    print(
+        "### Means over the sets\n",
+        *by_classifier(kept),
+        "",
+        "### Defaults, file order / shuffled\n",
+        sep="\n",
+    )
+    shown = (
+        "MajorityClass",
+        "NaiveBayes",
+        "WeightedNB",
+        "AveragedNB",
+        "AODE",
+        "TAN",
+        "ReadMany",
+        "HoeffdingTree",
+    )
+    print(*by_set(kept, shown), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""Normal densities fitted to cells: what they say of the classes in each cell, and how well they do."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bayou.block import Floats, Index
+from bayou.kernels.gaussian import CONSTANT_SHARE
+from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.partition import log_factorial
+
+FLOOR = 1e-9  # a class that varies less than this share of the column is constant
+
+
+@inner_kernel
+def _log_density(x: float, mean: float, m2: float, n: float, spread: float) -> float:
+    """Log-density of x, less a constant, under the normal of n rows; `spread` is the variance of the column."""
+    var = m2 / n if n > 1.0 else spread
+    if var <= FLOOR * spread:
+        var = CONSTANT_SHARE * spread
+    d = x - mean
+    return -0.5 * (math.log(var) + d * d / var)
+
+
+@inner_kernel
+def _share(
+    shared: Floats,
+    upper: Floats,
+    counts: Floats,
+    n: Floats,
+    mean: Floats,
+    m2: Floats,
+    middle: float,
+    spread: float,
+) -> float:
+    """Divide the weight of every cell among the classes as their normals say; returns the code length of the classes.
+
+    A row's own class is judged without the row, so that a class of few rows is not found where its rows are.
+
+    shared : float64[m, K], out; upper : float64[m], in; counts : float64[m, K], in; n, mean, m2 : float64[K], in
+    """
+    k = len(n)
+    said = np.empty(k)
+    length = 0.0
+    for i in range(len(upper)):
+        x = upper[i]
+        top = -np.inf
+        weight = 0.0
+        for c in range(k):
+            weight += counts[i, c]
+            said[c] = -np.inf
+            if n[c] > 0.0:
+                said[c] = math.log(n[c]) + _log_density(x, mean[c], m2[c], n[c], spread)
+                top = max(top, said[c])
+        total = 0.0
+        for c in range(k):
+            total += math.exp(said[c] - top)
+        for c in range(k):
+            shared[i, c] = weight * math.exp(said[c] - top) / total
+            if counts[i, c] > 0.0:
+                out = min(1.0, counts[i, c])
+                left = n[c] - out
+                d = x - mean[c]
+                if left > 0.0:
+                    rest = max(0.0, m2[c] - d * d * out * n[c] / left)
+                    own = _log_density(x, mean[c] - d * out / left, rest, left, spread)
+                else:
+                    own = _log_density(x, middle, 0.0, 0.0, spread)
+                own = math.exp(math.log(n[c]) + own - top)
+                others = max(0.0, total - math.exp(said[c] - top))
+                length -= counts[i, c] * math.log(max(own / (own + others), 1e-300))
+    return length
+
+
+@kernel
+def normal_columns(
+    shared: Floats, levels: Floats, offsets: Index, upper: Floats, counts: Floats, table: Floats, k: int
+) -> None:
+    """Every column's cells under one normal per class, and the level that compares with that of intervals. O(K m).
+
+    shared : float64[total, K], out; the weight of every cell, divided among the classes
+    levels : float64[d], out; 1 - code length / that of a single interval, 0 where the normals save nothing
+    offsets : int64[d+1], in; column j's cells are offsets[j] .. offsets[j+1]-1
+    upper : float64[total], in; counts : float64[total, K], in; table : float64[t], in; ln 0!, ln 1!, ..
+    """
+    classes = counts.shape[1]
+    n = np.empty(classes)
+    mean = np.empty(classes)
+    m2 = np.empty(classes)
+    for j in range(len(levels)):
+        levels[j] = 0.0
+        low, high = offsets[j], offsets[j + 1]
+        total = 0.0
+        middle = 0.0
+        met = 0
+        for c in range(classes):
+            n[c], mean[c], m2[c] = 0.0, 0.0, 0.0
+            for i in range(low, high):
+                if counts[i, c] > 0.0:
+                    n[c] += counts[i, c]
+                    d = upper[i] - mean[c]
+                    mean[c] += d * counts[i, c] / n[c]
+                    m2[c] += counts[i, c] * d * (upper[i] - mean[c])
+            if n[c] > 0.0:
+                met += 1
+                total += n[c]
+                middle += (mean[c] - middle) * n[c] / total
+        if met < 2:
+            continue
+        spread = 0.0
+        null = math.log(max(total, 1.0)) + log_factorial(table, total + (k - 1.0)) - table[k - 1]
+        for c in range(classes):
+            if n[c] > 0.0:
+                d = mean[c] - middle
+                spread += (m2[c] + n[c] * d * d) / total
+                null -= log_factorial(table, n[c])
+        if not 0.0 < spread < np.inf:
+            continue
+        length = _share(shared[low:high], upper[low:high], counts[low:high], n, mean, m2, middle, spread)
+        if length < null:
+            levels[j] = 1.0 - length / null

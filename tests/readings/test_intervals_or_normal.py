@@ -1,0 +1,92 @@
+"""Which columns are read as normal, and what follows from it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.summaries.columns import filled, plan
+
+from bayou import AutoDensity, AveragedNB, NaiveBayes
+from bayou.errors import BayouError
+from bayou.readings.intervals import Intervals
+from bayou.readings.intervals_or_normal import IntervalsOrNormal
+from bayou.readings.modl import MODL
+
+
+def read(x, y, reader=None):
+    return (reader or IntervalsOrNormal(MODL())).read(filled(AutoDensity().summary(), x, y))
+
+
+def shifted(n, rng):
+    y = rng.integers(0, 2, n)
+    return rng.normal(size=n) + y, y
+
+
+def banded(n, rng):
+    x = rng.normal(size=n)
+    return x, ((np.abs(x) < 0.4) ^ (rng.random(n) < 0.05)).astype(int)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_few_rows_of_normal_classes_are_read_as_normal_and_a_band_as_intervals(seed):
+    rng = np.random.default_rng(seed)
+    smooth, band = read(*shifted(150, rng)), read(*banded(1000, rng))
+    assert smooth.normal.tolist() == [1]
+    assert band.normal.tolist() == [0]
+
+
+def test_intervals_are_those_of_intervals_alone():
+    x, y = banded(1000, np.random.default_rng(1))
+    one, other = read(x, y), read(x, y, Intervals(MODL()))
+    assert {name: a.tolist() for name, a in other.arrays().items()} == {
+        name: a.tolist() for name, a in one.arrays().items() if name != "normal"
+    }
+
+
+def test_a_normal_column_has_two_parameters_and_intervals_one_less_than_there_are():
+    rng = np.random.default_rng(2)
+    assert read(*shifted(150, rng)).free_parameters().tolist() == [2.0]
+    band = read(*banded(1000, rng))
+    assert band.free_parameters().tolist() == [len(band.counts) - 1.0]
+
+
+def test_a_reading_grows_with_the_schema_and_comes_back_from_its_arrays():
+    x, y = shifted(150, np.random.default_rng(3))
+    summary = filled(AutoDensity().summary(), x, y)
+    reader = IntervalsOrNormal(MODL())
+    found = reader.read(summary)
+    grown = found.realign(plan(3, 4, 1, 2))
+    assert grown.normal.tolist() == [1, 0, 0]
+    assert grown.shape == (3, 4)
+    again = reader.restore(found.arrays(), summary)
+    assert all(np.array_equal(again.arrays()[name], a) for name, a in found.arrays().items())
+
+
+@pytest.mark.parametrize("normal", [[2], [0, 1], [-1]])
+def test_a_file_with_other_flags_is_refused(normal):
+    x, y = shifted(150, np.random.default_rng(4))
+    summary = filled(AutoDensity().summary(), x, y)
+    reader = IntervalsOrNormal(MODL())
+    arrays = {**reader.read(summary).arrays(), "normal": np.array(normal)}
+    with pytest.raises((BayouError, ValueError)):
+        reader.restore(arrays, summary)
+
+
+def test_balance_scale_is_read_as_well_as_by_normal_densities():
+    """Five values per column, smooth, and too few rows for intervals: MODL alone gets 79 %, moments 91 %."""
+    rows = np.array(np.meshgrid(*[np.arange(1.0, 6.0)] * 4)).reshape(4, -1).T
+    left, right = rows[:, 0] * rows[:, 1], rows[:, 2] * rows[:, 3]
+    y = np.where(left == right, "B", np.where(left > right, "L", "R"))
+    fold = np.random.default_rng(0).permutation(len(rows)) % 5
+    right = {"auto": 0, "gk": 0, "gaussian": 0}
+    for numeric in right:
+        for k in range(5):
+            model = NaiveBayes(numeric).fit(rows[fold != k], y[fold != k])
+            right[numeric] += int(np.sum(model.predict(rows[fold == k]) == y[fold == k]))
+    assert right["auto"] >= right["gaussian"] - 0.005 * len(rows)
+    assert right["auto"] > right["gk"] + 0.05 * len(rows)
+
+
+def test_averaged_naive_bayes_keeps_a_normal_column():
+    x, y = shifted(300, np.random.default_rng(5))
+    assert AveragedNB().fit(x[:, np.newaxis], y).weights_[0] > 0.5  # not charged for each of its many cells
