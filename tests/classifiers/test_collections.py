@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.classifiers.play_tennis import COLUMNS, LABELS, RECORDS, taught, vectors, yes
 
+from bayou import files
 from bayou.classifiers.aode import AODE
 from bayou.classifiers.collections import FANC, SPC, TC, Collection, SPCr
 from bayou.classifiers.fan import FAN
@@ -240,6 +241,46 @@ def test_numbers_are_cut_into_three_equal_widths():
     assert model.score(x, y) > 0.95
     assert NaiveBayes().fit(x, y).score(x, y) < 0.9
     assert FANC(numeric="width").counts(2).grid == Grid(3, "width", 500)
+
+
+def test_by_default_numbers_are_cut_into_eight_of_equal_weight():
+    x = np.random.default_rng(0).lognormal(0, 2, (1000, 2))
+    model = FANC()
+    model.partial_fit(x, (x[:, 0] > 1).astype(int))
+    counts = model.engine.views["joint"].summary
+    assert counts.frames_are_frozen
+    assert counts.sizes.tolist() == [8, 8]
+    cut = np.quantile(x[:200], np.arange(1, 8) / 8, axis=0).T
+    np.testing.assert_allclose(counts.cuts, cut, rtol=0.2)
+
+
+def test_columns_of_few_values_have_few_cells():
+    x = np.column_stack([np.arange(600) % 3, np.zeros(600), np.arange(600)]).astype(float)
+    model = AODE()
+    model.partial_fit(x, np.arange(600) % 2)
+    assert model.engine.views["joint"].summary.sizes.tolist() == [3, 1, 8]
+
+
+@pytest.mark.parametrize("cut", [600, 7])
+def test_fewer_cells_where_memory_asks_for_it_whatever_the_batches(cut):
+    """An eighth of the room is for what is known when the grid is made; columns to come take from the rest."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(600, 12)), np.arange(600) % 2
+    model = TC(max_bytes=2_000_000)
+    for start in range(0, 600, cut):
+        model.partial_fit(x[start : start + cut], y[start : start + cut])
+    counts = model.engine.views["joint"].summary
+    bins = max(counts.sizes)
+    assert 3 < bins < 8
+    assert counts.bytes_for([bins] * 12, 2) <= 250_000 < counts.bytes_for([bins + 1] * 12, 2)
+    twin = TC(max_bytes=2_000_000)
+    twin.partial_fit(x, y)
+    assert model.digest() == twin.digest()
+    assert files.loads(files.dumps(model)).digest() == model.digest()
+    with pytest.raises(SchemaError, match="Ways out"):
+        TC(max_bytes=30_000).partial_fit(x, y)
+    with pytest.raises(SchemaError, match="Ways out"):
+        TC(numeric=Grid(8, "width"), max_bytes=250_000).partial_fit(x, y)
 
 
 def test_nothing_learned_yet():

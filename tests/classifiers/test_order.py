@@ -38,9 +38,10 @@ from bayou.hashing import hashed_order
 DEPENDENT = [
     WeightedNB(), WeightedNB(rate="paper"), HoeffdingTree(), ReadMany(), SPCr(), Bagging(), Bagging(WeightedNB()),
     WeightedVoting(), Window(), Fading(), AWE(), ResetOnDrift(),
+    AODE(), AODE(numeric="width"), NaiveBayes("cpid"),
 ]  # fmt: skip
 INDEPENDENT = [
-    NaiveBayes(), NaiveBayes("gk"), AODE(), AveragedNB(), MajorityClass(), NoChange(), Bagging(NaiveBayes()),
+    NaiveBayes(), NaiveBayes("gk"), AveragedNB(), MajorityClass(), NoChange(), Bagging(NaiveBayes()),
     MultinomialNB(), EcocNB(), WeightedVoting([NaiveBayes(), MajorityClass()], weights=[1, 2]),
 ]  # fmt: skip
 
@@ -70,6 +71,18 @@ def test_who_does_not_learns_rows_as_they_stand(model: Any) -> None:
     as_it_stands.learn_many(X, y)
     assert not model.depends_on_order
     assert model.blank().fit(X, y).digest() == as_it_stands.refresh().digest()
+
+
+def test_a_grid_is_drawn_from_all_classes_of_a_sorted_table() -> None:
+    """As it stands, the first 200 rows are of one class, and a grid of them is blind beyond its range."""
+    X, y = three_classes(3000)
+    X *= [1.0, 30.0, 1.0, 100.0]
+    order = np.random.default_rng(1).permutation(3000)
+    as_it_stands = AODE()
+    as_it_stands.learn_many(X, y)
+    told, shuffled = AODE().fit(X, y).score(X, y), AODE().fit(X[order], y[order]).score(X, y)
+    assert told == pytest.approx(shuffled, abs=0.02)
+    assert told > np.mean(np.array(as_it_stands.predict_many(X)) == y) + 0.01
 
 
 def doors(X: np.ndarray[Any, Any]) -> dict[str, Any]:
