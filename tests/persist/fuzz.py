@@ -16,10 +16,10 @@ import time
 import traceback
 import warnings
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.persist.hostile import forget_high_water, high_water
 from tests.persist.models import batch, feed
 
 from bayou import (
@@ -102,7 +102,6 @@ PARAMETERS: list[Any] = [
     0, 1, -1, 2, 3, 7, 100, 5000, 2**40, 0.5, 1e-9, 1e9, None, True, "", "x", {"float": "nan"}, {"float": "inf"},
 ]  # fmt: skip
 KEPT = ("position", "unusable", "n_features")
-STATUS = Path("/proc/self/status")
 
 Made = list[tuple[Any, int]]
 
@@ -344,22 +343,14 @@ def left_arrays(problem: BaseException | None) -> bool:
     return False
 
 
-def peak_megabytes(forget: bool = False) -> float:
-    """The most memory the process has had since somebody asked to forget."""
-    if forget:
-        Path("/proc/self/clear_refs").write_text("5")
-    return next(
-        int(line.split()[1]) / 1024 for line in STATUS.read_text().splitlines() if line.startswith("VmHWM")
-    )
-
-
 def loaded(data: bytes) -> Any:
     """The model, after it was loaded within the memory and the time that are promised."""
-    before, start = peak_megabytes(forget=True), time.process_time()
+    forget_high_water()
+    before, start = high_water(), time.process_time()
     try:
         return files.loads(data)
     finally:
-        took, grew = time.process_time() - start, peak_megabytes() - before
+        took, grew = time.process_time() - start, (high_water() - before) / 1024
         size = len(data) / 1e6
         assert took <= 1 + size / 10, f"loading {size:.3f} MB took {took:.1f} s"
         assert grew <= 64 + 2 * size, f"loading {size:.3f} MB took {grew:.0f} MB"
