@@ -26,7 +26,9 @@ from bayou.summaries.outcomes import Confusion, Losses, class_plan, scored_rows
 from bayou.summaries.recent import RecentOutcomes
 from bayou.summaries.rivals import MajorityHits, NoChangeHits
 
-VECTOR = json.loads((Path(__file__).parents[1] / "vectors" / "prequential.json").read_text())
+VECTORS = Path(__file__).parents[1] / "vectors"
+VECTOR = json.loads((VECTORS / "prequential.json").read_text())
+EXAMPLES = json.loads((VECTORS / "seed_examples.json").read_text())
 
 
 def tracked(y: Any, proba: Any, w: Any = None, window: int = 5, alpha: float = 0.9) -> dict[str, Any]:
@@ -219,6 +221,14 @@ def test_a_threshold_table_is_monotone_and_spans_everything() -> None:
         assert table.recall[-1] == 0.0
         assert table.precision[-1] == 1.0
         assert 0 <= table.auc <= 1
+
+
+@pytest.mark.parametrize("case", EXAMPLES["precision_recall_table"], ids=str)
+def test_f_scores_that_document_001_leaves_blank(case: dict[str, float]) -> None:
+    """A thousand rows of the rare class, as many called as precision and recall say."""
+    right = 1000 * case["r"]
+    found = Scores(np.array([1e6, 1000.0]), np.array([0.0, right / case["p"]]), np.array([0.0, right]), 1e6)
+    assert found.per_class.f1[1] == pytest.approx(case["f1"], rel=1e-12)
 
 
 def test_a_class_that_never_occurs_has_a_table_too() -> None:
