@@ -3,14 +3,16 @@
 python -m reproduce.document_000 holdout            real sets, hold-out after one pass
 python -m reproduce.document_000 prequential        real sets, predict then learn, in their own order
 python -m reproduce.document_000 merge              four shards, weights averaged, beside one pass
-python -m reproduce.document_000 synthetic [sizes] [structures] [picture]
-                                                    the shape of the document's tables 1 and 2: 500 attributes
+python -m reproduce.document_000 synthetic [sizes] [structures] [picture] [attributes] [test rows]
+                                                    the shape of the document's tables 1 and 2: 500 attributes and
+                                                    20,000 test rows unless said otherwise; theirs are 500 or 2,000
+                                                    (epsilon, zeta) and 100,000: synthetic 40000 factor "" 2000 100000
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -232,12 +234,21 @@ def densities() -> dict[str, Make]:
     }
 
 
+def pieces(stream: ManyGaussians, rows: int, most: int = 5000) -> Iterator[Any]:
+    """So many rows of a stream, few at a time."""
+    for at in range(0, rows, most):
+        yield stream.read(min(most, rows - at))
+
+
 def learning_curves(
     structure: str, sizes: Sequence[int], attributes: int = 500, test_rows: int = 20_000
 ) -> tuple[float, dict[str, list[float]]]:
     """The best possible accuracy, and what each model reaches after so many rows, tested on rows it never saw."""
     stream = ManyGaussians(attributes, structure=structure, seed=1)
-    test = stream.read(test_rows)
+    for _ in pieces(
+        stream, test_rows
+    ):  # the first rows are the test; they are drawn again when they are wanted
+        pass
     fitted = {name: new() for name, new in densities().items()}
     curves: dict[str, list[float]] = {name: [] for name in fitted}
     learned = 0
@@ -248,15 +259,24 @@ def learning_curves(
                 model.learn_many(rows, rows.labels)
             learned += len(rows)
         for name, model in fitted.items():
-            proba = model.proba(model.encode(test))
-            curves[name].append(scores(proba, test.labels.to_pylist(), model.labels())["accuracy"])
+            right = 0.0
+            for part in pieces(ManyGaussians(attributes, structure=structure, seed=1), test_rows):
+                found = scores(model.proba(model.encode(part)), part.labels.to_pylist(), model.labels())
+                right += found["accuracy"] * len(part)
+            curves[name].append(right / test_rows)
     return 100 * stream.bayes_accuracy, curves
 
 
-def run_synthetic(sizes: Sequence[int], structures: Sequence[str], path: str | None) -> None:
+def run_synthetic(
+    sizes: Sequence[int],
+    structures: Sequence[str],
+    path: str | None,
+    attributes: int = 500,
+    test_rows: int = 20_000,
+) -> None:
     found = {}
     for structure in structures:
-        found[structure] = best, curves = learning_curves(structure, sizes)
+        found[structure] = best, curves = learning_curves(structure, sizes, attributes, test_rows)
         print(f"{structure}, best possible {best:.2f}")
         print(f"{'':12}" + "".join(f"{size:>10,}" for size in sizes))
         for name, curve in curves.items():
@@ -286,7 +306,10 @@ def main(arguments: Sequence[str]) -> None:
     if what == "synthetic":
         sizes = [int(size) for size in arguments[1].split(",")] if len(arguments) > 1 else TABLE_SIZES
         structures = arguments[2].split(",") if len(arguments) > 2 else STRUCTURES
-        run_synthetic(sizes, structures, arguments[3] if len(arguments) > 3 else None)
+        path = arguments[3] if len(arguments) > 3 else None
+        attributes = int(arguments[4]) if len(arguments) > 4 else 500
+        test_rows = int(arguments[5]) if len(arguments) > 5 else 20_000
+        run_synthetic(sizes, structures, path, attributes, test_rows)
         return
     if not DATA.exists():
         raise SystemExit(f"the data sets are not at {DATA.name}; see the project's README")

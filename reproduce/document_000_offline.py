@@ -1,9 +1,11 @@
 """The offline columns of document 000's table 2, on the same rows as its online ones.
 
-python -m reproduce.document_000_offline [sizes] [structures] [most rows for Khiops]
+python -m reproduce.document_000_offline [sizes] [structures] [most rows for Khiops] [attributes] [test rows]
 
-"NB": naive Bayes with MODL intervals searched on all rows in memory. "ANB": the selective naive Bayes of Khiops, where
-the program is installed (package khiops-core) and the rows are not too many for it.
+"NB": naive Bayes with MODL intervals searched on all rows in memory. "ANB": the averaged naive Bayes of the document
+(Boullé 2006b, compression-based averaging) by our own code over these intervals, its weights searched on a sample of
+the rows; "fractional": its successor in Khiops, by our code too. "Khiops": that program, where it is installed (package
+khiops-core) and the rows are not too many for it.
 """
 
 from __future__ import annotations
@@ -16,11 +18,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bayou import discretize
+from bayou.readings.averaging import Evidence, search_named
 from bayou.streams.generators import ManyGaussians
 from reproduce.document_000 import STRUCTURES, TABLE_SIZES
 from reproduce.document_000_khiops import PROGRAM, khiops_accuracy
 from reproduce.sets import Rows
 
+SAMPLE = 10_000  # rows on which weights are searched
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
@@ -36,15 +40,34 @@ def read(stream: ManyGaussians, rows: int) -> tuple[Floats, Labels]:
     return np.concatenate([x for x, _ in parts], axis=1), np.concatenate([y for _, y in parts])
 
 
-def offline_accuracy(values: Floats, y: Labels, test: Floats, truth: Labels) -> float:
-    """Percent of right answers of naive Bayes on MODL intervals, one imaginary row spread over each column's."""
+def offline(values: Floats, y: Labels, test: Floats, truth: Labels) -> dict[str, float]:
+    """Percent of right answers on MODL intervals, one imaginary row spread over each column's: NB, ANB, fractional."""
     sizes = np.bincount(y, minlength=2)
-    scores = np.tile(np.log(sizes / len(y)), (test.shape[1], 1))
-    for column, asked in zip(values, test, strict=True):
+    prior = np.log(sizes / len(y))
+    tables, cells = [], []
+    for column in values:
         found = discretize(column, y)
-        table = np.log((found.counts + 1.0 / found.n_parts) / (sizes + 1.0))
-        scores += table[found.cell_of(asked)]
-    return float(100 * np.mean(scores.argmax(axis=1) == truth))
+        tables.append(np.log((found.counts + 1.0 / found.n_parts) / (sizes + 1.0)))
+        cells.append(found)
+    kept = np.random.default_rng(0).permutation(len(y))[:SAMPLE]
+    informative = [j for j, table in enumerate(tables) if len(table) > 1]
+    columns = np.array([tables[j][cells[j].cell_of(values[j, kept])] for j in informative])
+    costs = 0.5 * np.log(len(y)) * np.array([2.0 * (len(tables[j]) - 1) for j in informative])
+    costs += np.log(len(informative) + 1.0)
+    w = np.full(len(kept), len(y) / len(kept))
+    weights = {"NB": np.ones(len(informative))}
+    if len(informative):
+        evidence = Evidence(np.ascontiguousarray(columns), prior, y[kept].astype(np.int32), w, costs)
+        weights |= {
+            "ANB": search_named("compression")(evidence),
+            "fractional": search_named("fractional")(evidence),
+        }
+    scores = {name: np.tile(prior, (test.shape[1], 1)) for name in weights}
+    for place, j in enumerate(informative):
+        said = tables[j][cells[j].cell_of(test[j])]
+        for name, given in weights.items():
+            scores[name] += given[place] * said
+    return {name: float(100 * np.mean(s.argmax(axis=1) == truth)) for name, s in scores.items()}
 
 
 def khiops(values: Floats, y: Labels, test: Floats, truth: Labels) -> float:
@@ -60,15 +83,18 @@ def main(arguments: Sequence[str]) -> None:
     sizes = [int(size) for size in arguments[0].split(",")] if arguments else TABLE_SIZES
     structures = arguments[1].split(",") if len(arguments) > 1 else STRUCTURES
     most = int(arguments[2]) if len(arguments) > 2 else 40_000
+    attributes = int(arguments[3]) if len(arguments) > 3 else 500
+    test_rows = int(arguments[4]) if len(arguments) > 4 else 20_000
     for structure in structures:
-        stream = ManyGaussians(500, structure=structure, seed=1)
-        test, truth = read(stream, 20_000)
+        stream = ManyGaussians(attributes, structure=structure, seed=1)
+        test, truth = read(stream, test_rows)
         values, y = read(stream, max(sizes))
         for size in sizes:
             learned = values[:, :size], y[:size]
-            line = f"{structure:12}{size:>10,}  NB {offline_accuracy(*learned, test, truth):.2f}"
+            found = offline(*learned, test, truth)
+            line = f"{structure:12}{size:>10,}  " + "  ".join(f"{name} {x:.2f}" for name, x in found.items())
             if PROGRAM is not None and size <= most:
-                line += f"  ANB {khiops(*learned, test, truth):.2f}"
+                line += f"  Khiops {khiops(*learned, test, truth):.2f}"
             print(line, flush=True)
 
 

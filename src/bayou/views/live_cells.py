@@ -14,6 +14,7 @@ from bayou.checks import counts, require
 from bayou.protocols import Arrays, Reading, SearchedReader, Summary
 from bayou.readings.categorical import CategoricalEstimator
 from bayou.readings.dichotomies import Dichotomies, Odds, RegroupedReading
+from bayou.readings.drawn_cells import draw_from_cells
 from bayou.summaries.array_summary import move
 from bayou.summaries.value_counts import ValueCounts
 from bayou.views.view import AnyView, Searched
@@ -144,6 +145,15 @@ class LiveCells(Searched[S]):
 
     def odds(self, dichotomies: Dichotomies) -> Odds:
         return cast(RegroupedReading, self.current()).odds(dichotomies)
+
+    def draw(self, block: Block, rng: np.random.Generator) -> None:
+        """Values of level 1, class by class, whatever cells were found in them."""
+        if isinstance(self.summary, ValueCounts):
+            CategoricalEstimator(alpha=0.0).draw(self.summary, block, rng)
+        elif hasattr(self.summary, "all_cells"):
+            draw_from_cells(cast(Any, self.summary), block, rng)
+        else:
+            super().draw(block, rng)
 
     def scale(self, factor: float) -> None:
         super().scale(factor)
