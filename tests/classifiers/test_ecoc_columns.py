@@ -22,7 +22,7 @@ CODES = [BCH(15), BCH(63, seed=2), OneVsAll(), OneVsOne(), RandomCode(9), TERNAR
 @pytest.mark.parametrize("decode", ["soft", "l1", "hamming"])
 @pytest.mark.parametrize(
     "estimator",
-    [MultinomialNB(), BernoulliNB(), ComplementNB(), NaiveBayes(), NaiveBayes(numeric=Gaussian(ddof=1))],
+    [MultinomialNB(), BernoulliNB(), ComplementNB(), NaiveBayes("gaussian"), NaiveBayes(Gaussian(ddof=1))],
     ids=repr,
 )
 def test_predictions_are_those_of_columns_trained_from_scratch(estimator, decode, code):

@@ -71,7 +71,8 @@ def test_newest_weight_is_pooled_cross_validation():
 def test_follows_a_concept_that_changes_and_comes_back():
     parts = [rows_of(seed, 400, flip) for seed, flip in enumerate([False, True, False, True])]
     rows, labels = [r for part in parts for r in part[0]], [y for part in parts for y in part[1]]
-    assert accuracy(AWE(chunk=50), rows, labels) > 0.85 > 0.6 > accuracy(NaiveBayes(), rows, labels)
+    followed = accuracy(AWE(NaiveBayes("gaussian"), chunk=50), rows, labels)
+    assert followed > 0.85 > 0.6 > accuracy(NaiveBayes(), rows, labels)
 
 
 def test_best_stay_or_oldest_goes():
@@ -87,7 +88,7 @@ def test_best_stay_or_oldest_goes():
 
 def test_a_partial_chunk_votes():
     rows, labels = rows_of(1, 60, False)
-    model = AWE(chunk=1000)
+    model = AWE(NaiveBayes("gaussian"), chunk=1000)
     assert accuracy(model, rows, labels) > 0.75
     assert len(model.weights) == 0
 

@@ -79,12 +79,12 @@ def test_hard_votes_of_equals_go_to_the_first_in_canonical_order():
 
 def test_it_is_members_taught_with_those_weights():
     data = random_data(3, 200)
-    model = Bagging(NaiveBayes(), n_estimators=3, seed=9)
+    model = Bagging(NaiveBayes("gaussian"), n_estimators=3, seed=9)
     proba = model.test_then_train_batch(data.records, data.labels, data.weights)
     parts = []
     block = model.encode(data.records, data.labels, data.weights)
     for m in range(3):
-        alone = NaiveBayes()
+        alone = NaiveBayes("gaussian")
         alone.learn_many(data.records[:0], [])
         twin = model.fresh().engine.members[m]
         drawn = weights(block.y, block.w, m, 0, 9)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -12,9 +14,12 @@ from bayou.block import Floats, Index
 from bayou.checks import require
 from bayou.kernels.normal_cells import normal_columns
 from bayou.protocols import Arrays
+from bayou.readings.equal import EqualFrequency
 from bayou.readings.intervals import CellSummary, IntervalReading, Intervals
-from bayou.readings.partition import Ints, Partitions, log_factorials, offsets_of
+from bayou.readings.partition import Ints, Partition, Partitions, log_factorials, offsets_of
 from bayou.summaries.array_summary import move
+
+SHOWN = 10  # intervals of a normal column that people are shown
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,29 @@ class MixedReading(IntervalReading):
     """
 
     normal: Index = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    def __iter__(self) -> Iterator[Partition]:
+        """Partitions to look at: neighbouring cells of a normal column are joined to a few of equal weight."""
+        for j, part in enumerate(super().__iter__()):
+            if self.normal[j]:
+                few = EqualFrequency(SHOWN).partition(np.append(part.cuts, np.inf), part.counts)
+                yield Partition(few.cuts, few.counts, part.level)
+            else:
+                yield part
+
+    @cached_property
+    def fixed(self) -> Index:
+        """Columns read as normal: their cells keep the weights they were found with."""
+        return np.flatnonzero(self.normal)
+
+    @cached_property
+    def fixed_part(self) -> IntervalReading:
+        """The reading of the fixed columns alone."""
+        own, chosen = self.partitions, self.normal > 0
+        places = _places(chosen, own.offsets)
+        offsets = offsets_of(np.diff(own.offsets)[chosen])
+        part = Partitions(offsets, own.cuts[places], own.counts[places], own.levels[chosen])
+        return IntervalReading(part, self.added)
 
     def free_parameters(self) -> Floats:
         """[d] intervals of each column but one; a normal has its location and its scale."""

@@ -11,7 +11,7 @@ import numpy as np
 from bayou.align import Alignment, Axis
 from bayou.block import Block, Codes, Floats, Index
 from bayou.checks import counts, require
-from bayou.protocols import Arrays, Reading, SearchedReader, Summary
+from bayou.protocols import Arrays, ColumnReading, Reading, SearchedReader, Summary
 from bayou.readings.categorical import CategoricalEstimator
 from bayou.readings.dichotomies import Dichotomies, Odds, RegroupedReading
 from bayou.readings.drawn_cells import draw_from_cells
@@ -21,6 +21,7 @@ from bayou.views.view import AnyView, Searched
 
 S = TypeVar("S", bound=Summary)
 CHUNK = 1 << 20  # cell numbers held at once
+NO_COLUMNS = np.zeros(0, dtype=np.int64)
 
 
 class CellReading(Reading, Protocol):
@@ -47,12 +48,29 @@ class CellReading(Reading, Protocol):
         """Where the columns of this kind go."""
 
 
+class TermReading(Reading, ColumnReading, Protocol):
+    """A reading that adds up its columns, and tells them apart."""
+
+
+class FixedReading(CellReading, Protocol):
+    """A reading of cells with columns that are not counted."""
+
+    @property
+    def fixed(self) -> Index:
+        """Numeric columns whose cells keep the weights they were found with."""
+
+    @property
+    def fixed_part(self) -> TermReading:
+        """The reading of these columns alone."""
+
+
 class LiveCells(Searched[S]):
     r"""Cells that change at refresh points only; $\log P(i \mid c)$ from their weights as they stand.
 
     A search leaves cells and their weights; every row since then is counted in its cells. So what a row says is never
     older than the row before it, and only the division into cells waits for the next refresh point. A nominal value
-    that has no cell yet is a cell of its own until then.
+    that has no cell yet is a cell of its own until then. Columns that a reading calls `fixed` are not counted: their
+    cells hold what a fitted density says, and a single row would stand out in them.
 
     Parameters
     ----------
@@ -67,6 +85,17 @@ class LiveCells(Searched[S]):
         self.smoothing = smoothing
         self.cells = ValueCounts()
         self._count_anew()
+
+    @property
+    def _fixed(self) -> Index:
+        """Columns whose weights stay as they were found."""
+        fixed: Index = getattr(self.reading, "fixed", NO_COLUMNS)
+        return fixed
+
+    def _fixed_columns(self, block: Block) -> tuple[TermReading, Block]:
+        """What was found of the fixed columns, and the block with these alone."""
+        reading = cast(FixedReading, self.reading).fixed_part
+        return reading, replace(block, numeric=np.ascontiguousarray(block.numeric[:, self._fixed]))
 
     @property
     def _found(self) -> CellReading:
@@ -103,8 +132,9 @@ class LiveCells(Searched[S]):
         )
 
     def _coded(self, block: Block) -> Block:
-        """The rows with their cells for codes."""
+        """The rows with their cells for codes, none in fixed columns."""
         codes = self._found.cells_of(block)
+        codes[:, self._fixed] = -1
         if isinstance(self.summary, ValueCounts):
             own = np.diff(self._found.parts) + block.codes
             codes = np.where((codes < 0) & (block.codes >= 0), own, codes).astype(np.int32)
@@ -125,21 +155,42 @@ class LiveCells(Searched[S]):
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
         if block.n * len(self.cells.sizes) >= len(self.cells.counts) and not self._own().any():
-            self._found.add_table(self.smoothing.table(self.cells), block, out)
-            return
-        for where, part in self._chunks(block):
-            self.smoothing.add_log_prob(self.cells, self._coded(part), out[where])
+            table = self.smoothing.table(self.cells)
+            table[self._cells_of_fixed()] = 0.0
+            self._found.add_table(table, block, out)
+        else:
+            for where, part in self._chunks(block):
+                self.smoothing.add_log_prob(self.cells, self._coded(part), out[where])
+        self._add_fixed(block, out)
+
+    def _cells_of_fixed(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """bool[cells]: which cells belong to fixed columns."""
+        sizes = np.diff(self._found.parts)
+        return np.repeat(np.isin(np.arange(len(sizes)), self._fixed), sizes)
+
+    def _add_fixed(self, block: Block, out: Floats) -> None:
+        if len(self._fixed):
+            reading, part = self._fixed_columns(block)
+            reading.add_log_prob(part, out)
+
+    def _fill_fixed(self, block: Block, terms: Floats) -> Floats:
+        if len(self._fixed):
+            reading, part = self._fixed_columns(block)
+            terms[:, self._fixed] = reading.terms(part)
+        return terms
 
     def predict_then_update(self, block: Block, out: Floats) -> None:
         for where, part in self._chunks(block):
             self.smoothing.predict_then_update(self.cells, self._coded(part), out[where])
+        self._add_fixed(block, out)
         self.summary.update(block)
 
     def column_terms(self, block: Block) -> Floats:
-        return self.smoothing.terms(self.cells, self._coded(block))
+        return self._fill_fixed(block, self.smoothing.terms(self.cells, self._coded(block)))
 
     def terms_then_update(self, block: Block, units: Floats) -> Floats:
         terms = self.smoothing.terms_then_update(self.cells, self._coded(block), units)
+        self._fill_fixed(block, terms)
         self.summary.update(block)
         return terms
 
