@@ -108,7 +108,7 @@ def _none(model: Any, stream: Source, only: bool) -> dict[str, Any]:
     """The columns of a result without rows."""
     import pyarrow as pa
 
-    types = {"numeric": pa.float64(), "nominal": pa.string(), "text": pa.string()}
+    types = {"numeric": pa.float64(), "nominal": pa.string(), "text": pa.string(), "date": pa.string()}
     kept = {} if only else {name: pa.array([], types[c.kind]) for name, c in stream.columns.items()}
     if stream.target and not only:
         kept[stream.target] = pa.array([], pa.string())

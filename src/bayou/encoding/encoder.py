@@ -95,7 +95,7 @@ class Encoder:
         if self.numbers_are_words:
             table = as_words(table, start)
         elif table.columns:
-            table = with_parts_of_dates(table, self.schema, learn)
+            table = with_parts_of_dates(table, self.schema, learn, start)
         batch = Batch(self.schema, self._lookups, self.numbers_are_words, start, learn)
         block = Block(
             numeric=np.empty((0, 0)),
