@@ -26,7 +26,7 @@ def offered_names(package: str, offered: Mapping[str, str]) -> tuple[list[str], 
 
 
 class Absent:
-    """A finder of modules that makes libraries look as if they were not installed, for a process that needs none of them.
+    """A finder of modules that makes libraries look as if they were not installed, for a process that needs none.
 
     Numba looks for SciPy and pyarrow for pandas, which takes each of them half a second.
     """

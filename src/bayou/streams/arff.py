@@ -79,17 +79,15 @@ class ArffSource(ChunkedSource):
             columns = self._simple(chunk)
             if columns is not None:
                 rows = len(next(iter(columns.values()), ()))
-                return Chunk(columns, rows, rows)
+                return Chunk(columns, rows, rows, lines=self._records.lines_of(chunk))
         # A remark is a line of the file but no record.
         starts = [
             start
             for start, line in zip(Spans.of(chunk).starts.tolist(), split(chunk), strict=True)
             if (bare := line.strip()) and not bare.startswith(b"%")
         ]
-        draft = self._careful(chunk)
-        return flush(
-            draft, self._read_options.policy, record, lambda i: self._records.line_of(chunk, starts[i])
-        )
+        line_of = self._records.bytes_to_lines(chunk)
+        return flush(self._careful(chunk), self._read_options.policy, record, lambda i: line_of(starts[i]))
 
     def _simple(self, chunk: bytes) -> dict[str, pa.Array] | None:
         """The chunk read as CSV, if it is as plain as that."""

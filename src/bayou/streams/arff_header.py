@@ -98,7 +98,9 @@ def parse_attribute(line: str) -> ArffAttribute:
         quoted = split_cells(format)
         format = quoted[0][0] if quoted and len(quoted) == 1 and quoted[0][0] else format or DEFAULT
         known = iso_writer(format) is not None
-        return ArffAttribute(name, ColumnType("date") if known else None, declared if not known else kind, format)
+        return ArffAttribute(
+            name, ColumnType("date") if known else None, declared if not known else kind, format
+        )
     if kind == "relational":
         raise DataError("relational attributes are not supported", column=name, remedy="flatten the file")
     raise DataError(

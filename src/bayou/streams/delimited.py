@@ -67,7 +67,7 @@ class DelimitedSource(ChunkedSource):
                 if bad.any():
                     return self._flushed(chunk, record)
         rows = len(next(iter(columns.values()), ()))
-        return Chunk(columns, rows, rows)
+        return Chunk(columns, rows, rows, lines=self._records.lines_of(chunk))
 
     def edges(self, every: int) -> Iterator[int]:
         """First bytes of records, at least so many bytes apart; the stream is at its end then."""

@@ -121,6 +121,9 @@ class Source(Protocol):
     def read(self, n: int) -> Rows | None:
         """Exactly n rows; fewer at the end or before a refused row; None at the end."""
 
+    def line_of(self, row: int) -> int | None:
+        """The line of the file at which a row begins, counted from 0 among those handed out last; None: unknown."""
+
     def position(self) -> Mapping[str, int]:
         """Where the next row comes from: `seek(position())` continues bit for bit, in any process."""
 
