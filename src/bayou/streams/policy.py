@@ -63,7 +63,7 @@ class Chunk:
     records: int
     rejects: Sequence[Reject] = ()
     fault: DataError | None = None
-    words: Words | None = None
+    words: DocumentTermMatrix | None = None
     lines: Callable[[int], int | None] | None = None
 
 
