@@ -111,6 +111,7 @@ def union(a: Schema, b: Schema) -> Schema:
             f"{result.classes.limit}; raise it with schema=Declared(max_classes=...)"
         )
     result.classes.extend(b.classes.values)
+    result.dates |= b.dates
     result.closed = a.closed and b.closed
     for name, theirs in b.vocabularies.items():
         ours = result.vocabularies[name]
@@ -125,6 +126,7 @@ def canonical(schema: Schema) -> Schema:
     result = Schema(schema.declared)
     result.closed = schema.closed
     result.clear_columns()
+    result.dates |= schema.dates
     for name in sorted(schema.place):
         result.add_column(name, schema.place[name][0])
     result.classes = _sorted_vocabulary(schema.classes)

@@ -34,6 +34,7 @@ class DataError(BayouError, ValueError):
     ) -> None:
         self.problem, self.row, self.column, self.value, self.remedy = problem, row, column, value, remedy
         self.line = line
+        self.index: int | None = None  # of the row within its batch, where an encoder found it
         place = ", ".join(
             ([f"line {line}"] if line is not None else [])
             + ([f"row {row}"] if row is not None else [])
@@ -42,9 +43,11 @@ class DataError(BayouError, ValueError):
         shown = f": {_short(value)}" if value is not None else ""
         super().__init__(f"{place + ': ' if place else ''}{problem}{shown}{f' ({remedy})' if remedy else ''}")
 
-    def in_row(self, row: int) -> DataError:
-        """This error as it would have been raised for another row."""
-        return DataError(self.problem, row=row, column=self.column, value=self.value, remedy=self.remedy)
+    def in_row(self, row: int, line: int | None = None) -> DataError:
+        """This error as it would have been raised for another row, or for a line of a file."""
+        return DataError(
+            self.problem, row=row, column=self.column, value=self.value, remedy=self.remedy, line=line
+        )
 
 
 class SchemaError(BayouError, ValueError):

@@ -1,4 +1,4 @@
-"""Names that a package offers and imports only when they are first asked for."""
+"""Imports only when they are needed: names of a package, and libraries that others would import for nothing."""
 
 from __future__ import annotations
 
@@ -23,3 +23,18 @@ def offered_names(package: str, offered: Mapping[str, str]) -> tuple[list[str], 
         return value
 
     return sorted(homes), import_name
+
+
+class Absent:
+    """A finder of modules that makes libraries look as if they were not installed, for a process that needs none.
+
+    Numba looks for SciPy and pyarrow for pandas, which takes each of them half a second.
+    """
+
+    def __init__(self, *libraries: str) -> None:
+        self.libraries = libraries
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        """Refuse the libraries; leave all else to the next finder."""
+        if name.partition(".")[0] in self.libraries:
+            raise ModuleNotFoundError(f"this process does without {name}", name=name)

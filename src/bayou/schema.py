@@ -18,6 +18,7 @@ from bayou.errors import SchemaError, listed
 from bayou.recipe import Recipe
 
 Label = str | bytes | int | float | bool
+DATE = "date"  # what a column may be declared as, beside the kinds: it is learned as several columns
 
 
 class Kind(StrEnum):
@@ -140,7 +141,9 @@ class Declared(Recipe):
     Parameters
     ----------
     columns
-        Name to kind (`"numeric"`, `"nominal"`, `"text"`) or, for a nominal column, its list of values.
+        Name to kind (`"numeric"`, `"nominal"`, `"text"`) or, for a nominal column, its list of values. `"date"`
+        says that text is a date (2026-11-16, 2026-11-16T21:12:13+01:00), to be learned as all dates are: as seconds,
+        hour, weekday and month.
     classes
         The classes; giving them closes the class set.
     max_classes, max_values, max_words, max_columns
@@ -170,13 +173,15 @@ class Growth:
     """What a block brings that the schema does not know yet, in order of first appearance.
 
     `columns` are new ones with their kind; `values` the new values or words per column name; `declared` how
-    many values of a column are known to exist, whether met or not (a matrix declares its columns as words).
+    many values of a column are known to exist, whether met or not (a matrix declares its columns as words); `dates`
+    which of the columns are the seconds of dates.
     """
 
     classes: Sequence[Label] = ()
     columns: Sequence[tuple[str, Kind]] = ()
     values: Mapping[str, Sequence[Label]] = field(default_factory=dict)
     declared: Mapping[str, int] = field(default_factory=dict)
+    dates: Sequence[str] = ()
 
     def __bool__(self) -> bool:
         return bool(self.classes or self.columns or self.values)
@@ -211,7 +216,9 @@ class Schema:
         self.closed = self.declared.classes is not None
         self.clear_columns()
         for name, kind in self.declared.columns.items():
-            if isinstance(kind, str):
+            if isinstance(kind, str) and kind == DATE:
+                self.dates.add(name)  # its columns come with its values, as all of them do
+            elif isinstance(kind, str):
                 self.add_column(name, _kind(name, kind))
             else:
                 self.add_column(name, Kind.NOMINAL, kind)
@@ -227,6 +234,7 @@ class Schema:
 
     def clear_columns(self) -> None:
         """Forget all columns."""
+        self.dates: set[str] = set()  # columns of dates, which are learned as seconds and as parts
         self.place: dict[str, tuple[Kind, int]] = {}
         self.vocabularies: dict[str, Vocabulary] = {}
         self._names: dict[Kind, list[str]] = {kind: [] for kind in Kind}
@@ -262,6 +270,7 @@ class Schema:
             self.add_column(name, kind)
         for name, values in growth.values.items():
             self.vocabularies[name].extend(values)
+        self.dates.update(growth.dates)
         for name, declared in growth.declared.items():
             self.vocabularies[name].declared = max(self.vocabularies[name].declared, declared)
 
@@ -281,6 +290,7 @@ class Schema:
         twin = other.copy()
         self.declared, self.closed, self.classes = twin.declared, twin.closed, twin.classes
         self.place, self.vocabularies, self._names = twin.place, twin.vocabularies, twin._names
+        self.dates = twin.dates
 
     def __deepcopy__(self, memo: dict[int, object]) -> Schema:
         twin = self.copy()
@@ -293,7 +303,7 @@ class Schema:
         twin = Schema.__new__(Schema)
         twin.declared, twin.closed = self.declared, self.closed
         twin.classes = self.classes.copy()
-        twin.place = dict(self.place)
+        twin.place, twin.dates = dict(self.place), set(self.dates)
         twin._names = {kind: list(names) for kind, names in self._names.items()}
         twin.vocabularies = {name: v.copy() for name, v in self.vocabularies.items()}
         return twin
@@ -312,6 +322,6 @@ def _kind(name: str, kind: str) -> Kind:
         return Kind(kind)
     except ValueError:
         raise SchemaError(
-            f"column {name!r} is declared as {kind!r}; a kind is one of {', '.join(repr(k.value) for k in Kind)}, "
-            "and the values of a nominal column are given as a list"
+            f"column {name!r} is declared as {kind!r}; a kind is one of {', '.join(repr(k.value) for k in Kind)} and "
+            f"{DATE!r}, and the values of a nominal column are given as a list"
         ) from None

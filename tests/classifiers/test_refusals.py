@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import copy
+import inspect
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
 import pytest
 from tests.reach import reach
 
-from bayou import AODE, Bagging, BernoulliNB, ComplementNB, EcocNB, MEstimate, MultinomialNB, NaiveBayes
+import bayou
+from bayou import (
+    AODE,
+    Bagging,
+    BernoulliNB,
+    ComplementNB,
+    EcocNB,
+    MEstimate,
+    MultinomialNB,
+    NaiveBayes,
+    classifiers,
+    ensembles,
+)
 from bayou.errors import BayouError, DataError, MergeError, MergeWarning, NotFittedError, SchemaError
 from bayou.kernels import value_counts
 from bayou.testing.contract import fingerprint
@@ -163,3 +177,21 @@ def test_what_cannot_be_is_refused_in_a_sentence(wrong, told):
     with pytest.raises(BayouError, match=told):
         wrong(model)
     assert fingerprint(model) == before
+
+
+@pytest.mark.parametrize("name", sorted({*classifiers.__all__, *ensembles.__all__}))
+def test_a_parameter_of_the_wrong_type_is_bayous_own_error(name: str) -> None:
+    """Whatever is passed, a model is made or says why not: no error comes from inside."""
+    cls = getattr(bayou, name)
+    for parameter in inspect.signature(cls).parameters:
+        for value in ("nonsense", object()):
+            with suppress(BayouError):
+                cls(**{parameter: value}).learn_many([{"x": 1.0}, {"x": 2.0}], ["p", "q"])
+
+
+def test_without_a_class_there_are_no_probabilities() -> None:
+    model = bayou.NaiveBayes()
+    model.learn_many([{"x0": 1.0}], [None])
+    for method in (model.predict, model.predict_proba, model.predict_log_proba):
+        with pytest.raises(NotFittedError, match="has met no class yet"):
+            method([[1.0]])

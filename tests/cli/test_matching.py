@@ -129,9 +129,54 @@ def test_the_advice_about_too_many_classes_can_be_typed(tmp_path: Path) -> None:
     assert len(load(out).labels()) == 10_001
 
 
-def test_dates_read_as_names_are_told(tmp_path: Path) -> None:
+def test_dates_are_learned_as_parts_and_told_once(tmp_path: Path) -> None:
     path, out = tmp_path / "x.csv", tmp_path / "m.bayou"
     path.write_text("when,a,c\n" + "".join(f"2026-01-{1 + i % 28:02},{i},{'pq'[i % 2]}\n" for i in range(60)))
+    said = bayou("learn", path, "-t", "c", "-o", out).stderr
+    assert said.startswith("warning: dates in 'when' are learned as seconds (a trend) and as .hour")
+    assert said.count("dates in 'when'") == 1
+    assert "--nominal when" in said
+    assert "1 numeric + 1 date columns" in said
+    assert {"when", "when.weekday", "when.month", "a"} == {*load(out).schema_.place}
+    assert "dates in" not in bayou("learn", path, "-t", "c", "-o", out, "-q").stderr
+    both = bayou("evaluate", path, "-t", "c", "-m", "nb,wnb", "--json").stderr
+    assert both.count("dates in 'when'") == 1
+    shards = bayou("learn", path, path, "-t", "c", "-o", out, "-j", 2).stderr
+    assert shards.count("dates in 'when'") == 1
+    said = bayou("predict", out, path, "-o", tmp_path / "out.csv").stderr
+    assert "60 rows scored" in said
+    assert "not in the file" not in said
+    assert "dates in" not in said
+    assert (tmp_path / "out.csv").read_text().splitlines()[1].startswith('"2026-01-01",0,"p",')
+    explained = bayou("explain", out, path, "--row", 3).stdout
+    assert "when = 2026-01-04  -0.06" in explained  # all that the date tells
+    (tmp_path / "row.json").write_text('{"when": "2026-01-04", "a": 3, "c": "p"}')
+    assert bayou("explain", out, tmp_path / "row.json").stdout == explained.replace("a = 3.0", "a = 3  ")
+    for word in ("nominal", "ignore"):
+        assert "dates in" not in bayou("learn", path, "-t", "c", f"--{word}", "when", "-o", out).stderr
+        assert "when.month" not in load(out).schema_.place
+
+
+def test_a_file_without_any_date_is_read_as_the_model_learned_it(tmp_path: Path) -> None:
+    path, out, later = tmp_path / "x.csv", tmp_path / "m.bayou", tmp_path / "y.csv"
+    path.write_text(
+        "when,c\n" + "".join(f"2026-01-{1 + i % 28:02}T1{i % 2}:00,{'pq'[i % 2]}\n" for i in range(60))
+    )
+    bayou("learn", path, "-t", "c", "-o", out, "-q")
+    later.write_text('when\n""\n' + "?\n" * 1000 + "2026-02-01T10:00\n")
+    lines = bayou("predict", out, later, "-q").stdout.splitlines()
+    assert lines[-1].startswith('"2026-02-01T10:00","p",')
+    later.write_text("when\n2026-02-01T10:00\n2026-02-01T10:00\nnever\n")
+    said = bayou("predict", out, later, "-o", tmp_path / "out.csv", code=1).stderr
+    assert "line 4, row 2, column 'when': not a date: 'never'" in said
+    assert "--nominal when" in said
+    said = bayou("predict", out, later, "-o", tmp_path / "out.csv", "--policy", "missing").stderr
+    assert "rejected: 1 x not a date" in said
+
+
+def test_dates_in_other_forms_are_told(tmp_path: Path) -> None:
+    path, out = tmp_path / "x.csv", tmp_path / "m.bayou"
+    path.write_text("when,a,c\n" + "".join(f"{1 + i % 28}/1/2026,{i},{'pq'[i % 2]}\n" for i in range(60)))
     said = bayou("learn", path, "-t", "c", "-o", out).stderr
     assert said.startswith("warning: column 'when' looks like dates, and is read as names")
     assert said.count("looks like dates") == 1

@@ -37,6 +37,25 @@ def test_help_imports_nothing_heavy() -> None:
     assert found.stdout == b"[]\n"
 
 
+def test_a_command_imports_neither_pandas_nor_scipy(tmp_path: Path) -> None:
+    """Pyarrow and Numba look for them, which takes each half a second; rows that come from files need none."""
+    code = (
+        "import atexit, sys; from bayou.cli import main;"
+        "atexit.register(lambda: print(sorted({'pandas', 'scipy'} & set(sys.modules)))); main()"
+    )
+    for path, text in (
+        (
+            tmp_path / "x.arff",
+            "@relation r\n@attribute a real\n@attribute c {p,q}\n@data\n" + "1,p\n2,q\n" * 30,
+        ),
+        (tmp_path / "x.csv", "a,c\n" + "x,p\ny,q\n" * 30),
+    ):
+        path.write_text(text)
+        command = [sys.executable, "-c", code, "evaluate", str(path), "-t", "c", "-q", "--json"]
+        found = subprocess.run(command, capture_output=True, check=True, timeout=120)
+        assert found.stdout.splitlines()[-1] == b"[]"
+
+
 def test_results_and_remarks_go_apart(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("a,c\n" + "x,p\ny,q\n" * 30)

@@ -32,7 +32,9 @@ def read(data: bytes) -> dict[str, Any]:
         return out
     first = document["schema"]["lists"]
     kinds = arrays["schema.kinds"][1]
-    columns = list(zip(lists[first], (("numeric", "nominal", "text")[k] for k in kinds), strict=True))
+    columns = list(
+        zip(lists[first], (("numeric", "nominal", "text", "numeric")[k] for k in kinds), strict=True)
+    )
     worded = [name for name, kind in columns if kind != "numeric"]
     table = arrays["schema.vocabularies"][1]
     return out | {

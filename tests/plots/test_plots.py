@@ -132,3 +132,15 @@ def test_baselines_can_be_told_apart_and_legends_cover_nothing(found: Evaluation
         legend, inside = one.get_legend().get_window_extent(), one.get_window_extent()
         assert legend.x0 >= inside.x1 - 1
         assert legend.x1 <= one.figure.bbox.x1 + 1
+
+
+def test_a_picture_says_what_it_is_of(found: Evaluation, models: dict[str, Any]) -> None:
+    assert len(drawn(plots.learning_curves(found["nb"])).lines) == 1
+    with pytest.raises(
+        SchemaError, match="a picture of an evaluation, which `prequential` gives, not of NaiveBayes"
+    ):
+        plots.learning_curves(models["nb"])
+    with pytest.raises(SchemaError, match="a picture of an evaluation"):
+        plots.confusion(models["nb"])
+    with pytest.raises(UnsupportedError, match="a picture of a model, not of Evaluation"):
+        plots.information(found)

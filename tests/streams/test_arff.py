@@ -107,11 +107,26 @@ def test_string_attributes_are_text(tmp_path: Path) -> None:
     assert cells(tmp_path, text)["t"] == ["hello, you", "bare words", None]
 
 
-def test_dates_are_refused_unless_ignored(tmp_path: Path) -> None:
-    text = "@relation r\n@attribute d DATE 'yyyy-MM-dd'\n@attribute x real\n@attribute c {a}\n@data\n'2020-01-01',1,a\n"
-    with pytest.raises(DataError, match=r"column 'd': attributes of type date .*ignore=\['d'\]"):
+def test_dates_in_words_are_refused_unless_ignored(tmp_path: Path) -> None:
+    head = "@relation r\n@attribute d DATE 'dd MMM yyyy'\n@attribute x real\n@attribute c {a}\n"
+    text = head + "@data\n'1 Jan 2020',1,a\n"
+    with pytest.raises(DataError, match=r"column 'd': attributes of type DATE .*ignore=\['d'\]"):
         opened(tmp_path, text)
     assert cells(tmp_path, text, ignore=["d"]) == {"x": [1.0], "c": ["a"]}
+    assert cells(tmp_path, text, nominal=["d"])["d"] == ["1 Jan 2020"]
+
+
+def test_dates_are_read_as_declared(tmp_path: Path) -> None:
+    head = "@relation r\n@attribute d DATE 'dd.MM.yyyy HH:mm'\n@attribute x real\n@attribute c {a}\n@data\n"
+    with opened(tmp_path, head + "6.1.2020 09:05,1,a\n?,1,a\n2020-01-07,2,a\n") as stream:
+        assert stream.columns["d"] == ColumnType("date")
+        assert stream.read(9).columns["d"].to_pylist() == ["2020-01-06T09:05", None, "2020-01-07"]
+    with opened(tmp_path, head + "'6.1.2020 09:05',1,a\n30.2.2020 09:05,1,a\n") as stream:
+        stream.read(1)
+        with pytest.raises(DataError, match=r"line 7, row 1, column 'd': not a date: '30.2.2020 09:05'"):
+            stream.read(1)
+    with opened(tmp_path, head + "{0 '6.1.2020 09:05'}\n{1 2}\n") as stream:
+        assert stream.read(9).columns["d"].to_pylist() == ["2020-01-06T09:05", "1970-01-01T00:00:00"]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import decimal
 from pathlib import Path
 from typing import Any
@@ -47,9 +46,7 @@ def test_kinds_from_types(tmp_path: Path) -> None:
         assert str(rows.labels.type) == "int64"
 
 
-@pytest.mark.parametrize(
-    "column", [[datetime.date(2020, 1, 1)], [[1, 2]], [{"a": 1}], [b"raw"], [datetime.timedelta(1)]]
-)
+@pytest.mark.parametrize("column", [[[1, 2]], [{"a": 1}], [b"raw"]])
 def test_types_that_are_refused_unless_ignored(tmp_path: Path, column: list[Any]) -> None:
     path = tmp_path / "a.parquet"
     pa.parquet.write_table(pa.table({"q": column, "x": [1.0], "y": ["a"]}), path)

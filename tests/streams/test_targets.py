@@ -49,10 +49,8 @@ def test_numbers_that_are_classes_are_not(tmp_path: Path, classes: int) -> None:
         assert len(stream.read(3_000) or ()) == 2_000
 
 
-@pytest.mark.parametrize(
-    "date", ["2026-11-16", "16.11.2026", "11/16/2026 21:12", "2026-11-16T21:12:13.5+01:00"]
-)
-def test_columns_of_dates_are_told(tmp_path: Path, date: str) -> None:
+@pytest.mark.parametrize("date", ["16.11.2026", "11/16/2026 21:12", "2026.11.16", "16 Nov 2026"])
+def test_dates_in_other_forms_are_told(tmp_path: Path, date: str) -> None:
     path, lines = tmp_path / "a.csv", tmp_path / "a.jsonl"
     path.write_text("when,y\n" + f"{date},p\n,q\n" * 5)
     lines.write_text(json.dumps({"when": date, "y": "p"}) + "\n")

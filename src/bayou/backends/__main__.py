@@ -9,21 +9,14 @@ import signal
 import sys
 import warnings
 
-
-class Spared:
-    """Makes SciPy and pandas look absent, which Numba and pyarrow would import: half a second that no shard needs."""
-
-    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        """Refuse scipy and pandas, which cost a worker its start-up time; leave all else to the next finder."""
-        if name.partition(".")[0] in ("scipy", "pandas"):
-            raise ModuleNotFoundError(f"a worker does without {name}")
+from bayou.lazy import Absent
 
 
 def main(handle: int) -> None:
     """Be a worker; the job comes from standard input."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent decides
     warnings.simplefilter("ignore")  # the caller, who reads the same files, has been warned
-    sys.meta_path.insert(0, Spared())
+    sys.meta_path.insert(0, Absent("scipy", "pandas"))
     from multiprocessing.connection import Connection
 
     from bayou import files

@@ -45,6 +45,7 @@ def fit_files(
     nominal: Collection[str] = (),
     numeric: Collection[str] = (),
     text: Collection[str] = (),
+    date: Collection[str] = (),
     ignore: Collection[str] = (),
     policy: Policy = "strict",
     format: str | None = None,
@@ -65,7 +66,7 @@ def fit_files(
         A classifier; it stays as it is.
     jobs
         Number of processes, by default one per core; 1 learns in this process.
-    target, nominal, numeric, text, ignore, policy, format
+    target, nominal, numeric, text, date, ignore, policy, format
         As in `open_stream`, for every file; kinds of columns not given are those of the first file.
     shard_bytes
         Size of the shards; by default a 64th of all bytes, but at least 4 MiB and at most 128 MiB. Parquet is
@@ -86,8 +87,8 @@ def fit_files(
     'UP'
     """
     options = {
-        "target": target, "nominal": nominal, "numeric": numeric, "text": text, "ignore": ignore,
-        "policy": policy, "format": format,
+        "target": target, "nominal": nominal, "numeric": numeric, "text": text, "date": date,
+        "ignore": ignore, "policy": policy, "format": format,
     }  # fmt: skip
     model: M = learn_files(paths, estimator, options, jobs, shard_bytes, on_progress).model
     return model
@@ -122,7 +123,9 @@ class Plan:
     def of(paths: Paths, estimator: Any, options: Mapping[str, Any], shard_bytes: int | None) -> Plan:
         """Look at the first rows, freeze what must be frozen, and cut."""
         names = found(paths)
-        lists = {name: listed(options.get(name, ())) for name in ("nominal", "numeric", "text", "ignore")}
+        lists = {
+            name: listed(options.get(name, ())) for name in ("nominal", "numeric", "text", "date", "ignore")
+        }
         opening = Opening.like(names[0], {**options, **lists})
         blank = prepared(estimator.fresh() if estimator.started else estimator, _opened(names, opening))
         job = ShardJob(files.dumps(blank), opening)

@@ -72,7 +72,7 @@ class Opening:
         other = {n: self.kinds[n] for n, c in source.columns.items() if self.kinds.get(n, c.kind) != c.kind}
         if other:
             source.close()
-            kinds = {kind: [*self.options.get(kind, ())] for kind in ("nominal", "numeric", "text")}
+            kinds = {kind: [*self.options.get(kind, ())] for kind in ("nominal", "numeric", "text", "date")}
             for name, kind in other.items():
                 kinds[kind].append(name)
             source = open_stream(shard.path, **{**self.options, **kinds})

@@ -24,7 +24,7 @@ from bayou.encoding.batch import weights
 from bayou.encoding.forms import picked
 from bayou.encoding.table import table_of
 from bayou.engines import Engine, Views
-from bayou.errors import DataError, NotFittedError, UnsupportedError
+from bayou.errors import BayouError, DataError, NotFittedError, SchemaError, UnsupportedError
 from bayou.hashing import hashed_order
 from bayou.kernels.posterior import posterior
 from bayou.laws import MergeLaw
@@ -111,7 +111,7 @@ class EstimatorCore(Parameterised):
     @property
     def law(self) -> MergeLaw:
         """What `merge` promises in the present state."""
-        return self._engine.law if self.started else self.build_engine().law
+        return self._engine.law if self.started else self._built().law
 
     @property
     def depends_on_order(self) -> bool:
@@ -122,19 +122,39 @@ class EstimatorCore(Parameterised):
         `cross_validate` then present the rows of a table in a hashed order: that of a table means
         nothing, and one sorted by class is ordinary.
         """
-        return (self._engine if self.started else self.build_engine()).depends_on_order
+        return (self._engine if self.started else self._built()).depends_on_order
 
     def reset(self, declared: Declared | None = None) -> None:
         """Forget everything and begin anew, with what is declared."""
-        self.begin(Schema(declared or self.declared()))
+        with self._types_refused():
+            declared = declared or self.declared()
+        if not isinstance(declared, Declared):
+            raise SchemaError(f"schema={declared!r}; it is a Declared(...), or None")
+        self.begin(Schema(declared))
 
     def begin(self, schema: Schema) -> None:
         """Begin, with nothing learned, over a schema that becomes the model's own."""
         check_rule(getattr(self, "decision", None))
-        engine = self.build_engine()
-        engine.begin(schema)
+        engine = self._built(schema)
         with self._changing():
             self._take(schema, engine, 0)
+
+    def _built(self, schema: Schema | None = None) -> Engine:
+        """A new engine, over a schema if one is given."""
+        with self._types_refused():
+            engine = self.build_engine()
+            if schema is not None:
+                engine.begin(schema)
+        return engine
+
+    @contextmanager
+    def _types_refused(self) -> Iterator[None]:
+        try:
+            yield
+        except BayouError:
+            raise
+        except (TypeError, ValueError, AttributeError, OverflowError) as problem:
+            raise SchemaError(f"{self!r} cannot be: a parameter has the wrong type ({problem})") from problem
 
     def _changing(self) -> Sync:
         """Inside `with self._changing()` no other thread changes the model or predicts with it."""

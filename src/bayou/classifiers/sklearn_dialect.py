@@ -71,12 +71,12 @@ class SklearnDialect(EstimatorCore):
 
     def predict_proba(self, X: Any) -> Floats:
         """[n, K] probabilities, columns in the order of `classes_`."""
-        self._require_fitted()
+        self._require_classes()
         return self.reading(lambda: self._proba(self._encoded(X)))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """[n, K] logarithms of `predict_proba`."""
-        self._require_fitted()
+        self._require_classes()
         return self.reading(lambda: self._log_proba(self._encoded(X)))
 
     def _log_proba(self, block: Block) -> Floats:
@@ -98,6 +98,13 @@ class SklearnDialect(EstimatorCore):
 
     def _encoded(self, X: Any) -> Block:
         return self.encode(self._same_columns(_table(X)))
+
+    def _require_classes(self) -> None:
+        self._require_fitted()
+        if not self.labels():
+            raise NotFittedError(
+                f"this {type(self).__name__} has met no class yet; learn labelled rows first"
+            )
 
     def _require_fitted(self) -> None:
         if self.started:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import signal
 import sys
 
+from bayou.lazy import Absent
+
 
 def main() -> None:
     """Entry point of the `bayou` command."""
     signal.signal(signal.SIGTERM, _stop)  # before the imports, which take longer than some wait
+    sys.meta_path.insert(0, Absent("scipy", "pandas"))  # rows come from files
     try:
         from bayou.cli.app import app
 

@@ -23,6 +23,7 @@ def compare(
     nominal: options.Nominal = [],
     numeric: options.Numeric = [],
     text: options.Text = [],
+    date: options.Date = [],
     ignore: options.Ignore = [],
     policy: options.Policy = "strict",
     format: options.Format = None,
@@ -38,7 +39,7 @@ def compare(
     from bayou.evaluate import compare as compare_models
     from bayou.streams import open_stream
 
-    wanted = options.stream(file, target, nominal, numeric, text, ignore, policy, None, format)
+    wanted = options.stream(file, target, nominal, numeric, text, date, ignore, policy, None, format)
     with open_stream(**wanted) as stream:
         found = compare_models(
             chosen,

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, ParamSpec, TextIO, TypeVar
 
-from bayou.errors import BayouError, OptionError
+from bayou.errors import BayouError, DateNote, OptionError
 from bayou.plain_text import CONTROLS, clean
 
 P = ParamSpec("P")
@@ -109,6 +109,8 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("default", UserWarning)
+                if kwargs.get("quiet"):
+                    warnings.simplefilter("ignore", DateNote)
                 warnings.showwarning = lambda message, *place, **more: warn(as_options(str(message)))
                 result = command(*args, **kwargs)
             sys.stdout.flush()
@@ -164,8 +166,8 @@ def as_options(message: str) -> str:
         message,
     )
     message = re.sub(r"schema=Declared\(columns=\{('[^']*'): '(\w+)'\}\)", r"\2=[\1]", message)
-    message = re.sub(r"\b(nominal|numeric|text|ignore)=\[((['\"]).*?\3)\]", _names_option, message)
-    message = re.sub(r"\b(nominal|numeric|text|ignore)=\[\.\.\.\]", r"--\1", message)
+    message = re.sub(r"\b(nominal|numeric|text|date|ignore)=\[((['\"]).*?\3)\]", _names_option, message)
+    message = re.sub(r"\b(nominal|numeric|text|date|ignore)=\[\.\.\.\]", r"--\1", message)
     message = re.sub(
         r"\b(target|policy|format)=(['\"])(.*?)\2", lambda m: f"--{m[1]} {_quoted(m[3])}", message
     )

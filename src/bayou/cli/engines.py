@@ -14,6 +14,7 @@ import typer
 
 from bayou.cli.console import UsageError, as_options, warn
 from bayou.cli.meter import Meter
+from bayou.lazy import Absent
 
 if TYPE_CHECKING:
     from bayou.backends.pool import Learned
@@ -86,6 +87,9 @@ def learned_apart(
 def _on_spark(
     paths: Sequence[str], learner: Any, stream: Mapping[str, Any], master: str | None, meter: Meter
 ) -> Learned:
+    sys.meta_path[:] = [
+        finder for finder in sys.meta_path if not isinstance(finder, Absent)
+    ]  # Spark needs them
     try:
         from pyspark.sql import SparkSession
     except ImportError:

@@ -43,6 +43,7 @@ def evaluate(
     nominal: options.Nominal = [],
     numeric: options.Numeric = [],
     text: options.Text = [],
+    date: options.Date = [],
     ignore: options.Ignore = [],
     policy: options.Policy = "strict",
     dead_letters: options.DeadLetters = None,
@@ -73,7 +74,7 @@ def evaluate(
         if path not in (None, "-"):
             check_writable(path)
     announce_compiling(quiet)
-    stream = options.stream(file, target, nominal, numeric, text, ignore, policy, dead_letters, format)
+    stream = options.stream(file, target, nominal, numeric, text, date, ignore, policy, dead_letters, format)
     results = {"curve": _absolute(curve), "report": _absolute(report), "confusion": confusion}
     job = Job.asked("evaluate", stream, rows, {"model": list(chosen), "window": window}, results)
     with checkpoints(checkpoint) as (place, found):

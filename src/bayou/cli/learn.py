@@ -35,6 +35,7 @@ def learn(
     nominal: options.Nominal = [],
     numeric: options.Numeric = [],
     text: options.Text = [],
+    date: options.Date = [],
     ignore: options.Ignore = [],
     policy: options.Policy = "strict",
     dead_letters: options.DeadLetters = None,
@@ -60,7 +61,9 @@ def learn(
     check_writable(out)
     announce_compiling(quiet)
     several = len(files) > 1 or any(map(is_several, files))
-    stream = options.stream(files[0], target, nominal, numeric, text, ignore, policy, dead_letters, format)
+    stream = options.stream(
+        files[0], target, nominal, numeric, text, date, ignore, policy, dead_letters, format
+    )
     job = Job.asked("learn", stream, rows, {"model": model}, {"out": os.path.abspath(out)})
     if several or jobs != 1 or engine != "local":
         done = learned_apart(job, files, learner, jobs, engine, master, checkpoint, quiet)

@@ -12,6 +12,7 @@ from bayou.cli.console import note, warn
 if TYPE_CHECKING:
     from bayou.streams.source import Source
 
+_TAKEN_ALIKE = [("nominal", "date"), ("numeric", "date"), ("date", "nominal"), ("date", "numeric")]
 MANY = 0.5  # of the model's columns; where so many are lacking, the answer is mostly the prior
 
 
@@ -20,6 +21,7 @@ def compare_columns(model: Any, offered: Collection[str], file: str, quiet: bool
 
     `offered` are the columns of the rows, or the words of a sparse stream.
     """
+    from bayou.encoding.dates import parts_of
     from bayou.errors import ColumnWarning, SchemaError
     from bayou.streams.read_options import listed
 
@@ -29,7 +31,7 @@ def compare_columns(model: Any, offered: Collection[str], file: str, quiet: bool
     columns, words = _known(model)
     if not columns and not words:
         return
-    given = set(offered)
+    given = {part for name in offered for part in (parts_of(name) if name in model.schema_.dates else [name])}
     if not (given & words or given & {*columns}):
         what = "words" if words and not columns else "columns"
         raise SchemaError(
@@ -50,7 +52,7 @@ def compare_columns(model: Any, offered: Collection[str], file: str, quiet: bool
 def is_known(model: Any, name: str) -> bool:
     """Whether the model learned a column or, of numbers that count words, a word with this name."""
     columns, words = _known(model)
-    return name in columns or name in words
+    return name in columns or name in words or name in model.schema_.dates
 
 
 def _known(model: Any) -> tuple[Sequence[str], set[str]]:
@@ -73,9 +75,10 @@ def matching(
 ) -> Source:
     """The stream, with columns of the kinds the model learned them as."""
     from bayou.errors import SchemaError
-    from bayou.schema import Kind
+    from bayou.schema import DATE, Kind
 
     kinds = {name: kind.value for name, (kind, _) in model.schema_.place.items()}
+    kinds |= dict.fromkeys(model.schema_.dates, DATE)
 
     def opened(by_kind: dict[str, list[str]]) -> Source:
         from bayou.streams import open_stream
@@ -91,13 +94,18 @@ def matching(
     other = {n: kinds[n] for n, c in stream.columns.items() if n in kinds and kinds[n] != c.kind}
     if not other:
         return stream
-    stream.close()
     if file == "-":
-        name, kind = next(iter(other.items()))
+        # The model itself turns dates into what it learned them as, and text into dates.
+        strange = [n for n, kind in other.items() if (kind, stream.columns[n].kind) not in _TAKEN_ALIKE]
+        if not strange:
+            return stream
+        name, kind = strange[0], other[strange[0]]
+        stream.close()
         raise SchemaError(
             f"column {name!r} is {kind} in the model but not on standard input; store the rows in a file first"
         )
-    return opened({kind.value: [n for n, k in other.items() if k == kind.value] for kind in Kind})
+    stream.close()
+    return opened({kind: [n for n, k in other.items() if k == kind] for kind in [*Kind, DATE]})
 
 
 def offered(stream: Source) -> Collection[str]:

@@ -54,6 +54,7 @@ Nominal = Annotated[
 ]
 Numeric = Annotated[list[str], typer.Option(metavar="COLUMNS", help="Columns to read as numeric.")]
 Text = Annotated[list[str], typer.Option(metavar="COLUMNS", help="Columns to read as text.")]
+Date = Annotated[list[str], typer.Option(metavar="COLUMNS", help="Columns to read as dates.")]
 Ignore = Annotated[list[str], typer.Option(metavar="COLUMNS", help="Columns to leave out.")]
 PolicyName = Literal["strict", "skip", "missing"]
 Policy = Annotated[
@@ -97,6 +98,7 @@ def stream(
     nominal: list[str],
     numeric: list[str],
     text: list[str],
+    date: list[str],
     ignore: list[str],
     policy: PolicyName = "strict",
     dead_letters: str | None = None,
@@ -109,6 +111,7 @@ def stream(
         "nominal": names(nominal),
         "numeric": names(numeric),
         "text": names(text),
+        "date": names(date),
         "ignore": names(ignore),
         "policy": policy,
         "dead_letters": dead_letters,
@@ -128,7 +131,9 @@ def described(title: str, stream: Source, rows: int) -> str:
     from bayou.plain_text import clean
 
     kinds = [column.kind for column in stream.columns.values()]
-    parts = [f"{kinds.count(kind):,} {kind}" for kind in ("numeric", "nominal", "text") if kind in kinds]
+    parts = [
+        f"{kinds.count(kind):,} {kind}" for kind in ("numeric", "nominal", "text", "date") if kind in kinds
+    ]
     if stream.vocabulary is not None:
         parts.append(f"{len(stream.vocabulary):,} words")
     target = f", target {clean(stream.target)}" if stream.target else ""

@@ -58,6 +58,7 @@ def predict(
     from bayou.cli.sinks import opened_sink
     from bayou.decisions import tell_unknown
     from bayou.errors import NotFittedError
+    from bayou.training.loop import lines_in_errors
 
     model = load_model(model_file)
     if not (model.started and model.labels()):
@@ -75,7 +76,8 @@ def predict(
             got = stream.read(BLOCK if rows is None else min(BLOCK, rows - done))
             if got is None:
                 break
-            scored, hits, known = _scored(model, got, target)
+            with lines_in_errors(stream, got):
+                scored, hits, known = _scored(model, got, target)
             right, labelled = right + hits, labelled + known
             kept = {} if only else {**got.columns, **({target: got.labels} if target else {})}
             sink.write(_together(kept, scored))
@@ -108,7 +110,7 @@ def _none(model: Any, stream: Source, only: bool) -> dict[str, Any]:
     """The columns of a result without rows."""
     import pyarrow as pa
 
-    types = {"numeric": pa.float64(), "nominal": pa.string(), "text": pa.string()}
+    types = {"numeric": pa.float64(), "nominal": pa.string(), "text": pa.string(), "date": pa.string()}
     kept = {} if only else {name: pa.array([], types[c.kind]) for name, c in stream.columns.items()}
     if stream.target and not only:
         kept[stream.target] = pa.array([], pa.string())

@@ -123,19 +123,20 @@ class _JsonLines:
                 name: None if isinstance(cell, float) and cell != cell else cell
                 for name, cell in zip(columns, cells, strict=True)
             }
-            self._file.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+            self._file.write(json.dumps(record, ensure_ascii=False, default=str).encode() + b"\n")
 
     def close(self) -> None:
         pass
 
 
 def _plain(values: Any) -> Any:
-    """An Arrow array of plain values: dictionaries are looked up."""
+    """An Arrow array of plain values: dictionaries are looked up, dates that were text are text again."""
     import pyarrow as pa
 
     array = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values)
     if pa.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
+    array = getattr(array, "storage", array)
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else cast(Any, array)
 
 

@@ -40,11 +40,12 @@ class Batch:
         self.new_columns: list[tuple[str, Kind]] = []
         self.new_values: dict[str, list[Label]] = {}
         self.declared: dict[str, int] = {}
+        self.new_dates: list[str] = []
         self.place: dict[str, tuple[Kind, int]] = {}
         self.counts = {kind: len(self.schema.names(kind)) for kind in Kind}
 
     def growth(self) -> Growth:
-        return Growth(self.new_classes, self.new_columns, self.new_values, self.declared)
+        return Growth(self.new_classes, self.new_columns, self.new_values, self.declared, self.new_dates)
 
     def labels(self, y: Any, n: int) -> Codes:
         if y is None:
@@ -146,6 +147,8 @@ class Batch:
             self.place[name] = (kind, self.counts[kind])
             self.counts[kind] += 1
             self.new_columns.append((name, kind))
+            if name in table.dates:
+                self.new_dates.append(name)
             self.schema_change_rows.append(row)
 
     def of_kind(self, table: Table, kind: Kind) -> list[tuple[int, str, Any]]:

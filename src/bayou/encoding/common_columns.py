@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bayou.encoding.batch import Batch
+from bayou.encoding.dates import parts_of
 from bayou.encoding.table import Table
 from bayou.encoding.words import WORDS
 from bayou.errors import ColumnWarning, listed, warn_user
@@ -29,6 +30,7 @@ def compare_columns(schema: Schema, table: Table, X: Any, warned: set[frozenset[
     if not schema.place or not table.n or len(warned) >= MOST_WARNED:
         return
     given = _given(table, X)
+    given |= {part for name in given & schema.dates for part in parts_of(name)}
     if not given or given in warned:
         return
     columns = [name for name in schema.place if name != WORDS]

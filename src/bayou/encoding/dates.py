@@ -2,49 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bayou.encoding.forms import is_arrow
+from bayou.dates import (
+    DATE_TEXT,
+    DAY,
+    LIMIT,
+    SECOND,
+    Dates,
+    Seconds,
+    far_or_near,
+    is_text,
+    names_of_dates,
+    parse_date,
+    parse_dates,
+    read_arrow,
+)
+from bayou.encoding.columns import NUMBERS, as_float
+from bayou.encoding.forms import as_arrow, is_arrow, one_array
 from bayou.encoding.missing import is_missing
 from bayou.encoding.table import Table
-from bayou.errors import DateNote, listed, warn_user
+from bayou.errors import DataError, DateNote, listed, warn_user
 from bayou.schema import Kind, Schema
 
 HOURS = [f"{hour:02}" for hour in range(24)]
 WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-PARTS = {"hour": HOURS, "weekday": WEEKDAYS, "month": MONTHS}
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+PARTS = ("hour", "weekday", "month")
+_EPOCH = date(1970, 1, 1).toordinal()
+_TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)
 
 
-def with_parts_of_dates(table: Table, schema: Schema, learn: bool) -> Table:
+def with_parts_of_dates(table: Table, schema: Schema, learn: bool, start: int = 0) -> Table:
     """The table with four columns for each of dates: `when` in seconds, `when.hour`, `when.weekday`, `when.month`.
 
     Hour, weekday and month are those of the clock a value was written by; seconds count from 1970 in UTC, and a value
     without a time zone is taken as UTC. Days without a time have no hour. Times of day and spans of time are seconds.
-    A column that is declared nominal keeps its dates as names; one that the table itself has is left alone.
+    Text is taken for dates only if a stream says so, or the schema.
+    A column that is declared nominal keeps its dates as names, one that is numeric has the seconds alone; and a column
+    that the table itself has is left alone.
     """
-    dated = {j: column for j, column in enumerate(table.columns) if _is_dates(column)}
+    dated = [j for j, c in enumerate(table.columns) if _is_dates(c, table.names[j] in schema.dates)]
     if not dated:
         return table
     names, columns = list(table.names), list(table.columns)
-    for j, column in dated.items():
-        if schema.kind(names[j]) in (Kind.NOMINAL, Kind.TEXT):
-            columns[j] = [None if is_missing(value) else str(value) for value in _objects(column)]
+    found: list[str] = []
+    for j in dated:
+        name, kind = names[j], schema.kind(names[j])
+        if kind in (Kind.NOMINAL, Kind.TEXT):
+            columns[j] = _names(columns[j], name, start)
             continue
-        columns[j], parts = _taken_apart(_objects(column))
-        for part, values in parts.items():
-            if f"{names[j]}.{part}" not in table.names:
-                names.append(f"{names[j]}.{part}")
+        dates, seconds = _read(columns[j], name, start)
+        columns[j] = seconds.tolist()
+        if dates is None or (kind is Kind.NUMERIC and name not in schema.dates):
+            continue
+        found.append(name)
+        for part, values in zip(PARTS, _parts(dates), strict=True):
+            own = f"{name}.{part}"
+            if own not in table.names and schema.kind(own) in (None, Kind.NOMINAL):
+                names.append(own)
                 columns.append(values)
     if learn:
-        _tell([table.names[j] for j in dated if schema.kind(table.names[j]) is None])
-    return replace(table, names=names, columns=columns)
+        _tell([name for name in found if schema.kind(name) is None])
+    return replace(table, names=names, columns=columns, dates=found)
+
+
+def parts_of(name: str) -> list[str]:
+    """The columns that a column of dates is learned as.
+
+    >>> parts_of("when")
+    ['when', 'when.hour', 'when.weekday', 'when.month']
+    """
+    return [name, *(f"{name}.{part}" for part in PARTS)]
 
 
 def _tell(new: Sequence[str]) -> None:
@@ -57,67 +92,137 @@ def _tell(new: Sequence[str]) -> None:
         )
 
 
-def _is_dates(values: Any) -> bool:
-    """Whether a column's type or else its first present value is a date, a time or a span of time."""
+def _is_dates(values: Any, declared: bool) -> bool:
+    """Whether a column's type or else its first present value is a date, a time or a span of time.
+
+    Strings are dates if they are `declared` to be.
+    """
     dtype = getattr(values, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind != "O":
-        return dtype.kind in "mM"
+        return dtype.kind in "mM" or (declared and dtype.kind in "UT")
     if is_arrow(values):
         from pyarrow import types
 
-        return bool(types.is_temporal(values.type))
+        kind = values.type.value_type if types.is_dictionary(values.type) else values.type
+        if types.is_temporal(kind) or getattr(kind, "extension_name", "") == DATE_TEXT:
+            return True
+        return declared and is_text(kind)
     if not isinstance(values, list | tuple | np.ndarray):
         return False
     first = next((value for value in values if not is_missing(value)), None)
-    return isinstance(first, date | time | timedelta | np.datetime64 | np.timedelta64)
+    return isinstance(first, _TIMES) or (declared and isinstance(first, str))
 
 
-def _objects(values: Any) -> Iterable[Any]:
-    """The cells as Python's dates, to the microsecond."""
+def _read(values: Any, name: str, start: int) -> tuple[Dates | None, Seconds]:
+    """A column's dates, or None if they are times of day or spans; and seconds, NaN where missing.
+
+    What lies too far off to be counted is infinite, and so missing in the end.
+    """
+    if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
+        return _from_numpy(values)
     if is_arrow(values):
-        import pyarrow as pa
-
-        t = values.type
-        if pa.types.is_timestamp(t):
-            values = values.cast(pa.timestamp("us", t.tz), safe=False)
-        elif pa.types.is_duration(t):
-            values = values.cast(pa.duration("us"), safe=False)
-        elif pa.types.is_time64(t):
-            values = values.cast(pa.time64("us"), safe=False)
-        return list(values.to_pylist())
-    return [_object(value) for value in values]
-
-
-def _object(value: Any) -> Any:
-    if isinstance(value, np.datetime64):
-        days = np.datetime_data(value.dtype)[0] in ("Y", "M", "W", "D")
-        return value.astype("M8[D]" if days else "M8[us]").item()
-    return value.astype("m8[us]").item() if isinstance(value, np.timedelta64) else value
-
-
-def _taken_apart(values: Iterable[Any]) -> tuple[Any, dict[str, list[str | None]]]:
-    seconds: list[Any] = []
-    parts: dict[str, list[str | None]] = {part: [] for part in PARTS}
-    for value in values:
-        missing = is_missing(value)
-        day = not missing and isinstance(value, date)
-        seconds.append(None if missing else _seconds(value))
-        parts["hour"].append(HOURS[value.hour] if day and isinstance(value, datetime) else None)
-        parts["weekday"].append(WEEKDAYS[value.weekday()] if day else None)
-        parts["month"].append(MONTHS[value.month - 1] if day else None)
-    return seconds, parts
+        values = one_array(values)
+        if hasattr(values, "dictionary"):
+            values = values.cast(values.type.value_type)
+        if not hasattr(values.type, "extension_name") and not is_text(values.type):
+            return read_arrow(values)
+        text = getattr(values, "storage", values)
+    else:
+        text = as_arrow(values)
+    if text is None or not is_text(text.type):
+        return _from_objects(values, name, start)
+    text = text.cast("large_string")
+    dates = parse_dates(text)
+    bad = text.is_valid().to_numpy(zero_copy_only=False) & ~dates.known
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise _no_date(text[row].as_py(), name, start + row)
+    return dates, dates.seconds()
 
 
-def _seconds(value: Any) -> Any:
-    """Seconds since 1970, of a day, or of a span; what is none of these stays, for the encoder to refuse."""
-    if isinstance(value, datetime):
-        plain = datetime(  # a Timestamp of pandas has nanoseconds, which would round otherwise
-            value.year, value.month, value.day, value.hour, value.minute, value.second, value.microsecond,
-            value.tzinfo, fold=value.fold,
-        )  # fmt: skip
-        return ((plain if plain.tzinfo else plain.replace(tzinfo=UTC)) - _EPOCH).total_seconds()
-    if isinstance(value, date):
-        return float((value - _EPOCH.date()).days * 86_400)
+def _no_date(value: Any, name: str, row: int) -> DataError:
+    return DataError(
+        "not a date",
+        row=row,
+        column=name,
+        value=value,
+        remedy="write it as 2026-11-16 or 2026-11-16T21:12:13+01:00, leave it out as missing, or declare the column "
+        f"nominal with schema=Declared(columns={{{name!r}: 'nominal'}})",
+    )
+
+
+def _from_numpy(values: NDArray[Any]) -> tuple[Dates | None, Seconds]:
+    known = ~np.isnat(values)
+    if values.dtype.kind == "m":
+        return None, np.where(known, values.astype("m8[us]").astype(np.int64) / SECOND, np.nan)
+    years = np.where(known, values.astype("M8[Y]").astype(np.int64), 0)
+    clock = np.where(
+        known & (np.abs(years) < 20_000),
+        values.astype("M8[us]").astype(np.int64),
+        np.sign(years) * (LIMIT + 1),
+    )
+    far = np.where(np.abs(clock) > LIMIT, np.sign(years), 0)
+    timed = np.datetime_data(values.dtype)[0] not in ("Y", "M", "W", "D")
+    return far_or_near(np.where(far == 0, clock, 0), np.zeros_like(clock), timed, known, far)
+
+
+def _from_objects(values: Sequence[Any], name: str, start: int) -> tuple[Dates | None, Seconds]:
+    n = len(values)
+    clock, ahead = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    timed, known = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    spans = np.full(n, np.nan)
+    for i, value in enumerate(values):
+        if is_missing(value) or (isinstance(value, np.generic) and np.isnat(value)):
+            continue
+        if isinstance(value, np.datetime64 | np.timedelta64):
+            dates, seconds = _from_numpy(np.array([value]))
+            spans[i] = seconds[0]
+            found = None if dates is None or not dates.known[0] else (dates.clock[0], 0, dates.timed[0])
+        else:
+            found = parse_date(value) if isinstance(value, str) else _date(value)
+            if found is None:
+                spans[i] = _span(value, name, start + i)
+        if found is not None:
+            (clock[i], ahead[i], timed[i]), known[i] = found, True
+    dates = Dates(clock, ahead, timed, known)
+    return dates if known.any() else None, np.where(known, dates.seconds(), spans)
+
+
+def _date(value: Any) -> tuple[int, int, bool] | None:
+    """What the clock showed, by how much it is ahead of UTC, and whether there is a time; None: no date."""
+    if not isinstance(value, date):
+        return None
+    day = (value.toordinal() - _EPOCH) * DAY
+    if not isinstance(value, datetime):
+        return day, 0, False
+    offset = value.utcoffset()
+    micros = (value.hour * 3600 + value.minute * 60 + value.second) * SECOND + value.microsecond
+    return day + micros, 0 if offset is None else offset // timedelta(microseconds=1), True
+
+
+def _span(value: Any, name: str, row: int) -> float:
+    """Seconds of a time of day or a span of time; a number is one already."""
     if isinstance(value, time):
-        return value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
-    return value.total_seconds() if isinstance(value, timedelta) else value
+        micros = (value.hour * 3600 + value.minute * 60 + value.second) * SECOND + value.microsecond
+        return micros / SECOND
+    if isinstance(value, timedelta):
+        return value // timedelta(microseconds=1) / SECOND
+    if isinstance(value, NUMBERS) and not isinstance(value, bool | np.bool_):
+        return as_float(value)
+    raise _no_date(value, name, row)
+
+
+def _parts(dates: Dates) -> list[NDArray[Any]]:
+    """Hour, weekday and month as names, None where there is none."""
+    hours = np.where(dates.timed, dates.clock // (3600 * SECOND) % 24, 24)
+    days = np.where(dates.known, (dates.clock // DAY + 3) % 7, 7)
+    months = dates.clock.view("M8[us]").astype("M8[M]").astype(np.int64) % 12
+    months = np.where(dates.known, months, 12)
+    named = ((HOURS, hours), (WEEKDAYS, days), (MONTHS, months))
+    return [np.array([*names, None], dtype=object)[index] for names, index in named]
+
+
+def _names(values: Any, name: str, start: int) -> Any:
+    """Dates as names; text as it stands in the file."""
+    text = getattr(getattr(values, "type", None), "extension_name", "") == DATE_TEXT
+    return values.storage if text else names_of_dates(*_read(values, name, start))

@@ -17,6 +17,7 @@ from bayou.encoding.lookup import Lookups
 from bayou.encoding.records import PlainRecords, present
 from bayou.encoding.table import Table, column_names, sparse_of_records, table_of
 from bayou.encoding.words import as_words
+from bayou.errors import DataError
 from bayou.kernels.scrub import all_usable, count_unusable, scrub
 from bayou.schema import Growth, Kind, Label, Schema
 
@@ -88,6 +89,13 @@ class Encoder:
         self, X: Any, y: Any = None, w: Any = None, *, start: int = 0, learn: bool = False
     ) -> tuple[Block, Growth]:
         """The rows as a block, and what the schema lacks; with `learn` off, unknown things count as missing."""
+        try:
+            return self._encoded(X, y, w, start, learn)
+        except DataError as problem:
+            problem.index = None if problem.row is None else problem.row - start
+            raise
+
+    def _encoded(self, X: Any, y: Any, w: Any, start: int, learn: bool) -> tuple[Block, Growth]:
         if self.numbers_are_words and isinstance(X, list) and X and all(isinstance(x, Mapping) for x in X):
             table = sparse_of_records(X, start)
         else:
@@ -95,7 +103,7 @@ class Encoder:
         if self.numbers_are_words:
             table = as_words(table, start)
         elif table.columns:
-            table = with_parts_of_dates(table, self.schema, learn)
+            table = with_parts_of_dates(table, self.schema, learn, start)
         batch = Batch(self.schema, self._lookups, self.numbers_are_words, start, learn)
         block = Block(
             numeric=np.empty((0, 0)),

@@ -53,6 +53,7 @@ class Table:
     sparse: Sparse | None = None
     named: bool = True
     complete: bool = True  # the names are all there are, as in a matrix or frame; records may bring more
+    dates: Sequence[str] = ()  # columns of dates, whose seconds and parts stand among the columns
 
     def take(self, where: slice | NDArray[np.int64]) -> Table:
         """Some rows: a range, or any places in any order."""

@@ -14,15 +14,17 @@ from bayou.persist.document import DocumentReader, DocumentWriter
 from bayou.schema import Declared, Kind, Label, Schema, Vocabulary
 
 NAMES = ("schema.kinds", "schema.vocabularies")
-KINDS = (Kind.NUMERIC, Kind.NOMINAL, Kind.TEXT)
+KINDS = (Kind.NUMERIC, Kind.NOMINAL, Kind.TEXT, Kind.NUMERIC)
+DATES = 3  # the second code of numeric columns
 MAX_DECLARED = 1 << 48
 
 
 def write_schema(schema: Schema, writer: DocumentWriter) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The part of the document and the arrays; label lists 0 and following are columns, classes, vocabularies.
 
-    schema.kinds : uint8[d], in order of arrival; schema.vocabularies : int64[1 + q + t, 2], the classes first:
-    how many entries are declared, and whether the "other" cell is in use.
+    schema.kinds : uint8[d], in order of arrival, 3 for numeric columns that are seconds of dates;
+    schema.vocabularies : int64[1 + q + t, 2], the classes first: how many entries are declared, and whether the
+    "other" cell is in use.
     """
     columns = list(schema.place)
     vocabularies = [schema.classes, *(schema.vocabularies[c] for c in columns if c in schema.vocabularies)]
@@ -31,7 +33,7 @@ def write_schema(schema: Schema, writer: DocumentWriter) -> tuple[dict[str, Any]
         writer.labels.add(vocabulary.values)
     document = {"declared": writer.value(schema.declared), "closed": schema.closed, "lists": first}
     return document, {
-        "schema.kinds": np.array([KINDS.index(schema.place[c][0]) for c in columns], dtype=np.uint8),
+        "schema.kinds": np.array([_code(schema, name) for name in columns], dtype=np.uint8),
         "schema.vocabularies": np.array(
             [[v.declared, int(v.overflowed)] for v in vocabularies], dtype=np.int64
         ).reshape(-1, 2),
@@ -53,11 +55,16 @@ def read_schema(document: object, arrays: Arrays, reader: DocumentReader) -> Sch
     except Exception as problem:  # a declaration that contradicts itself: the file is to blame
         raise ModelFileError(f"the file's declaration makes no schema: {problem}") from problem
     schema.closed = closed
+    declared_dates = schema.dates
     schema.clear_columns()
+    schema.dates |= declared_dates
     schema.classes = _vocabulary(reader.labels.read(first + 1), declared.max_classes, sizes[0], "the classes")
     number = first + 2
-    for name, kind in zip(columns, kinds, strict=True):
+    for name, code in zip(columns, kinds, strict=True):
+        kind = KINDS[code]
         schema.add_column(name, kind)
+        if code == DATES:
+            schema.dates.add(name)
         if kind is not Kind.NUMERIC:
             limit = schema.vocabularies[name].limit
             entry = sizes[number - first - 1]
@@ -68,12 +75,17 @@ def read_schema(document: object, arrays: Arrays, reader: DocumentReader) -> Sch
     return schema
 
 
-def _checked_arrays(arrays: Arrays, columns: int) -> tuple[list[Kind], list[list[int]]]:
+def _code(schema: Schema, name: str) -> int:
+    kind = schema.place[name][0]
+    return DATES if kind is Kind.NUMERIC and name in schema.dates else KINDS.index(kind)
+
+
+def _checked_arrays(arrays: Arrays, columns: int) -> tuple[list[int], list[list[int]]]:
     kinds, table = (arrays.get(name) for name in NAMES)
-    if kinds is None or kinds.dtype != np.uint8 or kinds.shape != (columns,) or kinds.max(initial=0) > 2:
-        raise ModelFileError("schema.kinds must give one of three kinds per column")
-    found = [KINDS[k] for k in kinds.tolist()]
-    rows = 1 + sum(kind is not Kind.NUMERIC for kind in found)
+    if kinds is None or kinds.dtype != np.uint8 or kinds.shape != (columns,) or kinds.max(initial=0) > DATES:
+        raise ModelFileError("schema.kinds must give one of three kinds per column, or 3 for dates")
+    found: list[int] = kinds.tolist()
+    rows = 1 + sum(KINDS[code] is not Kind.NUMERIC for code in found)
     if table is None or table.dtype != np.int64 or table.shape != (rows, 2):
         raise ModelFileError(f"schema.vocabularies must be int64[{rows}, 2]")
     return found, table.tolist()

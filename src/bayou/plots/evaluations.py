@@ -25,6 +25,10 @@ def one_of(found: One) -> Finding:
     """
     results = getattr(found, "results", None)
     if results is None:
+        if not hasattr(found, "confusion"):
+            raise SchemaError(
+                f"this is a picture of an evaluation, which `prequential` gives, not of {type(found).__name__}"
+            )
         return cast(Finding, found)
     chosen = [result for result in results.values() if not result.baseline] or list(results.values())
     if len(chosen) != 1:
@@ -37,9 +41,7 @@ def one_of(found: One) -> Finding:
     return cast(Finding, chosen[0])
 
 
-def learning_curves(
-    found: Evaluations, metric: str = "accuracy", form: str = "windowed", ax: Any = None
-) -> Any:
+def learning_curves(found: One, metric: str = "accuracy", form: str = "windowed", ax: Any = None) -> Any:
     """A metric over the rows, a line per model; `form` is "windowed", "running" or "faded".
 
     Baselines are grey: no-change dashed, the majority class dotted and darker.
@@ -51,7 +53,8 @@ def learning_curves(
     3
     """
     ax, place, rivals = axes(ax), 0, 0
-    for name, result in found.results.items():
+    results = found.results if hasattr(found, "results") else {one_of(found).name: one_of(found)}
+    for name, result in results.items():
         values = getattr(result.curve, form)[metric]
         if result.baseline:
             shade, dashes = BASELINES[rivals % len(BASELINES)]
@@ -61,7 +64,8 @@ def learning_curves(
             ax.plot(result.curve.rows, values, color=colour(place), label=plain(name))
             place += 1
     legend_beside(ax)
-    span = f"over the last {found.window:,} rows" if form == "windowed" and found.window else form
+    window = getattr(found, "window", None)
+    span = f"over the last {window:,} rows" if form == "windowed" and window else form
     return tidy(ax, f"{metric.replace('_', ' ')}, {span}", "rows")
 
 

@@ -146,6 +146,8 @@ def structure(model: Any, ax: Any = None) -> Any:
 
 
 def _inside(model: Any) -> ModelContents:
+    if not hasattr(model, "started"):
+        raise UnsupportedError(f"this is a picture of a model, not of {type(model).__name__}")
     found = contents(model)
     if found is None:
         raise UnsupportedError(f"{type(model).__name__} has learned nothing that could be shown")

@@ -11,9 +11,11 @@ import pyarrow.compute as pc
 from bayou.errors import DataError
 from bayou.streams import cells
 from bayou.streams.arff_cells import dense_row, sparse_row, without_comment
+from bayou.streams.arff_dates import DEFAULT, EPOCH, iso_writer
 from bayou.streams.arff_header import ArffAttribute, read_header
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.chunked import ChunkedSource, Outline
+from bayou.streams.dates import NO_DATE, dates
 from bayou.streams.delimited import parse
 from bayou.streams.policy import Chunk, Draft, Misfit, flush
 from bayou.streams.read_options import ReadOptions
@@ -21,7 +23,7 @@ from bayou.streams.records import Records, Spans, split
 from bayou.streams.source import ColumnType, DocumentTermMatrix
 
 _SPECIAL = (b"'", b'"', b"%", b"{", b"\\")
-_ARROW = {"numeric": pa.float64(), "nominal": cells.NOMINAL, "text": pa.string()}
+_ARROW = {"numeric": pa.float64(), "nominal": cells.NOMINAL, "text": pa.string(), "date": pa.string()}
 Row = Sequence[str | None] | Mapping[int, str | None]
 
 
@@ -40,8 +42,15 @@ class ArffSource(ChunkedSource):
         read_options.check(self._names)
         target = read_options.choose_target(self._names, self._names[-1])
         kept = read_options.kept(self._names, target)
-        found = {a.name: _kind(a) for a in self._attributes if a.name in kept or a.name == target}
+        found = {
+            a.name: _kind(a) if read_options.kind(a.name) is None else a.kind or ColumnType("nominal")
+            for a in self._attributes
+            if a.name in kept or a.name == target
+        }
         columns = read_options.typed(found)
+        formats = {a.name: a.format or DEFAULT for a in self._attributes}
+        dated = [name for name, column in columns.items() if column.kind == "date" and name != target]
+        self._iso = {name: iso_writer(formats[name]) or _as_it_is for name in dated}
         self._label = columns.pop(target) if target is not None else None
         classes = self._label.values if self._label is not None else None
         numeric = bool(columns) and all(column.kind == "numeric" for column in columns.values())
@@ -70,17 +79,15 @@ class ArffSource(ChunkedSource):
             columns = self._simple(chunk)
             if columns is not None:
                 rows = len(next(iter(columns.values()), ()))
-                return Chunk(columns, rows, rows)
+                return Chunk(columns, rows, rows, lines=self._records.lines_of(chunk))
         # A remark is a line of the file but no record.
         starts = [
             start
             for start, line in zip(Spans.of(chunk).starts.tolist(), split(chunk), strict=True)
             if (bare := line.strip()) and not bare.startswith(b"%")
         ]
-        draft = self._careful(chunk)
-        return flush(
-            draft, self._read_options.policy, record, lambda i: self._records.line_of(chunk, starts[i])
-        )
+        line_of = self._records.bytes_to_lines(chunk)
+        return flush(self._careful(chunk), self._read_options.policy, record, lambda i: line_of(starts[i]))
 
     def _simple(self, chunk: bytes) -> dict[str, pa.Array] | None:
         """The chunk read as CSV, if it is as plain as that."""
@@ -102,6 +109,10 @@ class ArffSource(ChunkedSource):
                         return None
                     column = pa.DictionaryArray.from_arrays(codes.take(column.indices), list(kind.values))
                 elif not pc.ascii_trim(values, " \t").equals(values):
+                    return None
+            elif name in self._iso:
+                column, bad = self._dates(name, column)
+                if bad.any():
                     return None
             elif kind.kind == "text" and not pc.ascii_trim(column, " \t").equals(column):
                 return None
@@ -128,7 +139,7 @@ class ArffSource(ChunkedSource):
         draft = Draft({}, np.array(records, np.int64), len(lines), lines.__getitem__, misfits)
         for name, kind in self._kinds().items():
             number = self._names.index(name)
-            default = kind.values[0] if kind.values else "0"
+            default = kind.values[0] if kind.values else EPOCH if name in self._iso else "0"
             column = [row.get(number, default) if isinstance(row, Mapping) else row[number] for row in rows]
             draft.columns[name] = self._fitted(name, kind, pa.array(column, pa.string()), draft)
         if self._words is not None:
@@ -148,6 +159,10 @@ class ArffSource(ChunkedSource):
             values, bad = cells.numbers(column, ())
             draft.mark(name, bad, "not a number", column)
             return values
+        if name in self._iso:
+            found, bad = self._dates(name, column)
+            draft.mark(name, bad, NO_DATE, column)
+            return found
         if kind.values is None:
             return column.cast(_ARROW[kind.kind]) if name != self.target else column
         codes = pc.index_in(column, pa.array(kind.values), skip_nulls=True)
@@ -155,6 +170,11 @@ class ArffSource(ChunkedSource):
         draft.mark(name, bad, "not one of the declared values", column)
         coded = pa.DictionaryArray.from_arrays(codes, list(kind.values))
         return coded.cast(pa.string()) if name == self.target else coded
+
+    def _dates(self, name: str, column: pa.Array) -> tuple[pa.Array, cells.Marks]:
+        """Dates of the declared format, or already in ISO 8601, and a mark where a cell is neither."""
+        text = pc.coalesce(self._iso[name](column), column)
+        return dates(text, ())
 
     def _counted(self, ids: Mapping[int, int], rows: Sequence[Row], draft: Draft) -> DocumentTermMatrix:
         indptr = [0]
@@ -179,11 +199,15 @@ class ArffSource(ChunkedSource):
         return DocumentTermMatrix(ends.astype(np.int64), np.array(words, np.int32)[keep], values[keep], names)
 
 
+def _as_it_is(cells: pa.Array) -> pa.Array:
+    return cells
+
+
 def _kind(attribute: ArffAttribute) -> ColumnType:
     if attribute.kind is None:
         raise DataError(
             f"attributes of type {attribute.declared} are not supported",
             column=attribute.name,
-            remedy=f"leave it out: ignore=[{attribute.name!r}]",
+            remedy=f"leave it out: ignore=[{attribute.name!r}]; or read it as names: nominal=[{attribute.name!r}]",
         )
     return attribute.kind

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bayou.errors import DataError
 from bayou.streams import limits
 from bayou.streams.arff_cells import QUOTED, split_cells, unquoted, without_comment
+from bayou.streams.arff_dates import DEFAULT, iso_writer
 from bayou.streams.delimited import skip_mark
 from bayou.streams.records import Records
 from bayou.streams.source import ColumnType
@@ -18,11 +19,12 @@ _NUMERIC = ("numeric", "real", "integer")
 
 @dataclass(frozen=True)
 class ArffAttribute:
-    """One declared attribute; `kind` None: a type that can only be ignored."""
+    """One declared attribute; `kind` None: a type that can only be ignored. Dates have a format."""
 
     name: str
     kind: ColumnType | None
     declared: str
+    format: str = ""
 
 
 def read_header(records: Records) -> list[ArffAttribute]:
@@ -63,6 +65,8 @@ def parse_attribute(line: str) -> ArffAttribute:
     ('x', '?', "it's")
     >>> parse_attribute("@attribute day Integer").kind.kind
     'numeric'
+    >>> parse_attribute("@attribute day date 'dd.MM.yyyy'").format
+    'dd.MM.yyyy'
     """
     try:
         line.encode()
@@ -90,9 +94,18 @@ def parse_attribute(line: str) -> ArffAttribute:
     if kind == "string":
         return ArffAttribute(name, ColumnType("text"), kind)
     if kind == "date":
-        return ArffAttribute(name, None, kind)
+        format = declared[len("date") :].strip()
+        quoted = split_cells(format)
+        format = quoted[0][0] if quoted and len(quoted) == 1 and quoted[0][0] else format or DEFAULT
+        known = iso_writer(format) is not None
+        return ArffAttribute(
+            name, ColumnType("date") if known else None, declared if not known else kind, format
+        )
     if kind == "relational":
         raise DataError("relational attributes are not supported", column=name, remedy="flatten the file")
     raise DataError(
-        "unknown attribute type", column=name, value=declared, remedy="numeric, string or a list {a,b,c}"
+        "unknown attribute type",
+        column=name,
+        value=declared,
+        remedy="numeric, string, date or a list {a,b,c}",
     )

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from bayou.streams.dates import DATE
+from bayou.streams.dates import count_dates, looks_like_date
+from bayou.streams.source import Kind
 
 Label = Literal["string", "int64", "float64", "bool"]
 Marks = NDArray[np.bool_]
@@ -82,8 +83,9 @@ def label_type(sample: pa.Array) -> Label:
 class Sample:
     """The first rows of a stream, cell by cell as bytes: which columns hold numbers, and what labels look like.
 
-    A column is numeric if more than half of its present cells are numbers, or none is present. So a stray word
-    does not turn a column of numbers into a nominal one without a sound: it is reported.
+    A column is numeric if more than half of its present cells are numbers, or none is present; and of dates if more
+    than half are dates. So a stray word does not turn a column of numbers into a nominal one without a sound: it is
+    reported.
     """
 
     def __init__(self, columns: Mapping[str, pa.Array]) -> None:
@@ -102,17 +104,23 @@ class Sample:
         i = self._place[name]
         return bool(self._present[i] == 0 or 2 * self._numbers[i] > self._present[i])
 
-    def is_date(self, name: str) -> bool:
-        """Whether more than half of the column's cells are dates."""
-        i = self._place[name]
+    def kind(self, name: str) -> Kind:
+        """Kind of the column: numeric, date or nominal, whatever more than half of its present cells are."""
         if self.is_numeric(name):
-            return False
-        cells = self._text.slice(i * self._size, self._size)
-        return bool(2 * (pc.sum(_matches(cells, DATE)).as_py() or 0) > self._present[i])
+            return "numeric"
+        return "date" if 2 * count_dates(self._cells(name)) > self._present[self._place[name]] else "nominal"
+
+    def looks_like_dates(self, name: str) -> bool:
+        """Whether more than half of the column's cells are dates in any of the usual ways."""
+        cells = self._cells(name).drop_null().to_pylist()
+        return 2 * sum(map(looks_like_date, cells)) > len(cells)
 
     def label_type(self, name: str) -> Label:
         """Type of a target."""
-        return label_type(self._text.slice(self._place[name] * self._size, self._size))
+        return label_type(self._cells(name))
+
+    def _cells(self, name: str) -> pa.Array:
+        return self._text.slice(self._place[name] * self._size, self._size)
 
 
 def _matches(cells: pa.Array, pattern: str) -> pa.Array:

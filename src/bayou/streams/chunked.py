@@ -61,6 +61,7 @@ class ChunkedSource:
         self._fault: DataError | None = None
         self._share = 0.0  # done before the current chunk
         self._asked = False  # whether the target was looked at
+        self._read: list[tuple[Chunk, int, int]] = []  # what was handed out last: rows of chunks
 
     def _load(self, record: int) -> Chunk | None:
         """Parse the chunk at the feed's place and go on behind it; its first record is number `record`."""
@@ -79,10 +80,19 @@ class ChunkedSource:
             self._taken += k
             missing -= k
             self._tell(self._taken)
+        self._read = parts
         if parts:
             return self._rows(parts, n - missing)
         if self._fault is not None:
             raise self._fault
+        return None
+
+    def line_of(self, row: int) -> int | None:
+        """The line of the file at which a row begins, counted from 0 among those handed out last; None: unknown."""
+        for chunk, start, size in self._read:
+            if row < size:
+                return None if chunk.lines is None else chunk.lines(start + row)
+            row -= size
         return None
 
     def position(self) -> Mapping[str, int]:

@@ -12,11 +12,13 @@ import pyarrow.compute as pc
 import pyarrow.ipc
 import pyarrow.parquet
 
+from bayou.dates import is_text, names_of_dates, read_arrow
 from bayou.errors import DataError
 from bayou.streams import cells, limits
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.cells import Label
 from bayou.streams.chunked import ChunkedSource, Feed, Outline
+from bayou.streams.dates import NO_DATE, dates, remedy
 from bayou.streams.policy import Chunk, Draft, flush
 from bayou.streams.read_options import ReadOptions
 from bayou.streams.source import ColumnType
@@ -230,8 +232,12 @@ def _kind(field: pa.Field) -> ColumnType:
     kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
     if _is_number(kind) or pa.types.is_null(kind):
         return ColumnType("numeric")
-    if _is_text(kind) or pa.types.is_boolean(kind):
+    if is_text(kind) or pa.types.is_boolean(kind):
         return ColumnType("nominal")
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return ColumnType("date")
+    if pa.types.is_time(kind) or pa.types.is_duration(kind):
+        return ColumnType("numeric")
     raise DataError(
         f"columns of type {kind} are not supported",
         column=field.name,
@@ -245,6 +251,12 @@ def _label(field: pa.Field) -> Label:
         return "bool"
     if pa.types.is_integer(kind):
         return "int64"
+    if pa.types.is_temporal(kind):
+        raise DataError(
+            f"a target of type {kind} is a quantity, not a class",
+            column=field.name,
+            remedy="cut it into ranges first",
+        )
     return "float64" if _kind(field).kind == "numeric" else "string"
 
 
@@ -252,12 +264,8 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
-
-
 def _fitted(draft: Draft, name: str, kind: str, column: pa.Array) -> pa.Array:
-    """The column as float64, dictionary, string or label; what does not fit is marked in the draft."""
+    """The column as float64, dictionary, string, dates or label; what does not fit is marked in the draft."""
     if pa.types.is_dictionary(column.type):
         plain = column.type == cells.NOMINAL and kind == "nominal"
         column = column if plain else column.cast(column.type.value_type)
@@ -270,8 +278,15 @@ def _fitted(draft: Draft, name: str, kind: str, column: pa.Array) -> pa.Array:
             draft.mark(name, bad.to_numpy(zero_copy_only=False), "a label beyond 2^63", column)
             column = pc.if_else(bad, pa.scalar(None, pa.uint64()), column)
         return column.cast(pa.int64())
+    if pa.types.is_temporal(column.type):
+        return column if kind == "date" else _undated(column, kind)
+    if kind == "date":
+        text = column.cast(pa.string())
+        column, marks = dates(text)
+        draft.mark(name, marks, NO_DATE, text, remedy(name))
+        return column
     if kind == "numeric":
-        if _is_text(column.type):
+        if is_text(column.type):
             text = column.cast(pa.string())
             values, marks = cells.numbers(text)
             draft.mark(name, marks, "not a number", text)
@@ -279,3 +294,12 @@ def _fitted(draft: Draft, name: str, kind: str, column: pa.Array) -> pa.Array:
         return column.cast(pa.float64(), safe=False)
     text = column if column.type == cells.NOMINAL else column.cast(pa.string())
     return text.dictionary_encode() if kind == "nominal" and text.type != cells.NOMINAL else text
+
+
+def _undated(column: pa.Array, kind: str) -> pa.Array:
+    """Dates, times of day and spans as seconds or, if they are to be nominal or text, as names."""
+    dates, seconds = read_arrow(column)
+    if kind == "numeric":
+        return pa.array(seconds, pa.float64(), mask=seconds != seconds)
+    text = pa.array(names_of_dates(dates, seconds), pa.string())
+    return text.dictionary_encode() if kind == "nominal" else text

@@ -12,7 +12,7 @@ from bayou.errors import DataError
 from bayou.streams import cells, limits
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.chunked import ChunkedSource, Outline
-from bayou.streams.dates import tell_dates
+from bayou.streams.dates import NO_DATE, dates, remedy, tell_dates
 from bayou.streams.policy import Chunk, Draft, Misfit, flush
 from bayou.streams.read_options import ReadOptions
 from bayou.streams.records import Records, Spans, masked, split
@@ -38,8 +38,11 @@ class DelimitedSource(ChunkedSource):
         if target is not None and read_options.kind(target) is not None:
             self._label = "float64" if read_options.kind(target) == "numeric" else "string"
         kept = read_options.kept(self._names, target)
-        found = {name: ColumnType("numeric" if sample.is_numeric(name) else "nominal") for name in kept}
-        tell_dates([name for name in kept if read_options.kind(name) is None and sample.is_date(name)])
+        found = {name: ColumnType(sample.kind(name)) for name in kept}
+        unsure = [
+            name for name, column in found.items() if column.kind == "nominal" and not read_options.kind(name)
+        ]
+        tell_dates([name for name in unsure if sample.looks_like_dates(name)])
         outline = Outline(read_options.typed(found), target)
         super().__init__(outline, read_options.rejects(), self._records)
 
@@ -58,8 +61,13 @@ class DelimitedSource(ChunkedSource):
             columns[self.target], bad = cells.labels(columns[self.target], self._label)
             if bad.any():
                 return self._flushed(chunk, record)
+        for name, column in self.columns.items():
+            if column.kind == "date":
+                columns[name], bad = dates(columns[name])
+                if bad.any():
+                    return self._flushed(chunk, record)
         rows = len(next(iter(columns.values()), ()))
-        return Chunk(columns, rows, rows)
+        return Chunk(columns, rows, rows, lines=self._records.lines_of(chunk))
 
     def edges(self, every: int) -> Iterator[int]:
         """First bytes of records, at least so many bytes apart; the stream is at its end then."""
@@ -92,6 +100,9 @@ class DelimitedSource(ChunkedSource):
             elif self.columns[name].kind == "numeric":
                 draft.columns[name], bad = _numbers(text)
                 draft.mark(name, bad, "not a number", text, _remedy(name))
+            elif self.columns[name].kind == "date":
+                draft.columns[name], bad = dates(text)
+                draft.mark(name, bad, NO_DATE, text, remedy(name))
             else:
                 draft.columns[name] = text.cast(_ARROW[self.columns[name].kind])
         return draft
@@ -144,7 +155,7 @@ class DelimitedSource(ChunkedSource):
         return cells.Sample(self._bytes(b"\n".join(rows), self._names))
 
 
-_ARROW = {"numeric": pa.float64(), "nominal": cells.NOMINAL, "text": pa.string()}
+_ARROW = {"numeric": pa.float64(), "nominal": cells.NOMINAL, "text": pa.string(), "date": pa.string()}
 
 
 def parse(

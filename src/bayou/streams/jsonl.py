@@ -15,7 +15,7 @@ from bayou.streams import cells, limits
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.cells import Label
 from bayou.streams.chunked import ChunkedSource, Outline
-from bayou.streams.dates import looks_like_date, tell_dates
+from bayou.streams.dates import NO_DATE, count_dates, dates, looks_like_date, remedy, tell_dates
 from bayou.streams.delimited import skip_mark
 from bayou.streams.policy import Chunk, Draft, Misfit, flush
 from bayou.streams.read_options import ReadOptions, listed
@@ -23,7 +23,7 @@ from bayou.streams.records import Records, split
 from bayou.streams.source import ColumnType
 
 _CELL = (str, bool, int, float)
-_ARROW = {"numeric": pa.float64(), "nominal": cells.NOMINAL, "text": pa.string()}
+_ARROW = {"numeric": pa.float64(), "nominal": cells.NOMINAL, "text": pa.string(), "date": pa.string()}
 _SIMPLE = (pa.float64(), pa.string())
 _TEXT = (pa.string(), cells.NOMINAL)
 _LABEL = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_()}
@@ -58,7 +58,10 @@ class JsonLinesSource(ChunkedSource):
             self._label = "float64" if read_options.kind(target) == "numeric" else "string"
         kept = read_options.kept(names, target)
         found = {name: _kind([row.get(name) for row in rows]) for name in kept}
-        tell_dates([name for name in kept if read_options.kind(name) is None and _dates(rows, name)])
+        unsure = [
+            name for name, column in found.items() if column.kind == "nominal" and not read_options.kind(name)
+        ]
+        tell_dates([name for name in unsure if _looks_like_dates([row.get(name) for row in rows])])
         super().__init__(Outline(read_options.typed(found), target), read_options.rejects(), self._records)
         self._known = {*kept, *read_options.ignore, target}
 
@@ -91,6 +94,8 @@ class JsonLinesSource(ChunkedSource):
     def _column(
         self, draft: Draft, rows: list[Mapping[str, Any]], name: str, kind: str, arrow: pa.DataType
     ) -> pa.Array:
+        if kind == "date":
+            return self._dates(draft, rows, name)
         simple = _simple([row.get(name) for row in rows], arrow)
         if simple is not None:
             return simple
@@ -106,6 +111,12 @@ class JsonLinesSource(ChunkedSource):
         if pa.types.is_dictionary(arrow):
             return pa.array(out, pa.string()).dictionary_encode()
         return pa.array(out, arrow)
+
+    def _dates(self, draft: Draft, rows: list[Mapping[str, Any]], name: str) -> pa.Array:
+        column = self._column(draft, rows, name, "text", pa.string())
+        found, bad = dates(column)
+        draft.mark(name, bad, NO_DATE, column, remedy(name))
+        return found
 
 
 def parse_line(line: bytes) -> Mapping[str, Any] | str:
@@ -218,11 +229,14 @@ def _shown(value: Any) -> str:
 def _kind(sample: list[Any]) -> ColumnType:
     present = [value for value in sample if value is not None]
     numbers = sum(isinstance(value, int | float) and not isinstance(value, bool) for value in present)
-    return ColumnType("numeric" if not present or 2 * numbers > len(present) else "nominal")
+    if not present or 2 * numbers > len(present):
+        return ColumnType("numeric")
+    text = [value for value in present if isinstance(value, str) and _encodable(value)]
+    return ColumnType("date" if 2 * count_dates(pa.array(text, pa.string())) > len(present) else "nominal")
 
 
-def _dates(rows: list[Mapping[str, Any]], name: str) -> bool:
-    present = [value for row in rows if (value := row.get(name)) is not None]
+def _looks_like_dates(sample: list[Any]) -> bool:
+    present = [value for value in sample if value is not None]
     return 2 * sum(isinstance(value, str) and looks_like_date(value) for value in present) > len(present)
 
 

@@ -23,6 +23,8 @@ _LIBSVM = re.compile(rb"\s*[^\s:]+(?:\s+\d+:[^\s:]+)+\s*(?:#.*)?")
 
 def lines_source(reader: ByteReader, read_options: ReadOptions, format: str) -> Source:
     """The source for format "text", "libsvm", or "txt": whichever of the two the first line looks like."""
+    if "date" in (read_options.kinds or {}).values():
+        raise OptionError("lines of labels with text or numbers hold no dates", remedy="leave date= away")
     records = Records(reader)
     skip_mark(records, records.peek())
     first = split(records.peek(), most=1)[0]

@@ -37,6 +37,7 @@ def open_stream(
     nominal: Collection[str] = (),
     numeric: Collection[str] = (),
     text: Collection[str] = (),
+    date: Collection[str] = (),
     ignore: Collection[str] = (),
     policy: Policy = "strict",
     dead_letters: str | os.PathLike[str] | None = None,
@@ -51,8 +52,9 @@ def open_stream(
         or `.zst`; "-" reads standard input, as CSV unless `format` says otherwise.
     target
         Name of the label. ARFF: the last attribute unless given. "": the stream has no label.
-    nominal, numeric, text, ignore
-        Columns whose kind is not what the file or its first 1,000 rows suggest, and columns to leave out.
+    nominal, numeric, text, date, ignore
+        Columns whose kind is not what the file or its first 1,000 rows suggest, and columns to leave out. Dates
+        (ISO 8601: 2026-11-16, 2026-11-16T21:12:13+01:00) are learned as hour, weekday, month and trend.
     policy
         What to do with a cell that does not fit its column: "strict" stops, "skip" leaves the row out,
         "missing" makes the cell missing. A row that cannot be split into cells is left out by both.
@@ -76,7 +78,7 @@ def open_stream(
     if policy not in get_args(Policy):
         raise OptionError("unknown policy", value=policy, remedy="strict, skip or missing")
     kinds: dict[str, Kind] = {}
-    for kind, names in (("nominal", nominal), ("numeric", numeric), ("text", text)):
+    for kind, names in (("nominal", nominal), ("numeric", numeric), ("text", text), ("date", date)):
         for name in [names] if isinstance(names, str) else names:
             if kinds.setdefault(name, cast(Kind, kind)) != kind or name in ignore:
                 raise OptionError(f"column {name!r} was given two kinds")

@@ -53,7 +53,10 @@ class Draft:
 
 @dataclass
 class Chunk:
-    """Accepted rows of one chunk, what was rejected between them, and the error that follows them, if any."""
+    """Accepted rows of one chunk, what was rejected between them, and the error that follows them, if any.
+
+    `lines` tells the line of the file that each row begins at.
+    """
 
     columns: dict[str, pa.Array]
     rows: int
@@ -61,6 +64,7 @@ class Chunk:
     rejects: Sequence[Reject] = ()
     fault: DataError | None = None
     words: DocumentTermMatrix | None = None
+    lines: Callable[[int], int | None] | None = None
 
 
 def flush(
@@ -72,7 +76,9 @@ def flush(
     """
     rows = len(draft.records)
     if not draft.misfits:
-        return Chunk(draft.columns, rows, draft.total, words=draft.words)
+        return Chunk(
+            draft.columns, rows, draft.total, words=draft.words, lines=_lines(draft.records, line_of)
+        )
     misfits = sorted(draft.misfits, key=lambda misfit: misfit.record)
     if policy == "strict":
         worst = misfits[0]
@@ -85,7 +91,7 @@ def flush(
             remedy=worst.remedy,
             line=None if line_of is None else line_of(worst.record),
         )
-        return _picked(draft, np.arange(keep), Chunk({}, keep, draft.total, fault=fault))
+        return _picked(draft, np.arange(keep), Chunk({}, keep, draft.total, fault=fault), line_of)
     whole = {m.record for m in misfits if m.column is None or policy == "skip"}
     accepted = ~np.isin(draft.records, np.fromiter(whole, np.int64, len(whole)))
     before = np.concatenate([[0], np.cumsum(accepted)])
@@ -99,10 +105,19 @@ def flush(
         rejects.append(Reject(after, record, misfit.column, misfit.reason, misfit.value, raw))
         last = misfit.record
     keeping = np.flatnonzero(accepted)
-    return _picked(draft, keeping, Chunk({}, len(keeping), draft.total, rejects))
+    return _picked(draft, keeping, Chunk({}, len(keeping), draft.total, rejects), line_of)
 
 
-def _picked(draft: Draft, rows: NDArray[np.intp], chunk: Chunk) -> Chunk:
+def _lines(
+    records: NDArray[np.int64], line_of: Callable[[int], int | None] | None
+) -> Callable[[int], int | None] | None:
+    return None if line_of is None else lambda row: line_of(int(records[row]))
+
+
+def _picked(
+    draft: Draft, rows: NDArray[np.intp], chunk: Chunk, line_of: Callable[[int], int | None] | None
+) -> Chunk:
+    chunk.lines = _lines(draft.records[rows], line_of)
     index = pa.array(rows, pa.int64())
     chunk.columns = {name: column.take(index) for name, column in draft.columns.items()}
     if draft.words is not None:

@@ -76,16 +76,20 @@ class Records:
         self.skip(len(chunk))
         return chunk
 
-    def line_of(self, chunk: bytes, start: int) -> int | None:
-        """Number of the line, from 1, at byte `start` of the chunk taken last; None where nobody can tell."""
-        before = self._line
-        if before is None:
-            before = self.reader.count_lines(self.place)
-        return None if before is None else before - line_ends(chunk[start:]) + 1
+    def bytes_to_lines(self, chunk: bytes) -> Callable[[int], int | None]:
+        """What tells the line, from 1, of each byte of the chunk taken last, also later on; None: nobody can tell."""
+        known, place = self._line, self.place
+
+        def line_of(start: int) -> int | None:
+            before = self.reader.count_lines(place) if known is None else known
+            return None if before is None else before - line_ends(chunk[start:]) + 1
+
+        return line_of
 
     def lines_of(self, chunk: bytes) -> Callable[[int], int | None]:
         """What tells the line of each record of the chunk taken last; records are found when it is asked."""
-        return lambda i: self.line_of(chunk, int(Spans.of(chunk, self.delimiter).starts[i]))
+        line_of = self.bytes_to_lines(chunk)
+        return lambda i: line_of(int(Spans.of(chunk, self.delimiter).starts[i]))
 
     def seek(self, place: int) -> None:
         """Go to a chunk's place; without going back if it lies in what was read already, as a pipe needs."""

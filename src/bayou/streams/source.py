@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from bayou.streams.rejects import Rejects
 
-Kind = Literal["numeric", "nominal", "text"]
+Kind = Literal["numeric", "nominal", "text", "date"]
 Policy = Literal["strict", "skip", "missing"]
 
 
@@ -73,7 +73,8 @@ class Rows:
         Number of the first row, from 0; only accepted rows count.
     columns
         Without the target. Numeric: float64. Nominal: string, or dictionary<int32, string> whose dictionary
-        may hold values that no row of this part uses, in no meaningful order. Text: string. Null: missing.
+        may hold values that no row of this part uses, in no meaningful order. Text: string. Date: a day or timestamp
+        of Arrow's, or text of the type `bayou.streams.dates.DateText`. Null: missing.
     labels
         The target: string, int64, float64 or bool; null: unlabelled. None: the stream has no target.
     words
@@ -119,6 +120,9 @@ class Source(Protocol):
 
     def read(self, n: int) -> Rows | None:
         """Exactly n rows; fewer at the end or before a refused row; None at the end."""
+
+    def line_of(self, row: int) -> int | None:
+        """The line of the file at which a row begins, counted from 0 among those handed out last; None: unknown."""
 
     def position(self) -> Mapping[str, int]:
         """Where the next row comes from: `seek(position())` continues bit for bit, in any process."""

@@ -20,7 +20,7 @@ import numpy as np
 from bayou.errors import BayouError
 from bayou.persist import model_file
 from bayou.persist.kinds import kinds_of
-from bayou.testing.contract import Factory, fingerprint, probabilities
+from bayou.testing.contract import Factory, fingerprint, probabilities, warnings_expected
 from bayou.testing.data import Data, random_data
 
 LEARN = ("learn_one", "learn_many", "test_then_train")
@@ -67,6 +67,7 @@ def check_programs(factory: Factory, seeds: Iterable[int] = range(20)) -> None:
         check_program(factory, seed)
 
 
+@warnings_expected()
 def check_program(factory: Factory, seed: int) -> None:
     """One program beside its twin, which learns in blocks or record by record, as the seed has it."""
     n = 60

@@ -6,15 +6,17 @@ it reads a batch, hands it over, and tells whoever wants to know. Checkpoints (`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Protocol
 
 from bayou.classifiers.estimator import Estimator
+from bayou.errors import DataError
 from bayou.persist.errors import CheckpointError
 from bayou.protocols import Arrays
 from bayou.streams import Source
-from bayou.training.batches import LabelledBatch, Pace, Stream, batches
+from bayou.training.batches import LabelledBatch, Pace, Stream, batches, is_source
 
 
 def feed(
@@ -52,11 +54,23 @@ def feed(
     """
     done = 0
     for batch in batches(stream, pace, rows):
-        step(batch)
+        with lines_in_errors(stream, batch.rows):
+            step(batch)
         done += batch.size
         if after is not None and after(done):
             return False
     return True
+
+
+@contextmanager
+def lines_in_errors(stream: Stream, rows: Any) -> Iterator[None]:
+    """Errors about the rows handed out last name the row of the stream, rather than the model's, and the line."""
+    try:
+        yield
+    except DataError as problem:
+        if problem.index is None or not is_source(stream):
+            raise
+        raise problem.in_row(rows.start + problem.index, stream.line_of(problem.index)) from None
 
 
 class Work(Protocol):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bayou.errors import DataError
+from bayou.errors import OptionError
 from bayou.persist.checkpoint import Checkpoint, Snapshot, SourceChangedError, check_same_source
 from bayou.persist.errors import CheckpointError
 from bayou.persist.interrupts import Interrupts
@@ -92,7 +92,7 @@ class Run:
         keep_going: bool = False,
     ) -> None:
         if source.target is None:
-            raise DataError("the source has no target to learn", remedy="open it with target=")
+            raise OptionError("the source has no target to learn", remedy="open it with target=")
         self.work, self.source, self.checkpoint = work, source, checkpoint
         self.notes, self.limit, self.every, self.keep_going = dict(notes or {}), limit, every, keep_going
         self.rows, self.written, self._gone_on = 0, 0, False

@@ -11,6 +11,7 @@ import numpy as np
 from bayou.align import Alignment
 from bayou.block import Block, Floats, Index
 from bayou.checks import codes, require
+from bayou.errors import SchemaError
 from bayou.kernels.track_record import draw_rows, record_rows
 from bayou.protocols import Arrays
 from bayou.readings.collection import add_terms, kept_terms
@@ -38,6 +39,10 @@ class Choice:
     prior: Prior = field(default_factory=CountedPrior)
     sample: int = 8
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.sample, int | np.integer) or not 1 <= self.sample < 1 << 31:  # type: ignore[redundant-expr] # users pass anything
+            raise SchemaError(f"one_in={self.sample!r}; it is a whole number of rows from 1 on")
 
     def candidates(self, summary: JointCounts) -> list[ParentSetTable]:
         """The parent sets under every column as super parent, and last under none, as for columns not yet met."""

@@ -31,6 +31,7 @@ def fit(
     nominal: Collection[str] = (),
     numeric: Collection[str] = (),
     text: Collection[str] = (),
+    date: Collection[str] = (),
     ignore: Collection[str] = (),
     policy: Policy = "strict",
     fan_in: int = FAN_IN,
@@ -43,18 +44,19 @@ def fit(
     Parameters
     ----------
     df
-        A DataFrame of numbers, strings and booleans; where the rows come from files, `fit_files` is quicker.
+        A DataFrame of numbers, strings, booleans and dates; where the rows come from files, `fit_files` is quicker.
     estimator
         A classifier, which stays as it is. One that has learned already gives the frames of its numeric columns;
         else they come from the first rows of the first partitions.
-    target, nominal, numeric, text, ignore, policy
+    target, nominal, numeric, text, date, ignore, policy
         As in `bayou.open_stream`.
     fan_in
         How many partial models are merged in one place: 32 of them are as much as any process, the driver
         included, ever holds.
     """
     options = {
-        "target": target, "nominal": nominal, "numeric": numeric, "text": text, "ignore": ignore, "policy": policy
+        "target": target, "nominal": nominal, "numeric": numeric, "text": text, "date": date,
+        "ignore": ignore, "policy": policy,
     }  # fmt: skip
     check_law(estimator, ordered=False)
     given: Any = estimator

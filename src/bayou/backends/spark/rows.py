@@ -20,7 +20,9 @@ HEADS = 8  # partitions that may be
 def read_options(options: Mapping[str, Any]) -> ReadOptions:
     """The options of `open_stream` that make sense for a table."""
     kinds: dict[str, Any] = {
-        name: kind for kind in ("nominal", "numeric", "text") for name in listed(options.get(kind, ()))
+        name: kind
+        for kind in ("nominal", "numeric", "text", "date")
+        for name in listed(options.get(kind, ()))
     }
     ignore, policy = listed(options.get("ignore", ())), options.get("policy", "strict")
     return ReadOptions(options.get("target"), kinds, ignore, policy)

@@ -108,6 +108,10 @@ class DrawnSource:
             raise DataError("not a position of a generator", value=dict(position))
         self._row = row
 
+    def line_of(self, row: int) -> int | None:
+        """There are no lines."""
+        return None
+
     def progress(self) -> float | None:
         """Share of `rows` handed out."""
         return None if self.rows is None else (self._row / self.rows if self.rows else 1.0)
