@@ -200,8 +200,8 @@ def test_given_collections_are_the_built_in_ones():
 def test_parent_sets_that_make_no_sense():
     for sets, problem in (
         ({"a": [["b"]], "b": [["a"]]}, "cycle"),
-        ({"a": [["b", "c", "d"]]}, "at most two"),
-        ({"a": [["a"]]}, "at most two other"),
+        ({"a": [["b", "c", "b"]]}, "each once"),
+        ({"a": [["a"]]}, "other columns"),
         ({"a": [(["b"], -1.0)]}, "positive weight"),
     ):
         with pytest.raises(SchemaError, match=problem):

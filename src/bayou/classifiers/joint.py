@@ -8,7 +8,7 @@ from typing import ClassVar, Self, cast
 from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.naive_bayes import given_classes
 from bayou.classifiers.numeric import bins_recipe
-from bayou.engines.joint import ColumnNaming, JointViews, Order
+from bayou.engines.joint import ColumnNaming, ColumnSetsOf, JointViews, Order
 from bayou.errors import SchemaError
 from bayou.readings.coarse_grid import joined_cells
 from bayou.readings.partition import Discretiser
@@ -66,8 +66,18 @@ class JointClassifier(Estimator):
         """What gives the joint view its columns by number, for readers whose parameters are names of columns."""
         return None
 
+    def column_sets(self) -> ColumnSetsOf | None:
+        """Which sets of three columns or more are counted, for readers that need some and not all of them."""
+        return None
+
     def build_engine(self) -> JointViews:
-        return JointViews(self.views(), self.order, self.column_naming(), self.refreshes_on_schema_change)
+        return JointViews(
+            self.views(),
+            self.order,
+            self.column_naming(),
+            self.refreshes_on_schema_change,
+            self.column_sets(),
+        )
 
     @property
     def engine(self) -> JointViews:

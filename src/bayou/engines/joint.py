@@ -11,10 +11,12 @@ from bayou.align import Alignment
 from bayou.engines.views import Views
 from bayou.schema import Growth, Kind, Schema, natural_key
 from bayou.summaries.joint_counts import JointCounts
+from bayou.summaries.set_counts import ColumnSets, SetCounts
 from bayou.views.view import AnyView
 
 Order = str | Sequence[str]
 ColumnNaming = Callable[[AnyView, Mapping[str, int]], None]
+ColumnSetsOf = Callable[[Mapping[str, int]], ColumnSets]
 
 
 class JointViews(Views):
@@ -29,6 +31,8 @@ class JointViews(Views):
     column_naming
         Called with the joint view and the numbers of its columns by name whenever these have changed, for readers whose
         parameters are names; it is no method of an estimator, since engines are copied on their own.
+    column_sets
+        From the numbers of the columns by name to the sets of three columns or more that `SetCounts` has to keep.
     """
 
     def __init__(
@@ -37,9 +41,10 @@ class JointViews(Views):
         order: Order,
         column_naming: ColumnNaming | None = None,
         refreshes_on_schema_change: bool = True,
+        column_sets: ColumnSetsOf | None = None,
     ) -> None:
         super().__init__(views, refreshes_on_schema_change)
-        self.order, self.column_naming = order, column_naming
+        self.order, self.column_naming, self.column_sets = order, column_naming, column_sets
 
     @property
     def counts(self) -> JointCounts:
@@ -65,8 +70,11 @@ class JointViews(Views):
         ranks = rank_columns(names, list(self.schema.place), self.order)
         if not np.array_equal(ranks, self.counts.ranks):
             self.counts.order_by(ranks)
+        columns = {name: j for j, name in enumerate(names)}
+        if self.column_sets is not None and isinstance(self.counts, SetCounts):
+            self.counts.keep(self.column_sets(columns))
         if self.column_naming is not None:
-            self.column_naming(self.views["joint"], {name: j for j, name in enumerate(names)})
+            self.column_naming(self.views["joint"], columns)
 
     def check_growth(self, growth: Growth) -> None:
         """Refuse growth beyond the budget of the counts while nothing has changed yet."""
@@ -77,7 +85,13 @@ class JointViews(Views):
             sizes[name] += len(growth.values.get(name, ()))
         new = sum(kind is Kind.NUMERIC for _, kind in growth.columns)
         numeric = [*self.counts.reserved(), *([self.counts.fewest_bins] * new)]
-        self.counts.check_bytes([*sizes.values(), *numeric], shape.classes + len(growth.classes))
+        k = shape.classes + len(growth.classes)
+        self.counts.check_bytes([*sizes.values(), *numeric], k)
+        if self.column_sets is not None and isinstance(self.counts, SetCounts):
+            added = [name for name, kind in growth.columns if kind is Kind.NUMERIC]
+            names = [*sizes, *self.schema.names(Kind.NUMERIC), *added]
+            sets = self.column_sets({name: j for j, name in enumerate(names)})
+            self.counts.check_sets([*sizes.values(), *numeric], k, sets)
 
 
 def joint_columns(schema: Schema) -> list[str]:

@@ -26,7 +26,6 @@ from bayou.summaries.pending_rows import PendingRows
 from bayou.summaries.state import declare, declared_classes, from_schema, move
 
 MAX_BYTES = 1 << 29
-_COUNTS = ("classes", "singles", "present", "pairs", "triples")
 
 
 class JointCounts(DecayingSummary):
@@ -47,6 +46,7 @@ class JointCounts(DecayingSummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.EXACT
+    counted: ClassVar[tuple[str, ...]] = ("classes", "singles", "present", "pairs", "triples")
     classes: Floats = declare("classes", scales=True, valid=valid.non_negative)
     singles: Floats = declare("?cells", "classes", scales=True, valid=valid.non_negative)
     present: Floats = declare("columns", "classes", scales=True, valid=valid.non_negative)
@@ -172,7 +172,7 @@ class JointCounts(DecayingSummary):
 
     def subtract(self, block: Block) -> None:
         self.changed()
-        before = {name: getattr(self, name).copy() for name in _COUNTS}
+        before = {name: getattr(self, name).copy() for name in self.counted}
         waits = self.waits(block)
         for i in np.flatnonzero(waits):
             self.pending = self.pending.without(block.rows(int(i), int(i) + 1))
@@ -304,7 +304,7 @@ class JointCounts(DecayingSummary):
         twin, pending = other.copy(), [self.pending.block(), other.pending.block()]
         for one, two in ((self, other), (twin, self)):
             one._adopt(two)
-        for name in _COUNTS:
+        for name in self.counted:
             setattr(self, name, getattr(self, name) + getattr(twin, name))
         self.declared = np.maximum(self.declared, twin.declared)
         self.declared_classes = np.maximum(self.declared_classes, twin.declared_classes)
@@ -358,7 +358,7 @@ class JointCounts(DecayingSummary):
         for name, length in lengths.items():
             require(len(arrays[name]) == length, f"{name} of the joint counts must have {length} cells")
         most = arrays["classes"] * (1 + SLACK) + SLACK
-        for name in _COUNTS[1:]:
+        for name in self.counted[1:]:
             within = arrays[name].max(axis=0, initial=0.0) <= most
             require(within.all(), f"{name} of the joint counts hold more than their class")
         ranks = arrays["ranks"]
@@ -371,7 +371,7 @@ class JointCounts(DecayingSummary):
         """Classes added up by groups; pending rows go with their class's first group."""
         twin = self.fresh()
         arrays = dict(self.arrays())
-        arrays.update({name: arrays[name] @ groups.T for name in _COUNTS})  # exact: whole numbers
+        arrays.update({name: arrays[name] @ groups.T for name in self.counted})  # exact: whole numbers
         arrays["declared_classes"] = np.minimum(self.declared_classes, len(groups))
         member = groups[:, arrays["pending_y"]] > 0
         arrays["pending_y"] = np.where(member.any(axis=0), member.argmax(axis=0), -1).astype(np.int32)
@@ -453,7 +453,7 @@ class JointCounts(DecayingSummary):
         self.declared_classes = np.array([plan.classes.declared], dtype=np.int64)
         self._move(sizes, columns, parts)
         self.classes = move(self.classes, 0, plan.classes)
-        for name in _COUNTS[1:]:
+        for name in self.counted[1:]:
             setattr(self, name, move(getattr(self, name), 1, plan.classes))
         self._count_seen()
 

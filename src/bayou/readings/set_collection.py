@@ -1,0 +1,118 @@
+"""Collections of networks whose parent sets may be of any size, read off counts of exactly their sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from bayou.block import Block, Floats, Index
+from bayou.kernels.set_counts import add_sets
+from bayou.readings.kept import kept
+from bayou.readings.live import LiveReader
+from bayou.readings.parent_sets import SuperParents
+from bayou.summaries.set_counts import ColumnSets, SetCounts
+
+SetTerm = tuple[int, tuple[int, ...], float]  # child, parents, weight
+
+
+class SetRule(Protocol):
+    """A rule that gives every column its parent sets, from the order of the columns."""
+
+    def set_terms(self, order: Index) -> list[SetTerm]:
+        """All terms; a parent always comes earlier in `order` than its child."""
+
+
+@dataclass(frozen=True)
+class AnySets:
+    """Parent sets given column by column; a column without any has the class alone as parent."""
+
+    given: tuple[SetTerm, ...] = ()
+
+    def set_terms(self, order: Index) -> list[SetTerm]:
+        met = set(order.tolist())
+        kept = [term for term in self.given if met.issuperset((term[0], *term[1]))]
+        named = {term[0] for term in kept}
+        return [*kept, *((int(i), (), 1.0) for i in order if i not in named)]
+
+
+@dataclass(frozen=True)
+class LeanSuperParents:
+    """The parent sets of `SuperParents`, for counts that keep only the triples with the super parent."""
+
+    column: int = -1
+
+    def set_terms(self, order: Index) -> list[SetTerm]:
+        if self.column not in order:
+            return [(int(i), (), 1.0) for i in order]
+        terms = SuperParents(self.column).terms(order)
+        return [(i, tuple(x for x in (p, q) if x >= 0), u) for i, p, q, u in terms]
+
+
+@dataclass(frozen=True, eq=False)
+class SetTermTable:
+    """Terms sorted by child, flat, as the kernel wants them; see `bayou.kernels.set_counts`."""
+
+    child: Index
+    starts: Index
+    members: Index
+    base: Index
+    u: Floats
+
+
+@dataclass(frozen=True)
+class SetReader(LiveReader[SetCounts]):
+    r"""The vote of all networks with these parent sets, $\sum_i \log \sum_{pa \in PA_i} u_{i,pa} P(x_i | c, pa)$."""
+
+    rule: SetRule = field(default_factory=AnySets)
+    alpha: float = 1.0
+
+    def add_log_prob(self, summary: SetCounts, block: Block, out: Floats) -> None:
+        s = summary.flushed()
+        assert isinstance(s, SetCounts)
+        if len(s.sizes) == 0 or block.n == 0:
+            return
+        t = self.terms_of(s)
+        add_sets(
+            out, s.singles, s.pairs, s.wide, s.layout, s.sizes, s.width, s.codes_of(block),
+            t.child, t.starts, t.members, t.base, t.u, self.alpha, s.nominal,
+        )  # fmt: skip
+
+    def terms_of(self, s: SetCounts) -> SetTermTable:
+        """The terms over the columns met so far, made once per order of the columns; the others have {}."""
+        met = s.seen > 0
+        key = (self.rule, s.sets, s.sizes.tobytes(), met.tobytes())
+        tables = kept(s.columns_mark)
+        found: SetTermTable | None = tables.get(key)
+        if found is None:
+            order = s.reading_order
+            terms = self.rule.set_terms(order[met[order]])
+            terms += [(int(i), (), 1.0) for i in np.flatnonzero(~met)]
+            found = tables[key] = _flat(terms, s)
+        return found
+
+
+def _flat(terms: list[SetTerm], s: SetCounts) -> SetTermTable:
+    """Equal terms become one; those of a child go from few to many parents."""
+    weights: dict[tuple[int, int, tuple[int, ...]], float] = {}
+    for child, parents, u in terms:
+        key = (child, len(parents), tuple(sorted(parents)))
+        weights[key] = weights.get(key, 0.0) + u
+    listed = sorted(weights)
+    members = [tuple(sorted((child, *parents))) for child, _, parents in listed]
+    place = {columns: int(s.base[t]) for t, columns in enumerate(s.sets)}
+    return SetTermTable(
+        np.array([child for child, _, _ in listed], dtype=np.int64),
+        np.concatenate(([0], np.cumsum([len(m) for m in members]))).astype(np.int64),
+        np.array([j for m in members for j in m], dtype=np.int64),
+        np.array([place[m] if len(m) > 2 else 0 for m in members], dtype=np.int64),
+        np.array([weights[key] for key in listed]),
+    )
+
+
+def wide_sets(terms: list[SetTerm]) -> ColumnSets:
+    """The sets of three columns or more that these terms read."""
+    return tuple(
+        sorted({tuple(sorted((child, *parents))) for child, parents, _ in terms if len(parents) > 1})
+    )
