@@ -13,7 +13,7 @@ from bayou.classifiers.explanation import record_of
 from bayou.classifiers.numeric import numeric_recipe
 from bayou.classifiers.planted_tree import plant
 from bayou.classifiers.tree_text import TreeExplanation, TreeText
-from bayou.densities.binned import GKClass
+from bayou.densities.binned import CPiD, GKClass, PiD
 from bayou.densities.gaussian import Gaussian
 from bayou.engines import Views
 from bayou.errors import SchemaError
@@ -47,8 +47,9 @@ class HoeffdingTree(Estimator):
         How leaves predict: `"majority"`, `"bayes"` (naive Bayes over the leaf's own rows), or `"adaptive"`, the one
         of the two that has been right more often at that leaf.
     numeric
-        What leaves keep of numeric columns to find cuts: `"gaussian"`, moments and ranges; or `"gk"`,
-        `GKClass(tuples=50)`, quantiles with class counts, which tell the merit of any cut (`split` says which to try).
+        What leaves keep of numeric columns to find cuts: `"gaussian"`, moments and ranges; `"gk"`,
+        `GKClass(tuples=50)`, quantiles with class counts, which tell the merit of any cut (`split` says which to try);
+        or `"pid"`, `"cpid"`, `CPiD(cells=50)`, cells that divide where the weight is, whose ends are the cuts tried.
         Naive Bayes at leaves uses the moments either way.
     memory
         Limit in bytes, or None. When it is reached, the leaves that promise least (weight outside their majority
@@ -79,7 +80,7 @@ class HoeffdingTree(Estimator):
         tie: float = 0.05,
         split: str | SplitRule = "gain",
         leaf: str = "adaptive",
-        numeric: str | GKClass = "gaussian",
+        numeric: str | GKClass | PiD | CPiD = "gaussian",
         memory: int | None = 1 << 25,
         schema: Declared | None = None,
     ) -> None:
@@ -100,7 +101,7 @@ class HoeffdingTree(Estimator):
         growth = GrowthPolicy(
             float(self.grace), self.delta, self.tie, split_rule(self.split), LEAVES[self.leaf], self.memory
         )
-        return {"tree": GrowingTree(Tree(leaf_tuples(self.numeric)), growth)}
+        return {"tree": GrowingTree(empty_tree(self.numeric), growth)}
 
     @property
     def tree(self) -> GrowingTree:
@@ -167,13 +168,15 @@ class HoeffdingTree(Estimator):
         return resolve(value) if resolve else value
 
 
-def leaf_tuples(numeric: str | GKClass) -> int:
-    """Tuples per numeric column and leaf; 0 where leaves keep moments only."""
+def empty_tree(numeric: str | GKClass | PiD | CPiD) -> Tree:
+    """A tree whose leaves keep moments of numeric columns, and besides quantiles or adaptive grids."""
     recipe = numeric_recipe(numeric)
     if isinstance(recipe, Gaussian):
-        return 0
+        return Tree()
+    if isinstance(recipe, PiD | CPiD):
+        return Tree(grid=recipe.summary())
     if not isinstance(recipe, GKClass) or recipe.eps is not None:
         raise SchemaError(
-            f"numeric={numeric!r}; leaves keep 'gaussian', 'gk' or GKClass(tuples=...), without eps"
+            f"numeric={numeric!r}; leaves keep 'gaussian', 'gk' or GKClass(tuples=...) without eps, 'pid' or 'cpid'"
         )
-    return recipe.tuples
+    return Tree(recipe.tuples)

@@ -34,6 +34,8 @@ class LeafQuantiles(State):
     sizes: Index = declare("*slots", "numeric", dtype=np.int64, valid=valid.finite)
     pending: Index = declare("*slots", dtype=np.int64, valid=valid.finite)
 
+    per_slot = "pending"  # an array with a row per slot
+
     def __init__(self, tuples: int, slots: int) -> None:
         self._tuples = tuples
         self._empty = QuantileTuples(tuples)

@@ -19,6 +19,8 @@ from bayou.protocols import Arrays
 from bayou.schema import Shape
 from bayou.summaries import valid
 from bayou.summaries.array_summary import State
+from bayou.summaries.grid_counts import GridCounts
+from bayou.summaries.leaf_grids import LeafGrids
 from bayou.summaries.leaf_quantiles import LeafQuantiles
 from bayou.summaries.state import declare
 
@@ -46,7 +48,8 @@ class LeafStatistics(State):
 
     moments : float64[S, 5, K, p], n, mean, m2, low, high; counts : float64[S, cells, K]; present : float64[S, q, K].
     The cells of a nominal column have room for a power of two of values, so that shapes depend on the schema alone.
-    With `tuples`, every slot also keeps the quantiles of numeric columns, in so many tuples each.
+    With `tuples`, every slot also keeps the quantiles of numeric columns, in so many tuples each; with `grid`, cells
+    that adapt as this empty grid's do.
     Memory per slot: 64 bytes per class and numeric column, 16 per class and cell, 17 per class and nominal column.
     """
 
@@ -54,8 +57,10 @@ class LeafStatistics(State):
     counts: Floats = declare("*slots", "cells", "classes", valid=valid.non_negative)
     present: Floats = declare("*slots", "nominal", "classes", valid=valid.non_negative)
 
-    def __init__(self, tuples: int = 0) -> None:
-        self.quantiles = LeafQuantiles(tuples, ROOM) if tuples else None
+    def __init__(self, tuples: int = 0, grid: GridCounts | None = None) -> None:
+        self.quantiles: LeafQuantiles | LeafGrids | None = LeafQuantiles(tuples, ROOM) if tuples else None
+        if grid is not None:
+            self.quantiles = LeafGrids(grid, ROOM)
         self.moments = np.zeros((ROOM, 5, 0, 0))
         self.counts = np.zeros((ROOM, 0, 0))
         self.present = np.zeros((ROOM, 0, 0))
@@ -167,7 +172,7 @@ class LeafStatistics(State):
         """Every slot that keeps moments keeps quantiles, where these are kept."""
         super().check(arrays)
         if self.quantiles:
-            same = len(arrays["moments"]) == len(arrays[f"{QUANTILES}pending"])
+            same = len(arrays["moments"]) == len(arrays[f"{QUANTILES}{self.quantiles.per_slot}"])
             require(same, "every leaf with moments has quantiles")
 
     def derive(self) -> None:

@@ -14,6 +14,7 @@ from bayou.kernels.tree_rows import OWN, SINCE, rows_predict_then_update, slots_
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.summaries.array_summary import State
+from bayou.summaries.grid_counts import GridCounts
 from bayou.summaries.leaf_statistics import LOGS, ROOM, LeafStatistics
 from bayou.summaries.tree_nodes import TreeNodes
 
@@ -26,11 +27,12 @@ class Tree(State):
 
     law: ClassVar[MergeLaw] = MergeLaw.NONE
 
-    def __init__(self, tuples: int = 0) -> None:
+    def __init__(self, tuples: int = 0, grid: GridCounts | None = None) -> None:
         super().__init__()
         self.tuples = tuples  # of every numeric column at every leaf; 0: moments only
+        self.grid = grid  # or cells that adapt: PiD, cPiD
         self.nodes = TreeNodes()
-        self.statistics = LeafStatistics(tuples)
+        self.statistics = LeafStatistics(tuples, grid)
         self.nodes.nodes[0, SLOT] = 1
         self.order: Index = np.zeros(0, dtype=np.int64)  # classes in canonical order, given by the owner
         self.columns: Index = np.zeros(0, dtype=np.int64)  # so are columns, numeric ones counted first
@@ -134,7 +136,7 @@ class Tree(State):
         raise MergeError("trees do not merge: they have split on other things at other times")
 
     def fresh(self) -> Self:
-        twin = type(self)(self.tuples)
+        twin = type(self)(self.tuples, self.grid)
         twin.nodes.weight = np.zeros((len(twin.nodes.nodes), self.nodes.weight.shape[1]))
         mine, theirs = self.statistics, twin.statistics
         theirs.declared, theirs.offsets, theirs.sizes = mine.declared, mine.offsets, list(mine.sizes)
