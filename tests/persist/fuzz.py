@@ -132,7 +132,8 @@ def plain() -> Made:
         (WeightedNB(rate=KunchevaPlumpton()), 80), (WeightedNB(rate=MiniBatch(rows=50)), 70),
         (WeightedNB(rate=PaperRate()), 60), (WeightedNB(rate=Constant(1e-3)), 60), (WeightedNB(rate=Decaying()), 60),
         (WeightedNB(rate=Experts(persistence=True)), 60), (WeightedNB(numeric="gk"), 80),
-        (HoeffdingTree(), 1300), (HoeffdingTree(numeric="gk"), 1300), (HoeffdingTree(numeric="cpid"), 1300), (MultinomialNB(), 60), (BernoulliNB(), 60),
+        (HoeffdingTree(), 1300), (HoeffdingTree(numeric="gk"), 1300), (HoeffdingTree(numeric="cpid"), 1300),
+        (MultinomialNB(), 60), (BernoulliNB(), 60),
         (NoChange(), 40), (MajorityClass(), 40), (EcocNB(), 60), (EcocNB(code="one-vs-one", decode="hamming"), 60),
         (EcocNB(NaiveBayes(numeric="gk"), code=RandomCode(15)), 60), (EcocNB(MultinomialNB(), decode="l1"), 60),
     ]  # fmt: skip
