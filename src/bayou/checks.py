@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,13 @@ def finite(name: str, array: NDArray[Any]) -> None:
         require(array.min(initial=0) >= 0, f"{name} holds a negative number")
 
 
-def counts(name: str, array: NDArray[Any], most: float = 1e150) -> None:
-    """Finite, not so large that a product overflows, and not negative beyond rounding."""
-    finite(name, array)
-    require(array.max(initial=0.0) <= most, f"{name} holds a count beyond {most}")
-    floor = -SLACK * max(1.0, float(array.max(initial=0.0)))
-    require(array.min(initial=0.0) >= floor, f"{name} holds negative counts")
+def counts(name: str, array: NDArray[Any], most: float = 1e150, slack: float = SLACK) -> None:
+    """Finite, not so large that a product overflows, and not negative beyond rounding, of which integers have none."""
+    low, high = float(array.min(initial=0.0)), float(array.max(initial=0.0))  # NaN if there is one
+    require(math.isfinite(low) and math.isfinite(high), f"{name} holds NaN or infinity")
+    require(high <= most, f"{name} holds a count beyond {most}")
+    floor = -slack * max(1.0, high) if array.dtype.kind == "f" else 0.0
+    require(low >= floor, f"{name} holds negative counts")
 
 
 def variances(n: NDArray[Any], mean: NDArray[Any], m2: NDArray[Any]) -> None:

@@ -83,18 +83,6 @@ class Framed(Protocol):
         """Whether all that must be fixed before counting (grids, ranges) is fixed for every column."""
 
 
-@runtime_checkable
-class Checks(Protocol):
-    """A state that can tell whether arrays from a file are legal."""
-
-    def check(self, arrays: Arrays) -> None:
-        """Raise unless `restore(arrays)` would give a legal state over the schema this is realigned to.
-
-        The arrays come from a file anyone may have written; names, types and the axes that follow the schema
-        are already right. Whatever a kernel uses as an index must be shown to be in range here.
-        """
-
-
 class Reading(Protocol):
     """A fitted view (level 2): a frozen value computed from a summary, which gives log-probabilities of rows."""
 

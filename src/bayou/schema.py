@@ -55,9 +55,12 @@ def natural_key(name: str) -> tuple[list[tuple[str, int, str]], str]:
     return [(text, len(d), d) for text, d in zip(parts[::2], [*digits, ""], strict=True)], name
 
 
+_TRUTHS = (bool, np.bool_)
+
+
 def identity_key(value: object) -> Hashable:
     """What makes two values the same: 1 and 1.0 are, True and 1 are not."""
-    return ("bool", bool(value)) if isinstance(value, bool | np.bool_) else value
+    return ("bool", bool(value)) if isinstance(value, _TRUTHS) else value
 
 
 class Vocabulary:
@@ -89,7 +92,7 @@ class Vocabulary:
 
     def code(self, value: object) -> int:
         """The code of a value; the "other" code if it is unknown and the vocabulary is full; else -1."""
-        found = self.codes.get(identity_key(value))
+        found = self.codes.get(value if type(value) is str else identity_key(value))
         if found is not None:
             return found
         return self.limit if self.overflowed else -1

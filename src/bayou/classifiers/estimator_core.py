@@ -6,6 +6,7 @@ import copy
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from bayou.inspection.attributes import Attribute
 
 MAX_PENDING = 64
+_FIRST = Lock()
+# what beginning anew sets: the state, and the columns that scikit-learn's dialect has met
+_BEGUN = ("_encoder", "_engine", "_position", "_pending", "n_features_in_", "feature_names_in_")
 Answer = TypeVar("Answer")
 
 
@@ -54,7 +58,7 @@ class EstimatorCore(Parameterised):
     _encoder: Encoder | None = None
     _engine: Engine
     _position = 0
-    _sync = Sync()
+    _sync: Sync = None  # type: ignore[assignment] # made by `_changing`, so there wherever something is learned
     _pending: list[Row] = []  # noqa: RUF012 - never filled: replaced per instance when the first record comes
 
     # -- what a subclass gives --
@@ -132,17 +136,17 @@ class EstimatorCore(Parameterised):
             raise SchemaError(f"schema={declared!r}; it is a Declared(...), or None")
         self.begin(Schema(declared))
 
-    def begin(self, schema: Schema) -> None:
-        """Begin, with nothing learned, over a schema that becomes the model's own."""
+    def begin(self, schema: Schema, engine: Engine | None = None) -> None:
+        """Begin, with nothing learned, over a schema that becomes the model's own, as does an engine that is given."""
         check_rule(getattr(self, "decision", None))
-        engine = self._built(schema)
+        engine = self._built(schema, engine)
         with self._changing():
             self._take(schema, engine, 0)
 
-    def _built(self, schema: Schema | None = None) -> Engine:
-        """A new engine, over a schema if one is given."""
+    def _built(self, schema: Schema | None = None, engine: Engine | None = None) -> Engine:
+        """A new engine, or the one that is given, over a schema if one is given."""
         with self._types_refused():
-            engine = self.build_engine()
+            engine = self.build_engine() if engine is None else engine
             if schema is not None:
                 engine.begin(schema)
         return engine
@@ -158,8 +162,10 @@ class EstimatorCore(Parameterised):
 
     def _changing(self) -> Sync:
         """Inside `with self._changing()` no other thread changes the model or predicts with it."""
-        own: Sync | None = self.__dict__.get("_sync")
-        return self.__dict__.setdefault("_sync", Sync()) if own is None else own
+        if self._sync is None:
+            with _FIRST:  # of two threads that begin, one makes it
+                self._sync = self._sync or Sync()
+        return self._sync
 
     def locked(self) -> Sync:
         """Inside `with model.locked()` other threads that want to change the model or to predict with it wait."""
@@ -215,7 +221,7 @@ class EstimatorCore(Parameterised):
 
     def labels(self) -> list[Label]:
         """Classes in canonical order, the order of all probabilities users see."""
-        return list(self._require().labels())
+        return list(self._require().canonical_classes()[1])
 
     def encode(self, X: Any, y: Any = None, w: Any = None, *, learn: bool = False) -> Block:
         """A batch as a block of this model's schema; with `learn`, what is new is added to the schema first."""
@@ -236,12 +242,16 @@ class EstimatorCore(Parameterised):
     def unchanged_on_failure(self) -> Iterator[None]:
         """Be as before if what begins anew inside fails: its state is made of new objects."""
         with self._changing():
-            before = self.__dict__.copy()
+            # Not of `__dict__`: once it is asked for, every attribute takes four times as long to reach.
+            before = {name: getattr(self, name) for name in _BEGUN if hasattr(self, name)}
             try:
                 yield
             except BaseException:
-                self.__dict__.clear()
-                self.__dict__.update(before)
+                for name in _BEGUN:
+                    if name in before:
+                        setattr(self, name, before[name])
+                    elif hasattr(self, name):
+                        delattr(self, name)
                 raise
 
     def encode_shared(
@@ -274,16 +284,20 @@ class EstimatorCore(Parameterised):
 
     def learn_record(self, x: Mapping[str, Any], y: Any, w: float) -> None:
         """One record; one that brings nothing new is kept with others until `MAX_PENDING` of them are learned."""
-        with self._sync.lock:
-            row = None if self._encoder is None else self._encoder.records.row(x, y, w)
-            if row is not None:
-                if not self._pending:
-                    self._pending = []
-                self._pending.append(row)
-                self._sync.synced = False
-                if len(self._pending) == MAX_PENDING:
-                    self.flush()
-                return
+        sync = self._sync
+        if sync is not None:
+            with sync.lock:
+                encoder = self._encoder
+                row = None if encoder is None else encoder.records.row(x, y, w)
+                if row is not None:
+                    pending = self._pending
+                    if not pending:
+                        pending = self._pending = []
+                    pending.append(row)
+                    sync.synced = False
+                    if len(pending) == MAX_PENDING:
+                        self.flush()
+                    return
         self.learn_batch([x], None if y is None else [y], [w])
 
     def flush(self) -> None:
@@ -332,7 +346,7 @@ class EstimatorCore(Parameterised):
     def test_then_train_encoded(self, block: Block) -> Floats:
         """As `test_then_train_batch`, for rows that `encode` gave with `learn`."""
         joint = self.test_then_train(block)
-        posterior(joint, self._require().class_order(), 0.0)
+        posterior(joint, self._require().canonical_classes()[0], 0.0)
         return joint
 
     def test_then_train(self, block: Block) -> Floats:
@@ -355,35 +369,43 @@ class EstimatorCore(Parameterised):
 
     def joint_log_proba(self, block: Block) -> Floats:
         """[n, K] log P(c, x) up to a constant per row, classes in storage order. Changes nothing."""
-        return self.reading(lambda: self._engine.joint_log_proba(block))
+        return self.reading(self._joint_log_proba, block)
 
-    def reading(self, work: Callable[[], Answer]) -> Answer:
-        """What `work`, which encodes and predicts, answers, while no thread changes the model.
+    def _joint_log_proba(self, block: Block) -> Floats:
+        return self._engine.joint_log_proba(
+            block
+        )  # of the engine there is when nobody changes the model any more
+
+    def reading(self, work: Callable[..., Answer], *given: Any) -> Answer:
+        """What `work`, which encodes and predicts, answers to what is given, while no thread changes the model.
 
         The first prediction after something was learned flushes pending records and refreshes stale readings, under a
         lock; from then on any number of threads predict at once. Inside `work` only what takes no part in this is
         asked: `encode`, the engine, `_proba`.
         """
         sync = self._sync
-        sync.readers.append(None)  # announced before looking: see `Sync`
+        readers = sync.readers
+        readers.append(None)  # announced before looking: see `Sync`
         try:
             if sync.synced:
-                return work()
+                return work(*given)
         finally:
-            sync.readers.pop()
+            readers.pop()
         with sync.lock:
             self.flush()
-            answer = work()
+            answer = work(*given)
             sync.synced = True
         return answer
 
     def proba(self, block: Block) -> Floats:
         """[n, K] class probabilities in the order of `labels()`; uniform before anything is learned."""
-        return self.reading(lambda: self._proba(block))
+        return self.reading(self._proba, block)
 
     def _proba(self, block: Block) -> Floats:
         joint = self._engine.joint_log_proba(block)
-        posterior(joint, self._require().class_order(), 1.0 / max(1, len(self.schema_.classes.values)))
+        posterior(
+            joint, self._require().canonical_classes()[0], 1.0 / max(1, len(self.schema_.classes.values))
+        )
         return joint
 
     def decide(self, proba: Floats) -> NDArray[np.intp]:
@@ -397,12 +419,14 @@ class EstimatorCore(Parameterised):
 
     def tell_unknown_classes(self) -> None:
         """Warn if the parameter `decision` names a class that was not met; not while a stream may still bring it."""
-        tell_unknown(getattr(self, "decision", None), self.labels() if self.started else [])
+        rule: Decision | None = getattr(self, "decision", None)
+        if rule is not None:
+            tell_unknown(rule, self.labels() if self.started else [])
 
     def explain(self, row: Any, label: Label | None = None, against: Label | None = None) -> Explanation:
         """What each attribute of a row adds to the log-odds of a class against another."""
         self._require()
-        return self.reading(lambda: explain(self, row, label, against))
+        return self.reading(explain, self, row, label, against)
 
     def importance(self) -> dict[str, float]:
         """By column, the share of the class's entropy that it tells by itself, I(C; X) / H(C), the greatest first.

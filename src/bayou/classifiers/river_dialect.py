@@ -25,16 +25,17 @@ class RiverDialect(EstimatorCore):
         """Class probabilities of one record; before anything is learned the prior of declared classes, or empty."""
         if self._encoder is None:
             return self.predict_proba_many([x])[0]
-        return self.reading(lambda: self._proba_of_one(x))
+        return self.reading(self._proba_of_one, x)
 
     def _proba_of_one(self, x: Mapping[str, Any]) -> dict[Label, float]:
-        encoder = self._require()
+        encoder = self._encoder or self._require()
         cells = encoder.records.cells(x)
         block = self.encode([x]) if cells is None else block_to_predict(cells, self._position)
         joint = self._engine.joint_log_proba(block)
-        posterior(joint, encoder.class_order(), 0.0)
+        order, labels = encoder.canonical_classes()
+        posterior(joint, order, 0.0)
         (proba,) = joint.tolist()
-        return dict(zip(encoder.labels(), proba)) if any(proba) else {}  # noqa: B905 - one per class
+        return dict(zip(labels, proba)) if any(proba) else {}  # noqa: B905 - one per class
 
     def predict_one(self, x: Mapping[str, Any]) -> Label | None:
         """The most probable class of one record; None before anything is learned."""
@@ -58,11 +59,12 @@ class RiverDialect(EstimatorCore):
             twin = self.blank()
             twin.reset()
             return twin.predict_proba_many(X)
-        return self.reading(lambda: self._proba_of_many(X))
+        return self.reading(self._proba_of_many, X)
 
     def _proba_of_many(self, X: Any) -> list[dict[Label, float]]:
-        labels, joint = self.labels(), self._engine.joint_log_proba(self.encode(X))
-        posterior(joint, self._require().class_order(), 0.0)
+        joint = self._engine.joint_log_proba(self.encode(X))
+        order, labels = self._require().canonical_classes()
+        posterior(joint, order, 0.0)
         return [dict(zip(labels, row, strict=True)) if any(row) else {} for row in joint.tolist()]
 
     def predict_many(self, X: Any) -> list[Label | None]:

@@ -81,7 +81,7 @@ class SklearnDialect(EstimatorCore):
 
     def _log_proba(self, block: Block) -> Floats:
         joint = self._engine.joint_log_proba(block)
-        log_posterior(joint, self._require().class_order())
+        log_posterior(joint, self._require().canonical_classes()[0])
         return joint
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

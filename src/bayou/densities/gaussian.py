@@ -74,10 +74,10 @@ class Gaussian(Density, LiveReader[Moments]):
 
     def add_log_prob(self, summary: Moments, block: Block, out: Floats) -> None:
         x, s = block.numeric, summary
-        n, p = x.shape
-        if n == 1:
+        if len(x) == 1:
             add_gaussian_direct(out, x, s.n, s.mean, s.m2, float(self.ddof), self.floor)
             return
+        n, p = x.shape
         if p == 0:
             return
         tables = self.tables(summary)

@@ -42,7 +42,6 @@ class Batch:
         self.declared: dict[str, int] = {}
         self.new_dates: list[str] = []
         self.place: dict[str, tuple[Kind, int]] = {}
-        self.counts = {kind: len(self.schema.names(kind)) for kind in Kind}
 
     def growth(self) -> Growth:
         return Growth(self.new_classes, self.new_columns, self.new_values, self.declared, self.new_dates)
@@ -120,6 +119,7 @@ class Batch:
 
     def columns(self, table: Table) -> None:
         """Give every column of the table its kind and place; new ones in order of their first value."""
+        self.counts = {kind: len(self.schema.names(kind)) for kind in Kind}
         fresh: list[tuple[int, int, str, Kind]] = []
         for j, name in enumerate(table.names):
             place = self.schema.place.get(name)

@@ -62,8 +62,7 @@ class Encoder:
         """The schema has grown: what was derived from it is void, but for codes, which stay as they are."""
         self.records = PlainRecords(self.schema, self.numbers_are_words)
         self._matrix_names = self._names_of_a_matrix()
-        self._order: NDArray[np.int64] | None = None
-        self._labels: list[Label] = []
+        self._canonical: tuple[NDArray[np.int64], list[Label]] | None = None
 
     def _names_of_a_matrix(self) -> Sequence[str] | None:
         """The names of nameless columns, if they are all the columns there are: a matrix is then a block already."""
@@ -71,19 +70,13 @@ class Encoder:
         only = len(names) == len(self.schema.place) and names and not self.numbers_are_words
         return names if only and list(names) == self.schema.names(Kind.NUMERIC) else None
 
-    def class_order(self) -> NDArray[np.int64]:
-        """Codes of the classes in canonical order."""
-        if self._order is None:
+    def canonical_classes(self) -> tuple[NDArray[np.int64], list[Label]]:
+        """Codes of the classes in canonical order, and the classes in this order."""
+        if self._canonical is None:
             values = self.schema.classes.values
-            self._order = canonical_order(values)
-            self._labels = [values[i] for i in self._order]
-        return self._order
-
-    def labels(self) -> list[Label]:
-        """Classes in canonical order."""
-        if self._order is None:
-            self.class_order()
-        return self._labels
+            order = canonical_order(values)
+            self._canonical = order, [values[i] for i in order]
+        return self._canonical
 
     def encode(
         self, X: Any, y: Any = None, w: Any = None, *, start: int = 0, learn: bool = False

@@ -24,6 +24,7 @@ Places = Sequence[tuple[int, Vocabulary | None]]
 Keys = tuple[tuple[str, ...] | None, Places, bool]
 
 _PLAIN = frozenset((float, int))
+_NUMBERS = (np.floating, np.integer)
 _VALUES = (str, bytes, bool, int, float, np.generic)
 _UNLABELLED, _ONE, _NO_CODES = np.full(1, -1, dtype=np.int32), np.ones(1), np.empty((1, 0), dtype=np.int32)
 
@@ -129,9 +130,7 @@ class PlainRecords:
         numeric, codes = self._no_numbers.copy(), self._no_codes.copy()
         for (j, vocabulary), value in zip(places, x.values()):  # noqa: B905 - one cell per key
             if vocabulary is None:
-                if (
-                    type(value) in _PLAIN or isinstance(value, np.floating | np.integer)
-                ) and -HUGE <= value <= HUGE:
+                if (type(value) in _PLAIN or isinstance(value, _NUMBERS)) and -HUGE <= value <= HUGE:
                     numeric[j] = value
                 elif not is_missing(value):
                     return None

@@ -31,7 +31,7 @@ def named(models: Models) -> dict[str, Estimator]:
         raise SchemaError("there is no model to evaluate; give at least one")
     for name, model in chosen.items():
         if not isinstance(model, Estimator):
-            raise SchemaError(f"{name!r} is no classifier of bayou but {type(model).__name__}")
+            raise SchemaError(f"{name[:80]!r} is no classifier of bayou but {type(model).__name__}")
     if len({id(model) for model in chosen.values()}) < len(chosen):
         raise SchemaError("the same model is given twice; give copies, since each learns as it goes")
     return chosen

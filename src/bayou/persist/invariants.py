@@ -1,20 +1,18 @@
 """What must hold between the numbers of a state, checked before a kernel sees them.
 
-Every summary answers for its own arrays (`State.check`, the capability `Checks`), once it is realigned to the schema.
+Every summary answers for its own arrays (`State.check`), once it is realigned to the schema.
 Readings are checked by their readers' `restore`, and what an engine keeps besides its views by the engine's.
 `bayou.checks` has the parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from bayou.checks import require
 from bayou.engines.engine import under, views_of
 from bayou.errors import ModelFileError
 from bayou.persist.container import Arrays
-from bayou.protocols import Checks
 from bayou.summaries.array_summary import State
 
 READING = "reading."
@@ -35,22 +33,18 @@ def check_state(model: Any, arrays: Arrays) -> None:
         left = under(prefix, arrays)
         for state in view.states():
             names = state.arrays()
-            if not isinstance(state, Checks):
+            if not hasattr(state, "check"):
                 raise ModelFileError(
                     f"{type(state).__name__} does not say what its arrays must satisfy; derive it from ArraySummary "
                     "and declare them"
                 )
             own = [name for name in left if name in names]
-            _asked(state.check, {name: left.pop(name) for name in own})
+            try:
+                state.check({name: left.pop(name) for name in own})
+            except ModelFileError:
+                raise
+            except Exception as problem:  # an objection of any type is an objection
+                raise ModelFileError(f"the state contradicts itself: {problem}") from problem
         require(
             all(name.startswith(READING) for name in left), f"arrays that belong to nobody: {', '.join(left)}"
         )
-
-
-def _asked(check: Callable[[Arrays], None], arrays: Arrays) -> None:
-    try:
-        check(arrays)
-    except ModelFileError:
-        raise
-    except Exception as problem:  # an objection of any type is an objection
-        raise ModelFileError(f"the state contradicts itself: {problem}") from problem

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from bayou.errors import ModelFileError
@@ -95,7 +95,7 @@ def loads(data: Buffer, kinds: Kinds) -> Any:
         return model
     state = _state(document, found, read_schema(document["schema"], arrays, reader), reader)
     reader.check_used()
-    _begin_checked(model, state, len(data), lambda: _layout(model, document, kinds))
+    _begin_checked(model, state, len(data), document, kinds)
     return model
 
 
@@ -146,14 +146,15 @@ def _twin(model: Any) -> Any:
 
 
 def _begin_checked(
-    model: Any, state: ModelState, stored: int, find_layout: Callable[[], Layout | None]
+    model: Any, state: ModelState, stored: int, document: Mapping[str, Any], kinds: Kinds
 ) -> None:
     try:
-        check_bytes(model, state.schema.shape(), stored)
-        layout = find_layout()
+        engine = model.build_engine()
+        check_bytes(engine, state.schema.shape(), stored)
+        layout = _layout(model, document, kinds)
         if layout is not None:
             check_layout(layout, state.arrays, state.schema)
-        model.begin(state.schema)
+        model.begin(state.schema, engine)
         if layout is None or layout.unknown:
             check_alike(model.arrays(), state.arrays)
         check_state(model, state.arrays)

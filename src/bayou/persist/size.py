@@ -51,9 +51,9 @@ def least_bytes(engine: Engine, shape: Shape) -> int:
     return sum(state.least_bytes(shape) for state in states if isinstance(state, State))
 
 
-def check_bytes(model: Any, shape: Shape, stored: int) -> None:
-    """Refuse a model that takes more than the bytes of its file and `SPARE` before it holds anything."""
-    need = least_bytes(model.build_engine(), shape)
+def check_bytes(engine: Engine, shape: Shape, stored: int) -> None:
+    """Refuse an engine that takes more than the bytes of its file and `SPARE` before it holds anything."""
+    need = least_bytes(engine, shape)
     if need > stored + SPARE:
         raise ModelFileError(
             f"the file's parameters and schema imply {need:,} bytes, and the file has {stored:,}"

@@ -33,10 +33,12 @@ class State:
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        cls.state = {
-            **cls.state,
-            **{name: cells for name, cells in vars(cls).items() if isinstance(cells, Cells)},
-        }
+        own = {name: cells for name, cells in vars(cls).items() if isinstance(cells, Cells)}
+        for (
+            name
+        ) in own:  # an attribute of the class would make that of the instance three times as slow to reach
+            delattr(cls, name)
+        cls.state = {**cls.state, **own}
 
     def __init__(self) -> None:
         for name, cells in self.state.items():

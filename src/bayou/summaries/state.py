@@ -52,7 +52,8 @@ class Cells:
     def empty(self, owner: Any) -> Array:
         """The array of a summary that knows no schema yet."""
         shape = [0 if a in SCHEMA_AXES or str(a)[0] in FREE else a for a in self.axes]
-        return np.full([getattr(owner, a) if isinstance(a, str) else a for a in shape], self.fill, self.dtype)
+        sizes = [getattr(owner, a) if isinstance(a, str) else a for a in shape]
+        return np.full(sizes, self.fill, self.dtype) if self.fill else np.zeros(sizes, self.dtype)
 
     def emptied(self, array: Array) -> Array:
         """The array of a summary with the same frame that has seen nothing."""

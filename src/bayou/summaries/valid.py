@@ -19,8 +19,7 @@ Array = NDArray[Any]
 
 def non_negative(name: str, array: Array, summary: Any) -> None:
     """Weights: finite, not beyond 1e150, none below 0."""
-    checks.counts(name, array)
-    require(array.min(initial=0) >= 0, f"{name} holds a negative weight")
+    checks.counts(name, array, slack=0.0)
 
 
 def nearly_non_negative(name: str, array: Array, summary: Any) -> None:
