@@ -72,7 +72,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Load the model in a file, which may come from anyone: nothing in it is executed or imported."""
+    """Load the model in a file, which may come from a stranger: nothing in it is executed or imported."""
     return model_file.load(path, kinds())
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pyarrow as pa
 import pytest
 
 from bayou import MultinomialNB, NaiveBayes
 from bayou.backends.spark.scoring import _kinds
-from bayou.errors import DataError
+from bayou.errors import DataError, DateNote
 
 
 def test_columns_of_numbers_are_the_words_of_a_model_of_words() -> None:
@@ -26,3 +28,13 @@ def test_columns_are_read_as_the_model_learned_them() -> None:
         "n": "nominal",
         "a": "numeric",
     }
+
+
+def test_dates_stay_dates() -> None:
+    model = NaiveBayes()
+    with pytest.warns(DateNote):
+        model.learn_batch(
+            [{"when": dt.datetime(2026, 11, 16, 3)}, {"when": dt.datetime(2026, 11, 17, 15)}], ["x", "y"]
+        )
+    table = pa.schema([("when", pa.timestamp("us", "UTC")), ("other", pa.int64())])
+    assert _kinds(model, table) == {"when": "date"}

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from bayou.classifiers import NaiveBayes
+from bayou.evaluate import prequential
 from bayou.report import Background, write_report
+from bayou.streams.generators import MixedGaussian
 
 PAGES = ("electricity", "adult", "sms", "many")
 ALWAYS = "overview curves confusion classes thresholds reliability cost data rejects repeat".split()
@@ -153,3 +155,14 @@ def test_names_that_are_markup_stay_text(browser: Any, tmp_path: Path) -> None:
         assert opened.page.locator("h1").inner_text() == evil
         assert opened.page.locator("script").count() == 1
         assert opened.page.locator(".card h4").first.inner_text().startswith("<script>")
+
+
+def test_the_scores_of_models_with_long_names_are_not_cut_off(browser: Any, tmp_path: Path) -> None:
+    models = {"nb(numeric='gaussian', smoothing=0.5)": NaiveBayes(numeric="gaussian", smoothing=0.5)}
+    found = prequential(models, MixedGaussian(seed=1), rows=1500)
+    write_report(tmp_path / "page.html", found, models, Background("long", "", "", "class", {}))
+    with Opened(browser, tmp_path / "page.html") as opened:
+        wide, room = opened.page.locator("#overview .scroll").first.evaluate(
+            "e => [e.scrollWidth, e.clientWidth]"
+        )
+        assert wide <= room

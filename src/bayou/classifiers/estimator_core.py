@@ -481,7 +481,7 @@ class EstimatorCore(Parameterised):
         return type(self)(**copy.deepcopy(self.get_params(deep=False)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a model file, atomically; `bayou.load` reads it, and may be given one from anybody."""
+        """Write a model file, atomically; `bayou.load` reads it. What is promised of files: docs/model-file.md."""
         from bayou.persist import model_file
         from bayou.persist.kinds import kinds_of
 

@@ -20,7 +20,7 @@ from bayou.errors import DataError
 from bayou.evaluate.label_index import LabelIndex, met
 from bayou.persist.container import pack, unpack
 from bayou.readings.metrics import Scores, running_scores
-from bayou.schema import Label
+from bayou.schema import DATE, Label
 from bayou.streams.read_options import ReadOptions
 from bayou.streams.source import Policy
 from bayou.summaries.outcomes import Confusion, Losses
@@ -116,6 +116,7 @@ def _loaded(data: bytes) -> Any:
 
 def _kinds(model: Any, schema: pa.Schema) -> dict[str, Any]:
     known = {name: kind.value for name, (kind, _) in model.schema_.place.items() if name in schema.names}
+    known |= {name: DATE for name in model.schema_.dates if name in schema.names}
     if model.numbers_are_words and WORDS in model.schema_.place:  # columns of numbers count words
         words = {str(word) for word in model.schema_.vocabularies[WORDS].values}
         known |= {name: "numeric" for name in schema.names if name in words and name not in known}
