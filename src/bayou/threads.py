@@ -46,10 +46,10 @@ def ranges(n: int, grain: int) -> list[tuple[int, int]]:
 
 def over_ranges(work: Callable[[int, int], None], n: int, grain: int) -> None:
     """Call `work(lo, hi)` over ranges that cover `n` items, in parallel where it is worth it."""
-    cut = ranges(n, grain)
-    if len(cut) == 1:
+    if _limit == 1 or n < 2 * grain:  # one range: not even a list of it, for blocks of one row
         work(0, n)
         return
+    cut = ranges(n, grain)
     others = [_pool(_limit).submit(work, lo, hi) for lo, hi in cut[1:]]
     work(*cut[0])
     for other in others:

@@ -167,6 +167,7 @@ class EstimatorCore(Parameterised):
 
     def _take(self, schema: Schema, engine: Engine, position: int) -> None:
         self._pending = []
+        self._changing()  # a lock of its own, before the first record
         self._encoder, self._engine, self._position = (
             Encoder(schema, self.numbers_are_words),
             engine,
@@ -274,17 +275,37 @@ class EstimatorCore(Parameterised):
 
     def learn_record(self, x: Mapping[str, Any], y: Any, w: float) -> None:
         """One record; one that brings nothing new is kept with others until `MAX_PENDING` of them are learned."""
-        with self._sync.lock:
-            row = None if self._encoder is None else self._encoder.records.row(x, y, w)
-            if row is not None:
-                if not self._pending:
-                    self._pending = []
-                self._pending.append(row)
-                self._sync.synced = False
-                if len(self._pending) == MAX_PENDING:
-                    self.flush()
-                return
+        sync = self._sync
+        with sync.lock:
+            if self._encoder is not None:
+                records = self._encoder.records
+                pending = self._pending
+                if x is records.predicted and not pending:
+                    block = records.block_again(x, y, w)
+                    if block is not None:
+                        self._learn_predicted(block)
+                        return
+                row = records.row(x, y, w)
+                if row is not None:
+                    if not pending:
+                        self._pending = pending = []
+                    pending.append(row)
+                    sync.synced = False
+                    if len(pending) == MAX_PENDING:
+                        self.flush()
+                    return
         self.learn_batch([x], None if y is None else [y], [w])
+
+    def _learn_predicted(self, block: Block) -> None:
+        """Learn the record that was predicted last: it is encoded, and nothing waits before it. The lock is held."""
+        sync, engine = self._sync, self._engine
+        sync.wait()
+        block.start = self._position
+        engine.learn(block)
+        self._position += 1
+        sync.synced = (
+            engine.only_looks
+        )  # nothing is left that the next prediction would have to bring up to date
 
     def flush(self) -> None:
         """Learn the pending records."""

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from bayou.classifiers.estimator_core import EstimatorCore
-from bayou.encoding import block_to_predict
 from bayou.encoding.table import table_of
 from bayou.kernels.posterior import posterior
 from bayou.schema import Label
@@ -25,12 +24,18 @@ class RiverDialect(EstimatorCore):
         """Class probabilities of one record; before anything is learned the prior of declared classes, or empty."""
         if self._encoder is None:
             return self.predict_proba_many([x])[0]
+        sync = self._sync
+        sync.readers.append(None)  # as in `reading`, without a function of the record
+        try:
+            if sync.synced:
+                return self._proba_of_one(x)
+        finally:
+            sync.readers.pop()
         return self.reading(lambda: self._proba_of_one(x))
 
     def _proba_of_one(self, x: Mapping[str, Any]) -> dict[Label, float]:
-        encoder = self._require()
-        cells = encoder.records.cells(x)
-        block = self.encode([x]) if cells is None else block_to_predict(cells, self._position)
+        encoder = self._encoder or self._require()
+        block = encoder.records.block(x, self._position) or self.encode([x])
         joint = self._engine.joint_log_proba(block)
         posterior(joint, encoder.class_order(), 0.0)
         (proba,) = joint.tolist()

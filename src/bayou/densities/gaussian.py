@@ -57,6 +57,7 @@ class Gaussian(Density, LiveReader[Moments]):
             raise SchemaError(f"{self}: ddof is 0 or 1, floor a share in [0, 1)")
 
     has_units = True
+    only_looks = True
 
     def view(self, bins: Discretiser) -> AnyView:
         """Moments, read live."""
@@ -74,10 +75,10 @@ class Gaussian(Density, LiveReader[Moments]):
 
     def add_log_prob(self, summary: Moments, block: Block, out: Floats) -> None:
         x, s = block.numeric, summary
-        n, p = x.shape
-        if n == 1:
+        if len(x) == 1:
             add_gaussian_direct(out, x, s.n, s.mean, s.m2, float(self.ddof), self.floor)
             return
+        n, p = x.shape
         if p == 0:
             return
         tables = self.tables(summary)
