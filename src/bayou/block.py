@@ -105,8 +105,8 @@ class Block:
 
     def learned(self) -> int:
         """Number of rows that teach something: labelled, with weight."""
-        if self.n == 1:
-            return int(self.y[0] >= 0 and self.w[0] > 0)
+        if len(self.y) == 1:
+            return int(self.y.item() >= 0 and self.w.item() > 0)
         return int(np.count_nonzero((self.y >= 0) & (self.w > 0)))
 
     def relabelled(self, y: Codes) -> Block:

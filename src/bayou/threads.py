@@ -46,7 +46,7 @@ def ranges(n: int, grain: int) -> list[tuple[int, int]]:
 
 def over_ranges(work: Callable[[int, int], None], n: int, grain: int) -> None:
     """Call `work(lo, hi)` over ranges that cover `n` items, in parallel where it is worth it."""
-    if _limit == 1 or n < 2 * grain:
+    if _limit == 1 or n < 2 * grain:  # one range: not even a list of it, for blocks of one row
         work(0, n)
         return
     cut = ranges(n, grain)

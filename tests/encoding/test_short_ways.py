@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayou import BernoulliNB, ComplementNB, MultinomialNB, NaiveBayes, prequential
-from bayou.encoding import Encoder, block_of, block_to_predict
+from bayou.encoding import Encoder, block_of
 from bayou.encoding.columns import SPAN, distinct
+from bayou.encoding.records import block_to_predict
 from bayou.schema import Declared, Schema, Vocabulary
 
 CELLS = st.sampled_from([0.0, -2.5, 7, True, np.float64(3), np.nan, None, np.inf, 1e200, -1e200, 1e139])

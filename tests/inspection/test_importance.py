@@ -24,6 +24,7 @@ MODELS = {
     "count-min": lambda: bayou.NaiveBayes(nominal=bayou.CountMinSketch()),
     "groups": lambda: bayou.NaiveBayes(groups="modl"),
     "grouped sketch": lambda: bayou.NaiveBayes(nominal=bayou.Sketch(), groups="modl"),
+    "grouped count-min": lambda: bayou.NaiveBayes(nominal=bayou.CountMinSketch(), groups="modl"),
     "bags of naive Bayes": lambda: bayou.Bagging(bayou.NaiveBayes(numeric="gk"), n_estimators=3),
 }
 

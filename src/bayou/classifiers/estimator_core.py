@@ -173,6 +173,7 @@ class EstimatorCore(Parameterised):
 
     def _take(self, schema: Schema, engine: Engine, position: int) -> None:
         self._pending = []
+        self._changing()  # a lock of its own, before the first record
         self._encoder, self._engine, self._position = (
             Encoder(schema, self.numbers_are_words),
             engine,
@@ -288,17 +289,35 @@ class EstimatorCore(Parameterised):
         if sync is not None:
             with sync.lock:
                 encoder = self._encoder
-                row = None if encoder is None else encoder.records.row(x, y, w)
+                row = None
+                if encoder is not None:
+                    records, pending = encoder.records, self._pending
+                    if x is records.predicted and not pending:
+                        block = records.block_again(x, y, w)
+                        if block is not None:
+                            self._learn_predicted(block)
+                            return
+                    row = records.row(x, y, w)
                 if row is not None:
-                    pending = self._pending
                     if not pending:
-                        pending = self._pending = []
+                        self._pending = pending = []
                     pending.append(row)
                     sync.synced = False
                     if len(pending) == MAX_PENDING:
                         self.flush()
                     return
         self.learn_batch([x], None if y is None else [y], [w])
+
+    def _learn_predicted(self, block: Block) -> None:
+        """Learn the record that was predicted last: it is encoded, and nothing waits before it. The lock is held."""
+        sync, engine = self._sync, self._engine
+        sync.wait()
+        block.start = self._position
+        engine.learn(block)
+        self._position += 1
+        sync.synced = (
+            engine.only_looks
+        )  # nothing is left that the next prediction would have to bring up to date
 
     def flush(self) -> None:
         """Learn the pending records."""

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from bayou.classifiers.estimator_core import EstimatorCore
-from bayou.encoding import block_to_predict
 from bayou.encoding.table import table_of
 from bayou.kernels.posterior import posterior
 from bayou.schema import Label
@@ -29,8 +28,7 @@ class RiverDialect(EstimatorCore):
 
     def _proba_of_one(self, x: Mapping[str, Any]) -> dict[Label, float]:
         encoder = self._encoder or self._require()
-        cells = encoder.records.cells(x)
-        block = self.encode([x]) if cells is None else block_to_predict(cells, self._position)
+        block = encoder.records.block(x, self._position) or self.encode([x])
         joint = self._engine.joint_log_proba(block)
         order, labels = encoder.canonical_classes()
         posterior(joint, order, 0.0)

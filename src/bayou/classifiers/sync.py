@@ -39,6 +39,10 @@ class Sync:
 
     def __enter__(self) -> None:
         self.lock.acquire()
+        self.wait()
+
+    def wait(self) -> None:
+        """Clear `synced`, and wait until nobody predicts; for who holds the lock."""
         self.synced = False
         while self.readers:
             time.sleep(_WAIT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,14 @@ Keys = tuple[tuple[str, ...] | None, Places, bool]
 _PLAIN = frozenset((float, int))
 _NUMBERS = (np.floating, np.integer)
 _VALUES = (str, bytes, bool, int, float, np.generic)
+Predicted = tuple[
+    Mapping[str, Any] | None, tuple[str, ...], list[Any], Block | None
+]  # a record and its block
 _UNLABELLED, _ONE, _NO_CODES = np.full(1, -1, dtype=np.int32), np.ones(1), np.empty((1, 0), dtype=np.int32)
+
+
+_NOTHING: Predicted = (None, (), [], None)
+_LABELS = frozenset((str, int, float, bytes))  # types of labels that are their own keys
 
 
 def block_of(rows: Sequence[Row], start: int) -> Block:
@@ -37,7 +45,7 @@ def block_of(rows: Sequence[Row], start: int) -> Block:
         np.empty((0, 0), np.int32),
         (),
         np.array(y, np.int32),
-        np.array(w),
+        np.array(w, np.float64),
         start,
     )
     if values[0] is None:
@@ -85,22 +93,63 @@ class PlainRecords:
 
     def __init__(self, schema: Schema, numbers_are_words: bool = False) -> None:
         self._schema = schema
+        self._predicted = _NOTHING  # one object, as below
+        self.predicted: Mapping[str, Any] | None = None  # the record predicted last
+        self._codes = schema.classes.codes
+        self._labels = [np.array([c], dtype=np.int32) for c in range(schema.classes.size)]
         self._words = numbers_are_words or bool(schema.names(Kind.TEXT))
         self._hashes = schema.declared.hash_values
         self._known: Keys = (None, (), False)  # one object: threads that predict may disagree about it
         self._no_numbers = [np.nan] * len(schema.names(Kind.NUMERIC))
         self._no_codes = [0 if self._hashes else -1] * len(schema.names(Kind.NOMINAL))
 
+    def block(self, x: Mapping[str, Any], start: int) -> Block | None:
+        """The record as a block to predict; None unless it is plain. It is remembered for `block_again`."""
+        cells = self.cells(x)
+        if cells is None:
+            return None
+        block = block_to_predict(cells, start)
+        self._predicted = x, self._known[0] or (), [*x.values()], block
+        self.predicted = x
+        return block
+
+    def block_again(self, x: Mapping[str, Any], y: Any, w: float) -> Block | None:
+        """The block of the record that was predicted last, with label and weight; None if it is another by now.
+
+        It is the same if the object is, with the same keys and the same objects as values. The block is handed out
+        once, since whoever learns it may keep its arrays.
+        """
+        known, keys, values, block = self._predicted
+        self._predicted, self.predicted = _NOTHING, None
+        if known is not x or block is None:
+            return None
+        if tuple(x) != keys or not all(map(is_, x.values(), values)):
+            return None
+        try:
+            code = self._codes.get(y if type(y) in _LABELS else identity_key(y))
+            if code is None or not 0.0 <= w <= HEAVY:
+                return None
+        except TypeError:
+            return None  # no label or no weight at all: the long way says so
+        block.y = self._labels[code]
+        if w != 1.0:
+            block.w = np.array([w], dtype=np.float64)
+        return block
+
     def row(self, x: Mapping[str, Any], y: Any, w: float) -> Row | None:
         """The record's cells, label and weight; None unless all of it is known and of its kind."""
         try:
-            label = -1 if y is None else self._schema.classes.code(y)
-            if (label < 0 and y is not None) or not 0.0 <= w <= HEAVY:
+            label = self._codes.get(y if type(y) in _LABELS else identity_key(y))
+            if label is None:
+                label = -1 if y is None else self._schema.classes.code(y)
+                if label < 0 and y is not None:
+                    return None
+            if not 0.0 <= w <= HEAVY:
                 return None
         except TypeError:
             return None  # no label or no weight at all: the long way says so
         cells = self.cells(x)
-        return None if cells is None else (*cells, label, float(w))
+        return None if cells is None else (*cells, label, w)
 
     def cells(self, x: Mapping[str, Any]) -> Cells | None:
         """The record's cells; None unless every column and value is known and of its kind."""
@@ -129,19 +178,25 @@ class PlainRecords:
     ) -> tuple[list[float], list[int]] | None:
         numeric, codes = self._no_numbers.copy(), self._no_codes.copy()
         for (j, vocabulary), value in zip(places, x.values()):  # noqa: B905 - one cell per key
+            kind = type(value)
             if vocabulary is None:
-                if (type(value) in _PLAIN or isinstance(value, _NUMBERS)) and -HUGE <= value <= HUGE:
+                if kind is float and -HUGE <= value <= HUGE:
+                    numeric[j] = value
+                elif (kind in _PLAIN or isinstance(value, _NUMBERS)) and -HUGE <= value <= HUGE:
                     numeric[j] = value
                 elif not is_missing(value):
                     return None
             elif values is not None:
-                if type(value) is str:
+                if kind is str:
                     codes[j] = int(hash_keys([value])[0])
                     values[codes[j]] = value
                 elif not is_missing(value):
                     return None
             else:
-                found = vocabulary.codes.get(identity_key(value)) if isinstance(value, _VALUES) else None
+                if kind is str:
+                    found = vocabulary.codes.get(value)
+                else:
+                    found = vocabulary.codes.get(identity_key(value)) if isinstance(value, _VALUES) else None
                 if found is not None:
                     codes[j] = found
                 elif not is_missing(value):

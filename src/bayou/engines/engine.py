@@ -43,6 +43,11 @@ class Engine:
         """
         return self.law in (MergeLaw.AVERAGED, MergeLaw.NONE)
 
+    @property
+    def only_looks(self) -> bool:
+        """Whether predicting is known to change nothing at all in the present state, not even what it keeps."""
+        return False
+
     def begin(self, schema: Schema) -> None:
         """Set up an empty state over a schema; called once."""
         self.realign(from_empty(schema))

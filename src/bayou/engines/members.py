@@ -50,6 +50,10 @@ class Members(Engine):
         """As the members do; an ensemble that forgets, or goes by its own predictions, always does."""
         return self.law is MergeLaw.NONE or any(member.depends_on_order for member in self.members)
 
+    @property
+    def only_looks(self) -> bool:
+        return all(member.only_looks for member in self.members)
+
     def new_member(self, i: int = 0) -> Any:
         """A member that has learned nothing, over the schema as it is now."""
         member = self.builders[i]()

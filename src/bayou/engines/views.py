@@ -37,6 +37,7 @@ class Views(Engine):
         self.busy: Sequence[AnyView] = ()
         self._searching = any(view.searched for view in views.values())
         self._remembering = any(view.remembers for view in views.values())
+        self._only_looks = False
 
     @property
     def law(self) -> MergeLaw:
@@ -54,13 +55,25 @@ class Views(Engine):
     def depends_on_order(self) -> bool:
         return any(view.depends_on_order for view in self.views.values())
 
+    @property
+    def only_looks(self) -> bool:
+        return self._only_looks
+
     def realign(self, plan: Alignment) -> None:
         super().realign(plan)
         for view in self.views.values():
             view.realign(plan)
         self.busy = [view for view in self.views.values() if not view.has_no_columns]
+        self._only_looks = all(view.only_looks for view in self.busy)
 
     def learn(self, block: Block) -> None:
+        if len(block.y) == 1:  # nothing to cut
+            if self._searching:
+                self.refresh_stale()
+            for view in self.busy:
+                view.update(block)
+            self.learned(block)
+            return
         parts = [part for _, part in block.cut(self.refresh_points(block))]
         for part in parts:
             # Nobody looks at readings that the next refresh point replaces, unless these are compared with them.
@@ -112,8 +125,10 @@ class Views(Engine):
         """Count rows that the views have learned; at a refresh point searched readings become stale."""
         before = self.rows
         self.rows += part.learned()
+        if not self._searching:
+            return
         changed = self.refreshes_on_schema_change and part.schema_change_rows
-        if self._searching and (self.rows >= next_point(before) or changed):
+        if self.rows >= next_point(before) or changed:
             self.mark_stale()
 
     def mark_stale(self) -> None:

@@ -50,6 +50,7 @@ class LiveReader(Generic[S]):
             summary.update(row)
         return np.concatenate(terms) if terms else self.terms(summary, block)
 
+    only_looks = False  # whether predicting changes nothing at all, not even what is kept for later
     has_units = False  # whether terms are densities, which depend on the units of their columns
 
     def fill_units(self, summary: S, units: Floats) -> None:

@@ -25,6 +25,7 @@ class CountedPrior(LiveReader[ClassCounts]):
     """
 
     alpha: float = 0.0
+    only_looks = True
 
     def add_log_prob(self, summary: ClassCounts, block: Block, out: Floats) -> None:
         add_prior(out, summary.weight, summary.declared.item(), self.alpha)

@@ -58,6 +58,9 @@ class Moments(DecayingSummary):
         p = self.n.shape[1]
         if p == 0:
             return
+        if len(block.y) == 1:
+            add_rows(self.n, self.mean, self.m2, block.numeric, block.y, block.w, 0, p, block.no_missing)
+            return
 
         def columns(lo: int, hi: int) -> None:
             add_rows(self.n, self.mean, self.m2, block.numeric, block.y, block.w, lo, hi, block.no_missing)

@@ -66,6 +66,11 @@ class ValueCounts(DecayingSummary):
         q = len(self.sizes)
         if q == 0:
             return
+        if len(block.y) == 1:
+            count_values(
+                self.counts, self.present, self.seen, self.offsets, block.codes, block.y, block.w, sign, 0, q
+            )  # fmt: skip
+            return
 
         def columns(lo: int, hi: int) -> None:
             count_values(

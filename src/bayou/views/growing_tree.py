@@ -40,6 +40,8 @@ class GrowthPolicy:
 class GrowingTree(View[Tree]):
     """Learns rows and splits leaves by the Hoeffding bound."""
 
+    only_looks = True
+
     def __init__(self, summary: Tree, growth: GrowthPolicy) -> None:
         super().__init__(summary)
         self.growth = growth
@@ -56,7 +58,7 @@ class GrowingTree(View[Tree]):
         self._learn(block, out)
 
     def _learn(self, block: Block, out: Floats) -> None:
-        at, g = 0, self.growth
+        at, g, attempted = 0, self.growth, self._before is not None
         self._order_cells()
         while True:
             quantiles = self.summary.statistics.quantiles is not None
@@ -65,8 +67,10 @@ class GrowingTree(View[Tree]):
             if leaf < 0:
                 break
             self._attempt(leaf, block, at)
+            attempted = True
         self._before = None
-        self.summary.fit(self._room(self._known_sizes()))
+        if attempted:  # otherwise neither nodes nor leaves have changed
+            self.summary.fit(self._room(self._known_sizes()))
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
         self.place(block, out)
@@ -83,6 +87,9 @@ class GrowingTree(View[Tree]):
                 block.numeric[lo:hi], block.codes[lo:hi], self.growth.kind, leaves[lo:hi], out[lo:hi],
             )  # fmt: skip
 
+        if block.n == 1:
+            rows(0, 1)
+            return leaves
         columns = block.numeric.shape[1] + block.codes.shape[1]
         over_ranges(rows, block.n, 1 + GRAIN // max(1, columns * out.shape[1]))
         return leaves

@@ -55,6 +55,7 @@ class View(Generic[S]):
     remembers = (
         False  # whether what is searched depends on what was found before: then no refresh point is left out
     )
+    only_looks = False  # whether predicting changes nothing at all, not even what is kept for later
 
     def __init__(self, summary: S) -> None:
         self.summary = summary
@@ -194,6 +195,10 @@ class Live(View[S]):
     def __init__(self, summary: S, reader: LiveReader[S]) -> None:
         super().__init__(summary)
         self.reader = reader
+
+    @property
+    def only_looks(self) -> bool:  # type: ignore[override] # of the class elsewhere, of the reader here
+        return self.reader.only_looks
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
         self.reader.add_log_prob(self.summary, block, out)
