@@ -111,6 +111,18 @@ def add_terms(sums: Floats, table: Floats, one: NDArray[np.uint64], other: NDArr
             lane[i] = (lane[i] + column[one[i]]) + column[other[i]]
 
 
+@inner_kernel
+def any_present(x: Floats) -> bool:
+    """Whether any value is there: in a stream that brings ever new columns, most have none in most rows.
+
+    x : float64[n], in; NaN = missing
+    """
+    for i in range(len(x)):
+        if x[i] == x[i]:
+            return True
+    return False
+
+
 @kernel
 def add_intervals(out: Floats, table: Floats, cuts: Floats, offsets: Index, numeric: Floats) -> None:
     """out[i, c] += sum over columns of the log-probability of the interval x_ij lies in. O(n p (I + K)).
@@ -147,7 +159,7 @@ def add_intervals(out: Floats, table: Floats, cuts: Floats, offsets: Index, nume
                     last = offsets[b + j + 1]
                     x = columns[j, :rows]
                     here = cells[j, :rows]
-                    used[j] = last - first > 1
+                    used[j] = last - first > 1 and any_present(x)
                     if not used[j]:
                         for i in range(len(here)):
                             here[i] = nothing
@@ -189,7 +201,9 @@ def interval_codes(codes: Codes, cuts: Floats, offsets: Index, numeric: Floats) 
                 for j in range(len(row)):
                     columns[j, i] = row[j]
             for j in range(d):
-                find_cells(cuts[offsets[b + j] : offsets[b + j + 1] - 1], columns[j, :rows], cells[j, :rows])
+                x = columns[j, :rows]
+                if any_present(x):
+                    find_cells(cuts[offsets[b + j] : offsets[b + j + 1] - 1], x, cells[j, :rows])
             for i in range(rows):
                 row = numeric[r + i, b : b + d]
                 here = codes[r + i, b : b + d]
