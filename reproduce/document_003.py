@@ -72,7 +72,7 @@ def models() -> dict[str, Callable[[], Any]]:
     }
 
     def add(name: str, code: Code, decode: str = "soft", normal: bool = False) -> None:
-        base = NaiveBayes if normal else MultinomialNB
+        base = partial(NaiveBayes, "gaussian") if normal else MultinomialNB
         found[name] = lambda: EcocNB(base(), code, decode)
 
     for bits in BITS:
@@ -86,7 +86,7 @@ def models() -> dict[str, Callable[[], Any]]:
     add("multinomial, one-vs-all, soft", OneVsAll())
     add("multinomial, one-vs-one, soft", OneVsOne())
     add("multinomial, one-vs-one, hamming", OneVsOne(), "hamming")
-    found["normal NB"] = NaiveBayes
+    found["normal NB"] = partial(NaiveBayes, "gaussian")
     for bits in BITS:
         add(f"normal, BCH({bits}), soft", BCH(bits), "soft", normal=True)
     for bits in BITS:
