@@ -93,7 +93,7 @@ class SetCounts(JointCounts):
         self._lay_out(tables)
 
     def bytes_for(self, sizes: list[int], k: int) -> int:
-        """Bytes of counts over columns with these numbers of values and k classes, and of the sets of its own columns."""
+        """Bytes of counts over columns with these numbers of values and k classes, sets of its own columns included."""
         wide = sum(cells_of(self.sets, sizes)) if len(sizes) == len(self.sizes) else 0
         return super().bytes_for(sizes, k) + 8 * k * wide
 
