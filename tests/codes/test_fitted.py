@@ -50,12 +50,12 @@ def test_the_columns_added_ask_what_is_confused():
 def test_a_fitted_model_is_the_one_trained_with_its_code(decode):
     """No second pass, and yet as if it had learned with that code from the first row; beside the slow twin."""
     X, y = clusters(300, seed=1)
-    model = EcocNB(NaiveBayes(), BCH(15), decode).partial_fit(X, y)
+    model = EcocNB(NaiveBayes("gaussian"), BCH(15), decode).partial_fit(X, y)
     fitted = model.fitted()
-    scratch = EcocNB(NaiveBayes(), fitted.code, decode).partial_fit(X, y)
+    scratch = EcocNB(NaiveBayes("gaussian"), fitted.code, decode).partial_fit(X, y)
     assert np.array_equal(fitted.predict_proba(X), scratch.predict_proba(X))
     rows = [dict(zip(("x0", "x1"), row, strict=True)) for row in X.tolist()]
-    naive = NaiveEcoc(NaiveBayes(), np.array(fitted.code.matrix), decode).fit(rows, y.tolist())
+    naive = NaiveEcoc(NaiveBayes("gaussian"), np.array(fitted.code.matrix), decode).fit(rows, y.tolist())
     np.testing.assert_allclose(fitted.predict_proba(X), naive.proba(rows), rtol=0, atol=2e-6)
     more = clusters(50, seed=2)
     assert np.array_equal(fitted.partial_fit(*more).predict(X), scratch.partial_fit(*more).predict(X))

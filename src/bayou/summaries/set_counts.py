@@ -92,9 +92,14 @@ class SetCounts(JointCounts):
         self.sets = tuple(sorted(tables))
         self._lay_out(tables)
 
+    def bytes_for(self, sizes: list[int], k: int) -> int:
+        """Bytes of counts over columns with these numbers of values and k classes, sets of its own columns included."""
+        wide = sum(cells_of(self.sets, sizes)) if len(sizes) == len(self.sizes) else 0
+        return super().bytes_for(sizes, k) + 8 * k * wide
+
     def check_sets(self, sizes: Sequence[int], k: int, sets: ColumnSets) -> None:
         """Refuse tables beyond `max_bytes`."""
-        need = self.bytes_for(list(sizes), k) + 8 * k * sum(cells_of(sets, sizes))
+        need = super().bytes_for(list(sizes), k) + 8 * k * sum(cells_of(sets, sizes))
         if need > self.max_bytes:
             raise SchemaError(
                 f"the counts of {len(sets)} sets of three columns or more and of all pairs need {need / 1e6:,.0f} MB, "
