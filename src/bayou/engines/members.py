@@ -50,6 +50,10 @@ class Members(Engine):
         """As the members do; an ensemble that forgets, or goes by its own predictions, always does."""
         return self.law is MergeLaw.NONE or any(member.depends_on_order for member in self.members)
 
+    def refresh_at_row_counts(self) -> None:
+        for member in self.members:
+            member.refresh_at_row_counts()
+
     def new_member(self, i: int = 0) -> Any:
         """A member that has learned nothing, over the schema as it is now."""
         member = self.builders[i]()

@@ -54,6 +54,9 @@ class Views(Engine):
     def depends_on_order(self) -> bool:
         return any(view.depends_on_order for view in self.views.values())
 
+    def refresh_at_row_counts(self) -> None:
+        self.refreshes_on_schema_change = False
+
     def realign(self, plan: Alignment) -> None:
         super().realign(plan)
         for view in self.views.values():
