@@ -51,9 +51,9 @@ def test_shards_hand_out_every_row_once_and_in_order(tmp_path: Path, format: str
 def test_shards_add_up_to_one_pass(tmp_path: Path, format: str) -> None:
     whole = table()
     path = WRITERS[format](whole, tmp_path / f"moves.{format}")
-    for model in (NaiveBayes(), AODE()):
+    for model in (NaiveBayes("gaussian"), AODE()):
         found = fit_files(path, model, jobs=1, shard_bytes=SMALL, **MOVE)
-        alike(found, one_pass(type(model)(), path, **MOVE), whole.drop(["move"]))
+        alike(found, one_pass(model.blank(), path, **MOVE), whole.drop(["move"]))
         assert not model.started
 
 
@@ -114,15 +114,15 @@ def test_two_processes_one_of_which_is_killed(tmp_path: Path, monkeypatch: pytes
             killed.append(process)
             go.set()
 
-    found = learn_files(tmp_path, NaiveBayes(), MOVE, 2, 800_000, kill_one)
+    found = learn_files(tmp_path, NaiveBayes("gaussian"), MOVE, 2, 800_000, kill_one)
     assert found.deaths == len(killed) == 1
     assert workers() == []
     assert found.rows == 60_000
     assert heard[-1] == (60_000, 1.0)
     assert all(a[1] <= b[1] for a, b in pairwise(heard))
-    alone = fit_files(paths, NaiveBayes(), jobs=1, shard_bytes=800_000, **MOVE)
+    alone = fit_files(paths, NaiveBayes("gaussian"), jobs=1, shard_bytes=800_000, **MOVE)
     assert found.model.digest() == alone.digest()  # the bits do not depend on the number of processes
-    alike(alone, one_pass(NaiveBayes(), *paths, **MOVE), table(500).drop(["move"]))
+    alike(alone, one_pass(NaiveBayes("gaussian"), *paths, **MOVE), table(500).drop(["move"]))
 
 
 DEADLY = """#!{python} -S
@@ -146,7 +146,7 @@ def test_a_shard_on_which_every_worker_dies_is_named(tmp_path: Path, monkeypatch
         with pytest.raises(
             WorkerError, match=r"moves\.csv.*: 3 workers died on it, the last one was killed by SIGKILL"
         ):
-            learn_files(path, NaiveBayes(), MOVE, 2, 3_000, lambda rows, share: None)
+            learn_files(path, NaiveBayes("gaussian"), MOVE, 2, 3_000, lambda rows, share: None)
     go.set()
 
 
@@ -155,7 +155,7 @@ def test_the_caller_does_without_processes_that_do_not_start(
 ) -> None:
     path = write_csv(table(300), tmp_path / "moves.csv")
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    found = learn_files(path, NaiveBayes(), MOVE, 2, 3_000)
+    found = learn_files(path, NaiveBayes("gaussian"), MOVE, 2, 3_000)
     assert (found.rows, found.shards > 2) == (300, True)
 
 
@@ -165,13 +165,13 @@ def test_an_error_that_is_not_of_the_data_is_the_callers(
     path = write_csv(table(300), tmp_path / "moves.csv")
     monkeypatch.setattr(ShardJob, "partial", lambda *args: 1 // 0)
     with pytest.raises(ZeroDivisionError):
-        learn_files(path, NaiveBayes(), MOVE, 2, 3_000)
+        learn_files(path, NaiveBayes("gaussian"), MOVE, 2, 3_000)
     assert workers() == []
 
 
 def test_a_bad_row_is_named_or_left_out(tmp_path: Path) -> None:
     lines = write_csv(table(), tmp_path / "moves.csv").read_text().splitlines()
-    good = one_pass(NaiveBayes(), tmp_path / "moves.csv", **MOVE)
+    good = one_pass(NaiveBayes("gaussian"), tmp_path / "moves.csv", **MOVE)
     cells = lines[2_500].split(",")
     broken = [*lines[:2_500], ",".join(["abc", *cells[1:]]), *lines[2_500:]]
     path = tmp_path / "broken.csv"
@@ -179,10 +179,10 @@ def test_a_bad_row_is_named_or_left_out(tmp_path: Path) -> None:
     with pytest.raises(
         DataError, match=r"column 'x': .*broken.csv, in the part from byte .*: 'abc'"
     ) as error:
-        learn_files(path, NaiveBayes(), MOVE, 1, SMALL)
+        learn_files(path, NaiveBayes("gaussian"), MOVE, 1, SMALL)
     byte = int(str(error.value).partition("from byte ")[2].partition(" on")[0].replace(",", ""))
     assert path.read_bytes()[:byte].count(b"\n") + (error.value.row or 0) == 2_500
-    found = learn_files(path, NaiveBayes(), {**MOVE, "policy": "skip"}, 1, SMALL)
+    found = learn_files(path, NaiveBayes("gaussian"), {**MOVE, "policy": "skip"}, 1, SMALL)
     assert found.rejects == {"not a number": 1}
     alike(found.model, good, table().drop(["move"]))
 
@@ -194,12 +194,16 @@ def test_csv_with_quotes_is_not_cut_inside_a_cell(tmp_path: Path) -> None:
         lines.append(f"{i / 7},{said},c{i % 2}")
     path = tmp_path / "quoted.csv"
     path.write_text("\n".join(lines) + "\n")
-    found = learn_files(path, NaiveBayes(), MOVE, 1, 5_000)
+    found = learn_files(path, NaiveBayes("gaussian"), MOVE, 1, 5_000)
     assert found.rows == 4_000
     assert found.shards > 10
     with open_stream(path, **MOVE) as source:
         rows = source.read(4_000)
-    alike(found.model, one_pass(NaiveBayes(), path, **MOVE), pa.table(dict(rows.columns)).slice(0, 500))
+    alike(
+        found.model,
+        one_pass(NaiveBayes("gaussian"), path, **MOVE),
+        pa.table(dict(rows.columns)).slice(0, 500),
+    )
 
 
 @pytest.mark.parametrize("quotes", ["everywhere", "late", "odd"])
@@ -231,7 +235,7 @@ def test_csv_with_quotes_is_cut_where_records_end(tmp_path: Path, quotes: str) -
 def test_kinds_are_those_of_the_first_file(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("code,move\nx1,c0\n7,c1\n")
     (tmp_path / "b.csv").write_text("code,move\n7,c0\n8,c1\n")
-    model = fit_files(tmp_path, NaiveBayes(), jobs=1, **MOVE)
+    model = fit_files(tmp_path, NaiveBayes("gaussian"), jobs=1, **MOVE)
     assert sorted(model.schema_.vocabularies["code"].values) == ["7", "8", "x1"]
 
 
@@ -239,8 +243,8 @@ def test_labels_of_two_families_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x,move\n0.5,1\n0.7,2\n")
     (tmp_path / "b.csv").write_text("x,move\n0.5,one\n0.7,two\n")
     with pytest.raises(DataError, match="numbers in some files and strings in others"):
-        fit_files(tmp_path, NaiveBayes(), jobs=1, **MOVE)
-    model = fit_files(tmp_path, NaiveBayes(), jobs=1, nominal=["move"], **MOVE)
+        fit_files(tmp_path, NaiveBayes("gaussian"), jobs=1, **MOVE)
+    model = fit_files(tmp_path, NaiveBayes("gaussian"), jobs=1, nominal=["move"], **MOVE)
     assert model.labels() == ["1", "2", "one", "two"]
 
 
@@ -254,7 +258,7 @@ def test_a_column_that_comes_late_gets_its_grid_before_the_shards_start(tmp_path
 
 def test_without_the_first_pass_grids_would_not_agree(tmp_path: Path) -> None:
     path = write_parquet(table(), tmp_path / "moves.parquet")
-    plan = Plan.of(path, NaiveBayes(), MOVE, SMALL)
+    plan = Plan.of(path, NaiveBayes("gaussian"), MOVE, SMALL)
     blind = type(plan.job)(bayou.files.dumps(AODE()), plan.job.opening)
     total = merged(blind.partial(shard) for shard in plan.shards)
     assert total.error is not None
@@ -286,7 +290,7 @@ def test_laws_decide_what_may_be_sharded(tmp_path: Path) -> None:
 
 def test_empty_and_missing_files_are_told(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="there is no file to learn from"):
-        fit_files(tmp_path, NaiveBayes(), **MOVE)
+        fit_files(tmp_path, NaiveBayes("gaussian"), **MOVE)
     path = tmp_path / "none.parquet"
     WRITERS["parquet"](table().slice(0, 0), path)
     other = write_parquet(table(), tmp_path / "some.parquet")
@@ -301,7 +305,7 @@ def test_a_worker_imports_only_what_its_model_needs(tmp_path: Path) -> None:
 
     assert {*bayou.files.kinds().models} == {*classifiers.__all__, *ensembles.__all__}
     path = write_parquet(table(100), tmp_path / "moves.parquet")
-    plan = Plan.of(path, NaiveBayes(), MOVE, None)
+    plan = Plan.of(path, NaiveBayes("gaussian"), MOVE, None)
     script = (
         "import sys; from bayou.lazy import Absent; sys.meta_path.insert(0, Absent('scipy', 'pandas'));"
         "from bayou.backends.worker import ShardJob; from bayou.backends.shards import Shard;"

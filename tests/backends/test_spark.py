@@ -79,7 +79,12 @@ def covertype_three_ways(spark: Any, home: Path) -> None:
     rows = pa.parquet.read_table(path)
     df = spark.createDataFrame(rows)
     cover = {"target": "Cover_Type"}
-    for model in (NaiveBayes(), AODE(), EcocNB(), NaiveBayes(numeric="gk", bins="modl")):
+    for model in (
+        NaiveBayes("gaussian"),
+        AODE(),
+        EcocNB(NaiveBayes("gaussian")),
+        NaiveBayes(numeric="gk", bins="modl"),
+    ):
         one = one_pass(type(model)(**model.get_params(deep=False)), path, **cover)
         pool = fit_files(path, model, jobs=1, shard_bytes=1 << 20 if LONG else 40_000, **cover)
         by_rows = on_spark.fit(df, model, **cover)
@@ -114,7 +119,7 @@ def disjoint_skewed_and_empty_partitions(spark: Any, home: Path) -> None:
     found = on_spark.fit(df, one, fan_in=2, **MOVE)  # the frames of `one`; a tree of three levels
     assert found.digest() == one.digest()
     assert found.labels() == ["c0", "c1", "c2"]
-    nothing = on_spark.fit(df.where("x > 1000"), NaiveBayes(), **MOVE)
+    nothing = on_spark.fit(df.where("x > 1000"), NaiveBayes("gaussian"), **MOVE)
     assert not nothing.started
 
 
@@ -123,14 +128,14 @@ def a_bad_row_is_named_or_left_out(spark: Any, home: Path) -> None:
     text = ["abc" if i == 350 else str(x) for i, x in enumerate(whole["x"].to_pylist())]
     df = spark.createDataFrame(whole.set_column(0, "x", pa.array(text)))
     with pytest.raises(DataError, match=r"row 150, column 'x': partition 1: not a number: 'abc'"):
-        on_spark.fit(df, NaiveBayes(), numeric=["x"], **MOVE)
-    found = on_spark.fit(df, NaiveBayes(), numeric=["x"], policy="skip", **MOVE)
+        on_spark.fit(df, NaiveBayes("gaussian"), numeric=["x"], **MOVE)
+    found = on_spark.fit(df, NaiveBayes("gaussian"), numeric=["x"], policy="skip", **MOVE)
     good = write_parquet(whole.filter(pa.array([i != 350 for i in range(400)])), home / "good.parquet")
-    alike(found, one_pass(NaiveBayes(), good, **MOVE), whole.drop(["move"]))
+    alike(found, one_pass(NaiveBayes("gaussian"), good, **MOVE), whole.drop(["move"]))
     with pytest.raises(SchemaError, match="there is no column 'way'"):
-        on_spark.fit(df, NaiveBayes(), target="way")
+        on_spark.fit(df, NaiveBayes("gaussian"), target="way")
     with pytest.raises(DataError, match="without a target"):
-        on_spark.fit(df, NaiveBayes(), target="")
+        on_spark.fit(df, NaiveBayes("gaussian"), target="")
 
 
 def a_worker_killed_in_mid_job(spark: Any, home: Path) -> None:
@@ -153,7 +158,7 @@ def a_worker_killed_in_mid_job(spark: Any, home: Path) -> None:
 
 def scores(spark: Any, home: Path) -> None:
     whole = table(1_000)
-    model = one_pass(NaiveBayes(), write_parquet(whole, home / "moves.parquet"), **MOVE)
+    model = one_pass(NaiveBayes("gaussian"), write_parquet(whole, home / "moves.parquet"), **MOVE)
     df = spark.createDataFrame(whole).withColumnRenamed("day", "prediction")
     other = whole.drop(["move", "day"])
     proba = model.proba(model.encode(other))
@@ -235,7 +240,7 @@ def csv_by_its_path_and_as_a_table(spark: Any, home: Path) -> None:
     one, aode = (one_pass(kind(), path, **MOVE) for kind in (NaiveBayes, AODE))
     assert on_spark.fit_files(spark, path, AODE(), shard_bytes=60_000, **MOVE).digest() == aode.digest()
     df = spark.read.csv(str(path), header=True, inferSchema=True)
-    alike(on_spark.fit(df.repartition(3), NaiveBayes(), **MOVE), one, table(500).drop(["move"]))
+    alike(on_spark.fit(df.repartition(3), NaiveBayes("gaussian"), **MOVE), one, table(500).drop(["move"]))
     lines = [f'{i / 7},"a,\nc{i % 3},b",c{i % 2}' if i > 900 else f"{i / 7},c,c{i % 2}" for i in range(1_000)]
     quoted = home / "quoted.csv"
     quoted.write_text("\n".join(["x,say,move", *lines]) + "\n")
@@ -249,7 +254,7 @@ def a_table_by_its_name(spark: Any, home: Path) -> None:
     out = home / "m.bayou"
     told = bayou("learn", "moves", "-t", "move", "--engine", "spark", "--out", out)
     assert "moves: 3,000 rows" in told.output
-    one = one_pass(NaiveBayes(), write_parquet(table(), home / "moves.parquet"), **MOVE)
+    one = one_pass(NaiveBayes("gaussian"), write_parquet(table(), home / "moves.parquet"), **MOVE)
     alike(load(out), one, table(500).drop(["move"]))
 
 

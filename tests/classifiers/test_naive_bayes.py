@@ -325,12 +325,10 @@ def test_an_explanation_prints_names_and_classes_without_terminal_escapes():
     assert len(str(found).splitlines()) == 4
 
 
-def test_quantiles_say_who_can_unlearn_and_sample_instead():
+def test_quantiles_say_who_can_unlearn_instead():
     model = NaiveBayes().fit(X, Y)
     with pytest.raises(UnsupportedError, match="numeric='gaussian'"):
         model.unlearn(X[:1], Y[:1])
-    with pytest.raises(UnsupportedError, match="numeric='gaussian'"):
-        model.sample(1)
 
 
 def test_without_numeric_columns_the_default_unlearns_and_merges_exactly():

@@ -57,11 +57,11 @@ def test_check_estimator(estimator, check):
 
 
 def test_nested_parameters_and_search():
-    grid = GridSearchCV(NaiveBayes(), {"numeric__floor": [1e-9, 1e-2], "smoothing": [0.5, 1.0]}, cv=2).fit(
-        X, Y
-    )
+    grid = GridSearchCV(
+        NaiveBayes("gaussian"), {"numeric__floor": [1e-9, 1e-2], "smoothing": [0.5, 1.0]}, cv=2
+    ).fit(X, Y)
     assert grid.best_score_ > 0.6
-    model = NaiveBayes().set_params(numeric__ddof=1)
+    model = NaiveBayes("gaussian").set_params(numeric__ddof=1)
     assert model.numeric == Gaussian(ddof=1)
     assert clone(model).get_params()["numeric__ddof"] == 1
     for wrong in ({"nonsense": 1}, {"numeric__nonsense": 1}):

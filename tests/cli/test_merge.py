@@ -53,10 +53,12 @@ def test_rows_unlearned_were_never_seen(folder: Path, tmp_path: Path) -> None:
     gone, kept = tmp_path / "gone.csv", tmp_path / "kept.csv"
     gone.write_text(lines[0] + "".join(lines[501:901]))
     kept.write_text("".join(lines[:501] + lines[901:]))
-    bayou("learn", kept, "-t", "class", "-o", tmp_path / "kept.bayou", "-q")
+    for rows, model in ((kept, "kept"), (folder / "mixed.csv", "m")):
+        moments = ("-m", "nb(numeric=gaussian)")
+        bayou("learn", rows, "-t", "class", *moments, "-o", tmp_path / f"{model}.bayou", "-q")
     out = tmp_path / "out.bayou"
-    told = bayou("unlearn", folder / "m.bayou", gone, "-t", "class", "-o", out)
-    assert told.stderr.startswith("400 rows taken out of NaiveBayes(), saved as ")
+    told = bayou("unlearn", tmp_path / "m.bayou", gone, "-t", "class", "-o", out)
+    assert told.stderr.startswith("400 rows taken out of NaiveBayes(numeric='gaussian'), saved as ")
     ours, theirs = load(out), load(tmp_path / "kept.bayou")
     with open_stream(folder / "mixed.csv", target="class") as stream:
         rows = stream.read(200)

@@ -44,10 +44,10 @@ def test_a_window_is_a_model_of_the_latest_panes(n):
     data = random_data(n, 120, odd=False)
     rows = [i for i in range(len(data)) if data.weights[i] > 0][:n]
     data = data.take(rows)
-    model = Window(rows=30, panes=3)
+    model = Window(NaiveBayes("gaussian"), rows=30, panes=3)
     model.learn_many(data.records, data.labels, data.weights)
     kept = n if n < 30 else 20 + n % 10
-    plain = NaiveBayes()
+    plain = NaiveBayes("gaussian")
     plain.learn_many(data.records[n - kept :], data.labels[n - kept :], data.weights[n - kept :])
     for x in data.records[:20]:
         theirs = plain.predict_proba_one(x)

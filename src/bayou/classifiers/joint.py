@@ -27,7 +27,7 @@ class JointClassifier(Estimator):
 
     _offers: ClassVar[tuple[str, ...]] = ("coarsened",)
     refreshes_on_schema_change: ClassVar[bool] = True
-    poor_score: ClassVar[bool] = True  # three bins are too few for scikit-learn's numeric toy data
+    poor_score: ClassVar[bool] = True  # a few cells are too few for scikit-learn's numeric toy data
 
     def __init__(
         self,

@@ -34,6 +34,9 @@ class Engine:
         """What `merge` promises in the present state."""
         raise NotImplementedError
 
+    def refresh_at_row_counts(self) -> None:
+        """Let readings wait for row counts, whatever the schema learns: for whoever learns from the predictions."""
+
     @property
     def depends_on_order(self) -> bool:
         """Whether another order of the rows teaches something else, by more than rounding and bounded errors.

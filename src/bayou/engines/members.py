@@ -54,6 +54,10 @@ class Members(Engine):
     def only_looks(self) -> bool:
         return all(member.only_looks for member in self.members)
 
+    def refresh_at_row_counts(self) -> None:
+        for member in self.members:
+            member.refresh_at_row_counts()
+
     def new_member(self, i: int = 0) -> Any:
         """A member that has learned nothing, over the schema as it is now."""
         member = self.builders[i]()

@@ -59,6 +59,9 @@ class Views(Engine):
     def only_looks(self) -> bool:
         return self._only_looks
 
+    def refresh_at_row_counts(self) -> None:
+        self.refreshes_on_schema_change = False
+
     def realign(self, plan: Alignment) -> None:
         super().realign(plan)
         for view in self.views.values():

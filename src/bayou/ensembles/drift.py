@@ -150,6 +150,7 @@ class RestartingMember(Members):
 
     def __init__(self, builders: Sequence[Callable[[], Engine]], window: AdaptiveWindow) -> None:
         super().__init__(builders)
+        self.refresh_at_row_counts()
         self.window, self.drifts = window, 0
         self.drift_rows = np.zeros(0, dtype=np.int64)
 
@@ -182,6 +183,7 @@ class RestartingMember(Members):
         self.drift_rows = np.append(self.drift_rows, row.start)[-LATEST:]
         self.window.clear()
         self.members = [self.new_member()]
+        self.refresh_at_row_counts()
         self.members[0].learn(row)
 
     def joint_log_proba(self, block: Block) -> Floats:

@@ -96,5 +96,6 @@ class FadingMember(Members):
         return answer
 
     def merge(self, other: Self) -> None:
-        self.members[0].scale(2.0 ** (-other.learned / self.half_life))
+        if other.learned:  # what has learned nothing changes nothing, readings included
+            self.members[0].scale(2.0 ** (-other.learned / self.half_life))
         super().merge(other)

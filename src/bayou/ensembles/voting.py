@@ -112,6 +112,8 @@ class VotingMembers(Members):
     ) -> None:
         super().__init__(builders)
         self.weights, self.hard, self.threshold = weights, hard, threshold
+        if weights is None:
+            self.refresh_at_row_counts()
         self.record = np.zeros(len(self.members) + 1)
         self.seen = np.zeros(0, dtype=np.int64)  # 1: the class has been learned
 

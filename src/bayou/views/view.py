@@ -126,14 +126,7 @@ class View(Generic[S]):
 
     def draw(self, block: Block, rng: np.random.Generator) -> None:
         """Fill this view's columns of a block from its rows' classes, where the reader is generative."""
-        raise UnsupportedError(
-            f"cannot sample: {type(self).__name__} does not say how its columns are drawn{self._instead}"
-        )
-
-    @property
-    def _instead(self) -> str:
-        """The way out that the summary knows, to end a sentence."""
-        return str(getattr(self.summary, "instead", ""))
+        raise UnsupportedError(f"cannot sample: {type(self).__name__} does not say how its columns are drawn")
 
     def merge(self, other: Self) -> None:
         """Add what another view of the same configuration and schema has counted."""
@@ -145,8 +138,9 @@ class View(Generic[S]):
             return
         if not isinstance(self.summary, Subtracts):
             name = type(self.summary).__name__
+            instead = getattr(self.summary, "instead", "")
             raise UnsupportedError(
-                f"cannot unlearn: {name} keeps no record from which a row could be taken out{self._instead}"
+                f"cannot unlearn: {name} keeps no record from which a row could be taken out{instead}"
             )
         self.summary.subtract(block)
 
