@@ -4,9 +4,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEV    := $(VENV)/.dev-installed
 BENCH  := $(VENV)/.bench-installed
+RELEASE := $(VENV)/.release-installed
 TOOLS  ?= chromium strace
 
-.PHONY: demo tools test check bench test-system format clean
+.PHONY: demo tools test check bench test-system wheel format clean
 .DEFAULT_GOAL := test
 
 $(DEV): pyproject.toml
@@ -16,6 +17,10 @@ $(DEV): pyproject.toml
 
 $(BENCH): $(DEV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	touch $@
+
+$(RELEASE): $(DEV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
 	touch $@
 
 demo: $(DEV)          ## the main job on an embedded stream: every classifier, one table
@@ -51,5 +56,14 @@ bench: $(BENCH)       ## every speed claim beside its peer, in one run
 test-system: $(BENCH) tools ## the long and heavy proofs, peers among them
 	BAYOU_LONG=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
+wheel: $(RELEASE)     ## into dist/: a wheel with compiled kernels, one without for the rest, the sources; each checked
+	rm -rf dist src/bayou/kernels/compiled
+	$(BIN)/python -m build --quiet --outdir dist
+	$(BIN)/python tools/compile_kernels.py
+	$(BIN)/python -m build --quiet --wheel --outdir dist
+	rm -r src/bayou/kernels/compiled
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python tools/check_wheels.py dist
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) dist src/bayou/kernels/compiled .pytest_cache .mypy_cache .ruff_cache

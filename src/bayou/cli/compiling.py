@@ -15,8 +15,8 @@ def announce_compiling(quiet: bool, seconds: int = 10) -> None:
 
 
 def _announcement(seconds: int) -> str:
-    from bayou.kernels.jit import can_cache
+    from bayou.kernels.kernel_cache import can_keep
 
-    if can_cache():
+    if can_keep():
         return f"compiling, once, about {seconds} s (`bayou warm` does it all beforehand)"
     return f"compiling, about {seconds} s, each time: set NUMBA_CACHE_DIR to a folder that can be written to"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -10,59 +9,22 @@ import numba
 import numpy as np
 from numba.core.registry import CPUDispatcher
 
+from bayou.kernels.kernel_cache import KernelCache
+
 F = TypeVar("F", bound=Callable[..., object])
-OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 INNER: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True}
 # A literal 0 is a type of its own: what is called with it, and elsewhere with any integer, would be compiled twice.
 ZERO = cast(int, np.int64(0))
 
 
-_warned = False
-
-
 def _dispatcher(function: Callable[..., object], options: dict[str, Any]) -> Any:
-    """Numba's dispatcher; a disk cache that cannot be written, on import or later, is done without."""
-    try:
-        dispatcher = numba.njit(**options)(function)
-    except (
-        RuntimeError
-    ) as problem:  # "cannot cache function": neither the package nor the home can be written to
-        if "cannot cache" not in str(problem):
-            raise
-        _warn()
-        return numba.njit(**{**options, "cache": False})(function)
-    cache = dispatcher._cache
-    cache.save_overload = _if_possible(cache.save_overload)
+    """Numba's dispatcher, with our own cache: no folder is touched before a kernel is missed."""
+    dispatcher = numba.njit(**options)(function)
+    if not isinstance(dispatcher, CPUDispatcher):  # NUMBA_DISABLE_JIT: kernels run as Python
+        return dispatcher
+    dispatcher._cache = KernelCache(function)
     return dispatcher
-
-
-def _if_possible(save: Callable[..., None]) -> Callable[..., None]:
-    """Keep what was compiled, unless the disk is full or has become read-only: it is in memory already."""
-
-    def saved(*args: Any) -> None:
-        try:
-            save(*args)
-        except OSError:
-            _warn()
-
-    return saved
-
-
-def _warn() -> None:
-    global _warned
-    if not _warned:
-        _warned = True
-        warnings.warn(
-            "compiled kernels cannot be kept on disk, so every process compiles them anew; set NUMBA_CACHE_DIR to a "
-            "folder that can be written to",
-            RuntimeWarning,
-            stacklevel=4,
-        )
-
-
-def can_cache() -> bool:
-    """Whether compiled kernels stay on disk for the next process."""
-    return not _warned
 
 
 class InnerDispatcher(CPUDispatcher):
@@ -85,9 +47,7 @@ def inner_kernel(function: F) -> F:
     Traceback (most recent call last):
     TypeError: log_or_floor is an inner kernel: only kernels can call it
     """
-    dispatcher = _dispatcher(function, INNER)
-    dispatcher.__class__ = InnerDispatcher
-    return cast(F, dispatcher)
+    return cast(F, _without_a_way_in(_dispatcher(function, INNER)))
 
 
 def tight_kernel(function: F) -> F:
@@ -95,9 +55,13 @@ def tight_kernel(function: F) -> F:
 
     Where it is called instead, passing its arrays takes ten times as long as what it does.
     """
-    dispatcher = _dispatcher(function, {**INNER, "forceinline": True})
-    dispatcher.__class__ = InnerDispatcher
-    return cast(F, dispatcher)
+    return cast(F, _without_a_way_in(_dispatcher(function, {**INNER, "forceinline": True})))
+
+
+def _without_a_way_in(dispatcher: Any) -> Any:
+    if isinstance(dispatcher, CPUDispatcher):
+        dispatcher.__class__ = InnerDispatcher
+    return dispatcher
 
 
 def kernel_piece(function: F) -> F:

@@ -1,0 +1,259 @@
+"""Where a compiled kernel is looked for: shipped with the package, kept on disk by Numba, or nowhere yet."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import pickle
+import platform
+import re
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+from llvmlite import binding as llvm
+from numba.core import config
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    InTreeCacheLocator,
+    UserProvidedCacheLocator,
+    UserWideCacheLocator,
+)
+from numba.core.compiler import CompileResult
+
+FOLDER = Path(__file__).parent / "compiled"
+# The levels of the x86-64 psABI that kernels are shipped for, best first, with LLVM's names of what each adds.
+_V2 = ("cx16", "sahf", "popcnt", "sse3", "ssse3", "sse4.1", "sse4.2")
+LEVELS = {
+    "x86-64-v3": (*_V2, "avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"),
+    "x86-64-v2": _V2,
+}
+_IMPORTED = re.compile(rb"^from bayou\.kernels\.(\w+) import|^from bayou\.kernels import (.+)$", re.MULTILINE)
+
+
+def cpu_levels() -> list[str]:
+    """The levels this processor has, best first; `BAYOU_CPU_LEVEL` names the best one to be used."""
+    machine = platform.machine().lower()
+    if machine in ("x86_64", "amd64"):
+        has = llvm.get_host_cpu_features()
+        levels = [name for name, features in LEVELS.items() if all(has.get(f) for f in features)]
+    else:
+        levels = [machine]
+    most = os.environ.get("BAYOU_CPU_LEVEL")
+    return levels[levels.index(most) :] if most in levels else [] if most else levels
+
+
+def requirements() -> dict[str, str]:
+    """What a compiled kernel was made with and cannot do without."""
+    return {
+        "numba": numba.__version__,
+        "llvmlite": llvmlite.__version__,
+        "python": f"{sys.implementation.name} {sys.version_info.major}.{sys.version_info.minor}",
+        "system": sys.platform,
+        "source": source_stamp(*(path.stem for path in Path(__file__).parent.glob("*.py"))),
+    }
+
+
+@functools.cache
+def source_stamp(*modules: str) -> str:
+    """A hash of the sources of these kernel modules and of those that they import.
+
+    Numba stamps what it keeps by the one file a kernel stands in; a kernel that it calls may stand in another.
+    """
+    found: dict[str, bytes] = {}
+    pending = list(modules)
+    while pending:
+        name = pending.pop()
+        path = Path(__file__).with_name(f"{name}.py")
+        if name not in found and path.exists():
+            found[name] = path.read_bytes()
+            for one, several in _IMPORTED.findall(found[name]):
+                pending += [one.decode()] if one else re.findall(r"\w+", several.decode())
+    digest = hashlib.sha256()
+    for name, text in sorted(found.items()):
+        digest.update(f"{name} {len(text)} ".encode() + text)
+    return digest.hexdigest()
+
+
+class ShippedKernels:
+    """Compiled kernels in a folder that is only read: an index, and their code in one file.
+
+    Parameters
+    ----------
+    folder
+        Holds `index.json` (`requires`, and for each kernel and its types where its code lies) and `code`.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.level = folder.name
+        self._code = folder / "code"
+        index = json.loads((folder / "index.json").read_text())
+        self._entries: dict[str, tuple[int, int]] = index["entries"]
+        wanted = requirements()
+        self.misfits = {
+            name: (made, wanted[name]) for name, made in index["requires"].items() if made != wanted[name]
+        }
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def find(self, key: str) -> Any:
+        """The compiled kernel as Numba keeps it, or None."""
+        at = self._entries.get(key)
+        if at is None or self.misfits:
+            return None
+        with open(self._code, "rb") as file:
+            file.seek(at[0])
+            return pickle.loads(file.read(at[1]))
+
+
+@functools.cache
+def shipped_kernels() -> ShippedKernels | None:
+    """What was shipped for the best level of this processor; says it once if it does not fit."""
+    for level in cpu_levels():
+        if not (FOLDER / level / "index.json").exists():
+            continue
+        shipped = ShippedKernels(FOLDER / level)
+        if shipped.misfits:
+            name, (made, here) = next(iter(shipped.misfits.items()))
+            told = "changed" if name == "source" else f"{made} is {here} here"
+            print(
+                f"bayou: the compiled kernels that came along do not fit ({name}: {told}); they are compiled "
+                "anew at first use (`bayou doctor` tells more)",
+                file=sys.stderr,
+            )
+        return shipped
+    return None
+
+
+def compiles_as_shipped() -> bool:
+    """Whether Numba is asked for the code that was shipped: not for checks of bounds, nor for another processor."""
+    return (
+        config.BOUNDSCHECK is None
+        and not config.DEBUGINFO_DEFAULT
+        and config.CPU_NAME is None
+        and config.CPU_FEATURES is None
+        and os.environ.get("BAYOU_CPU_LEVEL") != "native"
+    )
+
+
+class _Stamped:
+    """A place on disk whose kernels are stale once any kernel module that they come from has changed."""
+
+    _py_file: str
+
+    def get_source_stamp(self) -> str:
+        return source_stamp(Path(self._py_file).stem)
+
+
+class _UserProvided(_Stamped, UserProvidedCacheLocator):  # type: ignore[misc] # Numba has no types
+    """The folder NUMBA_CACHE_DIR."""
+
+
+class _InTree(_Stamped, InTreeCacheLocator):  # type: ignore[misc]
+    """`__pycache__`, beside the source."""
+
+
+class _UserWide(_Stamped, UserWideCacheLocator):  # type: ignore[misc]
+    """The user's own cache folder."""
+
+
+class _Kept(CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = [_UserProvided, _InTree, _UserWide]  # noqa: RUF012 # as Numba has it
+
+
+class KeptKernels(FunctionCache):  # type: ignore[misc]
+    """Numba's own cache on disk, the usual three places, with a stamp over all sources of a kernel."""
+
+    _impl_class = _Kept
+
+
+class KernelCache:
+    """What Numba's dispatcher asks for a compiled kernel: first the shipped ones, then the kept ones.
+
+    The place on disk is looked for when a kernel is first missed: an import makes no file, and needs no permission.
+    """
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        self._function = function
+        self._kept: KeptKernels | None = None
+        self._looked = False
+
+    @property
+    def cache_path(self) -> str | None:
+        kept = self.kept()
+        return None if kept is None else str(kept.cache_path)
+
+    def kept(self) -> KeptKernels | None:
+        """Numba's cache of this kernel on disk; None where no folder can be written to."""
+        if not self._looked:
+            self._looked = True
+            try:
+                self._kept = KeptKernels(self._function)
+            except RuntimeError as problem:  # "cannot cache function": neither package nor home can be written to
+                if "cannot cache" not in str(problem):
+                    raise
+                warn_not_kept()
+        return self._kept
+
+    def load_overload(self, types: Any, target: Any) -> CompileResult | None:
+        """The compiled kernel for these types, or None."""
+        shipped = shipped_kernels() if compiles_as_shipped() else None
+        data = None if shipped is None else shipped.find(shipping_key(self._function, types))
+        if data is not None:
+            target.refresh()
+            return CompileResult._rebuild(target, *data)
+        kept = self.kept()
+        return None if kept is None else kept.load_overload(types, target)
+
+    def save_overload(self, types: Any, compiled: CompileResult) -> None:
+        """Keep what was compiled, unless the disk is full or has become read-only: it is in memory already."""
+        kept = self.kept()
+        if kept is None:
+            return
+        try:
+            kept.save_overload(types, compiled)
+        except OSError:
+            warn_not_kept()
+
+    def flush(self) -> None:
+        """Forget what is kept on disk."""
+        kept = self.kept()
+        if kept is not None:
+            kept.flush()
+
+    def enable(self) -> None:
+        """Numba enables a new cache; this one always is."""
+
+
+def shipping_key(function: Callable[..., object], types: Any) -> str:
+    """The name of a kernel and the types it is compiled for."""
+    return f"{function.__module__}.{function.__qualname__}({', '.join(map(str, types))})"
+
+
+_warned = False
+
+
+def warn_not_kept() -> None:
+    """Say once that kernels will be compiled again by every process."""
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            "compiled kernels cannot be kept on disk, so every process compiles them anew; set NUMBA_CACHE_DIR to a "
+            "folder that can be written to",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+
+
+def can_keep() -> bool:
+    """Whether compiled kernels stay on disk for the next process."""
+    return not _warned

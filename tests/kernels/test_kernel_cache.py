@@ -1,0 +1,158 @@
+"""Compiled kernels that are shipped, kept on disk, or compiled anew: which is found, and what is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bayou.kernels import kernel_cache
+from bayou.kernels.kernel_cache import (
+    LEVELS,
+    ShippedKernels,
+    cpu_levels,
+    requirements,
+    shipping_key,
+    source_stamp,
+)
+from bayou.kernels.sums import row_sum
+from bayou.kernels.warming import signature_of
+
+USE = """
+import sys, numpy as np
+from pathlib import Path
+from bayou.kernels import kernel_cache
+kernel_cache.FOLDER = Path(sys.argv[1])
+from bayou.kernels.compiling import watch
+compiler = watch()
+from bayou.kernels.class_counts import add_vector
+to = np.zeros((2, 3))
+add_vector(to, np.arange(3.0))
+print(compiler.kernels, to[0].tolist())
+"""
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One kernel compiled for the least level, as a wheel carries it."""
+    folder = tmp_path_factory.mktemp("compiled")
+    program = f"""
+import sys
+sys.path.insert(0, {str(Path("tools").resolve())!r})
+import compile_kernels
+from pathlib import Path
+from bayou.kernels.class_counts import add_vector
+compile_kernels.all_kernels = lambda: [("class_counts.add_vector", add_vector)]
+compile_kernels.compile_part(0, Path(sys.argv[1]))
+compile_kernels.pack(Path(sys.argv[1]) / sys.argv[2], [Path(sys.argv[1]) / "0.json"])
+"""
+    level = cpu_levels()[-1]
+    environment = {
+        **os.environ,
+        "NUMBA_CPU_NAME": level if level in LEVELS else "generic",
+        "NUMBA_CPU_FEATURES": "",
+        "NUMBA_CACHE_DIR": str(folder / "cache"),
+    }
+    subprocess.run([sys.executable, "-c", program, str(folder), level], check=True, env=environment)
+    return folder
+
+
+def use(folder: Path, tmp_path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Call the shipped kernel in a process of its own that has kept none."""
+    return subprocess.run(
+        [sys.executable, "-c", USE, str(folder)],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept"), **environment},
+        check=True,
+        text=True,
+        capture_output=True,
+    )
+
+
+def test_a_shipped_kernel_is_not_compiled_and_needs_no_folder(shipped: Path, tmp_path: Path) -> None:
+    done = use(shipped, tmp_path)
+    assert done.stdout == "0 [0.0, 1.0, 2.0]\n"
+    assert done.stderr == ""
+    assert not (tmp_path / "kept").exists()
+
+
+def test_without_shipped_kernels_it_is_compiled_once_and_kept(tmp_path: Path) -> None:
+    assert use(tmp_path / "none", tmp_path).stdout.startswith("1 ")
+    assert use(tmp_path / "none", tmp_path).stdout.startswith("0 ")
+
+
+@pytest.mark.parametrize("name", ["numba", "python", "source"])
+def test_kernels_of_another_making_are_told_and_compiled_anew(shipped: Path, tmp_path: Path, name: str) -> None:
+    level = cpu_levels()[-1]
+    other = tmp_path / "other" / level
+    other.mkdir(parents=True)
+    index = json.loads((shipped / level / "index.json").read_text())
+    index["requires"][name] = "0.1"
+    (other / "index.json").write_text(json.dumps(index))
+    (other / "code").write_bytes(b"never read")
+    done = use(tmp_path / "other", tmp_path)
+    assert done.stdout == "1 [0.0, 1.0, 2.0]\n"
+    assert done.stderr.count("\n") == 1
+    assert name in done.stderr
+    assert "bayou doctor" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "wish", [{"NUMBA_BOUNDSCHECK": "1"}, {"NUMBA_CPU_NAME": "generic"}, {"BAYOU_CPU_LEVEL": "native"}]
+)
+def test_whoever_asks_for_other_code_gets_it(shipped: Path, tmp_path: Path, wish: dict[str, str]) -> None:
+    assert use(shipped, tmp_path, **wish).stdout == "1 [0.0, 1.0, 2.0]\n"
+
+
+def test_a_level_can_be_named_and_an_unknown_one_ships_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    levels = cpu_levels()
+    monkeypatch.setenv("BAYOU_CPU_LEVEL", levels[-1])
+    assert cpu_levels() == levels[-1:]
+    monkeypatch.setenv("BAYOU_CPU_LEVEL", "vax")
+    assert cpu_levels() == []
+
+
+def test_levels_follow_from_what_the_processor_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_cache.platform, "machine", lambda: "x86_64")
+    monkeypatch.delenv("BAYOU_CPU_LEVEL", raising=False)
+    features = dict.fromkeys(LEVELS["x86-64-v3"], True)
+    monkeypatch.setattr(kernel_cache.llvm, "get_host_cpu_features", lambda: features)
+    assert cpu_levels() == ["x86-64-v3", "x86-64-v2"]
+    features["fma"] = False
+    assert cpu_levels() == ["x86-64-v2"]
+    features["popcnt"] = False
+    assert cpu_levels() == []
+
+
+def test_the_stamp_changes_with_every_module_a_kernel_comes_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "outer.py").write_text("from bayou.kernels.inner import f\n")
+    (tmp_path / "inner.py").write_text("from bayou.kernels import deep\n")
+    (tmp_path / "deep.py").write_text("x = 1\n")
+    (tmp_path / "other.py").write_text("y = 1\n")
+    monkeypatch.setattr(kernel_cache, "__file__", str(tmp_path / "kernel_cache.py"))
+
+    def stamps() -> tuple[str, str]:
+        source_stamp.cache_clear()
+        return source_stamp("outer"), source_stamp("other")
+
+    try:
+        before = stamps()
+        (tmp_path / "deep.py").write_text("x = 2\n")
+        after = stamps()
+    finally:
+        source_stamp.cache_clear()
+    assert before[0] != after[0]
+    assert before[1] == after[1]
+
+
+def test_an_entry_is_found_by_name_and_types(shipped: Path) -> None:
+    found = ShippedKernels(shipped / cpu_levels()[-1])
+    assert len(found) == 1
+    assert found.misfits == {}
+    assert found.find(shipping_key(row_sum.py_func, signature_of(row_sum))) is None  # type: ignore[attr-defined]
+    assert set(requirements()) == {"numba", "llvmlite", "python", "system", "source"}
