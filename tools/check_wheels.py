@@ -22,7 +22,8 @@ imported = time.perf_counter() - began
 from bayou.kernels.compiling import watch
 compiler = watch()
 bayou.NaiveBayes().fit([[1.0], [2.0], [8.0], [9.0]], ["a", "a", "b", "b"]).predict([[1.5]])
-print(f"import {imported:.2f} s, import, fit and predict {time.perf_counter() - began:.2f} s, {compiler.kernels} compiled")
+took = time.perf_counter() - began
+print(f"import {imported:.2f} s, import, fit and predict {took:.2f} s, {compiler.kernels} compiled")
 """
 
 
@@ -51,7 +52,9 @@ def try_out(wheel: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         python = str(Path(folder, "bin", "python"))
-        subprocess.run([python, "-m", "pip", "install", "--quiet", str(wheel.resolve())], check=True, cwd=folder)
+        subprocess.run(
+            [python, "-m", "pip", "install", "--quiet", str(wheel.resolve())], check=True, cwd=folder
+        )
         environment = {**os.environ, "NUMBA_CACHE_DIR": str(Path(folder, "cache"))}
         environment.pop("PYTHONPATH", None)
         for _ in range(2):  # the first run writes Python's own bytecode

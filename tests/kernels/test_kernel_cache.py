@@ -85,7 +85,9 @@ def test_without_shipped_kernels_it_is_compiled_once_and_kept(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["numba", "python", "source"])
-def test_kernels_of_another_making_are_told_and_compiled_anew(shipped: Path, tmp_path: Path, name: str) -> None:
+def test_kernels_of_another_making_are_told_and_compiled_anew(
+    shipped: Path, tmp_path: Path, name: str
+) -> None:
     level = cpu_levels()[-1]
     other = tmp_path / "other" / level
     other.mkdir(parents=True)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from bayou.cli.compare import compare
+from bayou.cli.doctor import doctor, version_text
 from bayou.cli.evaluate import evaluate
 from bayou.cli.explain import explain
 from bayou.cli.generate import demo, generate
@@ -40,9 +41,7 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        from bayou import __version__
-
-        typer.echo(f"bayou {__version__}")
+        typer.echo(version_text())
         raise typer.Exit
 
 
@@ -70,6 +69,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     models: "Every classifier with its options.",
     generate: "Write a synthetic stream.",
     warm: "Compile everything now, once.",
+    doctor: "What this installation has, and what it lacks.",
 }
 for command, summary in COMMANDS.items():
     app.command(epilog=EPILOG, short_help=summary)(command)

@@ -20,10 +20,10 @@ ZERO = cast(int, np.int64(0))
 
 def _dispatcher(function: Callable[..., object], options: dict[str, Any]) -> Any:
     """Numba's dispatcher, with our own cache: no folder is touched before a kernel is missed."""
-    dispatcher = numba.njit(**options)(function)
+    dispatcher: Any = numba.njit(**options)(function)
     if not isinstance(dispatcher, CPUDispatcher):  # NUMBA_DISABLE_JIT: kernels run as Python
         return dispatcher
-    dispatcher._cache = KernelCache(function)
+    setattr(dispatcher, "_cache", KernelCache(function))  # noqa: B010 # Numba's own place for it
     return dispatcher
 
 

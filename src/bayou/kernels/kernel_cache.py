@@ -135,11 +135,12 @@ def shipped_kernels() -> ShippedKernels | None:
 
 def compiles_as_shipped() -> bool:
     """Whether Numba is asked for the code that was shipped: not for checks of bounds, nor for another processor."""
+    asked: Any = config  # Numba fills it in at run time
     return (
-        config.BOUNDSCHECK is None
-        and not config.DEBUGINFO_DEFAULT
-        and config.CPU_NAME is None
-        and config.CPU_FEATURES is None
+        asked.BOUNDSCHECK is None
+        and not asked.DEBUGINFO_DEFAULT
+        and asked.CPU_NAME is None
+        and asked.CPU_FEATURES is None
         and os.environ.get("BAYOU_CPU_LEVEL") != "native"
     )
 
@@ -153,23 +154,23 @@ class _Stamped:
         return source_stamp(Path(self._py_file).stem)
 
 
-class _UserProvided(_Stamped, UserProvidedCacheLocator):  # type: ignore[misc] # Numba has no types
+class _UserProvided(_Stamped, UserProvidedCacheLocator):
     """The folder NUMBA_CACHE_DIR."""
 
 
-class _InTree(_Stamped, InTreeCacheLocator):  # type: ignore[misc]
+class _InTree(_Stamped, InTreeCacheLocator):
     """`__pycache__`, beside the source."""
 
 
-class _UserWide(_Stamped, UserWideCacheLocator):  # type: ignore[misc]
+class _UserWide(_Stamped, UserWideCacheLocator):
     """The user's own cache folder."""
 
 
-class _Kept(CompileResultCacheImpl):  # type: ignore[misc]
+class _Kept(CompileResultCacheImpl):
     _locator_classes = [_UserProvided, _InTree, _UserWide]  # noqa: RUF012 # as Numba has it
 
 
-class KeptKernels(FunctionCache):  # type: ignore[misc]
+class KeptKernels(FunctionCache):
     """Numba's own cache on disk, the usual three places, with a stamp over all sources of a kernel."""
 
     _impl_class = _Kept
@@ -183,7 +184,7 @@ class KernelCache:
 
     def __init__(self, function: Callable[..., object]) -> None:
         self._function = function
-        self._kept: KeptKernels | None = None
+        self._kept: Any = None  # Numba's own classes have no types
         self._looked = False
 
     @property
@@ -191,29 +192,31 @@ class KernelCache:
         kept = self.kept()
         return None if kept is None else str(kept.cache_path)
 
-    def kept(self) -> KeptKernels | None:
+    def kept(self) -> Any:
         """Numba's cache of this kernel on disk; None where no folder can be written to."""
         if not self._looked:
             self._looked = True
             try:
-                self._kept = KeptKernels(self._function)
-            except RuntimeError as problem:  # "cannot cache function": neither package nor home can be written to
+                self._kept = KeptKernels(self._function)  # type: ignore[no-untyped-call]
+            except (
+                RuntimeError
+            ) as problem:  # "cannot cache function": neither package nor home can be written to
                 if "cannot cache" not in str(problem):
                     raise
                 warn_not_kept()
         return self._kept
 
-    def load_overload(self, types: Any, target: Any) -> CompileResult | None:
+    def load_overload(self, types: Any, target: Any) -> Any:
         """The compiled kernel for these types, or None."""
         shipped = shipped_kernels() if compiles_as_shipped() else None
         data = None if shipped is None else shipped.find(shipping_key(self._function, types))
         if data is not None:
             target.refresh()
-            return CompileResult._rebuild(target, *data)
+            return CompileResult._rebuild(target, *data)  # type: ignore[no-untyped-call]
         kept = self.kept()
         return None if kept is None else kept.load_overload(types, target)
 
-    def save_overload(self, types: Any, compiled: CompileResult) -> None:
+    def save_overload(self, types: Any, compiled: Any) -> None:
         """Keep what was compiled, unless the disk is full or has become read-only: it is in memory already."""
         kept = self.kept()
         if kept is None:
