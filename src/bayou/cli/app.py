@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from bayou.cli.compare import compare
+from bayou.cli.demo import demo
 from bayou.cli.doctor import doctor, version_text
 from bayou.cli.evaluate import evaluate
 from bayou.cli.explain import explain
-from bayou.cli.generate import demo, generate
+from bayou.cli.generate import generate
 from bayou.cli.inspect import inspect
 from bayou.cli.learn import learn
 from bayou.cli.merge import merge
@@ -55,7 +56,7 @@ def _main(
 
 
 COMMANDS: dict[Callable[..., None], str] = {
-    demo: "Every classifier on a made-up stream, in one table.",
+    demo: "What bayou is for, on a made-up stream that drifts.",
     evaluate: "Test-then-train on a stream: models side by side.",
     compare: "Cross-validate models, with significance.",
     learn: "Learn a model from a stream and save it.",

@@ -1,4 +1,4 @@
-"""`bayou generate` and `demo`: streams from nothing."""
+"""`bayou generate`: streams from nothing."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from bayou.cli import options
-from bayou.cli.compiling import announce_compiling
-from bayou.cli.console import UsageError, guarded, note, out
-from bayou.cli.meter import Meter, time_text
+from bayou.cli.console import UsageError, guarded, note
+from bayou.cli.meter import Meter
 
 BLOCK = 4096
 
@@ -78,44 +77,3 @@ def _texts(rows: Any) -> dict[str, list[str]]:
         repeated = zip(words.ids[span].tolist(), words.counts[span].tolist(), strict=True)
         texts.append(" ".join(" ".join([words.names[w]] * int(n)) for w, n in repeated))
     return {"text": texts}
-
-
-@guarded
-def demo(
-    rows: options.RowCount = None,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Another stream.")] = 0,
-    quiet: options.Quiet = False,
-) -> None:
-    """The main job on a stream made up on the spot: every classifier, one table; seconds once compiled."""
-    from bayou.cli import specs
-    from bayou.cli.evaluate import show
-    from bayou.cli.jobs import watched
-    from bayou.evaluate.prequential import Prequential
-    from bayou.streams.generators import MixedGaussian
-    from bayou.training import Run
-
-    count = rows or 10_000
-    stream = MixedGaussian(seed=seed, rows=count)
-    chosen = {
-        name: made
-        for name, cls in specs.classifiers().items()
-        if name not in ("majority", "no-change")
-        for made in [cls()]
-        if not getattr(made, "numbers_are_words", False)
-    }
-    announce_compiling(quiet, seconds=90)  # nearly every kernel there is
-    if not quiet:
-        note(
-            f"{count:,} rows of 5 numeric and 3 nominal columns, as `bayou generate mixed --seed {seed}` makes them"
-        )
-    meter = Meter("demo", quiet)
-    work = Prequential(chosen)
-    Run(work, stream, None).to_the_end(watched(meter, stream, work.accuracy))
-    meter.clear()
-    found = work.evaluation()
-    show(found, options.described("a made-up stream", stream, found.rows), quiet=quiet)
-    if not quiet and stream.bayes_accuracy is not None:
-        out(f"The best possible accuracy on this stream is {100 * stream.bayes_accuracy:.2f}.")
-        out()
-        out("Next: bayou evaluate YOUR.csv --target COLUMN   or   bayou models")
-        note(f"done in {time_text(meter.seconds)}")

@@ -19,7 +19,7 @@ _SETUP = 2**64 - 1  # the chunk number from which a generator draws its own para
 
 @dataclass(frozen=True)
 class Draw:
-    """One chunk: float64 values or int32 codes by column, class numbers, and words for a stream of text."""
+    """One chunk: float64 values or int32 codes by column (NaN or -1: missing), class numbers, words of a text."""
 
     columns: Mapping[str, NDArray[np.float64] | NDArray[np.int32]]
     y: NDArray[np.int64]
@@ -85,7 +85,9 @@ class DrawnSource:
             values = np.concatenate([draw.columns[name][a:b] for draw, a, b in parts])
             columns[name] = pa.array(values)
             if column.values is not None:
-                columns[name] = pa.DictionaryArray.from_arrays(values, list(column.values))
+                columns[name] = pa.DictionaryArray.from_arrays(
+                    pa.array(values, mask=values < 0), list(column.values)
+                )
         y = np.concatenate([draw.y[a:b] for draw, a, b in parts])
         words = [draw.words.slice(a, b - a) for draw, a, b in parts if draw.words is not None]
         labels = pa.array(self.classes).take(pa.array(y))

@@ -1,0 +1,194 @@
+"""`bayou demo`: what one would choose bayou for, on a stream made up on the spot."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayou.cli import options
+from bayou.cli.compiling import announce_compiling
+from bayou.cli.console import guarded, heading, is_terminal, note, out
+from bayou.cli.meter import time_text
+
+if TYPE_CHECKING:
+    from bayou.evaluate.evaluation import Evaluation
+    from bayou.streams.generators import MixedGaussian
+
+MODELS = {
+    "naive Bayes": "nb",
+    "weighted naive Bayes": "wnb",
+    "Hoeffding tree": "tree",
+    "naive Bayes, reset on drift": "reset(nb)",
+    "tree, reset on drift": "reset(tree)",
+}
+PARTS = 10  # of the stream, in the table
+
+
+@guarded
+def demo(
+    rows: options.RowCount = None,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Another stream.")] = 0,
+    quiet: options.Quiet = False,
+) -> None:
+    """Models beside baselines on a stream that drifts, then: explain, merge, unlearn, kill and resume, report."""
+    import time
+
+    began = time.perf_counter()
+    count = rows or 40_000
+    announce_compiling(quiet, seconds=30)
+    out(heading("1. Test-then-train on a stream that drifts"))
+    out(
+        f"{count:,} rows of 5 numeric and 3 nominal columns, one cell in ten missing; after half of them the two classes "
+        "change places."
+    )
+    out()
+    found, models = _evaluated(_stream(count, seed), quiet)
+    _show_parts(found)
+    model = models["naive Bayes, reset on drift"]
+    _explained(model, _stream(count, seed))
+    _merged(count, seed)
+    _unlearned(count, seed)
+    folder = Path(tempfile.mkdtemp(prefix="bayou-demo-"))
+    _resumed(folder, count, seed)
+    _reported(folder, found, models)
+    out()
+    out("Next: bayou evaluate YOUR.csv --target COLUMN   or   bayou models")
+    if not quiet:
+        note(f"done in {time_text(time.perf_counter() - began)}")
+
+
+def _stream(rows: int, seed: int) -> MixedGaussian:
+    from bayou.streams.generators import MixedGaussian
+
+    return MixedGaussian(missing=0.1, drift_at=[rows // 2], seed=seed, rows=rows)
+
+
+def _evaluated(stream: MixedGaussian, quiet: bool) -> tuple[Evaluation, Mapping[str, Any]]:
+    """Each model predicts a row before it learns it; on a terminal the table grows as the stream goes on."""
+    from bayou.cli import specs
+    from bayou.evaluate.prequential import Prequential
+    from bayou.training import Run
+
+    chosen = {name: specs.models([spec])[spec] for name, spec in MODELS.items()}
+    part = max(1, (stream.rows or 0) // PARTS)
+    work = Prequential(chosen, window=part, every=part)
+    live: AbstractContextManager[Any] = nullcontext()
+    if is_terminal(sys.stderr) and not quiet:
+        from rich.console import Console
+        from rich.live import Live
+
+        live = Live(console=Console(stderr=True), transient=True, refresh_per_second=8)
+    with live as shown:
+
+        def step(rows: int, share: float | None) -> None:
+            if shown is not None:
+                accuracy = ", ".join(f"{name} {100 * value:.1f}" for name, value in work.accuracy().items())
+                shown.update(f"{rows:,} rows: {accuracy}")
+
+        Run(work, stream, None).to_the_end(step)
+    return work.evaluation(), work.models
+
+
+def _show_parts(found: Evaluation) -> None:
+    """Accuracy in each tenth of the stream, side by side."""
+    width = max(map(len, found.results))
+    out(f"{'accuracy in each tenth':<{width}}  {' '.join(f'{i + 1:>4}' for i in range(PARTS))}    all")
+    for name, result in found.results.items():
+        parts = result.curve.windowed["accuracy"][:PARTS]
+        out(f"{name:<{width}}  {' '.join(f'{100 * part:4.0f}' for part in parts)}   {100 * result.accuracy:4.1f}")
+    best = max(found.results.values(), key=lambda result: result.accuracy)
+    out(f"The models that notice the drift recover; the best over all rows is {best.name}.")
+
+
+def _explained(model: Any, stream: MixedGaussian) -> None:
+    out()
+    out(heading("2. A prediction that explains itself"))
+    stream.seek({"row": (stream.rows or 1) - 1})
+    got = stream.read(1)
+    if got is not None:
+        row = {name: column[0].as_py() for name, column in got.columns.items()}
+        out(str(model.explain(row)))
+
+
+def _merged(rows: int, seed: int) -> None:
+    out()
+    out(heading("3. Two shards, learned apart and merged, are one pass"))
+    X, y = _table(rows, seed)
+    half = len(y) // 2
+    from bayou import NaiveBayes
+
+    whole = NaiveBayes(nominal="exact").learn_many(X, y)
+    left = whole.fresh().learn_many(X.slice(0, half), y[:half])
+    right = whole.fresh().learn_many(X.slice(half), y[half:])
+    merged = left.merge(right)
+    out(f"digest of one pass      {whole.digest()[:16]}")
+    out(f"digest of two, merged   {merged.digest()[:16]}")
+
+
+def _unlearned(rows: int, seed: int) -> None:
+    out()
+    out(heading("4. Rows unlearned are rows never seen"))
+    X, y = _table(rows, seed)
+    cut = len(y) - len(y) // 10
+    from bayou import NaiveBayes
+
+    never = NaiveBayes().learn_many(X.slice(0, cut), y[:cut])
+    model = NaiveBayes().learn_many(X, y)
+    model.unlearn(X.slice(cut), y[cut:])
+    out(f"the last {len(y) - cut:,} rows unlearned: digest {model.digest()[:16]}")
+    out(f"never seen:{'':<{len(f'{len(y) - cut:,}') + 14}}digest {never.digest()[:16]}")
+
+
+def _resumed(folder: Path, rows: int, seed: int) -> None:
+    """Kill a process in the middle of learning and go on from its checkpoint."""
+    from bayou import NaiveBayes
+    from bayou.training import resume
+
+    out()
+    out(heading("5. Killed in the middle, and resumed to the same bits"))
+    program = f"from bayou.cli.demo import learn_and_die; learn_and_die({str(folder)!r}, {rows}, {seed})"
+    died = subprocess.run([sys.executable, "-P", "-c", program], check=False).returncode
+    went_on = resume(folder / "checkpoints", _stream(rows, seed))
+    straight = NaiveBayes().learn_many(*_table(rows, seed))
+    out(f"a process learning these rows ended with signal {-died} (kill -9) after {rows // 3:,} rows")
+    out(f"resumed from its checkpoint:  digest {went_on.model.digest()[:16]}, {went_on.rows:,} rows")
+    out(f"never interrupted:            digest {straight.digest()[:16]}")
+
+
+def learn_and_die(folder: str, rows: int, seed: int) -> None:
+    """Learn with checkpoints, and end by kill -9 in the middle: a process of its own runs this."""
+    from bayou import NaiveBayes
+    from bayou.training import Every, train
+
+    def step(done: int, share: float | None) -> None:
+        if done >= rows // 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    train(NaiveBayes(), _stream(rows, seed), Path(folder) / "checkpoints", every=Every(rows=500), on_progress=step)
+
+
+def _reported(folder: Path, found: Evaluation, models: Mapping[str, Any]) -> None:
+    from bayou.cli.report import write_page
+
+    out()
+    out(heading("6. A page with pictures"))
+    path = folder / "report.html"
+    write_page(str(path), found, models, f"a made-up stream: {found.rows:,} rows", "class", {}, {})
+    out(f"{path}")
+
+
+def _table(rows: int, seed: int) -> tuple[Any, list[Any]]:
+    import pyarrow as pa
+
+    got = _stream(rows, seed).read(rows)
+    assert got is not None
+    return pa.table(dict(got.columns)), got.labels.to_pylist()
