@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+BASE   := $(VENV)/.base-installed
 DEV    := $(VENV)/.dev-installed
 BENCH  := $(VENV)/.bench-installed
 RELEASE := $(VENV)/.release-installed
@@ -10,8 +11,12 @@ TOOLS  ?= chromium strace
 .PHONY: demo tools test check bench test-system wheel format clean
 .DEFAULT_GOAL := test
 
-$(DEV): pyproject.toml
+$(BASE): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(DEV): $(BASE)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
@@ -23,7 +28,7 @@ $(RELEASE): $(DEV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
 	touch $@
 
-demo: $(DEV)          ## the main job on an embedded stream: every classifier, one table
+demo: $(BASE)         ## what bayou is for, on a made-up stream that drifts; installs the base package only
 	$(BIN)/bayou demo
 
 tools:                ## programs some tests need: installed only as root, where apt-get is; else those tests skip (TOOLS= to do without)

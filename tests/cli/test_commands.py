@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import signal
 from pathlib import Path
 from typing import Any
@@ -287,11 +288,20 @@ def test_generate_is_seeded_and_knows_its_best(tmp_path: Path) -> None:
     assert set(first["text"].split()) <= {f"w{i}" for i in range(30)}
 
 
-def test_demo_shows_every_classifier() -> None:
-    result = bayou("demo", "--rows", 500)
-    assert "The best possible accuracy on this stream is" in result.stdout
-    for name in ("nb", "no-change", "majority"):
-        assert f"\n{name} " in result.stdout
+def test_demo_tells_its_story() -> None:
+    text = bayou("demo", "--rows", 4000).stdout
+    for name in ("naive Bayes, reset on drift", "Hoeffding tree", "no-change", "majority"):
+        assert f"\n{name} " in text
+    for step in range(1, 7):
+        assert f"\n{step}. " in f"\n{text}"
+    one, merged, unlearned, never, resumed, straight = re.findall(r"digest.* ([0-9a-f]{16})\b", text)
+    assert one == merged
+    assert unlearned == never
+    assert resumed == straight
+    assert "signal 9 (kill -9)" in text
+    page = Path(text[text.index("6. ") :].splitlines()[1])
+    assert "naive Bayes, reset on drift" in page.read_text()
+    shutil.rmtree(page.parent)
 
 
 def test_explain_takes_a_row_from_anywhere(folder: Path) -> None:
