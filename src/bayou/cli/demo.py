@@ -47,8 +47,8 @@ def demo(
     announce_compiling(quiet, seconds=30)
     out(heading("1. Test-then-train on a stream that drifts"))
     out(
-        f"{count:,} rows of 5 numeric and 3 nominal columns, one cell in ten missing; after half of them the two classes "
-        "change places."
+        f"{count:,} rows of 5 numeric and 3 nominal columns, one cell in ten missing; after half of them the two "
+        "classes change places."
     )
     out()
     found, models = _evaluated(_stream(count, seed), quiet)
@@ -192,13 +192,12 @@ def _reported(folder: Path, found: Evaluation, models: Mapping[str, Any]) -> Non
     out()
     out(heading("6. A page with pictures"))
     path = folder / "report.html"
-    write_page(str(path), found, models, f"a made-up stream: {found.rows:,} rows", "class", {}, {})
+    write_page(str(path), found, models, f"a made-up stream: {found.rows:,} rows", "class", {})
     out(f"{path}")
 
 
 def _table(rows: int, seed: int) -> tuple[Any, list[Any]]:
     import pyarrow as pa
 
-    got = _stream(rows, seed).read(rows)
-    assert got is not None
+    got: Any = _stream(rows, seed).read(rows)
     return pa.table(dict(got.columns)), got.labels.to_pylist()
