@@ -160,6 +160,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=10, help="mutants per module, at random")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds per mutant")
+    parser.add_argument("--tests", nargs="+", help="these files instead of a module's own")
     told = parser.parse_args()
     sys.path[:0] = [str(SOURCE), str(ROOT)]
     for heavy in ("numba", "pyarrow", "scipy.special", "sklearn.metrics"):  # pytest must see its plugins come
@@ -170,7 +171,7 @@ def main() -> None:
     ):
         path = path.resolve()
         name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
-        tests = own_tests(name, path.stem)
+        tests = told.tests or own_tests(name, path.stem)
         found = list(mutants(path.read_text()))
         if not tests or not found:
             print(f"{name}: {len(found)} mutants, {len(tests)} files of tests: left out", flush=True)
