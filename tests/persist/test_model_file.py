@@ -177,6 +177,16 @@ def test_a_million_words_take_no_room_in_the_header() -> None:
     assert files.dumps(again) == data
 
 
+def test_every_array_is_aligned() -> None:
+    """Wide items first: an array can be mapped into memory where it lies."""
+    arrays = {f"{kind}{n}": np.zeros(n, kind) for kind in ("u1", "i4", "f8") for n in (1, 3)}
+    data = b"".join(pack(FORMAT, {}, arrays))
+    length = int.from_bytes(data[:8], "little")
+    entries = json.loads(data[8 : 8 + length])
+    for name, array in arrays.items():
+        assert (8 + length + entries[name]["data_offsets"][0]) % array.dtype.itemsize == 0, name
+
+
 @pytest.mark.parametrize("n", [0, 1, MAX_ARRAYS - 1])
 def test_a_file_holds_as_many_arrays_as_it_says(n: int) -> None:
     arrays = {f"a{i}": np.array([i], dtype=np.int64) for i in range(n)}
