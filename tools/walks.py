@@ -59,7 +59,7 @@ def walks() -> dict[str, Callable[[], object]]:
     table: dict[str, Any] = {"x": rng.normal(size=300), "z": rng.normal(size=300)}
     table["day"] = rng.choice(["mon", "tue", "wed"], 300)
     record = {"x": 0.5, "z": 1.5, "day": "tue"}
-    begun, weighted = bayou.NaiveBayes(), bayou.WeightedNB()
+    begun, weighted = bayou.NaiveBayes(numeric="gaussian"), bayou.WeightedNB(numeric="gaussian")
     for model in (begun, weighted):
         model.learn_many(table, y)
     path = Path(tempfile.mkdtemp()) / "walk.bayou"
@@ -70,9 +70,9 @@ def walks() -> dict[str, Callable[[], object]]:
         begun.predict_proba_one(record)
 
     return {
-        "fit": lambda: bayou.NaiveBayes().fit(table, y),
+        "fit": lambda: bayou.NaiveBayes(numeric="gaussian").fit(table, y),
         "learn_one": one,
-        "evaluate": lambda: bayou.prequential(bayou.NaiveBayes(), (table, y)),
+        "evaluate": lambda: bayou.prequential(bayou.NaiveBayes(numeric="gaussian"), (table, y)),
         "weighted": lambda: weighted.learn_many(table, y),
         "load_merge": lambda: bayou.load(path).merge(bayou.load(path)),
     }
