@@ -19,7 +19,7 @@ ATTRIBUTES = set("classes_ schema_ labels law memory_bytes position unusable".sp
 SPECIAL = {
     "HoeffdingTree": {"leaves", "depth", "from_tree", "text", "dot", "path"},
     "AWE": {"weights"},
-    "EcocNB": {"decision"},
+    "EcocNB": {"decision", "fitted"},
     "ResetOnDrift": {"drifts", "drift_rows"},
     "WeightedNB": {"weights_"},
     "AveragedNB": {"weights_"},

@@ -459,7 +459,8 @@ class EstimatorCore(Parameterised):
 
         self._require()
         with self.locked():
-            return importance_of(self, self.engine)
+            engine = self.engine.copy()  # stale readings are refreshed there: looking changes nothing
+        return importance_of(self, engine)
 
     def bins_of(self, column: str) -> Attribute:
         """The intervals, groups, values or words a column is read by, with class weights and probabilities.
@@ -473,10 +474,11 @@ class EstimatorCore(Parameterised):
 
         self._require()
         with self.locked():
-            inside = contents_of(self, self.engine)
-            if inside is None:
-                raise UnsupportedError(f"{type(self).__name__} has no views that could be shown")
-            return bins_of_column(inside, column)
+            engine = self.engine.copy()
+        inside = contents_of(self, engine)
+        if inside is None:
+            raise UnsupportedError(f"{type(self).__name__} has no views that could be shown")
+        return bins_of_column(inside, column)
 
     def sample(self, n: int, seed: int = 0) -> tuple[list[dict[str, Any]], list[Label]]:
         """Draw `n` rows from the model: labels from the prior, columns from the densities of their class."""
