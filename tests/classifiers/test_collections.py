@@ -15,6 +15,7 @@ from bayou.classifiers.aode import AODE
 from bayou.classifiers.collections import FANC, SPC, TC, Collection, SPCr
 from bayou.classifiers.fan import FAN
 from bayou.classifiers.naive_bayes import NaiveBayes
+from bayou.classifiers.read_many import ReadMany
 from bayou.classifiers.super_parent import SuperParent
 from bayou.classifiers.tan import TAN
 from bayou.errors import SchemaError, UnsupportedError
@@ -252,6 +253,12 @@ def test_by_default_numbers_are_cut_into_eight_of_equal_weight():
     assert counts.sizes.tolist() == [8, 8]
     cut = np.quantile(x[:200], np.arange(1, 8) / 8, axis=0).T
     np.testing.assert_allclose(counts.cuts, cut, rtol=0.2)
+
+
+@pytest.mark.parametrize("make", [AODE, TAN, FAN, SuperParent, FANC, SPC, SPCr, TC, Collection, ReadMany])
+def test_all_of_them_have_the_same_grid(make):
+    assert make().build_engine().counts.grid == Grid(8, "frequency", 200)
+    assert make(numeric="width").build_engine().counts.grid == Grid(3, "width", 500)
 
 
 def test_columns_of_few_values_have_few_cells():

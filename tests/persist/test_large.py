@@ -40,6 +40,6 @@ def test_large_models_load() -> None:
     wide = NaiveBayes(numeric=GKClass())
     wide.learn_many([{f"x{j}": float(i * j) for j in range(2000)} for i in range(4)], ["a", "b"] * 2)
     assert files.loads(files.dumps(wide)).digest() == wide.digest()
-    many = Bagging(NaiveBayes(), n_estimators=200)
+    many = Bagging(NaiveBayes("gaussian"), n_estimators=200)
     many.learn_many([{"x": 1.0}, {"x": 2.0}], ["a", "b"])
     assert files.loads(files.dumps(many)).digest() == many.digest()

@@ -23,7 +23,7 @@ class AugmentedNB(JointClassifier):
         smoothing: float = 1.0,
         prior: Prior = "empirical",
         order: Order = "name",
-        numeric: str | Grid = "width",
+        numeric: str | Grid = "frequency",
         max_bytes: int = MAX_BYTES,
         schema: Declared | None = None,
         delta: float | None = None,

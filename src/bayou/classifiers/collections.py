@@ -222,7 +222,7 @@ class SPCr(ChosenParentClassifier):
         smoothing: float = 1.0,
         prior: Prior = "empirical",
         order: Order = "name",
-        numeric: str | Grid = "width",
+        numeric: str | Grid = "frequency",
         max_bytes: int = MAX_BYTES,
         schema: Declared | None = None,
         rows: int | None = None,
