@@ -47,8 +47,8 @@ def demo(
     announce_compiling(quiet, seconds=30)
     out(heading("1. Test-then-train on a stream that drifts"))
     out(
-        f"{count:,} rows of 5 numeric and 3 nominal columns, one cell in ten missing; after half of them the two classes "
-        "change places."
+        f"{count:,} rows of 5 numeric and 3 nominal columns, one cell in ten missing; after half of them the two "
+        "classes change places."
     )
     out()
     found, models = _evaluated(_stream(count, seed), quiet)
