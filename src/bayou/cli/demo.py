@@ -162,9 +162,11 @@ def _resumed(folder: Path, rows: int, seed: int) -> None:
     program = f"from bayou.cli.demo import learn_and_die; learn_and_die({str(folder)!r}, {rows}, {seed})"
     died = subprocess.run([sys.executable, "-P", "-c", program], check=False).returncode
     went_on = resume(folder / "checkpoints", _stream(rows, seed))
-    straight = NaiveBayes().learn_many(*_table(rows, seed))
+    straight = NaiveBayes().learn_many(*_table(rows, seed)).refresh()
     out(f"a process learning these rows ended with signal {-died} (kill -9) after {rows // 3:,} rows")
-    out(f"resumed from its checkpoint:  digest {went_on.model.digest()[:16]}, {went_on.rows:,} rows")
+    out(
+        f"resumed from its checkpoint:  digest {went_on.model.refresh().digest()[:16]}, {went_on.rows:,} rows"
+    )
     out(f"never interrupted:            digest {straight.digest()[:16]}")
 
 
