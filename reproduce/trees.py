@@ -49,7 +49,7 @@ MODELS: dict[str, tuple[Callable[[], Any], dict[str, float]]] = {
     ),
     "`AWE()`, of naive Bayes (MOA's: of trees)": (AWE, {"elec": 70.92, "covtype": 80.23}),
     "`ResetOnDrift()`, of naive Bayes": (ResetOnDrift, {}),
-    "`ResetOnDrift(HoeffdingTree())`": (lambda: ResetOnDrift(HoeffdingTree()), {}),
+    '`ResetOnDrift(HoeffdingTree(split="gain"))`': (lambda: ResetOnDrift(HoeffdingTree(split="gain")), {}),
     "`Fading()`, half-life 1000": (Fading, {}),
     "`Fading(half_life=100)`": (lambda: Fading(half_life=100), {}),
     "`Fading(half_life=20)`": (lambda: Fading(half_life=20), {}),
