@@ -49,7 +49,7 @@ def main() -> None:
     kinds: dict[str, Callable[[], Any]] = {
         "naive Bayes": NaiveBayes,
         "naive Bayes, GKClass and MODL": lambda: NaiveBayes("gk"),
-        "eager trees": lambda: HoeffdingTree(grace=20, delta=0.1, tie=0.2),
+        "eager trees": lambda: HoeffdingTree(grace=20, delta=0.1, tie=0.2, split="gain"),
     }
     cases = [
         *[("naive Bayes", chunk, members) for chunk in (100, 200, 500, 1000) for members in (5, 10)],

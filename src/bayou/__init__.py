@@ -23,8 +23,9 @@ _OFFERED = {
     "bayou.ensembles": "Bagging AWE WeightedVoting ResetOnDrift Fading Window",
     "bayou.recipes": (
         "Gaussian AutoDensity GKClass PiD CPiD MODL MODLGroups EqualWidth EqualFrequency FayyadIrani KMeansBins "
-        "MEstimate Kernel RoundedNormal Sketch CountMinSketch Threshold Costs Grid InformationGain Gini OneVsAll "
-        "OneVsOne BCH RandomCode GivenCode Constant PaperRate Decaying AdaGrad KunchevaPlumpton MiniBatch Experts"
+        "MEstimate Kernel RoundedNormal Sketch CountMinSketch Threshold Costs Grid GTest InformationGain Gini "
+        "OneVsAll OneVsOne BCH RandomCode GivenCode Constant PaperRate Decaying AdaGrad KunchevaPlumpton MiniBatch "
+        "Experts"
     ),
     "bayou.readings.discretize": "discretize group",
     "bayou.evaluate": "prequential holdout cross_validate compare",

@@ -90,6 +90,10 @@ class TargetWarning(BayouWarning):
     """The labels look like measurements: numbers of which there are more than classes ever are."""
 
 
+class TextWarning(BayouWarning):
+    """A column of names holds sentences: no new row will have the same, so it tells nothing unless declared as text."""
+
+
 class DateNote(BayouWarning):
     """Columns of dates are learned as seconds, hour, weekday and month."""
 

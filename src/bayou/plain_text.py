@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
+SENTENCES = 20  # values that are looked at, to tell whether they are sentences
+WORDS_OF_MANY, WORDS_OF_FEW = 3, 5  # on average, in so many values, and in fewer
 CONTROLS = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )  # what a terminal acts on, marks that turn the direction of text, halves of surrogate pairs
@@ -25,6 +27,18 @@ def shortened(text: object, width: int) -> str:
     """Cleaned, and cut with an ellipsis if it is too long."""
     cleaned = clean(text)
     return cleaned if len(cleaned) <= width else cleaned[: width - 1] + "…"
+
+
+def are_sentences(values: Sequence[object]) -> bool:
+    """Whether the first different values of a column have so many words that they are sentences rather than names.
+
+    >>> are_sentences(["call me back at ten", "see you there at eight"]), are_sentences(["New York", "Rio de Janeiro"])
+    (True, False)
+    """
+    looked_at = values[:SENTENCES]
+    words = sum(len(value.split()) for value in looked_at if isinstance(value, str))
+    least = WORDS_OF_MANY if len(looked_at) == SENTENCES else WORDS_OF_FEW
+    return len(looked_at) > 1 and words >= least * len(looked_at)
 
 
 def table_text(

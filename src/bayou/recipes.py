@@ -13,7 +13,7 @@ from bayou.readings.kmeans_bins import KMeansBins
 from bayou.readings.modl import MODL
 from bayou.readings.modl_groups import MODLGroups
 from bayou.readings.sketched import CountMinSketch, Sketch
-from bayou.readings.splits import Gini, InformationGain
+from bayou.readings.splits import Gini, GTest, InformationGain
 from bayou.recipe import Recipe
 from bayou.summaries.grid import Grid
 
@@ -32,6 +32,7 @@ __all__ = [
     "Experts",
     "FayyadIrani",
     "GKClass",
+    "GTest",
     "Gaussian",
     "Gini",
     "GivenCode",

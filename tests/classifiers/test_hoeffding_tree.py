@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 import json
 import random
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.naive.tree import NaiveTree, entropy, gini
 
@@ -19,17 +20,27 @@ from bayou.densities.binned import GKClass
 from bayou.errors import BayouError, ModelFileError, SchemaError
 from bayou.readings.equal import EqualFrequency, EqualWidth
 from bayou.readings.fayyad_irani import FayyadIrani
-from bayou.readings.splits import Gini, InformationGain, hoeffding_bound, table_merit
+from bayou.readings.splits import Gini, GTest, InformationGain, hoeffding_bound, table_merit
 from bayou.testing import CHECKS
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "hoeffding.json").read_text())
 
 MODELS = {
+    "g-test, little memory": lambda: HoeffdingTree(grace=15, delta=0.9, memory=12_000),
+    "g-test, naive Bayes leaves": lambda: HoeffdingTree(grace=10, delta=0.9, leaf="bayes", memory=12_000),
+    "g-test, one branch per value": lambda: HoeffdingTree(
+        grace=10, delta=0.9, split=GTest(binary=False), memory=12_000
+    ),
+    "g-test, quantiles": lambda: HoeffdingTree(
+        grace=10, delta=0.9, numeric=GKClass(tuples=8), memory=150_000
+    ),
     "eager, gini": lambda: HoeffdingTree(grace=20, delta=0.1, split="gini", memory=12_000),
     "eager, binary, little memory": lambda: HoeffdingTree(
         grace=15, delta=0.2, memory=6000, split=InformationGain(binary=True)
     ),
-    "naive Bayes leaves": lambda: HoeffdingTree(grace=30, delta=0.1, leaf="bayes", memory=12_000),
+    "naive Bayes leaves": lambda: HoeffdingTree(
+        grace=30, delta=0.1, split="gain", leaf="bayes", memory=12_000
+    ),
     "quantiles, Fayyad-Irani": lambda: HoeffdingTree(
         grace=20,
         delta=0.1,
@@ -37,7 +48,9 @@ MODELS = {
         split=InformationGain(cuts=FayyadIrani()),
         memory=150_000,
     ),
-    "majority leaves": lambda: HoeffdingTree(grace=10, delta=0.3, leaf="majority", memory=12_000),
+    "majority leaves": lambda: HoeffdingTree(
+        grace=10, delta=0.3, split="gain", leaf="majority", memory=12_000
+    ),
 }
 
 
@@ -81,7 +94,7 @@ def draw(case, n):
 
 @pytest.mark.parametrize("case", VECTORS["moa_split_times"], ids=lambda c: f"seed={c['seed']}")
 def test_first_split_is_where_moa_splits(case):
-    model = HoeffdingTree()
+    model = HoeffdingTree(split="gain")
     first = None
     for i, (x, y) in enumerate(draw(case, 3600), 1):
         model.learn_one(x, y)
@@ -127,11 +140,109 @@ def test_is_the_plain_tree(leaf, split, impurity, seed):
     assert len(plain.splits) > 3
 
 
+@pytest.mark.parametrize("leaf", ["adaptive", "bayes", "majority"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_g_test_is_the_plain_one(leaf, seed):
+    rows = list(mixed_rows(seed, 700))
+    plain = NaiveTree(grace=25, delta=0.3, leaf=leaf, tested=True)
+    model = HoeffdingTree(grace=25, delta=0.3, leaf=leaf)
+    proba = model.test_then_train_batch(
+        [x for x, _, _ in rows], [y for _, y, _ in rows], [w for *_, w in rows]
+    )
+    for (x, y, w), mine in zip(rows, proba.tolist(), strict=True):
+        theirs = plain.predict(x)
+        assert mine == pytest.approx([theirs.get(label, 0.0) for label in model.labels()], abs=1e-7)
+        plain.learn(x, y, w)
+    assert model.leaves > 4
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=6))
+def test_no_two_groups_of_values_are_better_with_two_classes(table):
+    """Against brute force over all ways to divide the values in two (Breiman et al., 1984, theorem 4.5)."""
+    counts = np.array(table, dtype=float)
+    met = np.flatnonzero(counts.sum(axis=1))
+    assume(len(met) > 1)
+    best = 0.0
+    for size in range(1, len(met)):
+        for left in combinations(met, size):
+            halves = np.stack((counts[list(left)].sum(axis=0), counts[np.setdiff1d(met, left)].sum(axis=0)))
+            best = max(best, table_merit(halves, InformationGain(min_branch=0.0)))
+    beyond = 2 * np.log(2) * counts.sum() * table_merit(counts, InformationGain(min_branch=0.0))
+    assume(
+        beyond > len(met) - 1 + 1e-9
+    )  # else the values tell no more than chance, and no groups are looked for
+    assert table_merit(counts, GTest(min_branch=0.0)) == pytest.approx(best, abs=1e-12)
+
+
+def test_many_classes_split_soon_and_beat_naive_bayes():
+    """26 classes whose cells lie on a board: Hoeffding's bound over log2 26 bits waits for 70,000 rows."""
+    rng = np.random.default_rng(3)
+    n, cells = 8000, 36
+    cell = rng.integers(cells, size=n)
+    X = np.column_stack((cell % 6, cell // 6)) + rng.normal(0, 0.15, (n, 2))
+    X = np.column_stack((X, rng.normal(size=(n, 3))))
+    y = np.array([chr(ord("a") + c) for c in rng.permutation(cells) % 26])[cell]
+    learned, tested = slice(0, 6000), slice(6000, None)
+    bayes = NaiveBayes("gaussian").fit(X[learned], y[learned]).score(X[tested], y[tested])
+    tree = HoeffdingTree().fit(X[learned], y[learned])
+    assert tree.leaves > 10
+    assert tree.score(X[tested], y[tested]) > bayes + 0.05
+    assert HoeffdingTree(split="gain").fit(X[learned], y[learned]).leaves == 1
+
+
+def test_names_with_hundreds_of_values_cost_nothing():
+    """Two columns of 300 values tell the class together with a third: one branch per value would leave 20 rows each."""
+    rng = np.random.default_rng(5)
+    n = 6000
+    start, goal, day = rng.integers(300, size=n), rng.integers(300, size=n), rng.integers(7, size=n)
+    delayed = rng.random(n) < 0.2 + 0.3 * (start % 3 == 0) + 0.3 * (goal % 4 == 0) + 0.1 * (day == 4)
+    table = {
+        "start": [f"s{v}" for v in start],
+        "goal": [f"g{v}" for v in goal],
+        "day": [f"d{v}" for v in day],
+    }
+    labels = ["late" if d else "on time" for d in delayed]
+    right = {}
+    for model in (NaiveBayes(), HoeffdingTree(), HoeffdingTree(grace=50, delta=0.1, split="gain")):
+        proba = model.test_then_train_batch(table, labels)
+        said = np.array(model.labels())[proba[1000:].argmax(axis=1)]
+        right[model] = np.mean(said == np.array(labels[1000:]))
+    bayes, tested, multiway = right.values()
+    assert tested > bayes - 0.01
+    assert multiway < bayes - 0.04
+
+
+def test_a_group_of_values_is_told_in_words():
+    model = HoeffdingTree(grace=50)
+    for i in range(400):
+        model.learn_one({"sky": "abcdefgh"[i % 8]}, "low" if i % 8 < 6 else "high")
+    assert model.path({"sky": "c"}) == ("sky in {a, b, c, d, e and 1 more}",)
+    assert model.path({"sky": "h"}) == ("sky in {g, h}",)
+    assert '[label="sky in {g, h}"]' in model.dot()
+    assert model.leaves == 2
+    assert model.depth == 1
+    assert model.predict_one({"sky": "never seen"}) == "low"  # where most rows went
+
+
+def test_chance_does_not_split():
+    """A hundred looks at columns that have nothing to do with the class."""
+    grown = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = np.column_stack((rng.normal(size=(500, 2)), rng.integers(4, size=(500, 2))))
+        names = {f"n{j}": [f"v{int(v)}" for v in X[:, j]] for j in (2, 3)}
+        model = HoeffdingTree(grace=100, delta=0.01)
+        model.learn_many({"a": X[:, 0], "b": X[:, 1], **names}, rng.choice(["u", "v", "w"], 500).tolist())
+        grown += model.leaves > 1
+    assert grown <= 3
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_cuts_of_quantiles_are_the_plain_ones_where_every_value_has_a_tuple(seed):
     rows = [({**x, "a": x["a"] and round(x["a"], 1)}, y, w) for x, y, w in mixed_rows(seed, 500)]
     plain = NaiveTree(grace=25, delta=0.3, tie=0.2, counted=True)
-    model = HoeffdingTree(grace=25, delta=0.3, tie=0.2, numeric=GKClass(tuples=500))
+    model = HoeffdingTree(grace=25, delta=0.3, tie=0.2, split="gain", numeric=GKClass(tuples=500))
     proba = model.test_then_train_batch(
         [x for x, _, _ in rows], [y for _, y, _ in rows], [w for *_, w in rows]
     )
@@ -150,12 +261,12 @@ def test_quantiles_see_stripes(cuts):
     counted = HoeffdingTree(numeric="gk", split=InformationGain(cuts=cuts), tie=0.1, leaf="majority").fit(
         x, y
     )
-    moments = HoeffdingTree(tie=0.1, leaf="majority").fit(x, y)
+    moments = HoeffdingTree(tie=0.1, split="gain", leaf="majority").fit(x, y)
     assert counted.score(x, y) > 0.95 > 0.9 > moments.score(x, y)
 
 
 def test_what_leaves_cannot_keep_is_refused():
-    for wrong in ("pid", "histogram", GKClass(eps=0.1)):
+    for wrong in ("kernel", "histogram", GKClass(eps=0.1)):
         with pytest.raises(SchemaError):
             HoeffdingTree(numeric=wrong).learn_one({"x": 1.0}, "a")
 
@@ -176,7 +287,7 @@ def test_binary_splits_are_the_plain_ones(seed):
 
 def test_before_the_first_split_it_is_naive_bayes():
     rows = list(mixed_rows(1, 150))
-    tree, bayes = HoeffdingTree(grace=1e9, leaf="bayes"), NaiveBayes()
+    tree, bayes = HoeffdingTree(grace=1e9, leaf="bayes"), NaiveBayes("gaussian")
     arguments = [x for x, _, _ in rows], [y for _, y, _ in rows], [w for *_, w in rows]
     mine, theirs = tree.test_then_train_batch(*arguments), bayes.test_then_train_batch(*arguments)
     assert np.array_equal(mine[30:], theirs[30:])  # earlier, a class of equal values is read differently

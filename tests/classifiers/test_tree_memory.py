@@ -33,7 +33,7 @@ def batch(number):
 
 
 def test_the_limit_is_kept_and_used_to_a_tenth():
-    model = HoeffdingTree(grace=100, delta=0.01, tie=0.1, memory=LIMIT)
+    model = HoeffdingTree(grace=100, memory=LIMIT)
     used, written = [], []
     for number in range(ROWS // BATCH):
         columns, y = batch(number)

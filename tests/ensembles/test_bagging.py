@@ -79,7 +79,7 @@ def test_hard_votes_of_equals_go_to_the_first_in_canonical_order():
 
 def test_it_is_members_taught_with_those_weights():
     data = random_data(3, 200)
-    model = Bagging(NaiveBayes("gaussian"), n_estimators=3, seed=9)
+    model = Bagging(NaiveBayes("gaussian"), n_estimators=3, rate=1.0, seed=9)
     proba = model.test_then_train_batch(data.records, data.labels, data.weights)
     parts = []
     block = model.encode(data.records, data.labels, data.weights)
@@ -120,7 +120,7 @@ def test_members_share_one_encoded_block_and_two_threads(monkeypatch):
         learn(self, block)
 
     monkeypatch.setattr(Views, "learn", watched)
-    Bagging(n_estimators=4).learn_many(data.records, data.labels, data.weights)
+    Bagging(HoeffdingTree(), n_estimators=4).learn_many(data.records, data.labels, data.weights)
     threads = [thread for thread, _ in seen]
     assert sorted(threads.count(thread) for thread in set(threads)) == [2, 2]
     assert all(np.shares_memory(seen[0][1], numeric) for _, numeric in seen)

@@ -44,9 +44,11 @@ def electricity():
 def on_electricity(name):
     models = {
         "bayes": NaiveBayes(),
-        "tree": HoeffdingTree(),
-        "majority tree": HoeffdingTree(leaf="majority"),
-        "bagged trees": Bagging(),
+        "tree": HoeffdingTree(split="gain"),
+        "tested tree": HoeffdingTree(),
+        "majority tree": HoeffdingTree(split="gain", leaf="majority"),
+        "bagged trees": Bagging(HoeffdingTree(split="gain"), rate=1),
+        "bagged tested trees": Bagging(),
         "reset": ResetOnDrift(),
         "fading": Fading(),
         "window": Window(),
@@ -59,6 +61,11 @@ def on_electricity(name):
 )
 def test_within_half_a_point_of_moa_or_better(name, moa):
     assert on_electricity(name) > moa - 0.5
+
+
+def test_defaults_are_better_than_the_documents_protocol():
+    assert on_electricity("tested tree") > on_electricity("tree")
+    assert on_electricity("bagged tested trees") > on_electricity("bagged trees") + 3
 
 
 @pytest.mark.parametrize("name", ["reset", "fading", "window"])
@@ -77,7 +84,7 @@ def test_a_short_memory_beats_no_change():
         (AWE, 0.002, 1),
         (AWE, 0.002, 2),
         (lambda: AWE(chunk=200), 0.005, 1),
-        (lambda: AWE(HoeffdingTree(grace=20, delta=0.1, tie=0.2)), 0.03, 1),
+        (lambda: AWE(HoeffdingTree(grace=20, delta=0.1, tie=0.2, split="gain")), 0.03, 1),
     ],
     ids=["naive Bayes", "naive Bayes again", "small chunks", "trees"],
 )

@@ -23,9 +23,10 @@ class NaiveTree:
     """Records of numbers and strings; attributes in a fixed order, numeric ones first."""
 
     def __init__(
-        self, grace=200, delta=1e-7, tie=0.05, impurity=entropy, leaf="adaptive", binary=False, counted=False
-    ):
-        self.grace, self.delta, self.tie, self.leaf = grace, delta, tie, leaf
+        self, grace=200, delta=1e-7, tie=0.05, impurity=entropy, leaf="adaptive", binary=False, counted=False,
+        tested=False,
+    ):  # fmt: skip
+        self.grace, self.delta, self.tie, self.leaf, self.tested = grace, delta, tie, leaf, tested
         self.impurity, self.binary, self.counted = impurity, binary, counted
         self.root = self.new_leaf({}, None)
         self.splits: list[tuple[float, str]] = []
@@ -69,7 +70,7 @@ class NaiveTree:
             own_mean, own = moments(cells.get(c, []))
             size = sum(w for _, w in cells.get(c, []))
             mean = own_mean if size > 0 else mean
-            var = own if size > 1 and own > 1e-9 * var else var
+            var = own if own > (1e-9 if size > 1 else 1e-6) * var else var
             return -0.5 * math.log(2 * math.pi * var) - (value - mean) ** 2 / (2 * var)
         table = node["values"][name]
         values = {v for v, _ in table}
@@ -118,6 +119,9 @@ class NaiveTree:
             best = max(self.candidates(node, name, node["own"]), key=lambda c: c[0], default=None)
             if best is not None:
                 found.append((best[0], name, best))
+        if self.tested:
+            self.attempt_test(node, found[1:])
+            return
         found.sort(key=lambda item: -item[0])
         if len(found) < 2:
             found.append((-math.inf, "", None))
@@ -127,11 +131,57 @@ class NaiveTree:
         bound = math.sqrt(reach**2 * math.log(1 / self.delta) / (2 * total))
         merit, name, split = found[0]
         if split is not None and (merit - found[1][0] > bound or bound < self.tie):
-            self.splits.append((self.seen, name))
-            _, test, branches = split
-            node["test"] = test
-            node["children"] = {key: self.new_leaf(w, node) for key, w in branches.items()}
-            node["usual"] = max(node["children"].values(), key=lambda child: sum(child["weights"].values()))
+            self.split(node, name, split)
+
+    def split(self, node, name, split):
+        self.splits.append((self.seen, name))
+        _, test, branches = split
+        node["test"] = test
+        node["children"] = {key: self.new_leaf(w, node) for key, w in branches.items()}
+        node["usual"] = max(node["children"].values(), key=lambda child: sum(child["weights"].values()))
+
+    def attempt_test(self, node, found):
+        """The G-test: most gain beyond what chance gives on average, if chance hardly ever gives as much."""
+        freedom = {name: self.freedom(node, name) for _, name, _ in found}
+        tried = sum(f > 0 for f in freedom.values())
+        best, name, split = 0.0, "", None
+        for merit, column, candidate in found:
+            beyond = 2 * math.log(2) * node["own"] * merit - freedom[column]
+            if beyond > best:
+                best, name, split = beyond, column, candidate
+        if split is None:
+            return
+        far = math.log(tried / self.delta)
+        if best > 2 * math.sqrt(freedom[name] * far) + 2 * far:
+            self.split(node, name, split)
+            for key, child in node["children"].items():
+                self.inherit(node, child, key, name, split)
+
+    def freedom(self, node, name):
+        numbers = {c: v for (n, c), v in node["numbers"].items() if n == name and v}
+        if numbers:
+            several = len({v for pairs in numbers.values() for v, _ in pairs}) > 1
+            return len(numbers) - 1 if several else 0
+        table = {k: w for k, w in node["values"].get(name, {}).items() if w > 0}
+        return (len({v for v, _ in table}) - 1) * (len({c for _, c in table}) - 1)
+
+    def inherit(self, node, child, key, name, split):
+        """Rows of the parent, each class at the share that the split sends here; the split's own values as they are."""
+        _, test, branches = split
+        sums = defaultdict(float)
+        for branch in branches.values():
+            for c, w in branch.items():
+                sums[c] += w
+        share = {c: branches[key].get(c, 0.0) / sums[c] for c in sums if sums[c] > 0}
+        for (n, c), pairs in node["numbers"].items():
+            if n != name and share.get(c, 0.0) > 0:
+                child["numbers"][n, c] = [(v, w * share[c]) for v, w in pairs]
+        for n, table in node["values"].items():
+            for (v, c), w in table.items():
+                part = w * share.get(c, 0.0) if n != name else w * (test({n: v}) == key)
+                if part > 0:
+                    child["values"][n][v, c] = part
+        child["own"] = node["own"] * sum(branches[key].values()) / sum(sums.values())
 
     def merit(self, branches, rows):
         sizes = [sum(b.values()) for b in branches]
@@ -165,6 +215,9 @@ class NaiveTree:
         table = node["values"].get(name, {})
         values = sorted({v for v, _ in table})
         branches = {v: {c: w for (u, c), w in table.items() if u == v} for v in values}
+        if self.tested:
+            yield from self.groups(name, table, branches, rows)
+            return
         if values and not self.binary:
             merit = self.merit(list(branches.values()), rows)
             yield merit, lambda x: x.get(name), branches
@@ -176,6 +229,30 @@ class NaiveTree:
                 if u != v:
                     rest[c] += w
             yield self.merit([branches[v], rest], rows), is_value(name, v), {True: branches[v], False: rest}
+
+    def groups(self, name, table, branches, rows):
+        """Two groups of values along the share of each class."""
+        values = sorted(branches)
+        for c in sorted({c for _, c in table}):
+            share = {v: branches[v].get(c, 0.0) / sum(branches[v].values()) for v in values}
+            ranked = sorted(values, key=lambda v: share[v])
+            for i in range(1, len(ranked)):
+                if share[ranked[i - 1]] < share[ranked[i]]:
+                    left, right = together(branches, ranked[:i]), together(branches, ranked[i:])
+                    test = in_group(name, ranked[:i], ranked[i:])
+                    yield self.merit([left, right], rows), test, {True: left, False: right}
+
+
+def together(branches, values):
+    out: dict[Any, float] = defaultdict(float)
+    for v in values:
+        for c, w in branches[v].items():
+            out[c] += w
+    return out
+
+
+def in_group(name, left, right):
+    return lambda x: True if x.get(name) in left else False if x.get(name) in right else None
 
 
 def first_best(score):

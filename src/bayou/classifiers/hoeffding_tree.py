@@ -28,21 +28,24 @@ LEAVES = {"majority": MAJORITY_LEAF, "bayes": BAYES_LEAF, "adaptive": ADAPTIVE_L
 
 
 class HoeffdingTree(Estimator):
-    r"""A decision tree whose leaves split once the best column is ahead by more than the Hoeffding bound.
+    r"""A decision tree whose leaves split as soon as one column tells more about the class than chance would.
 
-    With G_a, G_b the two best merits at a leaf that has seen n rows (not splitting has merit 0), it splits if
-    G_a - G_b > \epsilon or \epsilon < tie, where \epsilon = \sqrt{R^2 \ln(1/\delta) / (2n)}.
+    `split="g-test"` asks whether the gain of the best column could be chance (see `GTest`); children begin with the
+    statistics that their parent would expect of them. `"gain"` and `"gini"` compare two columns, as Domingos and Hulten
+    do: with G_a, G_b the two best merits at a leaf that has seen n rows (not splitting has merit 0), it splits if
+    G_a - G_b > \epsilon or \epsilon < tie, where \epsilon = \sqrt{R^2 \ln(1/\delta) / (2n)}, and R, the range of the
+    merit, grows with the classes (gain) or is 1 (Gini).
 
     Parameters
     ----------
     grace
-        Weight a leaf takes in between two attempts to split it.
+        Weight a leaf takes in between two attempts to split it; 50 with the G-test, else 200, unless given.
     delta
-        Probability with which the bound may fail.
+        Probability with which a look may be mistaken; 0.1 with the G-test, else 1e-7, unless given.
     tie
-        Split the best column anyway once the bound is below this.
+        With `"gain"` and `"gini"`: split the best column anyway once the bound is below this.
     split
-        `"gain"` (information gain), `"gini"`, or a recipe such as `Gini(binary=True)`.
+        `"g-test"`, `"gain"` (information gain), `"gini"`, or a recipe such as `Gini(binary=True)`.
     leaf
         How leaves predict: `"majority"`, `"bayes"` (naive Bayes over the leaf's own rows), or `"adaptive"`, the one
         of the two that has been right more often at that leaf.
@@ -57,7 +60,7 @@ class HoeffdingTree(Estimator):
     schema
         What is known beforehand: kinds, values, classes, caps.
 
-    A value that is missing, or unknown to a multiway split, goes to the branch that had most rows when the split
+    A value that is missing, or unknown to a split by values, goes to the branch that had most rows when the split
     was made; statistics leave missing values out. Text columns play no part.
 
     Merge: none; train one tree per shard and let them vote. Memory: per leaf 64 bytes per class and numeric column,
@@ -75,10 +78,10 @@ class HoeffdingTree(Estimator):
 
     def __init__(
         self,
-        grace: float = 200.0,
-        delta: float = 1e-7,
+        grace: float | None = None,
+        delta: float | None = None,
         tie: float = 0.05,
-        split: str | SplitRule = "gain",
+        split: str | SplitRule = "g-test",
         leaf: str = "adaptive",
         numeric: str | GKClass | PiD | CPiD = "gaussian",
         memory: int | None = 1 << 25,
@@ -96,11 +99,12 @@ class HoeffdingTree(Estimator):
     def views(self) -> Mapping[str, AnyView]:
         if self.leaf not in LEAVES:
             raise SchemaError(f"leaf={self.leaf!r}; it is one of {', '.join(map(repr, LEAVES))}")
-        if not (self.grace > 0 and 0 < self.delta < 1 and self.tie >= 0):
+        rule = split_rule(self.split)
+        grace = rule.grace if self.grace is None else float(self.grace)
+        delta = rule.delta if self.delta is None else self.delta
+        if not (grace > 0 and 0 < delta < 1 and self.tie >= 0):
             raise SchemaError(f"{self!r}: grace must be positive, delta in (0, 1), tie not negative")
-        growth = GrowthPolicy(
-            float(self.grace), self.delta, self.tie, split_rule(self.split), LEAVES[self.leaf], self.memory
-        )
+        growth = GrowthPolicy(grace, delta, self.tie, rule, LEAVES[self.leaf], self.memory)
         return {"tree": GrowingTree(empty_tree(self.numeric), growth)}
 
     @property

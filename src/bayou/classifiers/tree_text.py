@@ -9,8 +9,10 @@ from html import escape
 from bayou.classifiers.explanation import Explanation
 from bayou.kernels.tree import AT_MOST, COLUMN, FIRST, LEAF, MULTIWAY, SLOT, TEST, VALUE, WIDTH
 from bayou.kernels.tree_rows import BAYES, MAJORITY
-from bayou.schema import Kind, Label, Schema
+from bayou.schema import Kind, Label, Schema, label_key
 from bayou.summaries.tree import Tree
+
+SHOWN = 5  # values of a group that are named
 
 
 @dataclass(frozen=True)
@@ -53,10 +55,12 @@ class TreeText:
         name = self.schema.names(Kind.NOMINAL)[row[COLUMN]]
         values = self.schema.vocabularies[name]
         if row[TEST] == MULTIWAY:
-            for value in range(int(row[WIDTH])):
-                child = int(self.tree.nodes.branches[first + value])
+            groups: dict[int, list[Label]] = {}
+            for value, child in enumerate(self.tree.nodes.branches[first : first + int(row[WIDTH])].tolist()):
                 if child > 0:
-                    yield f"{name} = {values.name(value)!s}", child
+                    groups.setdefault(child, []).append(values.name(value))
+            for child, group in groups.items():
+                yield f"{name} {_one_of(group)}", child
             return
         yield f"{name} = {values.name(int(row[VALUE]))!s}", first
         yield f"{name} != {values.name(int(row[VALUE]))!s}", first + 1
@@ -122,6 +126,19 @@ def shares(weights: Mapping[Label, float]) -> str:
         return "no rows"
     shown = [f"{label!s} {100 * weight / total:.0f} %" for label, weight in list(weights.items())[:3]]
     return f"{' '.join(shown)} of {total:.6g}"
+
+
+def _one_of(values: list[Label]) -> str:
+    """One value, or a few of many in canonical order.
+
+    >>> _one_of(["b"]), _one_of(["b", "a"]), _one_of(list("hgfedcba"))
+    ('= b', 'in {a, b}', 'in {a, b, c, d, e and 3 more}')
+    """
+    if len(values) == 1:
+        return f"= {values[0]!s}"
+    shown = [str(value) for value in sorted(values, key=label_key)]
+    more = f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
+    return f"in {{{', '.join(shown[:SHOWN])}{more}}}"
 
 
 def _quoted(text: str) -> str:

@@ -74,7 +74,7 @@ def matching(
     ignore: Sequence[str] = (),
 ) -> Source:
     """The stream, with columns of the kinds the model learned them as."""
-    from bayou.errors import SchemaError
+    from bayou.errors import SchemaError, TextWarning
     from bayou.schema import DATE, Kind
 
     kinds = {name: kind.value for name, (kind, _) in model.schema_.place.items()}
@@ -85,9 +85,8 @@ def matching(
         from bayou.streams.dates import DateWarning
 
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", DateWarning
-            )  # kinds are those of the model, whatever the file suggests
+            for told in (DateWarning, TextWarning):  # the kinds are the model's, whatever the file suggests
+                warnings.simplefilter("ignore", told)
             return open_stream(file, target=target, policy=policy, format=format, ignore=ignore, **by_kind)  # type: ignore[arg-type] # by name
 
     stream = opened({})

@@ -13,9 +13,10 @@ from bayou.encoding.forms import picked
 from bayou.encoding.lookup import Lookup, Lookups
 from bayou.encoding.table import Sparse, Table, column_of
 from bayou.encoding.words import WORDS, checked_counts, renumbered, sparse_of_tokens
-from bayou.errors import DataError, TargetWarning, listed, warn_user
+from bayou.errors import DataError, TargetWarning, TextWarning, listed, warn_user
 from bayou.hashing import hash_keys
 from bayou.kernels.look_up import MISS, rows_of_columns
+from bayou.plain_text import SENTENCES, are_sentences, shortened
 from bayou.schema import Growth, Kind, Label, Schema, Vocabulary, identity_key
 
 HEAVY = float(1 << 53)  # weights are at most this: sums with squares of the largest values stay finite
@@ -212,6 +213,7 @@ class Batch:
         vocabulary = self.schema.vocabularies.get(name) or Vocabulary(limit=self._limit(name))
         if self.learn and not vocabulary.size and 0 < len(found) <= vocabulary.limit:
             self.new_values[name] = list(found)
+            self._tell_sentences(name, [], found)
             return np.arange(len(found), dtype=np.int32)
         new: list[Label] = []
         codes = np.empty(len(found), dtype=np.int32)
@@ -223,7 +225,22 @@ class Batch:
             codes[i] = code
         if new:
             self.new_values[name] = new
+            self._tell_sentences(name, vocabulary.values, new)
         return codes
+
+    def _tell_sentences(self, name: str, known: Sequence[Label], new: Sequence[Label]) -> None:
+        """Warn as soon as the names of a column are rather sentences."""
+        if self.place[name][0] is not Kind.NOMINAL or name in self.schema.declared.columns:
+            return
+        now = [*known[:SENTENCES], *new[:SENTENCES]][:SENTENCES]
+        if are_sentences(now) and not are_sentences(known[:SENTENCES]):
+            warn_user(
+                f"column {name!r} holds sentences, such as {shortened(now[0], 60)!r}, and each is taken for a name: a "
+                "new sentence tells nothing; to count words, declare the column with "
+                f"schema=Declared(columns={{{name!r}: 'text'}}), and names that are so long with "
+                f"schema=Declared(columns={{{name!r}: 'nominal'}})",
+                TextWarning,
+            )
 
     def _limit(self, name: str) -> int:
         declared = self.schema.declared

@@ -13,6 +13,7 @@ from bayou.block import Block, Floats
 from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.hoeffding_tree import HoeffdingTree
 from bayou.engines import Engine, Members
+from bayou.ensembles.drift import ResetOnDrift
 from bayou.ensembles.ensemble import Ensemble, classifier_or
 from bayou.errors import SchemaError
 from bayou.kernels.poisson import poisson_weights
@@ -20,7 +21,7 @@ from bayou.kernels.votes import log_votes
 
 
 class Bagging(Ensemble):
-    r"""Online bagging: the mean of P_m(c | x) over members that each saw every row with its own weight, Poisson(1).
+    r"""Online bagging: the mean of P_m(c | x) over members that each saw every row with its own weight, Poisson(6).
 
     The weight is a hash of seed, member and the number of the row, so it does not depend on blocks, and a resumed
     stream continues with the same numbers. Rows without weight or label are not numbered.
@@ -28,11 +29,12 @@ class Bagging(Ensemble):
     Parameters
     ----------
     estimator
-        What to train; a `HoeffdingTree()` unless given.
+        What to train; `ResetOnDrift(HoeffdingTree())`, a tree that starts again when its error rises, unless given.
     n_estimators
         Members.
     rate
-        Mean of the Poisson weights: 1 is the bootstrap, more makes members alike but quicker learners.
+        Mean of the Poisson weights: 1 is the bootstrap (Oza and Russell's), more makes quicker learners (Bifet's
+        leveraging bagging takes 6).
     vote
         `"soft"`: probabilities are averaged; `"hard"`: each member votes for one class.
     seed
@@ -53,7 +55,7 @@ class Bagging(Ensemble):
         self,
         estimator: Estimator | None = None,
         n_estimators: int = 10,
-        rate: float = 1.0,
+        rate: float = 6.0,
         vote: str = "soft",
         seed: int = 1,
     ) -> None:
@@ -70,10 +72,15 @@ class Bagging(Ensemble):
     def templates(self) -> Sequence[Estimator]:
         if self.n_estimators < 1 or not self.rate > 0 or self.vote not in ("soft", "hard") or self.seed < 0:
             raise SchemaError(f"{self!r}: at least one member, rate > 0, seed >= 0, vote 'soft' or 'hard'")
-        return [classifier_or(self.estimator, HoeffdingTree)] * self.n_estimators
+        return [classifier_or(self.estimator, restarting_tree)] * self.n_estimators
 
     def build_engine(self) -> BaggedMembers:
         return BaggedMembers(self.builders(), self.rate, self.vote == "hard", self.seed)
+
+
+def restarting_tree() -> ResetOnDrift:
+    """The member to train where none is given."""
+    return ResetOnDrift(HoeffdingTree())
 
 
 class BaggedMembers(Members):

@@ -22,6 +22,7 @@ from bayou.protocols import Arrays
 
 SIZES = 48  # bucket sizes 1, 2, 4 ...: more rows than any stream has
 LATEST = 1000  # drifts whose rows are remembered
+STRETCH = 1000  # rows learned before the window looks at them: what lies behind an alarm is learned in vain
 ROOM = 6  # buckets of one size, one of them only while two become one of the next
 
 
@@ -165,7 +166,7 @@ class RestartingMember(Members):
         out = np.empty((block.n, self.n_classes))
         at = 0
         while at < block.n:
-            rest = block.rows(at, block.n)
+            rest = block.rows(at, min(at + STRETCH, block.n))
             joint = self.members[0].test_then_train(rest)
             wrong = np.empty(rest.n)
             losses(joint, rest.y, self.class_order(), wrong)

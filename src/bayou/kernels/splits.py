@@ -2,7 +2,8 @@
 
 A merit is impurity before minus impurity after, over the rows where the column is present, times their share of all
 rows of the leaf; -inf where no two branches get more than `least` of the weight each. Impurity is entropy in bits
-(`bits`) or Gini's 1 - sum p^2.
+(`bits`) or Gini's 1 - sum p^2. `freedom` counts the free numbers of the table of a column and the class: (branches - 1)
+(classes - 1), with all values of a nominal column for branches, since the best of all their groups is chosen.
 """
 
 from __future__ import annotations
@@ -18,8 +19,12 @@ from bayou.kernels.tree import HIGH, LOW, M2, MEAN, N
 
 SQRT2 = 1.4142135623730951
 ROUNDING = 1e-12
-DELTA, TIE, LEAST, CANDIDATES, BITS, BINARY = 0, 1, 2, 3, 4, 5  # places in `rules`
-MULTIWAY_VALUE = -1  # instead of a value: one branch per value
+LN2 = 0.6931471805599453
+DELTA, TIE, LEAST, CANDIDATES, BITS, BRANCHES, TESTED = 0, 1, 2, 3, 4, 5, 6  # places in `rules`
+EACH_VALUE, ONE_AGAINST_REST, GROUPS = 0, 1, 2  # what may become of the values of a nominal column
+MULTIWAY_VALUE = (
+    -1
+)  # instead of a value: one branch per value; -2 - c: two groups, along the share of class c
 
 
 @inner_kernel
@@ -93,16 +98,23 @@ def divide(left: Floats, right: Floats, moments: Floats, scale: Floats, j: int, 
 
 @kernel
 def numeric_merits(
-    moments: Floats, all_rows: float, candidates: int, least: float, bits: bool, merit: Floats, cut: Floats
+    moments: Floats,
+    all_rows: float,
+    candidates: int,
+    least: float,
+    bits: bool,
+    merit: Floats,
+    cut: Floats,
+    freedom: Floats,
 ) -> None:
     """Best of equally spaced cuts between the least and the greatest value, for every numeric column.
 
-    moments : float64[5, K, p], in; merit, cut : float64[p], out
+    moments : float64[5, K, p], in; merit, cut, freedom : float64[p], out
     """
     k = moments.shape[1]
     left, right, scale = np.empty(k), np.empty(k), np.empty(k)
     for j in range(moments.shape[2]):
-        merit[j], cut[j] = -np.inf, 0.0
+        merit[j], cut[j], freedom[j] = -np.inf, 0.0, 0.0
         low, high = np.inf, -np.inf
         for c in range(k):
             if moments[N, c, j] > 0.0:
@@ -112,6 +124,7 @@ def numeric_merits(
             continue
         for c in range(k):
             left[c] = moments[N, c, j]
+        freedom[j] = class_number(left) - 1.0
         before = impurity(left, class_total(left), bits)
         read_scales(scale, moments, j)
         step = (high - low) / (candidates + 1.0)
@@ -149,10 +162,12 @@ def cell_merits(
     bits: bool,
     merit: Floats,
     cut: Floats,
+    freedom: Floats,
 ) -> None:
     """The best cut between two cells, for every numeric column that is given as cells.
 
-    offsets : int64[p + 1], in; upper : float64[m], in; counts : float64[m, K], in; merit, cut : float64[p], out
+    offsets : int64[p + 1], in; upper : float64[m], in; counts : float64[m, K], in
+    merit, cut, freedom : float64[p], out
     """
     k = counts.shape[1]
     left, right = np.empty(k), np.empty(k)
@@ -160,6 +175,7 @@ def cell_merits(
         merit[j], cut[j] = -np.inf, 0.0
         begin, end = offsets[j], offsets[j + 1]
         divide_cells(left, right, upper[begin:end], counts[begin:end], -np.inf)
+        freedom[j] = class_number(right) - 1.0
         before = impurity(right, class_total(right), bits)
         for cell in range(begin, end - 1):
             for c in range(k):
@@ -170,41 +186,133 @@ def cell_merits(
                 merit[j], cut[j] = found, upper[cell]
 
 
+@inner_kernel
+def class_number(weight: Floats) -> int:
+    """Number of classes with weight.
+
+    weight : float64[K], in
+    """
+    found = 0
+    for c in range(len(weight)):
+        if weight[c] > 0.0:
+            found += 1
+    return found
+
+
+@inner_kernel
+def best_prefix(
+    counts: Floats,
+    present: Floats,
+    cells: Index,
+    c: int,
+    before: float,
+    all_rows: float,
+    least: float,
+    bits: bool,
+    left: Floats,
+    rest: Floats,
+    ranked: Index,
+) -> tuple[float, int]:
+    """The best division of a column's values in two along the share of class c, and how many values go left.
+
+    With two classes no other division has a greater merit (Breiman et al., 1984).
+    counts : float64[cells, K], in; present : float64[K], in; cells : int64[v], in, canonical; left, rest : float64[K],
+    scratch; ranked : int64[v], out, the cells with weight by rising share of the class, then -1
+    """
+    share = np.empty(len(cells))
+    for r in range(len(cells)):
+        size = class_total(counts[cells[r]])
+        share[r] = counts[cells[r], c] / size if size > 0.0 else np.inf
+    by_share = np.argsort(share, kind="mergesort")
+    met = 0
+    for r in range(len(cells)):
+        ranked[r] = cells[by_share[r]] if share[by_share[r]] < np.inf else -1
+        met += ranked[r] >= 0
+    left[:] = 0.0
+    merit, length = -np.inf, 0
+    for r in range(met - 1):
+        for d in range(len(left)):
+            left[d] += counts[ranked[r], d]
+            rest[d] = max(0.0, present[d] - left[d])
+        if share[by_share[r]] < share[by_share[r + 1]]:
+            found = two_way_merit(left, rest, before, all_rows, least, bits)
+            if found > merit:
+                merit, length = found, r + 1
+    return merit, length
+
+
+@kernel
+def values_on_the_left(
+    counts: Floats, present: Floats, cells: Index, c: int, all_rows: float, least: float, bits: bool
+) -> Index:
+    """The cells that the best division along the share of class c sends left.
+
+    counts : float64[cells, K], in; present : float64[K], in; cells : int64[v], in, canonical
+    """
+    k = len(present)
+    ranked = np.empty(len(cells), np.int64)
+    before = impurity(present, class_total(present), bits)
+    _, length = best_prefix(
+        counts, present, cells, c, before, all_rows, least, bits, np.empty(k), np.empty(k), ranked
+    )
+    return ranked[:length]
+
+
 @kernel
 def nominal_merits(
     counts: Floats,
     present: Floats,
     offsets: Index,
     order: Index,
+    classes: Index,
     all_rows: float,
     least: float,
     bits: bool,
-    binary: bool,
+    branches: int,
     merit: Floats,
     value: Index,
+    freedom: Floats,
 ) -> None:
-    """Merit of one branch per value (`value` -1), or of the best single value against the rest, for nominal columns.
+    """Merit of one branch per value (`value` -1), of the best value against the rest, or of the best two groups.
 
-    One branch per value never tells less, but may be too thin, or unwanted (`binary`).
+    One branch per value never tells less, but may be too thin, or unwanted (`branches`). Two groups of values are
+    sought along the share of each class; `value` -2 - c says that it was class c.
     counts : float64[cells, K], in; present : float64[q, K], in; offsets : int64[q + 1], in
-    order : int64[cells], in, the cells of each column in the order in which equals are preferred
-    merit : float64[q], out; value : int64[q], out
+    order : int64[cells], in, the cells of each column in the order in which equals are preferred; classes : int64[K],
+    in, so are classes; merit, freedom : float64[q], out; value : int64[q], out
     """
     k = counts.shape[1]
-    rest = np.empty(k)
+    left, rest = np.empty(k), np.empty(k)
     for j in range(len(present)):
-        merit[j], value[j] = -np.inf, 0
+        merit[j], value[j], freedom[j] = -np.inf, 0, 0.0
         total = class_total(present[j])
         if total <= 0.0:
             continue
         before = impurity(present[j], total, bits)
-        after, large = 0.0, 0
+        after, large, met = 0.0, 0, 0
         for r in range(offsets[j], offsets[j + 1]):
             size = class_total(counts[order[r]])
             after += impurity(counts[order[r]], size, bits)
             if size > least * total:
                 large += 1
-        if large >= 2 and not binary:
+            if size > 0.0:
+                met += 1
+        freedom[j] = (class_number(present[j]) - 1.0) * (met - 1.0)
+        if branches == GROUPS:
+            # Groups of values never tell more than the values: where these tell no more than chance, none is sought.
+            if met > 1 and 2.0 * LN2 * (before - after) > freedom[j]:
+                cells = order[offsets[j] : offsets[j + 1]]
+                ranked = np.empty(len(cells), np.int64)
+                for r in range(k):
+                    c = classes[r]
+                    if present[j, c] > 0.0 and (freedom[j] > met - 1.0 or value[j] == 0):
+                        found, _ = best_prefix(
+                            counts, present[j], cells, c, before, all_rows, least, bits, left, rest, ranked
+                        )
+                        if found > merit[j]:
+                            merit[j], value[j] = found, -2 - c
+            continue
+        if large >= 2 and branches == EACH_VALUE:
             merit[j], value[j] = merit_of(before, after, total, all_rows), MULTIWAY_VALUE
             continue
         for r in range(offsets[j], offsets[j + 1]):
@@ -218,12 +326,46 @@ def nominal_merits(
 
 @kernel
 def worth_splitting(
-    merit: Floats, columns: Index, weight: Floats, rules: Floats
+    merit: Floats, freedom: Floats, columns: Index, weight: Floats, rows: float, rules: Floats
 ) -> int:  # fmt: skip
+    """The column to split a leaf by, or -1.
+
+    merit, freedom : float64[d], in; columns : int64[d], in, in canonical order; weight : float64[K], in
+    rules : float64[7], in
+    """
+    if rules[TESTED] > 0.0:
+        return column_beyond_chance(merit, freedom, columns, rows, rules[DELTA])
+    return column_ahead(merit, columns, weight, rules)
+
+
+@inner_kernel
+def column_beyond_chance(merit: Floats, freedom: Floats, columns: Index, rows: float, delta: float) -> int:
+    """The column that tells most beyond what chance would, if chance would hardly ever tell as much; or -1.
+
+    Where column and class are independent, 2 n ln 2 times the gain in bits is chi-squared (Wilks), and exceeds
+    f + 2 sqrt(f L) + 2 L with probability exp(-L) at most (Laurent and Massart, 2000); L = ln(columns / delta).
+    merit, freedom : float64[d], in; columns : int64[d], in, in canonical order
+    """
+    place, most, tried = -1, 0.0, 0
+    for r in range(len(columns)):
+        j = columns[r]
+        if freedom[j] > 0.0:
+            tried += 1
+        beyond = 2.0 * LN2 * rows * merit[j] - freedom[j]
+        if beyond > most:
+            place, most = j, beyond
+    if place < 0:
+        return -1
+    log_odds = math.log(tried / delta)
+    return place if most > 2.0 * math.sqrt(freedom[place] * log_odds) + 2.0 * log_odds else -1
+
+
+@inner_kernel
+def column_ahead(merit: Floats, columns: Index, weight: Floats, rules: Floats) -> int:
     """The column that is ahead by more than Hoeffding's bound, or by anything once the bound is below the tie; or -1.
 
     Not splitting has merit 0 and comes before all that do not gain; of equals the first in the given order is ahead.
-    merit : float64[d], in; columns : int64[d], in, in canonical order; weight : float64[K], in; rules : float64[6], in
+    merit : float64[d], in; columns : int64[d], in, in canonical order; weight : float64[K], in; rules : float64[7], in
     """
     place = -1
     best, second = 0.0, -np.inf
@@ -233,10 +375,6 @@ def worth_splitting(
             place, best, second = columns[r], found, best
         elif found > second:
             second = found
-    classes = 0
-    for c in range(len(weight)):
-        if weight[c] > 0.0:
-            classes += 1
-    reach = math.log2(max(2.0, float(classes))) if rules[BITS] > 0.0 else 1.0
+    reach = math.log2(max(2.0, float(class_number(weight)))) if rules[BITS] > 0.0 else 1.0
     bound = reach * math.sqrt(math.log(1.0 / rules[DELTA]) / (2.0 * class_total(weight)))
     return place if best - second > bound or bound < rules[TIE] else -1

@@ -7,8 +7,8 @@ import numpy as np
 from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.splits import (
-    BINARY,
     BITS,
+    BRANCHES,
     CANDIDATES,
     LEAST,
     nominal_merits,
@@ -142,7 +142,7 @@ def rows_predict_then_update(
     bounds : float64[S, 3, p], in/out; above : float64[S, cells, K], in/out; below : float64[S, q, K], in/out
     known : bool[S, cells], in/out; seen : int64[S, q], in/out; nodes : int64[m, 8], in; cuts : float64[m], in
     branches : int64[b], in; declared : int64[q], in; offsets : int64[q + 1], in; order : int64[K], in
-    columns : int64[p + q], in; cells : int64[cells], in, like `order` canonical; rules : float64[6], in
+    columns : int64[p + q], in; cells : int64[cells], in, like `order` canonical; rules : float64[7], in
     logs : float64[l], in; x : float64[n, p], in; codes : int32[n, q], in; y : int32[n], in; w : float64[n], in
     ripe : int64[1], out; out : float64[n, K] or float64[0, K], out
     """
@@ -151,7 +151,8 @@ def rows_predict_then_update(
     prior = np.empty(k)
     score = np.empty(k)
     merit, cut, value = np.empty(len(columns)), np.empty(x.shape[1]), np.empty(codes.shape[1], np.int64)
-    least, bits, binary = rules[LEAST], rules[BITS] > 0.0, rules[BINARY] > 0.0
+    freedom = np.empty(len(columns))
+    least, bits, several = rules[LEAST], rules[BITS] > 0.0, int(rules[BRANCHES])
     ripe[0] = -1
     for i in range(first, len(y)):
         c = y[i]
@@ -210,12 +211,14 @@ def rows_predict_then_update(
                     bits,
                     merit[: x.shape[1]],
                     cut,
+                    freedom[: x.shape[1]],
                 )
                 nominal_merits(
-                    counts[s], present[s], offsets, cells, track[leaf, OWN], least, bits, binary,
-                    merit[x.shape[1] :], value,
+                    counts[s], present[s], offsets, cells, order, track[leaf, OWN], least, bits, several,
+                    merit[x.shape[1] :], value, freedom[x.shape[1] :],
                 )  # fmt: skip
-                classes = 2 if worth_splitting(merit, columns, weight[leaf], rules) >= 0 else 0
+                found = worth_splitting(merit, freedom, columns, weight[leaf], track[leaf, OWN], rules)
+                classes = 2 if found >= 0 else 0
             if (
                 classes > 1
             ):  # the next row must meet the tree after the split, or bits would depend on the blocks

@@ -1,9 +1,10 @@
-"""Which split of a leaf tells most about the class: information gain or Gini, read off the leaf's statistics."""
+"""Which split of a leaf tells most about the class, and whether to make it: rules that read the leaf's statistics."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +12,21 @@ from numpy.typing import NDArray
 from bayou.block import Floats, Index
 from bayou.errors import SchemaError
 from bayou.kernels.splits import (
-    BINARY,
     BITS,
+    BRANCHES,
     CANDIDATES,
+    EACH_VALUE,
+    GROUPS,
     LEAST,
     MULTIWAY_VALUE,
+    ONE_AGAINST_REST,
     cell_merits,
     divide,
     divide_cells,
     nominal_merits,
     numeric_merits,
     read_scales,
+    values_on_the_left,
 )
 from bayou.kernels.tree import AT_MOST, MULTIWAY, ONE_VALUE
 from bayou.readings.partition import Discretiser
@@ -43,28 +48,36 @@ def hoeffding_bound(merit_range: float, delta: float, n: float) -> float:
 class Merits:
     """The best split of every column of a leaf: numeric columns first, then nominal ones.
 
-    merit : float64[p + q]; cut : float64[p]; value : int64[q], -1 for one branch per value
+    merit, freedom : float64[p + q]; cut : float64[p]; value : int64[q], -1 for one branch per value, -2 - c for two
+    groups of values along the share of class c
     """
 
     merit: Floats
     cut: Floats
     value: Index
+    freedom: Floats
 
 
 @dataclass(frozen=True)
 class Split:
-    """A test and the class weights it sends each way."""
+    """A test and the class weights it sends each way; of a nominal column, the groups of values that go each way."""
 
     test: int
     column: int
     cut: float
-    values: tuple[int, ...]
+    groups: tuple[tuple[int, ...], ...]
     weights: Floats
+
+    def values_of(self, child: int, size: int) -> list[int]:
+        """The values of a nominal column, of so many, that go to a child."""
+        if child < len(self.groups):
+            return list(self.groups[child])
+        return [v for v in range(size) if v != self.groups[0][0]]
 
 
 @dataclass(frozen=True)
 class SplitRule(Recipe):
-    """What information gain and Gini share.
+    """What the rules by which leaves split share.
 
     Parameters
     ----------
@@ -73,17 +86,24 @@ class SplitRule(Recipe):
     min_branch
         At least two branches must each get more than this share of the weight.
     binary
-        Only two-way splits of nominal columns (one value against the rest).
+        Only two-way splits of nominal columns: one value against the rest; with `GTest`, the best two groups of values.
     cuts
         Where leaves keep quantiles of numeric columns: the intervals between which cuts are tried, such as
         `EqualFrequency(bins=10)`, `EqualWidth()` or `FayyadIrani()`, which also says whether a column is worth any cut;
         None tries all that the quantiles can tell apart.
+    inherit
+        Children begin with the statistics of their parent, scaled class by class to the weight that the split sends
+        them (as if, within a class, the other columns had nothing to do with the split); else with empty ones.
     """
 
     candidates: int = 10
     min_branch: float = 0.01
     binary: bool = False
     cuts: Discretiser | None = None
+    inherit: bool = False
+
+    grace: ClassVar[float] = 200.0  # what a tree takes where it is told nothing else
+    delta: ClassVar[float] = 1e-7
 
     def __post_init__(self) -> None:
         if self.candidates < 1 or not 0 <= self.min_branch < 0.5:
@@ -96,7 +116,9 @@ class SplitRule(Recipe):
 
     def rules(self, delta: float, tie: float) -> Floats:
         """What kernels need to know, in their order."""
-        return np.array([delta, tie, self.min_branch, self.candidates, self.bits, self.binary])
+        tested = isinstance(self, GTest)
+        groups = (GROUPS if tested else ONE_AGAINST_REST) if self.binary else EACH_VALUE
+        return np.array([delta, tie, self.min_branch, self.candidates, self.bits, groups, tested])
 
     def read_cells(self, cells: Cells, rows: float, merits: Merits) -> None:
         """Put the merits of numeric columns in, read off cells instead of moments."""
@@ -104,8 +126,10 @@ class SplitRule(Recipe):
         if self.cuts is not None:
             found = self.cuts.partitions(offsets, upper, counts)
             offsets, upper, counts = found.offsets, found.cuts, np.ascontiguousarray(found.counts)
-        numeric = merits.merit[: len(merits.cut)]
-        cell_merits(offsets, upper, counts, rows, self.min_branch, self.bits, numeric, merits.cut)
+        p = len(merits.cut)
+        cell_merits(
+            offsets, upper, counts, rows, self.min_branch, self.bits, merits.merit[:p], merits.cut, merits.freedom[:p]
+        )  # fmt: skip
 
     def split(
         self,
@@ -113,8 +137,10 @@ class SplitRule(Recipe):
         merits: Merits,
         moments: Floats,
         counts: Floats,
+        present: Floats,
         offsets: Index,
         order: Index,
+        rows: float,
         cells: Cells | None = None,
     ) -> Split:
         """The split at a place of the merits."""
@@ -134,12 +160,21 @@ class SplitRule(Recipe):
         codes = order[offsets[j] : offsets[j + 1]] - offsets[j]
         v = int(merits.value[j])
         if v == MULTIWAY_VALUE:
-            values = tuple(int(v) for v in codes if values_of[v].any())
-            return Split(MULTIWAY, j, 0.0, values, values_of[list(values)])
-        rest = np.zeros(k)
-        for other in codes[codes != v]:
-            rest += values_of[other]
-        return Split(ONE_VALUE, j, 0.0, (v,), np.stack((values_of[v], rest)))
+            values = [int(v) for v in codes if values_of[v].any()]
+            return Split(MULTIWAY, j, 0.0, tuple((v,) for v in values), values_of[values])
+        chosen = {v}
+        if v < MULTIWAY_VALUE:
+            cells_of = order[offsets[j] : offsets[j + 1]]
+            found = values_on_the_left(counts, present[j], cells_of, -2 - v, rows, self.min_branch, self.bits)
+            chosen = set((found - offsets[j]).tolist())
+        weights = np.zeros((2, k))
+        for code in codes:
+            weights[0 if code in chosen else 1] += values_of[code]
+        if v >= 0:
+            return Split(ONE_VALUE, j, 0.0, ((v,),), weights)
+        met = [int(code) for code in codes if values_of[code].any()]
+        groups = tuple(tuple(code for code in met if (code in chosen) is left) for left in (True, False))
+        return Split(MULTIWAY, j, 0.0, groups, weights)
 
 
 @dataclass(frozen=True)
@@ -156,7 +191,7 @@ class Gini(SplitRule):
     """Gini impurity, 1 - sum of squared class shares, before the split minus after it; ranges up to 1.
 
     >>> Gini(binary=True)
-    Gini(candidates=10, min_branch=0.01, binary=True, cuts=None)
+    Gini(candidates=10, min_branch=0.01, binary=True, cuts=None, inherit=False)
     """
 
     @property
@@ -164,7 +199,35 @@ class Gini(SplitRule):
         return False
 
 
-RULES: dict[str, type[SplitRule]] = {"gain": InformationGain, "gini": Gini}
+@dataclass(frozen=True)
+class GTest(SplitRule):
+    r"""Information gain, and a test whether chance would give as much: the likelihood-ratio or G-test.
+
+    Of n rows, 2 n \ln 2 \cdot gain is compared with \chi^2 of f = (branches - 1)(classes - 1) degrees of freedom, which
+    it follows for large n where column and class are independent (Wilks); f counts all values of a nominal column,
+    since its best two groups never tell more than they do. The column with the most beyond f splits the leaf if that is
+    more than 2 \sqrt{f L} + 2 L, L = \ln(columns / \delta), which chance exceeds with probability \delta at most
+    (Laurent and Massart's bound, over all columns). Classes matter through f alone: many of them need few rows.
+
+    What it is not: a bound over all looks together, or over the cuts tried in a numeric column, or below the root where
+    `inherit` lets statistics begin with what independence within classes would send there. There it is a heuristic.
+
+    >>> GTest()
+    GTest(candidates=10, min_branch=0.01, binary=True, cuts=None, inherit=True)
+    """
+
+    binary: bool = True
+    inherit: bool = True
+
+    grace: ClassVar[float] = 50.0
+    delta: ClassVar[float] = 0.1
+
+    @property
+    def bits(self) -> bool:
+        return True
+
+
+RULES: dict[str, type[SplitRule]] = {"g-test": GTest, "gain": InformationGain, "gini": Gini}
 
 
 def split_rule(split: str | SplitRule) -> SplitRule:
@@ -172,29 +235,42 @@ def split_rule(split: str | SplitRule) -> SplitRule:
     if isinstance(split, SplitRule):
         return split
     if split not in RULES:
-        raise SchemaError(f"split={split!r}; it is 'gain', 'gini', or a recipe such as Gini(binary=True)")
+        raise SchemaError(
+            f"split={split!r}; it is 'g-test', 'gain', 'gini', or a recipe such as Gini(binary=True)"
+        )
     return RULES[split]()
 
 
 def merits_of(
-    moments: Floats, counts: Floats, present: Floats, offsets: Index, order: Index, rows: float, rules: Floats
+    moments: Floats,
+    counts: Floats,
+    present: Floats,
+    offsets: Index,
+    order: Index,
+    classes: Index,
+    rows: float,
+    rules: Floats,
 ) -> Merits:
-    """Merits of all columns of a leaf that has seen `rows` weight; `order` ranks the cells of each column."""
+    """Merits of all columns of a leaf that has seen `rows` weight; `order` ranks the cells, `classes` the classes."""
     p, q = moments.shape[2], len(present)
-    merits = Merits(np.empty(p + q), np.empty(p), np.empty(q, dtype=np.int64))
+    merits = Merits(np.empty(p + q), np.empty(p), np.empty(q, dtype=np.int64), np.empty(p + q))
     least, bits = float(rules[LEAST]), bool(rules[BITS])
-    numeric_merits(moments, rows, int(rules[CANDIDATES]), least, bits, merits.merit[:p], merits.cut)
+    numeric_merits(
+        moments, rows, int(rules[CANDIDATES]), least, bits, merits.merit[:p], merits.cut, merits.freedom[:p]
+    )
     nominal_merits(
         counts,
         present,
         offsets,
         order,
+        classes,
         rows,
         least,
         bits,
-        bool(rules[BINARY]),
+        int(rules[BRANCHES]),
         merits.merit[p:],
         merits.value,
+        merits.freedom[p:],
     )
     return merits
 
@@ -211,6 +287,7 @@ def table_merit(counts: NDArray[np.float64], rule: SplitRule) -> float:
         counts.sum(axis=0, keepdims=True).astype(np.float64),
         np.array([0, len(counts)]),
         np.arange(len(counts)),
+        np.arange(counts.shape[1]),
         float(counts.sum()),
         rule.rules(1e-7, 0.05),
     )

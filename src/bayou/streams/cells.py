@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from bayou.plain_text import SENTENCES, are_sentences
 from bayou.streams.dates import count_dates, looks_like_date
 from bayou.streams.source import Kind
 
@@ -114,6 +115,10 @@ class Sample:
         """Whether more than half of the column's cells are dates in any of the usual ways."""
         cells = self._cells(name).drop_null().to_pylist()
         return 2 * sum(map(looks_like_date, cells)) > len(cells)
+
+    def is_text(self, name: str) -> bool:
+        """Whether the column's cells are sentences."""
+        return are_sentences(self._cells(name).drop_null().unique().slice(0, SENTENCES).to_pylist())
 
     def label_type(self, name: str) -> Label:
         """Type of a target."""

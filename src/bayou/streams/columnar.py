@@ -14,6 +14,7 @@ import pyarrow.parquet
 
 from bayou.dates import is_text, names_of_dates, read_arrow
 from bayou.errors import DataError
+from bayou.plain_text import SENTENCES, are_sentences
 from bayou.streams import cells, limits
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.cells import Label
@@ -21,6 +22,7 @@ from bayou.streams.chunked import ChunkedSource, Feed, Outline
 from bayou.streams.dates import NO_DATE, dates, remedy
 from bayou.streams.policy import Chunk, Draft, flush
 from bayou.streams.read_options import ReadOptions
+from bayou.streams.sentences import tell_names
 from bayou.streams.source import ColumnType
 
 STRIDE = 1 << 32  # a place is the number of a row group or record batch, times this, plus a batch within it
@@ -57,6 +59,8 @@ class ColumnarSource(ChunkedSource):
         batch = self._batches.take()
         if batch is None:
             return None
+        if record == 0:
+            tell_names([name for name in self.columns if self._sentences(name, batch.column(name))])
 
         def raw(i: int) -> bytes:
             return repr(batch.slice(i, 1).to_pylist()[0]).encode()
@@ -68,6 +72,14 @@ class ColumnarSource(ChunkedSource):
             label = "numeric" if self._label == "float64" else self._label
             draft.columns[self.target] = _fitted(draft, self.target, label, batch.column(self.target))
         return flush(draft, self._read_options.policy, record)
+
+    def _sentences(self, name: str, values: pa.Array) -> bool:
+        """Whether a column that nobody declared holds sentences."""
+        if self.columns[name].kind != "nominal" or self._read_options.kind(name) is not None:
+            return False
+        return are_sentences(
+            values.slice(0, limits.SAMPLE).drop_null().unique().slice(0, SENTENCES).to_pylist()
+        )
 
 
 class HandedBatches:

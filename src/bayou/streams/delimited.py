@@ -16,6 +16,7 @@ from bayou.streams.dates import NO_DATE, dates, remedy, tell_dates
 from bayou.streams.policy import Chunk, Draft, Misfit, flush
 from bayou.streams.read_options import ReadOptions
 from bayou.streams.records import Records, Spans, masked, split
+from bayou.streams.sentences import tell_text
 from bayou.streams.source import ColumnType
 
 
@@ -42,6 +43,9 @@ class DelimitedSource(ChunkedSource):
         unsure = [
             name for name, column in found.items() if column.kind == "nominal" and not read_options.kind(name)
         ]
+        text = [name for name in unsure if sample.is_text(name)]
+        found |= dict.fromkeys(text, ColumnType("text"))
+        tell_text(text)
         tell_dates([name for name in unsure if sample.looks_like_dates(name)])
         outline = Outline(read_options.typed(found), target)
         super().__init__(outline, read_options.rejects(), self._records)

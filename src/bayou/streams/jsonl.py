@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from bayou.errors import DataError, OptionError
+from bayou.plain_text import are_sentences
 from bayou.streams import cells, limits
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.cells import Label
@@ -20,6 +21,7 @@ from bayou.streams.delimited import skip_mark
 from bayou.streams.policy import Chunk, Draft, Misfit, flush
 from bayou.streams.read_options import ReadOptions, listed
 from bayou.streams.records import Records, split
+from bayou.streams.sentences import tell_text
 from bayou.streams.source import ColumnType
 
 _CELL = (str, bool, int, float)
@@ -61,6 +63,9 @@ class JsonLinesSource(ChunkedSource):
         unsure = [
             name for name, column in found.items() if column.kind == "nominal" and not read_options.kind(name)
         ]
+        text = [name for name in unsure if _sentences([row.get(name) for row in rows])]
+        found |= dict.fromkeys(text, ColumnType("text"))
+        tell_text(text)
         tell_dates([name for name in unsure if _looks_like_dates([row.get(name) for row in rows])])
         super().__init__(Outline(read_options.typed(found), target), read_options.rejects(), self._records)
         self._known = {*kept, *read_options.ignore, target}
@@ -238,6 +243,11 @@ def _kind(sample: list[Any]) -> ColumnType:
 def _looks_like_dates(sample: list[Any]) -> bool:
     present = [value for value in sample if value is not None]
     return 2 * sum(isinstance(value, str) and looks_like_date(value) for value in present) > len(present)
+
+
+def _sentences(sample: list[Any]) -> bool:
+    present = [value for value in sample if value is not None]
+    return all(isinstance(value, str) for value in present) and are_sentences(list(dict.fromkeys(present)))
 
 
 def _label(sample: list[Any]) -> Label:

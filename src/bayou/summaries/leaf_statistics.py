@@ -24,6 +24,7 @@ from bayou.summaries.leaf_grids import LeafGrids
 from bayou.summaries.leaf_quantiles import LeafQuantiles
 from bayou.summaries.state import declare
 
+Held = tuple[Floats, Floats, Floats]  # moments, counts and presences of one slot
 QUANTILES = "quantiles."
 ROOM = 8  # slots allocated at first, if memory allows; doubled when full
 LOGS = np.empty(1 << 14)
@@ -112,6 +113,33 @@ class LeafStatistics(State):
         if self.quantiles:
             self.quantiles.clear(slot)
         self.read(slot)
+
+    def held(self, slot: int) -> Held:
+        """A copy of the moments, counts and presences of one slot."""
+        return self.moments[slot].copy(), self.counts[slot].copy(), self.present[slot].copy()
+
+    def inherit(self, slot: int, parent: Held, share: Floats) -> None:
+        """Begin with a share of each class of what another slot held; quantiles begin empty. `read` comes after."""
+        moments, counts, present = parent
+        self.moments[slot] = moments
+        for part in (N, M2):
+            self.moments[slot, part] *= share[:, None]
+        self.moments[slot][:, self.moments[slot, N] <= 0.0] = 0.0
+        self.counts[slot], self.present[slot] = counts * share, present * share
+
+    def forget_numeric(self, slot: int, column: int) -> None:
+        """Empty one numeric column of a slot."""
+        self.moments[slot, :, :, column] = 0.0
+
+    def take_values(self, slot: int, parent: Held, column: int, values: Sequence[int]) -> None:
+        """Of one nominal column, just these values as another slot held them: they are known exactly."""
+        begin, end = self.offsets[column], self.offsets[column + 1]
+        cells = begin + np.asarray(values, dtype=np.int64)
+        self.counts[slot, begin:end] = 0.0
+        self.counts[slot, cells] = parent[1][cells]
+        self.present[slot, column] = 0.0
+        for cell in cells:
+            self.present[slot, column] += parent[1][cell]
 
     def copy(self, here: int, there: int) -> None:
         """Let one slot hold what another does."""

@@ -75,7 +75,9 @@ class TreeNodes(State):
         """The children of an inner node, in order."""
         test, first, width = (int(self.nodes[node, i]) for i in (TEST, FIRST, WIDTH))
         if test == MULTIWAY:
-            return [int(child) for child in self.branches[first : first + width] if child > 0]
+            return list(
+                dict.fromkeys(int(child) for child in self.branches[first : first + width] if child > 0)
+            )
         return [first, first + 1]
 
     def room_for(self, nodes: int, branches: int = 0) -> tuple[int, int]:
@@ -100,14 +102,17 @@ class TreeNodes(State):
         """Test whether a nominal column has one value."""
         return self._split(node, ONE_VALUE, column, value, weights)
 
-    def split_multiway(self, node: int, column: int, values: Sequence[int], weights: Floats) -> list[int]:
-        """One child for each of the given values, in the given order."""
-        width = max(values) + 1
-        self._reserve(len(values), width)
+    def split_multiway(
+        self, node: int, column: int, groups: Sequence[Sequence[int]], weights: Floats
+    ) -> list[int]:
+        """One child for each of the given groups of values, in the given order."""
+        width = max(map(max, groups)) + 1
+        self._reserve(len(groups), width)
         place = int(self.used[1])
         self.used[1] += width
         children = self._split(node, MULTIWAY, column, 0, weights)
-        self.branches[place + np.asarray(values)] = children
+        for values, child in zip(groups, children, strict=True):
+            self.branches[place + np.asarray(values)] = child
         self.nodes[node, FIRST], self.nodes[node, WIDTH] = place, width
         return children
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from bayou.align import Alignment, canonical_order
 from bayou.block import Block, Floats, Index
-from bayou.kernels.class_counts import class_totals
+from bayou.kernels.class_counts import class_total, class_totals
 from bayou.kernels.splits import worth_splitting
 from bayou.kernels.tree import AT_MOST, MULTIWAY
 from bayou.kernels.tree_rows import OWN, predict_rows
 from bayou.readings.splits import Split, SplitRule, merits_of
 from bayou.schema import Kind, Schema, label_key
-from bayou.summaries.leaf_statistics import rooms
+from bayou.summaries.leaf_statistics import Held, rooms
 from bayou.summaries.tree import Tree
 from bayou.threads import over_ranges
 from bayou.views.view import View
@@ -38,7 +38,7 @@ class GrowthPolicy:
 
 
 class GrowingTree(View[Tree]):
-    """Learns rows and splits leaves by the Hoeffding bound."""
+    """Learns rows and splits leaves as its rule says."""
 
     only_looks = True
 
@@ -95,18 +95,22 @@ class GrowingTree(View[Tree]):
         return leaves
 
     def _attempt(self, leaf: int, block: Block, at: int) -> None:
-        """Split the leaf if its best column is ahead by more than the bound, or if waiting decides nothing."""
+        """Split the leaf if the rule has a column for it."""
         tree, rule = self.summary, self.growth.rule
         t, s, slot = tree.nodes, tree.statistics, tree.slot(leaf)
         moments, counts = s.moments[slot], s.counts[slot]
         rows = float(t.track[leaf, OWN])
-        merits = merits_of(moments, counts, s.present[slot], s.offsets, tree.cells, rows, self.rules)
+        merits = merits_of(
+            moments, counts, s.present[slot], s.offsets, tree.cells, tree.order, rows, self.rules
+        )
         cells = s.quantiles.cells(slot) if s.quantiles else None
         if cells is not None:
             rule.read_cells(cells, rows, merits)
-        place = worth_splitting(merits.merit, tree.columns, t.weight[leaf], self.rules)
+        place = worth_splitting(merits.merit, merits.freedom, tree.columns, t.weight[leaf], rows, self.rules)
         if place >= 0:
-            split = rule.split(place, merits, moments, counts, s.offsets, tree.cells, cells)
+            split = rule.split(
+                place, merits, moments, counts, s.present[slot], s.offsets, tree.cells, rows, cells
+            )
             self._split(leaf, split, self._room(self._sizes(block, at), split))
         if self.growth.limit is not None and tree.dormant:
             self._keep_the_promising(self._room(self._sizes(block, at)) or 1)
@@ -118,12 +122,28 @@ class GrowingTree(View[Tree]):
         if split.test == AT_MOST:
             children = t.split_at_most(leaf, split.column, split.cut, *split.weights)
         elif split.test == MULTIWAY:
-            children = t.split_multiway(leaf, split.column, split.values, split.weights)
+            children = t.split_multiway(leaf, split.column, split.groups, split.weights)
         else:
-            children = t.split_one_value(leaf, split.column, split.values[0], split.weights)
+            children = t.split_one_value(leaf, split.column, split.groups[0][0], split.weights)
+        parent = tree.statistics.held(tree.slot(leaf)) if self.growth.rule.inherit else None
+        rows = float(t.track[leaf, OWN])
         tree.deactivate(leaf)
-        for child in children:
-            tree.activate(child, most)
+        for child in range(len(children)):
+            if tree.activate(children[child], most) and parent is not None:
+                self._inherit(children[child], child, split, parent, rows)
+
+    def _inherit(self, leaf: int, child: int, split: Split, parent: Held, rows: float) -> None:
+        """Let a new leaf begin with its share of its parent's statistics, class by class."""
+        sent, total = split.weights[child], split.weights.sum(axis=0)
+        share = np.divide(sent, total, out=np.zeros_like(sent), where=total > 0.0)
+        s, t, slot = self.summary.statistics, self.summary.nodes, self.summary.slot(leaf)
+        s.inherit(slot, parent, share)
+        if split.test == AT_MOST:
+            s.forget_numeric(slot, split.column)
+        else:
+            s.take_values(slot, parent, split.column, split.values_of(child, s.sizes[split.column]))
+        s.read(slot)
+        t.track[leaf, OWN] = rows * class_total(sent) / class_total(total)
 
     def _order_cells(self) -> None:
         """Put the cells of every nominal column in the canonical order of their values, by which ties are broken."""
@@ -145,7 +165,7 @@ class GrowingTree(View[Tree]):
         if self.growth.limit is None:
             return None
         t = self.summary.nodes
-        branches = max(split.values) + 1 if split is not None and split.test == MULTIWAY else 0
+        branches = max(map(max, split.groups)) + 1 if split is not None and split.test == MULTIWAY else 0
         nodes = t.room_for(0 if split is None else len(split.weights), branches)
         classes, numeric, values = sizes
         slot = self.summary.statistics.slot_bytes(classes, numeric, int(rooms(values)[-1]), len(values))
