@@ -266,7 +266,7 @@ def test_quantiles_see_stripes(cuts):
 
 
 def test_what_leaves_cannot_keep_is_refused():
-    for wrong in ("pid", "histogram", GKClass(eps=0.1)):
+    for wrong in ("kernel", "histogram", GKClass(eps=0.1)):
         with pytest.raises(SchemaError):
             HoeffdingTree(numeric=wrong).learn_one({"x": 1.0}, "a")
 
@@ -287,7 +287,7 @@ def test_binary_splits_are_the_plain_ones(seed):
 
 def test_before_the_first_split_it_is_naive_bayes():
     rows = list(mixed_rows(1, 150))
-    tree, bayes = HoeffdingTree(grace=1e9, leaf="bayes"), NaiveBayes()
+    tree, bayes = HoeffdingTree(grace=1e9, leaf="bayes"), NaiveBayes("gaussian")
     arguments = [x for x, _, _ in rows], [y for _, y, _ in rows], [w for *_, w in rows]
     mine, theirs = tree.test_then_train_batch(*arguments), bayes.test_then_train_batch(*arguments)
     assert np.array_equal(mine[30:], theirs[30:])  # earlier, a class of equal values is read differently
