@@ -11,7 +11,7 @@ import numpy as np
 
 from bayou.block import Codes, Floats, Index
 from bayou.kernels.gaussian import CONSTANT_SHARE, fill_terms
-from bayou.kernels.intervals import find_cells
+from bayou.kernels.intervals import any_present, find_cells
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.moments import add_row
 from bayou.kernels.normal import pooled, read_narrow, read_row
@@ -152,6 +152,11 @@ def gather_intervals(
             first = np.uint64(offsets[j])
             for i in range(rows):
                 values[i] = x[r + i, j]
+            if not any_present(values[:rows]):
+                for i in range(rows):
+                    for c in range(out.shape[2]):
+                        out[r + i, a, c] = 0.0
+                continue
             find_cells(cuts[offsets[j] : offsets[j + 1] - 1], values[:rows], here)
             for i in range(rows):
                 cell = first + here[i] if values[i] == values[i] else first
