@@ -18,7 +18,7 @@ import numpy as np
 
 from bayou.block import Block, Floats
 from bayou.kernels.tree import AT_MOST, MULTIWAY
-from bayou.readings.splits import InformationGain, Merits, Split, SplitRule, merits_of
+from bayou.readings.splits import InformationGain, Split, SplitRule, merits_of
 
 Cells = tuple[Any, Any, Any]
 
@@ -82,16 +82,21 @@ class BatchTree:
         order = np.arange(len(counts))
         moments = np.zeros((5, classes, p))
         merits = merits_of(
-            moments, counts, present, offsets, order, float(w.sum()), self.rule.rules(0.5, 0.0)
+            moments,
+            counts,
+            present,
+            offsets,
+            order,
+            np.arange(classes),
+            float(w.sum()),
+            self.rule.rules(0.5, 0.0),
         )
         cells = exact_cells(block, classes)
         self.rule.read_cells(cells, float(w.sum()), merits)
         place = int(np.argmax(merits.merit)) if p + q else 0
         if p + q == 0 or not merits.merit[place] > 0.0:
             return None
-        return self.rule.split(
-            place, Merits(merits.merit, merits.cut, merits.value), moments, counts, offsets, order, cells
-        )
+        return self.rule.split(place, merits, moments, counts, present, offsets, order, float(w.sum()), cells)
 
 
 def exact_cells(block: Block, classes: int) -> Cells:
@@ -116,9 +121,9 @@ def branch_of(split: Split, block: Block, weight: Floats) -> np.ndarray[Any, Any
         return np.where(np.isnan(x), usual, (x > split.cut).astype(int))
     codes = block.codes[:, split.column]
     if split.test == MULTIWAY:
-        home = {v: b for b, v in enumerate(split.values)}
+        home = {v: b for b, group in enumerate(split.groups) for v in group}
         return np.array([home.get(int(v), usual) for v in codes])
-    return np.where(codes < 0, usual, (codes != split.values[0]).astype(int))
+    return np.where(codes < 0, usual, (codes != split.groups[0][0]).astype(int))
 
 
 def taken(block: Block, rows: np.ndarray[Any, Any]) -> Block:

@@ -219,7 +219,8 @@ def test_csv_with_quotes_is_cut_where_records_end(tmp_path: Path, quotes: str) -
             said = f'{i} 5" pipe' if quotes == "odd" and i % 3 == 0 else said
             file.write(f"{i},{said},c{i % 2}\n")
     assert path.stat().st_size > 1 << 20
-    opening = Opening.like(str(path), MOVE)
+    told = {**MOVE, "nominal": ["say"]}
+    opening = Opening.like(str(path), told)
     shards = cut([str(path)], opening, 100_000, [str(path)])
     assert len(shards) > 8
     seen: list[float] = []
@@ -228,7 +229,7 @@ def test_csv_with_quotes_is_cut_where_records_end(tmp_path: Path, quotes: str) -
             while (rows := source.read(7_777)) is not None:
                 seen += rows.columns["x"].to_pylist()
     assert seen == list(range(60_000))
-    found = learn_files(path, MajorityClass(), MOVE, 1, 100_000)
+    found = learn_files(path, MajorityClass(), told, 1, 100_000)
     assert (found.rows, found.shards) == (60_000, len(shards))
 
 

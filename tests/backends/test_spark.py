@@ -252,7 +252,7 @@ def a_table_by_its_name(spark: Any, home: Path) -> None:
     """Comes last: the command stops the session."""
     spark.createDataFrame(table()).write.saveAsTable("moves")
     out = home / "m.bayou"
-    told = bayou("learn", "moves", "-t", "move", "--engine", "spark", "--out", out)
+    told = bayou("learn", "moves", "-t", "move", "-m", "nb(gaussian)", "--engine", "spark", "--out", out)
     assert "moves: 3,000 rows" in told.output
     one = one_pass(NaiveBayes("gaussian"), write_parquet(table(), home / "moves.parquet"), **MOVE)
     alike(load(out), one, table(500).drop(["move"]))

@@ -69,7 +69,7 @@ def test_every_split_is_the_best_of_all(seed):
     split = BatchTree().best(block, 3)
     ways = [numeric[:, j] > t for j, t in product(range(2), sorted(set(numeric.ravel().tolist())))]
     best = max([gain(y, w) for w in ways] + [gain(y, codes[:, j]) for j in range(2)])
-    mine = numeric[:, split.column] > split.cut if split.values == () else codes[:, split.column]
+    mine = numeric[:, split.column] > split.cut if split.groups == () else codes[:, split.column]
     assert gain(y, mine) == pytest.approx(best, rel=1e-9)
 
 

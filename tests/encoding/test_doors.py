@@ -167,6 +167,7 @@ def stream(schema, pieces):
     return repr((rows, changes, found, sizes, list(schema.place), schema.classes.values))
 
 
+@pytest.mark.filterwarnings("ignore::bayou.errors.TextWarning")  # names may look like sentences here
 @pytest.mark.parametrize("name", DOORS)
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
@@ -192,6 +193,7 @@ def test_every_door_leads_to_the_same_rows(name, table, cuts, limit, data):
     assert model.digest() == one_by_one.digest()
 
 
+@pytest.mark.filterwarnings("ignore::bayou.errors.TextWarning")  # names may look like sentences here
 @pytest.mark.parametrize("name", DOORS)
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(table=tables(), known=st.sets(st.sampled_from(NAMES)), limit=st.sampled_from([2, 10_000]))

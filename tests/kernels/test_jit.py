@@ -50,7 +50,8 @@ def test_a_disk_that_is_full_stops_nobody(tmp_path: Path) -> None:
 def test_the_command_line_does_not_promise_to_compile_once() -> None:
     code = (
         "import warnings; warnings.simplefilter('ignore')\n"
-        "from bayou.cli.compiling import _announcement; from bayou.kernels import class_counts\n"
+        "from bayou.cli.compiling import _announcement; from bayou import MajorityClass\n"
+        "MajorityClass().learn_one({'a': 1.0}, 'x')\n"
         "print(_announcement(10))"
     )
     assert "each time: set NUMBA_CACHE_DIR" in _learn(code).stdout

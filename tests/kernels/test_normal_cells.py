@@ -51,6 +51,14 @@ def test_the_kernel_is_fitting_row_by_row(cells, seed):
     assert level == pytest.approx(max(0.0, 1 - length / null), rel=1e-6, abs=1e-9)
 
 
+def test_a_row_that_its_own_class_alone_explains_is_judged_beside_the_others():
+    """Without the row its class is as far away as the other: a difference of sums would find no other at all."""
+    upper, counts = np.array([-1.0, 1.0]), np.array([[0.0, 0.0, 1.0], [0.0, 2.0, 2.0]])
+    _, length = naive.shares_and_length(upper, counts)
+    assert length > null_length(counts, 3)
+    assert run(upper, counts)[1] == 0.0
+
+
 def test_the_weight_of_a_cell_is_divided_not_changed():
     rng = np.random.default_rng(3)
     counts = rng.random((30, 4))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -249,10 +249,12 @@ class EstimatorCore(Parameterised):
                 yield
             except BaseException:
                 for name in _BEGUN:
-                    if name in before:
+                    own = name in before and before[name] is not getattr(type(self), name, None)
+                    if own:
                         setattr(self, name, before[name])
                     elif hasattr(self, name):
-                        delattr(self, name)
+                        with suppress(AttributeError):  # the class has it, the model does not
+                            delattr(self, name)
                 raise
 
     def encode_shared(

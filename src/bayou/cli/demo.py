@@ -129,9 +129,9 @@ def _merged(rows: int, seed: int) -> None:
     X, y = _table(rows, seed)
     X = X.select([name for name in X.column_names if name.startswith("n")])  # counts merge exactly
     half = len(y) // 2
-    whole = NaiveBayes().learn_many(X, y)
-    left = whole.fresh().learn_many(X.slice(0, half), y[:half])
-    right = whole.fresh().learn_many(X.slice(half), y[half:])
+    whole = NaiveBayes().partial_fit(X, y)
+    left = whole.fresh().partial_fit(X.slice(0, half), y[:half])
+    right = whole.fresh().partial_fit(X.slice(half), y[half:])
     merged = left.merge(right)
     out(f"nominal columns, one pass:          digest {whole.digest()[:16]}")
     out(f"two shards of half the rows, merged: digest {merged.digest()[:16]}")
@@ -145,8 +145,8 @@ def _unlearned(rows: int, seed: int) -> None:
     X, y = _table(rows, seed)
     X = X.select([name for name in X.column_names if name.startswith("n")])
     cut = len(y) - len(y) // 10
-    never = NaiveBayes().learn_many(X.slice(0, cut), y[:cut])
-    model = NaiveBayes().learn_many(X, y)
+    never = NaiveBayes().partial_fit(X.slice(0, cut), y[:cut])
+    model = NaiveBayes().partial_fit(X, y)
     model.unlearn(X.slice(cut), y[cut:])
     out(f"the last {len(y) - cut:,} rows unlearned: digest {model.digest()[:16]}")
     out(f"never seen:{'':<{len(f'{len(y) - cut:,}') + 14}}digest {never.digest()[:16]}")
@@ -155,14 +155,14 @@ def _unlearned(rows: int, seed: int) -> None:
 def _resumed(folder: Path, rows: int, seed: int) -> None:
     """Kill a process in the middle of learning and go on from its checkpoint."""
     from bayou import NaiveBayes
-    from bayou.training import resume
+    from bayou.training import resume, train
 
     out()
     out(heading("5. Killed in the middle, and resumed to the same bits"))
     program = f"from bayou.cli.demo import learn_and_die; learn_and_die({str(folder)!r}, {rows}, {seed})"
     died = subprocess.run([sys.executable, "-P", "-c", program], check=False).returncode
     went_on = resume(folder / "checkpoints", _stream(rows, seed))
-    straight = NaiveBayes().learn_many(*_table(rows, seed)).refresh()
+    straight = train(NaiveBayes(), _stream(rows, seed), folder / "uninterrupted").model.refresh()
     out(f"a process learning these rows ended with signal {-died} (kill -9) after {rows // 3:,} rows")
     out(
         f"resumed from its checkpoint:  digest {went_on.model.refresh().digest()[:16]}, {went_on.rows:,} rows"

@@ -8,6 +8,7 @@ from bayou.block import Block, Floats
 from bayou.engines.views import Views
 from bayou.kernels.averaging import add_weighted_rows
 from bayou.protocols import Arrays
+from bayou.schema import Kind
 from bayou.views.averaged import AveragedView
 from bayou.views.column_terms import (
     COLUMN_VIEWS,
@@ -33,11 +34,15 @@ class AveragedViews(Views):
     def refresh_stale(self) -> None:
         super().refresh_stale()
         if self.averaged.stale:
-            self.averaged.search(self.views)
+            self.averaged.search(self.views, self.column_names())
 
     def refresh(self) -> None:
         super().refresh()
-        self.averaged.search(self.views)
+        self.averaged.search(self.views, self.column_names())
+
+    def column_names(self) -> list[str]:
+        """The columns in the order of their weights."""
+        return [name for kind in (Kind.NUMERIC, Kind.NOMINAL, Kind.TEXT) for name in self.schema.names(kind)]
 
     def arrays(self) -> Arrays:
         self.refresh_stale()

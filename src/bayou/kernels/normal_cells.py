@@ -69,7 +69,12 @@ def _share(
                 else:
                     own = _log_density(x, middle, 0.0, 0.0, spread)
                 own = math.exp(math.log(n[c]) + own - top)
-                others = max(0.0, total - math.exp(said[c] - top))
+                others = total - math.exp(said[c] - top)
+                if others < 1e-3 * total:  # too little is left of the difference: the others are added up
+                    others = 0.0
+                    for b in range(k):
+                        if b != c:
+                            others += math.exp(said[b] - top)
                 length -= counts[i, c] * math.log(max(own / (own + others), 1e-300))
     return length
 

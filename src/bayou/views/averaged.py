@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 import numpy as np
@@ -35,8 +35,8 @@ class AveragedView(View[Reservoir]):
         """It does not: the sample is drawn evenly from all rows, whatever their order."""
         return False
 
-    def search(self, views: Mapping[str, AnyView]) -> None:
-        """Weights for the tables as they are now; a column that says nothing yet has weight 1."""
+    def search(self, views: Mapping[str, AnyView], names: Sequence[str]) -> None:
+        """Weights for the tables as they are now, of columns by these names; one that says nothing yet has weight 1."""
         kept = self.summary.kept
         self.weights = np.ones(len(self.weights))
         self.stale = False
@@ -50,6 +50,8 @@ class AveragedView(View[Reservoir]):
         informative = np.flatnonzero((terms[:, :, possible] != 0.0).any(axis=(0, 2)))
         if len(informative) == 0:
             return
+        # By name, so that the place of a column never decides between two that are worth the same.
+        informative = np.array(sorted(informative.tolist(), key=lambda j: names[j]))
         columns = np.ascontiguousarray(terms[:, informative].transpose(1, 0, 2))
         w = kept.w * (int(self.summary.seen[0]) / kept.n)
         parameters = np.concatenate(
