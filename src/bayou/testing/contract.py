@@ -313,17 +313,19 @@ def check_bad_row(factory: Factory, seed: int) -> None:
 
 
 def check_memory(factory: Factory, seed: int) -> None:
-    """Once warm, twice as many rows again of the same columns, classes and values need hardly more memory.
+    """Once warm, as many rows again of the same columns, classes and values need hardly more memory.
 
     Trees grow with the stream; they need no more than their limits allow.
     """
     data = data_for(factory, seed, 200)
     model = taught(factory, data)
     peaks = []
-    for repeats in (26, 60):  # an ensemble of ten chunks of 500 rows is full after 5,000
+    records, labels = list(data.records) * 5, list(data.labels) * 5
+    weights = np.tile(data.weights, 5)
+    for repeats in (5, 6):  # an ensemble of ten chunks of 500 rows is full after 5,000
         sizes = []
         for _ in range(repeats):
-            model.learn_many(data.records, data.labels, data.weights)
+            model.learn_many(records, labels, weights)
             sizes.append(model.memory_bytes)
         peaks.append(max(sizes))
     assert peaks[1] <= max(1.25 * peaks[0] + 1024, limit_of(model)), peaks
