@@ -52,10 +52,10 @@ class AveragedNB(Estimator):
     >>> labels = rng.integers(2, size=2000)
     >>> good = np.where(rng.random(2000) < 0.9, labels, 1 - labels)
     >>> noise = rng.integers(5, size=2000)
-    >>> rows = [{"good": str(a), "copy": str(a), "noise": str(b)} for a, b in zip(good, noise)]
+    >>> rows = [{"good": str(a), "twin": str(a), "noise": str(b)} for a, b in zip(good, noise)]
     >>> model = AveragedNB("fractional"); model.learn_many(rows, labels)
-    >>> {name: round(float(w), 1) for name, w in zip(["good", "copy", "noise"], model.refresh().weights_)}
-    {'good': 1.0, 'copy': 0.0, 'noise': 0.0}
+    >>> {name: round(float(w), 1) for name, w in zip(["good", "twin", "noise"], model.refresh().weights_)}
+    {'good': 1.0, 'twin': 0.0, 'noise': 0.0}
 
     References
     ----------
