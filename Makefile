@@ -41,7 +41,8 @@ tools:                ## programs some tests need: installed only as root, where
 		echo "make tools: no $$tool; the tests that need it skip and say so"; \
 	done
 
-test: $(DEV) tools    ## the suite
+test: $(DEV) tools    ## the suite, after its kernels are compiled once, on both cores
+	$(BIN)/bayou warm --jobs 2 --quiet
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(DEV)         ## format, lint, types, import layers, private names
