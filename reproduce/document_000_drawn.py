@@ -38,7 +38,7 @@ def redundant(rows: int, seed: int) -> Data:
 
 def inputs(model: NaiveBayes, block: Block) -> tuple[Floats, Floats]:
     """Terms of every column and the log prior."""
-    views = model.engine.views  # type: ignore[attr-defined]
+    views = model.engine.views  # type: ignore[attr-defined] # the engine of naive Bayes has them
     prior = np.zeros((block.n, len(model.labels())))
     views["classes"].add_log_prob(block, prior)
     return stacked([views[name].column_terms(block) for name in COLUMN_VIEWS]), prior

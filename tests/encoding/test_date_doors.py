@@ -1,4 +1,4 @@
-"""The same dates give the same columns and the same digest through every door: frames, records and files."""
+"""Dates give equal columns and one digest through every door: frames, records and files."""
 
 from __future__ import annotations
 

@@ -98,6 +98,7 @@ class Algebra(EstimatorCore):
         """Hash of the state in canonical order: equal for models that know the same, however they came by it."""
         with self._changing():
             twin, known = self.engine.copy(), self.schema_.copy()
+        twin.arrays()  # reads what is stale, in the model's own order of classes, as whoever predicts would
         schema = canonical(known)
         twin.realign(align(known, schema))
         names = [f"{name} {kind} {schema.vocabularies[name].values if name in schema.vocabularies else ''}"

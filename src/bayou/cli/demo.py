@@ -118,6 +118,7 @@ def _explained(model: Any, stream: MixedGaussian) -> None:
     got = stream.read(1)
     if got is not None:
         row = {name: column[0].as_py() for name, column in got.columns.items()}
+        row = {name: value for name, value in row.items() if value == value}  # NaN: missing
         out(str(model.explain(row)))
 
 
@@ -133,7 +134,7 @@ def _merged(rows: int, seed: int) -> None:
     left = whole.fresh().partial_fit(X.slice(0, half), y[:half])
     right = whole.fresh().partial_fit(X.slice(half), y[half:])
     merged = left.merge(right)
-    out(f"nominal columns, one pass:          digest {whole.digest()[:16]}")
+    out(f"nominal columns, one pass:           digest {whole.digest()[:16]}")
     out(f"two shards of half the rows, merged: digest {merged.digest()[:16]}")
 
 
@@ -149,7 +150,7 @@ def _unlearned(rows: int, seed: int) -> None:
     model = NaiveBayes().partial_fit(X, y)
     model.unlearn(X.slice(cut), y[cut:])
     out(f"the last {len(y) - cut:,} rows unlearned: digest {model.digest()[:16]}")
-    out(f"never seen:{'':<{len(f'{len(y) - cut:,}') + 14}}digest {never.digest()[:16]}")
+    out(f"never seen:{'':<{len(f'{len(y) - cut:,}') + 15}}digest {never.digest()[:16]}")
 
 
 def _resumed(folder: Path, rows: int, seed: int) -> None:

@@ -68,7 +68,7 @@ class ThresholdTable:
     def average_precision(self) -> float:
         """Mean precision at the rows of the class, those of a cell in random order, as `auc` takes them.
 
-        Within .002 of the mean over rows where scores differ and thousands of rows are in (.02 with a hundred).
+        Within .004 of the mean over rows where scores differ and thousands of rows are in (.03 with a few hundred).
         Rows whose scores are equal are taken in random order too; scikit-learn takes the last precision of each tie.
         """
         right, called = self.true_positive[::-1], (self.true_positive + self.false_positive)[::-1]
