@@ -94,7 +94,7 @@ class ForestViews(Views):
         voters = np.zeros(block.n, dtype=np.int64)
         declared = int(forest.declared[0])
         read_out_of_bag(
-            forest.counts, forest.attribute, forest.threshold, forest.left, forest.roots,
+            forest.counts, forest.packed, forest.parent, forest.threshold, forest.roots,
             forest.cells_of(block), len(forest.cuts), block.y, block.w, bag.hashes, self.growth.seed, declared,
             sums, voters,
         )  # fmt: skip
@@ -165,7 +165,7 @@ class ForestViews(Views):
         if forest.trees == 0:
             self._answer_by_prior(block, learn, out)
             return
-        opinions = forest.read(block, learn)
+        opinions = forest.read_then_update(block) if learn else forest.read(block)
         if pool is not None:
             y = block.y if learn else np.full(block.n, -1, dtype=np.int32)
             pool.learn(opinions, classes.copy(), declared, y, block.w, learn, out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -16,10 +17,13 @@ from bayou.kernels.forest_rows import (
     GROUP,
     NO_PLACE,
     READINGS,
+    count_rows,
+    learn_rows,
     mean_of_trees,
+    pack,
     place_nominal,
     place_numeric,
-    read_and_count,
+    read_rows,
 )
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
@@ -32,7 +36,8 @@ from bayou.threads import over_ranges
 CUTS = 253  # of a numeric column: with a cell for missing values, what a byte can tell apart
 PLACES = 63  # of a nominal column's values; missing and other values share the last
 GATHER = 256  # small blocks that are kept before they are put together
-CHUNK = 1024  # rows that are read at a time, so that what trees say of them stays in the cache
+FEW = 64  # rows that are not worth a second thread
+SUMS = 1 << 22  # bytes that the sums of the rows take that go through the trees together
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +88,10 @@ class Forest(DecayingSummary):
         self.derive()
 
     def derive(self) -> None:
-        """Where each value of a nominal column has its place, and how many cuts a numeric one has."""
+        """Where each value of a nominal column has its place, how many cuts a numeric one has, and the ways of the trees."""
+        self.packed = np.empty(len(self.attribute), dtype=np.int64)
+        self.parent = np.empty(len(self.attribute), dtype=np.int32)
+        pack(self.packed, self.parent, self.attribute, self.threshold, self.left)
         self.used = np.count_nonzero(np.isfinite(self.cuts), axis=1)
         sizes = [int(codes.max(initial=-1)) + 1 for codes in self.values]
         self.offsets = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
@@ -131,8 +139,7 @@ class Forest(DecayingSummary):
             setattr(self, name, array)
         self.counts = np.zeros((len(self.attribute), len(self.classes)))
         self.derive()
-        block = kept.block()
-        self._walk(self.cells_of(block), block.y, block.w, 1.0, np.empty((0, 0, READINGS, 0)))
+        self._add_to_trees(kept.block(), 1.0)
         self.kept = kept.take(np.zeros(0, dtype=np.int64)) if freeze else kept
         self.frozen[0] = int(freeze)
 
@@ -152,35 +159,68 @@ class Forest(DecayingSummary):
         return cells
 
     def update(self, block: Block) -> None:
-        self._count(block, self.cells_of(block), 1.0)
-        self._walk(self.cells_of(block), block.y, block.w, 1.0, np.empty((0, 0, READINGS, 0)))
-
-    def read(self, block: Block, learn: bool) -> Floats:
-        """float64[n, 2, K]: what the trees say, on average, before each row; the rows are then counted if they are to."""
-        out = np.empty((block.n, READINGS, len(self.classes)))
-        for where, part in block.cut(range(CHUNK, block.n, CHUNK)):
-            cells = self.cells_of(part)
-            sums = np.zeros((-(-self.trees // GROUP), part.n, READINGS, len(self.classes)))
-            self._walk(cells, part.y, part.w, 1.0 if learn else 0.0, sums)
-            mean_of_trees(sums, self.trees, out[where])
-            if learn:
-                self._count(part, cells, 1.0)
-        return out
-
-    def _count(self, block: Block, cells: Bytes, sign: float) -> None:
-        count_classes(self.classes, block.y, block.w, sign)
-        if not self.frames_are_frozen and sign > 0:
+        self._add(block, 1.0)
+        if not self.frames_are_frozen:
             self._keep(block)
 
-    def _walk(self, cells: Bytes, y: Codes, w: Floats, sign: float, sums: Floats) -> None:
-        def groups(lo: int, hi: int) -> None:
-            trees = np.array([lo * GROUP, min(hi * GROUP, self.trees)])
-            read_and_count(
-                self.counts, self.attribute, self.threshold, self.left, self.roots, trees,
-                cells, len(self.cuts), y, w, int(self.declared[0]), sign, sums,
+    def read(self, block: Block) -> Floats:
+        """float64[n, 2, K]: what the trees say, on average, of each row."""
+        many = block.n * self.trees > len(self.attribute)
+        table = np.full((len(self.attribute) if many else 0, READINGS, len(self.classes)), np.nan)
+
+        def read(cells: Bytes, part: Block, trees: Index, sums: Floats) -> None:
+            read_rows(
+                self.counts, self.packed, self.parent, self.threshold, self.roots, trees,
+                cells, len(self.cuts), int(self.declared[0]), table, sums,
             )  # fmt: skip
 
-        over_ranges(groups, -(-self.trees // GROUP), 1 if len(y) > 64 else self.trees)
+        return self._mean(block, read)
+
+    def read_then_update(self, block: Block) -> Floats:
+        """float64[n, 2, K]: what the trees say, on average, before each row, which is then counted."""
+
+        def learn(cells: Bytes, part: Block, trees: Index, sums: Floats) -> None:
+            learn_rows(
+                self.counts, self.packed, self.parent, self.threshold, self.roots, trees,
+                cells, len(self.cuts), part.y, part.w, int(self.declared[0]), sums,
+            )  # fmt: skip
+
+        out = self._mean(block, learn)
+        count_classes(self.classes, block.y, block.w, 1.0)
+        if not self.frames_are_frozen:
+            self._keep(block)
+        return out
+
+    def _mean(self, block: Block, work: Callable[[Bytes, Block, Index, Floats], None]) -> Floats:
+        """What the trees say, added up in groups of fixed size over as many threads as there are, then averaged."""
+        out = np.empty((block.n, READINGS, len(self.classes)))
+        count = -(-self.trees // GROUP)
+        rows = max(256, SUMS // max(1, count * 8 * READINGS * len(self.classes)))
+        for where, part in block.cut(range(rows, block.n, rows)):
+            cells, sums = self.cells_of(part), np.zeros((count, part.n, READINGS, len(self.classes)))
+
+            def groups(lo: int, hi: int, cells: Bytes = cells, part: Block = part, sums: Floats = sums) -> None:
+                work(cells, part, np.array([lo * GROUP, min(hi * GROUP, self.trees)]), sums)
+
+            over_ranges(groups, count, 1 if part.n > FEW else count)
+            mean_of_trees(sums, self.trees, out[where])
+        return out
+
+    def _add(self, block: Block, sign: float) -> None:
+        """Count rows in the classes and on their ways down the trees."""
+        count_classes(self.classes, block.y, block.w, sign)
+        self._add_to_trees(block, sign)
+
+    def _add_to_trees(self, block: Block, sign: float) -> None:
+        cells = self.cells_of(block)
+
+        def trees(lo: int, hi: int) -> None:
+            count_rows(
+                self.counts, self.packed, self.parent, self.threshold, self.roots, np.array([lo, hi]),
+                cells, len(self.cuts), block.y, block.w, sign,
+            )  # fmt: skip
+
+        over_ranges(trees, self.trees, 1 if block.n > FEW else self.trees)
 
     # -- the algebra --
 
@@ -190,9 +230,7 @@ class Forest(DecayingSummary):
             for i in np.flatnonzero((block.y >= 0) & (block.w > 0)):
                 kept = kept.without(block.rows(int(i), int(i) + 1))
         classes, counts = self.classes.copy(), self.counts.copy()
-        cells = self.cells_of(block)
-        self._count(block, cells, -1.0)
-        self._walk(cells, block.y, block.w, -1.0, np.empty((0, 0, READINGS, 0)))
+        self._add(block, -1.0)
         sweep(classes, self.classes)
         sweep(counts, self.counts)
         self.kept = kept
@@ -207,8 +245,7 @@ class Forest(DecayingSummary):
             self.take(Structure(**{name: getattr(other, name) for name in Structure.__dataclass_fields__}), mine, True)
             self.counts += other.counts
         elif self.frames_are_frozen:
-            block = other.kept.block()
-            self._walk(self.cells_of(block), block.y, block.w, 1.0, np.empty((0, 0, READINGS, 0)))
+            self._add_to_trees(other.kept.block(), 1.0)
         else:
             self._new = [self.kept, other.kept]
             self.kept = PendingRows.none(self.kept_numeric.shape[1], self.kept_codes.shape[1])
