@@ -6,8 +6,8 @@
 
 30 % of the rows are held out, drawn by a seed: five draws of sets below 5,000 rows, one of the others. Our classifiers
 learn the rest by `fit`, one pass, in file order and shuffled; scikit-learn's have it whole, with names as indicator
-columns (HistGradientBoosting: as codes). Of Covertype and Airlines the first 60,000 rows. The log-loss of forests that give a
-class probability 0 is softened, (T P + 1 / K) / (T + 1), which is kinder than leaving it. Results are kept in
+columns (HistGradientBoosting: as codes). Of Covertype and Airlines the first 60,000 rows. The log-loss of forests that
+give a class probability 0 is softened, (T P + 1 / K) / (T + 1), which is kinder than leaving it. Results are kept in
 `reproduce/results/forests.json`; delete a line to measure it again.
 """
 
@@ -33,7 +33,14 @@ from reproduce.sets import ALL, Rows, load
 RESULTS = Path(__file__).parent / "results" / "forests.json"
 MOST = {"covtype": 60_000, "airlines": 60_000}
 SMALL = 5_000
-OURS = ("CountForest()", "CountForest(combine='mean')", "NaiveBayes()", "WeightedNB()", "AODE()", "HoeffdingTree()")
+OURS = (
+    "CountForest()",
+    "CountForest(combine='mean')",
+    "NaiveBayes()",
+    "WeightedNB()",
+    "AODE()",
+    "HoeffdingTree()",
+)
 THEIRS = ("RandomForest(100)", "ExtraTrees(100)", "HistGradientBoosting")
 Scores = tuple[float, float, float]  # accuracy in %, log-loss, seconds of processor time to learn
 
@@ -140,15 +147,20 @@ def tables(kept: Mapping[str, list[float]]) -> list[str]:
         cells = [kept[f"{name}: {s}: {o}"] for s, o in (*columns, ("CountForest()", "file"))]
         lines.append(f"| {name} | " + " | ".join(f"{a:.1f} / {b:.3f}" for a, b, _ in cells) + " |")
     means = [
-        np.mean([kept[f"{n}: {s}: {o}"] for n in sets], axis=0) for s, o in (*columns, ("CountForest()", "file"))
+        np.mean([kept[f"{n}: {s}: {o}"] for n in sets], axis=0)
+        for s, o in (*columns, ("CountForest()", "file"))
     ]
-    lines.append(f"| mean of {len(sets)} | " + " | ".join(f"**{m[0]:.2f} / {m[1]:.3f}**" for m in means) + " |")
+    lines.append(
+        f"| mean of {len(sets)} | " + " | ".join(f"**{m[0]:.2f} / {m[1]:.3f}**" for m in means) + " |"
+    )
     lines.append("| seconds to learn | " + " | ".join(f"{m[2]:.1f}" for m in means) + " |")
     return lines
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sets", default=",".join(ALL))
     parser.add_argument("--tables", action="store_true")
     parser.add_argument("--results", type=Path, default=RESULTS)

@@ -27,8 +27,9 @@ class CountForest(Estimator):
 
     The trees are grown by Gini's gain on bootstrap samples of the first rows, as in a random forest, with one random
     level below; after `warm_up` rows they stay as they are, and only counts go on. A row's probabilities in one tree
-    are read down its path, p_l(k) = (N_l(k) + c\,p_{l-1}(k)) / (N_l + c) for c = 0.1 and c = 2, and averaged over trees.
-    `combine="pool"` weighs the two readings by what they said of earlier rows; it sharpens the mean, which is too timid.
+    are read down its path, p_l(k) = (N_l(k) + c\,p_{l-1}(k)) / (N_l + c) for c = 0.1 and c = 2, and averaged over the
+    trees. `combine="pool"` weighs the two readings by what they said of earlier rows; it sharpens the mean, which is
+    too timid.
 
     Parameters
     ----------

@@ -156,7 +156,7 @@ class ForestViews(Views):
         columns = np.count_nonzero(~np.isnan(kept.numeric).all(axis=0))
         bytes_per_row = 12 + 8 * columns + 4 * np.count_nonzero((kept.codes >= 0).any(axis=0))
         following = self.growth_points(self.rows)
-        return not following or following[0] * bytes_per_row > self.growth.max_bytes // 2
+        return not following or bool(following[0] * bytes_per_row > self.growth.max_bytes // 2)
 
     def _answer(self, block: Block, classes: Floats, learn: bool, out: Floats) -> None:
         """log P of the rows into `out`, which are learned one by one if they are to be."""
@@ -190,7 +190,8 @@ class ForestViews(Views):
     def subtract(self, block: Block) -> None:
         if self.pool is not None:
             raise UnsupportedError(
-                "cannot unlearn: the pool has learned from the forest's predictions; CountForest(combine='mean') unlearns"
+                "cannot unlearn: the pool has learned from the forest's predictions; "
+                "CountForest(combine='mean') has none, and unlearns"
             )
         super().subtract(block)
 

@@ -102,7 +102,7 @@ def grow_tree(
     histogram = np.zeros((CELLS, k))
     whole, here, there = np.empty(k), np.empty(k), np.empty(k)
     found = np.empty(2)
-    columns = int(math.ceil(math.sqrt(d)))
+    columns = math.ceil(math.sqrt(d))
     attribute[0], first[0], last[0], count = LEAF, 0, m, 1
     at = 0
     while at < count:
@@ -143,7 +143,10 @@ def grow_tree(
 
 @inner_kernel
 def impure(y: Codes, rows: Index, a: int, b: int) -> bool:
-    """Whether the rows have more than one class."""
+    """Whether the rows have more than one class.
+
+    y : int32[n], in; rows : int64[n], in
+    """
     for r in range(a + 1, b):
         if y[rows[r]] != y[rows[a]]:
             return True
@@ -152,7 +155,10 @@ def impure(y: Codes, rows: Index, a: int, b: int) -> bool:
 
 @inner_kernel
 def varies(cells: Bytes, rows: Index, a: int, b: int, j: int) -> bool:
-    """Whether the rows have more than one cell in a column."""
+    """Whether the rows have more than one cell in a column.
+
+    cells : uint8[n, d], in; rows : int64[n], in
+    """
     for r in range(a + 1, b):
         if cells[rows[r], j] != cells[rows[a], j]:
             return True
@@ -161,7 +167,10 @@ def varies(cells: Bytes, rows: Index, a: int, b: int, j: int) -> bool:
 
 @inner_kernel
 def weigh(whole: Floats, y: Codes, drawn: Floats, rows: Index, a: int, b: int) -> None:
-    """The weight of each class among the rows."""
+    """The weight of each class among the rows.
+
+    whole : float64[K], out; y : int32[n], in; drawn : float64[n], in; rows : int64[n], in
+    """
     whole[:] = 0.0
     for r in range(a, b):
         whole[y[rows[r]]] += drawn[rows[r]]
@@ -169,7 +178,10 @@ def weigh(whole: Floats, y: Codes, drawn: Floats, rows: Index, a: int, b: int) -
 
 @inner_kernel
 def purity(weights: Floats) -> float:
-    """Sum of squares over the sum: what a side of a split is worth."""
+    """Sum of squares over the sum: what a side of a split is worth.
+
+    weights : float64[K], in
+    """
     total, squares = 0.0, 0.0
     for c in range(len(weights)):
         total += weights[c]
@@ -182,7 +194,12 @@ def best_cut(
     cells: Bytes, y: Codes, drawn: Floats, rows: Index, a: int, b: int, j: int,
     whole: Floats, here: Floats, there: Floats, histogram: Floats, found: Floats,
 ) -> np.int64:  # fmt: skip
-    """The cut of a numeric column with the largest gain, half-way between two occupied cells; found[0] is the gain."""
+    """The cut of a numeric column with the largest gain, half-way between two occupied cells; found[0] is the gain.
+
+    cells : uint8[n, d], in; y : int32[n], in; drawn : float64[n], in; rows : int64[n], in/out
+    whole : float64[K], in; here, there : float64[K], scratch; histogram : float64[256, K], scratch
+    found : float64[2], out
+    """
     k = len(whole)
     before = purity(whole)
     here[:] = 0.0
@@ -243,6 +260,10 @@ def best_group(
     """Places that go left, as bits: those below a cut in the order of their share of one class, which is drawn.
 
     Places that no row has go either way by a coin. found[0] is the gain.
+
+    cells : uint8[n, d], in; y : int32[n], in; drawn : float64[n], in; rows : int64[n], in/out
+    whole : float64[K], in; here, there : float64[K], scratch; histogram : float64[256, K], scratch
+    found : float64[2], out
     """
     k = len(whole)
     before = purity(whole)
@@ -287,13 +308,16 @@ def best_group(
 def goes_left(cell: int, j: int, p: int, threshold: np.int64) -> bool:
     """Whether a cell of column j takes the left branch."""
     if j < p:
-        return cell <= threshold
-    return (np.uint64(threshold) >> np.uint64(cell)) & np.uint64(1) != np.uint64(0)
+        return bool(cell <= threshold)
+    return bool((np.uint64(threshold) >> np.uint64(cell)) & np.uint64(1) != np.uint64(0))
 
 
 @inner_kernel
 def divide(cells: Bytes, rows: Index, a: int, b: int, j: int, p: int, threshold: np.int64) -> int:
-    """Put the rows that go left in front; where the others begin."""
+    """Put the rows that go left in front; where the others begin.
+
+    cells : uint8[n, d], in; rows : int64[n], in/out
+    """
     i, e = a, b - 1
     while i <= e:
         if goes_left(cells[rows[i], j], j, p, threshold):
@@ -309,7 +333,11 @@ def random_level(
     attribute: Codes, threshold: Index, left: Codes, count: int,
     cells: Bytes, p: int, gains: Floats, base: np.uint64,
 ) -> int:  # fmt: skip
-    """Split every leaf at random: the column by its share of the gain, the cut anywhere within the leaf."""
+    """Split every leaf at random: the column by its share of the gain, the cut anywhere within the leaf.
+
+    attribute, left : int32[room], in/out; threshold : int64[room], in/out; cells : uint8[n, d], in
+    gains : float64[d], in
+    """
     d = cells.shape[1]
     total = 0.0
     for j in range(d):

@@ -67,6 +67,7 @@ def pack(packed: Index, parent: Codes, attribute: Codes, threshold: Index, left:
     """What a walk down needs of a node in one word: left child, column, last cell that goes left; and the way back up.
 
     packed : int64[nodes], out; parent : int32[nodes], out, -1 of a root
+    attribute, left : int32[nodes], in; threshold : int64[nodes], in
     """
     for v in range(len(packed)):
         parent[v] = -1
@@ -141,7 +142,9 @@ def read_root(
 
 
 @inner_kernel
-def read_up(leaf: int, parent: Codes, counts: Floats, off: float, label: int, declared: int, out: Floats) -> None:
+def read_up(
+    leaf: int, parent: Codes, counts: Floats, off: float, label: int, declared: int, out: Floats
+) -> None:
     """Class shares at a leaf with both concentrations, from below: what is above counts less with every step.
 
     With f_l = c / (N_l + c), p_L = N_L / (N_L + c) + f_L (N_{L-1} / (N_{L-1} + c) + f_{L-1} ( ... p_0)); where the
@@ -205,7 +208,9 @@ def learn_rows(
     """Tree by tree and row by row: add what the tree says of the row, then count the row.
 
     With two classes what `read_up` does is written out, on numbers instead of arrays: ten times as fast, the same bits.
-    sums : float64[groups, n, 2, K], in/out; the others as for `count_rows`
+    counts : float64[nodes, K], in/out; packed, threshold : int64[nodes], in; parent : int32[nodes], in
+    roots : int64[T], in; trees : int64[2], in, the first and behind the last; cells : uint8[n, d], in
+    y : int32[n], in; w : float64[n], in; sums : float64[groups, n, 2, K], in/out
     """
     n, k = len(y), counts.shape[1]
     leaves = np.empty(n, dtype=np.int64)
@@ -253,8 +258,10 @@ def read_rows(
 ) -> None:  # fmt: skip
     """Tree by tree and row by row: add what the tree says of the row.
 
+    counts : float64[nodes, K], in; packed, threshold : int64[nodes], in; parent : int32[nodes], in
+    roots : int64[T], in; trees : int64[2], in, the first and behind the last; cells : uint8[n, d], in
     table : float64[nodes, 2, K], in/out, what leaves said that were read before, NaN where none was; or without nodes
-    sums : float64[groups, n, 2, K], in/out; the others as for `count_rows`
+    sums : float64[groups, n, 2, K], in/out
     """
     n, k = len(cells), counts.shape[1]
     leaves = np.empty(n, dtype=np.int64)
@@ -285,7 +292,9 @@ def read_out_of_bag(
 ) -> None:  # fmt: skip
     """What the trees that were grown without a row say of it, with the row itself taken off the counts on its way.
 
-    cells : uint8[n, d], in; hashes : int64[n], in; sums : float64[n, 2, K], in/out; voters : int64[n], in/out
+    counts : float64[nodes, K], in; packed, threshold : int64[nodes], in; parent : int32[nodes], in
+    roots : int64[T], in; cells : uint8[n, d], in; y : int32[n], in; w : float64[n], in; hashes : int64[n], in
+    sums : float64[n, 2, K], in/out; voters : int64[n], in/out
     """
     n, k = len(y), counts.shape[1]
     leaves = np.empty(n, dtype=np.int64)

@@ -41,7 +41,8 @@ def fill_inputs(opinions: Floats, prior: Floats, inputs: Floats) -> None:
 def score(which: int, shared: Floats, cells: Floats, inputs: Floats, prior: Floats, out: Floats) -> None:
     """log P by the weights of one kind, the present ones or their running means.
 
-    shared : float64[3, E], in; cells : float64[3, E + 1, K], in; inputs : float64[E, K], in; out : float64[K], out
+    shared : float64[3, E], in; cells : float64[3, E + 1, K], in; inputs : float64[E, K], in
+    prior : float64[K], in, log; out : float64[K], out
     """
     e = inputs.shape[0]
     for c in range(len(out)):
@@ -54,11 +55,13 @@ def score(which: int, shared: Floats, cells: Floats, inputs: Floats, prior: Floa
 
 @inner_kernel
 def step(
-    shared: Floats, cells: Floats, scalars: Floats, inputs: Floats, prior: Floats, label: int, weight: float, eta: float,
-    scratch: Floats, delta: Floats, shared_delta: Floats,
+    shared: Floats, cells: Floats, scalars: Floats, inputs: Floats, prior: Floats,
+    label: int, weight: float, eta: float, scratch: Floats, delta: Floats, shared_delta: Floats,
 ) -> None:  # fmt: skip
     """One step on -log P(label), and the running means follow.
 
+    shared : float64[3, E], in/out; cells : float64[3, E + 1, K], in/out; scalars : float64[3], in/out
+    inputs : float64[E, K], in; prior : float64[K], in, log
     scratch : float64[3, K]; delta : float64[E + 1, K]; shared_delta : float64[E]
     """
     e, k = inputs.shape

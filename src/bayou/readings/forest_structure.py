@@ -14,7 +14,7 @@ from bayou.align import canonical_order
 from bayou.block import Bytes, Codes, Floats, Index
 from bayou.kernels.forest_growth import grow_tree, hash_rows
 from bayou.kernels.forest_rows import NO_PLACE, place_numeric
-from bayou.schema import Kind, Schema
+from bayou.schema import Kind, Label, Schema
 from bayou.summaries.forest import CUTS, PLACES, Structure
 from bayou.summaries.pending_rows import PendingRows
 from bayou.threads import over_ranges
@@ -55,8 +55,10 @@ def bag_of(kept: PendingRows, schema: Schema) -> Bag:
     for j, vocabulary in enumerate(schema.vocabulary_list(Kind.NOMINAL)):
         codes[:, j] = _compact(kept.codes[:, j], _order(vocabulary.values, vocabulary.size))
     y = _compact(kept.y, _order(schema.classes.values, schema.classes.size))
-    present = ~np.isnan(kept.numeric).all(axis=0)  # a column without a value says nothing, nor does its place
-    has_values = (kept.codes >= 0).any(axis=0)
+    present = np.asarray(
+        ~np.isnan(kept.numeric).all(axis=0)
+    )  # a column without a value says nothing, nor does its place
+    has_values = np.asarray((kept.codes >= 0).any(axis=0))
     numeric, nominal = numeric[present[numeric]], nominal[has_values[nominal]]
     hashes = np.empty(len(kept), dtype=np.int64)
     hash_rows(
@@ -66,11 +68,14 @@ def bag_of(kept: PendingRows, schema: Schema) -> Bag:
     w = np.zeros(len(found))
     np.add.at(w, same, kept.w)
     return Bag(
-        kept.take(first).weighted(w), found, np.concatenate([numeric, p + nominal]), np.ascontiguousarray(y[first])
+        kept.take(first).weighted(w),
+        found,
+        np.concatenate([numeric, p + nominal]),
+        np.ascontiguousarray(y[first]),
     )
 
 
-def _order(values: list, size: int) -> Index:
+def _order(values: list[Label], size: int) -> Index:
     """Rank of every code; what has no value of its own (too many were met) comes last."""
     order = canonical_order(values)
     rank = np.empty(size, dtype=np.int64)
@@ -120,7 +125,7 @@ def grow(bag: Bag, schema: Schema, growth: Growth) -> Structure:
 
 
 def _room(rows: int, k: int, growth: Growth) -> int:
-    """Nodes that a tree may have: twice the rows, as often doubled as there are random levels, or what memory allows."""
+    """Nodes that a tree may have: twice the rows, doubled by each random level, or what memory allows."""
     most = growth.max_bytes // (2 * growth.trees * (16 + 8 * k))
     return max(1 << (growth.extra + 2), min((2 * rows) << growth.extra, most))
 
@@ -177,7 +182,10 @@ def _together(
         np.concatenate([to[a[:n]] for a, n in zip(attribute, sizes, strict=True)]).astype(np.int32),
         np.concatenate([t[:n] for t, n in zip(threshold, sizes, strict=True)]),
         np.concatenate(
-            [np.where(a[:n] >= 0, c[:n] + s, 0) for a, c, n, s in zip(attribute, left, sizes, starts[:-1], strict=True)]
+            [
+                np.where(a[:n] >= 0, c[:n] + s, 0)
+                for a, c, n, s in zip(attribute, left, sizes, starts[:-1], strict=True)
+            ]
         ).astype(np.int32),
         starts[:-1],
     )

@@ -62,7 +62,8 @@ class Forest(DecayingSummary):
     Until the structure is frozen the rows themselves are kept, as a bag, and counted on whatever trees there are.
 
     Merge: EXACT (addition) between models that share their trees, as those made by `fresh()` do; kept rows join those
-    of the other side, or are counted on its trees. Other trees are refused. Unlearning is exact on the trees as they are.
+    of the other side, or are counted on its trees. Other trees are refused. Unlearning is exact on the trees as they
+    are.
     Memory: 8 K + 16 bytes per node; while rows are kept 8 p + 4 q + 12 per row; 2,040 per numeric column.
     """
 
@@ -88,7 +89,7 @@ class Forest(DecayingSummary):
         self.derive()
 
     def derive(self) -> None:
-        """Where each value of a nominal column has its place, how many cuts a numeric one has, and the ways of the trees."""
+        """Compute where each value has its place, how many cuts a column has, and the ways through the trees."""
         self.packed = np.empty(len(self.attribute), dtype=np.int64)
         self.parent = np.empty(len(self.attribute), dtype=np.int32)
         pack(self.packed, self.parent, self.attribute, self.threshold, self.left)
@@ -109,13 +110,21 @@ class Forest(DecayingSummary):
             held = PendingRows(self.kept_numeric, self.kept_codes, self.kept_y, self.kept_w)
             parts, self._new = [held, *self._new], []
             self.kept = PendingRows(
-                *(np.concatenate([getattr(part, name) for part in parts]) for name in ("numeric", "codes", "y", "w"))
+                *(
+                    np.concatenate([getattr(part, name) for part in parts])
+                    for name in ("numeric", "codes", "y", "w")
+                )
             )
         return PendingRows(self.kept_numeric, self.kept_codes, self.kept_y, self.kept_w)
 
     @kept.setter
     def kept(self, rows: PendingRows) -> None:
-        self.kept_numeric, self.kept_codes, self.kept_y, self.kept_w = rows.numeric, rows.codes, rows.y, rows.w
+        self.kept_numeric, self.kept_codes, self.kept_y, self.kept_w = (
+            rows.numeric,
+            rows.codes,
+            rows.y,
+            rows.w,
+        )
 
     @property
     def kept_rows(self) -> int:
@@ -199,7 +208,9 @@ class Forest(DecayingSummary):
         for where, part in block.cut(range(rows, block.n, rows)):
             cells, sums = self.cells_of(part), np.zeros((count, part.n, READINGS, len(self.classes)))
 
-            def groups(lo: int, hi: int, cells: Bytes = cells, part: Block = part, sums: Floats = sums) -> None:
+            def groups(
+                lo: int, hi: int, cells: Bytes = cells, part: Block = part, sums: Floats = sums
+            ) -> None:
                 work(cells, part, np.array([lo * GROUP, min(hi * GROUP, self.trees)]), sums)
 
             over_ranges(groups, count, 1 if part.n > FEW else count)
@@ -242,7 +253,11 @@ class Forest(DecayingSummary):
             self.counts = self.counts + other.counts
         elif other.frames_are_frozen:
             mine = self.kept
-            self.take(Structure(**{name: getattr(other, name) for name in Structure.__dataclass_fields__}), mine, True)
+            self.take(
+                Structure(**{name: getattr(other, name) for name in Structure.__dataclass_fields__}),
+                mine,
+                True,
+            )
             self.counts += other.counts
         elif self.frames_are_frozen:
             self._add_to_trees(other.kept.block(), 1.0)
@@ -253,7 +268,9 @@ class Forest(DecayingSummary):
         self.classes = self.classes + other.classes
 
     def _check_same(self, other: Forest) -> None:
-        if not all(np.array_equal(getattr(self, n), getattr(other, n)) for n in Structure.__dataclass_fields__):
+        if not all(
+            np.array_equal(getattr(self, n), getattr(other, n)) for n in Structure.__dataclass_fields__
+        ):
             raise MergeError(
                 "the two forests have grown other trees; let one model see its warm-up rows (or call `freeze()`), "
                 "then make the shards with model.fresh(), so that they share its trees"
@@ -299,7 +316,10 @@ class Forest(DecayingSummary):
         nodes, d = len(attribute), arrays["cuts"].shape[0] + arrays["values"].shape[0]
         inner = np.flatnonzero(attribute != -1)
         require(((attribute >= -1) & (attribute < d)).all(), "a node tests a column that is not there")
-        require((left[inner] > inner).all() and (left[inner] < nodes - 1).all(), "a node has a child that is not there")
+        require(
+            (left[inner] > inner).all() and (left[inner] < nodes - 1).all(),
+            "a node has a child that is not there",
+        )
         require((roots < nodes).all(), "a tree has a root that is not there")
         require(arrays["frozen"][0] in (0, 1), "trees are frozen or not")
         cuts = arrays["cuts"]
@@ -309,7 +329,10 @@ class Forest(DecayingSummary):
         for j, size in enumerate(self.lengths.values):
             codes = arrays["values"][j]
             codes = codes[codes != -1]
-            require(((codes >= 0) & (codes < size)).all(), f"a place belongs to a value that column {j} does not have")
+            require(
+                ((codes >= 0) & (codes < size)).all(),
+                f"a place belongs to a value that column {j} does not have",
+            )
             require(len(np.unique(codes)) == len(codes), f"a value of column {j} has two places")
         require(arrays["kept_y"].min(initial=0) >= 0, "a row is kept without its label")
         require(not (arrays["frozen"][0] and len(arrays["kept_y"])), "rows are kept behind frozen trees")
