@@ -56,7 +56,7 @@ def score(which: int, shared: Floats, cells: Floats, inputs: Floats, prior: Floa
 @inner_kernel
 def step(
     shared: Floats, cells: Floats, scalars: Floats, inputs: Floats, prior: Floats,
-    label: int, weight: float, eta: float, scratch: Floats, delta: Floats, shared_delta: Floats,
+    label: int, weight: float, eta: float, forget: float, scratch: Floats, delta: Floats, shared_delta: Floats,
 ) -> None:  # fmt: skip
     """One step on -log P(label), and the running means follow.
 
@@ -71,7 +71,7 @@ def step(
     weight = min(weight, HEAVIEST)
     for c in range(k):
         g = weight * residual[c] if prior[c] > -np.inf else 0.0
-        cells[SQUARES, e, c] += g * g
+        cells[SQUARES, e, c] = forget * cells[SQUARES, e, c] + g * g
         delta[e, c] = -eta * g / math.sqrt(1.0 + cells[SQUARES, e, c])
         change[c] = delta[e, c]
     for j in range(e):
@@ -79,14 +79,14 @@ def step(
         for c in range(k):
             g = weight * residual[c] * inputs[j, c]
             whole += g
-            cells[SQUARES, j, c] += g * g
+            cells[SQUARES, j, c] = forget * cells[SQUARES, j, c] + g * g
             delta[j, c] = -eta * g / math.sqrt(1.0 + cells[SQUARES, j, c])
-        shared[SQUARES, j] += whole * whole
+        shared[SQUARES, j] = forget * shared[SQUARES, j] + whole * whole
         shared_delta[j] = -eta * whole / math.sqrt(1.0 + shared[SQUARES, j])
         for c in range(k):
             change[c] += (delta[j, c] + shared_delta[j]) * inputs[j, c]
     share = safe_share(residual, change, prior)
-    newest = 2.0 / (scalars[ROWS] + 2.0)
+    newest = max(2.0 / (scalars[ROWS] + 2.0), 1.0 - forget)
     for j in range(e):
         shared[WEIGHTS, j] += share * shared_delta[j]
         shared[MEANS, j] += newest * (shared[WEIGHTS, j] - shared[MEANS, j])
@@ -113,7 +113,7 @@ def log_prior(classes: Floats, declared: int, out: Floats) -> None:
 @kernel
 def pool_rows(
     shared: Floats, cells: Floats, scalars: Floats, opinions: Floats, classes: Floats, declared: int,
-    y: Codes, w: Floats, eta: float, moving: bool, out: Floats,
+    y: Codes, w: Floats, eta: float, forget: float, moving: bool, out: Floats,
 ) -> None:  # fmt: skip
     """Row by row: out = log P, then learn the label where there is one, with weight.
 
@@ -140,21 +140,26 @@ def pool_rows(
         if label < 0 or w[i] <= 0.0:
             continue
         if prior[label] > -np.inf:
-            believe(scalars, scratch[0, label], pooled[label])
-            step(shared, cells, scalars, inputs, prior, label, w[i], eta, scratch, delta, shared_delta)
+            believe(scalars, scratch[0, label], pooled[label], forget)
+            step(
+                shared, cells, scalars, inputs, prior, label, w[i], eta, forget, scratch, delta, shared_delta
+            )
         scalars[ROWS] += 1.0
         if moving:
             classes[label] += w[i]
 
 
 @inner_kernel
-def believe(scalars: Floats, mean: float, pooled: float) -> None:
+def believe(scalars: Floats, mean: float, pooled: float, forget: float) -> None:
     """Multiply what each is believed by what it gave the label; together they stay 1, and neither is ever lost.
+
+    Where rows are forgotten, a part of it goes back to what it was at the start.
 
     scalars : float64[3], in/out
     """
     by_mean, by_pool = scalars[OF_MEAN] * max(mean, 1e-300), scalars[OF_POOL] * max(pooled, 1e-300)
     total = by_mean + by_pool
     if total > 0.0:
-        scalars[OF_MEAN] = min(max(by_mean / total, 1e-12), 1.0 - 1e-12)
+        share = forget * by_mean / total + (1.0 - forget) * FIRST_MEAN
+        scalars[OF_MEAN] = min(max(share, 1e-12), 1.0 - 1e-12)
         scalars[OF_POOL] = 1.0 - scalars[OF_MEAN]

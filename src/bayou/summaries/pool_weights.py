@@ -45,21 +45,22 @@ class PoolWeights(ArraySummary):
     cells: Floats = declare(3, "rows", "classes", valid=_squares_last)
     scalars: Floats = declare(SCALARS, valid=_scalars)
 
-    def __init__(self, opinions: int, eta: float) -> None:
-        self.opinions, self.rows, self.eta = opinions, opinions + 1, eta
+    def __init__(self, opinions: int, eta: float, forget: float = 1.0) -> None:
+        self.opinions, self.rows, self.eta, self.forget = opinions, opinions + 1, eta, forget
         super().__init__()
         self.scalars = START.copy()
 
     def config(self) -> dict[str, Scalar]:
-        return {"opinions": self.opinions, "eta": self.eta}
+        return {"opinions": self.opinions, "eta": self.eta, "forget": self.forget}
 
     def learn(
         self, opinions: Floats, classes: Floats, declared: int, y: Codes, w: Floats, moving: bool, out: Floats
     ) -> None:
         """Row by row the pooled log-probabilities into `out`, then a step where there is a label."""
         pool_rows(
-            self.shared, self.cells, self.scalars, opinions, classes, declared, y, w, self.eta, moving, out
-        )
+            self.shared, self.cells, self.scalars, opinions, classes, declared,
+            y, w, self.eta, self.forget, moving, out,
+        )  # fmt: skip
 
     def update(self, block: Block) -> None:
         raise UnsupportedError("a pool is taught through the classifier whose opinions it weighs")
