@@ -18,9 +18,9 @@ __version__ = "0.1.0"
 _OFFERED = {
     "bayou.classifiers": (
         "MajorityClass NoChange NaiveBayes MultinomialNB ComplementNB BernoulliNB TAN FAN SuperParent AODE FANC SPC "
-        "SPCr TC Collection ReadMany WeightedNB AveragedNB EcocNB HoeffdingTree"
+        "SPCr TC Collection ReadMany WeightedNB AveragedNB EcocNB HoeffdingTree CountForest"
     ),
-    "bayou.ensembles": "Bagging AWE WeightedVoting ResetOnDrift Fading Window",
+    "bayou.ensembles": "Bagging AWE WeightedVoting Pool ResetOnDrift Fading Window",
     "bayou.recipes": (
         "Gaussian AutoDensity GKClass PiD CPiD MODL MODLGroups EqualWidth EqualFrequency FayyadIrani KMeansBins "
         "MEstimate Kernel RoundedNormal Sketch CountMinSketch Threshold Costs Grid GTest InformationGain Gini "

@@ -15,6 +15,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Index = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
 
 
 @dataclass(slots=True)

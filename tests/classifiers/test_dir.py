@@ -18,6 +18,7 @@ VERBS = set(
 ATTRIBUTES = set("classes_ schema_ labels law memory_bytes position unusable".split())
 SPECIAL = {
     "HoeffdingTree": {"leaves", "depth", "from_tree", "text", "dot", "path"},
+    "CountForest": {"freeze"},
     "AWE": {"weights"},
     "EcocNB": {"decision", "fitted"},
     "ResetOnDrift": {"drifts", "drift_rows"},

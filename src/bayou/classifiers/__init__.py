@@ -9,6 +9,7 @@ _OFFERED = {
     "bayou.classifiers.averaged": "AveragedNB",
     "bayou.classifiers.baselines": "MajorityClass NoChange",
     "bayou.classifiers.collections": "FANC SPC SPCr TC Collection",
+    "bayou.classifiers.count_forest": "CountForest",
     "bayou.classifiers.ecoc": "EcocNB",
     "bayou.classifiers.fan": "FAN",
     "bayou.classifiers.hoeffding_tree": "HoeffdingTree",

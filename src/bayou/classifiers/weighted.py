@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -20,8 +20,9 @@ from bayou.readings.modl_groups import MODLGroups
 from bayou.readings.partition import Discretiser
 from bayou.schema import Declared, Label
 from bayou.summaries.weights import Weights
+from bayou.views.learned_view import LearnedView
 from bayou.views.live_cells import without_live_counts
-from bayou.views.view import AnyView, View
+from bayou.views.view import AnyView
 
 
 class WeightedNB(Estimator):
@@ -106,7 +107,7 @@ class WeightedNB(Estimator):
 
     def views(self) -> Mapping[str, AnyView]:
         tables = table_views(self.numeric, self.bins, self.nominal, self.groups, self.smoothing, self.prior)
-        return {**tables, "weights": LearnedView(Weights(rate_recipe(self.rate), self.tied))}
+        return {**tables, "weights": WeightsView(Weights(rate_recipe(self.rate), self.tied))}
 
     @property
     def _weighted(self) -> WeightedViews:
@@ -123,14 +124,11 @@ class WeightedNB(Estimator):
         return rate_recipe(value) if name == "rate" else table_param(name, value)
 
 
-class LearnedView(View[Weights]):
-    """The place of the weights among the views: they merge, grow and are saved with the tables."""
+class WeightsView(LearnedView):
+    """The place of the weights among the views."""
 
     def draw(self, block: Block, rng: np.random.Generator) -> None:
         raise UnsupportedError("cannot sample: weighted terms are no densities; NaiveBayes can")
-
-    def fresh(self) -> Self:
-        return type(self)(self.summary.fresh())
 
 
 def table_views(

@@ -26,6 +26,7 @@ _SHORT = {
     "AveragedNB": "anb",
     "MajorityClass": "majority",
     "HoeffdingTree": "tree",
+    "CountForest": "forest",
     "EcocNB": "ecoc",
     "WeightedVoting": "voting",
     "ResetOnDrift": "reset",

@@ -41,8 +41,11 @@ class Members(Engine):
 
     @property
     def law(self) -> MergeLaw:
-        """Members add up one by one, but not to what one pass would have given: AVERAGED, or NONE as theirs is."""
-        mergeable = all(member.law.merges for member in self.members)
+        """Members add up one by one, but not to what one pass would have given: AVERAGED, or NONE as theirs is.
+
+        A mean that depends on the order of the shards would be no mean, so a member that needs it allows none.
+        """
+        mergeable = all(member.law.merges and member.law.commutes for member in self.members)
         return MergeLaw.AVERAGED if mergeable else MergeLaw.NONE
 
     @property

@@ -9,6 +9,7 @@ _OFFERED = {
     "bayou.ensembles.bagging": "Bagging",
     "bayou.ensembles.drift": "ResetOnDrift",
     "bayou.ensembles.fading": "Fading",
+    "bayou.ensembles.pool": "Pool",
     "bayou.ensembles.voting": "WeightedVoting",
     "bayou.ensembles.window": "Window",
 }

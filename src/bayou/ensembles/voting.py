@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -12,10 +12,8 @@ from bayou.align import Alignment
 from bayou.block import Block, Floats, Index
 from bayou.checks import counts, require
 from bayou.classifiers.estimator import Estimator
-from bayou.classifiers.hoeffding_tree import HoeffdingTree
-from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.engines import Engine, Members
-from bayou.ensembles.ensemble import Ensemble, classifier_or
+from bayou.ensembles.different import DifferentMembers
 from bayou.errors import SchemaError
 from bayou.kernels.votes import log_votes, running_weights
 from bayou.protocols import Arrays
@@ -23,7 +21,7 @@ from bayou.schema import Schema
 from bayou.summaries.array_summary import move
 
 
-class WeightedVoting(Ensemble):
+class WeightedVoting(DifferentMembers):
     r"""Weighted majority vote of different classifiers: argmax_c \sum_m w_m [C_m(x) = c].
 
     Parameters
@@ -42,7 +40,7 @@ class WeightedVoting(Ensemble):
 
     Examples
     --------
-    >>> from bayou import MajorityClass
+    >>> from bayou import MajorityClass, NaiveBayes
     >>> model = WeightedVoting([NaiveBayes(), MajorityClass()], weights=[2, 1])
     >>> model.fit([[1.0], [1.2], [3.0], [3.1], [3.2]], ["a", "a", "b", "b", "b"]).predict([[1.1]]).tolist()
     ['a']
@@ -63,22 +61,7 @@ class WeightedVoting(Ensemble):
     def templates(self) -> Sequence[Estimator]:
         if self.vote not in ("soft", "hard") or not 0 < self.threshold < 1:
             raise SchemaError(f"{self!r}: vote is 'soft' or 'hard', threshold lies in (0, 1)")
-        if self.estimators is None:
-            return [NaiveBayes(), HoeffdingTree()]
-        if len(self.estimators) == 0:
-            raise SchemaError("estimators is empty; give at least one classifier")
-        return [classifier_or(each, NaiveBayes) for each in self.estimators]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name; `deep` adds those of the members as ``estimators__0__...``."""
-        params = super().get_params(deep)
-        for i, member in enumerate(self.estimators or ()) if deep else ():
-            params[f"estimators__{i}"] = member
-            params |= {f"estimators__{i}__{name}": value for name, value in member.get_params().items()}
-        return params
-
-    def resolve_param(self, name: str, value: Any) -> Any:
-        return _Numbered(value) if name == "estimators" else value
+        return self.different_members()
 
     def build_engine(self) -> VotingMembers:
         builders = self.builders()
@@ -90,18 +73,6 @@ class WeightedVoting(Ensemble):
             raise SchemaError(f"weights={self.weights!r}: {len(builders)} members need as many weights >= 0")
         weights = np.array(self.weights, dtype=np.float64)
         return VotingMembers(builders, weights, self.vote == "hard", self.threshold)
-
-
-class _Numbered:
-    """Members that take parameters by their number: ``0__smoothing``."""
-
-    def __init__(self, members: Sequence[Estimator]) -> None:
-        self.members = members
-
-    def set_params(self, **params: Any) -> None:
-        for key, value in params.items():
-            number, _, name = key.partition("__")
-            self.members[int(number)].set_params(**{name: value})
 
 
 class VotingMembers(Members):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bayou.block import Floats
 from bayou.engines import Engine, Members
 from bayou.inspection.attributes import Attribute, attributes_of, class_labels
 from bayou.inspection.information import count_information, entropy
@@ -14,6 +15,7 @@ from bayou.inspection.model_contents import ModelContents, contents_of
 from bayou.inspection.words import word_tables
 from bayou.kernels.tree import AT_MOST, COLUMN, LEAF, TEST
 from bayou.schema import Kind, Schema
+from bayou.summaries.forest import Forest
 from bayou.summaries.tree import Tree
 
 
@@ -34,6 +36,8 @@ def _told(owner: Any, engine: Engine) -> dict[str, float]:
     inside = contents_of(owner, engine)
     if inside is None:
         return {}
+    if "forest" in inside.views and isinstance(inside.views["forest"].summary, Forest):
+        return forest_gains(inside.views["forest"].summary, inside.schema)
     tree = inside.views.get("tree")
     if tree is not None and isinstance(tree.summary, Tree):
         return tree_gains(tree.summary, inside.schema)
@@ -74,6 +78,33 @@ def tree_gains(tree: Tree, schema: Schema) -> dict[str, float]:
         gains[(numeric if test == AT_MOST else nominal)[column]] += _impurity(weight[node]) - apart
     whole = _impurity(weight[0])
     return {name: max(0.0, gain) / whole if whole > 0 else 0.0 for name, gain in gains.items()}
+
+
+def forest_gains(forest: Forest, schema: Schema) -> dict[str, float]:
+    """By column, the entropy that its splits take away, as a share of that at the roots, on average over the trees.
+
+    Of each split (J - 1) / 2 nats are taken off, which it would take away by chance among J classes.
+    """
+    columns = (*schema.names(Kind.NUMERIC), *schema.names(Kind.NOMINAL))
+    inner = np.flatnonzero(forest.attribute >= 0)
+    children = forest.left[inner]
+    held = impurities(forest.counts)
+    by_chance = (np.count_nonzero(forest.counts[inner], axis=1) - 1) / 2
+    gains = held[inner] - held[children] - held[children + 1] - by_chance
+    told = np.bincount(forest.attribute[inner], gains, minlength=len(columns))
+    whole = float(held[forest.roots].sum())
+    return {
+        name: max(0.0, gain) / whole if whole > 0 else 0.0
+        for name, gain in zip(columns, told.tolist(), strict=True)
+    }
+
+
+def impurities(counts: Floats) -> Floats:
+    """Entropy in nats times weight, of every row of class weights."""
+    total = counts.sum(axis=1, keepdims=True)
+    shares = np.divide(counts, total, out=np.ones_like(counts), where=counts > 0)
+    impure: Floats = -(counts * np.log(shares)).sum(axis=1)
+    return impure
 
 
 def _impurity(weight: Any) -> float:

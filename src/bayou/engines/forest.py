@@ -1,0 +1,221 @@
+"""The engine of forests of counts: trees that are grown from kept rows at fixed row counts, then only counted on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from bayou.block import Block, Floats
+from bayou.engines.views import Views
+from bayou.errors import UnsupportedError
+from bayou.kernels.class_counts import add_prior
+from bayou.kernels.forest_rows import READINGS, read_out_of_bag
+from bayou.protocols import Arrays
+from bayou.readings.forest_structure import Bag, Growth, bag_of, grow
+from bayou.summaries.forest import Forest
+from bayou.summaries.pool_weights import PoolWeights
+from bayou.views.view import AnyView
+
+FEWEST = 8  # rows before which nothing is grown
+UNTIDY = 4096  # rows that may be kept twice before equal ones are put together
+
+
+class ForestViews(Views):
+    """View "forest", whose readings are averaged, and "pool", if there is one, which weighs them.
+
+    Trees are grown when `warm_up`, half of it, a quarter and so on rows have been learned, from all rows so far; with
+    the last of these points, or where the next would keep more than half of `max_bytes`, they are frozen, and the rows
+    forgotten. In between rows are counted on the trees there are.
+    """
+
+    def __init__(self, views: Mapping[str, AnyView], growth: Growth, warm_up: int) -> None:
+        super().__init__(views)
+        self.growth, self.warm_up = growth, warm_up
+        self.stale = False
+        self._tidied = 0
+
+    @property
+    def forest(self) -> Forest:
+        """Trees and counts."""
+        forest: Forest = self.views["forest"].summary
+        return forest
+
+    @property
+    def pool(self) -> PoolWeights | None:
+        """What weighs the readings; None where they are simply averaged."""
+        return self.views["pool"].summary if "pool" in self.views else None
+
+    # -- growing --
+
+    def growth_points(self, rows: int) -> list[int]:
+        """The row counts beyond `rows` at which trees are grown, in order."""
+        points = []
+        point = self.warm_up
+        while point >= FEWEST or point == self.warm_up:
+            if point > rows:
+                points.append(point)
+            point //= 2
+            if point == 0:
+                break
+        return points[::-1]
+
+    def freeze(self) -> None:
+        """Grow the trees from the rows so far, for good."""
+        self._grow(freeze=True)
+
+    def refresh(self) -> None:
+        if not self.forest.frames_are_frozen:
+            self._grow(freeze=self.rows >= self.warm_up)
+        self.stale = False
+
+    def mark_stale(self) -> None:
+        self.stale = True
+
+    def refresh_stale(self) -> None:
+        if self.stale:
+            self.refresh()
+
+    def _grow(self, freeze: bool) -> None:
+        forest = self.forest
+        bag = bag_of(forest.kept, self.schema)
+        if len(bag.hashes) == 0:
+            return
+        forest.take(grow(bag, self.schema, self.growth), bag.rows, freeze)
+        self._tidied = len(bag.hashes)
+        if self.pool is not None:
+            self._teach_pool(bag)
+
+    def _teach_pool(self, bag: Bag) -> None:
+        """Let the pool begin anew with what each kept row is told by the trees that were grown without it."""
+        pool, forest = self.views["pool"].summary.fresh(), self.forest
+        block = bag.rows.block()
+        sums = np.zeros((block.n, READINGS, self.n_classes))
+        voters = np.zeros(block.n, dtype=np.int64)
+        declared = int(forest.declared[0])
+        read_out_of_bag(
+            forest.counts, forest.packed, forest.parent, forest.threshold, forest.roots,
+            forest.cells_of(block), len(forest.cuts), block.y, block.w, bag.hashes, self.growth.seed, declared,
+            sums, voters,
+        )  # fmt: skip
+        sums /= np.maximum(voters, 1)[:, np.newaxis, np.newaxis]
+        w = np.where(voters > 0, block.w, 0.0)
+        out = np.empty((block.n, self.n_classes))
+        pool.learn(sums, forest.classes.copy(), declared, block.y, w, False, out)
+        self.views["pool"].summary = pool
+
+    # -- learning and predicting --
+
+    def learn(self, block: Block) -> None:
+        if self.pool is not None:
+            self.test_then_train(block)
+            return
+        for part, grows in self._parts(block):
+            self.forest.update(part)
+            self._learned(part, grows)
+
+    def test_then_train(self, block: Block) -> Floats:
+        out, at = np.empty((block.n, self.n_classes)), 0
+        for part, grows in self._parts(block):
+            before = self.forest.classes.copy()
+            self._answer(part, before, True, out[at : at + part.n])
+            self._learned(part, grows)
+            at += part.n
+        return out
+
+    def joint_log_proba(self, block: Block) -> Floats:
+        self.refresh_stale()
+        out = np.empty((block.n, self.n_classes))
+        self._answer(block, self.forest.classes, False, out)
+        return out
+
+    def _parts(self, block: Block) -> list[tuple[Block, bool]]:
+        """The block up to and behind the rows after which trees are grown, and whether each part ends with one."""
+        self.refresh_stale()
+        rows = self.rows
+        if self.forest.frames_are_frozen or block.n == 0:
+            return [(block, False)]
+        teaches = np.cumsum((block.y >= 0) & (block.w > 0))
+        points = [point for point in self.growth_points(rows) if point <= rows + teaches[-1]]
+        ends = [int(np.searchsorted(teaches, point - rows)) + 1 for point in points]
+        parts = [(part, where.stop in ends) for where, part in block.cut(ends)]
+        return parts
+
+    def _learned(self, part: Block, grows: bool) -> None:
+        self.rows += part.learned()
+        if self.forest.frames_are_frozen:
+            return
+        if grows:
+            self._grow(freeze=self._is_last())
+        elif self.forest.kept_rows > 2 * self._tidied + UNTIDY:
+            self._tidy()
+
+    def _is_last(self) -> bool:
+        """Whether no more rows are to be kept: the warm-up is over, or the next point would take too much memory."""
+        kept = self.forest.kept
+        columns = np.count_nonzero(~np.isnan(kept.numeric).all(axis=0))
+        bytes_per_row = 12 + 8 * columns + 4 * np.count_nonzero((kept.codes >= 0).any(axis=0))
+        following = self.growth_points(self.rows)
+        return not following or bool(following[0] * bytes_per_row > self.growth.max_bytes // 2)
+
+    def _answer(self, block: Block, classes: Floats, learn: bool, out: Floats) -> None:
+        """log P of the rows into `out`, which are learned one by one if they are to be."""
+        forest, pool = self.forest, self.pool
+        declared = int(forest.declared[0])
+        if forest.trees == 0:
+            self._answer_by_prior(block, learn, out)
+            return
+        opinions = forest.read_then_update(block) if learn else forest.read(block)
+        if pool is not None:
+            y = block.y if learn else np.full(block.n, -1, dtype=np.int32)
+            pool.learn(opinions, classes.copy(), declared, y, block.w, learn, out)
+        else:
+            with np.errstate(divide="ignore"):
+                np.log(opinions.mean(axis=1), out=out)
+
+    def _answer_by_prior(self, block: Block, learn: bool, out: Floats) -> None:
+        """Before there are trees: class shares, (N_c + 1 / J) / (N + 1)."""
+        forest = self.forest
+        declared = int(forest.declared[0])
+        for i in range(block.n if learn else 1):
+            part = slice(i, i + 1) if learn else slice(None)
+            out[part] = 0.0
+            size = max(int(np.count_nonzero(forest.classes)), declared)
+            add_prior(out[part], forest.classes, declared, 1.0 / max(1, size))
+            if learn:
+                forest.update(block.rows(i, i + 1))
+
+    # -- the algebra --
+
+    def subtract(self, block: Block) -> None:
+        if self.pool is not None:
+            raise UnsupportedError(
+                "cannot unlearn: the pool has learned from the forest's predictions; "
+                "CountForest(combine='mean') has none, and unlearns"
+            )
+        super().subtract(block)
+
+    def scale(self, factor: float) -> None:
+        self.forest.scale(factor)
+        self.mark_stale()
+
+    def fresh(self) -> ForestViews:
+        twin = super().fresh()
+        twin.stale, twin._tidied = False, 0
+        return twin
+
+    def arrays(self) -> Arrays:
+        self.refresh_stale()
+        self._tidy()
+        return super().arrays()
+
+    def _tidy(self) -> None:
+        """Put the kept rows in their own order, equal ones together: the order in which they came says nothing."""
+        kept = self.forest.kept
+        if len(kept):
+            self.forest.kept = bag_of(kept, self.schema).rows
+        self._tidied = len(self.forest.kept)
+
+    def restore(self, arrays: Arrays) -> None:
+        super().restore(arrays)
+        self.stale, self._tidied = False, self.forest.kept_rows

@@ -1,0 +1,129 @@
+"""Different classifiers whose probabilities are weighed by what they said of earlier rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Self
+
+import numpy as np
+
+from bayou.align import Alignment, from_empty
+from bayou.block import Block, Floats
+from bayou.classifiers.estimator import Estimator
+from bayou.engines import Engine, Members
+from bayou.ensembles.different import DifferentMembers
+from bayou.errors import SchemaError
+from bayou.kernels.posterior import posterior
+from bayou.schema import Schema
+from bayou.summaries.class_counts import ClassCounts
+from bayou.summaries.pool_weights import PoolWeights
+from bayou.views.learned_view import LearnedView
+from bayou.views.view import AnyView
+
+
+class Pool(DifferentMembers):
+    r"""A log-linear pool of different classifiers, weighed by what each said before a row was known.
+
+    H_k = \log P(k) + b_k + \sum_m w_{mk} (\log P_m(k | x) - \log P(k)), and P = softmax(H); weights begin at 1/M.
+    Beside it stands the plain mean of the members' probabilities; the two are mixed by what each gave to the labels.
+    A member that repeats another, is too sure or too timid is weighed accordingly: the pool calibrates as it combines.
+
+    Parameters
+    ----------
+    estimators
+        The members; naive Bayes and a Hoeffding tree unless given. On streams whose labels come in runs, `NoChange()`
+        among them lets the pool hear the last label.
+    rate
+        Of the steps by which weights move.
+    forget
+        What is left of the pool's record after each row: 1 keeps all of it, 0.999 follows drift.
+
+    Merge: member by member where all merge, weights averaged (a heuristic), else none. Memory: that of the members.
+
+    Examples
+    --------
+    >>> from bayou import MajorityClass, NaiveBayes
+    >>> model = Pool([NaiveBayes(), MajorityClass()])
+    >>> model.fit([[1.0], [1.2], [3.0], [3.1], [3.2]], ["a", "a", "b", "b", "b"]).predict([[1.1]]).tolist()
+    ['a']
+    """
+
+    def __init__(
+        self, estimators: Sequence[Estimator] | None = None, rate: float = 0.05, forget: float = 1.0
+    ) -> None:
+        self.estimators = estimators
+        self.rate = rate
+        self.forget = forget
+
+    def templates(self) -> Sequence[Estimator]:
+        if not (0 < self.rate <= 1 and 0 < self.forget <= 1):
+            raise SchemaError(f"{self!r}: rate and forget lie in (0, 1]")
+        return self.different_members()
+
+    def build_engine(self) -> PooledMembers:
+        return PooledMembers(self.builders(), self.rate, self.forget)
+
+
+class PooledMembers(Members):
+    """Members whose probabilities a pool weighs."""
+
+    def __init__(self, builders: Sequence[Callable[[], Engine]], rate: float, forget: float) -> None:
+        super().__init__(builders)
+        self.refresh_at_row_counts()
+        self.classes, self.pool = ClassCounts(), PoolWeights(len(self.members), rate, forget)
+
+    @property
+    def depends_on_order(self) -> bool:
+        return True
+
+    def begin(self, schema: Schema) -> None:
+        super().begin(schema)
+        for own in (self.classes, self.pool):
+            own.realign(from_empty(schema))
+
+    def realign(self, plan: Alignment) -> None:
+        super().realign(plan)
+        self.classes.realign(plan)
+        self.pool.realign(plan)
+
+    def learn(self, block: Block) -> None:
+        self.test_then_train(block)
+
+    def test_then_train(self, block: Block) -> Floats:
+        joint = self.ask(lambda member: member.test_then_train(block), block.n)
+        self.learned += block.learned()
+        return self._pooled(joint, block, learn=True)
+
+    def joint_log_proba(self, block: Block) -> Floats:
+        joint = self.ask(lambda member: member.joint_log_proba(block), block.n)
+        return self._pooled(joint, block, learn=False)
+
+    def _pooled(self, joint: Floats, block: Block, learn: bool) -> Floats:
+        """[n, K] log P; with `learn`, classes are counted and weights moved row by row."""
+        order = np.arange(self.n_classes)
+        for said in joint:
+            posterior(said, order, 0.0)
+        y = block.y if learn else np.full(block.n, -1, dtype=np.int32)
+        out = np.empty((block.n, self.n_classes))
+        self.pool.learn(
+            np.ascontiguousarray(joint.transpose(1, 0, 2)),
+            self.classes.weight, int(self.classes.declared[0]), y, block.w, learn, out,
+        )  # fmt: skip
+        return out
+
+    def merge(self, other: Self) -> None:
+        super().merge(other)
+        self.classes.merge(other.classes)
+        self.pool.merge(other.pool)
+
+    def scale(self, factor: float) -> None:
+        super().scale(factor)
+        self.classes.scale(factor)
+
+    def fresh(self) -> Self:
+        twin = super().fresh()
+        twin.classes, twin.pool = self.classes.fresh(), self.pool.fresh()
+        return twin
+
+    def parts(self) -> Mapping[str, Engine | AnyView]:  # type: ignore[override] # its own views besides the members
+        return {**super().parts(), "classes": LearnedView(self.classes), "pool": LearnedView(self.pool)}

@@ -1,0 +1,327 @@
+"""Rows through the trees of a forest of counts: what a row meets on its ways down, and what that says of its class.
+
+Every node holds class weights of the rows that passed it. Down a path, each node's shares are drawn towards those of
+the node above, by as much as `c` rows would: p_l = (N_l + c p_{l-1}) / (N_l + c); two concentrations are read at once.
+Trees are taken one after the other over all rows, so that the nodes of one stay in the cache, and what they say is
+added up in groups of fixed size: the bits depend neither on the cut of the rows nor on the number of threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayou.block import Bytes, Codes, Floats, Index
+from bayou.kernels.class_counts import prior_size
+from bayou.kernels.forest_growth import bootstrap_weight
+from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.poisson import mix
+
+SHARP, SMOOTH = 0.1, 2.0  # the two concentrations
+READINGS = 2
+NOTHING = 1e-18  # a part so small does not show beside 1
+NO_COLUMN = 0xFFFF  # in the packed word of a leaf
+MOST_COLUMNS = NO_COLUMN
+GROUP = 4  # trees whose readings are added up before they meet those of others
+MISSING_CELL = 0  # of a numeric column
+NO_PLACE = 63  # of a nominal one: no value, or one without a place of its own
+
+
+@kernel
+def place_numeric(cells: Bytes, numeric: Floats, cuts: Floats, used: Index) -> None:
+    """Cells of the numeric columns: 0 where missing, else 1 + the number of cuts below the value.
+
+    cells : uint8[n, d], out; numeric : float64[n, p], in; cuts : float64[p, m], in, rising; used : int64[p], in
+    """
+    for j in range(numeric.shape[1]):
+        top = used[j]
+        for i in range(numeric.shape[0]):
+            x = numeric[i, j]
+            if x != x:
+                cells[i, j] = MISSING_CELL
+                continue
+            low, high = 0, top
+            while low < high:
+                middle = (low + high) >> 1
+                if cuts[j, middle] < x:
+                    low = middle + 1
+                else:
+                    high = middle
+            cells[i, j] = low + 1
+
+
+@kernel
+def place_nominal(cells: Bytes, codes: Codes, places: Bytes, offsets: Index, p: int) -> None:
+    """Places of the values of the nominal columns, which stand behind the p numeric ones.
+
+    cells : uint8[n, d], out; codes : int32[n, q], in; places : uint8[values], in; offsets : int64[q + 1], in
+    """
+    for j in range(codes.shape[1]):
+        known = offsets[j + 1] - offsets[j]
+        for i in range(codes.shape[0]):
+            code = codes[i, j]
+            cells[i, p + j] = places[offsets[j] + code] if 0 <= code < known else NO_PLACE
+
+
+@kernel
+def pack(packed: Index, parent: Codes, attribute: Codes, threshold: Index, left: Codes) -> None:
+    """What a walk down needs of a node in one word: left child, column, last cell that goes left; and the way back up.
+
+    packed : int64[nodes], out; parent : int32[nodes], out, -1 of a root
+    attribute, left : int32[nodes], in; threshold : int64[nodes], in
+    """
+    for v in range(len(packed)):
+        parent[v] = -1
+    for v in range(len(packed)):
+        j = np.int64(attribute[v])
+        packed[v] = (np.int64(left[v]) << 24) | ((j & 0xFFFF) << 8) | (threshold[v] & 0xFF)
+        if j >= 0:
+            parent[left[v]] = v
+            parent[left[v] + 1] = v
+
+
+@inner_kernel
+def find_leaves(leaves: Index, root: int, packed: Index, threshold: Index, cells: Bytes, p: int) -> None:
+    """The leaf of every row in one tree.
+
+    Four rows go down side by side, since each waits for memory at every step: three times as fast as one after the
+    other. The step is written out four times, because a call would take longer than what it does.
+
+    leaves : int64[n], out; packed, threshold : int64[nodes], in; cells : uint8[n, d], in
+    """
+    n = len(leaves)
+    for first in range(0, n, 4):
+        i, j, k, m = first, min(first + 1, n - 1), min(first + 2, n - 1), min(first + 3, n - 1)
+        a = b = c = d = np.int64(root)
+        going = True
+        while going:
+            going = False
+            word = packed[a]
+            column = (word >> 8) & 0xFFFF
+            if column != NO_COLUMN:
+                cell = np.int64(cells[i, column])
+                right = np.int64(cell > (word & 0xFF)) if column < p else 1 - ((threshold[a] >> cell) & 1)
+                a, going = (word >> 24) + right, True
+            word = packed[b]
+            column = (word >> 8) & 0xFFFF
+            if column != NO_COLUMN:
+                cell = np.int64(cells[j, column])
+                right = np.int64(cell > (word & 0xFF)) if column < p else 1 - ((threshold[b] >> cell) & 1)
+                b, going = (word >> 24) + right, True
+            word = packed[c]
+            column = (word >> 8) & 0xFFFF
+            if column != NO_COLUMN:
+                cell = np.int64(cells[k, column])
+                right = np.int64(cell > (word & 0xFF)) if column < p else 1 - ((threshold[c] >> cell) & 1)
+                c, going = (word >> 24) + right, True
+            word = packed[d]
+            column = (word >> 8) & 0xFFFF
+            if column != NO_COLUMN:
+                cell = np.int64(cells[m, column])
+                right = np.int64(cell > (word & 0xFF)) if column < p else 1 - ((threshold[d] >> cell) & 1)
+                d, going = (word >> 24) + right, True
+        leaves[i], leaves[j], leaves[k], leaves[m] = a, b, c, d
+
+
+@inner_kernel
+def read_root(
+    node: Floats, off: float, label: int, declared: int, sharp: float, smooth: float, out: Floats
+) -> None:
+    """Add what a root says, (N_k + 1 / J) / (N + 1) over the J classes that are known, with the weights that are left.
+
+    node : float64[K], in; out : float64[2, K], in/out
+    """
+    size, total = prior_size(node, declared), 0.0
+    for c in range(len(node)):
+        total += node[c]
+    scale = 1.0 / (total - off + 1.0)
+    for c in range(len(node)):
+        if node[c] > 0.0 or declared > 0:
+            mine = (node[c] - off if c == label else node[c]) + 1.0 / size
+            out[0, c] += sharp * mine * scale
+            out[1, c] += smooth * mine * scale
+
+
+@inner_kernel
+def read_up(
+    leaf: int, parent: Codes, counts: Floats, off: float, label: int, declared: int, out: Floats
+) -> None:
+    """Class shares at a leaf with both concentrations, from below: what is above counts less with every step.
+
+    With f_l = c / (N_l + c), p_L = N_L / (N_L + c) + f_L (N_{L-1} / (N_{L-1} + c) + f_{L-1} ( ... p_0)); where the
+    product of the factors has become too small to show, the rest of the way is left out. Of the weight of `label`,
+    `off` is left out.
+
+    parent : int32[nodes], in; counts : float64[nodes, K], in; out : float64[2, K], out
+    """
+    k = counts.shape[1]
+    for c in range(k):
+        out[0, c] = out[1, c] = 0.0
+    sharp, smooth = 1.0, 1.0
+    v = leaf
+    while parent[v] >= 0:
+        node = counts[v]
+        total = 0.0
+        for c in range(k):
+            total += node[c]
+        total -= off
+        if total > 0.0:
+            both = 1.0 / ((total + SHARP) * (total + SMOOTH))
+            keen, mild = sharp * both * (total + SMOOTH), smooth * both * (total + SHARP)
+            for c in range(k):
+                mine = node[c] - off if c == label else node[c]
+                out[0, c] += keen * mine
+                out[1, c] += mild * mine
+            sharp, smooth = keen * SHARP, mild * SMOOTH
+            if smooth < NOTHING:
+                return
+        v = parent[v]
+    read_root(counts[v], off, label, declared, sharp, smooth, out)
+
+
+@kernel
+def count_rows(
+    counts: Floats, packed: Index, parent: Codes, threshold: Index, roots: Index, trees: Index,
+    cells: Bytes, p: int, y: Codes, w: Floats, sign: float,
+) -> None:  # fmt: skip
+    """Count the labelled rows on their ways down the trees.
+
+    counts : float64[nodes, K], in/out; packed, threshold : int64[nodes], in; parent : int32[nodes], in
+    roots : int64[T], in; trees : int64[2], in, the first and behind the last; cells : uint8[n, d], in
+    y : int32[n], in; w : float64[n], in
+    """
+    leaves = np.empty(len(y), dtype=np.int64)
+    for t in range(trees[0], trees[1]):
+        find_leaves(leaves, roots[t], packed, threshold, cells, p)
+        for i in range(len(y)):
+            if y[i] >= 0:
+                v, label, weight = leaves[i], y[i], sign * w[i]
+                while v >= 0:
+                    counts[v, label] += weight
+                    v = np.int64(parent[v])
+
+
+@kernel
+def learn_rows(
+    counts: Floats, packed: Index, parent: Codes, threshold: Index, roots: Index, trees: Index,
+    cells: Bytes, p: int, y: Codes, w: Floats, declared: int, sums: Floats,
+) -> None:  # fmt: skip
+    """Tree by tree and row by row: add what the tree says of the row, then count the row.
+
+    With two classes what `read_up` does is written out, on numbers instead of arrays: ten times as fast, the same bits.
+    counts : float64[nodes, K], in/out; packed, threshold : int64[nodes], in; parent : int32[nodes], in
+    roots : int64[T], in; trees : int64[2], in, the first and behind the last; cells : uint8[n, d], in
+    y : int32[n], in; w : float64[n], in; sums : float64[groups, n, 2, K], in/out
+    """
+    n, k = len(y), counts.shape[1]
+    leaves = np.empty(n, dtype=np.int64)
+    said = np.empty((READINGS, k))
+    for t in range(trees[0], trees[1]):
+        find_leaves(leaves, roots[t], packed, threshold, cells, p)
+        into = sums[t // GROUP]
+        for i in range(n):
+            v, label = leaves[i], y[i]
+            weight = w[i] if label >= 0 else 0.0
+            if k == 2:
+                up = np.int64(parent[v])
+                for_one, for_two = (weight, 0.0) if label == 0 else (0.0, weight)
+                sharp, smooth, s0, s1, m0, m1 = 1.0, 1.0, 0.0, 0.0, 0.0, 0.0
+                while up >= 0 and smooth >= NOTHING:
+                    one, two = counts[v, 0], counts[v, 1]
+                    counts[v, 0], counts[v, 1] = one + for_one, two + for_two
+                    total = one + two
+                    if total > 0.0:
+                        both = 1.0 / ((total + SHARP) * (total + SMOOTH))
+                        keen, mild = sharp * both * (total + SMOOTH), smooth * both * (total + SHARP)
+                        s0 += keen * one
+                        s1 += keen * two
+                        m0 += mild * one
+                        m1 += mild * two
+                        sharp, smooth = keen * SHARP, mild * SMOOTH
+                    v, up = up, np.int64(parent[up])
+                said[0, 0], said[0, 1], said[1, 0], said[1, 1] = s0, s1, m0, m1
+                if smooth >= NOTHING:
+                    read_root(counts[v], 0.0, -1, declared, sharp, smooth, said)
+            else:
+                read_up(v, parent, counts, 0.0, -1, declared, said)
+            while v >= 0 and weight != 0.0:
+                counts[v, label] += weight
+                v = np.int64(parent[v])
+            for c in range(k):
+                into[i, 0, c] += said[0, c]
+                into[i, 1, c] += said[1, c]
+
+
+@kernel
+def read_rows(
+    counts: Floats, packed: Index, parent: Codes, threshold: Index, roots: Index, trees: Index,
+    cells: Bytes, p: int, declared: int, table: Floats, sums: Floats,
+) -> None:  # fmt: skip
+    """Tree by tree and row by row: add what the tree says of the row.
+
+    counts : float64[nodes, K], in; packed, threshold : int64[nodes], in; parent : int32[nodes], in
+    roots : int64[T], in; trees : int64[2], in, the first and behind the last; cells : uint8[n, d], in
+    table : float64[nodes, 2, K], in/out, what leaves said that were read before, NaN where none was; or without nodes
+    sums : float64[groups, n, 2, K], in/out
+    """
+    n, k = len(cells), counts.shape[1]
+    leaves = np.empty(n, dtype=np.int64)
+    said = np.empty((READINGS, k))
+    keeps = table.shape[0] > 0
+    for t in range(trees[0], trees[1]):
+        find_leaves(leaves, roots[t], packed, threshold, cells, p)
+        into = sums[t // GROUP]
+        for i in range(n):
+            v = leaves[i]
+            if not keeps:
+                read_up(v, parent, counts, 0.0, -1, declared, said)
+                for c in range(k):
+                    into[i, 0, c] += said[0, c]
+                    into[i, 1, c] += said[1, c]
+                continue
+            if table[v, 0, 0] != table[v, 0, 0]:
+                read_up(v, parent, counts, 0.0, -1, declared, table[v])
+            for c in range(k):
+                into[i, 0, c] += table[v, 0, c]
+                into[i, 1, c] += table[v, 1, c]
+
+
+@kernel
+def read_out_of_bag(
+    counts: Floats, packed: Index, parent: Codes, threshold: Index, roots: Index,
+    cells: Bytes, p: int, y: Codes, w: Floats, hashes: Index, seed: int, declared: int, sums: Floats, voters: Index,
+) -> None:  # fmt: skip
+    """What the trees that were grown without a row say of it, with the row itself taken off the counts on its way.
+
+    counts : float64[nodes, K], in; packed, threshold : int64[nodes], in; parent : int32[nodes], in
+    roots : int64[T], in; cells : uint8[n, d], in; y : int32[n], in; w : float64[n], in; hashes : int64[n], in
+    sums : float64[n, 2, K], in/out; voters : int64[n], in/out
+    """
+    n, k = len(y), counts.shape[1]
+    leaves = np.empty(n, dtype=np.int64)
+    said = np.empty((READINGS, k))
+    for t in range(len(roots)):
+        base = mix(mix(np.uint64(seed)) ^ np.uint64(t))
+        find_leaves(leaves, roots[t], packed, threshold, cells, p)
+        for i in range(n):
+            if bootstrap_weight(base, np.uint64(hashes[i]), w[i]) > 0.0:
+                continue
+            read_up(leaves[i], parent, counts, min(1.0, w[i]), y[i], declared, said)
+            voters[i] += 1
+            for c in range(k):
+                sums[i, 0, c] += said[0, c]
+                sums[i, 1, c] += said[1, c]
+
+
+@kernel
+def mean_of_trees(sums: Floats, trees: int, out: Floats) -> None:
+    """out[i, r, c] = the groups' sums added up in order, over the number of trees.
+
+    sums : float64[groups, n, 2, K], in; out : float64[n, 2, K], out
+    """
+    for i in range(out.shape[0]):
+        for r in range(out.shape[1]):
+            for c in range(out.shape[2]):
+                total = 0.0
+                for g in range(sums.shape[0]):
+                    total += sums[g, i, r, c]
+                out[i, r, c] = total / trees

@@ -1,0 +1,87 @@
+"""What a pool of opinions has learned: weights, their running means, and how much it is believed."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+import numpy as np
+
+from bayou.block import Block, Codes, Floats
+from bayou.checks import require
+from bayou.errors import UnsupportedError
+from bayou.kernels.pool import FIRST_MEAN, FIRST_POOL, OF_MEAN, OF_POOL, ROWS, SCALARS, SQUARES, pool_rows
+from bayou.laws import MergeLaw
+from bayou.protocols import Scalar
+from bayou.summaries import valid
+from bayou.summaries.array_summary import ArraySummary
+from bayou.summaries.state import declare
+
+START = np.array([0.0, FIRST_MEAN, FIRST_POOL])
+
+
+def _squares_last(name: str, array: Floats, summary: PoolWeights) -> None:
+    valid.moderate(name, array, summary)
+    valid.non_negative(name, array[SQUARES], summary)
+
+
+def _scalars(name: str, array: Floats, summary: PoolWeights) -> None:
+    valid.non_negative(name, array, summary)
+    require(array[ROWS] <= 1 << 53, "an impossible number of rows")
+    require(abs(array[OF_MEAN] + array[OF_POOL] - 1.0) <= 1e-9, "what is believed does not add up to 1")
+
+
+class PoolWeights(ArraySummary):
+    """Weights of a log-linear pool of a number of opinions, as deviations from their plain mean (`kernels/pool.py`).
+
+    Like the weights of naive Bayes it learns from what others say about a row before they learn it, so `update` is
+    refused; `learn` takes the opinions.
+
+    Merge: AVERAGED; weights are averaged by the rows each model learned from, squared gradients are added up.
+    Memory: 24 (E + 1) K bytes for E opinions and K classes.
+    """
+
+    law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
+    shared: Floats = declare(3, "opinions", valid=_squares_last)
+    cells: Floats = declare(3, "rows", "classes", valid=_squares_last)
+    scalars: Floats = declare(SCALARS, valid=_scalars)
+
+    def __init__(self, opinions: int, eta: float, forget: float = 1.0) -> None:
+        self.opinions, self.rows, self.eta, self.forget = opinions, opinions + 1, eta, forget
+        super().__init__()
+        self.scalars = START.copy()
+
+    def config(self) -> dict[str, Scalar]:
+        return {"opinions": self.opinions, "eta": self.eta, "forget": self.forget}
+
+    def learn(
+        self, opinions: Floats, classes: Floats, declared: int, y: Codes, w: Floats, moving: bool, out: Floats
+    ) -> None:
+        """Row by row the pooled log-probabilities into `out`, then a step where there is a label."""
+        pool_rows(
+            self.shared, self.cells, self.scalars, opinions, classes, declared,
+            y, w, self.eta, self.forget, moving, out,
+        )  # fmt: skip
+
+    def update(self, block: Block) -> None:
+        raise UnsupportedError("a pool is taught through the classifier whose opinions it weighs")
+
+    def merge(self, other: Self) -> None:
+        self.check_mergeable(other)
+        mine, theirs = float(self.scalars[ROWS]), float(other.scalars[ROWS])
+        if theirs == 0.0:
+            return
+        if mine == 0.0:
+            self.restore(other.arrays())
+            return
+        share = theirs / (mine + theirs)
+        squares = self.shared[SQUARES] + other.shared[SQUARES], self.cells[SQUARES] + other.cells[SQUARES]
+        self.shared = (1.0 - share) * self.shared + share * other.shared
+        self.cells = (1.0 - share) * self.cells + share * other.cells
+        self.shared[SQUARES], self.cells[SQUARES] = squares
+        self.scalars = (1.0 - share) * self.scalars + share * other.scalars
+        self.scalars[ROWS] = mine + theirs
+
+    def fresh(self) -> Self:
+        twin = super().fresh()
+        twin.scalars = START.copy()
+        return twin
