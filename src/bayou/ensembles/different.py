@@ -15,6 +15,7 @@ from bayou.errors import SchemaError
 class DifferentMembers(Ensemble):
     """An ensemble of the classifiers in its parameter `estimators`, by default naive Bayes and a Hoeffding tree."""
 
+    _offers = ()  # what is below is for who builds the engine
     estimators: Sequence[Estimator] | None
 
     def different_members(self) -> Sequence[Estimator]:
