@@ -3,12 +3,14 @@
     python tools/mutants.py run src/bayou/persist --tests tests/persist --into persist.json --sample 4 --seed 1
     python tools/mutants.py run src/bayou/persist --tests tests/persist --into persist.json --outside
     python tools/mutants.py show persist.json
+    python tools/mutants.py named tools/named_mutants.json
 
 The tests run once, which tells which of them call which function and how long each takes. Then mutants are drawn per
 module; each gets the tests that call its function, the quickest first, up to `--seconds`. A mutant is *killed* where a
 test fails or takes too long, and *survives* where all pass. Verdicts are kept as they come: a run goes on where it was
 stopped, another seed adds to them, `--again` gives survivors more tests or longer ones. `show` lists the score of each
-package, and survivors with their line.
+package, and survivors with their line. `named` judges
+changes of the text that a file lists, each by its own tests, which pass without it.
 
 Files are never written: a process forked after everything is imported, and all kernels are loaded, is given the changed
 function. What stands outside functions (`--outside`: constants, declared arrays) needs a fresh import, and tests of the
@@ -35,6 +37,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.machinery import ModuleSpec
+from itertools import islice
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
@@ -97,12 +100,11 @@ def places(tree: ast.Module) -> Iterator[tuple[ast.AST, str, int | None]]:
                         yield parent, field, i if isinstance(value, list) else None
 
 
-def mutants(text: str) -> Iterator[tuple[int, str, ast.Module]]:
-    """Line, what was changed, and the changed module, one change each."""
-    number = sum(1 for _ in places(ast.parse(text)))
-    for wanted in range(number):
+def mutants(text: str, chosen: Sequence[int] | None = None) -> Iterator[tuple[int, str, ast.Module]]:
+    """Line, what was changed, and the changed module, one change each: all of them, or those of these numbers."""
+    for wanted in range(n_mutants(text)) if chosen is None else chosen:
         tree = ast.parse(text)
-        parent, field, i = next(place for n, place in enumerate(places(tree)) if n == wanted)
+        parent, field, i = next(islice(places(tree), wanted, None))
         siblings = getattr(parent, field)
         node = siblings if i is None else siblings[i]
         twin = changed(node)
@@ -113,6 +115,10 @@ def mutants(text: str) -> Iterator[tuple[int, str, ast.Module]]:
         else:
             siblings[i] = twin
         yield node.lineno, told, ast.fix_missing_locations(tree)
+
+
+def n_mutants(text: str) -> int:
+    return sum(1 for _ in places(ast.parse(text)))
 
 
 class Replaced(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -354,12 +360,14 @@ def judge_all(told: argparse.Namespace, judge: Judge) -> None:
     """Give mutants, drawn per module, their tests; keep the verdicts."""
     found = kept(told.into)
     tests, verdicts, numbers = found["tests"], found["verdicts"], found["mutants"]
-    for path in modules(told.paths):
+    rng = random.Random(told.seed)
+    paths = modules(told.paths)
+    for path in rng.sample(paths, len(paths)):  # whatever is stopped is a sample of all
         name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
         text = path.read_text()
-        made = list(mutants(text))
-        numbers[name] = len(made)
-        for line, what, tree in random.Random(told.seed).sample(made, min(told.sample, len(made))):
+        numbers[name] = n_mutants(text)
+        chosen_ones = rng.sample(range(numbers[name]), min(told.sample, numbers[name]))
+        for line, what, tree in mutants(text, chosen_ones):
             key, first = f"{name}:{line}: {what}", around(text, line)
             known = verdicts.get(key)
             if (first is None) != told.outside or (known and not (told.again and known == "survives")):
@@ -383,6 +391,45 @@ def run(told: argparse.Namespace) -> None:
     import pytest
 
     pytest.main(["-q", "-p", "no:cacheprovider", *told.tests], plugins=[Session(told)])
+
+
+class Named:
+    """A pytest plugin that judges changes that are written down, each by its own tests."""
+
+    def __init__(self, changes: Sequence[Mapping[str, str]]) -> None:
+        self.changes = changes
+        self.session = Session(argparse.Namespace())
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self.session.pytest_runtest_logreport(report)
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        for change in self.changes:
+            path = ROOT / change["path"]
+            text = path.read_text()
+            assert change["old"] in text, change
+            tests = [item.nodeid for item in session.items if item.nodeid.startswith(change["test"])]
+            self.session.items = {item.nodeid: item for item in session.items if item.nodeid in tests}
+            for now in (change["old"], change["new"]):
+                tree = ast.parse(text.replace(change["old"], now))
+                said = verdict(self.changed, "", path, tree, None, tests, 300) if tests else "not covered"
+                print(f"\n{change['path']}: {now or '(nothing)'}: {said}", file=sys.__stderr__, flush=True)
+        return True
+
+    def changed(self, name: str, path: Path, tree: ast.Module, first: int | None, tests: list[str]) -> str:
+        """In a child: the test that fails with the changed functions, or nothing."""
+        give_bodies(path, bodies(path, tree))
+        return next((one for one in tests if not self.session.play(one)), "")
+
+
+def named(told: argparse.Namespace) -> None:
+    """Judge changes that a file lists; those of kernels where NUMBA_DISABLE_JIT is set, and the others where not."""
+    import pytest
+
+    plain = bool(os.environ.get("NUMBA_DISABLE_JIT"))
+    changes = [one for one in json.loads(told.file.read_text()) if ("/kernels/" in one["path"]) == plain]
+    tests = sorted({one["test"].split("[")[0] for one in changes})
+    pytest.main(["-q", "-p", "no:cacheprovider", *tests], plugins=[Named(changes)])
 
 
 def show(told: argparse.Namespace) -> None:
@@ -409,6 +456,9 @@ def main() -> None:
     verb = verbs.add_parser("show", help=show.__doc__)
     verb.set_defaults(action=show)
     verb.add_argument("into", type=Path)
+    verb = verbs.add_parser("named", help=named.__doc__)
+    verb.set_defaults(action=named)
+    verb.add_argument("file", type=Path)
     verb = verbs.add_parser("run", help=run.__doc__)
     verb.set_defaults(action=run)
     verb.add_argument("paths", nargs="+", type=Path)
