@@ -2,6 +2,7 @@
 
     python -m reproduce.document_002_scatter                      ten folds of AODE, SPCr and SPCr by batch on 14 sets
     python -m reproduce.document_002_scatter --repeats 10 --plot scatter.png
+    python -m reproduce.document_002_scatter --kept reproduce/results/document_002/table_1_10x10.md --plot scatter.png
 
 Points above the diagonal favour SPCr, those below AODE; the document has one outlier below, labor. Batch is the
 document's own criterion for the super parent, a sum over all training rows; SPCr without it follows a track record of
@@ -37,6 +38,17 @@ def scatter(repeats: int, sets: Iterable[str] = UCI) -> dict[str, dict[str, floa
     return found
 
 
+def kept(path: Path) -> dict[str, dict[str, float]]:
+    """AODE and SPCr by set, from a table of accuracies that `document_002 --table` has printed."""
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in path.read_text().splitlines()]
+    heads = lines[0]
+    return {
+        cells[0]: {model: float(cells[heads.index(model)].rstrip("\\*")) for model in ("AODE", "SPCr")}
+        for cells in lines[2:]
+        if not cells[0].startswith("**")
+    }
+
+
 def verdict(found: Mapping[str, Mapping[str, float]], model: str) -> str:
     """How many sets lie above the diagonal, and which lie below it by more than a point."""
     ahead = {name: accuracy[model] - accuracy["AODE"] for name, accuracy in found.items()}
@@ -47,17 +59,24 @@ def verdict(found: Mapping[str, Mapping[str, float]], model: str) -> str:
 
 
 def plot(found: Mapping[str, Mapping[str, float]], path: Path) -> None:
-    """AODE on the x-axis, both forms of SPCr on the y-axis, and the diagonal."""
+    """AODE on the x-axis, SPCr in the forms that were run on the y-axis, and the diagonal."""
     import matplotlib.pyplot as plt
 
     figure, axis = plt.subplots(figsize=(5, 5))
     x = [accuracy["AODE"] for accuracy in found.values()]
     for model, marker in (("SPCr", "o"), ("SPCr, batch", "x")):
-        axis.scatter(x, [accuracy[model] for accuracy in found.values()], marker=marker, label=model)
+        if all(model in accuracy for accuracy in found.values()):
+            axis.scatter(
+                x, [accuracy[model] for accuracy in found.values()], marker=marker, s=14, label=model
+            )
     ends = [min(x) - 2, 100]
     axis.plot(ends, ends, color="grey", linewidth=0.8)
     for name, accuracy in found.items():
-        axis.annotate(name, (accuracy["AODE"], accuracy["SPCr"]), fontsize=6)
+        above = accuracy["SPCr"] > accuracy["AODE"]
+        axis.annotate(
+            name, (accuracy["AODE"], accuracy["SPCr"]), fontsize=7, textcoords="offset points",
+            xytext=(-5, 3) if above else (5, -7), ha="right" if above else "left",
+        )  # fmt: skip
     axis.set_xlabel("AODE")
     axis.set_ylabel("SPCr")
     axis.legend()
@@ -69,10 +88,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--plot", type=Path)
+    parser.add_argument("--sets", nargs="+", default=list(UCI))
+    parser.add_argument("--kept", type=Path, help="a table that was printed before, instead of a run")
     told = parser.parse_args()
-    print("| set | AODE | SPCr | SPCr, batch |\n|---|---|---|---|")
-    found = scatter(told.repeats)
-    for model in ("SPCr", "SPCr, batch"):
+    if told.kept:
+        found = kept(told.kept)
+    else:
+        print("| set | AODE | SPCr | SPCr, batch |\n|---|---|---|---|")
+        found = scatter(told.repeats, told.sets)
+    for model in ("SPCr",) if told.kept else ("SPCr", "SPCr, batch"):
         print(verdict(found, model))
     if told.plot:
         plot(found, told.plot)

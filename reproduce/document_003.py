@@ -4,6 +4,7 @@ python reproduce/document_003.py                    10-fold cross-validation, re
 python reproduce/document_003.py --repeats 1        quicker
 python reproduce/document_003.py --densities        Weka's normal and kernel densities, as in the document; slow
 python reproduce/document_003.py --densities kernel --bits 63 127 --repeats 1        only these
+python reproduce/document_003.py --densities --bits --folds weka                     no codes, on the folds of Weka
 
 Every word-count file (`*.wc.arff`, also packed) beside oh0 and re0 is taken up.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from bayou.streams import open_stream
 from bayou.summaries.class_counts import ClassCounts
 from bayou.views.view import AnyView, Live
 from reproduce.sets import DATA
+from reproduce.weka_folds import weka_folds
 
 Floats = NDArray[np.float64]
 BITS = (15, 31, 63, 127)
@@ -129,14 +131,14 @@ def scores(proba: Floats, right: NDArray[np.int64]) -> tuple[float, float, float
 
 
 def cross_validated(
-    X: Floats, y: NDArray[Any], make: Mapping[str, Callable[[], Any]], repeats: int
+    X: Floats, y: NDArray[Any], make: Mapping[str, Callable[[], Any]], folds: Iterable[tuple[Any, Any]]
 ) -> dict[str, list[float]]:
     """Per model: accuracy, log-loss, calibration error over all predictions, and the mean time to train in seconds."""
     classes, codes = np.unique(y, return_inverse=True)
     given: dict[str, list[Floats]] = {name: [] for name in make}
     spent = dict.fromkeys(make, 0.0)
     right = []
-    for train, test in splits(y, 10, repeats, True, 0):
+    for train, test in folds:
         right.append(codes[test])
         for name, new in make.items():
             model = new()
@@ -173,6 +175,7 @@ def main() -> None:
     parser.add_argument(
         "--bits", nargs="*", type=int, default=BITS[:2], help="lengths of codes over densities"
     )
+    parser.add_argument("--folds", choices=("ours", "weka"), default="ours")
     options = parser.parse_args()
     asked = options.densities
     make = models() if asked is None else density_models(options.bits, asked or ("normal", "kernel"))
@@ -181,7 +184,11 @@ def main() -> None:
         raise SystemExit("no word-count files beside the project: ../shared/data/text/*.wc.arff")
     for path in paths:
         X, y = load(path)
-        show(path.name.split(".")[0], y, X.shape[1], cross_validated(X, y, make, options.repeats))
+        if options.folds == "weka":
+            folds = weka_folds(np.unique(y, return_inverse=True)[1].tolist())
+        else:
+            folds = splits(y, 10, options.repeats, True, 0)
+        show(path.name.split(".")[0], y, X.shape[1], cross_validated(X, y, make, folds))
 
 
 if __name__ == "__main__":

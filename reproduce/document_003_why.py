@@ -5,12 +5,13 @@ python reproduce/document_003_why.py draws          BCH rows drawn freely, witho
 python reproduce/document_003_why.py scale       log-loss by the constant that turns bits into log-odds
 python reproduce/document_003_why.py synthetic      text drawn from one multinomial per class, by size of the sample
 python reproduce/document_003_why.py normal         normal densities on word counts: floors, density or mass
+python reproduce/document_003_why.py weka           the last two of these on the folds of Weka, seeds 1 to 3
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from bayou.evaluate.crossval import splits
 from bayou.streams.generators import BagOfWords
 from reproduce.document_003 import Floats, load, scores
 from reproduce.sets import DATA
+from reproduce.weka_folds import weka_folds
 
 SEEDS = range(5)
 
@@ -38,11 +40,13 @@ def texts() -> Iterator[tuple[str, Floats, NDArray[Any]]]:
         yield path.name.split(".")[0], X, np.unique(y, return_inverse=True)[1]
 
 
-def folded(X: Floats, y: NDArray[Any], models: Mapping[str, Any], repeats: int = 1) -> dict[str, Floats]:
+def folded(
+    X: Floats, y: NDArray[Any], models: Mapping[str, Any], folds: Iterable[tuple[Any, Any]] | None = None
+) -> dict[str, Floats]:
     """Accuracy, log-loss and calibration error over all predictions of a 10-fold cross-validation."""
     given: dict[str, list[Floats]] = {name: [] for name in models}
     right = []
-    for train, test in splits(y, 10, repeats, True, 0):
+    for train, test in folds or splits(y, 10, 1, True, 0):
         right.append(y[test])
         for name, model in models.items():
             model.fit(X[train], y[train])
@@ -161,9 +165,9 @@ class NormalNB:
 
     def predict(self, X: Floats) -> NDArray[Any]:
         used, step, mean, deviation, prior = self.state
-        X = np.rint(X[:, used] / step) * step if self.rounds else X[:, used]
         if self.weka:
-            return wekas_products(X, step, mean, deviation, prior, self.floor)
+            return wekas_products(X[:, used].astype(int), step, mean, deviation, prior, self.floor)
+        X = np.rint(X[:, used] / step) * step if self.rounds else X[:, used]
         scores = []
         for centre, width, first in zip(mean, deviation, prior, strict=True):
             z = (X - centre) / width
@@ -177,19 +181,20 @@ class NormalNB:
 
 
 def wekas_products(
-    X: Floats, step: Floats, mean: Floats, deviation: Floats, prior: Floats, floor: float
+    counts: NDArray[Any], step: Floats, mean: Floats, deviation: Floats, prior: Floats, floor: float
 ) -> NDArray[Any]:
-    """The class of each row as Weka 3.6 computes it: probabilities multiplied column by column, no logarithms.
+    """The class of each row as Weka computes it: probabilities multiplied column by column, no logarithms.
 
     A mass is the difference of two distribution functions, so 0 from 8 deviations above the mean on, and then the
     floor. All products are raised by 1e75 whenever the largest falls below 1e-75; one that has become 0 stays 0.
     """
-    products = np.tile(prior, (len(X), 1))
-    for j in range(X.shape[1]):
-        z = X[:, j, None] - mean[:, j]
+    products = np.tile(prior, (len(counts), 1))
+    for j, column in enumerate(counts.T):
+        z = (np.rint(np.arange(column.max() + 1) / step[j]) * step[j])[:, None] - mean[:, j]
         masses = ndtr((z + step[j] / 2) / deviation[:, j]) - ndtr((z - step[j] / 2) / deviation[:, j])
-        products *= np.maximum(masses, floor)
-        products[(products.max(axis=1) > 0) & (products.max(axis=1) < 1e-75)] *= 1e75
+        products *= np.maximum(masses, floor)[column]
+        largest = products.max(axis=1)
+        products[(largest > 0) & (largest < 1e-75)] *= 1e75
     return products.argmax(axis=1)
 
 
@@ -207,7 +212,26 @@ def normal() -> None:
         print(name, {way: round(float(found[0]), 2) for way, found in folded(X, y, ways).items()}, flush=True)
 
 
+def weka() -> None:
+    """Weka's own folds: there its arithmetic gives its own figures, to the row."""
+    ways = {
+        "floor 1e-75": NormalNB("precision", True, True, 1e-75),
+        "the same in Weka's arithmetic": NormalNB("precision", True, True, 1e-75, weka=True),
+    }
+    for name, X, y in texts():
+        for seed in (1, 2, 3):
+            found = folded(X, y, ways, weka_folds(y.tolist(), 10, seed))
+            print(
+                name,
+                f"-s {seed}",
+                {way: round(float(accuracy), 2) for way, (accuracy, _, _) in found.items()},
+                flush=True,
+            )
+
+
 if __name__ == "__main__":
-    parts = {"peers": peers, "draws": draws, "scale": scale, "synthetic": synthetic, "normal": normal}
+    parts = {
+        "peers": peers, "draws": draws, "scale": scale, "synthetic": synthetic, "normal": normal, "weka": weka,
+    }  # fmt: skip
     for part in sys.argv[1:] or parts:
         parts[part]()

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive.weights import fractional_weights_cost
 
-from bayou import NaiveBayes
+from bayou import Kernel, NaiveBayes, RoundedNormal, WeightedNB
 from bayou.classifiers.averaged import AveragedNB
 from bayou.errors import SchemaError, UnsupportedError
 from bayou.readings.averaging import (
@@ -179,6 +179,20 @@ def test_weights_of_one_are_naive_bayes_bit_for_bit(seed):
     found = averaged.test_then_train_batch(records, data.labels, data.weights)
     assert found.tolist() == expected.tolist()
     assert averaged.predict_proba_many(records) == plain.predict_proba_many(records)
+
+
+@pytest.mark.parametrize("numeric", [Kernel(), Kernel(shape="epanechnikov"), RoundedNormal(floor=1e-75)])
+def test_weights_over_kernels(numeric):
+    """Densities read off quantile tuples: there are no moments whose rows could be counted."""
+    data = random_data(1, 80)
+    plain, ones = NaiveBayes(numeric), AveragedNB("ones", numeric=numeric)
+    for model in (plain, ones):
+        model.learn_many(data.records, data.labels)
+    assert ones.predict_proba_many(data.records) == plain.predict_proba_many(data.records)
+    for model in (AveragedNB("compression", numeric=numeric), WeightedNB(numeric)):
+        model.learn_many(data.records, data.labels)
+        proba = np.array([list(p.values()) for p in model.predict_proba_many(data.records)])
+        np.testing.assert_allclose(proba.sum(axis=1), 1.0)
 
 
 def test_many_columns_are_searched_not_enumerated():

@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reproduce.document_002 import gaps_filled
 from tests.classifiers.play_tennis import COLUMNS, LABELS, RECORDS, taught, vectors, yes
 
 from bayou import files
@@ -83,6 +85,27 @@ def test_the_order_matters_and_can_be_told():
         if len(letters.split()) == 4:
             model = taught(FANC(prior="laplace", order=[names[x] for x in letters.split()]))
             assert yes(model, VECTORS["queries"][0]["query"]) == pytest.approx(want, rel=EXACT)
+
+
+def test_columns_stand_in_natural_order():
+    """x2 before x10: a parent is one of the columns before, so the order is part of the model."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=60)
+    columns = {
+        name: np.where(rng.random(60) < 0.7, y, rng.integers(3, size=60)).astype(str)
+        for name in ("x10", "x2", "x1")
+    }
+    natural, by_letters, told = FANC(), FANC(order=["x1", "x10", "x2"]), FANC(order=["x1", "x2", "x10"])
+    for model in (natural, by_letters, told):
+        model.learn_many(columns, y)
+    assert natural.predict_proba_many(columns) == told.predict_proba_many(columns)
+    assert natural.predict_proba_many(columns) != by_letters.predict_proba_many(columns)
+
+
+def test_gaps_are_filled_by_the_most_common_value_as_the_documents_tan_does():
+    assert gaps_filled(pa.array(["b", None, "a", "b", None])).to_pylist() == ["b", "b", "a", "b", "b"]
+    assert gaps_filled(pa.array(["a", "b", None])).to_pylist() == ["a", "b", "a"]
+    assert gaps_filled(pa.array([None, None], pa.string())).null_count == 2
 
 
 def test_the_order_by_information():

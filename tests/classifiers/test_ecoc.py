@@ -241,3 +241,11 @@ def test_parameters_reach_the_estimator_and_the_code():
     assert model.get_params()["code__bits"] == 31
     assert EcocNB(MultinomialNB()).numbers_are_words
     assert not EcocNB().numbers_are_words
+
+
+def test_a_code_is_no_distribution_of_rows():
+    model = EcocNB(NaiveBayes("gaussian"), OneVsAll()).fit([[1.0], [2.0], [3.0]], [0, 1, 2])
+    with pytest.raises(
+        UnsupportedError, match=r"cannot sample.*no distribution of rows; sample from the base"
+    ):
+        model.sample(3)

@@ -142,3 +142,10 @@ def test_members_share_nothing_with_the_template():
     model.learn_one({"x": 1.0}, "a")
     assert not template.started
     assert model.get_params()["estimator"] is template
+
+
+@pytest.mark.parametrize("make", [Bagging, AWE, Window, Fading, ResetOnDrift])
+def test_an_ensemble_is_no_distribution_of_rows(make):
+    model = make(NaiveBayes("gaussian")).fit([[1.0], [2.0], [3.0]], [0, 1, 0])
+    with pytest.raises(UnsupportedError, match=r"cannot sample.*sample from its members' own kind"):
+        model.sample(3)

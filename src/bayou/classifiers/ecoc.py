@@ -18,7 +18,7 @@ from bayou.classifiers.sampling import blank_block
 from bayou.codes import Code, GivenCode, code_recipe, fitted_columns, useful_columns
 from bayou.decisions import Decision
 from bayou.engines import Engine, Views
-from bayou.errors import NotFittedError, SchemaError
+from bayou.errors import NotFittedError, SchemaError, UnsupportedError
 from bayou.kernels.ecoc import decode_absolute, decode_soft, decode_votes
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
@@ -283,6 +283,12 @@ class CodedViews(Engine):
             raise NotFittedError("no class has been met yet; learn labelled rows first")
         known = plan.possible | self.schema.closed
         return [c for c in self.class_order().tolist() if known[c]]
+
+    def draw(self, block: Block, rng: np.random.Generator) -> None:
+        raise UnsupportedError(
+            "cannot sample: each column of a code has densities of its own, for two groups of classes, and together "
+            "they are no distribution of rows; sample from the base classifier, taught the same rows"
+        )
 
     def confusion(self, listed: Sequence[int], draws: int, rng: np.random.Generator) -> Floats:
         """[k, k] the share of rows drawn from the base for a class (row) that the code takes for another (column)."""

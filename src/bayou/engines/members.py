@@ -96,6 +96,12 @@ class Members(Engine):
             "own kind of classifier instead"
         )
 
+    def draw(self, block: Block, rng: np.random.Generator) -> None:
+        raise UnsupportedError(
+            "cannot sample: an ensemble predicts classes from rows, and has no distribution of rows of its own; sample "
+            "from its members' own kind of classifier, taught the same rows"
+        )
+
     def scale(self, factor: float) -> None:
         for member in self.members:
             member.scale(factor)
