@@ -8,7 +8,7 @@ BENCH  := $(VENV)/.bench-installed
 RELEASE := $(VENV)/.release-installed
 TOOLS  ?= chromium strace
 
-.PHONY: demo tools test check bench test-system wheel format clean
+.PHONY: demo tools test check bench test-system wheel check-wheel format clean
 .DEFAULT_GOAL := test
 
 $(BASE): pyproject.toml
@@ -24,7 +24,7 @@ $(BENCH): $(DEV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	touch $@
 
-$(RELEASE): $(DEV)
+$(RELEASE): $(BASE)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
 	touch $@
 
@@ -69,7 +69,12 @@ wheel: $(RELEASE)     ## into dist/: a wheel with compiled kernels, one without 
 	$(BIN)/python -m build --quiet --wheel --outdir dist
 	rm -r src/bayou/kernels/compiled
 	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python tools/sbom.py dist
 	$(BIN)/python tools/check_wheels.py dist
+
+check-wheel: wheel    ## the long checks of a wheel: the same bits at every level, and how long a first use takes
+	$(BIN)/python tools/same_bits.py dist/bayou-*-cp*.whl
+	$(BIN)/python tools/first_use.py dist/bayou-*-cp*.whl
 
 clean:
 	rm -rf $(VENV) dist src/bayou/kernels/compiled .pytest_cache .mypy_cache .ruff_cache

@@ -1,29 +1,29 @@
-"""Check the files of a release: what they hold, and that the wheel learns and predicts outside the checkout.
+"""Check the files of a release: what they hold and ask for, and that each wheel works outside the checkout.
 
 python tools/check_wheels.py dist
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
+import json
 import sys
 import tarfile
 import tempfile
-import venv
 import zipfile
+from email import message_from_string
 from pathlib import Path
 
+from installed import Installed, installed
+
 MOST = 25_000_000  # bytes of a wheel
+ALIEN = ("tests/", "__pycache__", ".csv", ".arff", ".nbc", ".nbi", ".bayou")
 FIRST_USE = """
-import time; began = time.perf_counter()
+import json
 import bayou
-imported = time.perf_counter() - began
 from bayou.kernels.compiling import watch
 compiler = watch()
 bayou.NaiveBayes().fit([[1.0], [2.0], [8.0], [9.0]], ["a", "a", "b", "b"]).predict([[1.5]])
-took = time.perf_counter() - began
-print(f"import {imported:.2f} s, import, fit and predict {took:.2f} s, {compiler.kernels} compiled")
+print(json.dumps([compiler.kernels, bayou.__file__]))
 """
 
 
@@ -39,33 +39,51 @@ def contents(path: Path) -> list[str]:
 def check(path: Path) -> None:
     """Say what a file of the release holds; stop where it holds what it should not."""
     names = contents(path)
-    alien = [n for n in names if "tests/" in n or "__pycache__" in n or n.endswith((".csv", ".arff", ".nbc"))]
+    alien = [name for name in names if any(part in name for part in ALIEN)]
     if alien:
         sys.exit(f"{path.name} holds {alien[0]}")
-    if path.stat().st_size > MOST:
-        sys.exit(f"{path.name} takes {path.stat().st_size:,} bytes, more than {MOST:,}")
-    print(f"{path.name}: {len(names)} files, {path.stat().st_size / 1e6:.1f} MB")
+    size = path.stat().st_size
+    if size > MOST:
+        sys.exit(f"{path.name} takes {size:,} bytes, more than {MOST:,}")
+    levels = [name.split("/")[-2] for name in names if name.endswith("/index.json")]
+    print(
+        f"{path.name}: {len(names)} files, {size / 1e6:.1f} MB, kernels for {', '.join(levels) or 'nobody'}"
+    )
+    if path.suffix == ".whl":
+        _check_numba(path, bool(levels))
 
 
-def try_out(wheel: Path) -> None:
-    """Install a wheel into an environment of its own, and use it there with no cache."""
-    with tempfile.TemporaryDirectory() as folder:
-        venv.create(folder, with_pip=True)
-        python = str(Path(folder, "bin", "python"))
-        subprocess.run(
-            [python, "-m", "pip", "install", "--quiet", str(wheel.resolve())], check=True, cwd=folder
-        )
-        environment = {**os.environ, "NUMBA_CACHE_DIR": str(Path(folder, "cache"))}
-        environment.pop("PYTHONPATH", None)
-        for _ in range(2):  # the first run writes Python's own bytecode
-            done = subprocess.run(
-                [python, "-P", "-c", FIRST_USE], check=True, cwd=folder, env=environment, text=True, stdout=-1
-            )
-        print(f"{wheel.name}: {done.stdout.strip()}")
+def _check_numba(path: Path, compiled: bool) -> None:
+    """Compiled kernels ask for the minor version of Numba that made them; without, many versions will do."""
+    with zipfile.ZipFile(path) as wheel:
+        name = next(name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+        told = message_from_string(wheel.read(name).decode())
+    (numba,) = (line for line in told.get_all("Requires-Dist", []) if line.startswith("numba"))
+    if compiled != ("==" in numba) or compiled == path.name.endswith("-none-any.whl"):
+        sys.exit(f"{path.name} asks for {numba}")
+    print(f"  asks for {numba}")
+
+
+def try_out(path: Path) -> None:
+    """Use a wheel in an environment of its own, where nothing can be written; a wheel with kernels compiles none."""
+    with installed(path) as place, tempfile.TemporaryDirectory() as kept:
+        Path(kept).chmod(0o777)
+        compiled, home = json.loads(place.output("-P", "-c", FIRST_USE, NUMBA_CACHE_DIR=kept))
+        print(f"{path.name}: learns and predicts as another user, {compiled} kernels compiled")
+        if (compiled == 0) == path.name.endswith("-none-any.whl"):
+            sys.exit(f"{compiled} kernels compiled by {home}")
+        print(_doctor(place))
+
+
+def _doctor(place: Installed) -> str:
+    told = place.output(
+        "-P", "-c", "import sys; from bayou.cli import main; sys.argv[1:] = ['doctor']; main()"
+    )
+    return next(line for line in told.splitlines() if line.startswith("kernels"))
 
 
 if __name__ == "__main__":
-    files = sorted(Path(sys.argv[1]).iterdir())
+    files = sorted(path for path in Path(sys.argv[1]).iterdir() if path.suffix in (".whl", ".gz"))
     for file in files:
         check(file)
     for file in files:

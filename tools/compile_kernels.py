@@ -17,6 +17,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from numba.core.serialize import dumps
+
 from bayou.kernels.jit import InnerDispatcher
 from bayou.kernels.kernel_cache import FOLDER, LEVELS, requirements, shipping_key
 from bayou.kernels.warming import all_kernels, signature_of
@@ -54,18 +56,21 @@ def compile_part(part: int, scratch: Path) -> None:
     """Compile every so-manieth kernel that Python calls; those it calls are inside it."""
     outer = sorted((name, k) for name, k in all_kernels() if not isinstance(k, InnerDispatcher))
     entries: dict[str, str] = {}
-    for _, kernel in outer[part::PARTS]:
+    for name, kernel in outer[part::PARTS]:
         types = signature_of(kernel)
         if types is not None:
             kernel.compile(types)
-            entries[shipping_key(kernel.py_func, types)] = _kept_file(kernel)
+            path = scratch / name
+            path.write_bytes(portable(kernel.overloads[types]))
+            entries[shipping_key(kernel.py_func, types)] = str(path)
     (scratch / f"{part}.json").write_text(json.dumps(entries))
 
 
-def _kept_file(kernel: Any) -> str:
-    kept = kernel._cache.kept()
-    (name,) = kept._cache_file._load_index().values()
-    return str(Path(kept.cache_path) / name)
+def portable(compiled: Any) -> bytes:
+    """A compiled kernel as Numba keeps it, without its annotated source, which names the folder it was made in."""
+    parts = list(compiled._reduce())
+    parts[6] = ""  # the annotation: nobody asks a compiled kernel for it
+    return bytes(dumps(tuple(parts)))
 
 
 def pack(folder: Path, parts: list[Path]) -> None:

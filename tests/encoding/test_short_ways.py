@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from bayou import BernoulliNB, ComplementNB, MultinomialNB, NaiveBayes, prequential
 from bayou.encoding import Encoder, block_of
 from bayou.encoding.columns import SPAN, distinct
+from bayou.encoding.forms import form_of
 from bayou.encoding.records import block_to_predict
 from bayou.schema import Declared, Schema, Vocabulary
 
@@ -123,3 +125,24 @@ def test_a_word_that_comes_late_is_not_known_before_it_comes(model):
     }
     results = [prequential(model(), (columns, y), block=size) for size in (1, 50, 120)]
     assert len({result.log_loss for result in results}) == 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["a", None, "b"] * 10,
+        [True, None, False] * 10,
+        [1, None, 2] * 10,
+        pa.array(["a", None, "b"] * 10).dictionary_encode(),
+        pa.array(["a", None, "b"] * 10).cast("string_view"),
+        np.array(["a", "b"] * 10),
+        np.arange(20),
+    ],
+    ids=["strings", "flags", "integers", "dictionary", "views", "numpy strings", "numpy integers"],
+)
+def test_memory_is_read_only_whoever_made_it(values: object) -> None:
+    """Memory that can be written to is another type: the kernel that is shipped would not fit, and be compiled."""
+    form = form_of(values)
+    arrays = [array for name in form.__slots__ if isinstance(array := getattr(form, name), np.ndarray)]
+    assert arrays
+    assert not any(array.flags.writeable for array in arrays)

@@ -263,7 +263,11 @@ def _memory(
     if buffer is None or not buffer.size:
         return _NONE
     dtype = dtype or _BYTE
-    return np.frombuffer(buffer, dtype, count, offset * dtype.itemsize)
+    found = np.frombuffer(buffer, dtype, count, offset * dtype.itemsize)
+    found.flags.writeable = (
+        False  # what pyarrow has just made can be written to: another type, another kernel
+    )
+    return found
 
 
 def _read_only(values: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:

@@ -27,6 +27,7 @@ from numba.core.caching import (
     UserWideCacheLocator,
 )
 from numba.core.compiler import CompileResult
+from numba.core.runtime import rtsys
 
 FOLDER = Path(__file__).parent / "compiled"
 # The levels of the x86-64 psABI that kernels are shipped for, best first, with LLVM's names of what each adds.
@@ -211,7 +212,8 @@ class KernelCache:
         shipped = shipped_kernels() if compiles_as_shipped() else None
         data = None if shipped is None else shipped.find(shipping_key(self._function, types))
         if data is not None:
-            target.refresh()
+            # All that finished code needs; `target.refresh()` would import what it takes to compile: .3 s.
+            rtsys.initialize(target)
             return CompileResult._rebuild(target, *data)  # type: ignore[no-untyped-call]
         kept = self.kept()
         return None if kept is None else kept.load_overload(types, target)

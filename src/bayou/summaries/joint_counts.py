@@ -349,7 +349,7 @@ class JointCounts(DecayingSummary):
         require((cuts[frozen > 0] > -np.inf).all(), "a cut lies at minus infinity")
         self.check_bytes([*sizes[:q].tolist(), *np.where(frozen > 0, cells, self.fewest_bins).tolist()], k)
         layout = np.empty((3, q + p + 1), dtype=np.int64)
-        fill_layout(layout, np.ascontiguousarray(sizes))
+        fill_layout(layout, np.array(sizes))  # arrays of a file are read-only: another type, another kernel
         lengths = {
             "singles": layout[0, -1],
             "pairs": layout[1, -1],
