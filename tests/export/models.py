@@ -213,7 +213,8 @@ MODELS: dict[str, Callable[[], Any]] = {
 
 # a few that together have every node there is
 QUICK = (
-    "nb", "nb gaussian", "nb groups", "weighted gaussian", "weighted", "averaged gaussian", "aode", "tan unsmoothed", "fanc",
+    "nb", "nb gaussian", "nb groups", "weighted gaussian", "weighted", "averaged gaussian", "aode",
+    "tan unsmoothed", "fanc",
     "collection", "tree", "tree binary", "bagged trees", "bagging hard", "voting", "ecoc", "ecoc pairs", "ecoc l1",
     "nb other groups", "multinomial other", "bernoulli",
 )  # fmt: skip
