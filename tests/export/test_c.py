@@ -16,7 +16,7 @@ from bayou.export.c import KEYWORDS, to_c
 from bayou.export.names import as_text, identifiers
 from bayou.export.scoring import model_scorer
 from bayou.scorer import Scorer
-from tests.export.models import MODELS, QUICK, WORDY, expected, rows_for
+from tests.export.models import MODELS, QUICK, WORDY, expected, model_of, rows_for
 
 LONG = bool(os.environ.get("BAYOU_LONG"))
 FLAGS = (
@@ -112,6 +112,6 @@ def scored(
 
 @pytest.mark.parametrize("name", MODELS if LONG else ["nb kernel", *QUICK])
 def test_c_gives_the_models_probabilities(name: str, tmp_path: Path) -> None:
-    model, rows = MODELS[name](), rows_for(name, 10_000 if LONG else 300)
+    model, rows = model_of(name), rows_for(name, 10_000 if LONG else 60)
     found = scored(tmp_path, model, rows, name in WORDY)
     np.testing.assert_allclose(found, expected(model, rows), rtol=0, atol=1e-12)

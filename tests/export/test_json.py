@@ -11,15 +11,15 @@ import pytest
 
 from bayou.export.json import to_json
 from bayou.export.scoring import model_scorer
-from tests.export.models import MODELS, WORDY, expected, rows_for
+from tests.export.models import MODELS, WORDY, expected, model_of, rows_for
 from tests.naive.scorer import probabilities
 
-ROWS = 10_000 if os.environ.get("BAYOU_LONG") else 120
+ROWS = 10_000 if os.environ.get("BAYOU_LONG") else 30
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_description_gives_the_models_probabilities(name: str) -> None:
-    model = MODELS[name]()
+    model = model_of(name)
     described = json.loads(to_json(model_scorer(model)))
     rows = rows_for(name, ROWS)
     found = [probabilities(described, as_described(name, row)) for row in rows]

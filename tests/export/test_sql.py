@@ -11,7 +11,7 @@ import pytest
 
 from bayou.export.scoring import model_scorer
 from bayou.export.sql import exact_number, quoted, to_sql
-from tests.export.models import KERNELS, MODELS, QUICK, WORDY, Row, expected, rows_for
+from tests.export.models import KERNELS, MODELS, QUICK, WORDY, Row, expected, model_of, rows_for
 
 LONG = bool(os.environ.get("BAYOU_LONG"))
 NAMES = [name for name in (MODELS if LONG else QUICK) if name not in KERNELS]
@@ -102,7 +102,7 @@ def scored(dialect: str, model: Any, rows: list[Row], wordy: bool) -> tuple[np.n
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
 @pytest.mark.parametrize("name", NAMES)
 def test_sql_gives_the_models_probabilities(name: str, dialect: str) -> None:
-    model, rows = MODELS[name](), rows_for(name, 10_000 if LONG else 150)
+    model, rows = model_of(name), rows_for(name, 10_000 if LONG else 60)
     found, labels = scored(dialect, model, rows, name in WORDY)
     wanted = expected(model, rows)
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)

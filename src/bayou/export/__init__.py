@@ -4,6 +4,6 @@
 that knows the nodes of `bayou.scorer` and no model.
 """
 
-from bayou.export.scoring import scorer_of
+from bayou.export.exporting import LANGUAGES, export_model, write_files
 
-__all__ = ["scorer_of"]
+__all__ = ["LANGUAGES", "export_model", "write_files"]

@@ -20,10 +20,10 @@ def to_page(scorer: Scorer) -> str:
     """A page of one file with the module in it, a field for every column, and what each adds."""
     engine = to_js(scorer).replace("export ", "")
     page = _script("page.html").replace("TITLE", html.escape(scorer.model), 2)
-    return page.replace("/* ENGINE */", lambda_free(engine), 1)
+    return page.replace("/* ENGINE */", inside_script(engine), 1)
 
 
-def lambda_free(text: str) -> str:
+def inside_script(text: str) -> str:
     """Text as it may stand inside a script element: `</` and `<!--` would end or change it."""
     return text.replace("</", "<\\/").replace("<!--", "<\\!--")
 

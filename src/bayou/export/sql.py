@@ -140,7 +140,9 @@ class Writer:
             for part in node.parts_of():
                 self.uses[id(part)] = self.uses.get(id(part), 0) + 1
         self.made: dict[int, tuple[list[str], int]] = {}
-        self.rounding = False
+        self.own = "bayou_"  # begins every name that is not the user's
+        while any(one.name.lower().startswith(self.own) for kind in scorer.inputs.values() for one in kind):
+            self.own += "x_"
 
     # -- the whole --
 
@@ -164,7 +166,7 @@ class Writer:
             f"WHEN {share} = {best} THEN {self.value(label)}"
             for share, label in zip(shares, self._labels(), strict=True)
         )
-        hidden = [f"bayou_{i}" for i in range(self.numbers)]
+        hidden = [f"{self.own}{i}" for i in range(self.numbers)]
         every = "*"
         if self.dialect.name == "duckdb" and hidden:
             every = f"* EXCLUDE ({', '.join(hidden)})"
@@ -175,23 +177,23 @@ class Writer:
             every = f"row_id, {every}" if self.scorer.inputs["text"] and every else every or "row_id"
         # Others would put the expressions of one stage into the next, again and again, until nobody can compute them.
         kept = "" if self.dialect.name == "duckdb" else "MATERIALIZED "
-        stages = [f"bayou_stage_0 AS {kept}(SELECT {self._source()})"]
+        stages = [f"{self.own}stage_0 AS {kept}(SELECT {self._source()})"]
         for i, columns in enumerate(self.stages[1:]):
             added = "".join(f",\n    {column}" for column in columns)
-            stages.append(f"bayou_stage_{i + 1} AS {kept}(SELECT *{added}\n  FROM bayou_stage_{i})")
+            stages.append(f"{self.own}stage_{i + 1} AS {kept}(SELECT *{added}\n  FROM {self.own}stage_{i})")
         last = len(stages) - 1
         with_tables = ",\n".join([*self.tables, *stages])
         listed = ",\n  ".join([every, *chances, f"CASE {chosen} END AS {quoted(self._free('label', names))}"])
         return (
             f"-- {_comment(self.scorer.model)}, exported by bayou for {self.dialect.name}: probabilities of "
             f"{len(self.scorer.classes)} classes for every row of a table.\n"
-            f"WITH {with_tables}\nSELECT\n  {listed}\nFROM bayou_stage_{last}\n"
+            f"WITH {with_tables}\nSELECT\n  {listed}\nFROM {self.own}stage_{last}\n"
         )
 
     def _source(self) -> str:
         added = "".join(f",\n    {column}" for column in self.stages[0])
         joins = "".join(f"\n  {join}" for join in self.joins)
-        return f"bayou_rows.*{added}\n  FROM {quoted(self.table)} AS bayou_rows{joins}"
+        return f"{self.own}rows.*{added}\n  FROM {quoted(self.table)} AS {self.own}rows{joins}"
 
     def _labels(self) -> list[Any]:
         """Labels of one type; where types are mixed, as text."""
@@ -224,7 +226,7 @@ class Writer:
         """An expression over stage `level` as a column, and the stage from which on it can be used."""
         if expression in self.known:
             return self.known[expression]
-        name = f"bayou_{self.numbers}"
+        name = f"{self.own}{self.numbers}"
         self.numbers += 1
         while len(self.stages) <= level + 1:
             self.stages.append([])
@@ -235,7 +237,9 @@ class Writer:
     def columns(self, node: Node) -> tuple[list[str], int]:
         """The numbers of a vector as columns."""
         found, level = self.vector(node)
-        if isinstance(node, Constant) or all(one.startswith("bayou_") and one[6:].isdigit() for one in found):
+        if isinstance(node, Constant) or all(
+            one.startswith(self.own) and one[len(self.own) :].isdigit() for one in found
+        ):
             return found, level
         made = [self.column(one, level) for one in found]
         result = [name for name, _ in made], max(after for _, after in made)
@@ -311,7 +315,7 @@ class Writer:
     def numeric(self, column: int) -> tuple[str, int]:
         """The value of a numeric column, NULL where it is missing or beyond all measure."""
         name = quoted(self.scorer.inputs["numeric"][column].name)
-        x = f"CAST(bayou_rows.{name} AS {self.dialect.real})"
+        x = f"CAST({self.own}rows.{name} AS {self.dialect.real})"
         return self._first_column(f"CASE WHEN abs({x}) <= {HUGE!r} THEN {x} END")
 
     def _first_column(self, expression: str) -> tuple[str, int]:
@@ -329,7 +333,7 @@ class Writer:
         cells = codes_to_cells(cell, column)
         other = cells[column.other] if column.other >= 0 else -1
         self._check_types(column)
-        value = f"bayou_rows.{quoted(column.name)}"
+        value = f"{self.own}rows.{quoted(column.name)}"
         if len(column.values) > MANY_VALUES:
             return self._joined(column, cells, value, other)
         by_cell: dict[int, list[str]] = {}
@@ -344,7 +348,7 @@ class Writer:
         return self._first_column(f"CASE{rest}END")
 
     def _joined(self, column: Input, cells: Sequence[int], value: str, other: int) -> tuple[str, int]:
-        name = f"bayou_values_{len(self.tables)}"
+        name = f"{self.own}values_{len(self.tables)}"
         listed = ",\n  ".join(f"({self.value(v)}, {c})" for v, c in zip(column.values, cells, strict=False))
         self.tables.append(f"{name}(value, cell) AS (VALUES\n  {listed})")
         self.joins.append(f"LEFT JOIN {name} ON {name}.value = {value}")
@@ -404,7 +408,7 @@ class Writer:
     def _text(self, node: Words) -> tuple[list[str], int]:
         column = self.scorer.inputs["text"][node.column]
         k, number = node.width, len(self.joins)
-        codes, values, sums = (f"bayou_{what}_{number}" for what in ("words", "values_of_words", "sums"))
+        codes, values, sums = (f"{self.own}{what}_{number}" for what in ("words", "values_of_words", "sums"))
         known = [f"({string(as_text(word))}, {i})" for i, word in enumerate(column.values)]
         rows = [
             f"({i}, {', '.join(self.number(float(v)) for v in row)})" for i, row in enumerate(node.values)
@@ -442,7 +446,7 @@ class Writer:
             f"    GROUP BY w.row_id, coalesce(k.code, {column.other})) AS counted\n"
             f"  JOIN {values} ON {values}.code = counted.code GROUP BY row_id)"
         )
-        self.joins.append(f"LEFT JOIN {sums} ON {sums}.row_id = bayou_rows.row_id")
+        self.joins.append(f"LEFT JOIN {sums} ON {sums}.row_id = {self.own}rows.row_id")
         out = []
         for c, base in enumerate(node.base.tolist()):
             name, _ = self._first_column(f"{self.number(base)} + coalesce({sums}.v{c}, 0.0)")
