@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bayou.align import Alignment
 from bayou.block import Block, Floats
 from bayou.laws import MergeLaw
+from bayou.scorer import Node
 
 Arrays = Mapping[str, NDArray[Any]]
 Scalar = str | int | float | bool | None
@@ -121,3 +122,6 @@ class ColumnReading(Protocol):
 
     def free_parameters(self) -> Floats:
         """Free parameters per class, by column or the same for all."""
+
+    def scorer_columns(self) -> list[Node]:
+        """What each column adds, as nodes of a scorer."""

@@ -24,6 +24,7 @@ from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.readings.dichotomies import Dichotomies, Odds
 from bayou.schema import Declared, Growth
+from bayou.scorer import Constant, Exp, Folded, LogSigmoid, Node, Sum, added, says_nothing, silent
 from bayou.summaries.class_counts import ClassCounts
 from bayou.threads import over_ranges
 from bayou.views.view import AnyView
@@ -231,6 +232,34 @@ class CodedViews(Engine):
             scores = self._decoded(plan, scores)
         np.copyto(out, scores, where=plan.possible)
         return out
+
+    def scorer(self) -> Node:
+        plan = self._read()
+        if plan is None:
+            return Constant(np.full(self.n_classes, -np.inf))
+        if self.decode not in ("soft", "l1"):
+            raise UnsupportedError(
+                f"cannot be exported: decode={self.decode!r} ranks equal votes by comparing classes pair by pair; "
+                "decode='soft' reads the same counts and exports"
+            )
+        readings = [odds.scorer() for odds in self.read_off.odds or ()]
+        parts = tuple(node for node in readings if node.width and not says_nothing(node))
+        scores: Node = Sum(parts) if parts else silent(plan.dichotomies.width)
+        if not len(plan.dichotomies.fold):
+            scores = self._decoding(plan, scores)
+        return added(scores, np.where(plan.possible, 0.0, -np.inf))
+
+    def _decoding(self, plan: _Plan, margins: Node) -> Node:
+        """The scores of the classes from the log-odds z of the columns: log P(+), log P(-), and a matrix."""
+        signs, weight = plan.signs, plan.weight[:, np.newaxis] * plan.scale
+        both = Folded(margins, np.hstack([np.eye(len(signs)), -np.eye(len(signs))]), np.zeros(2 * len(signs)))
+        out = weight * (signs == 0.0)
+        if self.decode == "soft":
+            matrix = np.vstack([weight * (signs > 0.0), weight * (signs < 0.0)])
+            return Folded(LogSigmoid(both), matrix, -np.log(2.0) * out.sum(axis=0))
+        # 1 - P(+) is P(-), which has all its digits where P(+) is close to 1
+        matrix = np.vstack([-weight * (signs < 0.0), -weight * (signs > 0.0)])
+        return Folded(Exp(LogSigmoid(both)), matrix, -0.5 * out.sum(axis=0))
 
     def _decoded(self, plan: _Plan, margins: Floats) -> Floats:
         scores = np.empty((len(margins), self.n_classes))

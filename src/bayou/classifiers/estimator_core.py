@@ -53,6 +53,7 @@ class EstimatorCore(Parameterised):
     _offers: ClassVar[tuple[str, ...]] = (
         "law", "memory_bytes", "position", "unusable", "schema_", "labels", "test_then_train_batch", "refresh", "reset",
         "explain", "importance", "bins_of", "sample", "fresh", "merge", "unlearn", "decay", "digest", "save",
+        "export",
     )  # what `dir(model)` shows of this class; see `Estimator.__dir__`  # fmt: skip
     numbers_are_words: ClassVar[bool] = False
     _encoder: Encoder | None = None
@@ -509,6 +510,22 @@ class EstimatorCore(Parameterised):
         from bayou.persist.kinds import kinds_of
 
         model_file.save(self, path, kinds_of(self))
+
+    def export(
+        self, to: str, folder: str | os.PathLike[str] | None = None, **options: Any
+    ) -> dict[str, str | bytes]:
+        """The model in another language, `"json"`, `"sql"`, `"c"`, `"js"` or `"onnx"`, as files by name.
+
+        With a `folder` they are written there. Options are those of `bayou.export.export_model`, such as
+        `dialect="sqlite"`. A model that predicts by more than look-ups and sums is refused. See docs/export.md.
+        """
+        from bayou.export import export_model, write_files
+
+        self._require()
+        files = export_model(self, to, **options)
+        if folder is not None:
+            write_files(files, folder)
+        return files
 
     def _repr_html_(self) -> str:
         return model_html(self)

@@ -22,6 +22,7 @@ from bayou.kernels.normal import read_columns
 from bayou.readings.dichotomies import Dichotomies, Odds
 from bayou.readings.live import LiveReader
 from bayou.readings.partition import Discretiser
+from bayou.scorer import Folded, Node, Normal, silent, total
 from bayou.summaries.moments import Moments
 from bayou.threads import over_ranges
 from bayou.views.view import AnyView, Live
@@ -94,6 +95,15 @@ class Gaussian(Density, LiveReader[Moments]):
         gaussian_terms(out, block.numeric, *self.tables(summary))
         return out
 
+    def scorer_columns(self, summary: Moments) -> list[Node]:
+        peak, centre, half = self.tables(summary)
+        return [
+            Normal(j, peak[:, j].copy(), centre[:, j].copy(), half[:, j].copy())
+            if peak[:, j].any() or half[:, j].any()
+            else silent(len(peak))
+            for j in range(peak.shape[1])
+        ]
+
     def draw(self, summary: Moments, block: Block, rng: np.random.Generator) -> None:
         """Fill the numeric columns of a block from its rows' classes; a column nobody has met stays missing."""
         _, centre, half = self.tables(summary)
@@ -137,6 +147,12 @@ class GaussianOdds:
 
     tables: tuple[Floats, Floats, Floats]
     dichotomies: Dichotomies
+
+    def scorer(self) -> Node:
+        peak, centre, half = self.tables
+        normals = [Normal(j, peak[:, j], centre[:, j], half[:, j]) for j in range(peak.shape[1])]
+        matrix = self.dichotomies.of_pairs()
+        return Folded(total(silent(len(peak)), normals), matrix, np.zeros(matrix.shape[1]))
 
     def add(self, block: Block, out: Floats) -> None:
         both = np.zeros((block.n, len(self.tables[0])))

@@ -13,7 +13,7 @@ from bayou.block import Block, Floats, Index
 from bayou.checks import counts, finite, parts, require
 from bayou.densities.binned import GKClass
 from bayou.densities.density import Density
-from bayou.errors import DataError
+from bayou.errors import DataError, UnsupportedError
 from bayou.kernels.kernel_density import (
     add_tiles,
     density_terms,
@@ -25,6 +25,7 @@ from bayou.kernels.kernel_density import (
 from bayou.kernels.scrub import HUGE
 from bayou.protocols import Arrays
 from bayou.readings.partition import Discretiser
+from bayou.scorer import Kernels, Node, silent
 from bayou.summaries.quantile_tuples import QuantileTuples
 from bayou.threads import over_ranges
 from bayou.views.view import AnyView, Searched
@@ -267,6 +268,25 @@ class DensityReading:
         out = np.empty((*block.numeric.shape, self.widths.shape[1] - 1))
         self._fill(out, block.numeric)
         return out
+
+    def scorer_columns(self) -> list[Node]:
+        if self.kernel:
+            raise UnsupportedError(
+                "cannot be exported: kernels of bounded reach; Kernel(shape='gaussian') and numeric='auto' can"
+            )
+        return [self._scorer_column(j) for j in range(len(self.precision))]
+
+    def _scorer_column(self, j: int) -> Node:
+        k, here = self.widths.shape[1] - 1, slice(self.offsets[j], self.offsets[j + 1])
+        if here.stop - here.start < 2:
+            return silent(k)
+        who = np.where(
+            self.widths[j, :k] > 0.0, np.arange(k), k
+        )  # a class without weight is read as all together
+        return Kernels(
+            j, self.centres[here], self.weights[who, here], self.extra[here], self.widths[j, who],
+            float(self.precision[j]), self.rounds, self.floor, self.kernel,
+        )  # fmt: skip
 
     def free_parameters(self) -> Floats:
         """[d] one parameter per kernel; a normal has its location and its scale."""

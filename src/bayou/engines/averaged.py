@@ -9,6 +9,7 @@ from bayou.engines.views import Views
 from bayou.kernels.averaging import add_weighted_rows
 from bayou.protocols import Arrays
 from bayou.schema import Kind
+from bayou.scorer import Node, scaled, silent, total
 from bayou.views.averaged import AveragedView
 from bayou.views.column_terms import (
     COLUMN_VIEWS,
@@ -62,6 +63,16 @@ class AveragedViews(Views):
         self.refresh_stale()
         self._add_weighted(block, out, learn=False)
         return out
+
+    def scorer(self) -> Node:
+        self.refresh_stale()
+        so_far = self.views["classes"].add_to_scorer(silent(self.n_classes))
+        columns = [self.views[name].scorer_columns() for name in COLUMN_VIEWS]
+        runs = [columns[0], columns[1], *([text] for text in columns[2])]
+        weights = iter(self.averaged.weights.tolist())
+        return total(
+            so_far, *([scaled(node, np.full(node.width, next(weights))) for node in run] for run in runs)
+        )
 
     def _add_weighted(self, block: Block, out: Floats, learn: bool) -> None:
         """Prior and weighted terms into `out`, few enough rows at a time for their terms to stay in the cache."""

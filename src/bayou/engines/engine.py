@@ -15,6 +15,7 @@ from bayou.errors import UnsupportedError
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.schema import Growth, Schema
+from bayou.scorer import Node
 from bayou.views.view import AnyView
 
 
@@ -104,6 +105,13 @@ class Engine:
     def restore(self, arrays: Arrays) -> None:
         """Take a state given by `arrays`."""
         raise NotImplementedError
+
+    def scorer(self) -> Node:
+        """What `joint_log_proba` computes, as a graph of look-ups and sums, from the state as it is now."""
+        raise UnsupportedError(
+            f"cannot be exported: {type(self).__name__} predicts by more than look-ups and sums; export one of its "
+            "members, or NaiveBayes or HoeffdingTree learned on the same rows"
+        )
 
     def parts(self) -> Mapping[str, Engine | AnyView]:
         """Inner engines and views; the arrays of part `name` are called `name.…` in `arrays`."""

@@ -13,6 +13,7 @@ from bayou.block import Block, Floats
 from bayou.engines.engine import Engine, row_count, under
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
+from bayou.scorer import Node, silent
 from bayou.views.view import AnyView, next_point
 
 
@@ -102,6 +103,13 @@ class Views(Engine):
                 view.refresh_if_stale()
             view.add_log_prob(block, out)
         return out
+
+    def scorer(self) -> Node:
+        self.refresh_stale()
+        so_far: Node = silent(self.n_classes)
+        for view in self.busy:
+            so_far = view.add_to_scorer(so_far)
+        return so_far
 
     def refresh(self) -> None:
         for view in self.views.values():

@@ -8,8 +8,21 @@ import numpy as np
 
 from bayou.block import Block, Floats, Index
 from bayou.engines.views import Views
+from bayou.kernels.weights import LEAST
 from bayou.rates import Experts
 from bayou.readings.intervals import IntervalReading
+from bayou.readings.prior import ANY_ROW
+from bayou.scorer import (
+    Constant,
+    Node,
+    Sum,
+    added,
+    clipped,
+    pointwise_information,
+    says_nothing,
+    scaled,
+    total,
+)
 from bayou.summaries.weights import Weights
 from bayou.views.column_terms import (
     COLUMN_VIEWS,
@@ -99,6 +112,46 @@ class WeightedViews(Views):
         return self.weights.learn(
             stacked(terms), units, prior, prior, edges, y, block.w, index, as_pmi
         )  # fmt: skip
+
+    def scorer(self) -> Node:
+        self.refresh_stale()
+        if isinstance(self.weights.rate, Experts):
+            return self._experts_scorer()
+        prior = np.zeros((1, self.n_classes))
+        self.views["classes"].add_log_prob(ANY_ROW, prior)
+        columns = [self.views[name].scorer_columns() for name in COLUMN_VIEWS]
+        joint = total(Constant(prior[0]), columns[0], columns[1], *([text] for text in columns[2]))
+        units = np.zeros((1, len(columns[0]) if self._needs_units() else 0))
+        self.views["numeric"].fill_units(units)
+        scale = dict(enumerate(units[0].tolist()))
+        inputs: list[Node] = []
+        for j, node in enumerate([*columns[0], *columns[1], *columns[2]]):
+            if self.weights.rate.takes_pmi:
+                inputs.append(pointwise_information(node, prior[0], LEAST))
+            else:
+                inputs.append(clipped(node, scale.get(j, 0.0), LEAST, -LEAST))
+        deviations = np.broadcast_to(self.weights.weights, (len(inputs), self.n_classes))
+        weighted = [scaled(node, by) for node, by in zip(inputs, deviations, strict=True)]
+        return Sum(
+            (added(joint, self.weights.bias[0]), *(node for node in weighted if not says_nothing(node)))
+        )
+
+    def _experts_scorer(self) -> Node:
+        """The experts that are heard, each a weighted naive Bayes, and their mixture."""
+        prior = np.zeros((1, self.n_classes))
+        self.views["classes"].add_log_prob(ANY_ROW, prior)
+        intervals = self._pmi_intervals()
+        numeric = (
+            self._as_pmi(self.views["numeric"].scorer_columns(), prior[0])
+            if intervals is None
+            else intervals.tables_of_columns(intervals.pmi_table)
+        )
+        others = [node for name in COLUMN_VIEWS[1:] for node in self.views[name].scorer_columns()]
+        inputs = [*numeric, *self._as_pmi(others, prior[0])]
+        return self.weights.experts_scorer(inputs, prior[0])
+
+    def _as_pmi(self, columns: list[Node], prior: Floats) -> list[Node]:
+        return [pointwise_information(node, prior, LEAST) for node in columns]
 
     def _needs_units(self) -> bool:
         """Densities are measured in units of their column only where the inputs would depend on them."""

@@ -18,6 +18,7 @@ from bayou.ensembles.ensemble import Ensemble, classifier_or
 from bayou.errors import SchemaError
 from bayou.kernels.poisson import poisson_weights
 from bayou.kernels.votes import log_votes
+from bayou.scorer import Chosen, LogSoftmax, Mixture, Node
 
 
 class Bagging(Ensemble):
@@ -111,6 +112,12 @@ class BaggedMembers(Members):
 
     def joint_log_proba(self, block: Block) -> Floats:
         return self._votes(self.ask(lambda member: member.joint_log_proba(block), block.n))
+
+    def scorer(self) -> Node:
+        joint = [member.scorer() for member in self.members]
+        order = self.class_order()
+        votes = tuple(Chosen(node, order) if self.hard else LogSoftmax(node) for node in joint)
+        return Mixture(votes, np.zeros(len(votes)))
 
     def _votes(self, joint: Floats) -> Floats:
         out = np.empty(joint.shape[1:])

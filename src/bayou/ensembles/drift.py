@@ -19,6 +19,7 @@ from bayou.kernels.adwin import watch
 from bayou.kernels.votes import losses
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
+from bayou.scorer import Node
 
 SIZES = 48  # bucket sizes 1, 2, 4 ...: more rows than any stream has
 LATEST = 1000  # drifts whose rows are remembered
@@ -189,6 +190,10 @@ class RestartingMember(Members):
 
     def joint_log_proba(self, block: Block) -> Floats:
         answer: Floats = self.members[0].joint_log_proba(block)
+        return answer
+
+    def scorer(self) -> Node:
+        answer: Node = self.members[0].scorer()
         return answer
 
     def scale(self, factor: float) -> None:

@@ -16,6 +16,7 @@ from bayou.ensembles.ensemble import Ensemble, classifier_or
 from bayou.errors import SchemaError
 from bayou.laws import MergeLaw
 from bayou.schema import Schema
+from bayou.scorer import Node
 
 STEPS = 16  # decays per half-life
 
@@ -93,6 +94,10 @@ class FadingMember(Members):
 
     def joint_log_proba(self, block: Block) -> Floats:
         answer: Floats = self.members[0].joint_log_proba(block)
+        return answer
+
+    def scorer(self) -> Node:
+        answer: Node = self.members[0].scorer()
         return answer
 
     def merge(self, other: Self) -> None:

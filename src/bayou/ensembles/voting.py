@@ -18,6 +18,7 @@ from bayou.errors import SchemaError
 from bayou.kernels.votes import log_votes, running_weights
 from bayou.protocols import Arrays
 from bayou.schema import Schema
+from bayou.scorer import Chosen, LogSoftmax, Mixture, Node, added
 from bayou.summaries.array_summary import move
 
 
@@ -124,6 +125,15 @@ class VotingMembers(Members):
         out = self._votes(joint, self._now(block.n))
         self._tilt(out, np.flatnonzero(self.seen))
         return out
+
+    def scorer(self) -> Node:
+        joint, order = [member.scorer() for member in self.members], self.class_order()
+        votes = tuple(Chosen(node, order) if self.hard else LogSoftmax(node) for node in joint)
+        with np.errstate(divide="ignore"):
+            voted = Mixture(votes, np.log(self._now(1)[0]))
+        tilt = np.zeros((1, self.n_classes))
+        self._tilt(tilt, np.flatnonzero(self.seen))
+        return added(voted, tilt[0]) if tilt.any() else voted
 
     def _now(self, rows: int) -> Floats:
         """[n, M] the weights as they are."""

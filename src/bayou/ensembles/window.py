@@ -16,6 +16,7 @@ from bayou.ensembles.ensemble import Ensemble, classifier_or
 from bayou.errors import SchemaError, UnsupportedError
 from bayou.laws import MergeLaw
 from bayou.schema import Schema
+from bayou.scorer import Node
 
 
 class Window(Ensemble):
@@ -116,4 +117,8 @@ class Panes(Members):
 
     def joint_log_proba(self, block: Block) -> Floats:
         answer: Floats = self._total.joint_log_proba(block)
+        return answer
+
+    def scorer(self) -> Node:
+        answer: Node = self._total.scorer()
         return answer

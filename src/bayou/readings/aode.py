@@ -11,8 +11,10 @@ from bayou.kernels.aode import add_aode, fill_aode
 from bayou.kernels.collection import mark_no_missing
 from bayou.readings.collection import GRAIN
 from bayou.readings.joint_rows import OneDependent, read_direct, readings_predict_then_update
+from bayou.readings.joint_scorer import aode_scorer
 from bayou.readings.kept import kept
 from bayou.readings.live import LiveReader
+from bayou.scorer import Node
 from bayou.summaries.joint_counts import JointCounts
 from bayou.threads import over_ranges
 
@@ -51,6 +53,9 @@ class OneDependence(LiveReader[JointCounts]):
             )  # fmt: skip
 
         over_ranges(rows, n, 1 + GRAIN // max(1, m * m))
+
+    def add_to_scorer(self, summary: JointCounts, so_far: Node) -> Node:
+        return aode_scorer(summary.flushed(), self.alpha, self.min_count, so_far)
 
     def predict_then_update(self, summary: JointCounts, block: Block, out: Floats) -> None:
         readings_predict_then_update(

@@ -23,6 +23,7 @@ from bayou.readings.dichotomies import Dichotomies, Odds
 from bayou.readings.live import LiveReader
 from bayou.readings.logs import integer_logs
 from bayou.recipe import Recipe
+from bayou.scorer import Node, value_table
 from bayou.summaries.value_counts import ValueCounts
 from bayou.threads import over_ranges
 
@@ -107,6 +108,11 @@ class CategoricalEstimator(LiveReader[ValueCounts]):
         out = np.zeros((*block.codes.shape, summary.counts.shape[1]))
         table_terms(out, self.table(summary), summary.offsets, block.codes)
         return out
+
+    def scorer_columns(self, summary: ValueCounts) -> list[Node]:
+        table = self.table(summary)
+        places = zip(summary.offsets.tolist(), summary.sizes.tolist(), strict=False)
+        return [value_table(j, table[first : first + size]) for j, (first, size) in enumerate(places)]
 
     def draw(self, summary: ValueCounts, block: Block, rng: np.random.Generator) -> None:
         """Fill the nominal columns of a block from its rows' classes; a column nobody has met stays missing."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from bayou import scorer
 from bayou.block import Block, Codes, Floats, Index, Words
 from bayou.kernels.class_counts import add_vector
 from bayou.kernels.ecoc import odds_table, side_width
@@ -14,6 +15,7 @@ from bayou.kernels.value_counts import add_table
 from bayou.kernels.word_counts import add_words
 from bayou.readings.dichotomies import Dichotomies
 from bayou.readings.logs import integer_logs
+from bayou.scorer import Node, silent, total, value_table
 from bayou.summaries.word_counts import TextCounts, WordCounts
 from bayou.threads import over_ranges
 
@@ -107,6 +109,10 @@ class ValueOdds:
 
         over_ranges(rows, block.n, GRAIN)
 
+    def scorer(self) -> Node:
+        tables = [value_table(j, column.full_table()) for j, column in enumerate(self.columns)]
+        return total(silent(tables[0].width), tables) if tables else silent(0)
+
 
 @dataclass(frozen=True)
 class WordOdds:
@@ -122,6 +128,11 @@ class WordOdds:
             cells, places = np.unique(words.ids, return_inverse=True)
             few = Words(words.indptr, places.astype(np.int32), words.counts)
             _add_words(out, column.table(cells.astype(np.int64)), few, False)
+
+    def scorer(self) -> Node:
+        tables = [column.full_table() for column in self.columns]
+        words = [scorer.Words(j, np.zeros(table.shape[1]), table, False) for j, table in enumerate(tables)]
+        return total(silent(words[0].width), *([column] for column in words)) if words else silent(0)
 
 
 def _add_words(out: Floats, table: Floats, words: Words, binary: bool) -> None:
@@ -142,6 +153,10 @@ class DocumentOdds:
         for (table, base), words in zip(self.tables, block.words, strict=True):
             add_vector(out, base)
             _add_words(out, table, words, self.binary)
+
+    def scorer(self) -> Node:
+        words = [scorer.Words(j, base, table, self.binary) for j, (table, base) in enumerate(self.tables)]
+        return total(silent(words[0].width), *([column] for column in words)) if words else silent(0)
 
     @staticmethod
     def of(

@@ -10,9 +10,11 @@ from bayou.block import Block, Codes, Floats
 from bayou.kernels.collection import mark_no_missing
 from bayou.kernels.collection_table import add_collection, fill_tables
 from bayou.readings.joint_rows import read_direct, readings_predict_then_update
+from bayou.readings.joint_scorer import collection_scorer
 from bayou.readings.kept import kept
 from bayou.readings.live import LiveReader
 from bayou.readings.parent_sets import Forests, ParentSets, ParentSetTable
+from bayou.scorer import Node
 from bayou.summaries.joint_counts import JointCounts
 from bayou.threads import over_ranges
 
@@ -36,6 +38,10 @@ class CollectionReader(LiveReader[JointCounts]):
     def add_log_prob(self, summary: JointCounts, block: Block, out: Floats) -> None:
         s = summary.flushed()
         add_terms(s, self.parent_sets_of(s), self.alpha, s.codes_of(block), out)
+
+    def add_to_scorer(self, summary: JointCounts, so_far: Node) -> Node:
+        s = summary.flushed()
+        return collection_scorer(s, self.parent_sets_of(s), self.alpha, so_far)
 
     def predict_then_update(self, summary: JointCounts, block: Block, out: Floats) -> None:
         readings_predict_then_update(

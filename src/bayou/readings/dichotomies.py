@@ -8,8 +8,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from bayou.block import Block, Floats
+from bayou.errors import UnsupportedError
 from bayou.kernels.class_counts import add_vector
 from bayou.kernels.ecoc import add_difference, add_folded, prior_odds
+from bayou.scorer import Constant, Folded, Node, silent, total
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,11 @@ class Dichotomies:
         """float64[2 m, K], both sides of all columns: + of column b in row 2 b, - below it."""
         return np.ascontiguousarray(self.dichotomies.transpose(2, 0, 1).reshape(2 * self.columns, -1))
 
+    def of_pairs(self) -> Floats:
+        """float64[2 m, width], from what both sides of all columns say to what readings give."""
+        differences: Floats = np.kron(np.eye(self.columns), np.array([[1.0], [-1.0]]))
+        return np.asarray(differences @ self.fold) if len(self.fold) else differences
+
     def sums(self, counts: Floats) -> Floats:
         """float64[cells, 2 m], the counts [cells, K] of both sides of all columns, classes added in storage order."""
         out = np.zeros((len(counts), 2 * self.columns))
@@ -64,6 +71,9 @@ class Odds(Protocol):
     def add(self, block: Block, out: Floats) -> None:
         """out[n, width] += log p(x | +) - log p(x | -), column by column or folded."""
 
+    def scorer(self) -> Node:
+        """The same as a node of a scorer."""
+
 
 @runtime_checkable
 class RegroupedReading(Protocol):
@@ -81,6 +91,9 @@ class VectorOdds:
 
     def add(self, block: Block, out: Floats) -> None:
         add_vector(out, self.vector)
+
+    def scorer(self) -> Node:
+        return Constant(self.vector)
 
 
 def prior_of_dichotomies(weight: Floats, alpha: float, dichotomies: Dichotomies) -> VectorOdds:
@@ -106,6 +119,12 @@ class ColumnOdds:
             margins[:, b] = both[:, 0] - both[:, 1]
         self.dichotomies.put(out, margins)
 
+    def scorer(self) -> Node:
+        raise UnsupportedError(
+            "cannot be exported: the code reads every column of its matrix by itself here; with the default smoothing, "
+            "numeric='auto', 'gk' or 'gaussian' and nominal='counts' it does not"
+        )
+
 
 @dataclass(frozen=True)
 class PairedOdds:
@@ -120,3 +139,8 @@ class PairedOdds:
         self.reading.add_log_prob(block, both)
         add_difference(margins, both)
         self.dichotomies.put(out, margins)
+
+    def scorer(self) -> Node:
+        matrix = self.dichotomies.of_pairs()
+        pairs = total(silent(len(matrix)), self.reading.scorer_columns())
+        return Folded(pairs, matrix, np.zeros(matrix.shape[1]))

@@ -11,6 +11,7 @@ import numpy as np
 from bayou.align import Alignment, Axis
 from bayou.block import Block, Codes, Floats, Index
 from bayou.checks import counts, finite, parts, require
+from bayou.errors import UnsupportedError
 from bayou.kernels.intervals import fill_log_table
 from bayou.kernels.value_groups import add_groups, group_codes, group_terms
 from bayou.protocols import Arrays
@@ -18,6 +19,7 @@ from bayou.readings.categorical import CategoricalEstimator, MEstimate
 from bayou.readings.dichotomies import Dichotomies, Odds, PairedOdds
 from bayou.readings.modl_groups import Grouping, MODLGroups
 from bayou.schema import Kind, Schema
+from bayou.scorer import Node, value_table
 from bayou.summaries.array_summary import move
 from bayou.summaries.count_min import CountMin
 from bayou.summaries.heavy_hitters import HeavyHitters
@@ -268,6 +270,21 @@ class GroupReading:
         out = np.zeros((*values.shape, self.table.shape[1]))
         group_terms(out, self.table, self.keys, self.row_of, self.offsets, self.rest, values)
         return out
+
+    def scorer_columns(self) -> list[Node]:
+        if self.hashed:
+            raise UnsupportedError(
+                "cannot be exported: values are known by their hash; nominal='counts' exports"
+            )
+        return [self._scorer_column(j) for j in range(len(self.rest))]
+
+    def _scorer_column(self, j: int) -> Node:
+        """Values as cells, each with what its group says; values that are not listed have the rest's."""
+        keys, rows = (a[self.offsets[j] : self.offsets[j + 1]] for a in (self.keys, self.row_of))
+        rest = self.table[self.rest[j]]
+        values = np.tile(rest, (int(keys.max(initial=0)), 1))
+        values[keys - 1] = self.table[rows]
+        return value_table(j, values, rest)
 
     def free_parameters(self) -> Floats:
         """[d] groups of each column but one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -22,6 +23,7 @@ from bayou.readings.categorical import MEstimate
 from bayou.readings.dichotomies import ColumnOdds, Dichotomies, Odds, PairedOdds
 from bayou.readings.modl import MODL
 from bayou.readings.partition import Discretiser, Partition, Partitions, offsets_of
+from bayou.scorer import Node, interval_table
 from bayou.summaries.array_summary import move
 from bayou.threads import over_ranges, ranges
 
@@ -215,6 +217,16 @@ class IntervalReading:
         out = np.zeros((*block.numeric.shape, self.table.shape[1]))
         interval_terms(out, self.table, parts.cuts, parts.offsets, block.numeric)
         return out
+
+    def scorer_columns(self) -> list[Node]:
+        return self.tables_of_columns(self.table)
+
+    def tables_of_columns(self, table: Floats) -> list[Node]:
+        """What a table float64[P or more, K] over the intervals says, column by column, as nodes of a scorer."""
+        cuts = self.partitions.cuts
+        return [
+            interval_table(j, cuts[a : b - 1], table[a:b]) for j, (a, b) in enumerate(pairwise(self.parts))
+        ]
 
     def informative_columns(self) -> Index:
         """Columns of more than one interval; the others say nothing until the next search."""

@@ -12,6 +12,7 @@ from bayou.errors import UnsupportedError
 from bayou.kernels.kernel_density import add_tiles
 from bayou.protocols import Summary
 from bayou.readings.dichotomies import ColumnOdds, Dichotomies, Odds
+from bayou.scorer import Node, total
 
 S = TypeVar("S", bound=Summary)
 
@@ -49,6 +50,17 @@ class LiveReader(Generic[S]):
             terms.append(self.terms(summary, row))
             summary.update(row)
         return np.concatenate(terms) if terms else self.terms(summary, block)
+
+    def scorer_columns(self, summary: S) -> list[Node]:
+        """What each column adds, as nodes of a scorer; see `bayou.scorer`."""
+        raise UnsupportedError(
+            f"cannot be exported: {type(self).__name__} does not say what its columns add as look-ups and sums; "
+            "numeric='auto' and nominal='counts' do"
+        )
+
+    def add_to_scorer(self, summary: S, so_far: Node) -> Node:
+        """`so_far` with what the reader adds, summed up as `add_log_prob` does."""
+        return total(so_far, self.scorer_columns(summary))
 
     only_looks = False  # whether predicting changes nothing at all, not even what is kept for later
     has_units = False  # whether terms are densities, which depend on the units of their columns

@@ -97,6 +97,17 @@ class ParentSetTable:
         return prod(max(1, size) for size in (self.ends[:, 3] - self.ends[:, 0]).tolist())
 
 
+@dataclass(frozen=True, eq=False)
+class SetTermTable:
+    """Terms sorted by child, flat, as the kernel wants them; see `bayou.kernels.set_counts`."""
+
+    child: Index
+    starts: Index
+    members: Index
+    base: Index
+    u: Floats
+
+
 def _plan(sets: Index) -> NDArray[np.uint64]:
     """Where the cells of each set are found: see `ParentSetTable`."""
     down = -np.sort(-sets, axis=1)  # columns from the last to the first, -1 behind

@@ -13,11 +13,25 @@ from bayou.kernels.class_counts import add_prior, add_vector, count_classes, pri
 from bayou.readings.dichotomies import Dichotomies, Odds, VectorOdds, prior_of_dichotomies
 from bayou.readings.live import LiveReader
 from bayou.schema import Label
+from bayou.scorer import Node, added
 from bayou.summaries.class_counts import ClassCounts
+
+ANY_ROW = Block(np.empty((1, 0)), np.empty((1, 0), dtype=np.int32), (), np.full(1, -1, np.int32), np.ones(1))
+
+
+class PriorReader(LiveReader[ClassCounts]):
+    """Base of readers of class counts: they say the same of every row."""
+
+    __slots__ = ()
+
+    def add_to_scorer(self, summary: ClassCounts, so_far: Node) -> Node:
+        vector = np.zeros((1, len(summary.weight)))
+        self.add_log_prob(summary, ANY_ROW, vector)
+        return added(so_far, vector[0])
 
 
 @dataclass(frozen=True)
-class CountedPrior(LiveReader[ClassCounts]):
+class CountedPrior(PriorReader):
     """log P(c) = log(N_c + alpha) - log(N + alpha k): empirical with alpha = 0, Laplace with alpha = 1.
 
     k is the number of classes with weight, or the declared number if larger. A class without weight that
@@ -38,7 +52,7 @@ class CountedPrior(LiveReader[ClassCounts]):
 
 
 @dataclass(frozen=True)
-class GivenPrior(LiveReader[ClassCounts]):
+class GivenPrior(PriorReader):
     """The user's own class probabilities, in the order in which the classes are declared."""
 
     probabilities: tuple[float, ...]
@@ -55,7 +69,7 @@ class GivenPrior(LiveReader[ClassCounts]):
 
 
 @dataclass(frozen=True)
-class Possible(LiveReader[ClassCounts]):
+class Possible(PriorReader):
     """No preference among the classes that have weight; the others are impossible."""
 
     def add_log_prob(self, summary: ClassCounts, block: Block, out: Floats) -> None:

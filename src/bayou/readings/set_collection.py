@@ -9,9 +9,11 @@ import numpy as np
 
 from bayou.block import Block, Floats, Index
 from bayou.kernels.set_counts import add_sets
+from bayou.readings.joint_scorer import sets_scorer
 from bayou.readings.kept import kept
 from bayou.readings.live import LiveReader
-from bayou.readings.parent_sets import SuperParents
+from bayou.readings.parent_sets import SetTermTable, SuperParents
+from bayou.scorer import Node
 from bayou.summaries.set_counts import ColumnSets, SetCounts
 
 SetTerm = tuple[int, tuple[int, ...], float]  # child, parents, weight
@@ -50,17 +52,6 @@ class LeanSuperParents:
         return [(i, tuple(x for x in (p, q) if x >= 0), u) for i, p, q, u in terms]
 
 
-@dataclass(frozen=True, eq=False)
-class SetTermTable:
-    """Terms sorted by child, flat, as the kernel wants them; see `bayou.kernels.set_counts`."""
-
-    child: Index
-    starts: Index
-    members: Index
-    base: Index
-    u: Floats
-
-
 @dataclass(frozen=True)
 class SetReader(LiveReader[SetCounts]):
     r"""The vote of all networks with these parent sets, $\sum_i \log \sum_{pa \in PA_i} u_{i,pa} P(x_i | c, pa)$."""
@@ -78,6 +69,11 @@ class SetReader(LiveReader[SetCounts]):
             out, s.singles, s.pairs, s.wide, s.layout, s.sizes, s.width, s.codes_of(block),
             t.child, t.starts, t.members, t.base, t.u, self.alpha, s.nominal,
         )  # fmt: skip
+
+    def add_to_scorer(self, summary: SetCounts, so_far: Node) -> Node:
+        s = summary.flushed()
+        assert isinstance(s, SetCounts)
+        return sets_scorer(s, self.terms_of(s), self.alpha, so_far)
 
     def terms_of(self, s: SetCounts) -> SetTermTable:
         """The terms over the columns met so far, made once per order of the columns; the others have {}."""

@@ -9,6 +9,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import NDArray
 
+from bayou import scorer
 from bayou.block import Block, Floats, Words
 from bayou.errors import SchemaError
 from bayou.kernels.class_counts import add_vector
@@ -25,6 +26,7 @@ from bayou.readings.dichotomies import Dichotomies, Odds
 from bayou.readings.kept import kept
 from bayou.readings.live import LiveReader
 from bayou.readings.logs import integer_logs
+from bayou.scorer import Node, total
 from bayou.summaries.mark import Mark
 from bayou.summaries.word_counts import TextCounts, WordCounts
 from bayou.threads import over_ranges
@@ -77,6 +79,16 @@ class _Documents(LiveReader[WordCounts]):
             self._add(words, table, base, column)
             out[:, j] = column
         return out
+
+    def scorer_columns(self, summary: WordCounts) -> list[Node]:
+        tables = [self.table(text) for text in summary.texts]
+        return [
+            scorer.Words(j, base, table[: summary.texts[j].size], self.binary)
+            for j, (table, base) in enumerate(tables)
+        ]
+
+    def add_to_scorer(self, summary: WordCounts, so_far: Node) -> Node:
+        return total(so_far, *([column] for column in self.scorer_columns(summary)))
 
     def free_parameters(self, summary: WordCounts) -> Floats:
         return np.array([max(text.width - 1.0, 0.0) for text in summary.texts])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,9 +13,10 @@ from bayou.block import Block, Codes, Floats, Index
 from bayou.checks import require
 from bayou.errors import UnsupportedError
 from bayou.kernels.batch_weights import learn_batches
-from bayou.kernels.expert_scores import EXPERTS, HALF, MEAN, NAIVE, PERSISTENT
-from bayou.kernels.experts import learn_experts
+from bayou.kernels.expert_scores import EXPERTS, HALF, LAST, MEAN, NAIVE, PERSISTENT, QUARTER, TEMPERED
+from bayou.kernels.experts import LEAST_LIFT, learn_experts
 from bayou.kernels.weights import (
+    LEAST,
     RETURNS,
     RHO,
     RHO_SQUARES,
@@ -25,6 +26,7 @@ from bayou.kernels.weights import (
     SHIFT_MEAN,
     SHIFT_SQUARES,
     SPEED,
+    TAU,
     TAU_SQUARES,
     WEIGHT,
     WRONG,
@@ -42,6 +44,7 @@ from bayou.rates import (
     PaperRate,
     Rate,
 )
+from bayou.scorer import LogSoftmax, Mixture, Node, Sum, added, clipped, says_nothing, scaled, silent
 from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
 from bayou.summaries.state import declare, move
@@ -221,6 +224,57 @@ class Weights(ArraySummary):
             )  # fmt: skip
         return out
 
+    def experts_scorer(self, inputs: Sequence[Node], prior: Floats) -> Node:
+        """What `learn` says of rows without a label, where experts are mixed; inputs are those of the columns.
+
+        Every expert is a weighted sum of the inputs. That the last label changes the odds is worked out here, since it
+        stays the same for all rows that are scored.
+        """
+        rate = self.rate
+        assert isinstance(rate, Experts)
+        least = LEAST if rate.published else LEAST_LIFT
+        bounded = [clipped(node, least=least) for node in inputs]
+        evidence = _sum_of(inputs, len(prior))
+        heat_prior = np.zeros_like(prior) if rate.published else np.where(prior > -np.inf, prior, 0.0)
+
+        def tempered(factor: float) -> Node:
+            """naive Bayes, and `factor` times what is tempered."""
+            part = scaled(evidence, np.full(len(prior), 1.0 + factor))
+            return LogSoftmax(added(part, prior + factor * heat_prior))
+
+        def weighted(factors: Floats, bias: Floats) -> Node:
+            by = np.broadcast_to(factors, (len(inputs), len(prior)))
+            terms = [scaled(node, w) for node, w in zip(bounded, by, strict=True)]
+            return LogSoftmax(added(_sum_of(terms, len(prior)), prior + bias))
+
+        q = self.mixture_weights
+        trusted = rate.published or self.persists or self.scalars[RETURNS] ** 2 >= self.scalars[WEIGHT]
+        heard = {
+            a: q[a] for a in range(EXPERTS) if q[a] > 0.0 and (trusted or a not in (TEMPERED, LAST, MEAN))
+        }
+        makers: dict[int, Callable[[], Node]] = {
+            NAIVE: lambda: tempered(0.0),
+            TEMPERED: lambda: tempered(float(self.scalars[TAU])),
+            LAST: lambda: weighted(self.factors, self.bias[0]),
+            MEAN: lambda: weighted(self.mean_factors, self.bias[1]),
+            PERSISTENT: lambda: weighted(
+                self.factors, self.bias[0] + (1.0 + self.scalars[RHO]) * self._last_label_pmi(prior)
+            ),
+            HALF: lambda: tempered(-0.5),
+            QUARTER: lambda: tempered(-0.75),
+        }
+        log_weights = np.log(np.array(list(heard.values())))
+        return Mixture(tuple(makers[a]() for a in heard), log_weights)
+
+    def _last_label_pmi(self, prior: Floats) -> Floats:
+        """As the kernel `last_label_pmi`."""
+        last, out = int(self.last[0]), np.zeros(len(prior))
+        if last >= 0:
+            possible = prior > -np.inf
+            chance = (self.follows[last] + np.exp(prior)) / (self.follows[last].sum() + 1.0)
+            out[possible] = np.log(chance[possible]) - prior[possible]
+        return out
+
     def _rule(self) -> Floats:
         """Rate, horizon, power, whether adaptive, whether as pointwise mutual information."""
         rate = self.rate
@@ -319,6 +373,14 @@ class Weights(ArraySummary):
         room = self.rate.rows if isinstance(self.rate, MiniBatch) else 0
         require(len(arrays["labels"]) <= room, "more rows wait than a batch has")
         require(arrays["labels"].min(initial=0) >= 0, "a pending row has no label")
+
+
+def _sum_of(nodes: Sequence[Node], width: int) -> Node:
+    """Nodes added one after the other; those that say nothing are left out."""
+    speaking = tuple(node for node in nodes if not says_nothing(node))
+    if not speaking:
+        return silent(width)
+    return speaking[0] if len(speaking) == 1 else Sum(speaking)
 
 
 _SUMMED_SCALARS = (WEIGHT, TAU_SQUARES, SHIFT_SQUARES, RHO_SQUARES, RETURNS)

@@ -16,8 +16,10 @@ from bayou.kernels.track_record import draw_rows, record_rows
 from bayou.protocols import Arrays
 from bayou.readings.collection import add_terms, kept_terms
 from bayou.readings.joint_rows import Prior, readings_predict_then_update
+from bayou.readings.joint_scorer import collection_scorer
 from bayou.readings.parent_sets import Forests, NoParents, OneParent, ParentSets, ParentSetTable, SuperParents
 from bayou.readings.prior import CountedPrior
+from bayou.scorer import Node
 from bayou.summaries.joint_counts import JointCounts, moved_columns
 from bayou.summaries.track_record import ColumnRecord
 from bayou.views.recorded import RecordedView
@@ -89,6 +91,9 @@ class ChosenParent(RecordedView):
     def add_log_prob(self, block: Block, out: Floats) -> None:
         s = self.summary.flushed()
         add_terms(s, self.terms(), self.choice.alpha, s.codes_of(block), out)
+
+    def add_to_scorer(self, so_far: Node) -> Node:
+        return collection_scorer(self.summary.flushed(), self.terms(), self.choice.alpha, so_far)
 
     def predict_then_update(self, block: Block, out: Floats) -> None:
         self._predict_then_update(block, out)

@@ -11,10 +11,23 @@ from bayou.align import Alignment, canonical_order
 from bayou.block import Block, Floats, Index
 from bayou.kernels.class_counts import class_total, class_totals
 from bayou.kernels.splits import worth_splitting
-from bayou.kernels.tree import AT_MOST, MULTIWAY
-from bayou.kernels.tree_rows import OWN, predict_rows
+from bayou.kernels.tree import (
+    AT_MOST,
+    COLUMN,
+    FIRST,
+    LEAF,
+    MULTIWAY,
+    ONE_VALUE,
+    PARENT,
+    TEST,
+    USUAL,
+    VALUE,
+    WIDTH,
+)
+from bayou.kernels.tree_rows import ADAPTIVE_LEAF, BAYES, BAYES_LEAF, MAJORITY, OWN, predict_rows
 from bayou.readings.splits import Split, SplitRule, merits_of
 from bayou.schema import Kind, Schema, label_key
+from bayou.scorer import Branch, Cell, Constant, Interval, Node, Normal, Value, silent, total, value_table
 from bayou.summaries.leaf_statistics import Held, rooms
 from bayou.summaries.tree import Tree
 from bayou.threads import over_ranges
@@ -93,6 +106,60 @@ class GrowingTree(View[Tree]):
         columns = block.numeric.shape[1] + block.codes.shape[1]
         over_ranges(rows, block.n, 1 + GRAIN // max(1, columns * out.shape[1]))
         return leaves
+
+    def add_to_scorer(self, so_far: Node) -> Node:
+        """Tests as branches; what was added before is nothing, since a tree has no other view beside it."""
+        made: dict[int, Node] = {}
+        t = self.summary.nodes
+        for node in reversed(range(t.count)):  # children are born after their parents
+            made[node] = self._leaf_scorer(node) if t.nodes[node, TEST] == LEAF else self._branch(node, made)
+        return made[0]
+
+    def _branch(self, node: int, made: dict[int, Node]) -> Node:
+        t = self.summary.nodes
+        test, column, value, first, width, usual = t.nodes[
+            node, [TEST, COLUMN, VALUE, FIRST, WIDTH, USUAL]
+        ].tolist()
+        children = t.children(node)
+        cell: Cell
+        if test == AT_MOST:
+            cell = Interval(column, t.cuts[node : node + 1].copy())
+        elif test == ONE_VALUE:
+            cells = np.ones(self.schema.vocabulary_list(Kind.NOMINAL)[column].size, dtype=np.int64)
+            cells[value] = 0
+            cell = Value(column, cells, 1)
+        else:
+            place = {child: i for i, child in enumerate(children)}
+            cell = Value(column, np.array([place.get(int(c), -1) for c in t.branches[first : first + width]]))
+        return Branch(cell, tuple(made[child] for child in children), children.index(usual))
+
+    def _leaf_scorer(self, leaf: int) -> Node:
+        """What `predict_rows` gives a row at this leaf."""
+        t, s, kind = self.summary.nodes, self.summary.statistics, self.growth.kind
+        at = leaf
+        while at > 0 and not class_total(t.weight[at]) > 0.0:
+            at = int(t.nodes[at, PARENT])  # the nearest that has weight
+        with np.errstate(divide="ignore", invalid="ignore"):
+            score = np.log(t.weight[at]) - (np.log(class_total(t.weight[at])) if t.weight[at].any() else 0.0)
+        bayes = kind == BAYES_LEAF or (
+            kind == ADAPTIVE_LEAF and not t.track[leaf, MAJORITY] > t.track[leaf, BAYES]
+        )
+        slot = self.summary.slot(leaf)
+        if not bayes or slot < 0:
+            return Constant(score)
+        peak, centre, half = s.tables[slot]
+        numeric = [
+            Normal(j, peak[:, j].copy(), centre[:, j].copy(), half[:, j].copy())
+            if peak[:, j].any() or half[:, j].any()
+            else silent(len(score))
+            for j in range(peak.shape[1])
+        ]
+        nominal = []
+        for j, (first, size) in enumerate(zip(s.offsets.tolist(), s.sizes, strict=False)):
+            here = slice(first, first + size)
+            values = np.where(s.known[slot, here, np.newaxis], s.above[slot, here] - s.below[slot, j], 0.0)
+            nominal.append(value_table(j, values))
+        return total(Constant(score), numeric, nominal)
 
     def _attempt(self, leaf: int, block: Block, at: int) -> None:
         """Split the leaf if the rule has a column for it."""

@@ -11,10 +11,13 @@ import numpy as np
 from bayou.align import Alignment, Axis
 from bayou.block import Block, Codes, Floats, Index
 from bayou.checks import counts, require
+from bayou.errors import UnsupportedError
 from bayou.protocols import Arrays, ColumnReading, Reading, SearchedReader, Summary
 from bayou.readings.categorical import CategoricalEstimator
 from bayou.readings.dichotomies import Dichotomies, Odds, RegroupedReading
 from bayou.readings.drawn_cells import draw_from_cells
+from bayou.readings.intervals import IntervalReading
+from bayou.scorer import Node, on_column, total, value_table
 from bayou.summaries.array_summary import move
 from bayou.summaries.value_counts import ValueCounts
 from bayou.views.view import AnyView, Searched
@@ -187,6 +190,42 @@ class LiveCells(Searched[S]):
 
     def column_terms(self, block: Block) -> Floats:
         return self._fill_fixed(block, self.smoothing.terms(self.cells, self._coded(block)))
+
+    def scorer_columns(self) -> list[Node]:
+        """Cells with their current weights; of fixed columns, what was found of them."""
+        columns = self._counted_columns()
+        for j, column in zip(self._fixed.tolist(), self._fixed_scorer(), strict=True):
+            columns[j] = column
+        return columns
+
+    def add_to_scorer(self, so_far: Node) -> Node:
+        return total(so_far, self._counted_columns(), self._fixed_scorer())
+
+    def _fixed_scorer(self) -> list[Node]:
+        if not len(self._fixed):
+            return []
+        columns = cast(FixedReading, self.reading).fixed_part.scorer_columns()
+        return [on_column(column, int(j)) for j, column in zip(self._fixed, columns, strict=True)]
+
+    def _counted_columns(self) -> list[Node]:
+        """What the cells say that are counted live; fixed columns say nothing here."""
+        table, first = self.smoothing.table(self.cells), self.cells.offsets
+        if isinstance(self.summary, ValueCounts):
+            return [self._values(j, table[first[j] : first[j + 1]]) for j in range(len(self.cells.sizes))]
+        if not isinstance(self.reading, IntervalReading):
+            raise UnsupportedError(
+                "cannot be exported: values are known by their hash; nominal='counts' exports"
+            )
+        table[self._cells_of_fixed()] = 0.0
+        return self.reading.tables_of_columns(table)
+
+    def _values(self, column: int, table: Floats) -> Node:
+        """What the values of a nominal column say: each by its group, or by its own cell where it has none yet."""
+        codes = np.full((int(self._own()[column]), len(self.cells.sizes)), -1, dtype=np.int32)
+        codes[:, column] = np.arange(len(codes))
+        n = len(codes)
+        block = Block(np.empty((n, 0)), codes, (), np.full(n, -1, np.int32), np.ones(n))
+        return value_table(column, table[self._coded(block).codes[:, column]])
 
     def terms_then_update(self, block: Block, units: Floats) -> Floats:
         terms = self.smoothing.terms_then_update(self.cells, self._coded(block), units)

@@ -11,8 +11,10 @@ from bayou.block import Block, Floats
 from bayou.protocols import Arrays
 from bayou.readings.collection import add_terms
 from bayou.readings.joint_rows import readings_predict_then_update
+from bayou.readings.joint_scorer import collection_scorer
 from bayou.readings.parent_sets import ParentSetTable
 from bayou.readings.structure import StructureSearch
+from bayou.scorer import Node
 from bayou.summaries.joint_counts import JointCounts, moved_columns
 from bayou.views.view import View
 
@@ -42,6 +44,9 @@ class SearchedCollection(View[JointCounts]):
     def add_log_prob(self, block: Block, out: Floats) -> None:
         s = self.summary.flushed()
         add_terms(s, self.terms, self.alpha, s.codes_of(block), out)
+
+    def add_to_scorer(self, so_far: Node) -> Node:
+        return collection_scorer(self.summary.flushed(), self.terms, self.alpha, so_far)
 
     def predict_then_update(self, block: Block, out: Floats) -> None:
         readings_predict_then_update(self.summary, lambda _: [self.terms], self.alpha, block, out[np.newaxis])

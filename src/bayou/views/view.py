@@ -30,6 +30,7 @@ from bayou.protocols import (
 )
 from bayou.readings.dichotomies import ColumnOdds, Dichotomies, Odds, RegroupedReading
 from bayou.readings.live import LiveReader
+from bayou.scorer import Node, total
 
 S = TypeVar("S", bound=Summary)
 
@@ -104,6 +105,16 @@ class View(Generic[S]):
 
     def fill_units(self, units: Floats) -> None:
         """The units as they stand."""
+
+    def scorer_columns(self) -> list[Node]:
+        """What each column of this view adds, as nodes of a scorer; see `bayou.scorer`."""
+        raise UnsupportedError(
+            f"cannot be exported: {type(self).__name__} does not say what its columns add as look-ups and sums"
+        )
+
+    def add_to_scorer(self, so_far: Node) -> Node:
+        """`so_far` with what this view adds, summed up as `add_log_prob` does."""
+        return total(so_far, self.scorer_columns())
 
     def free_parameters(self) -> Floats:
         """Free parameters per class, by column or the same for all."""
@@ -208,6 +219,12 @@ class Live(View[S]):
             return self.column_terms(block)
         return self.reader.terms_then_update(self.summary, block, units)
 
+    def scorer_columns(self) -> list[Node]:
+        return self.reader.scorer_columns(self.summary)
+
+    def add_to_scorer(self, so_far: Node) -> Node:
+        return self.reader.add_to_scorer(self.summary, so_far)
+
     @property
     def has_units(self) -> bool:  # type: ignore[override] # of the class elsewhere, of the reader here
         return self.reader.has_units
@@ -265,6 +282,9 @@ class Searched(View[S]):
         if not self.has_no_columns:
             self.update(block)
         return terms
+
+    def scorer_columns(self) -> list[Node]:
+        return cast(ColumnReading, self.reading).scorer_columns()
 
     def free_parameters(self) -> Floats:
         return cast(ColumnReading, self.reading).free_parameters()

@@ -1,0 +1,598 @@
+"""A scorer as C99: a header and a source without allocation, which need `<math.h>` alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from bayou.export.json import codes_to_cells
+from bayou.export.names import as_text, identifiers, texts
+from bayou.kernels.scrub import HUGE
+from bayou.scorer import (
+    Branch,
+    Cell,
+    Chosen,
+    Clipped,
+    Constant,
+    Exp,
+    FirstPossible,
+    Folded,
+    Input,
+    Interval,
+    Kernels,
+    Log,
+    LogSigmoid,
+    LogSoftmax,
+    Mixture,
+    Node,
+    Normal,
+    Pmi,
+    Scaled,
+    Scorer,
+    Sum,
+    Table,
+    Value,
+    Words,
+)
+
+KEYWORDS = (
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
+    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while"
+).split()
+
+DOUBLE = {
+    "BEYOND": repr(HUGE),
+    "FAR_AWAY": "1e144",
+    "SMALLEST": "2.2250738585072014e-308",
+    "FAINTEST": "1e-290",
+}
+FLOAT = {"BEYOND": "1e18f", "FAR_AWAY": "1e18f", "SMALLEST": "1.17549435e-38f", "FAINTEST": "1e-30f"}
+
+
+def to_c(scorer: Scorer, name: str = "model", single: bool = False) -> dict[str, str]:
+    """Header and source by file name; `name` begins every public name, `single` computes in float."""
+    (prefix,) = identifiers([name], KEYWORDS)
+    return {
+        f"{prefix}.h": _header(scorer, prefix, single),
+        f"{prefix}.c": Writer(scorer, prefix, single).source(),
+    }
+
+
+def literal(text: str) -> str:
+    r"""A C string: everything but plain letters, digits and blanks as octal bytes, so that nothing can end it.
+
+    >>> literal('a"b\\?'), literal("\n")
+    ('"a\\042b\\134\\077"', '"\\012"')
+    """
+    plain = (
+        chr(b) if chr(b).isascii() and (chr(b).isalnum() or chr(b) in " _-.,:+") else f"\\{b:03o}"
+        for b in text.encode()
+    )
+    return f'"{"".join(plain)}"'
+
+
+def comment(text: Any) -> str:
+    """Text for a comment: nothing in it can end the comment or the line."""
+    shown = (
+        as_text(text).encode("unicode_escape").decode("ascii").replace("*/", "*\\057").replace("/*", "\\057*")
+    )
+    return shown.replace("??", "?\\077")[:60].rstrip("\\")
+
+
+def _header(scorer: Scorer, prefix: str, single: bool) -> str:
+    real, guard = ("float" if single else "double"), f"{prefix.upper()}_H"
+    numeric, nominal, text = (scorer.inputs[kind] for kind in ("numeric", "nominal", "text"))
+    names = identifiers([one.name for one in (*numeric, *nominal, *text)], KEYWORDS)
+    fields: list[str] = []
+    for field, one in zip(names, (*numeric, *nominal, *text), strict=True):
+        if one.kind == "numeric":
+            fields.append(f"    {real} {field}; /* {comment(one.name)}; NAN: missing */")
+        elif one.kind == "nominal":
+            fields.append(f"    int {field}; /* {comment(one.name)}; from {prefix}_value, -1: missing */")
+        else:
+            fields.append(
+                f"    struct {prefix}_words {field}; /* {comment(one.name)}; ids from {prefix}_word */"
+            )
+    listed = "\n".join(f"/* {i}: {comment(label)} */" for i, label in enumerate(scorer.classes[:100]))
+    number = "\n".join(
+        f"#define {prefix.upper()}_{field.upper()} {i}"
+        for kind in (nominal, text)
+        for i, field in enumerate(
+            names[len(numeric) :][: len(nominal)] if kind is nominal else names[len(numeric) + len(nominal) :]
+        )
+    )
+    size = scorer.entries * (4 if single else 8)
+    return f"""/* {comment(scorer.model)}, exported by bayou: {scorer.entries:,} numbers, {size:,} bytes of tables. */
+#ifndef {guard}
+#define {guard}
+
+#define {prefix.upper()}_CLASSES {len(scorer.classes)}
+{listed}
+
+/* Words of a document: ids ascending, each once, with how often it occurs. */
+struct {prefix}_words {{
+    const int *ids;
+    const {real} *counts;
+    int n;
+}};
+
+struct {prefix}_row {{
+{chr(10).join(fields) or "    int unused;"}
+}};
+
+/* Numbers of the columns for {prefix}_value and {prefix}_word. */
+{number}
+
+/* Probabilities of the classes of one row; returns the number of the most probable one. */
+int {prefix}_predict(const struct {prefix}_row *row, {real} *proba);
+/* The label of a class, in UTF-8, {prefix}_label_length bytes and a 0. */
+const char *{prefix}_label(int label);
+int {prefix}_label_length(int label);
+/* The code of a value (of a word) in UTF-8, `length` bytes; -1 for one that says nothing. */
+int {prefix}_value(int column, const char *text, int length);
+int {prefix}_word(int column, const char *text, int length);
+
+#endif
+"""
+
+
+class Writer:
+    """Writes the source: constant tables, a function per cell and per node that is used, and the way in."""
+
+    def __init__(self, scorer: Scorer, prefix: str, single: bool) -> None:
+        self.scorer, self.prefix, self.single = scorer, prefix, single
+        self.real = "float" if single else "double"
+        self.suffix = "f" if single else ""
+        self.tables: list[str] = []
+        self.lines: list[str] = []
+        self.names = self._names()
+        self.cells = {id(cell): i for i, cell in enumerate(scorer.cells)}
+        self.nodes = {id(node): i for i, node in enumerate(scorer.nodes)}
+
+    def _names(self) -> dict[str, list[str]]:
+        kinds = ("numeric", "nominal", "text")
+        every = identifiers([one.name for kind in kinds for one in self.scorer.inputs[kind]], KEYWORDS)
+        found, at = {}, 0
+        for kind in kinds:
+            found[kind] = every[at : at + len(self.scorer.inputs[kind])]
+            at += len(found[kind])
+        return found
+
+    def source(self) -> str:
+        for cell in self.scorer.cells:
+            self._cell(cell)
+        for node in self.scorer.nodes:
+            self._node(node)
+        values = self._look_up("value", self.scorer.inputs["nominal"])
+        words = self._look_up("word", self.scorer.inputs["text"])
+        entry = self._entry()
+        about = f"/* {comment(self.scorer.model)}, exported by bayou; see {self.prefix}.h. */"
+        head = f'{about}\n#include "{self.prefix}.h"\n#include <math.h>\n'
+        return "\n".join([head, self._helpers(), *self.tables, *self.lines, values, words, entry])
+
+    def _helpers(self) -> str:
+        """What the nodes share, with the limits of the numbers computed in."""
+        limits = FLOAT if self.single else DOUBLE
+        text = HELPERS.replace("REAL", self.real).replace("SUFFIX", self.suffix)
+        for name, value in limits.items():
+            text = text.replace(name, value)
+        return text
+
+    def _entry(self) -> str:
+        p, k = self.prefix, len(self.scorer.classes)
+        root, order = self.nodes[id(self.scorer.root)], self._ints(self.scorer.order)
+        raw = [as_text(label) for label in self.scorer.classes]
+        labels = ", ".join(literal(text) for text in raw)
+        lengths = self._ints([len(text.encode()) for text in raw])
+        width = self.scorer.root.width
+        return f"""int {p}_predict(const struct {p}_row *row, {self.real} *proba)
+{{
+    {self.real} score[{max(width, 1)}], top = -INFINITY, sum = 0;
+    int best = 0, r;
+    node{root}(row, score);
+    for (r = 0; r < {k}; r++)
+        if (score[{order}[r]] > top)
+            top = score[{order}[r]];
+    for (r = 0; r < {k}; r++) {{
+        proba[r] = top > -INFINITY ? exp{self.suffix}(score[{order}[r]] - top) : 1;
+        sum += proba[r];
+    }}
+    for (r = 0; r < {k}; r++) {{
+        proba[r] /= sum;
+        if (proba[r] > proba[best])
+            best = r;
+    }}
+    return best;
+}}
+
+static const char *const labels[] = {{{labels}}};
+
+const char *{p}_label(int label) {{ return labels[label]; }}
+
+int {p}_label_length(int label) {{ return {lengths}[label]; }}
+"""
+
+    # -- tables --
+
+    def _reals(self, values: Iterable[float]) -> str:
+        """The name of a constant table of numbers."""
+        return self._table(self.real, [self._number(float(v)) for v in values])
+
+    def _ints(self, values: Iterable[int]) -> str:
+        return self._table("int", [str(int(v)) for v in values])
+
+    def _table(self, kind: str, listed: list[str]) -> str:
+        name, lines = f"t{len(self.tables)}", []
+        for at in range(0, len(listed), 8):
+            lines.append("    " + ", ".join(listed[at : at + 8]))
+        body = ",\n".join(lines) or "    0"
+        self.tables.append(f"static const {kind} {name}[] = {{\n{body}}};")
+        return name
+
+    def _number(self, value: float) -> str:
+        if self.single:
+            value = float(np.clip(value, -1e30, 1e30)) if np.isfinite(value) else value
+        if value != value or value in (np.inf, -np.inf):
+            return {np.inf: "INFINITY", -np.inf: "-INFINITY"}.get(value, "NAN")
+        return repr(float(np.float32(value)) if self.single else value) + self.suffix
+
+    # -- cells --
+
+    def _cell(self, cell: Cell) -> None:
+        number = self.cells[id(cell)]
+        if isinstance(cell, Interval):
+            column = self.names["numeric"][cell.column]
+            cuts = self._reals(cell.cuts)
+            body = f"return interval(row->{column}, {cuts}, {len(cell.cuts)});"
+        else:
+            assert isinstance(cell, Value)
+            column = self.names["nominal"][cell.column]
+            codes = codes_to_cells(cell, self.scorer.inputs["nominal"][cell.column])
+            inside = f"row->{column} >= 0 && row->{column} < {len(codes)}"
+            body = f"return {inside} ? {self._ints(codes)}[row->{column}] : -1;"
+        self.lines.append(f"static int cell{number}(const struct {self.prefix}_row *row) {{ {body} }}\n")
+
+    # -- nodes --
+
+    def _node(self, node: Node) -> None:
+        writers: dict[type[Node], Callable[[Any], str]] = {
+            Constant: self._constant, Table: self._lookup, Normal: self._normal, Kernels: self._kernels,
+            Words: self._words, Sum: self._sum, Scaled: self._scaled, Clipped: self._clipped, Pmi: self._pmi,
+            Log: self._log, Exp: self._exp,
+            LogSigmoid: self._log_sigmoid, LogSoftmax: self._log_softmax, Folded: self._folded, Chosen: self._chosen,
+            Mixture: self._mixture, FirstPossible: self._first, Branch: self._branch,
+        }  # fmt: skip
+        body = writers[type(node)](node)
+        row = "row" if "row" in body else "unused"
+        unused = "" if row == "row" else "    (void)unused;\n"
+        self.lines.append(
+            f"static void node{self.nodes[id(node)]}(const struct {self.prefix}_row *{row}, {self.real} *out)\n"
+            f"{{\n{unused}{body}}}\n"
+        )
+
+    def _call(self, node: Node, out: str) -> str:
+        return f"node{self.nodes[id(node)]}(row, {out});"
+
+    def _constant(self, node: Constant) -> str:
+        return f"    int c;\n    for (c = 0; c < {node.width}; c++)\n        out[c] = {self._reals(node.values)}[c];\n"
+
+    def _lookup(self, node: Table) -> str:
+        lines, at = ["    int c"], "0"
+        for i, cell in enumerate(node.cells):
+            lines[0] += f", c{i} = cell{self.cells[id(cell)]}(row)"
+            at = f"({at} * {cell.size} + c{i})" if i else "c0"
+        absent = " || ".join(f"c{i} < 0" for i in range(len(node.cells)))
+        values, missing = self._reals(node.values.ravel()), self._reals(node.missing)
+        w = node.width
+        lines[0] += f";\n    const {self.real} *from = {absent} ? {missing} : {values} + (long){at} * {w};"
+        return f"{lines[0]}\n    for (c = 0; c < {w}; c++)\n        out[c] = from[c];\n"
+
+    def _normal(self, node: Normal) -> str:
+        x = f"row->{self.names['numeric'][node.column]}"
+        limit = self._number(1e30 if self.single else 1e290)
+        return (
+            f"    int c;\n    const {self.real} x = {x};\n    for (c = 0; c < {node.width}; c++) {{\n"
+            f"        const {self.real} d = x - {self._reals(node.centre)}[c];\n"
+            f"        const {self.real} away = d * d * {self._reals(node.half)}[c];\n"
+            f"        out[c] = usable(x) ? {self._reals(node.peak)}[c] - (away < {limit} ? away : {limit}) : 0;\n"
+            f"    }}\n"
+        )
+
+    def _kernels(self, node: Kernels) -> str:
+        x, m = f"row->{self.names['numeric'][node.column]}", len(node.centres)
+        rounding = ""
+        p = self._number(node.precision)
+        if node.rounds:
+            f = self.suffix
+            rounding = (
+                f"    if (usable(x) && fabs{f}(x / {p}) < 4503599627370496.0{f})\n"
+                f"        x = rint{f}(x / {p}) * {p};\n"
+            )
+        centres, weights = self._reals(node.centres), self._reals(node.weights.ravel())
+        extra, widths = self._reals(node.extra), self._reals(node.widths)
+        least = self._number(float(np.log(node.floor)) if node.floor > 0 else -np.inf)
+        return (
+            f"    int c;\n    {self.real} x = {x};\n{rounding}    for (c = 0; c < {node.width}; c++) {{\n"
+            f"        const {self.real} found = usable(x) ? density(x, {centres}, {weights} + c * {m},\n"
+            f"            {extra}, {m}, {widths}[c], {self._number(0.5 * node.precision)}) : 0;\n"
+            f"        out[c] = found > {least} ? found : {least};\n    }}\n"
+        )
+
+    def _words(self, node: Words) -> str:
+        words = f"row->{self.names['text'][node.column]}"
+        w, values = node.width, self._reals(node.values.ravel())
+        times = f"({words}.counts[i] > 0 ? 1 : 0)" if node.binary else f"{words}.counts[i]"
+        return (
+            f"    int c, i;\n    for (c = 0; c < {w}; c++)\n        out[c] = {self._reals(node.base)}[c];\n"
+            f"    for (i = 0; i < {words}.n; i++)\n"
+            f"        if ({words}.ids[i] >= 0 && {words}.ids[i] < {len(node.values)})\n"
+            f"            for (c = 0; c < {w}; c++)\n"
+            f"                out[c] += {times} * {values}[(long){words}.ids[i] * {w} + c];\n"
+        )
+
+    def _sum(self, node: Sum) -> str:
+        lines = [f"    int c;\n    {self.real} part[{node.width}];\n    {self._call(node.parts[0], 'out')}\n"]
+        for part in node.parts[1:]:
+            lines.append(
+                f"    {self._call(part, 'part')}\n    for (c = 0; c < {node.width}; c++)\n"
+                f"        out[c] += part[c];\n"
+            )
+        return "".join(lines)
+
+    def _each(self, node: Any, expression: str) -> str:
+        """Every number of the part by an expression of out[c]."""
+        loop = f"    for (c = 0; c < {node.width}; c++)\n        out[c] = {expression};\n"
+        return f"    int c;\n    {self._call(node.part, 'out')}\n{loop}"
+
+    def _scaled(self, node: Scaled) -> str:
+        return self._each(node, f"out[c] * {self._reals(node.by)}[c]")
+
+    def _exp(self, node: Exp) -> str:
+        return self._each(node, f"exp{self.suffix}(out[c])")
+
+    def _log_sigmoid(self, node: LogSigmoid) -> str:
+        return self._each(
+            node,
+            f"(out[c] < 0 ? out[c] : 0) - log1p{self.suffix}(exp{self.suffix}(-fabs{self.suffix}(out[c])))",
+        )
+
+    def _unless_silent(self, node: Any, body: str, otherwise: str) -> str:
+        return (
+            f"    int c, says = 0;\n    {self._call(node.part, 'out')}\n"
+            f"    for (c = 0; c < {node.width}; c++)\n"
+            f"        says |= out[c] != 0;\n    for (c = 0; c < {node.width}; c++)\n"
+            f"        out[c] = says ? {body} : {otherwise};\n"
+        )
+
+    def _clipped(self, node: Clipped) -> str:
+        least, most, shift = (self._number(v) for v in (node.least, node.most, node.shift))
+        return self._unless_silent(
+            node, f"fmin{self.suffix}(fmax{self.suffix}(out[c] + {shift}, {least}), {most})", "0"
+        )
+
+    def _log(self, node: Log) -> str:
+        floor = self._number(-1e290)
+        return self._unless_silent(node, f"(out[c] > 0 ? log{self.suffix}(out[c]) : {floor})", "-INFINITY")
+
+    def _pmi(self, node: Pmi) -> str:
+        w, prior = node.width, self._reals(node.prior)
+        return (
+            f"    int c, says = 0;\n    {self.real} joint[{w}], whole;\n    {self._call(node.part, 'out')}\n"
+            f"    for (c = 0; c < {w}; c++) {{\n        joint[c] = out[c] + {prior}[c];\n"
+            f"        says |= out[c] != 0 && {prior}[c] > -INFINITY;\n    }}\n"
+            f"    whole = log_sum(joint, {w});\n"
+            f"    for (c = 0; c < {w}; c++)\n"
+            f"        out[c] = says ? fmax{self.suffix}(out[c] - whole, {self._number(node.least)}) : 0;\n"
+        )
+
+    def _log_softmax(self, node: LogSoftmax) -> str:
+        return f"    {self._call(node.part, 'out')}\n    log_softmax(out, {node.width});\n"
+
+    def _folded(self, node: Folded) -> str:
+        n, w = node.matrix.shape
+        matrix, bias = self._reals(node.matrix.ravel()), self._reals(node.bias)
+        return (
+            f"    int c, b;\n    {self.real} part[{max(n, 1)}];\n    {self._call(node.part, 'part')}\n"
+            f"    for (c = 0; c < {w}; c++) {{\n"
+            f"        out[c] = {bias}[c];\n        for (b = 0; b < {n}; b++)\n"
+            f"            out[c] += part[b] * {matrix}[b * {w} + c];\n    }}\n"
+        )
+
+    def _chosen(self, node: Chosen) -> str:
+        w, order = node.width, self._ints(node.order)
+        return (
+            f"    int c, best = {order}[0];\n    {self._call(node.part, 'out')}\n"
+            f"    for (c = 1; c < {w}; c++)\n"
+            f"        if (out[{order}[c]] > out[best])\n            best = {order}[c];\n"
+            f"    for (c = 0; c < {w}; c++)\n"
+            f"        out[c] = c == best && out[c] > -INFINITY ? 0 : -INFINITY;\n"
+        )
+
+    def _mixture(self, node: Mixture) -> str:
+        n, w, weights = len(node.parts), node.width, self._reals(node.log_weights)
+        calls = "".join(f"    {self._call(part, f'part[{i}]')}\n" for i, part in enumerate(node.parts))
+        return (
+            f"    int c, i;\n    {self.real} part[{n}][{w}], one[{n}];\n"
+            f"{calls}    for (c = 0; c < {w}; c++) {{\n"
+            f"        for (i = 0; i < {n}; i++)\n            one[i] = {weights}[i] + part[i][c];\n"
+            f"        out[c] = log_sum(one, {n});\n    }}\n"
+        )
+
+    def _first(self, node: FirstPossible) -> str:
+        lines = []
+        for part in node.parts[:-1]:
+            lines.append(
+                f"    {self._call(part, 'out')}\n    if (possible(out, {node.width}))\n        return;\n"
+            )
+        return "".join([*lines, f"    {self._call(node.parts[-1], 'out')}\n"])
+
+    def _branch(self, node: Branch) -> str:
+        lines = [f"    switch (cell{self.cells[id(node.cell)]}(row)) {{\n"]
+        for i, part in enumerate(node.parts):
+            if i != node.usual:
+                lines.append(f"    case {i}:\n        {self._call(part, 'out')}\n        break;\n")
+        return "".join(
+            [*lines, f"    default:\n        {self._call(node.parts[node.usual], 'out')}\n    }}\n"]
+        )
+
+    # -- names --
+
+    def _look_up(self, what: str, columns: tuple[Input, ...]) -> str:
+        """A function from a column and a text to a code, by bisection over sorted texts."""
+        cases = []
+        for j, column in enumerate(columns):
+            listed = texts(column.values, f"column {column.name!r}")
+            order = sorted(range(len(listed)), key=lambda i: listed[i].encode())
+            raw = [listed[i].encode() for i in order]
+            starts = self._ints(np.cumsum([0, *(len(r) for r in raw)]))
+            name = f"n{len(self.tables)}"
+            body = "".join("\n    " + literal(listed[i]) for i in order) or ' ""'
+            self.tables.append(f"static const char {name}[] ={body};")
+            cases.append(
+                f"    case {j}:\n        at = find({name}, {starts}, {len(raw)}, text, length);\n"
+                f"        return at < 0 ? {column.other} : {self._ints(order)}[at];\n"
+            )
+        unused = "" if columns else "    (void)text;\n    (void)length;\n    (void)at;\n"
+        return (
+            f"int {self.prefix}_{what}(int column, const char *text, int length)\n{{\n    int at = -1;\n"
+            f"{unused}"
+            f"    switch (column) {{\n{''.join(cases)}    default:\n        return -1;\n    }}\n}}\n"
+        )
+
+
+HELPERS = """
+#if defined(__GNUC__)
+#define MAY_BE_UNUSED __attribute__((unused))
+#else
+#define MAY_BE_UNUSED
+#endif
+
+static MAY_BE_UNUSED int usable(REAL x) { return fabsSUFFIX(x) <= (REAL)BEYOND; }
+
+static MAY_BE_UNUSED int interval(REAL x, const REAL *cuts, int n)
+{
+    int low = 0, high = n;
+    if (!usable(x))
+        return -1;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (x > cuts[middle])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static MAY_BE_UNUSED int possible(const REAL *v, int n)
+{
+    int i;
+    for (i = 0; i < n; i++)
+        if (v[i] > -INFINITY)
+            return 1;
+    return 0;
+}
+
+static MAY_BE_UNUSED REAL log_sum(const REAL *v, int n)
+{
+    REAL top = -INFINITY, sum = 0;
+    int i;
+    for (i = 0; i < n; i++)
+        if (v[i] > top)
+            top = v[i];
+    if (!(top > -INFINITY))
+        return top;
+    for (i = 0; i < n; i++)
+        sum += expSUFFIX(v[i] - top);
+    return top + logSUFFIX(sum);
+}
+
+static MAY_BE_UNUSED void log_softmax(REAL *v, int n)
+{
+    REAL top = -INFINITY, sum = 0;
+    int i;
+    for (i = 0; i < n; i++)
+        if (v[i] > top)
+            top = v[i];
+    if (!(top > -INFINITY))
+        return;
+    for (i = 0; i < n; i++)
+        sum += expSUFFIX(v[i] - top);
+    for (i = 0; i < n; i++)
+        v[i] = v[i] - top - logSUFFIX(sum);
+}
+
+static MAY_BE_UNUSED int find(const char *names, const int *starts, int n, const char *text, int length)
+{
+    int low = 0, high = n;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        const unsigned char *name = (const unsigned char *)names + starts[middle];
+        const int size = starts[middle + 1] - starts[middle];
+        int i = 0, order;
+        while (i < size && i < length && name[i] == (unsigned char)text[i])
+            i++;
+        order = i < size && i < length ? (int)name[i] - (int)(unsigned char)text[i] : size - length;
+        if (order == 0)
+            return middle;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return -1;
+}
+
+static MAY_BE_UNUSED REAL mass(REAL a, REAL b)
+{
+    const REAL root = (REAL)0.7071067811865476;
+    if (b - a < (REAL)1e-5)
+        return (b - a) * expSUFFIX((REAL)-0.5 * ((a + b) / 2) * ((a + b) / 2) - (REAL)0.9189385332046727);
+    if (a < 0)
+        return (erfSUFFIX(b * root) + erfSUFFIX(-a * root)) / 2;
+    return (erfcSUFFIX(a * root) - erfcSUFFIX(b * root)) / 2;
+}
+
+static MAY_BE_UNUSED REAL log_far_mass(REAL a, REAL b)
+{
+    REAL width, lost;
+    a = a < (REAL)FAR_AWAY ? a : (REAL)FAR_AWAY;
+    width = b > a ? (b - a < 6 ? b - a : 6) : 0;
+    if (width < (REAL)1e-5)
+        return (REAL)-0.5 * (a + width / 2) * (a + width / 2) - (REAL)0.9189385332046727
+            + logSUFFIX(width > (REAL)SMALLEST ? width : (REAL)SMALLEST);
+    lost = a / (a + width) * expSUFFIX(-width * (a + width / 2));
+    return (REAL)-0.5 * a * a - (REAL)0.9189385332046727 - logSUFFIX(a) + log1pSUFFIX(-lost);
+}
+
+static MAY_BE_UNUSED REAL density(REAL x, const REAL *centres, const REAL *weights, const REAL *extra, int m,
+    REAL width, REAL half)
+{
+    REAL total = 0, found = 0, best = -INFINITY, sum = 0;
+    int v, pass;
+    for (v = 0; v < m; v++)
+        if (weights[v] > 0) {
+            const REAL d = fabsSUFFIX(x - centres[v]);
+            const REAL own = extra[v] > 0 ? sqrtSUFFIX(width * width + extra[v]) : width;
+            total += weights[v];
+            if ((d - half) / own < 38)
+                found += weights[v] * mass((d - half) / own, (d + half) / own);
+        }
+    if (found > (REAL)FAINTEST * total)
+        return logSUFFIX(found) - logSUFFIX(total);
+    for (pass = 0; pass < 2; pass++)
+        for (v = 0; v < m; v++)
+            if (weights[v] > 0) {
+                const REAL d = fabsSUFFIX(x - centres[v]);
+                const REAL own = extra[v] > 0 ? sqrtSUFFIX(width * width + extra[v]) : width;
+                const REAL one = logSUFFIX(weights[v]) + log_far_mass((d - half) / own, (d + half) / own);
+                if (pass == 0)
+                    best = one > best ? one : best;
+                else
+                    sum += expSUFFIX(one - best);
+            }
+    return best + logSUFFIX(sum) - logSUFFIX(total);
+}
+"""

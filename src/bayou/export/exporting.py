@@ -1,0 +1,74 @@
+"""From a model to the files of an export."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bayou.errors import OptionError
+from bayou.export.scoring import MAX_ENTRIES, model_scorer
+
+LANGUAGES = ("json", "sql", "c", "js", "onnx")
+
+
+def export_model(
+    model: Any,
+    to: str,
+    *,
+    name: str = "model",
+    dialect: str = "duckdb",
+    table: str = "rows",
+    single: bool = False,
+    max_entries: int = MAX_ENTRIES,
+) -> dict[str, str | bytes]:
+    """The files of an export by name, the one to begin with last; text, but for ONNX.
+
+    Parameters
+    ----------
+    model
+        Any classifier whose prediction is look-ups and sums; others are refused with `UnsupportedError`.
+    to
+        `"json"`, `"sql"`, `"c"`, `"js"` or `"onnx"`.
+    name
+        What the files are called, and in C what all public names begin with.
+    dialect, table
+        Of SQL: `"duckdb"`, `"sqlite"` or `"postgresql"`, and the table whose rows are scored.
+    single
+        C and ONNX compute in float rather than in double.
+    max_entries
+        Refuse models whose tables hold more numbers.
+    """
+    if to not in LANGUAGES:
+        raise OptionError("unknown language", value=to, remedy=f"it is one of {', '.join(LANGUAGES)}")
+    scorer = model_scorer(model, max_entries)
+    if to == "sql":
+        from bayou.export.sql import to_sql
+
+        return {**to_sql(scorer, dialect, table, name=name)}
+    if to == "c":
+        from bayou.export.c import to_c
+
+        return {**to_c(scorer, name, single)}
+    if to == "js":
+        from bayou.export.js import to_js, to_page
+
+        return {f"{name}.html": to_page(scorer), f"{name}.mjs": to_js(scorer)}
+    if to == "onnx":
+        from bayou.export.onnx import to_onnx
+
+        return {f"{name}.onnx": to_onnx(scorer, single)}
+    from bayou.export.json import to_json
+
+    return {f"{name}.json": to_json(scorer)}
+
+
+def write_files(files: Mapping[str, str | bytes], folder: str | os.PathLike[str]) -> list[Path]:
+    """Write the files of an export into a folder; where they are."""
+    paths = []
+    for name, content in files.items():
+        path = Path(folder) / name
+        path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+        paths.append(path)
+    return paths

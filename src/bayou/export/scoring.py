@@ -1,0 +1,59 @@
+"""From a model to its scorer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayou.engines import Engine
+from bayou.errors import UnsupportedError
+from bayou.schema import Kind, Schema
+from bayou.scorer import Input, Scorer
+
+MAX_ENTRIES = 2_000_000  # numbers in tables: beyond this an export is no longer something to hand around
+
+
+def scorer_of(name: str, schema: Schema, engine: Engine, max_entries: int = MAX_ENTRIES) -> Scorer:
+    """The scorer of an engine over a schema; refuses what is larger than `max_entries` numbers.
+
+    The engine is refreshed where it is stale: pass a copy.
+    """
+    if schema.declared.hash_values:
+        raise UnsupportedError(
+            f"{name} cannot be exported: it keeps values by their hash, in sketches; nominal='counts' exports"
+        )
+    try:
+        root = engine.scorer()
+    except UnsupportedError as problem:
+        raise UnsupportedError(f"{name} {problem}") from None
+    order = engine.class_order().tolist()
+    classes = tuple(schema.classes.values[c] for c in order)
+    scorer = Scorer(name, inputs_of(schema), classes, tuple(order), root)
+    if scorer.entries > max_entries:
+        raise UnsupportedError(
+            f"{name} cannot be exported: its tables hold {scorer.entries:,} numbers, beyond "
+            f"max_entries={max_entries:,}; fewer columns, a coarser Grid(bins=...), a smaller "
+            "Declared(max_values=...) or a smaller tree make them smaller, and a larger max_entries allows them"
+        )
+    return scorer
+
+
+def inputs_of(schema: Schema) -> dict[str, tuple[Input, ...]]:
+    """The columns of a schema, by kind and in the order of their numbers."""
+    found = {}
+    for kind in Kind:
+        inputs = []
+        for name in schema.names(kind):
+            known = schema.vocabularies.get(name)
+            values = () if known is None else tuple(known.values)
+            inputs.append(
+                Input(name, kind.value, values, known.limit if known is not None and known.overflowed else -1)
+            )
+        found[kind.value] = tuple(inputs)
+    return found
+
+
+def model_scorer(model: Any, max_entries: int = MAX_ENTRIES) -> Scorer:
+    """The scorer of a model as it is now; looking changes nothing."""
+    with model.locked():
+        engine = model.engine.copy()
+    return scorer_of(type(model).__name__, model.schema_, engine, max_entries)
