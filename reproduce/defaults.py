@@ -4,8 +4,8 @@
     python -m reproduce.defaults --models TAN,AODE   only these classifiers
     python -m reproduce.defaults --tables            print the tables of what is recorded
 
-All sets with columns of `shared/data`, by `fit` on the training part. Small sets: ten stratified folds; the others:
-30 % held out, drawn by a seed (adult: its own test file). Of every set at most the first 10,000 rows. In file order the
+All sets with columns of `shared/data`, by `fit` on the training part. Small sets: three stratified folds; the others:
+30 % held out, drawn by a seed (adult: its own test file). Of every set at most the first 6,000 rows. In file order the
 training rows stand as in the file, else they are shuffled by a seed. A classifier that `depends_on_order` gets its rows
 in the order of a hash of what they hold, so that shuffling changes nothing (tests/classifiers/test_order.py): of these
 the file order is measured alone. Other settings than the default and the one before it are measured in one shuffle.
@@ -34,8 +34,8 @@ from reproduce.order import split
 from reproduce.sets import ALL, DATA, Rows, load
 
 RESULTS = Path(__file__).parent / "results" / "defaults.json"
-MOST = 10_000
-SMALL = 3_500  # up to so many rows, ten folds
+MOST = 6_000
+SMALL = 3_500  # up to so many rows, three folds
 ORDERS = ("file", "0", "1", "2")
 HEAVY = ("TC", "SPCr", "SPC", "ReadMany")  # count triples: not on Covertype and spambase
 TOO_HEAVY = ("covtype", "spambase")
@@ -110,7 +110,7 @@ def parts_of(name: str, rows: Rows) -> list[tuple[Rows, Rows]]:
     if len(rows) > SMALL:
         places = [split(rows)]
     else:
-        places = [(np.sort(a), np.sort(b)) for a, b in splits(pa.array(rows.labels), 10, 1, True, 0)]
+        places = [(np.sort(a), np.sort(b)) for a, b in splits(pa.array(rows.labels), 3, 1, True, 0)]
     return [(rows.take(a), rows.take(b)) for a, b in places]
 
 
@@ -172,7 +172,7 @@ def recorded(path: Path) -> dict[str, float]:
 
 
 def of(kept: Mapping[str, float], name: str, setting: str) -> tuple[float, float] | None:
-    """Accuracy in file order and mean over the shuffles that are recorded; one of them stands for all that are equal."""
+    """Accuracy in file order and mean over the recorded shuffles; one order stands for both if alone."""
     found = {order: kept[key] for order in ORDERS if (key := f"{name}: {setting}: {order}") in kept}
     if not found:
         return None

@@ -57,7 +57,7 @@ def row_hashes(table: Table, labels: Any) -> Hashes:
     return total
 
 
-def _cells(name: np.uint64, values: Hashes) -> Hashes:
+def _cells(name: np.uint64 | Hashes, values: Hashes) -> Hashes:
     """Hashes of cells: a column's name and values; 0 where missing."""
     return np.where(values == 0, np.uint64(0), mixed_bits(values ^ name))
 
@@ -104,5 +104,5 @@ def _are_numbers(values: Any) -> bool:
     if is_arrow(values):
         from pyarrow import types
 
-        return types.is_integer(values.type) or types.is_floating(values.type)
+        return bool(types.is_integer(values.type) or types.is_floating(values.type))
     return isinstance(values, list) and {float, int, type(None)}.issuperset(map(type, values))
