@@ -41,21 +41,7 @@ def hash_keys(labels: Sequence[Label]) -> NDArray[np.int64]:
     return keys
 
 
-def hashed_order(n: int, seed: int = 0, taught: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-    """Places of n rows in the order of a hash of (seed, row number): a shuffle that is the same everywhere.
-
-    Rows that teach nothing (`taught` is False) have no number and come last, as if they were absent.
-
-    >>> hashed_order(6), hashed_order(4, taught=np.array([True, False, True, True]))
-    (array([1, 4, 5, 0, 3, 2]), array([2, 0, 3, 1]))
-    """
-    start = _finalised(np.array([seed], dtype=np.uint64))
-    rows = np.arange(n) if taught is None else np.flatnonzero(taught)
-    order = rows[np.argsort(_finalised(start ^ np.arange(len(rows), dtype=np.uint64)), kind="stable")]
-    return order if taught is None else np.concatenate([order, np.flatnonzero(~taught)])
-
-
-def _finalised(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mixed_bits(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The finaliser of splitmix64: a bijection of 64 bits in which every bit depends on all."""
     z = z + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -36,7 +36,7 @@ def are_sentences(values: Sequence[object]) -> bool:
     (True, False)
     """
     looked_at = values[:SENTENCES]
-    words = sum(len(value.split()) for value in looked_at if isinstance(value, str))
+    words = sum(len(value.split()) for value in looked_at if isinstance(value, str | bytes))
     least = WORDS_OF_MANY if len(looked_at) == SENTENCES else WORDS_OF_FEW
     return len(looked_at) > 1 and words >= least * len(looked_at)
 

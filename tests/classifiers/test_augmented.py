@@ -20,7 +20,7 @@ TOLD = {"prior": "laplace", "order": COLUMNS}
 @pytest.mark.parametrize("number", range(3))
 def test_tan_rooted_at_the_first_column(number):
     query = VECTORS["queries"][number]
-    model = taught(TAN(**TOLD))
+    model = taught(TAN(**TOLD, interpolate=0))
     assert yes(model, query["query"]) == pytest.approx(query["TAN_root0"]["posterior"][0], rel=1e-13)
     parents = query["TAN_root0"]["parents"]
     assert model.parents_ == {
@@ -29,20 +29,66 @@ def test_tan_rooted_at_the_first_column(number):
 
 
 def test_tan_rooted_where_weka_roots_it():
-    model = taught(TAN(prior="laplace", order=["Humidity", "Outlook", "Temperature", "Wind"]))
+    model = taught(TAN(prior="laplace", order=["Humidity", "Outlook", "Temperature", "Wind"], interpolate=0))
     for query, want in zip(VECTORS["queries"], (0.622642, 0.9082, 0.7724), strict=True):
         assert yes(model, query["query"]) == pytest.approx(want, abs=5e-5)
 
 
 def test_a_column_whose_parent_is_missing_is_read_with_the_class_alone():
-    model = taught(TAN(**TOLD))
+    model = taught(TAN(**TOLD, interpolate=0))
     got = model.predict_proba_one({"Temperature": "Cool", "Humidity": "High"})["Yes"]
     cool, high = (10 / 16) * (4 / 12) * (1 / 5), (6 / 16) * (2 / 8) * (1 / 3)
     assert got == pytest.approx(cool / (cool + high), rel=1e-13)
 
 
+def test_a_tree_of_few_rows_is_mixed_with_the_class_alone():
+    """Two columns of 3 and 2 values and 2 classes: 12 cells, 14 rows; then as many rows again and again."""
+    for copies, share in ((1, 0.25), (4, 12 / 56), (100, 12 / 1400)):
+        names = ("Outlook", "Wind")
+        rows = [{name: row[name] for name in names} for row in RECORDS] * copies
+        model = TAN(prior="laplace", order=list(names)).fit(rows, LABELS * copies)
+        kept = model.engine.arrays()
+        assert kept["joint.reading.sets"].tolist() == [[0, -1, -1], [1, -1, -1], [1, 0, -1]]
+        assert kept["joint.reading.u"].tolist() == pytest.approx([1.0, share, 1.0 - share], rel=1e-15)
+        chance = {}
+        for label in ("No", "Yes"):
+            mine = [row for row, y in zip(rows, LABELS * copies, strict=True) if y == label]
+            sunny = [row for row in mine if row["Outlook"] == "Sunny"]
+            strong = [sum(row["Wind"] == "Strong" for row in some) for some in (mine, sunny)]
+            alone, given = (strong[0] + 1) / (len(mine) + 2), (strong[1] + 1) / (len(sunny) + 2)
+            chance[label] = (
+                (len(mine) + 1) * (len(sunny) + 1) / (len(mine) + 3) * (share * alone + (1 - share) * given)
+            )
+        got = model.predict_proba_one({"Outlook": "Sunny", "Wind": "Strong"})["Yes"]
+        assert got == pytest.approx(chance["Yes"] / sum(chance.values()), rel=1e-13)
+        assert model.parents_ == {"Outlook": None, "Wind": "Outlook"}
+
+
+def test_a_tree_of_noise_does_not_fall_below_the_majority():
+    """Columns of many values that tell nothing: a tree without more smoothing follows chance in its cells."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(6, size=(700, 9)).astype(str), (rng.random(700) < 0.3).astype(int)
+    train, test = slice(0, 250), slice(250, 700)
+    smooth, rough = (
+        TAN(interpolate=share).fit(X[train], y[train]).score(X[test], y[test]) for share in (0.25, 0)
+    )
+    assert smooth > rough
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.0, 2.0])
+def test_what_is_interpolated_is_a_share(share):
+    with pytest.raises(SchemaError, match="interpolate"):
+        TAN(interpolate=share).learn_one({"a": "x"}, "y")
+
+
+def test_a_kept_tree_is_mixed_by_the_rows_there_are_now():
+    X, y = np.random.default_rng(1).integers(2, size=(3000, 3)).astype(str), [0, 1] * 1500
+    model = TAN(delta=1e-9).fit(X, y)
+    assert model.engine.arrays()["joint.reading.u"].min() == pytest.approx(8 / 3000)
+
+
 def test_information_between_columns():
-    model = taught(TAN(**TOLD))
+    model = taught(TAN(**TOLD, interpolate=0))
     summary = model.engine.views["joint"].summary
     names = model.schema_.names("nominal")
     got = information(summary)
@@ -169,3 +215,13 @@ def test_a_network_that_is_far_better_replaces_the_one_kept():
 def test_delta_is_a_probability(delta):
     with pytest.raises(SchemaError, match="delta"):
         TAN(delta=delta).learn_one({"a": "x"}, "y")
+
+
+def test_a_forest_finds_what_pays_in_small_tables():
+    """Six classes, columns of eight values, 200 rows: 294 parameters at log(N)/2 cost more than any edge adds."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(6, size=200)
+    a = rng.integers(8, size=200)
+    X = np.stack([a, (a + y) % 8, rng.integers(8, size=200)], axis=1).astype(str)
+    assert FAN().fit(X, y).parents_["x0"] == "x1"
+    assert FAN("mdl").fit(X, y).parents_ == {"x0": None, "x1": None, "x2": None}

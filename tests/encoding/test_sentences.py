@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
-from bayou import NaiveBayes
+from bayou import NaiveBayes, WeightedNB, cross_validate, holdout, prequential
 from bayou.errors import TextWarning
 from bayou.schema import Declared
 
@@ -32,6 +35,51 @@ def test_a_batch_of_sentences_is_told(rows):
     (message,) = told(lambda: NaiveBayes().learn_many(rows, LABELS))
     assert "column 'note' holds sentences, such as 'win a great prize" in message
     assert "schema=Declared(columns={'note': 'text'})" in message
+
+
+DOORS = {
+    "columns": {"note": SENTENCES},
+    "objects": {"note": np.array(SENTENCES, dtype=object)},
+    "NumPy's strings": {"note": np.array(SENTENCES)},
+    "bytes": {"note": [s.encode() for s in SENTENCES]},
+    "pandas": pd.DataFrame({"note": SENTENCES}),
+    "pandas, categories": pd.DataFrame({"note": SENTENCES}).astype("category"),
+    "polars": pl.DataFrame({"note": SENTENCES}),
+    "polars, categories": pl.DataFrame({"note": SENTENCES}).with_columns(pl.col("note").cast(pl.Categorical)),
+    "Arrow": pa.table({"note": SENTENCES}),
+    "Arrow, a dictionary": pa.table({"note": pa.array(SENTENCES).dictionary_encode()}),
+    "Arrow, bytes": pa.table({"note": [s.encode() for s in SENTENCES]}),
+    "records": [{"note": s} for s in SENTENCES],
+    "a matrix": np.array(SENTENCES, dtype=object)[:, None],
+    "lists": [[s] for s in SENTENCES],
+    "strings": SENTENCES,
+    "a series": pd.Series(SENTENCES),
+}
+
+
+@pytest.mark.parametrize("nominal", ["counts", "sketch"])
+@pytest.mark.parametrize("door", DOORS)
+def test_no_door_is_silent(door, nominal):
+    """A model that hashes its values took sentences without a word, and so did all for bytes."""
+    rows = DOORS[door]
+    for make in (NaiveBayes, WeightedNB):
+        assert len(told(lambda make=make: make(nominal=nominal).fit(rows, LABELS))) == 1
+        assert len(told(lambda make=make: make(nominal=nominal).partial_fit(rows, LABELS))) == 1
+
+
+def test_no_evaluation_is_silent():
+    data = (pd.DataFrame({"note": SENTENCES}), np.array(LABELS))
+    assert told(lambda: cross_validate(NaiveBayes(), *data, folds=2))
+    assert told(lambda: holdout(NaiveBayes(), data, data))
+    assert told(lambda: prequential(NaiveBayes(), data))
+
+
+def test_hashed_sentences_that_come_one_by_one_are_told_once():
+    model = NaiveBayes(nominal="sketch")
+    learn = [
+        lambda i=i, s=s: model.learn_one({"note": f"{s} {i}"}, i % 2) for i, s in enumerate(SENTENCES * 8)
+    ]
+    assert [i for i, each in enumerate(learn) if told(each)] == [1]
 
 
 def test_a_stream_of_sentences_is_told_once_at_the_second():

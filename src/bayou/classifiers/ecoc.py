@@ -64,7 +64,7 @@ class EcocNB(Estimator):
     estimator
         Any classifier of this library made of summaries that regroup; None is `NaiveBayes()`.
     code
-        `"bch"` (63 bits), `"one-vs-all"`, `"one-vs-one"`, `"random"`, or a recipe such as `BCH(bits=31)`.
+        `"one-vs-all"`, `"one-vs-one"`, `"bch"` (63 bits), `"random"`, or a recipe such as `BCH(bits=31)`.
     decode
         `"soft"`, `"l1"`, `"hamming"` or `"slepian"`.
 
@@ -84,7 +84,7 @@ class EcocNB(Estimator):
     """
 
     def __init__(
-        self, estimator: Estimator | None = None, code: str | Code = "bch", decode: str = "soft"
+        self, estimator: Estimator | None = None, code: str | Code = "one-vs-all", decode: str = "soft"
     ) -> None:
         self.estimator = estimator
         self.code = code

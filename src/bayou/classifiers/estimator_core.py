@@ -23,10 +23,10 @@ from bayou.decisions import Decision, check_rule, tell_unknown
 from bayou.encoding import Encoder, Row, block_of
 from bayou.encoding.batch import weights
 from bayou.encoding.forms import picked
+from bayou.encoding.hashed_order import hashed_order
 from bayou.encoding.table import table_of
 from bayou.engines import Engine, Views
 from bayou.errors import BayouError, DataError, NotFittedError, SchemaError, UnsupportedError
-from bayou.hashing import hashed_order
 from bayou.kernels.posterior import posterior
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
@@ -336,13 +336,10 @@ class EstimatorCore(Parameterised):
             self.learn(self.encode(X, y, w, learn=True))
 
     def learn_in_hashed_order(self, X: Any, y: Any, w: Any = None) -> None:
-        """As `learn_batch`, the rows in the order of `hashing.hashed_order`; errors name rows as they were given."""
-        table, amounts = table_of(X), None
-        taught = None
-        if w is not None:
-            amounts = weights(w, table.n, 0)
-            taught = amounts > 0
-        order = hashed_order(table.n, taught=taught)
+        """As `learn_batch`, the rows in the order of `hashed_order`; errors name rows as they were given."""
+        table = table_of(X)
+        amounts = None if w is None else weights(w, table.n, 0)
+        order = hashed_order(table, y, amounts)
         try:
             self.learn_batch(table.take(order), picked(y, order), None if amounts is None else amounts[order])
         except DataError as problem:

@@ -20,8 +20,8 @@ class FAN(AugmentedNB):
     Parameters
     ----------
     criterion
-        `"loglik"`, `"aic"`, `"mdl"` (log-likelihood less log(N)/2 per parameter), or `"bayes"` (evidence with
-        uniform Dirichlet priors, K2's).
+        `"bayes"` (evidence with uniform Dirichlet priors, K2's), `"mdl"` (log-likelihood less log(N)/2 per parameter),
+        `"aic"` or `"loglik"`.
     smoothing, prior, order, numeric, max_bytes, schema, delta
         As in `TAN`; ties go to the first child, then to the first parent.
 
@@ -37,7 +37,7 @@ class FAN(AugmentedNB):
 
     def __init__(
         self,
-        criterion: str = "mdl",
+        criterion: str = "bayes",
         smoothing: float = 1.0,
         prior: Prior = "empirical",
         order: Order = "name",

@@ -31,8 +31,8 @@ class SklearnDialect(EstimatorCore):
         """Forget everything, learn the rows, and refresh every stale reading.
 
         A table's order means nothing, and files sorted by class are ordinary. So a classifier that `depends_on_order`
-        learns the rows in the order of a hash of their numbers, the same for the same table on every machine
-        (`bayou.hashing.hashed_order`); the others learn them as they stand. Where order means time, use
+        learns the rows in the order of a hash of what they hold: a permuted table gives the same model
+        (`bayou.encoding.hashed_order`); the others learn them as they stand. Where order means time, use
         `partial_fit` or `learn_many`, which never change it.
         """
         with self.unchanged_on_failure():

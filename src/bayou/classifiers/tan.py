@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from bayou.classifiers.augmented import AugmentedNB
+from bayou.classifiers.joint import Prior
+from bayou.engines.joint import Order
 from bayou.readings.structure import NetworkSearch, SpanningTree
+from bayou.schema import Declared
+from bayou.summaries.grid import Grid
+from bayou.summaries.joint_counts import MAX_BYTES
 
 
 class TAN(AugmentedNB):
@@ -33,6 +38,9 @@ class TAN(AugmentedNB):
         one is better by Hoeffding's bound, $\sqrt{R^2 \ln(1/\delta) / (2n)}$, R the sum of $\ln \min(|X_i|, |X_j|)$
         over its new edges. What is kept depends on the order of the rows, merging searches anew, and no row can be
         unlearned.
+    interpolate
+        A column is read as $(1 - \lambda) P(x | c, p) + \lambda P(x | c)$, p its parent, \lambda the number of cells
+        of the three over that of the rows, at most this share: a table of few rows says little. 0 is the tree alone.
 
     Merge and unlearn: exact after `refresh()`, which searches the tree again in the counts. Memory: 8 bytes per
     pair of values and class.
@@ -44,5 +52,19 @@ class TAN(AugmentedNB):
     ([0, 1], {'x0': None, 'x1': 'x0'})
     """
 
+    def __init__(
+        self,
+        smoothing: float = 1.0,
+        prior: Prior = "empirical",
+        order: Order = "name",
+        numeric: str | Grid = "frequency",
+        max_bytes: int = MAX_BYTES,
+        schema: Declared | None = None,
+        delta: float | None = None,
+        interpolate: float = 0.25,
+    ) -> None:
+        self.interpolate = interpolate
+        super().__init__(smoothing, prior, order, numeric, max_bytes, schema, delta)
+
     def search(self) -> NetworkSearch:
-        return SpanningTree()
+        return SpanningTree(self.interpolate)

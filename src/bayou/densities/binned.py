@@ -78,18 +78,20 @@ class AutoDensity(GKClass):
 
     Intervals fit any shape, and a normal needs few rows; which of them a column gets is decided whenever readings are
     refreshed, by the length of describing its classes (`IntervalsOrNormal`). Nothing is kept besides the tuples, so
-    merging, memory and speed of learning are those of `GKClass`.
+    merging, memory and speed of learning are those of `GKClass` with as many.
 
     Parameters
     ----------
     tuples, eps, exact
-        As in `GKClass`.
+        As in `GKClass`, but 300 tuples: a stream sorted by class then costs less than half a point.
 
     Examples
     --------
     >>> AutoDensity(tuples=50).summary().config()
     {'tuples': 50, 'eps': None, 'exact': 1000}
     """
+
+    tuples: int = 300
 
     def reader(self, bins: Discretiser) -> IntervalsOrNormal:
         return IntervalsOrNormal(bins)

@@ -206,6 +206,8 @@ class Batch:
             hashes = hash_keys(found)
             keys[:, j] = np.append(hashes, 0)[inverse]
             values.update(zip(hashes.tolist(), found, strict=True))
+            if self.learn:
+                self._tell_hashed_sentences(name, found)
         return Hashed(keys, values)
 
     def codes(self, name: str, found: Sequence[Label], rows: Sequence[int] = ()) -> Codes:
@@ -228,15 +230,24 @@ class Batch:
             self._tell_sentences(name, vocabulary.values, new)
         return codes
 
+    def _tell_hashed_sentences(self, name: str, found: Sequence[Label]) -> None:
+        """The same for a column that keeps no vocabulary, by its first values since the model was made or loaded."""
+        known = self.lookups.hashed.setdefault(name, [])
+        if len(known) < SENTENCES:
+            new = [value for value in found[: 2 * SENTENCES] if value not in known]
+            self._tell_sentences(name, known, new)
+            known.extend(new[: SENTENCES - len(known)])
+
     def _tell_sentences(self, name: str, known: Sequence[Label], new: Sequence[Label]) -> None:
         """Warn as soon as the names of a column are rather sentences."""
         if self.place[name][0] is not Kind.NOMINAL or name in self.schema.declared.columns:
             return
         now = [*known[:SENTENCES], *new[:SENTENCES]][:SENTENCES]
         if are_sentences(now) and not are_sentences(known[:SENTENCES]):
+            decode = "decode the bytes and " if isinstance(now[0], bytes) else ""
             warn_user(
                 f"column {name!r} holds sentences, such as {shortened(now[0], 60)!r}, and each is taken for a name: a "
-                "new sentence tells nothing; to count words, declare the column with "
+                f"new sentence tells nothing; to count words, {decode}declare the column with "
                 f"schema=Declared(columns={{{name!r}: 'text'}}), and names that are so long with "
                 f"schema=Declared(columns={{{name!r}: 'nominal'}})",
                 TextWarning,

@@ -144,6 +144,7 @@ class Lookups:
         self._schema = schema
         self._columns: dict[str, Lookup] = {}
         self._classes = Lookup(schema.classes)
+        self.hashed: dict[str, list[Label]] = {}  # the first values of columns of which no vocabulary is kept
 
     def column(self, name: str) -> Lookup:
         """The lookup of a nominal column; of a new one, which the schema does not know yet, an empty one."""

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from bayou.classifiers.estimator import Estimator
+from bayou.encoding.hashed_order import hashed_order
 from bayou.evaluate.clock import Clock
 from bayou.evaluate.competitors import Models, named, with_baselines
 from bayou.evaluate.curve import CurveBuilder
@@ -16,7 +17,6 @@ from bayou.evaluate.label_index import LabelIndex, met
 from bayou.evaluate.record import Record
 from bayou.evaluate.result import Result
 from bayou.evaluate.shared_encoding import SharedEncoding, shared_encodings
-from bayou.hashing import hashed_order
 from bayou.readings.metrics import Scores
 from bayou.streams.source import Source
 from bayou.training.batches import LabelledBatch, RowsInMemory, is_source
@@ -96,7 +96,7 @@ def in_their_order(
     others = {name: model for name, model in models.items() if name not in ordered}
     groups = [(others, (rows.table, rows.labels))] if others else []
     if ordered:
-        hashed = rows.take(hashed_order(rows.size))
+        hashed = rows.take(hashed_order(rows.table, rows.labels))
         groups.append((ordered, (hashed.table, hashed.labels)))
     return groups
 

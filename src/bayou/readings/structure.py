@@ -31,6 +31,9 @@ class NetworkSearch(StructureSearch, Protocol):
     def gains_per_row(self, summary: JointCounts) -> Floats:
         """[m, m], what the parent p (column) adds to the score of child i (row), as a mean over the rows."""
 
+    def network(self, summary: JointCounts, parents: Index) -> ParentSetTable:
+        """The network with these parents, int64[m], -1 for none, as it is read off the counts."""
+
 
 @dataclass(frozen=True)
 class HoeffdingSearch:
@@ -57,7 +60,12 @@ class HoeffdingSearch:
         found, gains = self.search(summary), self.search_anew.gains_per_row(summary)
         old, new = edges(kept), edges(found)
         ahead = _score(gains, new) - _score(gains, old)
-        return found if ahead > self.bound(summary, _pairs(new) - _pairs(old)) else kept
+        if ahead > self.bound(summary, _pairs(new) - _pairs(old)):
+            return found
+        parents = np.full(len(summary.sizes), -1, dtype=np.int64)
+        for i, p in old:
+            parents[i] = p
+        return self.search_anew.network(summary, parents)
 
     def bound(self, summary: JointCounts, new: set[tuple[int, int]]) -> float:
         """epsilon for these edges; infinite before there are rows."""
@@ -82,7 +90,30 @@ def _score(gains: Floats, network: list[tuple[int, int]]) -> float:
 
 @dataclass(frozen=True)
 class SpanningTree:
-    r"""Chow and Liu's tree: the largest sum of $I(X_i; X_j | C)$, directed away from the first column."""
+    r"""Chow and Liu's tree: the largest sum of $I(X_i; X_j | C)$, directed away from the first column.
+
+    A column is read as $(1 - \lambda) P(x | c, p) + \lambda P(x | c)$, p its parent, which is what smooths a tree
+    (Friedman, Geiger and Goldszmidt mix with $P(x)$): $\lambda$ is the number of cells (classes times values of both)
+    over the number of rows, at most `interpolate`.
+    """
+
+    interpolate: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.interpolate < 1.0:
+            raise SchemaError(f"interpolate={self.interpolate!r}; it is a share, from 0 to less than 1")
+
+    def network(self, summary: JointCounts, parents: Index) -> ParentSetTable:
+        """Every column with its parent, and with the class alone by the share of cells to rows."""
+        if self.interpolate == 0.0:
+            return ParentSetTable.tree(parents)
+        rows, width = class_total(summary.classes), np.maximum(summary.width, 1)
+        classes, terms = prior_size(summary.classes, int(summary.declared_classes[0])), []
+        for i, p in enumerate(parents.tolist()):
+            cells = float(classes * width[i] * width[p])
+            alone = min(self.interpolate, cells / rows) if p >= 0 and rows > 0 else float(p < 0)
+            terms += [(i, -1, -1, alone), (i, p, -1, 1.0 - alone)]
+        return ParentSetTable.of(terms, len(parents))
 
     def search(self, summary: JointCounts) -> ParentSetTable:
         """The maximum spanning tree over the pair counts as they stand."""
@@ -90,7 +121,7 @@ class SpanningTree:
         order = met_columns(summary)
         m = len(order)
         if m == 0:
-            return ParentSetTable.tree(parents)
+            return self.network(summary, parents)
         # Counts of a file may be so far apart that their information overflows: then it orders no columns.
         weight = np.nan_to_num(rounded(information(summary))[np.ix_(order, order)])
         best, link = weight[0].copy(), np.zeros(m, dtype=np.int64)
@@ -106,7 +137,7 @@ class SpanningTree:
                 ahead = (min(new, r), max(new, r)) < (min(link[r], r), max(link[r], r))
                 if weight[new, r] > best[r] or (weight[new, r] == best[r] and ahead):
                     best[r], link[r] = weight[new, r], new
-        return ParentSetTable.tree(parents)
+        return self.network(summary, parents)
 
     def gains_per_row(self, summary: JointCounts) -> Floats:
         """I(X_i; X_j | C)."""
@@ -145,6 +176,10 @@ class GreedyForest:
         """The gains, divided by the number of rows."""
         total = class_total(summary.classes)
         return np.nan_to_num(self.gains(summary) / total) if total > 0 else self.gains(summary)
+
+    def network(self, summary: JointCounts, parents: Index) -> ParentSetTable:
+        """Every column with its parent."""
+        return ParentSetTable.tree(parents)
 
     def search(self, summary: JointCounts) -> ParentSetTable:
         """The forest that greedy search finds over the pair counts as they stand."""

@@ -1,0 +1,108 @@
+"""An order of the rows of a table that follows from what they hold, and not from where they stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.block import Floats
+from bayou.encoding.columns import NUMBERS, as_float, distinct, numbers
+from bayou.encoding.forms import is_arrow, python_values
+from bayou.encoding.missing import is_missing
+from bayou.encoding.table import Sparse, Table, column_of
+from bayou.errors import DataError, SchemaError
+from bayou.hashing import hash_keys, mixed_bits
+
+Hashes = NDArray[np.uint64]
+LABEL = np.uint64(0x6C6162656C)  # stands for the name of the labels
+REFUSED = (DataError, SchemaError, TypeError, ValueError, ArithmeticError, NotImplementedError)
+
+
+def hashed_order(table: Table, labels: Any, weights: Floats | None = None) -> NDArray[np.int64]:
+    """Places of the rows, shuffled by a hash of what they hold: a permuted table gives the same rows in the same order.
+
+    A row is hashed by the names and values of its present cells and its label, the same from every door (arrays,
+    frames, records) and on every machine. Rows that hold the same are numbered, those of less weight first, and the
+    number is hashed with them, so that equal rows do not stand together. Rows of weight 0 come last, as if absent.
+
+    >>> from bayou.encoding.table import table_of
+    >>> rows = [{"sky": "red"}, {"sky": "blue"}, {"sky": "grey"}, {"sky": "red"}]
+    >>> hashed_order(table_of(rows), [0, 1, 0, 0]), hashed_order(table_of(rows[::-1]), [0, 0, 1, 0])
+    (array([3, 1, 2, 0]), array([3, 2, 1, 0]))
+    """
+    hashes = row_hashes(table, labels)
+    w = np.ones(table.n) if weights is None else weights
+    grouped = np.lexsort((w, hashes))
+    taught = grouped[w[grouped] > 0]
+    sorted_hashes = hashes[taught]
+    begins = np.flatnonzero(np.diff(sorted_hashes, prepend=~sorted_hashes[:1]) != 0)
+    lengths = np.diff(begins, append=len(taught))
+    number = np.arange(len(taught)) - np.repeat(begins, lengths)
+    order = taught[
+        np.argsort(mixed_bits(sorted_hashes ^ mixed_bits(number.astype(np.uint64))), kind="stable")
+    ]
+    return np.concatenate([order, np.flatnonzero(~(w > 0))])
+
+
+def row_hashes(table: Table, labels: Any) -> Hashes:
+    """A hash of each row: the sum over its present cells, so that the order of the columns does not count."""
+    total = _cells(LABEL, _hashed(column_of(labels)))
+    names = hash_keys(list(table.names)).view(np.uint64)
+    for j, name in enumerate(names):
+        total += _cells(name, _hashed(table.columns[j] if table.matrix is None else table.matrix[:, j]))
+    if table.sparse is not None:
+        total += _hashed_words(table.sparse)
+    return total
+
+
+def _cells(name: np.uint64 | Hashes, values: Hashes) -> Hashes:
+    """Hashes of cells: a column's name and values; 0 where missing."""
+    return np.where(values == 0, np.uint64(0), mixed_bits(values ^ name))
+
+
+def _hashed_words(words: Sparse) -> Hashes:
+    """The sum over the words of each row."""
+    names = hash_keys(list(words.names)).view(np.uint64)
+    present = np.where(words.counts == 0, np.nan, words.counts)
+    ends = np.concatenate(
+        [np.zeros(1, np.uint64), np.cumsum(_cells(names[words.ids], _hashed_numbers(present)))]
+    )
+    sums: Hashes = ends[words.indptr[1:]] - ends[words.indptr[:-1]]
+    return sums
+
+
+def _hashed_numbers(values: Floats) -> Hashes:
+    """Hashes of numbers, 0 for NaN."""
+    bits = np.ascontiguousarray(values + 0.0).view(np.uint64)  # + 0.0: -0 is 0
+    return np.where(np.isnan(values), np.uint64(0), mixed_bits(bits) | np.uint64(1))
+
+
+def _hashed(values: Any) -> Hashes:
+    """Hashes of a column's values, 0 where missing. The encoder tells what it cannot read; here that has its text."""
+    try:
+        if _are_numbers(values):
+            return _hashed_numbers(numbers(values, "", 0))
+        found, place, _ = distinct(values, None, 0)
+    except REFUSED:
+        texts = [None if is_missing(value) else str(value) for value in python_values(values)]
+        found, place, _ = distinct(texts, None, 0)
+    are_numbers = np.array([isinstance(v, NUMBERS) and not isinstance(v, bool) for v in found], dtype=bool)
+    as_numbers = _hashed_numbers(
+        np.array([as_float(v) if n else 0.0 for v, n in zip(found, are_numbers, strict=True)])
+    )
+    hashes = np.where(are_numbers, as_numbers, hash_keys(found).view(np.uint64))
+    return np.append(hashes, np.uint64(0))[place]
+
+
+def _are_numbers(values: Any) -> bool:
+    """Whether a column's type says that it holds numbers."""
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        return dtype.kind in "iuf"
+    if is_arrow(values):
+        from pyarrow import types
+
+        return bool(types.is_integer(values.type) or types.is_floating(values.type))
+    return isinstance(values, list) and {float, int, type(None)}.issuperset(map(type, values))
