@@ -6,9 +6,10 @@ BASE   := $(VENV)/.base-installed
 DEV    := $(VENV)/.dev-installed
 BENCH  := $(VENV)/.bench-installed
 RELEASE := $(VENV)/.release-installed
+DOCS   := $(VENV)/.docs-installed
 TOOLS  ?= chromium strace
 
-.PHONY: demo tools test check bench test-system wheel check-wheel format clean
+.PHONY: demo tools test check docs docs-serve docs-pictures bench test-system wheel check-wheel format clean
 .DEFAULT_GOAL := test
 
 $(BASE): pyproject.toml
@@ -28,6 +29,10 @@ $(RELEASE): $(BASE)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
 	touch $@
 
+$(DOCS): $(BASE)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $@
+
 demo: $(BASE)         ## what bayou is for, on a made-up stream that drifts; installs the base package only
 	$(BIN)/bayou demo
 
@@ -45,21 +50,32 @@ test: $(DEV) tools    ## the suite, after its kernels are compiled once, on both
 	$(BIN)/bayou warm --jobs 2 --quiet
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-check: $(DEV)         ## format, lint, types, import layers, private names
+check: $(DEV)         ## format, lint, types, import layers, private names, spelling
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/private_names.py src/bayou
+	$(BIN)/codespell
 
 format: $(DEV)        ## rewrite the files as `make check` wants them
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+docs: $(DOCS)         ## the site, into site/: open site/index.html
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "site/index.html"
+
+docs-serve: $(DOCS)   ## the site on http://127.0.0.1:8000, made anew whenever a page changes
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
+
+docs-pictures: $(DEV) tools ## the screenshots of the site, made anew
+	$(BIN)/python tools/docs_pictures.py
+
 bench: $(BENCH)       ## every speed claim beside its peer, in one run
 	$(BIN)/python -m benchmarks
 
-test-system: $(BENCH) tools ## the long and heavy proofs, peers among them
+test-system: $(BENCH) $(DOCS) tools ## the long and heavy proofs, peers among them
 	BAYOU_LONG=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 wheel: $(RELEASE)     ## into dist/: a wheel with compiled kernels, one without for the rest, the sources; each checked
@@ -77,4 +93,4 @@ check-wheel: wheel    ## the long checks of a wheel: the same bits at every leve
 	$(BIN)/python tools/first_use.py dist/bayou-*-cp*.whl
 
 clean:
-	rm -rf $(VENV) dist src/bayou/kernels/compiled .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) dist site src/bayou/kernels/compiled .pytest_cache .mypy_cache .ruff_cache

@@ -22,6 +22,13 @@ class DecisionWarning(BayouWarning):
 class Threshold(Recipe):
     """Decision rule: decide for `label` where its probability reaches `probability`, else for the best of the others.
 
+    Parameters
+    ----------
+    label
+        The class that is looked for, such as a rare one.
+    probability
+        From which probability on it is decided for, in [0, 1].
+
     Examples
     --------
     >>> rule = Threshold("fraud", 0.2)

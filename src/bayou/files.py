@@ -57,6 +57,18 @@ def kinds() -> Kinds:
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a model file; whoever reads the path sees the old file or the new one, never a part.
 
+    Parameters
+    ----------
+    model
+        Any classifier or ensemble of bayou, trained or not.
+    path
+        The file; the usual ending is `.bayou`.
+
+    Raises
+    ------
+    BayouError
+        If the model holds something that is not of bayou, such as a classifier of scikit-learn.
+
     Examples
     --------
     >>> import tempfile, pathlib
@@ -72,7 +84,32 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Load the model in a file, which may come from a stranger: nothing in it is executed or imported."""
+    """Load the model in a file, which may come from a stranger: nothing in it is executed or imported.
+
+    Parameters
+    ----------
+    path
+        A file that `save` or `bayou learn` wrote.
+
+    Returns
+    -------
+    Estimator
+        The model as it was saved, bit for bit; learning on gives the bits of never having stopped.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, hostile, or of another version.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from bayou import MajorityClass
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "m.bayou"
+    >>> MajorityClass().fit([[1], [2]], ["a", "a"]).save(path)
+    >>> load(path)
+    MajorityClass()
+    """
     return model_file.load(path, kinds())
 
 

@@ -45,6 +45,13 @@ class Constant(Rate):
 class PaperRate(Rate):
     """The rule of Salperwyck, Lemaire and Hue: raw inputs, a constant 1e-4, biases from the log prior.
 
+    Parameters
+    ----------
+    eta
+        The rate; 0 is naive Bayes, bit for bit.
+
+    Examples
+    --------
     >>> PaperRate()
     PaperRate(eta=0.0001)
     """
@@ -59,6 +66,19 @@ class PaperRate(Rate):
 class Decaying(Rate):
     """A learning rate that falls, eta / (1 + t / horizon)^power after rows of total weight t.
 
+    Parameters
+    ----------
+    eta
+        The rate at first; 0 is naive Bayes, bit for bit.
+    horizon
+        The weight of rows after which the rate has fallen to eta / 2^power.
+    power
+        How steeply it falls; 0 is a constant rate.
+    pmi
+        Inputs ln p(x | c) - ln p(x) instead of ln p(x | c).
+
+    Examples
+    --------
     >>> Decaying(0.1, horizon=100, power=0.5)
     Decaying(eta=0.1, horizon=100, power=0.5, pmi=False)
     """
@@ -78,6 +98,15 @@ class Decaying(Rate):
 class AdaGrad(Rate):
     """AdaGrad: eta / sqrt(1 + sum of squared gradients) per weight, each step cut back so that it cannot overshoot.
 
+    Parameters
+    ----------
+    eta
+        The rate of the first step; 0 is naive Bayes, bit for bit.
+    pmi
+        Inputs ln p(x | c) - ln p(x) instead of ln p(x | c).
+
+    Examples
+    --------
     >>> AdaGrad(0.3)
     AdaGrad(eta=0.3, pmi=True)
     """
@@ -96,6 +125,17 @@ class KunchevaPlumpton(Rate):
     While errors become more frequent the rate rises. It is divided by one more than the number of present
     attributes, because inputs add up over them. (Kuncheva and Plumpton 2008.)
 
+    Parameters
+    ----------
+    start
+        The rate at first, in (0, 1).
+    window
+        M, the rows over which errors are counted.
+    pmi
+        Inputs ln p(x | c) - ln p(x) instead of ln p(x | c).
+
+    Examples
+    --------
     >>> KunchevaPlumpton(window=50)
     KunchevaPlumpton(start=0.1, window=50, pmi=False)
     """

@@ -19,6 +19,15 @@ _limit = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (
 def set_threads(n: int) -> None:
     """Set the number of threads: use at most `n` from now on.
 
+    Results do not depend on it. Unless it is called, there are as many threads as cores.
+
+    Parameters
+    ----------
+    n
+        Threads for learning columns, predicting rows and the members of ensembles.
+
+    Examples
+    --------
     >>> set_threads(1); ranges(1000, 10)
     [(0, 1000)]
     """

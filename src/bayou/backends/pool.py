@@ -75,6 +75,18 @@ def fit_files(
     on_progress
         Called with the number of rows learned and the share of the bytes done.
 
+    Returns
+    -------
+    Estimator
+        A new model; `estimator` stays as it is.
+
+    Raises
+    ------
+    UnsupportedError
+        If models of this kind do not merge.
+    DataError
+        If a row does not fit, with `policy="strict"`: the message names file, line, column and value.
+
     Examples
     --------
     >>> import tempfile, pathlib

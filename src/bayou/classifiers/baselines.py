@@ -17,6 +17,11 @@ from bayou.views.view import AnyView, Live
 class MajorityClass(Estimator):
     """Majority class, a baseline: P(c) = N_c / N, whatever the row says.
 
+    Parameters
+    ----------
+    schema
+        What is known beforehand; of it, the classes.
+
     Merge: exact. Memory: 8 bytes per class.
 
     Examples
@@ -37,6 +42,11 @@ class MajorityClass(Estimator):
 
 class NoChange(Estimator):
     """No change, a baseline: the label of the latest row, hard to beat where labels come in runs.
+
+    Parameters
+    ----------
+    schema
+        What is known beforehand; of it, the classes.
 
     Merge: in stream order. Memory: 8 bytes.
 

@@ -110,7 +110,12 @@ class FANC(CollectionClassifier):
 class TC(FANC):
     r"""A collection: all networks in which a column has at most two earlier columns as parents, besides the class.
 
-    $P(c) \prod_i (P(x_i|c) + \sum_{j<i} P(x_i|c,x_j) + \sum_{j<l<i} P(x_i|c,x_j,x_l))$. Parameters as in `FANC`.
+    $P(c) \prod_i (P(x_i|c) + \sum_{j<i} P(x_i|c,x_j) + \sum_{j<l<i} P(x_i|c,x_j,x_l))$.
+
+    Parameters
+    ----------
+    smoothing, prior, order, parents, numeric, max_bytes, schema
+        As in `FANC`.
 
     Merge: exact. Memory: 8 bytes per triple of values and class.
 

@@ -162,6 +162,16 @@ def cross_validate(
     progress
         Called with the number of parts done and of all parts.
 
+    Returns
+    -------
+    CrossValidation
+        Scores by model: means and deviations over the folds.
+
+    Raises
+    ------
+    DataError
+        If there are more folds than rows, or fewer than two.
+
     Examples
     --------
     >>> from bayou.classifiers import NaiveBayes
@@ -200,8 +210,30 @@ def cross_validate(
 def compare(models: Models, X: Source | Any, y: Any = None, **options: Any) -> CrossValidation:
     """Cross-validate several models on the same folds; the first is the one the others are tested against.
 
-    Takes what `cross_validate` takes. Significance is by the corrected resampled t-test, which allows for the
-    overlap of the training parts; print the result, or ask `against(name)`.
+    Significance is by the corrected resampled t-test, which allows for the overlap of the training parts; print the
+    result, or ask `against(name)`.
+
+    Parameters
+    ----------
+    models
+        A list of classifiers, or a mapping from names to classifiers.
+    X, y
+        Rows and labels, or a source and nothing. All rows are held in memory.
+    **options
+        What `cross_validate` takes besides: `folds`, `repeats`, `stratified`, `seed`, `progress`.
+
+    Returns
+    -------
+    CrossValidation
+        Scores by model, and the difference of each to the first with its p-value.
+
+    Examples
+    --------
+    >>> from bayou.classifiers import MajorityClass, NaiveBayes
+    >>> X, y = [{"sky": "blue"}, {"sky": "grey"}] * 20, ["dry", "wet"] * 20
+    >>> found = compare([NaiveBayes(), MajorityClass()], X, y, folds=5)
+    >>> found.mean("NaiveBayes") > found.mean("MajorityClass")
+    True
     """
     return cross_validate(models, X, y, **options)
 

@@ -30,6 +30,18 @@ def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tupl
     a pair (X, y), all its rows are in hand, and a model that `depends_on_order` learns them in a hashed order, as
     `fit` does; a source is a stream, and is learned as it comes.
 
+    Parameters
+    ----------
+    models
+        A classifier, a list of them, or a mapping from names to classifiers.
+    train, test
+        A source each, or a pair (X, y).
+
+    Returns
+    -------
+    Evaluation
+        Results by name over the rows of `test`, the two baselines among them.
+
     Examples
     --------
     >>> from bayou.classifiers import NaiveBayes

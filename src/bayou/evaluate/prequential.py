@@ -72,6 +72,11 @@ def prequential(
     block
         Rows that are handled at once; as many as are quick if left out.
 
+    Returns
+    -------
+    Evaluation
+        Results by name, the two baselines among them; with one model, its scores at once (`found.accuracy`).
+
     Examples
     --------
     >>> from bayou.classifiers import NaiveBayes

@@ -30,6 +30,11 @@ def discretize(values: Any, y: Any, bins: Discretiser | None = None) -> Partitio
     bins
         The discretiser, `MODL()` if not given.
 
+    Returns
+    -------
+    Partition
+        `cuts`, `counts` per interval and class, and `level`; `cell_of(values)` finds the interval of each value.
+
     Cost: one sort, then the discretiser's on the distinct values.
 
     Examples
@@ -62,6 +67,11 @@ def group(values: Any, y: Any, groups: MODLGroups | None = None) -> Grouping:
         n class labels of any kind; rows without one are left out.
     groups
         The grouping method, `MODLGroups()` if not given.
+
+    Returns
+    -------
+    Grouping
+        `groups` of values, `counts` per group and class, and `level`.
 
     Examples
     --------

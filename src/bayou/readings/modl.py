@@ -30,8 +30,8 @@ _EXACT_CELLS = {"greedy": 0, "auto": AUTO_CELLS, "optimal": 1 << 62}
 class MODL(Discretiser):
     r"""MODL discretisation: intervals that minimise the length of describing the intervals and the classes inside them.
 
-    $$\ln N + \ln\binom{N+I-1}{I-1} + \sum_i \left[ \ln\binom{N_i+K-1}{K-1}
-    + \ln\frac{N_i!}{\prod_c N_{ic}!} \right]$$
+    It is ln N + ln C(N + I - 1, I - 1) + Σ_i [ln C(N_i + K - 1, K - 1) + ln(N_i! / ∏_c N_ic!)] for I intervals of N_i
+    rows, N_ic of them of class c, with C(n, k) the number of ways to choose k of n.
 
     The level is $1 - c(M)/c(M_0)$, the gain over a single interval; a column that does not help gets one
     interval and level 0. There is nothing to tune.

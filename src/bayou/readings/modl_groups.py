@@ -69,7 +69,8 @@ class Grouping:
 class MODLGroups(Recipe):
     r"""MODL grouping: groups of values that minimise the length of describing the groups and the classes inside them.
 
-    $$\ln V + \ln B(V, I) + \sum_i \left[ \ln\binom{N_i+K-1}{K-1} + \ln\frac{N_i!}{\prod_c N_{ic}!} \right]$$
+    It is ln V + ln B(V, I) + Σ_i [ln C(N_i + K - 1, K - 1) + ln(N_i! / ∏_c N_ic!)] for I groups of N_i rows, N_ic of
+    them of class c, with C(n, k) the number of ways to choose k of n.
 
     V values are seen, and $B(V, I)$ counts the ways to put them into at most I groups. Values that hold one
     and the same class are joined first. With two classes the best groups are runs of the values sorted by the

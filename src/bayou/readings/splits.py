@@ -179,7 +179,28 @@ class SplitRule(Recipe):
 
 @dataclass(frozen=True)
 class InformationGain(SplitRule):
-    """Information gain: entropy before the split minus entropy after it, in bits, up to log2 of the classes."""
+    """Information gain: entropy before the split minus entropy after it, in bits, up to log2 of the classes.
+
+    Parameters
+    ----------
+    candidates
+        Cuts tried between the least and the greatest value of a numeric column.
+    min_branch
+        At least two branches must each get more than this share of the weight.
+    binary
+        Nominal columns are split into one value against the rest, instead of one branch per value.
+    cuts
+        Where leaves keep quantiles of numeric columns: the intervals between which cuts are tried, such as
+        `EqualFrequency(bins=10)`, `EqualWidth()` or `FayyadIrani()`; None tries all that the quantiles can tell apart.
+    inherit
+        Children begin with the statistics of their parent, scaled class by class to the weight that the split sends
+        them; else with empty ones.
+
+    Examples
+    --------
+    >>> InformationGain(candidates=20).candidates
+    20
+    """
 
     @property
     def bits(self) -> bool:
@@ -190,6 +211,23 @@ class InformationGain(SplitRule):
 class Gini(SplitRule):
     """Gini impurity, 1 - sum of squared class shares, before the split minus after it; ranges up to 1.
 
+    Parameters
+    ----------
+    candidates
+        Cuts tried between the least and the greatest value of a numeric column.
+    min_branch
+        At least two branches must each get more than this share of the weight.
+    binary
+        Nominal columns are split into one value against the rest, instead of one branch per value.
+    cuts
+        Where leaves keep quantiles of numeric columns: the intervals between which cuts are tried, such as
+        `EqualFrequency(bins=10)`, `EqualWidth()` or `FayyadIrani()`; None tries all that the quantiles can tell apart.
+    inherit
+        Children begin with the statistics of their parent, scaled class by class to the weight that the split sends
+        them; else with empty ones.
+
+    Examples
+    --------
     >>> Gini(binary=True)
     Gini(candidates=10, min_branch=0.01, binary=True, cuts=None, inherit=False)
     """
@@ -201,17 +239,34 @@ class Gini(SplitRule):
 
 @dataclass(frozen=True)
 class GTest(SplitRule):
-    r"""Information gain, and a test whether chance would give as much: the likelihood-ratio or G-test.
+    """Information gain, and a test whether chance would give as much: the likelihood-ratio or G-test.
 
-    Of n rows, 2 n \ln 2 \cdot gain is compared with \chi^2 of f = (branches - 1)(classes - 1) degrees of freedom, which
+    Of n rows, 2 n ln 2 · gain is compared with χ² of f = (branches - 1)(classes - 1) degrees of freedom, which
     it follows for large n where column and class are independent (Wilks); f counts all values of a nominal column,
     since its best two groups never tell more than they do. The column with the most beyond f splits the leaf if that is
-    more than 2 \sqrt{f L} + 2 L, L = \ln(columns / \delta), which chance exceeds with probability \delta at most
+    more than 2 √(f L) + 2 L, L = ln(columns / δ), which chance exceeds with probability δ at most
     (Laurent and Massart's bound, over all columns). Classes matter through f alone: many of them need few rows.
 
     What it is not: a bound over all looks together, or over the cuts tried in a numeric column, or below the root where
     `inherit` lets statistics begin with what independence within classes would send there. There it is a heuristic.
 
+    Parameters
+    ----------
+    candidates
+        Cuts tried between the least and the greatest value of a numeric column.
+    min_branch
+        At least two branches must each get more than this share of the weight.
+    binary
+        Nominal columns are split into the best two groups of values, instead of one branch per value.
+    cuts
+        Where leaves keep quantiles of numeric columns: the intervals between which cuts are tried, such as
+        `EqualFrequency(bins=10)`, `EqualWidth()` or `FayyadIrani()`; None tries all that the quantiles can tell apart.
+    inherit
+        Children begin with the statistics of their parent, scaled class by class to the weight that the split sends
+        them; else with empty ones.
+
+    Examples
+    --------
     >>> GTest()
     GTest(candidates=10, min_branch=0.01, binary=True, cuts=None, inherit=True)
     """

@@ -109,7 +109,30 @@ def write_report(
     models: Mapping[str, Any] | None = None,
     background: Background | None = None,
 ) -> None:
-    """Write the page to a file; see `report_html`."""
+    """Write the report to a file: one page of HTML that needs nothing else.
+
+    Parameters
+    ----------
+    path
+        The file; what it held before is replaced.
+    found
+        An evaluation, as `prequential`, `holdout` and others give it.
+    models
+        The models themselves, by the names the evaluation knows them by: what they have learned is shown.
+    background
+        Title, data, command, rejects.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from bayou.classifiers import NaiveBayes
+    >>> model = NaiveBayes()
+    >>> model.learn_many([{"sky": "blue"}, {"sky": "grey"}] * 9, ["dry", "wet"] * 9)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.html"
+    >>> write_report(path, models={"nb": model})
+    >>> "What each attribute says" in path.read_text(encoding="utf-8")
+    True
+    """
     page = report_html(found, models, background)
     with open(path, "w", encoding="utf-8") as file:
         file.write(page)

@@ -63,6 +63,16 @@ def open_stream(
     format
         "csv", "tsv", "text" (label, tab, text), "arff", "parquet", "arrow", "jsonl" or "libsvm".
 
+    Returns
+    -------
+    Source
+        Rows in order, to be read once; a context manager, which closes the file.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be opened, has no such column, or a cell does not fit its column.
+
     Examples
     --------
     >>> import tempfile, pathlib

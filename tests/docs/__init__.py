@@ -1,0 +1,1 @@
+"""The site: its code, its links, its reference."""

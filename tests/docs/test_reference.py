@@ -1,0 +1,102 @@
+"""Every exported name and every option is in the reference, and docstrings say what a reader needs."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+
+import pytest
+from tools.commands_page import PAGE, help_of, section
+
+import bayou
+import bayou.classifiers
+import bayou.ensembles
+import bayou.plots
+import bayou.streams.generators
+from bayou.classifiers.estimator import Estimator
+from bayou.cli.app import COMMANDS
+from tests.docs.pages import DOCS
+
+REFERENCE = "\n".join(page.read_text() for page in sorted((DOCS / "reference").glob("*.md")))
+NAMED = re.findall(r"^::: (\S+)$", REFERENCE, re.MULTILINE)
+MEMBERS = set(re.findall(r"[\w]+", " ".join(re.findall(r"members: \[([^\]]*)\]", REFERENCE))))
+CALLABLES = [
+    name
+    for name in bayou.__all__
+    if callable(getattr(bayou, name)) and name not in ("MergeLaw", "BayouError")
+]
+CLASSIFIERS = [*bayou.classifiers.__all__, *bayou.ensembles.__all__]
+
+
+def test_every_exported_name_is_in_the_reference():
+    names = {path.rsplit(".", 1)[1] for path in NAMED}
+    exported = {name for name in bayou.__all__ if name != "generators"} | set(
+        bayou.streams.generators.__all__
+    )
+    assert exported - names == set(), "add `::: module.Name` to a page of docs/reference"
+    assert set(bayou.plots.__all__) <= MEMBERS
+
+
+@pytest.mark.parametrize("path", NAMED)
+def test_what_the_reference_names_exists_where_it_says(path):
+    module, _, name = path.rpartition(".")
+    if module == "bayou.plots" or path.startswith("bayou.plots."):
+        importlib.import_module(path)
+        return
+    found = getattr(importlib.import_module(module), name)
+    assert found.__module__ == module
+    assert (found.__doc__ or "").strip()
+
+
+def test_every_method_of_a_classifier_is_in_the_reference():
+    model = bayou.NaiveBayes()
+    assert set(dir(model)) - MEMBERS - set(model.get_params()) == set()
+
+
+@pytest.mark.parametrize("name", CALLABLES)
+def test_docstrings_explain_every_parameter_and_show_an_example(name):
+    found = getattr(bayou, name)
+    text = inspect.getdoc(found) or ""
+    assert ">>>" in text, "an example is missing"
+    assert documented(text) >= set(inspect.signature(found).parameters) - {"options"}
+    if not inspect.isclass(found):
+        assert "\nReturns\n" in text or inspect.signature(found).return_annotation in (None, "None")
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_docstrings_of_classifiers_tell_law_and_memory(name):
+    text = " ".join((inspect.getdoc(getattr(bayou, name)) or "").split())
+    assert issubclass(getattr(bayou, name), Estimator)
+    assert re.search(r"Merge( and unlearn)?: ", text)
+    assert "Memory: " in text
+
+
+def documented(text: str) -> set[str]:
+    """The parameters that a docstring in NumPy's style explains."""
+    found = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", text, re.MULTILINE | re.DOTALL)
+    names = re.findall(r"^([\w*, ]+)$", found[1] if found else "", re.MULTILINE)
+    return {name.strip(" *") for line in names for name in line.split(",")}
+
+
+@pytest.mark.parametrize("function", COMMANDS, ids=lambda function: function.__name__)
+def test_every_option_is_in_the_reference(function):
+    """`python tools/commands_page.py` writes the page."""
+    text = PAGE.read_text()
+    begin = text.index(f"## bayou {function.__name__}\n")
+    told = text[begin : text.find("\n## ", begin)] if "\n## " in text[begin:] else text[begin:]
+    listed = help_of(function.__name__).split("Exit codes:")[0]
+    assert set(re.findall(r"--[a-z][a-z-]*", listed)) == set(re.findall(r"--[a-z][a-z-]*", told))
+    now = [
+        re.sub(r"`[^`]*`", "", line)
+        for line in section(function.__name__).splitlines()
+        if line.startswith("| `")
+    ]
+    assert now == [re.sub(r"`[^`]*`", "", line) for line in told.splitlines() if line.startswith("| `")]
+
+
+def test_the_glossary_has_the_words_of_the_concepts():
+    glossary = (DOCS / "reference" / "glossary.md").read_text().lower()
+    concepts = (DOCS / "concepts.md").read_text()
+    for word in {w.lower() for w in re.findall(r"\*([a-z][a-z ]+)\*", concepts)}:
+        assert word.rstrip("s") in glossary or word in glossary, word
