@@ -70,7 +70,10 @@ def portable(compiled: Any) -> bytes:
     """A compiled kernel as Numba keeps it, without its annotated source, which names the folder it was made in."""
     parts = list(compiled._reduce())
     parts[6] = ""  # the annotation: nobody asks a compiled kernel for it
-    return bytes(dumps(tuple(parts)))
+    data = bytes(dumps(tuple(parts)))
+    if b"__numba_array_expr_0x" in data:
+        sys.exit(f"{compiled.fndesc.qualname}: Numba names an array expression by its address; write a loop")
+    return data
 
 
 def pack(folder: Path, parts: list[Path]) -> None:

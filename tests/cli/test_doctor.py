@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,3 +34,11 @@ def test_it_tells_levels_that_do_not_suit_this_processor(
     text = bayou("doctor").stdout
     kernel_cache.shipped_kernels.cache_clear()
     assert "shipped for vax only" in text
+
+
+def test_it_answers_in_a_process_that_does_without_pandas() -> None:
+    """As the installed command runs: `main` keeps pandas and SciPy from being imported."""
+    program = "from bayou.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", program, "doctor"], text=True, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "pandas" in done.stdout

@@ -155,7 +155,7 @@ def _merged(rows: int, seed: int) -> None:
     X, y = _table(rows, seed)
     X = X.select([name for name in X.column_names if name.startswith("n")])  # counts merge exactly
     half = len(y) // 2
-    whole = NaiveBayes().partial_fit(X, y)
+    whole = NaiveBayes("gaussian").partial_fit(X, y)
     left = whole.fresh().partial_fit(X.slice(0, half), y[:half])
     right = whole.fresh().partial_fit(X.slice(half), y[half:])
     merged = left.merge(right)
@@ -171,8 +171,8 @@ def _unlearned(rows: int, seed: int) -> None:
     X, y = _table(rows, seed)
     X = X.select([name for name in X.column_names if name.startswith("n")])
     cut = len(y) - len(y) // 10
-    never = NaiveBayes().partial_fit(X.slice(0, cut), y[:cut])
-    model = NaiveBayes().partial_fit(X, y)
+    never = NaiveBayes("gaussian").partial_fit(X.slice(0, cut), y[:cut])
+    model = NaiveBayes("gaussian").partial_fit(X, y)
     model.unlearn(X.slice(cut), y[cut:])
     out(f"the last {len(y) - cut:,} rows unlearned: digest {model.digest()[:16]}")
     out(f"never seen:{'':<{len(f'{len(y) - cut:,}') + 15}}digest {never.digest()[:16]}")

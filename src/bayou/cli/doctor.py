@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 from importlib import metadata
-from importlib.util import find_spec
 
 from bayou.cli.console import guarded, out
 
@@ -14,7 +13,7 @@ OPTIONAL = {
     "matplotlib": "plots",
     "pandas": "frames",
     "polars": "frames",
-    "sklearn": "pipelines",
+    "scikit-learn": "pipelines",
     "river": "pipelines",
     "pyspark": "learning on Spark",
 }
@@ -38,13 +37,22 @@ def doctor() -> None:
     out(f"Python       {platform.python_version()}, {platform.platform()}")
     for name in NEEDED:
         out(f"{name:<12} {metadata.version(name)}")
-    found = [name for name in OPTIONAL if find_spec(name)]
+    found = [name for name in OPTIONAL if _is_installed(name)]
     out(f"optional     {', '.join(found) or 'none'}")
     missing = [f"{name} ({use})" for name, use in OPTIONAL.items() if name not in found]
     if missing:
         out(f"             not installed: {', '.join(missing)}")
     out(f"threads      {len(ranges(1_000_000, 1))} of {os.cpu_count()} processors")
     _kernels()
+
+
+def _is_installed(name: str) -> bool:
+    """Whether a distribution is there, by its metadata: the command line's own process does without some modules."""
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 def _home() -> str:
@@ -72,6 +80,7 @@ def _kernels() -> None:
             out(f"             {name}: {made[:16]} there, {here[:16]} here")
     else:
         out(f"kernels      {len(shipped)} shipped for {shipped.level}: nothing has to be compiled")
+        return
     kept = KernelCache(row_sum.py_func).cache_path  # type: ignore[attr-defined] # a dispatcher of Numba
     if kept is None:
         out("kept         nowhere: set NUMBA_CACHE_DIR to a folder that can be written to")

@@ -27,7 +27,7 @@ from numba.core.caching import (
     UserWideCacheLocator,
 )
 from numba.core.compiler import CompileResult
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 
 FOLDER = Path(__file__).parent / "compiled"
 # The levels of the x86-64 psABI that kernels are shipped for, best first, with LLVM's names of what each adds.

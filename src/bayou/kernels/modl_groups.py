@@ -26,7 +26,9 @@ def log_groupings(out: Floats) -> None:
     values = len(out) - 1
     out[:] = -np.inf
     out[0] = 0.0
-    logs = np.log(np.arange(values + 1))
+    logs = np.zeros(values + 1)
+    for i in range(1, values + 1):
+        logs[i] = math.log(i)
     for n in range(1, values + 1):
         for i in range(n, 0, -1):
             fresh = out[i - 1]
