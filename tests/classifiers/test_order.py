@@ -313,7 +313,7 @@ def test_weights_are_heard_once_labels_come_back() -> None:
 
 @needs_data
 def test_a_stream_of_prices_sorted_by_class_costs_little() -> None:
-    """Electricity, by class and in time within a class, three splits: 100 tuples cost a point, the default .5 at most."""
+    """Electricity, by class and in time within a class, three splits: 100 tuples cost a point, the default .5."""
     with open_stream(DATA / "streams" / "elecNormNew.arff.gz") as stream:
         rows = stream.read(100_000)
     table, labels = pa.table(dict(rows.columns)), np.array(rows.labels.to_pylist())

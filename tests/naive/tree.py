@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from statistics import NormalDist
 from typing import Any
 
 NUMBER = (int, float)
@@ -174,8 +175,9 @@ class NaiveTree:
                 sums[c] += w
         share = {c: branches[key].get(c, 0.0) / sums[c] for c in sums if sums[c] > 0}
         for (n, c), pairs in node["numbers"].items():
-            if n != name and share.get(c, 0.0) > 0:
-                child["numbers"][n, c] = [(v, w * share[c]) for v, w in pairs]
+            if share.get(c, 0.0) > 0:
+                shared = [(v, w * share[c]) for v, w in pairs]
+                child["numbers"][n, c] = shared if n != name else truncated(shared, test.cut, not key)
         for n, table in node["values"].items():
             for (v, c), w in table.items():
                 part = w * share.get(c, 0.0) if n != name else w * (test({n: v}) == key)
@@ -260,7 +262,11 @@ def first_best(score):
 
 
 def at_most(name, cut):
-    return lambda x: None if x.get(name) is None else x[name] <= cut
+    def test(x):
+        return None if x.get(name) is None else x[name] <= cut
+
+    test.cut = cut
+    return test
 
 
 def is_value(name, v):
@@ -273,6 +279,29 @@ def moments(pairs):
         return 0.0, 0.0
     mean = sum(v * w for v, w in pairs) / total
     return mean, sum(w * (v - mean) ** 2 for v, w in pairs) / total
+
+
+def truncated(pairs, cut, above):
+    """Two values a deviation off the mean of the normal of these pairs beyond a cut, or up to it; and its range."""
+    low, high = min(v for v, _ in pairs), max(v for v, _ in pairs)
+    if (low > cut) if above else (high <= cut):
+        return pairs
+    total, (mean, var) = sum(w for _, w in pairs), moments(pairs)
+    low, high = (min(cut, high), high) if above else (low, max(cut, low))
+    spread = 0.0
+    if var > 0:
+        normal, deviation = NormalDist(mean, math.sqrt(var)), math.sqrt(var)
+        mass = 0.5 * math.erfc((cut - mean if above else mean - cut) / deviation / math.sqrt(2))
+        at = (cut - mean) / deviation
+        if mass > 1e-12:
+            ratio = (1 if above else -1) * normal.pdf(cut) * deviation / mass
+            mean, spread = (
+                mean + deviation * ratio,
+                deviation * math.sqrt(max(0.0, 1 + at * ratio - ratio**2)),
+            )
+    mean = min(max(mean, low), high)
+    spread = min(spread, mean - low, high - mean)
+    return [(low, 0.0), (high, 0.0), (mean - spread, total / 2), (mean + spread, total / 2)]
 
 
 def below(pairs, cut):

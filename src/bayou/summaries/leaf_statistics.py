@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -127,9 +128,12 @@ class LeafStatistics(State):
         self.moments[slot][:, self.moments[slot, N] <= 0.0] = 0.0
         self.counts[slot], self.present[slot] = counts * share, present * share
 
-    def forget_numeric(self, slot: int, column: int) -> None:
-        """Empty one numeric column of a slot."""
-        self.moments[slot, :, :, column] = 0.0
+    def cut_numeric(self, slot: int, column: int, cut: float, above: bool) -> None:
+        """Let one inherited numeric column end at a cut, or begin there: each class's normal, truncated."""
+        for moments in self.moments[slot, :, :, column].T:  # a view of n, mean, m2, low, high of one class
+            if moments[N] > 0.0:
+                n, mean, m2, low, high = moments.tolist()
+                moments[MEAN : HIGH + 1] = truncated(n, mean, m2, low, high, cut, above)
 
     def take_values(self, slot: int, parent: Held, column: int, values: Sequence[int]) -> None:
         """Of one nominal column, just these values as another slot held them: they are known exactly."""
@@ -217,3 +221,28 @@ def rooms(sizes: list[int]) -> Index:
     """
     room = [0 if n == 0 else 1 << (n - 1).bit_length() for n in sizes]
     return np.concatenate(([0], np.cumsum(room, dtype=np.int64))).astype(np.int64)
+
+
+def truncated(
+    n: float, mean: float, m2: float, low: float, high: float, cut: float, above: bool
+) -> tuple[float, float, float, float]:
+    """mean, m2, low and high of n values of a normal beyond a cut, or up to it; the spread stays within the range.
+
+    >>> mean, m2, low, high = truncated(100.0, 0.0, 100.0, -3.0, 3.0, 0.0, True)
+    >>> round(mean, 3), round(m2 / 100.0, 3), low, high
+    (0.798, 0.363, 0.0, 3.0)
+    """
+    if (low > cut) if above else (high <= cut):
+        return mean, m2, low, high
+    low, high = (min(cut, high), high) if above else (low, max(cut, low))
+    side, deviation = 1.0 if above else -1.0, math.sqrt(m2 / n)
+    ratio = spread = 0.0
+    if deviation > 0.0:
+        at = side * (cut - mean) / deviation
+        beyond = 0.5 * math.erfc(at / math.sqrt(2.0))
+        if beyond > 1e-12:
+            ratio = math.exp(-0.5 * at * at) / (math.sqrt(2.0 * math.pi) * beyond)
+            spread = deviation * math.sqrt(max(0.0, 1.0 + at * ratio - ratio * ratio))
+    mean = min(max(mean + side * deviation * ratio, low), high)
+    spread = min(spread, mean - low, high - mean)
+    return mean, n * spread * spread, low, high

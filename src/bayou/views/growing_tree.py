@@ -206,7 +206,7 @@ class GrowingTree(View[Tree]):
         s, t, slot = self.summary.statistics, self.summary.nodes, self.summary.slot(leaf)
         s.inherit(slot, parent, share)
         if split.test == AT_MOST:
-            s.forget_numeric(slot, split.column)
+            s.cut_numeric(slot, split.column, split.cut, child == 1)
         else:
             s.take_values(slot, parent, split.column, split.values_of(child, s.sizes[split.column]))
         s.read(slot)
