@@ -22,7 +22,9 @@ from bayou.streams import open_stream
 
 def test_help_tells_commands_and_exit_codes() -> None:
     text = bayou("--help").stdout
-    for command in "demo evaluate compare learn predict explain inspect merge models generate warm".split():
+    for (
+        command
+    ) in "demo evaluate compare learn predict explain inspect export merge models generate warm".split():
         assert command in text
         assert "Exit codes" in bayou(command, "--help").stdout
     assert "130" in text
@@ -406,3 +408,24 @@ def test_inspect_marks_information_that_was_not_counted(folder: Path, tmp_path: 
         "x0": "means",
         "n0": "counts",
     }
+
+
+@pytest.mark.parametrize(
+    ("options", "files"),
+    [
+        (["--to", "json"], {"m.json"}),
+        (["--to", "sql", "--dialect", "sqlite", "--table", "visits"], {"m.sql"}),
+        (["--to", "c", "--float"], {"m.h", "m.c"}),
+        (["--to", "js"], {"m.mjs", "m.html"}),
+        (["--to", "onnx"], {"m.onnx"}),
+    ],
+)
+def test_export_writes_files_beside_the_model_or_where_it_is_told(
+    tmp_path: Path, options: list[str], files: set[str]
+) -> None:
+    NaiveBayes().fit([[1.0], [2.0], [5.0]], ["a", "a", "b"]).save(tmp_path / "m.bayou")
+    (tmp_path / "there").mkdir()
+    bayou("export", str(tmp_path / "m.bayou"), *options, "--out", str(tmp_path / "there"))
+    assert {path.name for path in (tmp_path / "there").iterdir()} == files
+    bayou("export", str(tmp_path / "m.bayou"), *options)
+    assert files <= {path.name for path in tmp_path.iterdir()}

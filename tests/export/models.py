@@ -216,7 +216,7 @@ MODELS: dict[str, Callable[[], Any]] = {
 QUICK = (
     "nb", "nb gaussian", "nb groups", "weighted gaussian", "weighted", "averaged gaussian", "aode",
     "tan unsmoothed", "fanc",
-    "collection", "tree", "tree binary", "bagged trees", "bagging hard", "voting", "ecoc", "ecoc pairs", "ecoc l1",
+    "collection", "tree", "tree binary", "bagging hard", "voting", "ecoc", "ecoc pairs", "ecoc l1",
     "nb other groups", "multinomial other", "bernoulli",
 )  # fmt: skip
 

@@ -21,7 +21,8 @@ LONG = bool(os.environ.get("BAYOU_LONG"))
 NAMES = [name for name in (MODELS if LONG else QUICK) if name not in KERNELS]
 SCRIPT = """
 import { readFileSync, writeFileSync } from "node:fs";
-const revived = (key, value) => (value === "-inf" ? -Infinity : value === "inf" ? Infinity : value === "nan" ? NaN : value);
+const names = new Map([["-inf", -Infinity], ["inf", Infinity], ["nan", NaN]]);
+const revived = (key, value) => (names.has(value) ? names.get(value) : value);
 const out = {};
 for (const name of JSON.parse(readFileSync("names.json", "utf8"))) {
   const { predict } = await import(`./${name}.mjs`);

@@ -12,6 +12,7 @@ from bayou.cli.demo import demo
 from bayou.cli.doctor import doctor, version_text
 from bayou.cli.evaluate import evaluate
 from bayou.cli.explain import explain
+from bayou.cli.export import export
 from bayou.cli.generate import generate
 from bayou.cli.inspect import inspect
 from bayou.cli.learn import learn
@@ -65,6 +66,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     explain: "Why a model says what it says about one row.",
     inspect: "What a model file holds.",
     report: "A page with pictures of what a model has learned.",
+    export: "Write a model as SQL, C, JavaScript, ONNX or JSON.",
     merge: "Add up models that learned different rows.",
     unlearn: "Take rows out of a model again.",
     models: "Every classifier with its options.",

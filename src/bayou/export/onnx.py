@@ -1,7 +1,7 @@
 """A scorer as ONNX, by operators of the standard opset alone.
 
-One input per column: numbers [N, 1], NaN where missing; nominal values as strings [N, 1]; text columns as counts of their
-words [N, V], in the order of `words` in the model's metadata. Outputs are `label` [N] and `probabilities` [N, K].
+One input per column: numbers [N, 1], NaN where missing; nominal values as strings [N, 1]; text columns as counts of
+their words [N, V], in the order of `words` in the model's metadata. Outputs are `label` [N] and `probabilities` [N, K].
 """
 
 from __future__ import annotations

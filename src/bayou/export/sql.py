@@ -270,13 +270,11 @@ class Writer:
             return self.dialect.infinity if value > 0 else f"(-{self.dialect.infinity})"
         if self.dialect.name == "sqlite":
             return exact_number(value)
-        return (
-            f"({value!r})"
-            if value < 0
-            else f"{value!r}"
-            if "e" in repr(value) or "." in repr(value)
-            else f"{value!r}.0"
-        )
+        plain = repr(float(value))
+        if self.dialect.name == "postgresql":  # whose plain literals are decimals without end
+            return f"CAST('{plain}' AS double precision)"
+        plain = plain if "e" in plain else f"{plain}e0"  # without an exponent DuckDB takes it for a decimal
+        return f"({plain})" if value < 0 else plain
 
     def value(self, value: Any) -> str:
         if isinstance(value, bool | np.bool_):
