@@ -13,7 +13,7 @@ from bayou.classifiers.estimator import Estimator
 VERBS = set(
     "fit partial_fit predict predict_proba predict_log_proba score learn_one learn_many predict_one predict_many "
     "predict_proba_one predict_proba_many test_then_train_batch refresh reset explain importance bins_of sample fresh "
-    "merge unlearn decay digest save get_params set_params".split()
+    "merge unlearn decay digest save export get_params set_params".split()
 )
 ATTRIBUTES = set("classes_ schema_ labels law memory_bytes position unusable".split())
 SPECIAL = {
