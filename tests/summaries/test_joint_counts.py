@@ -142,6 +142,7 @@ def test_a_column_without_values_keeps_no_rows_pending():
     summary = over(schema, 2, 3, "width", 20)
     summary.update(block)
     assert summary.frozen.tolist() == [1, 0]
+    assert not summary.frames_are_frozen
     assert len(summary.pending) == 0
 
 
@@ -153,6 +154,7 @@ def test_many_light_rows_do_not_wait_for_ever():
     for i in range(100):
         by_rows.update(block.rows(i, i + 1))
     assert summary.frozen.all()
+    assert summary.frames_are_frozen
     np.testing.assert_array_equal(summary.cuts, by_rows.cuts)
     np.testing.assert_array_equal(summary.pairs, by_rows.pairs)
 
