@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.docs.pages import LONG, ROOT
 from tests.report.conftest import FLAGS, chromium
 
