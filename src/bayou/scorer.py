@@ -342,16 +342,17 @@ def total(first: Node, *runs: Sequence[Node]) -> Node:
             tile = terms[t : t + TILE]
             lanes = [[term for term in tile[lane::4] if not says_nothing(term)] for lane in range(4)]
             halves = [
-                _plain_sum([_plain_sum(lane) for lane in two if lane])
+                plain_sum([plain_sum(lane) for lane in two if lane])
                 for two in (lanes[:2], lanes[2:])
                 if any(two)
             ]
             if halves:
-                parts.append(_plain_sum(halves))
-    return _plain_sum(parts)
+                parts.append(plain_sum(halves))
+    return plain_sum(parts)
 
 
-def _plain_sum(parts: Sequence[Node]) -> Node:
+def plain_sum(parts: Sequence[Node]) -> Node:
+    """The parts added one after the other; one alone is itself."""
     return parts[0] if len(parts) == 1 else Sum(tuple(parts))
 
 

@@ -24,7 +24,7 @@ from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.readings.dichotomies import Dichotomies, Odds
 from bayou.schema import Declared, Growth
-from bayou.scorer import Constant, Exp, Folded, LogSigmoid, Node, Sum, added, says_nothing, silent
+from bayou.scorer import Constant, Exp, Folded, LogSigmoid, Node, added, plain_sum, says_nothing, silent
 from bayou.summaries.class_counts import ClassCounts
 from bayou.threads import over_ranges
 from bayou.views.view import AnyView
@@ -244,7 +244,7 @@ class CodedViews(Engine):
             )
         readings = [odds.scorer() for odds in self.read_off.odds or ()]
         parts = tuple(node for node in readings if node.width and not says_nothing(node))
-        scores: Node = Sum(parts) if parts else silent(plan.dichotomies.width)
+        scores: Node = plain_sum(parts) if parts else silent(plan.dichotomies.width)
         if not len(plan.dichotomies.fold):
             scores = self._decoding(plan, scores)
         return added(scores, np.where(plan.possible, 0.0, -np.inf))

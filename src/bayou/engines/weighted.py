@@ -15,9 +15,9 @@ from bayou.readings.prior import ANY_ROW
 from bayou.scorer import (
     Constant,
     Node,
-    Sum,
     added,
     clipped,
+    plain_sum,
     pointwise_information,
     says_nothing,
     scaled,
@@ -132,9 +132,8 @@ class WeightedViews(Views):
                 inputs.append(clipped(node, scale.get(j, 0.0), LEAST, -LEAST))
         deviations = np.broadcast_to(self.weights.weights, (len(inputs), self.n_classes))
         weighted = [scaled(node, by) for node, by in zip(inputs, deviations, strict=True)]
-        return Sum(
-            (added(joint, self.weights.bias[0]), *(node for node in weighted if not says_nothing(node)))
-        )
+        speaking = [node for node in weighted if not says_nothing(node)]
+        return plain_sum([added(joint, self.weights.bias[0]), *speaking])
 
     def _experts_scorer(self) -> Node:
         """The experts that are heard, each a weighted naive Bayes, and their mixture."""

@@ -19,10 +19,10 @@ from bayou.scorer import (
     Log,
     Mixture,
     Node,
-    Sum,
     Table,
     Value,
     added,
+    plain_sum,
     total,
 )
 from bayou.summaries.joint_counts import JointCounts
@@ -123,7 +123,7 @@ class JointTables:
 
     def vote(self, j: int, sets: Iterable[tuple[Sequence[int], float]], sums: bool = False) -> Node:
         """log sum over parent sets of u P(x_j | c, pa)."""
-        return Log(Sum(tuple(self.table((j, *pa), u * self.share(j, pa, sums), 0.0) for pa, u in sets)))
+        return Log(plain_sum([self.table((j, *pa), u * self.share(j, pa, sums), 0.0) for pa, u in sets]))
 
 
 def collection_scorer(summary: JointCounts, terms: ParentSetTable, alpha: float, so_far: Node) -> Node:
