@@ -76,6 +76,7 @@ SETTINGS: Mapping[str, tuple[str, ...]] = {
         "HoeffdingTree(leaf='majority')", "HoeffdingTree(numeric='gk')", "HoeffdingTree(delta=0.01)",
         "HoeffdingTree(split='gini')",
     ),
+    "CountForest": ("CountForest()",),
     "Bagging": (
         "Bagging()", "Bagging(HoeffdingTree(split='gain'), rate=1.0)", "Bagging(HoeffdingTree())",
         "Bagging(rate=1.0)", "Bagging(vote='hard')", "Bagging(NaiveBayes())",
@@ -83,6 +84,7 @@ SETTINGS: Mapping[str, tuple[str, ...]] = {
     "WeightedVoting": (
         "WeightedVoting()", "WeightedVoting([NaiveBayes('gaussian'), HoeffdingTree()])",
     ),
+    "Pool": ("Pool()",),
     "AWE": ("AWE()", "AWE(NaiveBayes('gaussian'))", "AWE(HoeffdingTree())"),
     "ResetOnDrift": ("ResetOnDrift()", "ResetOnDrift(NaiveBayes('gaussian'))", "ResetOnDrift(HoeffdingTree())"),
     "Fading": ("Fading()", "Fading(NaiveBayes('gaussian'))"),
