@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bayou.evaluate.evaluation import Evaluation
     from bayou.streams.generators import MixedGaussian
 
-# Normal densities: the stream has them, and they compile in a third of the time that quantiles take.
+# Normal densities: the stream has them, and they compile faster than quantiles.
 MODELS = {
     "naive Bayes": "nb('gaussian')",
     "weighted naive Bayes": "wnb('gaussian')",
