@@ -1,7 +1,6 @@
 """The screenshots of the site, made anew in a real browser: `make docs-pictures`.
 
-Pictures of the start pages come from docs/start/payments.csv. Those of the gallery come from the real data sets where
-they are beside the checkout, else they stay as they are.
+They are those of the start pages, and come from docs/start/payments.csv.
 """
 
 from __future__ import annotations

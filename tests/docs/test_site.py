@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import resource
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -33,15 +33,21 @@ PAGES = (
 ).split()
 
 
+def processor_seconds() -> float:
+    """Of all processes that were started and have ended: a busy machine does not make a build slower."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    begun = time.monotonic()
+    begun = processor_seconds()
     subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(folder)],
         cwd=ROOT, check=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "NO_MKDOCS_2_WARNING": "1"},
     )  # fmt: skip
-    assert time.monotonic() - begun < SECONDS
+    assert processor_seconds() - begun < SECONDS
     return folder
 
 
