@@ -123,7 +123,7 @@ def test_units_do_not_matter(rate):
     X = rng.normal(size=(400, 3)) + y[:, None] * [1.0, 0.5, 0.0]
     rate = Constant(0.05) if rate == "paper" else rate
     a, b = WeightedNB(rate=rate), WeightedNB(rate=rate)
-    a.fit(X, y), b.fit(X * [1e-3, 1e4, 7.0], y)
+    a.learn_many(X, y), b.learn_many(X * [1e-3, 1e4, 7.0], y)  # `fit` shuffles by what rows hold
     np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(X * [1e-3, 1e4, 7.0]), atol=1e-9)
     assert not np.allclose(a.weights_, 1.0, atol=1e-4)
 

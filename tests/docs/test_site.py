@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from tests.docs.pages import LONG, ROOT
-from tests.report.conftest import FLAGS, chromium
 
 pytestmark = [
     pytest.mark.skipif(not LONG, reason="builds the site and opens a browser: make test-system"),
@@ -49,15 +48,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )  # fmt: skip
     assert processor_seconds() - begun < SECONDS
     return folder
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="NO BROWSER DRIVER: pip install playwright")
-    with sync_api.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=chromium(), args=FLAGS)
-        yield running
-        running.close()
 
 
 @pytest.fixture(params=WIDTHS)

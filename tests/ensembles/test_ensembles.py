@@ -21,6 +21,7 @@ from bayou import (
     ReadMany,
     SPCr,
     SuperParent,
+    WeightedNB,
 )
 from bayou.classifiers.hoeffding_tree import HoeffdingTree
 from bayou.ensembles import AWE, Bagging, Fading, ResetOnDrift, WeightedVoting, Window
@@ -116,7 +117,7 @@ def test_merged_bagging_adds_up_member_by_member():
     "make",
     [
         lambda: Bagging(NaiveBayes(), n_estimators=2, vote="hard"),
-        lambda: Bagging(Fading(), n_estimators=2),
+        lambda: Bagging(WeightedNB(), n_estimators=2),
         lambda: WeightedVoting([NaiveBayes(), NaiveBayes()]),
         Fading,
     ],

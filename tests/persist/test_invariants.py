@@ -114,7 +114,7 @@ FORGED: dict[str, tuple[Callable[[], Any], str, Edit]] = {
     "SPCr: a record that is no number": (lambda: taught(SPCr()), "joint.record", put((0, 0), np.nan)),
     "ReadMany: fewer records than readings": (lambda: taught(ReadMany()), "joint.record", one_less),
     "TAN: a column without a term": (
-        lambda: taught(TAN()), "joint.reading.sets", lambda a: np.concatenate([a[:1], a[:1], a[2:]]),
+        lambda: taught(TAN(interpolate=0.0)), "joint.reading.sets", lambda a: np.concatenate([a[:1], a[:1], a[2:]]),
     ),
     "sketch with groups: weight of other values that nobody met": (
         lambda: taught(NaiveBayes(nominal="sketch", groups="modl")), "nominal.rest", put((0, 0), 1e9),

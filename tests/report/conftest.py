@@ -1,11 +1,10 @@
-"""A real browser, and pages for it to open."""
+"""Pages for a real browser to open."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,27 +22,6 @@ from bayou.streams import open_stream
 from bayou.streams.generators import ManyGaussians
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
-
-
-def chromium() -> str:
-    """Where the browser is; `make test` sets it up beforehand where it can, tests only look for it."""
-    found = shutil.which("chromium")
-    if found is None:
-        pytest.skip("NO BROWSER: pages are not opened; install chromium (Debian: apt-get install chromium)")
-    return found
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="NO BROWSER DRIVER: pip install playwright")
-    with sync_api.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=chromium(), args=FLAGS)
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from bayou.errors import SchemaError
 from bayou.kernels.track_record import leader
 from bayou.readings.parent_sets import Forests, NoParents, SuperParents, TwoParents
 from bayou.readings.prior import prior_reader
-from bayou.readings.structure import GreedyForest, SpanningTree
+from bayou.readings.structure import INTERPOLATE, GreedyForest, SpanningTree
 from bayou.schema import Declared
 from bayou.summaries.grid import Grid
 from bayou.summaries.joint_counts import MAX_BYTES
@@ -22,8 +22,8 @@ from bayou.views.view import AnyView
 
 READINGS: Mapping[str, Callable[[], Rule]] = {
     "nb": NoParents,
-    "tan": SpanningTree,
-    "fan": GreedyForest,
+    "tan": lambda: SpanningTree(INTERPOLATE),
+    "fan": lambda: GreedyForest("bayes"),
     "aode": lambda: None,
     "fanc": Forests,
     "spc": SuperParents,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bayou.classifiers.augmented import AugmentedNB
 from bayou.classifiers.joint import Prior
 from bayou.engines.joint import Order
-from bayou.readings.structure import NetworkSearch, SpanningTree
+from bayou.readings.structure import INTERPOLATE, NetworkSearch, SpanningTree
 from bayou.schema import Declared
 from bayou.summaries.grid import Grid
 from bayou.summaries.joint_counts import MAX_BYTES
@@ -61,7 +61,7 @@ class TAN(AugmentedNB):
         max_bytes: int = MAX_BYTES,
         schema: Declared | None = None,
         delta: float | None = None,
-        interpolate: float = 0.25,
+        interpolate: float = INTERPOLATE,
     ) -> None:
         self.interpolate = interpolate
         super().__init__(smoothing, prior, order, numeric, max_bytes, schema, delta)

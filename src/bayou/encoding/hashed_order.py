@@ -49,8 +49,10 @@ def hashed_order(table: Table, labels: Any, weights: Floats | None = None) -> ND
 def row_hashes(table: Table, labels: Any) -> Hashes:
     """A hash of each row: the sum over its present cells, so that the order of the columns does not count."""
     total = _cells(LABEL, _hashed(column_of(labels)))
-    names = hash_keys(list(table.names)).view(np.uint64)
-    for j, name in enumerate(names):
+    names = list(table.names)
+    if names == [str(j) for j in range(len(names))]:
+        names = [f"x{j}" for j in range(len(names))]  # a frame without names holds what the array in it holds
+    for j, name in enumerate(hash_keys(names).view(np.uint64)):
         total += _cells(name, _hashed(table.columns[j] if table.matrix is None else table.matrix[:, j]))
     if table.sparse is not None:
         total += _hashed_words(table.sparse)

@@ -23,7 +23,7 @@ SHARE = 0.9  # of the random splits goes where the gain was, the rest to any col
 
 @inner_kernel
 def uniform(z: np.uint64) -> float:
-    """A number in [0, 1) from 64 random bits."""
+    """A number in [0, 1) from 64 bits of a hash."""
     return float(z >> np.uint64(11)) * UNIT
 
 
@@ -80,7 +80,7 @@ def grow_tree(
     tree: int,
     extra: int,
 ) -> int:
-    """One tree over a bootstrap sample, and `extra` random levels below its leaves; returns the number of nodes.
+    """One tree over a bootstrap sample, and `extra` levels of hashed splits below its leaves; returns the number of nodes.
 
     attribute : int32[room], out, the column tested, -1 at a leaf; threshold : int64[room], out, the last cell that
     goes left, or the places that do as bits; left : int32[room], out, the left child, the right one is next to it
@@ -88,7 +88,7 @@ def grow_tree(
     """
     n, d = cells.shape
     base = mix(mix(np.uint64(seed)) ^ np.uint64(tree))
-    room = len(attribute) >> extra  # what the random levels need is kept free
+    room = len(attribute) >> extra  # what the levels below need is kept free
     rows, drawn = np.empty(n, dtype=np.int64), np.empty(n)
     m = 0
     for i in range(n):
@@ -137,7 +137,7 @@ def grow_tree(
                     count += 2
         at += 1
     for level in range(extra):
-        count = random_level(attribute, threshold, left, count, cells, p, gains, base ^ np.uint64(level + 7))
+        count = hashed_level(attribute, threshold, left, count, cells, p, gains, base ^ np.uint64(level + 7))
     return count
 
 
@@ -329,11 +329,11 @@ def divide(cells: Bytes, rows: Index, a: int, b: int, j: int, p: int, threshold:
 
 
 @inner_kernel
-def random_level(
+def hashed_level(
     attribute: Codes, threshold: Index, left: Codes, count: int,
     cells: Bytes, p: int, gains: Floats, base: np.uint64,
 ) -> int:  # fmt: skip
-    """Split every leaf at random: the column by its share of the gain, the cut anywhere within the leaf.
+    """Split every leaf by a hash: the column by its share of the gain, the cut anywhere within the leaf.
 
     attribute, left : int32[room], in/out; threshold : int64[room], in/out; cells : uint8[n, d], in
     gains : float64[d], in

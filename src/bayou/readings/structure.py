@@ -15,6 +15,7 @@ from bayou.readings.parent_sets import ParentSets, ParentSetTable
 from bayou.summaries.joint_counts import JointCounts
 
 SCORES = ("loglik", "aic", "mdl", "bayes")
+INTERPOLATE = 0.25  # of the class alone in a tree of few rows, at most
 _DIGITS = 10  # differences beyond are rounding, and would make ties depend on the order of storage
 
 

@@ -25,11 +25,12 @@ def parents_of(inside: ModelContents) -> dict[str, str | None] | None:
         chosen = int(arrays["reading.column"][0])
         return {name: names[chosen] if 0 <= chosen != j else None for j, name in enumerate(names)}
     sets = arrays.get("reading.sets")
-    if sets is None or sets.ndim != 2 or sets.shape[1] != 3 or len(sets) != len(names):
+    if sets is None or sets.ndim != 2 or sets.shape[1] != 3:
         return None
-    found = {int(i): int(p) for i, p, _ in sets}
-    if any(int(second) >= 0 for _, _, second in sets):
-        return None
+    edges = {(int(i), int(p)) for i, p, _ in sets if p >= 0}
+    found = dict(edges)
+    if any(int(second) >= 0 for _, _, second in sets) or len(found) < len(edges):
+        return None  # pairs of parents, or several networks
     return {name: names[found[j]] if found.get(j, -1) >= 0 else None for j, name in enumerate(names)}
 
 

@@ -1,0 +1,31 @@
+"""One real browser for all tests of a process: a second one beside it would not start."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+
+
+def chromium() -> str:
+    """Where the browser is; `make test` sets it up beforehand where it can, tests only look for it."""
+    found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("NO BROWSER: pages are not opened; install chromium (Debian: apt-get install chromium)")
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="NO BROWSER DRIVER: pip install playwright")
+    with sync_api.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=chromium(), args=FLAGS)
+        yield running
+        running.close()
