@@ -37,6 +37,7 @@ def section(command: str) -> str:
     usage, about = before.strip().split("\n", 1)
     usage = usage.removeprefix("Usage: ").replace("{", "").replace("}", "")
     rows = []
+    listed = re.sub(r"\n {10,}(?=\S)", "  ", listed)  # a long option has its meaning on the next line
     for line in listed.split("\n  Exit codes:")[0].splitlines():
         if found := re.match(r"  (\S.*?)  +(.*)", line):
             what, meaning = found.groups()

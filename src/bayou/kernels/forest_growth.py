@@ -80,7 +80,7 @@ def grow_tree(
     tree: int,
     extra: int,
 ) -> int:
-    """One tree over a bootstrap sample, and `extra` levels of hashed splits below its leaves; returns the number of nodes.
+    """One tree over a bootstrap sample, with `extra` levels of hashed splits below; returns the number of nodes.
 
     attribute : int32[room], out, the column tested, -1 at a leaf; threshold : int64[room], out, the last cell that
     goes left, or the places that do as bits; left : int32[room], out, the left child, the right one is next to it
