@@ -76,7 +76,9 @@ def test_forgetting_helps_naive_bayes(name):
 
 def test_a_short_memory_beats_no_change():
     first = electricity()[:2]
-    assert prequential(Fading(half_life=20), first) > prequential(NoChange(), first) + 1
+    assert (
+        prequential(Fading(NaiveBayes("gaussian"), half_life=20), first) > prequential(NoChange(), first) + 1
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tests.recorded.record import Record, differences, made, shortened
 
 from bayou.kernels.kernel_cache import LEVELS
 
-CASES = "NaiveBayes(numeric='gaussian')"  # alone and in ensembles
+CASES = "NaiveBayes(numeric='gaussian') on "
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="elsewhere kernels have one level")
@@ -26,6 +26,6 @@ def test_the_least_level_gives_the_bits_of_this_processor(tmp_path: Path) -> Non
     subprocess.run(record, check=True, env={**os.environ, **least}, cwd=Path(__file__).parents[2])
     here = shortened(made([case for case in quick() if CASES in case.name]))
     at_least = Record.read(file).cases
-    assert len(here) >= 4
+    assert here
     assert at_least.keys() == here.keys()
     assert differences(at_least, here) == ([], [])

@@ -109,13 +109,14 @@ Made = list[tuple[Any, int]]
 
 def few() -> Made:
     """Models whose kernels compile quickly, for every run of the suite."""
-    return [(NaiveBayes(), 60), (WeightedNB(), 80), (AODE(), 60)]
+    return [(NaiveBayes("gaussian"), 60), (WeightedNB("gaussian"), 80), (AODE(), 60)]
 
 
 def plain() -> Made:
     """Every classifier, with every way to summarise and read numeric and nominal columns, and every rate."""
     return [
-        *few(), (NaiveBayes(numeric="gk", groups="modl"), 60), (NaiveBayes(numeric="gk"), 1300),
+        *few(), (NaiveBayes(), 60), (WeightedNB(), 80), (NaiveBayes(numeric="gk", groups="modl"), 60),
+        (NaiveBayes(numeric="gk"), 1300),
         (NaiveBayes(numeric="pid"), 60), (NaiveBayes(numeric="pid"), 1300), (NaiveBayes(numeric="cpid"), 1300),
         (NaiveBayes(numeric=CPiD(cells=20)), 1300), (NaiveBayes(numeric=GKClass(eps=0.1, exact=5)), 700),
         (NaiveBayes(numeric="kernel"), 80), (NaiveBayes(numeric="rounded-normal"), 80),
