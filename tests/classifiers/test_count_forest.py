@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import forest as naive
 
-from bayou import CountForest, MergeLaw, load, save
+from bayou import CountForest, MergeLaw, fit_files, load, save
 from bayou.errors import DataError, MergeError, SchemaError, UnsupportedError
 from bayou.kernels.forest_growth import grow_tree
 from bayou.readings.forest_structure import bag_of
@@ -158,6 +159,22 @@ def test_shards_of_one_forest_add_up_to_the_bit_in_any_order(seed):
     for shard in shards[-2::-1]:
         backwards.merge(shard)
     assert backwards.merge(first).digest() == one.digest()
+
+
+@pytest.mark.parametrize("warm_up", [300, 5000])
+def test_two_processes_over_files_give_the_digest_of_one_pass(warm_up, tmp_path):
+    records, labels = rows_of(2, 1200)
+    paths = []
+    for k, part in enumerate((slice(0, 700), slice(700, 1200))):
+        paths.append(tmp_path / f"{k}.jsonl")
+        rows = [r | {"class": y} for r, y in zip(records[part], labels[part], strict=True)]
+        paths[-1].write_text("".join(json.dumps(row) + "\n" for row in rows))
+    forest = CountForest(trees=4, warm_up=warm_up, combine="mean")
+    over_two = fit_files(paths, forest, target="class", jobs=2)
+    one = forest.fresh()
+    one.learn_many(records, labels)
+    assert over_two.refresh().digest() == one.refresh().digest()
+    assert over_two.engine.forest.frames_are_frozen == (warm_up == 300)
 
 
 def test_shards_that_still_keep_their_rows_merge_into_what_one_pass_grows():

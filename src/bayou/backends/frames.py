@@ -22,9 +22,10 @@ def prepared(model: Any, sources: Iterable[Source]) -> Any:
     source, as one pass would; then, if a column has had no values so far, from the others.
     """
     twin = copy.deepcopy(model)
+    most = max(MOST, model.get_params(deep=False).get("warm_up", 0))  # as many as the model itself asks for
     for source in sources:
         declare_columns(twin, source)
-        if not feed(source, Learning(twin).step, rows=MOST, pace=STEP, after=lambda _: not loose(twin)):
+        if not feed(source, Learning(twin).step, rows=most, pace=STEP, after=lambda _: not loose(twin)):
             break
     return twin.fresh()
 
