@@ -55,6 +55,14 @@ def add_one(array: NDArray[Any]) -> None:
     array[0, 0] += 1.0
 
 
+def second_parent(sets):
+    """One term more has a parent: a third column."""
+    out = sets.copy()
+    row = int(np.flatnonzero(out[:, 1] >= 0)[0])
+    out[row, 2] = next(j for j in range(int(out.max()) + 1) if j not in out[row])
+    return out
+
+
 def one_less(array: NDArray[Any]) -> NDArray[Any]:
     return array[..., :-1].copy()
 
@@ -113,6 +121,12 @@ FORGED: dict[str, tuple[Callable[[], Any], str, Edit]] = {
     "SPCr: fewer records than candidates": (lambda: taught(SPCr()), "joint.record", one_less),
     "SPCr: a record that is no number": (lambda: taught(SPCr()), "joint.record", put((0, 0), np.nan)),
     "ReadMany: fewer records than readings": (lambda: taught(ReadMany()), "joint.record", one_less),
+    **{
+        f"{name}: two parents where pairs are counted": (make, "joint.reading.sets", second_parent)
+        for name, make in {
+            "TAN": lambda: taught(TAN(interpolate=0.0)), "TAN that is kept": lambda: taught(TAN(delta=0.1)),
+        }.items()
+    },
     "TAN: a column without a term": (
         lambda: taught(TAN(interpolate=0.0)), "joint.reading.sets", lambda a: np.concatenate([a[:1], a[:1], a[2:]]),
     ),

@@ -57,8 +57,8 @@ class ParentSetTable:
         return ParentSetTable.of([(i, int(p), -1, 1.0) for i, p in enumerate(parents)], len(parents))
 
     @staticmethod
-    def restored(sets: NDArray[Any], u: NDArray[Any], m: int) -> ParentSetTable:
-        """ParentSetTable that come from a file, over m columns."""
+    def restored(sets: NDArray[Any], u: NDArray[Any], m: int, interaction_order: int) -> ParentSetTable:
+        """Parent sets that come from a file, over m columns; two parents only where triples are counted."""
         require(
             sets.shape == (len(u), 3) and u.ndim == 1,
             "every term of a structure names a column and two parents",
@@ -68,6 +68,10 @@ class ParentSetTable:
         require(child.min(initial=0) >= 0, "a term of a structure belongs to a column")
         apart = (child != p) & (child != q) & ((p != q) | (p < 0))
         require(apart.all(), "a term of a structure names different columns")
+        require(
+            interaction_order > 2 or q.max(initial=-1) < 0,
+            "a term has two parents, and triples are not counted",
+        )
         finite("the weights of a structure", u)
         require((u > 0).all() and len(np.unique(child)) == m, "every column of a structure has a term")
         return ParentSetTable.of(zip(child.tolist(), p.tolist(), q.tolist(), u.tolist(), strict=True), m)

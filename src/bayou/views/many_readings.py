@@ -122,7 +122,9 @@ class ManyReadings(RecordedView):
         self.record.restore(arrays)
         m = len(self.summary.sizes)
         self.found = {
-            name: ParentSetTable.restored(arrays[f"reading.{name}.sets"], arrays[f"reading.{name}.u"], m)
+            name: ParentSetTable.restored(
+                arrays[f"reading.{name}.sets"], arrays[f"reading.{name}.u"], m, self.summary.interaction_order
+            )
             for name in self.found
         }
         self.stale = False

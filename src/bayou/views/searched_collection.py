@@ -66,6 +66,9 @@ class SearchedCollection(View[JointCounts]):
     def restore(self, arrays: Arrays) -> None:
         self.summary.restore({k: a for k, a in arrays.items() if not k.startswith("reading.")})
         self.terms = ParentSetTable.restored(
-            arrays["reading.sets"], arrays["reading.u"], len(self.summary.sizes)
+            arrays["reading.sets"],
+            arrays["reading.u"],
+            len(self.summary.sizes),
+            self.summary.interaction_order,
         )
         self.stale = False
