@@ -47,6 +47,15 @@ def _is_alive(pid: int) -> bool:
         return False
 
 
+def _kill(pid: int) -> bool:
+    """Kill a process; False if it ended before."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def _until_gone(pids: list[int], seconds: float = 60.0) -> bool:
     end = time.monotonic() + seconds
     while any(map(_is_alive, pids)) and time.monotonic() < end:
@@ -81,7 +90,7 @@ def test_killed_learning_over_processes(forge: Forge, memory_path: Path, way: st
             forge.ended(draw.uniform(0.0, 1.1 * length))
             workers = _living_workers(pid)
             if not forge.ended():
-                os.kill(pid, signal.SIGKILL)
+                _kill(pid)
             status = forge.status()
             assert status in (0, -signal.SIGKILL), log.read_text()
             assert out.read_bytes() == expected or (status and out.read_bytes() == earlier)
@@ -94,9 +103,7 @@ def test_killed_learning_over_processes(forge: Forge, memory_path: Path, way: st
             while not (workers := _living_workers(pid)) and not forge.ended(0.002):
                 pass
             forge.ended(draw.uniform(0.0, 0.5 * length))
-            hit = [worker for worker in workers if _is_alive(worker)]
-            for worker in hit:
-                os.kill(worker, signal.SIGKILL)
+            hit = [worker for worker in workers if _is_alive(worker) and _kill(worker)]
             of_workers += bool(hit) and not forge.ended()
             assert forge.status() == 0, log.read_text()
             assert out.read_bytes() == expected
