@@ -8,6 +8,8 @@ BENCH  := $(VENV)/.bench-installed
 RELEASE := $(VENV)/.release-installed
 DOCS   := $(VENV)/.docs-installed
 TOOLS  ?= chromium strace
+# Compiled Python is kept beside its source: the suite starts many processes, each of which would compile it anew.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: demo tools test check docs docs-serve docs-pictures bench test-system wheel check-wheel format clean
 .DEFAULT_GOAL := test
@@ -72,7 +74,8 @@ docs-serve: $(DOCS)   ## the site on http://127.0.0.1:8000, made anew whenever a
 docs-pictures: $(DEV) tools ## the screenshots of the site, made anew
 	$(BIN)/python tools/docs_pictures.py
 
-bench: $(BENCH)       ## every speed claim beside its peer, in one run
+bench: $(BENCH)       ## every speed claim beside its peer, in one run; fetches MOA and Weka, which run on Java
+	$(BIN)/python -m benchmarks.jars
 	$(BIN)/python -m benchmarks
 
 test-system: $(BENCH) $(DOCS) tools ## the long and heavy proofs, peers among them

@@ -21,6 +21,16 @@ def main(names: list[str]) -> None:
             short = isinstance(target, int | float) and ratio is not None and ratio < target
             shown = "-" if ratio is None else f"{ratio:,.2f}" if ratio < 100 else f"{ratio:,.0f}"
             style = f"[red]{shown}[/red]" if short else shown
+            print(
+                line["work"],
+                "|",
+                _plain(line["ours"]),
+                "|",
+                _plain(line["peer"]),
+                "|",
+                shown,
+                file=sys.stderr,
+            )
             table.add_row(str(line["work"]), _plain(line["ours"]), _plain(line["peer"]), style, str(target))
     Console(width=160).print(table)
 

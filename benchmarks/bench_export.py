@@ -1,6 +1,6 @@
 """Exported models beside our own predict: C row by row, DuckDB and SQLite over tables, ONNX and our own in batches.
 
-    python benchmarks/bench_export.py
+    python benchmarks/bench_export.py                 # or name some: AODE HoeffdingTree CountForest
 
 Everything runs on one thread. Rows are those of an eight-column stream (five numeric columns, three nominal ones); the
 model learns 20,000 of them. "One row" of C is a call of `predict` with a filled struct; ours is `predict_proba_one`.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -36,6 +37,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "TAN()": bayou.TAN,
     "AODE()": bayou.AODE,
     "HoeffdingTree()": bayou.HoeffdingTree,
+    "CountForest(trees=20, warm_up=1000)": lambda: bayou.CountForest(trees=20, warm_up=1000),
 }
 TIMER = """#define _POSIX_C_SOURCE 199309L
 #include <stdio.h>
@@ -71,7 +73,7 @@ def table(rows: int, seed: int = 1) -> tuple[pa.Table, np.ndarray]:
     return pa.table(columns), np.array(["no", "yes"])[y.astype(int)]
 
 
-def seconds(work: Callable[[], object], repeats: int = 3) -> float:
+def seconds(work: Callable[[], object], repeats: int = 2) -> float:
     times = []
     for _ in range(repeats):
         begin = time.process_time()
@@ -140,11 +142,14 @@ def main() -> None:
     set_threads(1)
     learned, y = table(20_000)
     many, _ = table(MILLION, 2)
-    some = many.slice(0, 100_000)
+    some = many.slice(0, 50_000)
     one = {name: some[name][0].as_py() for name in some.column_names}
     head = ["model", "ours, one row", "C, one row", "ours", "DuckDB", "SQLite", "ONNX"]
     print("| " + " | ".join(head) + " |\n|" + "---|" * len(head), flush=True)
+    asked = sys.argv[1:]
     for name, make in MODELS.items():
+        if asked and name.partition("(")[0] not in asked:
+            continue
         model = make()
         model.learn_many(learned, y)
         model.predict_proba_one(one)

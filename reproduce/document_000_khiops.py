@@ -9,7 +9,6 @@ once. The gap is what Khiops gains over naive Bayes (with our intervals), added 
 from __future__ import annotations
 
 import json
-import math
 import os
 import shutil
 import subprocess
@@ -17,10 +16,13 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
+from pyarrow import csv
 
 from bayou.classifiers.weighted import WeightedNB
 from bayou.rates import Constant
@@ -34,6 +36,12 @@ MOST_ROWS = 50_000
 
 def khiops_accuracy(data: Rows, train: NDArray[np.int64]) -> float:
     """Accuracy of the selective naive Bayes on the rows that are not in `train`, in points."""
+    tests = khiops_report(data, train)["testEvaluationReport"]["predictorsPerformance"]
+    return 100.0 * float(tests[0]["accuracy"])
+
+
+def khiops_report(data: Rows, train: NDArray[np.int64]) -> dict[str, Any]:
+    """What Khiops says about the rows in `train`, and about its predictions of the others."""
     part = np.zeros(len(data), dtype=np.int64)
     part[train] = 1
     with tempfile.TemporaryDirectory() as folder:
@@ -42,27 +50,24 @@ def khiops_accuracy(data: Rows, train: NDArray[np.int64]) -> float:
         lines = [f"\t{kind}\tx{j};" for j, kind in enumerate(kinds)]
         told = "\n".join([*lines, "\tCategorical\ty;", "Unused\tCategorical\tpart;"])
         (base / "rows.kdic").write_text(f"Dictionary\trows\n{{\n{told}\n}};\n")
-        columns = [map(_cell, column.to_pylist()) for column in data.columns.values()]
-        with (base / "rows.txt").open("w") as file:
-            file.write("\t".join([*(f"x{j}" for j in range(len(kinds))), "y", "part"]) + "\n")
-            for cells in zip(*columns, map(_cell, data.labels), map(str, part.tolist()), strict=True):
-                file.write("\t".join(cells) + "\n")
+        columns = {f"x{j}": _cells(column) for j, column in enumerate(data.columns.values())}
+        table = pa.table({**columns, "y": _cells(pa.array(map(str, data.labels))), "part": part})
+        csv.write_csv(table, base / "rows.txt", csv.WriteOptions(delimiter="\t", quoting_style="none"))
         (base / "train._kh").write_text(_SCENARIO.format(folder=folder))
         subprocess.run([str(PROGRAM), "-b", "-i", str(base / "train._kh")], check=True, capture_output=True)
-        report = json.loads((base / "report.khj").read_text())
-    tests = report["testEvaluationReport"]["predictorsPerformance"]
-    return 100.0 * float(tests[0]["accuracy"])
+        report: dict[str, Any] = json.loads((base / "report.khj").read_text())
+    return report
 
 
 def _is_number(column: pa.Array) -> bool:
     return bool(pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
 
 
-def _cell(value: object) -> str:
-    """A value as Khiops reads it; what is missing is empty."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    return str(value).replace("\t", " ")
+def _cells(column: pa.Array) -> pa.Array:
+    """A column as Khiops reads it: what is missing is empty, and no text has tabs."""
+    if pa.types.is_floating(column.type):
+        return pc.if_else(pc.is_nan(column), None, column)
+    return column if _is_number(column) else pc.replace_substring(column.cast(pa.string()), "\t", " ")
 
 
 def compare(name: str, small_splits: int) -> dict[str, float]:

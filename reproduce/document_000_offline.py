@@ -5,13 +5,16 @@ python -m reproduce.document_000_offline [sizes] [structures] [most rows for Khi
 "NB": naive Bayes with MODL intervals searched on all rows in memory. "ANB": the averaged naive Bayes of the document
 (Boullé 2006b, compression-based averaging) by our own code over these intervals, its weights searched on a sample of
 the rows; "fractional": its successor in Khiops, by our code too. "Khiops": that program, where it is installed (package
-khiops-core) and the rows are not too many for it.
+khiops-core) and the rows are not too many for it. What was measured is kept in `reproduce/results/document_000.json`;
+delete a line to measure it again.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +27,7 @@ from reproduce.document_000 import STRUCTURES, TABLE_SIZES
 from reproduce.document_000_khiops import PROGRAM, khiops_accuracy
 from reproduce.sets import Rows
 
+RESULTS = Path(__file__).parent / "results" / "document_000.json"
 SAMPLE = 10_000  # rows on which weights are searched
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -85,17 +89,30 @@ def main(arguments: Sequence[str]) -> None:
     most = int(arguments[2]) if len(arguments) > 2 else 40_000
     attributes = int(arguments[3]) if len(arguments) > 3 else 500
     test_rows = int(arguments[4]) if len(arguments) > 4 else 20_000
+    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     for structure in structures:
         stream = ManyGaussians(attributes, structure=structure, seed=1)
         test, truth = read(stream, test_rows)
         values, y = read(stream, max(sizes))
         for size in sizes:
             learned = values[:, :size], y[:size]
-            found = offline(*learned, test, truth)
-            line = f"{structure:12}{size:>10,}  " + "  ".join(f"{name} {x:.2f}" for name, x in found.items())
-            if PROGRAM is not None and size <= most:
-                line += f"  Khiops {khiops(*learned, test, truth):.2f}"
-            print(line, flush=True)
+            key = f"{structure}: {attributes} columns: {size} rows: {test_rows} test rows"
+            found = kept.setdefault(key, {})
+            if "NB" not in found:
+                found |= offline(*learned, test, truth)
+                keep(kept)
+            if "Khiops" not in found and PROGRAM is not None and size <= most:
+                found["Khiops"] = khiops(*learned, test, truth)
+                keep(kept)
+            print(f"{key}  " + "  ".join(f"{name} {x:.2f}" for name, x in found.items()), flush=True)
+
+
+def keep(found: dict[str, dict[str, float]]) -> None:
+    lines = [
+        f"{json.dumps(key)}: {json.dumps({n: round(x, 3) for n, x in cell.items()})}"
+        for key, cell in found.items()
+    ]
+    RESULTS.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 if __name__ == "__main__":

@@ -37,8 +37,9 @@ SETS = {
     "spambase": "57 numbers, 2 classes, a file sorted by class",
 }
 MODELS = (
-    "NoChange() MajorityClass() NaiveBayes() NaiveBayes('gaussian') WeightedNB() AveragedNB() EcocNB() TAN() "
-    "AODE() FANC() HoeffdingTree() ResetOnDrift() Bagging()"
+    "NoChange() MajorityClass() NaiveBayes() NaiveBayes('gaussian') WeightedNB() AveragedNB() EcocNB() TAN() FAN() "
+    "SuperParent() AODE() FANC() SPCr() TC() ReadMany() HoeffdingTree() CountForest() Bagging() WeightedVoting() "
+    "Pool() AWE() ResetOnDrift() Fading() Window()"
 ).split()
 
 

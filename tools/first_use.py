@@ -1,10 +1,11 @@
 """How long a stranger waits for the first prediction of an installed wheel: every classifier, every numeric recipe.
 
-python tools/first_use.py dist/bayou-*-cp*.whl [--repeat 3] [--only TEXT]
+python tools/first_use.py dist/bayou-*-cp*.whl [--repeat 3] [--only TEXT] [--into FILE]
 
-Each model learns 300 rows and predicts them in processes of its own, as another user, in an environment that is
-read-only, with no kernel kept on disk. Prints a table (processor seconds, then wall, the best of its processes, from
-before the import of bayou) and stops where a kernel is compiled or the limit is passed.
+The wheel itself says which classifiers, recipes and bins there are. Each model learns 300 rows and predicts them in
+processes of its own, as another user, in an environment that is read-only, with no kernel kept on disk. Prints a table
+(processor seconds, then wall, the best of its processes, from before the import of bayou) and ends with an error where
+a kernel was compiled or the limit was passed. What stands in FILE is not measured again: it may take several sittings.
 """
 
 from __future__ import annotations
@@ -18,10 +19,6 @@ from pathlib import Path
 from installed import Installed, installed
 
 IMPORT_LIMIT, LIMIT = 0.5, 1.5  # processor seconds
-DENSITIES = ("auto", "gaussian", "gk", "pid", "cpid", "kernel", "rounded-normal")
-GRIDS = ("frequency", "width")
-BINS = ("equal-width", "equal-frequency", "fayyad-irani", "k-means")
-WORDS = ("MultinomialNB", "ComplementNB", "BernoulliNB")
 PROGRAM = """
 import time; began, worked = time.perf_counter(), time.process_time()
 import bayou
@@ -41,52 +38,51 @@ print(json.dumps(dict(
     imported=imported, import_work=import_work, took=took, work=work, compiled=compiler.kernels
 )))
 """
-CLASSES = """
-import inspect, json
-from bayou import classifiers, ensembles
-print(json.dumps({name: list(inspect.signature(getattr(module, name).__init__).parameters)
-    for module in (classifiers, ensembles) for name in module.__all__}))
+OFFERED = """
+import json, bayou
+from bayou import BayouError, classifiers, ensembles
+from bayou.classifiers.numeric import BINS, NUMERIC
+from bayou.summaries.grid import NAMED
+
+def can_be(model):
+    try:
+        return eval(model).law is not None
+    except (BayouError, TypeError):  # it has no such parameter, or refuses the recipe
+        return False
+
+def offered():
+    for module in (classifiers, ensembles):
+        for name in module.__all__:
+            words = getattr(bayou, name)().numbers_are_words
+            for numeric in (*NUMERIC, *NAMED):
+                inner = f"bayou.NaiveBayes(numeric={numeric!r})"
+                forms = (
+                    f"bayou.{name}(numeric={numeric!r})",
+                    f"bayou.{name}(estimator={inner})",
+                    f"bayou.{name}(estimators=[{inner}, bayou.MajorityClass()])",
+                )
+                yield from ((name, numeric, form, words) for form in forms if can_be(form))
+            for bins in BINS:
+                model = f"bayou.{name}(numeric='gk', bins={bins!r})"
+                if can_be(model):
+                    yield f"{name}, {bins}", "gk", model, words
+            yield name, "default", f"bayou.{name}()", words
+
+print(json.dumps(list(offered())))
 """
 
 
-def models(parameters: dict[str, list[str]]) -> Iterator[tuple[str, str, str]]:
-    """Every exported classifier with every numeric recipe it takes: name, recipe, the expression that makes it."""
-    for name, taken in parameters.items():
-        if name == "HoeffdingTree":
-            for numeric in ("gaussian", "gk", "pid", "cpid"):
-                yield name, numeric, f"bayou.HoeffdingTree(numeric={numeric!r})"
-        elif "bins" in taken:
-            yield from ((name, numeric, f"bayou.{name}(numeric={numeric!r})") for numeric in DENSITIES)
-            for bins in BINS:
-                yield f"{name}, {bins}", "gk", f"bayou.{name}(numeric='gk', bins={bins!r})"
-        elif "numeric" in taken:
-            yield from ((name, numeric, f"bayou.{name}(numeric={numeric!r})") for numeric in GRIDS)
-        elif "estimator" in taken or "estimators" in taken:
-            yield name, "default", f"bayou.{name}()"
-            many = "estimators" in taken
-            for numeric in DENSITIES:
-                inner = f"bayou.NaiveBayes(numeric={numeric!r})"
-                yield (
-                    name,
-                    numeric,
-                    f"bayou.{name}([{inner}, bayou.MajorityClass()])" if many else f"bayou.{name}({inner})",
-                )
-        else:
-            yield name, "default", f"bayou.{name}()"
-
-
-def measure(place: Installed, name: str, model: str, repeat: int) -> dict[str, float]:
+def measure(place: Installed, model: str, words: bool, repeat: int) -> dict[str, float]:
     """The least of each time over several processes, and the most kernels any of them compiled."""
-    runs = []
-    for _ in range(repeat):
-        runs.append(json.loads(place.output("-P", "-c", PROGRAM.format(model=model, words=name in WORDS))))
+    program = PROGRAM.format(model=model, words=words)
+    runs = [json.loads(place.output("-P", "-c", program)) for _ in range(repeat)]
     best = {key: min(run[key] for run in runs) for key in runs[0]}
     return {**best, "compiled": max(run["compiled"] for run in runs)}
 
 
 def table(found: dict[str, dict[str, dict[str, float]]]) -> Iterator[str]:
     """Classifiers down, numeric recipes across."""
-    columns = [c for c in ("default", *DENSITIES, *GRIDS) if any(c in recipes for recipes in found.values())]
+    columns = ["default", *dict.fromkeys(c for recipes in found.values() for c in recipes if c != "default")]
     yield f"| classifier | {' | '.join(columns)} |"
     yield f"|---|{'---|' * len(columns)}"
     for name, recipes in found.items():
@@ -98,19 +94,23 @@ def table(found: dict[str, dict[str, dict[str, float]]]) -> Iterator[str]:
 
 def main() -> None:
     told = _arguments()
+    known: dict[str, dict[str, float]] = {}
+    if told.into is not None and told.into.exists():
+        known = json.loads(told.into.read_text())
     found: dict[str, dict[str, dict[str, float]]] = {}
-    late = []
     with installed(told.wheel) as place:
-        parameters = json.loads(place.output("-P", "-c", CLASSES))
         place.output("-P", "-c", PROGRAM.format(model="bayou.NaiveBayes()", words=False))  # files into memory
-        for name, recipe, model in models(parameters):
-            if told.only in model:
-                got = measure(place, name, model, told.repeat)
-                found.setdefault(name, {})[recipe] = got
+        for name, recipe, model, words in json.loads(place.output("-P", "-c", OFFERED)):
+            if told.only not in model:
+                continue
+            if model not in known:
+                known[model] = got = measure(place, model, words, told.repeat)
                 print(f"{got['work']:.2f} s of processor, {got['took']:.2f} s: {model}", file=sys.stderr)
-                if got["compiled"] or got["work"] > LIMIT or got["import_work"] > IMPORT_LIMIT:
-                    late.append(f"{model}: {got}")
+                if told.into is not None:
+                    told.into.write_text(json.dumps(known, indent=1))
+            found.setdefault(name, {})[recipe] = known[model]
     print(*table(found), sep="\n")
+    late = [f"{model}: {got}" for model, got in known.items() if is_late(got)]
     if late:
         sys.exit("\nOVER THE LIMIT:\n" + "\n".join(late))
     every = [cell for recipes in found.values() for cell in recipes.values()]
@@ -122,11 +122,17 @@ def main() -> None:
     )
 
 
+def is_late(got: dict[str, float]) -> bool:
+    """Whether a kernel was compiled, or a limit passed."""
+    return bool(got["compiled"]) or got["work"] > LIMIT or got["import_work"] > IMPORT_LIMIT
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("wheel", type=Path)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", default="")
+    parser.add_argument("--into", type=Path)
     return parser.parse_args()
 
 

@@ -20,12 +20,14 @@ _OFFERED = {
         "MajorityClass NoChange NaiveBayes MultinomialNB ComplementNB BernoulliNB TAN FAN SuperParent AODE FANC SPC "
         "SPCr TC Collection ReadMany WeightedNB AveragedNB EcocNB HoeffdingTree CountForest"
     ),
-    "bayou.ensembles": "Bagging AWE WeightedVoting Pool ResetOnDrift Fading Window",
+    "bayou.ensembles": (
+        "Auto AdaptiveForest Bagging AWE WeightedVoting Pool Calibrated ConformalSet ResetOnDrift Fading Window"
+    ),
     "bayou.recipes": (
         "Gaussian AutoDensity GKClass PiD CPiD MODL MODLGroups EqualWidth EqualFrequency FayyadIrani KMeansBins "
         "MEstimate Kernel RoundedNormal Sketch CountMinSketch Threshold Costs Grid GTest InformationGain Gini "
         "OneVsAll OneVsOne BCH RandomCode GivenCode Constant PaperRate Decaying AdaGrad KunchevaPlumpton MiniBatch "
-        "Experts"
+        "Experts Text"
     ),
     "bayou.readings.discretize": "discretize group",
     "bayou.evaluate": "prequential holdout cross_validate compare",

@@ -94,6 +94,7 @@ def grown(before: Shape, schema: Schema) -> Alignment:
 
 def union(a: Schema, b: Schema) -> Schema:
     """All of `a` in its own order, then what only `b` knows."""
+    _check_text(a, b)
     result = a.copy()
     for name, (kind, _) in b.place.items():
         mine = a.kind(name)
@@ -114,11 +115,19 @@ def union(a: Schema, b: Schema) -> Schema:
     result.dates |= b.dates
     result.closed = a.closed and b.closed
     for name, theirs in b.vocabularies.items():
-        ours = result.vocabularies[name]
-        ours.extend(theirs.values)
-        ours.overflowed = ours.overflowed or theirs.overflowed
-        ours.declared = max(ours.declared, theirs.declared)
+        result.vocabularies[name].absorb(theirs)
     return result
+
+
+def _check_text(a: Schema, b: Schema) -> None:
+    """Refuse columns of text that are read in two ways: a code would stand for two words."""
+    for name in dict.fromkeys([*a.names(Kind.TEXT), *b.names(Kind.TEXT)]):
+        mine, theirs = a.text_recipe(name), b.text_recipe(name)
+        if mine != theirs:
+            raise MergeError(
+                f"column {name!r} is read as {mine or 'plain text'} here and as {theirs or 'plain text'} there; make "
+                "shards with model.fresh() so that they agree"
+            )
 
 
 def canonical(schema: Schema) -> Schema:
@@ -129,9 +138,9 @@ def canonical(schema: Schema) -> Schema:
     result.dates |= schema.dates
     for name in sorted(schema.place):
         result.add_column(name, schema.place[name][0])
-    result.classes = _sorted_vocabulary(schema.classes)
+    result.classes = schema.classes.in_order(label_key)
     result.vocabularies = {
-        name: _sorted_vocabulary(schema.vocabularies[name]) for name in result.vocabularies
+        name: schema.vocabularies[name].in_order(label_key) for name in result.vocabularies
     }
     return result
 
@@ -139,12 +148,6 @@ def canonical(schema: Schema) -> Schema:
 def canonical_order(labels: list[Label]) -> Index:
     """Positions of the labels in canonical order."""
     return np.array(sorted(range(len(labels)), key=lambda i: label_key(labels[i])), dtype=np.int64)
-
-
-def _sorted_vocabulary(v: Vocabulary) -> Vocabulary:
-    result = Vocabulary(sorted(v.values, key=label_key), limit=v.limit)
-    result.overflowed, result.declared = v.overflowed, v.declared
-    return result
 
 
 def _vocabulary_axis(old: Vocabulary, new: Vocabulary) -> Axis:

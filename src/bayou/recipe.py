@@ -35,3 +35,10 @@ class Recipe:
             if deep and isinstance(value, Recipe):
                 params.update({f"{field.name}__{name}": inner for name, inner in value.get_params().items()})
         return params
+
+
+class TextRecipe(Recipe):
+    """Base of recipes that say how a column of text is read."""
+
+    __slots__ = ()
+    buckets: int | None  # how many hashes are counted; None: the words themselves

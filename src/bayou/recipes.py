@@ -16,6 +16,7 @@ from bayou.readings.sketched import CountMinSketch, Sketch
 from bayou.readings.splits import Gini, GTest, InformationGain
 from bayou.recipe import Recipe
 from bayou.summaries.grid import Grid
+from bayou.text.recipe import Text
 
 __all__ = [
     "BCH",
@@ -52,5 +53,6 @@ __all__ = [
     "Recipe",
     "RoundedNormal",
     "Sketch",
+    "Text",
     "Threshold",
 ]

@@ -8,16 +8,17 @@ end, so a code once given stays valid; storage is arrival order, and everything 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-import numpy as np
-
 from bayou.errors import SchemaError, listed
-from bayou.recipe import Recipe
+from bayou.recipe import Recipe, TextRecipe
+from bayou.vocabulary import HashedVocabulary as HashedVocabulary
+from bayou.vocabulary import Label as Label
+from bayou.vocabulary import Vocabulary as Vocabulary
+from bayou.vocabulary import identity_key as identity_key
 
-Label = str | bytes | int | float | bool
 DATE = "date"  # what a column may be declared as, beside the kinds: it is learned as several columns
 
 
@@ -55,88 +56,6 @@ def natural_key(name: str) -> tuple[list[tuple[str, int, str]], str]:
     return [(text, len(d), d) for text, d in zip(parts[::2], [*digits, ""], strict=True)], name
 
 
-_TRUTHS = (bool, np.bool_)
-
-
-def identity_key(value: object) -> Hashable:
-    """What makes two values the same: 1 and 1.0 are, True and 1 are not."""
-    return ("bool", bool(value)) if isinstance(value, _TRUTHS) else value
-
-
-class Vocabulary:
-    """Values in order of arrival, each with a code; beyond `limit` all share the "other" code.
-
-    Examples
-    --------
-    >>> v = Vocabulary(limit=2)
-    >>> v.extend(["a", "b", "c"])
-    >>> [v.code(x) for x in ("a", "b", "c", "z")], v.size
-    ([0, 1, 2, 2], 3)
-    """
-
-    __slots__ = ("_beginning", "codes", "declared", "limit", "overflowed", "values")
-
-    def __init__(self, values: Iterable[Label] = (), limit: int = 1 << 31) -> None:
-        self.values: list[Label] = []
-        self.codes: dict[Hashable, int] = {}
-        self.limit = limit
-        self.overflowed = False
-        self._beginning: Sequence[Label] | None = None
-        self.extend(values)
-        self.declared = len(self.values)
-
-    @property
-    def size(self) -> int:
-        """Number of cells: the values kept, and the "other" cell once it is in use."""
-        return self.limit + 1 if self.overflowed else len(self.values)
-
-    def code(self, value: object) -> int:
-        """The code of a value; the "other" code if it is unknown and the vocabulary is full; else -1."""
-        found = self.codes.get(value if type(value) is str else identity_key(value))
-        if found is not None:
-            return found
-        return self.limit if self.overflowed else -1
-
-    def begins_with(self, names: Sequence[Label]) -> bool:
-        """Whether the first values are just these, so that positions are codes already."""
-        if names is not self._beginning:
-            if list(names) != self.values[: len(names)]:
-                return False
-            self._beginning = names
-        return True
-
-    def extend(self, values: Iterable[Label]) -> None:
-        """Give codes to the values that have none yet, in order, as far as the limit allows."""
-        values = list(values)
-        if not self.size and len(values) <= self.limit and set(map(type, values)) == {str}:
-            self.values = list(dict.fromkeys(values))
-            self.codes = dict(zip(self.values, range(len(self.values)), strict=True))
-            return
-        for value in values:
-            key = identity_key(value)
-            if key in self.codes:
-                continue
-            if len(self.values) >= self.limit:
-                self.overflowed = True
-            else:
-                self.codes[key] = len(self.values)
-                self.values.append(value)
-
-    def name(self, code: int) -> Label:
-        """The value behind a code; "(other)" for the shared cell."""
-        return self.values[code] if code < len(self.values) else "(other)"
-
-    def __deepcopy__(self, memo: dict[int, object]) -> Vocabulary:
-        return self.copy()
-
-    def copy(self) -> Vocabulary:
-        """An independent copy."""
-        twin = Vocabulary(limit=self.limit)
-        twin.values, twin.codes = list(self.values), dict(self.codes)
-        twin.overflowed, twin.declared = self.overflowed, self.declared
-        return twin
-
-
 @dataclass(frozen=True)
 class Declared(Recipe):
     """What a user knows about the data beforehand. All of it is optional.
@@ -144,7 +63,8 @@ class Declared(Recipe):
     Parameters
     ----------
     columns
-        Name to kind (`"numeric"`, `"nominal"`, `"text"`) or, for a nominal column, its list of values. `"date"`
+        Name to kind (`"numeric"`, `"nominal"`, `"text"`) or, for a nominal column, its list of values, for one of
+        text how it is read: `Text(ngrams=(1, 2))`. `"date"`
         says that text is a date (2026-11-16, 2026-11-16T21:12:13+01:00), to be learned as all dates are: as seconds,
         hour, weekday and month.
     classes
@@ -162,7 +82,7 @@ class Declared(Recipe):
     10000
     """
 
-    columns: Mapping[str, str | Sequence[Label]] = field(default_factory=dict)
+    columns: Mapping[str, str | Sequence[Label] | TextRecipe] = field(default_factory=dict)
     classes: Sequence[Label] | None = None
     max_classes: int = 10_000
     max_values: int = 10_000
@@ -177,7 +97,7 @@ class Growth:
 
     `columns` are new ones with their kind; `values` the new values or words per column name; `declared` how
     many values of a column are known to exist, whether met or not (a matrix declares its columns as words); `dates`
-    which of the columns are the seconds of dates.
+    which of the columns are the seconds of dates; `notes` the names of words that are hashed, with their buckets.
     """
 
     classes: Sequence[Label] = ()
@@ -185,6 +105,7 @@ class Growth:
     values: Mapping[str, Sequence[Label]] = field(default_factory=dict)
     declared: Mapping[str, int] = field(default_factory=dict)
     dates: Sequence[str] = ()
+    notes: Mapping[str, tuple[Sequence[int], Sequence[str]]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.classes or self.columns or self.values)
@@ -223,6 +144,12 @@ class Schema:
                 self.dates.add(name)  # its columns come with its values, as all of them do
             elif isinstance(kind, str):
                 self.add_column(name, _kind(name, kind))
+            elif isinstance(kind, TextRecipe):
+                self.add_column(name, Kind.TEXT)
+            elif isinstance(kind, Recipe):
+                raise SchemaError(
+                    f"column {name!r} is declared as {kind!r}; a recipe for a column is Text(...)"
+                )
             else:
                 self.add_column(name, Kind.NOMINAL, kind)
 
@@ -250,8 +177,15 @@ class Schema:
             limit = self.declared.max_values if kind is Kind.NOMINAL else self.declared.max_words
             if kind is Kind.NOMINAL and self.declared.hash_values:
                 self.vocabularies[name] = _unlisted(values)
+            elif kind is Kind.TEXT and (recipe := self.text_recipe(name)) is not None and recipe.buckets:
+                self.vocabularies[name] = HashedVocabulary(recipe.buckets)
             else:
                 self.vocabularies[name] = Vocabulary(values, limit=limit)
+
+    def text_recipe(self, name: str) -> TextRecipe | None:
+        """How a column of text is read, where that is declared."""
+        declared = self.declared.columns.get(name)
+        return declared if isinstance(declared, TextRecipe) else None
 
     def names(self, kind: Kind) -> list[str]:
         """Columns of one kind, in storage order."""
@@ -274,8 +208,16 @@ class Schema:
         for name, values in growth.values.items():
             self.vocabularies[name].extend(values)
         self.dates.update(growth.dates)
+        self.note(growth)
         for name, declared in growth.declared.items():
             self.vocabularies[name].declared = max(self.vocabularies[name].declared, declared)
+
+    def note(self, growth: Growth) -> None:
+        """Remember names of words that are hashed."""
+        for name, (codes, names) in growth.notes.items():
+            vocabulary = self.vocabularies[name]
+            if isinstance(vocabulary, HashedVocabulary):
+                vocabulary.note(codes, names)
 
     def shape(self) -> Shape:
         """Sizes of all axes, to tell later what has grown."""

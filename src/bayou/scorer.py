@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+SET = 64  # cells of a value that a test of a tree tells apart, the last of them that of -1
 TILE = 64  # columns that naive Bayes adds up before it goes on: see `bayou.kernels.sums`
 
 
@@ -283,6 +284,39 @@ class Branch(Node):
         return self.parts
 
 
+@dataclass(frozen=True, eq=False)
+class Trees(Node):
+    """The sum over binary trees of the vector at the leaf which a row reaches.
+
+    Node v tests the row's cell number `test[v]`. Of an interval, cells up to `split[v]` and -1 go left; of a value,
+    those cells do that are 1 in row `split[v]` of `sets`, whose last place is that of -1. Left is node `child[v]`,
+    right the one behind it. Where `test[v]` is -1, v is a leaf, and `child[v]` the row of its vector.
+
+    roots : int64[trees]; test, split, child : int64[nodes]; sets : uint8[m, 64]; values : float64[leaves, width]
+    """
+
+    cells: tuple[Cell, ...]
+    roots: NDArray[np.int64]
+    test: NDArray[np.int64]
+    split: NDArray[np.int64]
+    child: NDArray[np.int64]
+    sets: NDArray[np.uint8]
+    values: Floats
+
+    @property
+    def width(self) -> int:
+        return int(self.values.shape[1])
+
+    def depth(self) -> int:
+        """Tests on the longest way from a root to a leaf."""
+        found, deepest = np.zeros(len(self.test), dtype=np.int64), 0
+        for v in range(len(self.test)):  # children stand behind their parents
+            if self.test[v] >= 0:
+                found[self.child[v] : self.child[v] + 2] = found[v] + 1
+            deepest = max(deepest, int(found[v]))
+        return deepest
+
+
 # -- making nodes --
 
 
@@ -403,13 +437,15 @@ class Input:
     """A column of the rows that are scored.
 
     `values` are those of a nominal column, or the words of a text column, by code; `other` is the code of every value
-    that is not among them, -1 where such values are taken for missing.
+    that is not among them, -1 where such values are taken for missing. A text is `plain` where its words are what it
+    holds in small letters; else it is read by a `Text` of its own, and counts of what that makes of it are to be given.
     """
 
     name: str
     kind: str
     values: tuple[Any, ...] = ()
     other: int = -1
+    plain: bool = True
 
 
 @dataclass(frozen=True)
@@ -448,7 +484,7 @@ class Scorer:
 
 def cells_of(node: Node) -> tuple[Cell, ...]:
     """The cells a node itself looks at."""
-    if isinstance(node, Table):
+    if isinstance(node, Table | Trees):
         return node.cells
     return (node.cell,) if isinstance(node, Branch) else ()
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
+from typing import TypeVar
 
+Result = TypeVar("Result")
 _limit = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
 
@@ -63,6 +65,11 @@ def over_ranges(work: Callable[[int, int], None], n: int, grain: int) -> None:
     work(*cut[0])
     for other in others:
         other.result()
+
+
+def in_background(work: Callable[[], Result]) -> Future[Result] | None:
+    """Begin `work` in another thread while this one goes on; None where there is only one thread to be used."""
+    return _pool(_limit).submit(work) if _limit > 1 else None
 
 
 @cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.classifiers.play_tennis import COLUMNS, LABELS, RECORDS, taught, vectors, yes
@@ -132,7 +134,29 @@ def test_super_parents_leaving_one_out():
         assert record[1, j] == want["loo_correct"]
         assert record[0, j] == pytest.approx(want["loo_sum_prob"], rel=1e-13)
     choice = taught(SuperParent(**TOLD)).engine.views["joint"].choice
-    assert COLUMNS[choice.best(record, np.arange(4))] == "Outlook"
+    assert COLUMNS[replace(choice, evidence=False).best(record, np.arange(4))] == "Outlook"
+
+
+def test_the_best_of_many_candidates_needs_evidence_for_itself():
+    choice = SuperParent().choice()
+    hits, losses = [60.0, 62.0, 61.0, 50.0], [28.0, 29.5, 28.0, 30.0]  # of three columns, and of none
+    record = np.array([np.zeros(4), hits, losses])
+    assert choice.best(record, np.arange(3)) == 2  # 62 hits of column 1, but 29.5 + log 3 > 30
+    assert choice.best(record, np.arange(2)) == 0  # two candidates share the prior
+    assert choice.best(record, np.array([1])) == 1  # one against none: e^.5 to 1
+    record[2, :3] += 1.0
+    assert choice.best(record, np.arange(3)) == -1
+    assert replace(choice, evidence=False).best(record, np.arange(3)) == 1
+
+
+def test_a_column_that_is_ahead_by_hits_alone_is_not_chosen():
+    rng = np.random.default_rng(1)
+    y = (rng.random(200) < 0.3).astype(int)
+    X = rng.random((200, 9)) < 0.4 + 0.2 * y[:, None]  # independent given the class: naive Bayes is true
+    model = SuperParent().fit(np.where(X, "yes", "no").astype(object), y)
+    record = model.engine.views["joint"].record.record
+    assert record[1, :-1].max() > record[1, -1]
+    assert model.super_parent_ is None
 
 
 def test_the_track_record_finds_the_super_parent():

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reproduce.document_002 import gaps_filled
 from tests.classifiers.play_tennis import COLUMNS, LABELS, RECORDS, taught, vectors, yes
+from tests.seeds import seeds
 
 from bayou import files
 from bayou.classifiers.aode import AODE
@@ -41,18 +42,16 @@ MODELS = {  # beside the defaults, on which the contract runs in test_contract.p
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", MODELS)
-@settings(max_examples=1, deadline=None)
-@given(seed=st.integers(0, 10_000))
-def test_contract(name, check, seed):
-    check(MODELS[name], seed)
+def test_contract(name, check):
+    for seed in seeds(name, check.__name__):
+        check(MODELS[name], seed)
 
 
 @pytest.mark.parametrize("check", [check_blocks, check_test_then_train, check_restore])
 @pytest.mark.parametrize("model", [AODE, FANC, TC, SPC, SPCr, TAN, FAN, SuperParent])
-@settings(max_examples=1, deadline=None)
-@given(seed=st.integers(0, 10_000))
-def test_contract_across_the_freezing_of_grids(model, check, seed):
-    check(lambda: model(numeric=Grid(warm_up=10)), seed)
+def test_contract_across_the_freezing_of_grids(model, check):
+    for seed in seeds(model.__name__, check.__name__):
+        check(lambda: model(numeric=Grid(warm_up=10)), seed)
 
 
 @pytest.mark.parametrize("number", range(3))

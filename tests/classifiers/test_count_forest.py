@@ -161,6 +161,35 @@ def test_shards_of_one_forest_add_up_to_the_bit_in_any_order(seed):
     assert backwards.merge(first).digest() == one.digest()
 
 
+def test_64_shards_in_any_order_have_the_digest_of_one_pass():
+    records, labels = rows_of(11, 2000)
+    one = taught(records, labels, combine="mean")
+    first = taught(records[:120], labels[:120], combine="mean")
+    shards = []
+    for k in range(64):
+        shards.append(first.fresh())
+        shards[-1].learn_many(records[120 + k :: 64], labels[120 + k :: 64])
+    digests = set()
+    for seed in range(3):
+        merged = first.fresh()
+        for k in np.random.default_rng(seed).permutation(65):
+            merged.merge(copy.deepcopy(shards[k] if k < 64 else first))
+        digests.add(merged.digest())
+    assert digests == {one.digest()}
+
+
+def test_a_tenth_of_the_rows_unlearned_was_never_seen():
+    records, labels = rows_of(12, 2000)
+    first = taught(records[:120], labels[:120], combine="mean").fresh()
+    model, never = copy.deepcopy(first), copy.deepcopy(first)
+    model.learn_many(records, labels)
+    never.learn_many(
+        *zip(*[pair for i, pair in enumerate(zip(records, labels, strict=True)) if i % 10], strict=True)
+    )
+    model.unlearn(records[::10], labels[::10])
+    assert model.digest() == never.digest()
+
+
 @pytest.mark.parametrize("warm_up", [300, 5000])
 def test_two_processes_over_files_give_the_digest_of_one_pass(warm_up, tmp_path):
     records, labels = rows_of(2, 1200)

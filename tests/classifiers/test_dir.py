@@ -18,7 +18,11 @@ VERBS = set(
 ATTRIBUTES = set("classes_ schema_ labels law memory_bytes position unusable".split())
 SPECIAL = {
     "HoeffdingTree": {"leaves", "depth", "from_tree", "text", "dot", "path"},
-    "CountForest": {"freeze"},
+    "CountForest": {"freeze", "uses", "partial"},
+    "AdaptiveForest": {"replaced", "warned"},
+    "Auto": {"shares_", "record_"},
+    "Calibrated": {"calibration_error_", "reliability_"},
+    "ConformalSet": {"predict_set", "predict_set_one", "sets_then_train", "coverage_", "set_size_"},
     "AWE": {"weights"},
     "EcocNB": {"decision", "fitted"},
     "ResetOnDrift": {"drifts", "drift_rows"},

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.naive.tree import NaiveTree, entropy, gini
+from tests.seeds import seeds
 
 from bayou import NaiveBayes
 from bayou.classifiers.hoeffding_tree import HoeffdingTree
@@ -56,10 +57,9 @@ MODELS = {
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", MODELS)
-@settings(max_examples=2, deadline=None)
-@given(seed=st.integers(0, 10_000))
-def test_contract(name, check, seed):
-    check(MODELS[name], seed)
+def test_contract(name, check):
+    for seed in seeds(name, check.__name__):
+        check(MODELS[name], seed)
 
 
 @pytest.mark.parametrize("case", VECTORS["bounds"], ids=lambda c: f"R={c['R']:.2f},d={c['delta']},n={c['n']}")

@@ -24,7 +24,15 @@ from bayou import (
     classifiers,
     ensembles,
 )
-from bayou.errors import BayouError, DataError, MergeError, MergeWarning, NotFittedError, SchemaError
+from bayou.errors import (
+    BayouError,
+    DataError,
+    MergeError,
+    MergeWarning,
+    NotFittedError,
+    SchemaError,
+    UnsupportedError,
+)
 from bayou.kernels import value_counts
 from bayou.testing.contract import fingerprint
 
@@ -49,6 +57,26 @@ def test_a_refused_merge_changes_nothing(make):
         here.merge(there)
     assert (fingerprint(here), fingerprint(there), here.position, list(here.schema_.place)) == before
     assert here.labels() == [0, 1]
+
+
+GENERATIVE = {"BernoulliNB", "ComplementNB", "MajorityClass", "MultinomialNB", "NaiveBayes"}
+
+
+@pytest.mark.parametrize("name", sorted({*classifiers.__all__, *ensembles.__all__}))
+def test_every_classifier_draws_rows_or_says_what_does(name):
+    model = getattr(bayou, name)()
+    model.learn_many(
+        [{"a": float(i % 3), "b": float(i % 5)} for i in range(60)], [str(i % 2) for i in range(60)]
+    )
+    before = fingerprint(model)
+    if name in GENERATIVE:
+        rows, labels = model.sample(4)
+        assert len(rows) == len(labels) == 4
+        assert set(labels) <= {"0", "1"}
+    else:
+        with pytest.raises(UnsupportedError, match=r"cannot sample: .*(NaiveBayes.* can|sample from)"):
+            model.sample(4)
+    assert fingerprint(model) == before
 
 
 def learned(rows, labels):
@@ -177,6 +205,9 @@ def test_what_cannot_be_is_refused_in_a_sentence(wrong, told):
     with pytest.raises(BayouError, match=told):
         wrong(model)
     assert fingerprint(model) == before
+
+
+GENERATIVE = {"BernoulliNB", "ComplementNB", "MajorityClass", "MultinomialNB", "NaiveBayes"}
 
 
 @pytest.mark.parametrize("name", sorted({*classifiers.__all__, *ensembles.__all__}))

@@ -8,8 +8,11 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from tests.seeds import LONG
 
 from bayou import TAN, AveragedNB, Bagging, GKClass, NaiveBayes
+
+ROUNDS = 40 if LONG else 16  # batches that make every array move, while other threads ask
 
 ROWS = [({"n": float(i % 13), "c": "uvw"[i % 3]}, i % 2) for i in range(50)]
 MODELS = {
@@ -70,7 +73,7 @@ problems = []
 threading.excepthook = lambda what: problems.append(what.exc_value)
 for asker in askers:
     asker.start()
-for i in range(1, 40):  # every batch brings a class, a column and values: all arrays move
+for i in range(1, {rounds}):  # every batch brings a class, a column and values: all arrays move
     rows = [{{f"x{{j}}": float(j), f"c{{j % 7}}": f"v{{i * j}}"}} for j in range(i)]
     model.learn_many(rows, [f"k{{i}}"] * i)
     for row in rows[:5]:
@@ -85,19 +88,17 @@ print("whole")
 """
 
 
-@pytest.mark.parametrize(
-    "make", ["NaiveBayes()", "NaiveBayes(numeric='gk')", "AODE()", "Bagging(n_estimators=2)"]
-)
-def test_who_predicts_while_another_thread_learns_sees_one_state_or_the_next(make):
-    """In a process of its own: arrays that move under a kernel end it."""
+def test_who_predicts_while_another_thread_learns_sees_one_state_or_the_next():
+    makes = ["NaiveBayes()", "NaiveBayes(numeric='gk')", "AODE()", "Bagging(n_estimators=2)"]
+    assert_whole([LEARNING.format(make=make, rounds=ROUNDS) for make in makes])
+
+
+def assert_whole(programs):
+    """One after the other in a process of its own: arrays that move under a kernel end it."""
     done = subprocess.run(
-        [sys.executable, "-c", LEARNING.format(make=make)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
+        [sys.executable, "-c", "\n".join(programs)], capture_output=True, text=True, timeout=300, check=False
     )
-    assert (done.returncode, done.stdout) == (0, "whole\n"), done.stderr[-2000:]
+    assert (done.returncode, done.stdout.split()) == (0, ["whole"] * len(programs)), done.stderr[-2000:]
 
 
 COPYING = """
@@ -127,10 +128,10 @@ threading.excepthook = lambda what: problems.append(what.exc_value)
 for taker in takers:
     taker.start()
 i = 0
-while i < 40 or (len(set(taken)) < len(ways) and not problems):  # each way at least once
+while i < {rounds} or (len(set(taken)) < len(ways) and not problems):  # each way at least once
     i += 1
-    rows = [{{f"x{{j}}": float(j), f"c{{j % 7}}": f"v{{i % 40 * j}}"}} for j in range(i % 40)]
-    model.learn_many(rows, [f"k{{i % 40}}"] * len(rows))
+    rows = [{{f"x{{j}}": float(j), f"c{{j % 7}}": f"v{{i % {rounds} * j}}"}} for j in range(i % {rounds})]
+    model.learn_many(rows, [f"k{{i % {rounds}}}"] * len(rows))
     for row in rows[:5]:
         model.learn_one(row, "k0")
 stop.set()
@@ -142,13 +143,6 @@ print("whole")
 """
 
 
-@pytest.mark.parametrize("make", ["NaiveBayes()", "NaiveBayes(numeric='gk')", "HoeffdingTree()"])
-def test_who_copies_pickles_saves_or_merges_while_another_thread_learns_gets_one_state(make):
-    done = subprocess.run(
-        [sys.executable, "-c", COPYING.format(make=make, whole="NaiveBayes" in make)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (0, "whole\n"), done.stderr[-2000:]
+def test_who_copies_pickles_saves_or_merges_while_another_thread_learns_gets_one_state():
+    makes = {"NaiveBayes()": True, "NaiveBayes(numeric='gk')": True, "HoeffdingTree()": False}
+    assert_whole([COPYING.format(make=m, whole=counts, rounds=ROUNDS) for m, counts in makes.items()])

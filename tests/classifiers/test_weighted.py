@@ -7,8 +7,6 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from reproduce.document_000 import (
     calibration_error,
     calibration_floor,
@@ -21,6 +19,7 @@ from reproduce.document_000 import (
 )
 from reproduce.document_000_khiops import PROGRAM, closed, compare
 from reproduce.sets import DATA, SETS, load
+from tests.seeds import seeds
 
 from bayou import MEstimate, NaiveBayes
 from bayou.classifiers.weighted import WeightedNB
@@ -39,6 +38,7 @@ from bayou.rates import (
     rate_recipe,
 )
 from bayou.schema import Declared
+from bayou.summaries.weights import Weights
 from bayou.testing import CHECKS, random_data
 
 MODELS = {  # beside the default, on which the contract runs in test_contract.py
@@ -57,10 +57,9 @@ MODELS = {  # beside the default, on which the contract runs in test_contract.py
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", MODELS)
-@settings(max_examples=1, deadline=None)
-@given(seed=st.integers(0, 10_000))
-def test_contract(name, check, seed):
-    check(MODELS[name], seed)
+def test_contract(name, check):
+    for seed in seeds(name, check.__name__):
+        check(MODELS[name], seed)
 
 
 @pytest.mark.parametrize("tied", [False, True])
@@ -332,3 +331,47 @@ def test_columns_that_no_row_has_change_no_bit(tied: bool) -> None:
         model.learn_many(data.records, data.labels, data.weights)
     assert len(beside.schema_.place) == 70 + len(lonely.schema_.place)
     assert lonely.predict_proba_many(data.records) == beside.predict_proba_many(data.records)
+
+
+@pytest.mark.parametrize("eta", [0.0, 0.2])
+@pytest.mark.parametrize("average", [True, False])
+@pytest.mark.parametrize("persistence", [True, False])
+@pytest.mark.parametrize("published", [True, False])
+def test_experts_begin_with_what_their_recipe_says(eta, average, persistence, published):
+    """Naive Bayes alone where nothing is learned; all even in the study's rule; else 95 % for naive Bayes."""
+    rate = Experts(eta, average=average, persistence=persistence, published=published)
+    found = Weights(rate).mixture_weights
+    present = [
+        True,
+        eta > 0,
+        eta > 0,
+        average and eta > 0,
+        persistence and eta > 0,
+        *[not published and eta > 0] * 2,
+    ]
+    n = sum(present)
+    first = 1.0 if n == 1 else 1 / n if published else 0.95
+    rest = 0.0 if n == 1 else (1.0 - first) / (n - 1)
+    np.testing.assert_allclose(found, [first, *(rest * p for p in present[1:])], rtol=1e-12)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize(
+    ("rate", "mean", "squares", "columns", "bias"),
+    [
+        (Experts(), True, True, True, 3),
+        (Experts(average=False), False, True, True, 3),
+        (AdaGrad(), False, True, False, 2),
+        (Constant(), False, False, False, 2),
+    ],
+    ids=repr,
+)
+def test_a_rate_keeps_the_arrays_that_its_memory_is_told_of(rate, mean, squares, columns, bias, tied):
+    model = WeightedNB("gaussian", rate=rate, tied=tied)
+    model.learn_many([{"a": float(i), "b": float(i % 3)} for i in range(12)], [i % 4 for i in range(12)])
+    found, k = model.engine.weights, 1 if tied else 4
+    assert found.weights.shape == (2, k)
+    assert found.mean.shape == ((2, k) if mean else (0, 0))
+    assert found.squares.shape == ((2, k) if squares else (0, 0))
+    assert found.columns.shape == (2 if columns and not tied else 0, 3)
+    assert found.bias.shape == (bias, 4)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import collections as naive
 from tests.naive import joint
+from tests.seeds import seeds
 
 from bayou import SPC, Collection, Grid
 from bayou.errors import SchemaError
@@ -123,4 +124,4 @@ def test_bytes_bound_the_sets_and_a_refusal_changes_nothing():
     ids=["lean SPC", "three parents"],
 )
 def test_contract(make):
-    check_classifier(make, seeds=range(2))
+    check_classifier(make, seeds=seeds(repr(make())))

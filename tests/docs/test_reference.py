@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from tools.commands_page import PAGE, help_of, section
@@ -65,11 +67,60 @@ def test_docstrings_explain_every_parameter_and_show_an_example(name):
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_docstrings_of_classifiers_tell_law_and_memory(name):
-    text = " ".join((inspect.getdoc(getattr(bayou, name)) or "").split())
+def test_docstrings_of_classifiers_tell_formula_law_memory_and_time(name):
+    text = inspect.getdoc(getattr(bayou, name)) or ""
     assert issubclass(getattr(bayou, name), Estimator)
-    assert re.search(r"Merge( and unlearn)?: ", text)
-    assert "Memory: " in text
+    head, _, rest = text.partition("\nParameters\n")
+    assert re.search(r"P\w*\(|[=^]|\\sum|\\prod", head), "say what it computes, as a formula"
+    notes = " ".join(rest.split())
+    assert re.search(r"Merge( and unlearn)?: ", notes)
+    assert re.search(r"Memory: .* Time: ", notes)
+    assert {"Parameters", "Raises", "Examples"} <= set(re.findall(r"^(\w+)\n-+$", text, re.MULTILINE))
+
+
+MISTAKES: dict[str, dict[str, Any]] = {
+    "AdaptiveForest": {"trees": 0}, "Auto": {"budget": "?"}, "Calibrated": {"method": "?"},
+    "ConformalSet": {"rate": 0.0},
+    "AODE": {"numeric": "?"}, "AveragedNB": {"weights": "?"}, "BernoulliNB": {"prior": "?"},
+    "Collection": {"parent_sets": {"sky": [["x"]], "x": [["sky"]]}}, "ComplementNB": {"decision": "?"},
+    "CountForest": {"combine": "?"}, "EcocNB": {"code": "?"}, "FAN": {"criterion": "?"}, "FANC": {"prior": "?"},
+    "HoeffdingTree": {"split": "?"}, "MajorityClass": {"schema": "?"}, "MultinomialNB": {"prior": "?"},
+    "NaiveBayes": {"numeric": "?"}, "NoChange": {"schema": "?"}, "ReadMany": {"readings": ["?"]}, "SPC": {"order": "?"},
+    "SPCr": {"one_in": 0}, "SuperParent": {"one_in": 0}, "TAN": {"order": "?"}, "TC": {"numeric": "?"},
+    "WeightedNB": {"rate": "?"}, "AWE": {"chunk": 0}, "Bagging": {"vote": "?"}, "Fading": {"half_life": 0},
+    "Pool": {"rate": 0.0}, "ResetOnDrift": {"delta": 2.0}, "WeightedVoting": {"vote": "?"},
+    "Window": {"rows": 10, "panes": 3},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_docstrings_of_classifiers_tell_what_is_raised(name):
+    """Make it with a mistake, and merge, unlearn and fade: what that raises, `Raises` names."""
+    kind = getattr(bayou, name)
+    rows, labels = [{"sky": "blue", "x": 1.0}, {"sky": "grey", "x": 2.0}] * 5, ["dry", "wet"] * 5
+    arguments = {"parent_sets": {}} if name == "Collection" else {}
+    model, other = (kind(**arguments).fit(rows, labels) for _ in range(2))
+    raised = {
+        type(error).__name__
+        for work in (
+            lambda: kind(**MISTAKES.get(name, {})).fit(rows, labels),
+            lambda model=model: model.unlearn(rows[:1], labels[:1]),
+            lambda model=model: model.decay(0.5),
+            lambda model=model, other=other: model.merge(other),
+        )
+        if (error := raised_by(work)) is not None
+    }
+    section = (inspect.getdoc(kind) or "").partition("\nRaises\n")[2].partition("\nExamples\n")[0]
+    assert "SchemaError" in raised
+    assert raised <= set(re.findall(r"^(\w+Error)$", section, re.MULTILINE))
+
+
+def raised_by(work: Callable[[], object]) -> Exception | None:
+    try:
+        work()
+    except bayou.BayouError as error:
+        return error
+    return None
 
 
 def documented(text: str) -> set[str]:

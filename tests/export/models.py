@@ -17,11 +17,13 @@ from bayou import (
     TAN,
     TC,
     AdaGrad,
+    AdaptiveForest,
     AveragedNB,
     Bagging,
     BernoulliNB,
     Collection,
     ComplementNB,
+    CountForest,
     Declared,
     EcocNB,
     Fading,
@@ -34,6 +36,7 @@ from bayou import (
     MultinomialNB,
     NaiveBayes,
     PaperRate,
+    Pool,
     ResetOnDrift,
     SPCr,
     SuperParent,
@@ -100,24 +103,32 @@ def mixed(make: Callable[[], Any], n: int = 300, seed: int = 1) -> Any:
     return model
 
 
-def documents(n: int, seed: int) -> tuple[list[Row], list[str]]:
+def documents(n: int, seed: int, vocabulary: int = 30) -> tuple[list[Row], list[str]]:
+    """Counts of words, about thirty to a document, which depend on the class."""
     rng = np.random.default_rng(seed)
-    words = [f"word{i}" for i in range(30)]
+    words = [f"word{i}" for i in range(vocabulary)]
+    means = np.linspace(2, 0.01, vocabulary) * 30 / vocabulary
     labels = rng.integers(3, size=n)
     rows = [
-        {
-            w: int(c)
-            for w, c in zip(words, rng.poisson(np.roll(np.linspace(2, 0.01, 30), 7 * y)), strict=True)
-            if c
-        }
+        {w: int(c) for w, c in zip(words, rng.poisson(np.roll(means, 7 * y)), strict=True) if c}
         for y in labels
     ]
     return rows, [CLASSES[y] for y in labels]
 
 
-def wordy(make: Callable[[], Any], n: int = 200) -> Any:
+def wordy(make: Callable[[], Any], n: int = 200, vocabulary: int = 30) -> Any:
     model = make()
-    rows, labels = documents(n, 3)
+    rows, labels = documents(n, 3, vocabulary)
+    model.learn_many(rows, labels)
+    return model
+
+
+def named(make: Callable[[], Any]) -> Any:
+    """A model with a column of a hundred and fifty names, more than a SELECT compares one by one."""
+    model = make()
+    rows, labels = learned_rows(600, 1)
+    for i, row in enumerate(rows):
+        row["wind"] = f"w'{i % 150}"
     model.learn_many(rows, labels)
     return model
 
@@ -178,6 +189,14 @@ MIXED: dict[str, Callable[[], Any]] = {
     "bagging": lambda: Bagging(n_estimators=2),
     "bagging hard": lambda: Bagging(NaiveBayes("gaussian"), n_estimators=5, vote="hard"),
     "voting": lambda: WeightedVoting([NaiveBayes(), TAN()]),
+    "adaptive forest": lambda: AdaptiveForest(trees=3, grace=20),
+    "forest": lambda: CountForest(trees=7, warm_up=200),
+    "forest mean": lambda: CountForest(trees=5, warm_up=120, combine="mean", extra=2),
+    "forest warming up": lambda: CountForest(trees=3, warm_up=2000),
+    "pool": lambda: Pool(
+        [NaiveBayes("gaussian"), HoeffdingTree(grace=20), CountForest(trees=3, warm_up=100)]
+    ),
+    "pool forgetting": lambda: Pool([AODE(), WeightedNB()], forget=0.99),
     "reset": lambda: ResetOnDrift(NaiveBayes("gaussian")),
     "fading": lambda: Fading(NaiveBayes("gaussian")),
     "window": lambda: Window(NaiveBayes(), rows=300),
@@ -195,6 +214,7 @@ CROWDED: dict[str, Callable[[Declared], Any]] = {
     "nb other": lambda schema: NaiveBayes(schema=schema),
     "nb other groups": lambda schema: NaiveBayes(groups="modl", schema=schema),
     "aode other": lambda schema: AODE(schema=schema),
+    "forest other": lambda schema: CountForest(trees=5, warm_up=150, schema=schema),
     "tree other": lambda schema: HoeffdingTree(grace=20, schema=schema),
 }
 WORDY: dict[str, Callable[[], Any]] = {
@@ -205,11 +225,23 @@ WORDY: dict[str, Callable[[], Any]] = {
     "ecoc words": lambda: EcocNB(MultinomialNB()),
     "ecoc bernoulli": lambda: EcocNB(BernoulliNB(), code="one-vs-all"),
 }
+LARGE: dict[str, Callable[[], Any]] = {
+    "multinomial large": MultinomialNB,
+    "bernoulli large other": lambda: BernoulliNB(schema=Declared(max_words=1500)),
+}
+NAMED: dict[str, Callable[[], Any]] = {
+    "nb names": NaiveBayes,
+    "aode names": AODE,
+    "forest names": lambda: CountForest(trees=5, warm_up=300),
+}
 MODELS: dict[str, Callable[[], Any]] = {
     **{name: (lambda make=make: mixed(make)) for name, make in {**MIXED, **KERNELS}.items()},
     **{name: (lambda make=make: crowded(make)) for name, make in CROWDED.items()},
     **{name: (lambda make=make: wordy(make)) for name, make in WORDY.items()},
+    **{name: (lambda make=make: wordy(make, vocabulary=2000)) for name, make in LARGE.items()},
+    **{name: (lambda make=make: named(make)) for name, make in NAMED.items()},
 }
+WORDY |= LARGE
 
 
 # a few that together have every node there is
@@ -217,7 +249,8 @@ QUICK = (
     "nb", "nb gaussian", "nb groups", "weighted gaussian", "weighted", "averaged gaussian", "aode",
     "tan unsmoothed", "fanc",
     "collection", "tree", "tree binary", "bagging hard", "voting", "ecoc", "ecoc pairs", "ecoc l1",
-    "nb other groups", "multinomial other", "bernoulli",
+    "nb other groups", "multinomial other", "bernoulli", "forest", "pool", "forest other",
+    "multinomial large", "bernoulli large other", "nb names", "forest names",
 )  # fmt: skip
 
 
@@ -229,10 +262,16 @@ def model_of(name: str) -> Any:
 
 def rows_for(name: str, n: int, seed: int = 9) -> list[Row]:
     """Rows that the model of this name can score."""
+    rng = np.random.default_rng(seed)
+    if name in NAMED:
+        rows = scored_rows(n, seed)
+        for row in rows:
+            if "wind" in row:
+                row["wind"] = f"w'{rng.integers(160)}"
+        return rows
     if name not in WORDY:
         return scored_rows(n, seed)
-    rows, _ = documents(n, seed)
-    rng = np.random.default_rng(seed)
+    rows, _ = documents(n, seed, 2000 if name in LARGE else 30)
     for row in rows:
         if rng.random() < 0.2:
             row["never seen"] = 2

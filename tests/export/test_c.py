@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayou.export.c import KEYWORDS, to_c
+from bayou.export.c import to_c
+from bayou.export.c_text import KEYWORDS
 from bayou.export.names import as_text, identifiers
 from bayou.export.scoring import model_scorer
 from bayou.scorer import Scorer
@@ -23,9 +24,10 @@ FLAGS = (
     "-std=c99 -pedantic-errors -Wall -Wextra -Werror -Wno-overlength-strings -O0 -fsanitize=address,undefined "
     "-fno-sanitize-recover"
 ).split()
-FEW = "nb kernel,nb groups,weighted gaussian,aode,fanc,tree,bagging hard,ecoc pairs,multinomial other".split(
-    ","
-)
+FEW = (
+    "nb kernel,nb groups,weighted gaussian,aode,fanc,tree,"
+    "bagging hard,ecoc pairs,multinomial other,bernoulli large other"
+).split(",")
 KINDS = ("numeric", "nominal", "text")
 
 

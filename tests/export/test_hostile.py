@@ -91,6 +91,19 @@ def test_page(hostile: Any, browser: Any, tmp_path: Path) -> None:
     page.close()
 
 
+def test_names_that_differ_by_capitals_alone(tmp_path: Path) -> None:
+    """C tells them apart, also in macros beside its own; SQL refuses where it would take one for the other."""
+    model, names = NaiveBayes(), ["a", "A", "classes", "Classes", "h"]
+    learned: list[Row] = [{name: f"v{(i * j) % 3}" for j, name in enumerate(names)} for i in range(30)]
+    model.learn_many(learned, ["x", "y", "y"] * 10)
+    found = scored_in_c(tmp_path, model, learned, False)
+    np.testing.assert_allclose(found, expected(model, learned), rtol=0, atol=1e-12)
+    for dialect in ("duckdb", "sqlite"):
+        with pytest.raises(UnsupportedError, match="capitals"):
+            to_sql(model_scorer(model), dialect)
+    assert to_sql(model_scorer(model), "postgresql")
+
+
 def test_nul_is_refused_where_it_cannot_be_told(tmp_path: Path) -> None:
     model = NaiveBayes()
     model.learn_many([{"a\0b": "x\0"}, {"a\0b": "y"}] * 3, ["no\0", "yes"] * 3)

@@ -97,19 +97,23 @@ def test_the_page_scores_a_form_and_explains(browser: Any, tmp_path: Path) -> No
     page.get_by_label("sky").select_option(label="grey")
     page.get_by_label("flag").select_option(label="true")
     row = {"height": 1.25, "sky": "grey", "flag": True}
-    shown = [float(cell) for cell in page.locator("#proba td.number").all_inner_texts()]
+    shown = [float(cell) for cell in page.locator("#proba tbody td.number").all_inner_texts()]
     np.testing.assert_allclose(shown, expected(model, [row])[0], atol=5.1e-5)
     explained = model.explain(row)
     terms = dict(
         zip(
-            page.locator("#terms td:first-child").all_inner_texts(),
-            page.locator("#terms td.number").all_inner_texts(),
+            page.locator("#terms tbody td.name").all_inner_texts(),
+            page.locator("#terms tbody td.number").all_inner_texts(),
             strict=True,
         )
     )
-    assert float(terms["base"]) == pytest.approx(explained.base, abs=5.1e-5)
+    assert float(terms["before anything is known"]) == pytest.approx(explained.base, abs=5.1e-5)
     assert float(terms["sky = grey"]) == pytest.approx(explained.terms["sky"], abs=5.1e-5)
     assert f"{explained.label} rather than {explained.against}" in page.locator("#why").inner_text()
+    assert page.locator("#answer").inner_text().startswith(f"{explained.label}, with a probability of ")
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     assert trouble == []
     assert requests == [path.as_uri()]
     page.close()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import bayou
 from bayou import AWE, EcocNB, Kernel, NaiveBayes, NoChange, ReadMany
 from bayou.errors import BayouError, NotFittedError, OptionError, UnsupportedError
+from bayou.export.scoring import model_scorer
 from tests.export.models import learned_rows, mixed
+from tests.export.test_js import scored as scored_in_node
 
 
 @pytest.mark.parametrize(
@@ -39,6 +43,35 @@ def test_kernels_go_to_c_and_json_only(to: str) -> None:
 def test_what_is_too_large_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="max_entries=10"):
         mixed(NaiveBayes).export("json", max_entries=10)
+
+
+def test_a_forest_too_large_for_a_select_is_refused_by_sql_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bayou.export.sql.MANY_NODES", 10)
+    model = mixed(lambda: bayou.CountForest(trees=3, warm_up=100))
+    with pytest.raises(UnsupportedError, match=r"nodes.*C, ONNX and JSON take it"):
+        model.export("sql")
+    assert set(model.export("c")) == {"model.h", "model.c"}
+
+
+def test_words_by_their_hash_are_refused_and_rules_of_ones_own_ask_for_counts(tmp_path: Path) -> None:
+    said = {"note": ["cheap pills now", "see you now"]}
+
+    def learned(recipe: bayou.Text) -> bayou.MultinomialNB:
+        return bayou.MultinomialNB(schema=bayou.Declared(columns={"note": recipe})).fit(said, ["spam", "ham"])
+
+    with pytest.raises(UnsupportedError, match="by their hash; Text"):
+        learned(bayou.Text(buckets=16)).export("json")
+    scorer = model_scorer(learned(bayou.Text(ngrams=(1, 2))))
+    counts = [{"note": {"cheap pills": 1, "now": 1}}]
+    found = scored_in_node(tmp_path, {"m": (scorer, counts)})["m"]
+    assert found[0, list(scorer.classes).index("spam")] > 0.5
+    with pytest.raises(AssertionError, match="read by a rule of its own"):
+        scored_in_node(tmp_path, {"m": (scorer, [{"note": "cheap pills"}])})
+
+
+def test_a_pool_names_the_member_that_cannot_go() -> None:
+    with pytest.raises(UnsupportedError, match=r"Pool cannot be exported.*last label"):
+        mixed(lambda: bayou.Pool([NaiveBayes(), NoChange()])).export("json")
 
 
 def test_unknown_languages_and_models_that_learned_nothing() -> None:

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bayou import CountForest
 from bayou.export.scoring import model_scorer
-from bayou.export.sql import exact_number, quoted, to_sql
+from bayou.export.sql import to_sql
+from bayou.export.sql_text import exact_number, quoted
 from tests.export.models import KERNELS, MODELS, QUICK, WORDY, Row, expected, model_of, rows_for
 
 LONG = bool(os.environ.get("BAYOU_LONG"))
@@ -94,7 +96,7 @@ def scored(dialect: str, model: Any, rows: list[Row], wordy: bool) -> tuple[np.n
     files = to_sql(model_scorer(model), dialect)
     for script in list(files.values())[:-1]:
         database.run(script)
-    _, found = database.scored(files["model.sql"], "row_id" if wordy else "")
+    _, found = database.scored(files["model.sql"], "row_id" if wordy or dialect == "duckdb" else "")
     k = len(model.labels())
     return np.array([row[-k - 1 : -1] for row in found], dtype=float), [row[-1] for row in found]
 
@@ -110,6 +112,33 @@ def test_sql_gives_the_models_probabilities(name: str, dialect: str) -> None:
     assert [label for label, s in zip(labels, sure, strict=True) if s] == [
         model.labels()[i] for i in wanted[sure].argmax(axis=1)
     ]
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("name", ["bagged trees", "forest"])
+def test_one_column_of_the_select_may_be_asked_for(name: str, dialect: str) -> None:
+    """Planners that spell out what was computed before would never come to an end."""
+    model, rows = model_of(name), rows_for(name, 60)
+    database = Database(dialect)
+    database.fill(model, rows, False)
+    select = to_sql(model_scorer(model), dialect)["model.sql"]
+    (found,) = database.connection.execute(f"SELECT avg(p_dry) FROM ({select}) AS scored").fetchone()
+    assert found == pytest.approx(expected(model, rows)[:, 0].mean(), abs=1e-12)
+
+
+def test_sqlite_takes_trees_that_are_deeper_than_its_parser() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 3))
+    labels = np.where((X[:, 0] > 0) ^ (X[:, 1] + rng.normal(size=1000) > 0), "yes", "no")
+    rows = [{f"x{j}": float(x) for j, x in enumerate(row)} for row in X]
+    model = CountForest(trees=3, warm_up=1000)
+    model.learn_many(rows, labels)
+    database = Database("sqlite")
+    database.fill(model, rows[:50], False)
+    select = to_sql(model_scorer(model), "sqlite")["model.sql"]
+    assert "CASE" in select
+    (found,) = database.connection.execute(f"SELECT avg(p_yes) FROM ({select}) AS scored").fetchone()
+    assert found == pytest.approx(expected(model, rows[:50])[:, 1].mean(), abs=1e-12)
 
 
 def test_sqlite_reads_numbers_back_as_they_are() -> None:

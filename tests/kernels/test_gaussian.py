@@ -10,11 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import moments as naive
 
+from bayou import NaiveBayes
 from bayou.align import from_empty
 from bayou.block import Block
 from bayou.densities.gaussian import Gaussian
 from bayou.schema import Growth, Kind, Schema
 from bayou.summaries.moments import Moments
+from bayou.testing.contract import fingerprint
 
 NUMBERS = st.one_of(st.floats(-1e3, 1e3, width=32), st.just(float("nan")), st.sampled_from([0.0, 1.0, 1e6]))
 ROWS = st.lists(
@@ -127,3 +129,19 @@ def test_column_ranges_of_threads_leave_the_bits_alone():
     add_rows(*parts, x, y, w, 5, 9, True)
     add_rows(*parts, x, y, w, 0, 5, False)
     assert np.array_equal(whole_state, parts)
+
+
+@pytest.mark.parametrize("far", [1e3, 1e5, 1e7, -1e7])
+def test_a_value_far_away_makes_narrow_classes_lean_on_the_column_at_once(far):
+    """Within a block as one row after the other, bit for bit: the next row meets the variance that the floor gives."""
+    rng = np.random.default_rng(3)
+    x = 1e-3 * rng.normal(size=60)
+    y = np.arange(60) % 3
+    x[30] = far
+    rows = [{"x": float(v)} for v in x]
+    whole, single = NaiveBayes("gaussian"), NaiveBayes("gaussian")
+    together = whole.test_then_train_batch(rows, y.tolist())
+    one_by_one = [single.test_then_train_batch([row], [int(c)])[0] for row, c in zip(rows, y, strict=True)]
+    for i, row in enumerate(one_by_one):
+        assert together[i, : len(row)].tolist() == row.tolist()
+    assert fingerprint(whole) == fingerprint(single)

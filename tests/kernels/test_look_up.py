@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -10,9 +12,10 @@ from hypothesis import strategies as st
 
 from bayou.encoding.forms import as_arrow
 from bayou.encoding.lookup import REACH, Lookup
-from bayou.encoding.string_table import StringTable
 from bayou.kernels.look_up import MISS, rows_of_columns
+from bayou.kernels.utf8 import encode_utf8
 from bayou.schema import Vocabulary
+from bayou.text.string_table import StringTable
 
 EDGES = [-(1 << 63), (1 << 63) - 1, (1 << 62) + 3]
 TEXT = st.text(st.sampled_from("abé日😀\0"), max_size=20) | st.text(max_size=3)
@@ -42,6 +45,18 @@ def test_strings_are_found_by_their_bytes(known, cells, offset, kind, learn):
     codes, misses = filled(Vocabulary(known), column, learn)
     assert codes == expected
     assert misses == expected.count(MISS)
+
+
+def test_utf8_at_the_ends_of_every_length():
+    """The last code point of so many bytes and the first of one more, as Python writes them."""
+    points = [1, 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x10FFFF]
+    texts = [chr(point) for point in points] + ["".join(map(chr, points)), ""]
+    widest = max(map(len, texts))
+    padded = np.array([[*map(ord, text), *[0] * (widest - len(text))] for text in texts], dtype=np.uint32)
+    data, ends = np.zeros(4 * padded.size, dtype=np.uint8), np.zeros(len(texts) + 1, dtype=np.int64)
+    encode_utf8(data, ends, padded)
+    found = [data[lo:hi].tobytes() for lo, hi in itertools.pairwise(ends.tolist())]
+    assert found == [text.encode() for text in texts]
 
 
 @pytest.mark.parametrize("n", [3, 300, 5000])

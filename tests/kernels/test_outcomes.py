@@ -1,11 +1,11 @@
-"""The cell of a score, found by table, is the one found by searching the edges."""
+"""Kernels of outcomes: cells of scores found by table, and what fades."""
 
 from __future__ import annotations
 
 import numpy as np
 from tests.reach import reach
 
-from bayou.kernels.outcomes import CELLS, EDGES, score_cell
+from bayou.kernels.outcomes import CELLS, EDGES, fade_outcomes, score_cell
 
 
 def test_cells_of_scores_are_those_between_the_edges() -> None:
@@ -17,3 +17,15 @@ def test_cells_of_scores_are_those_between_the_edges() -> None:
     p = np.concatenate([[0.0, 0.5, 1.0], near, powers, 1 - powers, random, random**20, 1 - random**20])
     assert [cell(v) for v in p] == (np.searchsorted(EDGES, p, side="right") - 1).tolist()
     assert len(EDGES) == CELLS + 1
+
+
+def test_what_is_long_ago_fades_to_nothing() -> None:
+    """Not to a denormal number, which would stay for ever and make every row after it slow."""
+    n, k = 2_000, 2
+    y, guesses, losses = np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros((n, 2))
+    y[0] = guesses[0] = 1
+    true, predicted, right, sums = np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(8)
+    fade_outcomes(true, predicted, right, sums, np.array([-1, -1, 0]), 0.5, y, np.ones(n), guesses, losses)
+    for found in (true, predicted, right):
+        assert found.tolist() == [2.0, 0.0]
+    assert sums.tolist() == [2.0, 2.0, 2.0, 2.0, 0.0, 0.0, 2.0, 0.0]

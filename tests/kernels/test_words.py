@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import counts as naive
 
 from bayou import BernoulliNB, ComplementNB, MultinomialNB
+from bayou.kernels.absent_words import bernoulli_table
 from bayou.readings.kept import kept
+from bayou.readings.logs import integer_logs
 
 DOCUMENTS = st.lists(
     st.tuples(
@@ -76,6 +80,56 @@ def test_bernoulli_counts_every_word_of_the_vocabulary(documents):
                 p = (sum(d.get(word, 0) > 0 for d in own) + 1) / (len(own) + 2)
                 expected += math.log(p if query.get(word, 0) > 0 else 1 - p)
             assert got[y] == pytest.approx(expected, rel=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    documents=DOCUMENTS,
+    weights=st.lists(st.sampled_from([1.0, 0.3, 100.0, 0.0]), min_size=15, max_size=15),
+    model=st.sampled_from([MultinomialNB, ComplementNB, BernoulliNB]),
+)
+def test_a_row_is_predicted_as_before_it_is_learned(documents, weights, model):
+    """Also where counts are no integers, or too large to be tallied: running sums have the bits of new ones."""
+    records, labels = [d for d, _ in documents], [y for _, y in documents]
+    whole, by_row = model(), model()
+    block = whole.encode(records, labels, weights[: len(labels)], learn=True)
+    found = whole.engine.test_then_train(block)
+    expected = []
+    by_row.encode(records, labels, weights[: len(labels)], learn=True)
+    for i in range(block.n):
+        expected.append(by_row.engine.joint_log_proba(block.rows(i, i + 1))[0])
+        by_row.learn(block.rows(i, i + 1))
+    assert found.tobytes() == np.array(expected).tobytes()
+    assert whole.digest() == by_row.digest()
+
+
+def test_words_that_nobody_has_are_summed_by_count():
+    """Counts on both sides of what is tallied, and one that is no integer, against the plain sum over words."""
+    rng = np.random.default_rng(0)
+    counts = np.concatenate([rng.integers(0, 700, (300, 2)), [[0.5, 3.0], [0.0, 0.0]]]).astype(float)
+    total, table, base = counts.max(axis=0) + 5.0, np.empty_like(counts), np.empty(2)
+    bernoulli_table(table, base, counts, total, integer_logs(1), 400.0, 0.5)
+    absent = np.log(total - counts[:-1] + 0.5) - np.log(total + 1.0)
+    unseen = (400 - 301) * (np.log(total + 0.5) - np.log(total + 1.0))
+    np.testing.assert_allclose(base, absent.sum(axis=0) + unseen, rtol=1e-12)
+    np.testing.assert_allclose(
+        table[:-1], np.log(counts[:-1] + 0.5) - np.log(total - counts[:-1] + 0.5), rtol=1e-12
+    )
+    assert not table[-1].any()
+
+
+def test_a_matrix_may_have_more_columns_than_the_one_before():
+    rng = np.random.default_rng(0)
+    wide = scipy.sparse.csr_matrix(rng.integers(0, 3, (6, 8)).astype(float))
+    grown, whole = MultinomialNB(), MultinomialNB()
+    labels = ["x", "y", "x", "y", "z", "x"]
+    grown.learn_many(wide[:2, :5], labels[:2])
+    grown.learn_many(wide[2:], labels[2:])
+    first = wide[:2].toarray()
+    first[:, 5:] = 0.0
+    whole.learn_many(scipy.sparse.csr_matrix(first), labels[:2])
+    whole.learn_many(wide[2:], labels[2:])
+    assert grown.digest() == whole.digest()
 
 
 def test_prediction_costs_the_words_present():

@@ -117,6 +117,26 @@ def group_cost(rows: Cells, groups: Sequence[Sequence[int]], k: int) -> float:
     return prior + sum(part_cost(total_of([rows[v] for v in group]), k) for group in groups)
 
 
+def khiops_group_level(rows: Cells, groups: Sequence[Sequence[int]], k: int) -> float:
+    """The level of groups under the criterion of Khiops, at the granularity that makes them cheapest."""
+    null = math.log(2) + part_cost(total_of(rows), k)
+    if len(groups) == 1:
+        return 0.0
+    weights, total = [sum(row) for row in rows], sum(map(sum, rows))
+    finest = math.ceil(math.log2(total))
+    cells = sum(part_cost(total_of([rows[v] for v in group]), k) for group in groups)
+    found = []
+    for granularity in range(1, finest + 1):
+        rare = {v for v, w in enumerate(weights) if w < math.ceil(total / 2**granularity)}
+        values = len(rows) - len(rare) + bool(rare)
+        if values < len(groups) or sum(bool(rare.intersection(group)) for group in groups) > 1:
+            continue  # rare values are one, so they stand together
+        prior = math.log(2) * (2 if values > 7 else 1) + universal(granularity, finest)
+        prior += universal(len(groups) - 1, values - 1) + math.log(groupings(values, len(groups)))
+        found.append(prior + cells)
+    return 1 - min(found) / null
+
+
 def best_group_cost(rows: Cells, k: int) -> float:
     return min(group_cost(rows, groups, k) for groups in set_partitions(list(range(len(rows)))))
 

@@ -1,4 +1,4 @@
-"""The JSON description of a model, interpreted row by row: what docs/export.md says, in plain Python."""
+"""The JSON description of a model, interpreted row by row: what docs/reference/export.md says, in plain Python."""
 
 from __future__ import annotations
 
@@ -188,6 +188,20 @@ class Scoring:
     def branch(self, node: Any) -> list[float]:
         cell = self.cell(node["cell"])
         return self.vector(node["parts"][cell if cell >= 0 else node["usual"]])
+
+    def trees(self, node: Any) -> list[float]:
+        cells = [self.cell(which) for which in node["cells"]]
+        out = [0.0] * len(node["values"][0])
+        for v in node["roots"]:
+            while node["test"][v] >= 0:
+                which, split = node["test"][v], node["split"][v]
+                if self.d["cells"][node["cells"][which]]["op"] == "interval":
+                    left = cells[which] <= split
+                else:
+                    left = node["sets"][split][cells[which]] == 1
+                v = node["child"][v] + (not left)
+            out = [a + b for a, b in zip(out, node["values"][node["child"][v]], strict=True)]
+        return out
 
 
 def log_sum(values: list[float]) -> float:

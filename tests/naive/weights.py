@@ -178,3 +178,62 @@ def fractional_weights_cost(
         ]
         total -= math.log(softmax(scores)[label])
     return total
+
+
+def universal_integer(n: int) -> float:
+    """Nats of Rissanen's universal prior for an integer n >= 1."""
+    term, total = math.log2(n), math.log(2.86511)
+    while term > 0:
+        total += term * math.log(2)
+        term = math.log2(term)
+    return total
+
+
+def fractional_cost(
+    columns: Sequence[Matrix], prior: Vector, y: Sequence[int], costs: Vector, weights: Vector
+) -> float:
+    """A tenth of the cost of the weights, and the loss with Khiops' smoothing of probabilities."""
+    n, k = len(y), len(prior)
+    loss = 0.0
+    for i, label in enumerate(y):
+        scores = [
+            prior[c] + sum(w * m[i][c] for w, m in zip(weights, columns, strict=True)) for c in range(k)
+        ]
+        loss -= math.log((n * softmax(scores)[label] + 1 / (2 * k)) / (n + 1 / 2))
+    number = math.ceil(sum(weights))
+    if number:
+        model = universal_integer(number) - math.lgamma(number + 1)
+    else:
+        model = math.log(math.comb(n + k - 1, k - 1))
+    model += math.log(2) + sum(cost * w**0.95 for cost, w in zip(costs, weights, strict=True))
+    return 0.1 * model + loss
+
+
+def fractional_weights(
+    columns: Sequence[Matrix], prior: Vector, y: Sequence[int], costs: Vector
+) -> list[float]:
+    """Up where it pays, then down where it does not cost, by 1, then 1/2, then 1/4, at most twice each."""
+    n, d = len(y), len(columns)
+    weights, step = [0.0] * d, 1.0
+
+    def cost(told: Vector) -> float:
+        return fractional_cost(columns, prior, y, costs, told)
+
+    def alone(j: int) -> float:
+        return fractional_weights_cost(columns, prior, y, [float(i == j) for i in range(d)])
+
+    best = cost(weights)
+    tolerance = 0.01 * (1 + abs(best)) / (1 + n)
+    order = sorted(range(d), key=alone)
+    for _ in range(math.ceil(math.log2(n + 1))):
+        for _ in range(2):
+            before = best
+            for sign, slack in ((1, -tolerance), (-1, tolerance)):
+                for j in order:
+                    trial = [*weights[:j], min(1.0, max(0.0, weights[j] + sign * step)), *weights[j + 1 :]]
+                    if trial != weights and cost(trial) < best + slack:
+                        weights, best = trial, cost(trial)
+            if best > before - tolerance:
+                break
+        step /= 2
+    return weights

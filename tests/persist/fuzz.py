@@ -30,9 +30,13 @@ from bayou import (
     SPC,
     TAN,
     TC,
+    AdaptiveForest,
+    Auto,
     AveragedNB,
     Bagging,
     BernoulliNB,
+    Calibrated,
+    ConformalSet,
     CountForest,
     Declared,
     EcocNB,
@@ -57,7 +61,7 @@ from bayou.errors import BayouError, ColumnWarning, ModelFileError
 from bayou.persist.container import pack, unpack
 from bayou.persist.model_file import FORMAT
 from bayou.rates import AdaGrad, Constant, Decaying, Experts, KunchevaPlumpton, MiniBatch, PaperRate
-from bayou.recipes import CountMinSketch, CPiD, GKClass, Grid, Kernel, Sketch
+from bayou.recipes import CountMinSketch, CPiD, GKClass, Grid, Kernel, Sketch, Text
 
 NUMBERS = [
     0.0,
@@ -146,6 +150,9 @@ def ensembles() -> Made:
     """Every ensemble over several bases, one of them an ensemble."""
     return [
         (AWE(chunk=40, members=2, folds=2), 130), (AWE(MultinomialNB(), chunk=40, members=2, folds=2), 110),
+        (Auto("fast"), 80), (Calibrated(), 80), (Calibrated(AODE(), "isotonic"), 80),
+        (ConformalSet(), 80), (ConformalSet(by_class=True), 80),
+        (AdaptiveForest(trees=2, warning=0.5, drift=0.3), 150), (AdaptiveForest(trees=2), 80),
         (Bagging(n_estimators=2), 80), (Bagging(NaiveBayes(numeric="gk"), n_estimators=2), 80),
         (Fading(half_life=50), 80), (Fading(AODE(), half_life=50), 80), (Window(rows=40, panes=2), 90),
         (Window(NaiveBayes(numeric="gk", groups="modl"), rows=40, panes=2), 90), (ResetOnDrift(), 80),
@@ -162,10 +169,16 @@ def trained(quick: bool) -> list[Any]:
         feed(model, rows, 3)
     models = [model for model, _ in made]
     if not quick:
-        models.append(AveragedNB(rows=30, schema=Declared(columns={"text": "text"})))
-        models[-1].learn_many(
-            [{"text": f"cheap w{i % 7}", "a": str(i % 4)} for i in range(60)], ["p", "q"] * 30
-        )
+        hashed = Declared(columns={"text": Text(ngrams=(1, 2), osb=3, buckets=64)})
+        of_text = [
+            AveragedNB(rows=30, schema=Declared(columns={"text": "text"})),
+            NaiveBayes("gaussian", schema=hashed),
+        ]
+        for model in of_text:
+            model.learn_many(
+                [{"text": f"cheap w{i % 7}", "a": str(i % 4)} for i in range(60)], ["p", "q"] * 30
+            )
+        models += of_text
     return models
 
 

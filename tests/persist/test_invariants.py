@@ -86,6 +86,8 @@ FORGED: dict[str, tuple[Callable[[], Any], str, Edit]] = {
     "joint counts: a column that is not frozen with cells": (lambda: taught(AODE(), 900), "joint.frozen", put(-1, 0)),
     "joint counts: a column frozen without its cells": (lambda: taught(AODE(), 60), "joint.frozen", put(-1, 1)),
     "joint counts: a pair heavier than its class": (lambda: taught(AODE(), 900), "joint.pairs", put((0, 0), 1e9)),
+    "joint counts: a value heavier than its class": (lambda: taught(AODE(), 900), "joint.singles", put((0, 0), 1e9)),
+    "joint counts: a column heavier than its class": (lambda: taught(AODE(), 900), "joint.present", put((0, 0), 1e9)),
     "joint counts: a pending label below 0": (lambda: taught(AODE(), 60), "joint.pending_y", put(0, -1)),
     "joint counts: a cut at minus infinity": (lambda: taught(AODE(), 900), "joint.cuts", put((0, 0), -np.inf)),
     "intervals: the last column has none": (
@@ -112,6 +114,10 @@ FORGED: dict[str, tuple[Callable[[], Any], str, Edit]] = {
     "WeightedNB: a negative mixture weight": (
         lambda: taught(WeightedNB()), "weights.mixture_weights", lambda a: -a,
     ),
+    "WeightedNB: a weight so large that a product overflows": (
+        lambda: taught(WeightedNB()), "weights.weights", put((0, 0), 1e151),
+    ),
+    "WeightedNB: a weight as far below 0": (lambda: taught(WeightedNB()), "weights.weights", put((0, 0), -1e151)),
     "WeightedNB: a row number that is no place in the ring": (
         lambda: taught(WeightedNB(rate=KunchevaPlumpton())), "weights.scalars", put(7, -3.0),
     ),

@@ -22,7 +22,10 @@ from bayou.persist import container, model_file
 from bayou.persist.container import MAX_ARRAYS, pack, strict_dumps, strict_loads, unpack
 from bayou.persist.document import DocumentReader, DocumentWriter
 from bayou.persist.labels import LabelReader
+from bayou.persist.layout import probe_schemas
 from bayou.persist.model_file import FORMAT
+from bayou.persist.schema_file import axes
+from bayou.schema import Kind
 
 LONG = bool(os.environ.get("BAYOU_LONG"))
 GOLDEN = Path(__file__).parent / "golden"
@@ -68,6 +71,18 @@ def test_a_model_that_has_learned_nothing(kind: str) -> None:
     feed(again, 30, 1)
     feed(model, 30, 1)
     assert files.dumps(again) == files.dumps(model)
+
+
+def test_no_two_axes_of_the_probing_schemas_look_alike() -> None:
+    """Nor is any as long in both, as what is fixed would be: so an axis is known by its two lengths."""
+    one, two = (axes(schema) for schema in probe_schemas())
+    pairs = [(one[axis], two[axis]) for axis in one]
+    assert len(set(pairs)) == len(pairs) >= 6
+    assert all(a != b for a, b in pairs)
+    for kind in (Kind.NOMINAL, Kind.TEXT):
+        own = [[v.size for v in schema.vocabulary_list(kind)] for schema in probe_schemas()]
+        assert own[0] != own[1]
+        assert all(len(set(sizes)) > 1 for sizes in own)
 
 
 def test_layouts_are_remembered_by_kind_and_parameters(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,20 @@ def test_random_tables_equal_the_twin(seed):
     assert (found.cuts + 1).astype(int).tolist() == naive.fayyad_irani_cuts(cells.tolist())
 
 
+@pytest.mark.parametrize("empty", [[0], [3], [0, 1, 4], [6]])
+def test_cells_without_weight_change_nothing(empty):
+    """A summary may hold a cell that all its rows have left: before, between or behind the others."""
+    cells = np.array([[9.0, 1], [8, 0], [1, 9], [0, 12], [9, 2], [11, 0]])
+    whole = FayyadIrani().partition(np.arange(6.0), cells)
+    assert len(whole.cuts) == 2
+    places = np.delete(np.arange(6 + len(empty)), empty)
+    thin = np.zeros((6 + len(empty), 2))
+    thin[places] = cells
+    found = FayyadIrani().partition(np.arange(float(len(thin))), thin)
+    assert found.counts.tolist() == whole.counts.tolist()
+    assert found.level == whole.level
+
+
 @pytest.mark.parametrize("cells", [np.empty((0, 2)), np.zeros((3, 2)), np.array([[0.4, 0.0], [0.0, 0.4]])])
 def test_too_little_weight_is_one_interval(cells):
     found = FayyadIrani().partition(np.arange(float(len(cells))), cells)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tests.naive.sketches import cell as naive_cell
 from tests.readings.sketching import SketchedNB
+from tests.seeds import seeds
 
 from bayou import AveragedNB, WeightedNB
 from bayou.align import align, canonical, from_empty
@@ -32,8 +33,12 @@ DATA = Path(__file__).parents[2].parent / "shared" / "data"
 
 def summary_of(rows, hashed, tight=None):
     """Rows of (value, label) in one column."""
+    return summary_of_records([{"v": v} for v, _ in rows], [y for _, y in rows], hashed, tight)
+
+
+def summary_of_records(records, labels, hashed=False, tight=None):
     schema = Schema(Declared(hash_values=hashed))
-    block, growth = Encoder(schema).encode([{"v": v} for v, _ in rows], [y for _, y in rows], learn=True)
+    block, growth = Encoder(schema).encode(records, labels, learn=True)
     schema.grow(growth)
     summary = (tight or Sketch().summary)() if hashed else ValueCounts()
     summary.realign(from_empty(schema))
@@ -110,7 +115,9 @@ def test_a_file_with_cells_that_are_not_there_is_refused():
             CellGroups().restore({**arrays, name: np.array(wrong)}, summary)
 
 
-@pytest.mark.parametrize(("nominal", "groups"), [("counts", "modl"), ("sketch", None), ("count-min", "modl")])
+@pytest.mark.parametrize(
+    ("nominal", "groups"), [("counts", "modl"), ("sketch", None), (CountMinSketch(0.05), "modl")], ids=str
+)
 @pytest.mark.parametrize(
     "weighs", [WeightedNB, lambda **kw: AveragedNB(rows=40, **kw)], ids=["sgd", "averaged"]
 )
@@ -268,6 +275,29 @@ def test_damaged_readings_are_refused(name, damage):
         Groups().restore({**arrays, name: damage(arrays[name])}, summary)
 
 
+def test_the_other_values_of_a_column_belong_to_any_of_its_groups_and_to_no_other():
+    """The first and the last group of each of two columns, or none, as the number of all groups says."""
+    tables = {"v": [[30, 2], [1, 40], [20, 1], [6, 6]], "w": [[1, 30], [25, 1], [22, 3]]}
+    rows = [({name: value}, label) for name, table in tables.items() for value, label in rows_of(table)]
+    summary, _, _ = summary_of_records([row for row, _ in rows], [label for _, label in rows])
+    arrays = dict(Groups().read(summary).arrays())
+    parts = arrays["parts"].tolist()
+    assert len(parts) == 3
+    assert min(np.diff(parts)) >= 2
+
+    def with_rest(column, group):
+        rest = arrays["rest"].copy()
+        rest[column] = group
+        return Groups().restore({**arrays, "rest": rest}, summary)
+
+    for column in (0, 1):
+        for group in (parts[column], parts[column + 1] - 1, parts[-1]):
+            assert with_rest(column, group).rest[column] == group
+    for column, group in ((0, parts[1]), (1, parts[1] - 1), (0, -1), (1, parts[-1] + 1)):
+        with pytest.raises(ModelFileError, match="of another"):
+            with_rest(column, group)
+
+
 @pytest.mark.parametrize(("name", "damage"), [("keys", lambda a: a + 1), ("hashed", lambda a: 1 - a)])
 def test_a_reading_of_values_that_its_summary_does_not_know_is_refused(name, damage):
     summary, _, _ = summary_of(rows_of([[30, 2], [1, 40], [20, 1], [6, 6]]), False)
@@ -279,7 +309,7 @@ def test_a_reading_of_values_that_its_summary_does_not_know_is_refused(name, dam
 
 @pytest.mark.parametrize("nominal", ["counts", "sketch", "tight", "count-min"])
 def test_contract(nominal):
-    check_classifier(lambda: SketchedNB(nominal, MODLGroups()), seeds=range(2))
+    check_classifier(lambda: SketchedNB(nominal, MODLGroups()), seeds=seeds("groups", nominal))
 
 
 def test_a_thousand_values_in_50_ms():

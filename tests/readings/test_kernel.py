@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive.kernel import kernel_probability, normal_probability, precision_of, shaped_probability
+from tests.seeds import seeds
 
 from bayou.align import align, canonical, from_empty
 from bayou.block import Block
@@ -303,7 +304,7 @@ def test_no_value_is_less_probable_than_the_floor(kind):
     ids=["kernel", "normal", "shaped"],
 )
 def test_contract(recipe):
-    check_classifier(lambda: KernelNB(recipe), seeds=range(2))
+    check_classifier(lambda: KernelNB(recipe), seeds=seeds(repr(recipe)))
 
 
 def test_refusals():

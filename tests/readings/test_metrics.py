@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from bayou.readings.metrics import (
 )
 from bayou.readings.thresholds import threshold_table
 from bayou.summaries.fading import FadedOutcomes
+from bayou.summaries.first_scores import FirstScores
 from bayou.summaries.outcomes import Confusion, Losses, class_plan, scored_rows
 from bayou.summaries.recent import RecentOutcomes
 from bayou.summaries.rivals import MajorityHits, NoChangeHits
@@ -40,6 +42,7 @@ def tracked(y: Any, proba: Any, w: Any = None, window: int = 5, alpha: float = 0
         "majority": MajorityHits(),
         "recent": RecentOutcomes(window),
         "faded": FadedOutcomes(alpha),
+        "first": FirstScores(),
     }
     for part in parts.values():
         part.realign(class_plan([], list(range(k))))
@@ -194,6 +197,37 @@ def test_average_precision_beside_scikit_learn(share: float, contrast: float) ->
         off.append(table.average_precision - sklearn.metrics.average_precision_score(y, score))
     assert np.abs(off).max() < 4e-3
     assert abs(np.mean(off)) < 1e-3
+
+
+@pytest.mark.parametrize("n", [1, 2, 30, 700])
+def test_areas_of_few_rows_are_exact(n: int) -> None:
+    """Row by row as scikit-learn has them, with weights, whatever lies between two rows."""
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        y, w = random.integers(0, 2, n), random.integers(1, 4, n).astype(float)
+        y[0] = 1
+        score = random.permutation(np.linspace(0.2, 0.8, n))  # hundreds of rows in a few cells of log-odds
+        parts = tracked(y, np.column_stack([1 - score, score]), w)
+        table = threshold_table(parts["losses"], 1, parts["first"])
+        want = sklearn.metrics.average_precision_score(y, score, sample_weight=w)
+        assert table.average_precision == pytest.approx(want, abs=1e-12)
+        if 0 < y.sum() < n:
+            want = sklearn.metrics.roc_auc_score(y, score, sample_weight=w)
+            assert table.auc == pytest.approx(want, abs=1e-12)
+
+
+def test_areas_of_few_rows_with_ties_are_means_over_all_orders() -> None:
+    y, score = np.array([1, 0, 1, 0, 0, 1, 1]), np.array([0.9, 0.5, 0.5, 0.5, 0.2, 0.2, 0.1])
+    parts = tracked(y, np.column_stack([1 - score, score]))
+    table = threshold_table(parts["losses"], 1, parts["first"])
+    found = []
+    for order in itertools.permutations(range(len(y))):
+        if all(score[a] >= score[b] for a, b in itertools.pairwise(order)):
+            right = np.cumsum(y[list(order)])
+            found.append(np.mean((right / np.arange(1, len(y) + 1))[y[list(order)] == 1]))
+    assert len(found) == 12
+    assert table.average_precision == pytest.approx(np.mean(found), abs=1e-12)
+    assert table.auc == pytest.approx(sklearn.metrics.roc_auc_score(y, score), abs=1e-12)
 
 
 def test_average_precision_of_ties_is_the_mean_over_their_orders() -> None:

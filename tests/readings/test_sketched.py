@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.readings.sketching import SketchedNB
+from tests.seeds import seeds
 
 from bayou.align import from_empty
 from bayou.encoding import Encoder
@@ -22,7 +23,7 @@ from bayou.testing.data import random_data
 
 @pytest.mark.parametrize("nominal", ["sketch", "tight", "count-min"])
 def test_contract(nominal):
-    check_classifier(lambda: SketchedNB(nominal), seeds=range(3))
+    check_classifier(lambda: SketchedNB(nominal), seeds=seeds("sketched", nominal))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -88,6 +89,53 @@ def test_the_forest_is_greedy(name, seed):
     want = naive.greedy_forest((np.round(gains / scale, 10)).tolist())
     got = parents_of(search.search(case.counts))
     assert [got[i] for i in order] == [order[p] if p >= 0 else -1 for p in want]
+
+
+@patient
+@given(seed=seeds, forged=st.data())
+def test_counts_of_any_size_order_the_columns(seed, forged):
+    """A file may hold any counts up to 1e150, also such as no rows leave: what is read off them stays finite."""
+    case = Case(seed, m=4, n=30)
+    sizes = st.sampled_from([0.0, 5e-324, 1e-300, 1e-7, 1.0, 3.0, 1e9, 1e149, 1e150])
+    for array in (case.counts.classes, case.counts.pairs):
+        for _ in range(forged.draw(st.integers(0, 6))):
+            array.flat[forged.draw(st.integers(0, array.size - 1))] = forged.draw(sizes)
+    assert np.isfinite(information(case.counts)).all()
+    for name in ("loglik", "aic", "mdl", "bayes"):
+        forest = GreedyForest(name)
+        assert np.isfinite(forest.gains(case.counts)).all()
+        assert np.isfinite(forest.gains_per_row(case.counts)).all()
+        forest.search(case.counts)
+    assert sum(p < 0 for p in parents_of(SpanningTree().search(case.counts))) >= 1
+    assert sorted(ByInformation(OneParent()).order(case.counts)) == [0, 1, 2, 3]
+
+
+def test_what_unlearning_leaves_below_zero_is_no_count():
+    """Cells at plus and minus rounding change information and gains by rounding alone; one class has lost all rows."""
+    case = Case(0, m=3, n=40)
+    assert min(case.sizes) > 1
+    case.counts.pairs[:, 1] = 0.0
+    plain = information(case.counts).copy()
+    forests = {name: GreedyForest(name).gains(case.counts) for name in ("loglik", "bayes")}
+    empty = case.counts.pairs == 0.0
+    assert empty.any()
+    dust = np.where(np.arange(empty.size).reshape(empty.shape) // 2 % 2, 1e-17, -1e-16)
+    case.counts.pairs[empty] = dust[empty]
+    assert np.allclose(information(case.counts), plain, rtol=0.0, atol=1e-14)
+    for name, gains in forests.items():
+        assert np.allclose(GreedyForest(name).gains(case.counts), gains, rtol=0.0, atol=1e-12)
+
+
+def test_independent_columns_tell_exactly_nothing():
+    """Integer counts whose products are equal give 0 to the bit, or noise would decide which column is the root."""
+    case = Case(4, m=3, n=30)
+    assert min(case.sizes) == 3
+    first, starts = case.counts.layout[:2]
+    for j in range(3):
+        for i in range(j):
+            for a, b in itertools.product(range(3), repeat=2):
+                case.counts.pairs[starts[j] + a * first[j] + first[i] + b] = (1, 3, 7)[a] * (2, 5, 11)[b]
+    assert (information(case.counts) == 0.0).all()
 
 
 def test_unknown_score():

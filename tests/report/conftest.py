@@ -69,7 +69,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
     def make(name: str) -> tuple[Evaluation, dict[str, Estimator], Path]:
         if name not in known:
             stream, models = stream_and_models(name)
-            found = prequential(models, stream)
+            found = prequential(models, stream, rows=10_000)  # as much as a page has to show
             path = folder / f"{name}.html"
             told = Background(name, f"{found.rows:,} rows", f"bayou evaluate {name}", "class", {})
             write_report(path, found, models, told)

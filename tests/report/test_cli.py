@@ -32,6 +32,36 @@ def test_a_model_file_becomes_a_page_beside_it(folder: Path) -> None:
     assert (folder / "other.html").read_text(encoding="utf-8") == page
 
 
+def test_a_description_becomes_a_page_without_the_model(folder: Path) -> None:
+    bayou("export", folder / "m.bayou", "--to", "json", "--out", folder)
+    said = bayou("report", folder / "m.json", "--out", folder / "described.html").stderr
+    page = (folder / "described.html").read_text(encoding="utf-8")
+    described = json.loads((folder / "m.json").read_text(encoding="utf-8"))
+    assert "described.html" in said
+    tables = [node for node in described["nodes"] if node["op"] == "table"]
+    assert tables
+    for node in tables:
+        cell = described["cells"][node["cells"][0]]
+        kind = "numeric" if cell["op"] == "interval" else "nominal"
+        assert f"<caption>{described['columns'][kind][cell['column']]['name']}" in page
+        assert f'data-value="{node["values"][0][0]!r}"' in page
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "not JSON"),
+        ("[]", "no description"),
+        ('{"format": "bayou scorer", "version": 2}', "version 1"),
+        ('{"format": "bayou scorer", "version": 1}', "damaged"),
+    ],
+)
+def test_what_is_no_description_is_told(text: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / "m.json").write_text(text)
+    assert why in bayou("report", tmp_path / "m.json", code=1).stderr
+    assert not (tmp_path / "m.html").exists()
+
+
 def test_an_evaluation_with_its_figures_and_command(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     args = ["evaluate", folder / "mixed.csv", "-t", "class", "--report", folder / "e.html", "--json"]
     monkeypatch.setattr(sys, "argv", ["bayou", *map(str, args), "-m", "nb(smoothing=0.5)"])

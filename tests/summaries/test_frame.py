@@ -58,6 +58,23 @@ def test_different_ranges_refuse_with_a_way_out():
         a.check_same(b)
 
 
+def test_before_there_is_a_schema_there_are_no_columns():
+    assert {name: array.shape[0] for name, array in Frames(5).arrays().items()} == dict.fromkeys(
+        ("warm_values", "warm_labels", "warm_weights", "filled", "low", "high"), 0
+    )
+
+
+def test_once_all_columns_are_frozen_a_new_class_brings_no_buffer_back():
+    frames = warming(2)
+    frames.take(block_of(np.ones((3, 2)), [0, 1, 0]))
+    frames.fix(0, 0.0, 1.0), frames.fix(1, 0.0, 1.0)
+    assert frames.warm_values.shape == (2, 0)
+    frames.realign(plan(2, 3, 2, 2))
+    assert frames.warm_values.shape == frames.warm_labels.shape == frames.warm_weights.shape == (2, 0)
+    frames.realign(plan(3, 3, 2, 3))
+    assert frames.warm_values.shape == (3, 5)
+
+
 def test_growing_moves_ranges_and_buffers_and_warms_new_columns():
     frames = warming(1)
     frames.take(block_of([3.0, 1.0], [0, 1]))

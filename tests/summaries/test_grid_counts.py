@@ -134,6 +134,17 @@ def test_a_frame_freezes_at_the_thousandth_value_of_its_column():
     assert len(s.cells(2)[0]) == 5
 
 
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_cells_beyond_the_frame_are_as_wide_as_those_inside(side):
+    """Where the values go beyond the range of the first thousand, the open cell gives off cells of the first width."""
+    x = np.concatenate([np.linspace(0.0, 1.0, 1000), 1.0 + np.linspace(0.001, 0.5, 4000)])
+    s = filled(PiD(intervals=10, alpha=0.05).summary(), side * x, np.zeros(5000, int))
+    breaks = s.breaks[0, : int(s.sizes[0]) - 1] * side
+    for end in (1.1, 1.2, 1.3, 1.4, 1.5):  # some of them divided again
+        assert np.isclose(breaks, end, rtol=1e-12).any()
+    assert breaks.max() < 1.6
+
+
 def test_a_constant_column_gets_a_frame():
     s = filled(CPiD().summary(), np.full((1500, 2), [3.0, 1e139]), np.zeros(1500, int))
     assert s.cells(0)[1].sum() == 1500

@@ -11,7 +11,9 @@ from bayou.block import Block
 from bayou.errors import MergeError, ModelFileError
 from bayou.laws import MergeLaw
 from bayou.readings.metrics import faded_scores, recent_scores
+from bayou.summaries import first_scores
 from bayou.summaries.fading import FadedOutcomes
+from bayou.summaries.first_scores import FirstScores
 from bayou.summaries.outcomes import Confusion, Losses, class_plan, scored_rows
 from bayou.summaries.recent import RecentOutcomes
 from bayou.summaries.rivals import MajorityHits, NoChangeHits
@@ -24,8 +26,9 @@ MAKERS = [
     MajorityHits,
     lambda: RecentOutcomes(7),
     lambda: FadedOutcomes(0.9),
+    FirstScores,
 ]
-NAMES = ["confusion", "losses", "no change", "majority", "recent", "faded"]
+NAMES = ["confusion", "losses", "no change", "majority", "recent", "faded", "first"]
 every_summary = pytest.mark.parametrize("make", MAKERS, ids=NAMES)
 
 
@@ -101,7 +104,7 @@ def test_merge_equals_one_pass_by_its_law(make: Any, cut: int) -> None:
     left.update(rows.rows(0, cut))
     right.update(rows.rows(cut, 60))
     left.merge(right)
-    if whole.law is MergeLaw.EXACT or isinstance(whole, NoChangeHits):
+    if whole.law is MergeLaw.EXACT or isinstance(whole, NoChangeHits | FirstScores):
         assert state(left) == state(whole)
     elif isinstance(whole, RecentOutcomes):
         assert state(left) == state(whole)
@@ -167,6 +170,9 @@ def test_classes_that_come_later_change_nothing(make: Any) -> None:
         summary.update(last)
     if isinstance(grown, Losses):  # while a class is unknown, it has no scores
         grown.scores, known.scores = grown.scores[[1, 3]], known.scores[[1, 3]]
+    if isinstance(grown, FirstScores):
+        assert np.isnan(grown.proba[:3, [0, 2]]).all()
+        grown.proba, known.proba = grown.proba[:, [1, 3]], known.proba[:, [1, 3]]
     assert state(grown) == state(known)
 
 
@@ -249,6 +255,13 @@ IMPOSSIBLE = [
     ("faded", "sums", 2, 1e9),
     ("faded", "ends", 1, 7),
     ("faded", "ends", 2, -2),
+    ("first", "proba", (3, 1), 1.5),
+    ("first", "proba", (3, 1), -0.5),
+    ("first", "truth", 2, 3),
+    ("first", "truth", 2, -1),
+    ("first", "weight", 2, -1.0),
+    ("first", "rows", 0, 7),
+    ("first", "rows", 0, first_scores.MOST_ROWS + 1),
 ]
 
 
@@ -262,3 +275,41 @@ def test_a_summary_refuses_what_no_rows_can_leave(which: str, name: str, place: 
         summary.check(arrays)
     with pytest.raises(ModelFileError, match="must be"):
         summary.check({**summary.arrays(), name: arrays[name][:-1]})
+
+
+@pytest.mark.parametrize(("rows", "numbers"), [(40, 1000), (1000, 120)])
+def test_rows_one_by_one_are_given_up_where_they_are_too_many(
+    rows: int, numbers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At 40 rows of three classes or 120 probabilities all are there, at one more none, however rows are cut."""
+    monkeypatch.setattr(first_scores, "MOST_ROWS", rows)
+    monkeypatch.setattr(first_scores, "MOST_NUMBERS", numbers)
+    random = np.random.default_rng(4)
+    block = scored_rows(random.integers(0, 3, 41), random.dirichlet([1, 1, 1], 41))
+    for size in (1, 7, 41):
+        first = empty(FirstScores)
+        for start in range(0, 40, size):
+            first.update(block.rows(start, min(start + size, 40)))
+        assert first.complete
+        assert np.array_equal(first.proba, block.proba[:40])
+        other = empty(FirstScores)
+        other.update(block.rows(40, 41))
+        merged = first.copy()
+        merged.merge(other)
+        first.update(block.rows(40, 41))
+        other.merge(merged)
+        for summary in (first, merged, other):
+            assert not summary.complete
+            assert len(summary.truth) == 0
+            summary.update(block)
+            assert not summary.complete
+            empty(FirstScores).check(summary.arrays())
+
+
+def test_many_classes_leave_no_room_for_rows_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first_scores, "MOST_NUMBERS", 30)
+    first = empty(FirstScores)
+    first.update(scored_rows([0] * 10, [[0.2, 0.3, 0.5]] * 10))
+    assert first.complete
+    first.realign(class_plan(LABELS, [*LABELS, "d"]))
+    assert not first.complete

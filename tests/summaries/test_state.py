@@ -162,6 +162,14 @@ def test_an_array_that_decays_needs_a_scale() -> None:
             counts = declare("classes", merge=ADD, scales=True, valid=valid.finite)
 
 
+def test_a_summary_of_which_nothing_decays_needs_no_scale() -> None:
+    class Everlasting(ArraySummary):
+        law: ClassVar[MergeLaw] = MergeLaw.EXACT
+        counts: Any = declare("classes", merge=ADD, valid=valid.finite)
+
+    assert not hasattr(Everlasting(), "scale")
+
+
 def test_a_state_inside_another_is_moved_saved_and_checked_with_it() -> None:
     class Inner(State):
         n: Any = declare("classes", valid=valid.non_negative)

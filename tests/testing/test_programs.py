@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import copy
-import os
 
 import pytest
+from tests.seeds import LONG
 
 import bayou.classifiers as classifiers
 import bayou.ensembles as ensembles
 from bayou import AODE, TAN, AdaGrad, Bagging, Fading, Grid, MiniBatch, NaiveBayes, WeightedNB, Window
 from bayou.testing.programs import check_program, check_programs
 
-PROGRAMS = 20_000 if os.environ.get("BAYOU_LONG") else 200
+PROGRAMS = 20_000 if LONG else 200
 EXPORTED = {name: getattr(home, name) for home in (classifiers, ensembles) for name in home.__all__}
 MODELS = EXPORTED | {
     "gk": lambda: NaiveBayes(numeric="gk"),

@@ -37,8 +37,8 @@ class AugmentedNB(JointClassifier):
 
     def joint_view(self) -> AnyView:
         if self.delta is None:
-            return SearchedCollection(self.counts(2), self.search(), self.smoothing)
-        return KeptNetwork(self.counts(2), HoeffdingSearch(self.search(), self.delta), self.smoothing)
+            return SearchedCollection(self.counts(2), self.search(), self.alpha)
+        return KeptNetwork(self.counts(2), HoeffdingSearch(self.search(), self.delta), self.alpha)
 
     def build_engine(self) -> JointViews:
         # What is kept depends on when it was compared, which must not follow from how rows are cut into blocks.

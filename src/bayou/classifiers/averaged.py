@@ -41,9 +41,17 @@ class AveragedNB(Estimator):
         As in `WeightedNB`.
 
     Merge: AVERAGED, a heuristic: tables merge by their own laws, the samples by chance, and the weights are
-    searched again. Not unlearnable. Memory: that of the tables, and rows (8 p + 4 q + 20) bytes for p numeric
-    and q nominal columns (12 q with sketches; and the words of text columns); a search holds 8 rows d K bytes for
-    d columns, and looks at every row of the sample about 4 d log2(rows) times.
+    searched again. Not unlearnable. Memory: that of the tables, and rows (8 p + 4 q + 20) bytes for p numeric and q
+    nominal columns (12 q with sketches; and the words of text columns); a search holds 8 rows d K bytes for d
+    columns, and looks at every row of the sample about 4 d log2(rows) times. Time: that of `NaiveBayes` to learn,
+    O(d K) per row to predict; the search at refresh points is told above.
+
+    Raises
+    ------
+    SchemaError
+        If a parameter is out of range or unknown.
+    UnsupportedError
+        If rows are unlearned.
 
     Examples
     --------

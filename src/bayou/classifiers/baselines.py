@@ -22,7 +22,12 @@ class MajorityClass(Estimator):
     schema
         What is known beforehand; of it, the classes.
 
-    Merge: exact. Memory: 8 bytes per class.
+    Merge: exact. Memory: 8 bytes per class. Time: O(1) per row to learn, O(K) to predict.
+
+    Raises
+    ------
+    SchemaError
+        If `schema` is not a `Declared`.
 
     Examples
     --------
@@ -43,12 +48,21 @@ class MajorityClass(Estimator):
 class NoChange(Estimator):
     """No change, a baseline: the label of the latest row, hard to beat where labels come in runs.
 
+    $P(c) = [c = y_{n-1}]$.
+
     Parameters
     ----------
     schema
         What is known beforehand; of it, the classes.
 
-    Merge: in stream order. Memory: 8 bytes.
+    Merge: in stream order. Memory: 8 bytes. Time: O(1) per row to learn, O(K) to predict.
+
+    Raises
+    ------
+    SchemaError
+        If `schema` is not a `Declared`.
+    UnsupportedError
+        If rows are unlearned or faded.
 
     Examples
     --------

@@ -48,8 +48,8 @@ class CollectionClassifier(JointClassifier):
     def joint_view(self) -> AnyView:
         summary = self.counts(self.interaction_order())
         if self.order == "information":
-            return SearchedCollection(summary, ByInformation(self.rule()), self.smoothing)
-        return Live(summary, CollectionReader(self.rule(), self.smoothing))
+            return SearchedCollection(summary, ByInformation(self.rule()), self.alpha)
+        return Live(summary, CollectionReader(self.rule(), self.alpha))
 
 
 class FANC(CollectionClassifier):
@@ -75,7 +75,13 @@ class FANC(CollectionClassifier):
     schema
         What is known beforehand.
 
-    Merge: exact. Memory: 8 bytes per pair of values and class. A missing value drops its terms.
+    Merge: exact. Memory: 8 bytes per pair of values and class. A missing value drops its terms. Time: O(d²) per row
+    to learn, O(d² K) to predict.
+
+    Raises
+    ------
+    SchemaError
+        If a parameter is out of range or unknown, or the tables would be larger than `max_bytes`.
 
     Examples
     --------
@@ -117,7 +123,12 @@ class TC(FANC):
     smoothing, prior, order, parents, numeric, max_bytes, schema
         As in `FANC`.
 
-    Merge: exact. Memory: 8 bytes per triple of values and class.
+    Merge: exact. Memory: 8 bytes per triple of values and class. Time: O(d³) per row to learn, O(d³ K) to predict.
+
+    Raises
+    ------
+    SchemaError
+        If a parameter is out of range or unknown, or the tables would be larger than `max_bytes`.
 
     Examples
     --------
@@ -136,6 +147,8 @@ class TC(FANC):
 class SPC(CollectionClassifier):
     r"""Super parent collection: all networks of columns with the super parent s and one earlier column as parents.
 
+    $P(c) P(x_s|c) \prod_{i \ne s} (P(x_i|c) + P(x_i|c,x_s) + \sum_{j<i} (P(x_i|c,x_j) + P(x_i|c,x_s,x_j)))$.
+
     Column s comes first; the others have the parent sets {}, {s}, {j} and {s, j}: $2^{m-1} (m-1)!$ networks.
 
     Parameters
@@ -149,7 +162,13 @@ class SPC(CollectionClassifier):
         O(m³ a³) for m columns of a values. What it says is the same up to rounding; test-then-train goes row by row
         and is slower.
 
-    Merge: exact. Memory: 8 bytes per triple of values and class, or per such triple with the super parent.
+    Merge: exact. Memory: 8 bytes per triple of values and class, or per such triple with the super parent. Time:
+    O(d³) per row to learn, O(d²) with `lean`; O(d² K) to predict.
+
+    Raises
+    ------
+    SchemaError
+        If a parameter is out of range or unknown, or the tables would be larger than `max_bytes`.
 
     Examples
     --------
@@ -184,11 +203,11 @@ class SPC(CollectionClassifier):
             return super().joint_view()
         if self.super_parent is None or self.order == "information":
             raise SchemaError("lean=True needs a super_parent by name, and an order that is not searched for")
-        return Live(self.set_counts(), SetReader(LeanSuperParents(), self.smoothing))
+        return Live(self.set_counts(), SetReader(LeanSuperParents(), self.alpha))
 
     def column_naming(self) -> ColumnNaming:
         give = _give_lean_parent if self.lean else _give_super_parent
-        return partial(give, self.super_parent, self.smoothing)
+        return partial(give, self.super_parent, self.alpha)
 
     def column_sets(self) -> ColumnSetsOf | None:
         return partial(_triples_with, self.super_parent) if self.lean else None
@@ -211,8 +230,15 @@ class SPCr(ChosenParentClassifier):
         reads a uniform sample of so many rows with the counts as they then are, which hold these rows, too. On data no
         larger than the sample this is SPCr by batch.
 
-    Merge: counts exact, the record averaged; cannot unlearn. Memory: as `SPC`, and 16 bytes per column or the rows of
-    the sample.
+    Merge: counts exact, the record averaged; cannot unlearn. Memory: as `SPC`, and 16 bytes per column or the rows
+    of the sample. Time: O(d³) per row to learn, O(d³ K) where it is recorded; O(d² K) to predict.
+
+    Raises
+    ------
+    SchemaError
+        If a parameter is out of range or unknown, or the tables would be larger than `max_bytes`.
+    UnsupportedError
+        If rows are unlearned.
 
     Examples
     --------
@@ -243,7 +269,7 @@ class SPCr(ChosenParentClassifier):
         return BatchParent(self.counts(3), self.choice(), self.rows)
 
     def choice(self) -> Choice:
-        return Choice(SuperParents, False, self.smoothing, prior_reader(self.prior), self.one_in)
+        return Choice(SuperParents, False, self.alpha, prior_reader(self.prior), self.one_in)
 
     def interaction_order(self) -> int:
         return 3
@@ -262,8 +288,14 @@ class Collection(CollectionClassifier):
     smoothing, prior, order, numeric, max_bytes, schema
         As in `FANC`.
 
-    Merge: exact. Memory: 8 bytes per pair (or triple, if a set holds two names) of values and class; with larger sets
-    per pair, and per combination of values of each set given.
+    Merge: exact. Memory: 8 bytes per pair (or triple, if a set holds two names) of values and class; with larger
+    sets per pair, and per combination of values of each set given. Time: O(d²) per row to learn with pairs, O(d³)
+    with triples, one step per set with larger ones; O(s K) to predict, for s parent sets.
+
+    Raises
+    ------
+    SchemaError
+        If parents form a cycle, a parameter is unknown, or the tables would be larger than `max_bytes`.
 
     Examples
     --------
@@ -299,7 +331,7 @@ class Collection(CollectionClassifier):
         if self.order == "information":
             raise SchemaError("parent sets of more than two columns have no order that could be searched for")
         check_acyclic(self._given())
-        return Live(self.set_counts(), SetReader(AnySets(), self.smoothing))
+        return Live(self.set_counts(), SetReader(AnySets(), self.alpha))
 
     def _is_wide(self) -> bool:
         """Whether a parent set holds more columns than the counts of triples reach."""
@@ -313,7 +345,7 @@ class Collection(CollectionClassifier):
 
     def column_naming(self) -> ColumnNaming:
         give = _give_any_sets if self._is_wide() else _give_sets
-        return partial(give, self._given(), self.smoothing)
+        return partial(give, self._given(), self.alpha)
 
 
 def _give_super_parent(

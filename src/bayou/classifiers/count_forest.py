@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 from bayou.classifiers.estimator import Estimator
+from bayou.classifiers.explanation import Explanation, record_of
 from bayou.engines import Engine
 from bayou.engines.forest import ForestViews
 from bayou.errors import SchemaError
 from bayou.kernels.forest_rows import READINGS
+from bayou.readings.forest_paths import path_log_odds
 from bayou.readings.forest_structure import Growth
-from bayou.schema import Declared
+from bayou.schema import Declared, Kind, Label
 from bayou.summaries.forest import Forest
 from bayou.summaries.pool_weights import PoolWeights
 from bayou.views.learned_view import LearnedView
 from bayou.views.view import AnyView
+
+if TYPE_CHECKING:
+    from bayou.inspection.forests import PartialView
 
 COMBINE = ("pool", "mean")
 RATE = 0.05  # of the pool's steps
@@ -51,9 +57,17 @@ class CountForest(Estimator):
     A missing number is a value of its own. Of a nominal column the 63 heaviest values are told apart; the others, those
     that come after the trees were grown, and missing ones count as one. Text columns play no part.
 
-    Merge: exact with `"mean"`, averaged with `"pool"`, between models that were made by `fresh()` of one that has grown
-    its trees, or that still keep their rows; else refused. Memory: 8 K + 16 bytes per node, at most 4 T W nodes, and
-    8 p + 4 q + 12 per kept row.
+    Merge: exact with `"mean"`, averaged with `"pool"`, between models that were made by `fresh()` of one that has
+    grown its trees, or that still keep their rows; else refused. Memory: 8 K + 16 bytes per node, at most 4 T W
+    nodes, and 8 p + 4 q + 12 per kept row. Time: O(T h) per row to learn and to predict, h the depth of the trees;
+    growing them takes O(T W h √d), at each of the points told above.
+
+    Raises
+    ------
+    SchemaError
+        If a parameter is out of range or unknown.
+    UnsupportedError
+        If rows are unlearned with `combine="pool"`.
 
     Examples
     --------
@@ -63,7 +77,7 @@ class CountForest(Estimator):
     (True, False)
     """
 
-    _offers = ("freeze",)
+    _offers = ("freeze", "uses", "partial")
 
     def __init__(
         self,
@@ -104,3 +118,42 @@ class CountForest(Estimator):
         self.flush()
         cast(ForestViews, self.engine).freeze()
         return self
+
+    def explain(self, row: Any, label: Label | None = None, against: Label | None = None) -> Explanation:
+        """What each column adds to the log-odds on the ways of a row down the trees.
+
+        Along a path the log-odds change from node to node, and each change belongs to the column that the node above is
+        split by; `terms` are the mean of these sums over the trees and readings. `base` is what the roots say.
+        `together` is what remains: what tests of missing values say, and that the mean of probabilities is not that of
+        log-odds, and is made more decided by the pool.
+        """
+        general = super().explain(row, label, against)
+        forest = cast(ForestViews, self.engine).forest
+        if forest.trees == 0:
+            return general
+        schema, record = self.schema_, record_of(row)
+        classes = schema.classes.values
+        base, terms = path_log_odds(
+            forest, self.encode([record]), classes.index(general.label), classes.index(general.against)
+        )
+        names = (*schema.names(Kind.NUMERIC), *schema.names(Kind.NOMINAL))
+        by_name = dict(zip(names, terms.tolist(), strict=True))
+        told = {name: by_name.get(name, 0.0) for name in general.terms}
+        return replace(general, base=base, terms=told, together=general.log_odds - base - sum(told.values()))
+
+    def uses(self) -> dict[str, float]:
+        """By column, how often a row is tested on it on its way down one tree, on average; the most used first."""
+        from bayou.inspection.forests import forest_uses  # not needed to learn or predict
+
+        self.refresh()
+        return forest_uses(cast(ForestViews, self.engine).forest, self.schema_)
+
+    def partial(self, column: str) -> PartialView:
+        """What the forest says of rows with each value of a column, whatever else they hold.
+
+        At splits by other columns a row goes both ways, in proportion to the rows that went there.
+        """
+        from bayou.inspection.forests import partial_view  # not needed to learn or predict
+
+        self.refresh()
+        return partial_view(cast(ForestViews, self.engine).forest, self.schema_, column)

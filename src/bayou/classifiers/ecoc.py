@@ -68,8 +68,17 @@ class EcocNB(Estimator):
     decode
         `"soft"`, `"l1"`, `"hamming"` or `"slepian"`.
 
-    Merge: by the law of the estimator. Memory: that of the estimator; predicting in batches keeps a table of a number
-    per word or value and class (or column, where the decoding is not linear) until the next row is learned.
+    Merge: by the law of the estimator. Memory: that of the estimator; predicting in batches keeps a table of a
+    number per word or value and class (or column, where the decoding is not linear) until the next row is learned.
+    Time: that of the estimator to learn; soft decoding O(d K) per row to predict, others O(d B) for a code of B
+    columns.
+
+    Raises
+    ------
+    SchemaError
+        If the code or the decoding is unknown.
+    UnsupportedError
+        If the estimator's summaries do not regroup, as those of trees.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from bayou.align import grown
 from bayou.block import Block, Floats
 from bayou.classifiers.explanation import Explanation, explain
 from bayou.classifiers.html import model_html
-from bayou.classifiers.params import Parameterised
+from bayou.classifiers.params import Parameterised, refuse_huge_numbers
 from bayou.classifiers.sampling import blank_block, records
 from bayou.classifiers.sync import Sync
 from bayou.decisions import Decision, check_rule, tell_unknown
@@ -147,6 +147,7 @@ class EstimatorCore(Parameterised):
     def _built(self, schema: Schema | None = None, engine: Engine | None = None) -> Engine:
         """A new engine, or the one that is given, over a schema if one is given."""
         with self._types_refused():
+            refuse_huge_numbers(self.get_params())
             engine = self.build_engine() if engine is None else engine
             if schema is not None:
                 engine.begin(schema)
@@ -275,6 +276,9 @@ class EstimatorCore(Parameterised):
     def admit(self, growth: Growth) -> None:
         """Add to the schema what a batch brings, and make room for it."""
         if not growth and not growth.declared:
+            if growth.notes:
+                with self._changing():
+                    self._require().schema.note(growth)
             return
         encoder = self._require()
         with self._changing():
@@ -514,7 +518,7 @@ class EstimatorCore(Parameterised):
         """The model in another language, `"json"`, `"sql"`, `"c"`, `"js"` or `"onnx"`, as files by name.
 
         With a `folder` they are written there. Options are those of `bayou.export.export_model`, such as
-        `dialect="sqlite"`. A model that predicts by more than look-ups and sums is refused. See docs/export.md.
+        `dialect="sqlite"`. A model that predicts by more than look-ups and sums is refused; docs/reference/export.md.
         """
         from bayou.export import export_model, write_files
 

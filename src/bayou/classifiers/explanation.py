@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayou.block import Floats
+from bayou.classifiers.word_terms import without_words
 from bayou.encoding.table import table_of
 from bayou.errors import DataError
 from bayou.plain_text import clean
@@ -26,7 +27,8 @@ class Explanation:
     """Log-odds of `label` against `against`, taken apart.
 
     `base` is what the model says without any attribute; `terms` what the log-odds lose when an attribute is
-    missing; `together` what attributes say only jointly. base + sum(terms) + together = log_odds; for naive
+    missing, a text being told word by word; `together` what attributes say only jointly.
+    base + sum(terms) + together = log_odds; for naive
     Bayes `together` is 0.
     """
 
@@ -101,6 +103,14 @@ def explain(
     odds = joint[:, labels.index(label)] - joint[:, labels.index(against)]
     terms = dict(zip(present, (odds[0] - odds[2:]).tolist(), strict=True))
     base, total = float(odds[1]), float(odds[0])
+    for name, words, block in without_words(model, model.encode([present]), present):
+        joint = _finite(model._engine.joint_log_proba(block))
+        without = joint[:, labels.index(label)] - joint[:, labels.index(against)]
+        del terms[name], present[name]
+        terms |= {
+            f"{name}: {word}": term for word, term in zip(words, (total - without).tolist(), strict=True)
+        }
+        present |= {f"{name}: {word}": int(n) if n == int(n) else n for word, n in words.items()}
     return Explanation(
         label, against, proba[label], total, base, terms, present, total - base - sum(terms.values())
     )  # fmt: skip

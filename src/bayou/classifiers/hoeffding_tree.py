@@ -64,7 +64,18 @@ class HoeffdingTree(Estimator):
     was made; statistics leave missing values out. Text columns play no part.
 
     Merge: none; train one tree per shard and let them vote. Memory: per leaf 64 bytes per class and numeric column,
-    16 per class and nominal value; with quantiles also 8 (4 + K) per tuple and column and 512 (8 p + 12).
+    16 per class and nominal value; with quantiles also 8 (4 + K) per tuple and column and 512 (8 p + 12). Time: O(h
+    + d) per row to learn at depth h, O(h + d K) to predict, and to learn with adaptive leaves; an attempt to split
+    takes O(d K) per cut or value tried.
+
+    Raises
+    ------
+    SchemaError
+        If a parameter is out of range or unknown.
+    MergeError
+        If trees are merged.
+    UnsupportedError
+        If rows are unlearned or faded.
 
     Examples
     --------

@@ -48,8 +48,14 @@ class JointClassifier(Estimator):
     def declared(self) -> Declared:
         return given_classes(super().declared(), self.prior)
 
+    @property
+    def alpha(self) -> float:
+        """The pseudo-count as a float, which kernels are compiled for; refused where it is negative or infinite."""
+        if not 0 <= self.smoothing < float("inf"):
+            raise SchemaError(f"smoothing={self.smoothing!r}; it is a pseudo-count >= 0")
+        return float(self.smoothing)
+
     def views(self) -> Mapping[str, AnyView]:
-        check_smoothing(self.smoothing)
         check_order(self.order)
         return {"classes": Live(ClassCounts(), prior_reader(self.prior)), "joint": self.joint_view()}
 
@@ -106,9 +112,3 @@ def check_order(order: Order) -> None:
     """Refuse an order of columns that is neither a known word nor a list of names."""
     if isinstance(order, str) and order not in ("name", "given", "information"):
         raise SchemaError(f"order={order!r}; it is 'name', 'given', 'information' or a list of column names")
-
-
-def check_smoothing(smoothing: float) -> None:
-    """Refuse a pseudo-count that is negative or infinite."""
-    if not 0 <= smoothing < float("inf"):
-        raise SchemaError(f"smoothing={smoothing!r}; it is a pseudo-count >= 0")

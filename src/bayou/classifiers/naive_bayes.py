@@ -52,9 +52,18 @@ class NaiveBayes(Estimator):
     schema
         What is known beforehand: kinds, values, classes, caps.
 
-    Merge: exact for nominal and text columns, within bounds that are told for quantiles, up to rounding for Gaussian
-    ones; only quantiles cannot be unlearned. Memory: 8 (4 + K) bytes per numeric column and tuple (100, or up to 1,000
-    values that come again) for K classes, Gaussian 24 K per column; 8 per class and value or word.
+    Merge: exact for nominal and text columns, within bounds that are told for quantiles, up to rounding for
+    Gaussian ones; only quantiles cannot be unlearned. Memory: 8 (4 + K) bytes per numeric column and tuple (100, or
+    up to 1,000 values that come again) for K classes, Gaussian 24 K per column; 8 per class and value or word.
+    Time: O(d) per row to learn, for quantiles on average over a buffer that is sorted; O(d K) to predict. Intervals
+    are searched at row counts that grow by a quarter.
+
+    Raises
+    ------
+    SchemaError
+        If a parameter is out of range or unknown.
+    UnsupportedError
+        If rows are unlearned from quantiles.
 
     Examples
     --------

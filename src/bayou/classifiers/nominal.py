@@ -20,7 +20,7 @@ NOMINAL: dict[str, type[Nominal]] = {"sketch": Sketch, "count-min": CountMinSket
 
 def nominal_recipe(nominal: str | Nominal) -> Nominal | None:
     """The sketch behind a short name; None for plain counts."""
-    if not isinstance(nominal, str):
+    if isinstance(nominal, Nominal):
         return nominal
     if nominal != "counts" and nominal not in NOMINAL:
         raise SchemaError(f"nominal={nominal!r}; it is 'counts', one of {sorted(NOMINAL)}, or a recipe")
@@ -46,8 +46,8 @@ def nominal_view(
 
 def groups_recipe(groups: str | MODLGroups | None) -> MODLGroups | None:
     """The recipe that a short name of grouping stands for."""
-    if isinstance(groups, str):
-        if groups != "modl":
-            raise SchemaError(f"groups={groups!r}; it is 'modl', a recipe such as MODLGroups(), or None")
-        return MODLGroups()
-    return groups
+    if groups is None or isinstance(groups, MODLGroups):
+        return groups
+    if groups != "modl":
+        raise SchemaError(f"groups={groups!r}; it is 'modl', a recipe such as MODLGroups(), or None")
+    return MODLGroups()

@@ -76,6 +76,22 @@ class Parameterised:
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
+def refuse_huge_numbers(params: Mapping[str, Any]) -> None:
+    """Refuse whole numbers that take more than 64 bits, alone or in lists: no kernel takes them.
+
+    >>> refuse_huge_numbers({"smoothing": 10**30})
+    Traceback (most recent call last):
+    bayou.errors.SchemaError: smoothing is a whole number of 100 bits, and 63 is the most; ...
+    """
+    for name, value in params.items():
+        for one in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(one, int) and not -(2**63) <= one < 2**63:
+                raise SchemaError(
+                    f"{name} is a whole number of {one.bit_length()} bits, and 63 is the most; "
+                    "where a fraction would do, write it as one, such as 1e30"
+                )
+
+
 @cache
 def _parameters(constructor: Callable[..., None]) -> Mapping[str, inspect.Parameter]:
     return inspect.signature(constructor).parameters

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from bayou.block import Floats
-from bayou.classifiers.joint import JointClassifier, Prior, check_order, check_smoothing
+from bayou.classifiers.joint import JointClassifier, Prior, check_order
 from bayou.engines.joint import Order
 from bayou.errors import SchemaError
 from bayou.kernels.track_record import leader
@@ -51,7 +51,15 @@ class ReadMany(JointClassifier):
         As in `FANC`; AODE's prior is its own.
 
     Merge: counts exact, the record averaged; cannot unlearn. Memory: 8 bytes per pair (with `"spc"` or `"tc"`:
-    triple) of values and class, and 24 per reading.
+    triple) of values and class, and 24 per reading. Time: the sum of the readings' times to predict, for learning
+    as well.
+
+    Raises
+    ------
+    SchemaError
+        If a parameter is out of range or unknown, or the tables would be larger than `max_bytes`.
+    UnsupportedError
+        If rows are unlearned.
 
     Examples
     --------
@@ -79,7 +87,6 @@ class ReadMany(JointClassifier):
         super().__init__(smoothing, prior, order, numeric, max_bytes, schema)
 
     def views(self) -> Mapping[str, AnyView]:
-        check_smoothing(self.smoothing)
         check_order(self.order)
         return {"joint": self.joint_view()}
 
@@ -91,7 +98,7 @@ class ReadMany(JointClassifier):
             raise SchemaError(f"combine={self.combine!r}; it is one of {', '.join(map(repr, RATES))}")
         counts = self.counts(3 if any(name in _TRIPLES for name in self.readings) else 2)
         rules = {name: READINGS[name]() for name in self.readings}
-        return ManyReadings(counts, rules, prior_reader(self.prior), self.smoothing, self.combine)
+        return ManyReadings(counts, rules, prior_reader(self.prior), self.alpha, self.combine)
 
     @property
     def record_(self) -> dict[str, dict[str, float]]:

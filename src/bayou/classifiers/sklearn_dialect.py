@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from bayou.block import Block, Floats
 from bayou.classifiers.estimator_core import EstimatorCore
-from bayou.encoding.missing import is_missing
 from bayou.encoding.table import Table, table_of
 from bayou.errors import BayouError, DataError, NotFittedError
 from bayou.kernels.posterior import log_posterior
+from bayou.missing import is_missing
 from bayou.schema import Label
 
 # 1 and 1.0 are one label; 1, True and "1" are three
@@ -32,8 +32,8 @@ class SklearnDialect(EstimatorCore):
 
         A table's order means nothing, and files sorted by class are ordinary. So a classifier that `depends_on_order`
         learns the rows in the order of a hash of what they hold: a permuted table gives the same model
-        (`bayou.encoding.hashed_order`); the others learn them as they stand. Where order means time, use
-        `partial_fit` or `learn_many`, which never change it.
+        (`bayou.encoding.hashed_order`); the others learn them as they stand. A column in other units has other
+        hashes and so another order. Where order means time, use `partial_fit` or `learn_many`, which never change it.
         """
         with self.unchanged_on_failure():
             table, labels = self._checked(X, y, reset=True)

@@ -9,10 +9,14 @@ from bayou.views.chosen_parent import Choice
 
 
 class SuperParent(ChosenParentClassifier):
-    """Naive Bayes in which one column is a parent of all others, if that has predicted better.
+    r"""Naive Bayes in which one column is a parent of all others, if that has predicted better.
+
+    $P(c) P(x_s | c) \prod_{i \ne s} P(x_i | c, x_s)$, s the super parent.
 
     In place of leaving one out, every row is predicted under each candidate, and under none, before it is
-    learned; the candidate with most hits (then: the largest sum of probabilities) is taken at refresh points.
+    learned; the candidate with most hits (then: the largest sum of probabilities) is taken at refresh points. It
+    must have more of them than none, and a log-loss that is less by the logarithm of the number of candidates: the
+    best of many is ahead by chance where rows are few.
 
     Parameters
     ----------
@@ -21,7 +25,15 @@ class SuperParent(ChosenParentClassifier):
     smoothing, prior, order, numeric, max_bytes, schema
         As in `TAN`; ties go to none, then to the first column.
 
-    Merge: counts exact, the record averaged; cannot unlearn. Memory: 8 bytes per pair of values and class.
+    Merge: counts exact, the record averaged; cannot unlearn. Memory: 8 bytes per pair of values and class. Time:
+    O(d²) per row to learn, O(d² K) where it is recorded; O(d K) to predict.
+
+    Raises
+    ------
+    SchemaError
+        If a parameter is out of range or unknown, or the tables would be larger than `max_bytes`.
+    UnsupportedError
+        If rows are unlearned.
 
     Examples
     --------
@@ -31,7 +43,7 @@ class SuperParent(ChosenParentClassifier):
     """
 
     def choice(self) -> Choice:
-        return Choice(OneParent, True, self.smoothing, prior_reader(self.prior), self.one_in)
+        return Choice(OneParent, True, self.alpha, prior_reader(self.prior), self.one_in, evidence=True)
 
     def interaction_order(self) -> int:
         return 2

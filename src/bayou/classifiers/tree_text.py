@@ -7,8 +7,19 @@ from dataclasses import dataclass
 from html import escape
 
 from bayou.classifiers.explanation import Explanation
-from bayou.kernels.tree import AT_MOST, COLUMN, FIRST, LEAF, MULTIWAY, SLOT, TEST, VALUE, WIDTH
-from bayou.kernels.tree_rows import BAYES, MAJORITY
+from bayou.kernels.tree import (
+    AT_MOST,
+    BAYES,
+    COLUMN,
+    FIRST,
+    LEAF,
+    MAJORITY,
+    MULTIWAY,
+    SLOT,
+    TEST,
+    VALUE,
+    WIDTH,
+)
 from bayou.schema import Kind, Label, Schema, label_key
 from bayou.summaries.tree import Tree
 

@@ -54,8 +54,15 @@ class WeightedNB(Estimator):
     teaches the tables only: nothing could have predicted it.
 
     Merge: AVERAGED, a heuristic: tables merge by their own laws, weights are averaged by rows. Not unlearnable.
-    Memory: that of `NaiveBayes`, and for d columns and K classes 24 d (K + 1) bytes (without the average
-    16 d K + 24 d; with a constant rate 8 d K), and 1 MB while learning.
+    Memory: that of `NaiveBayes`, and for d columns and K classes 24 d (K + 1) bytes (without the average 16 d K +
+    24 d; with a constant rate 8 d K), and 1 MB while learning. Time: O(d K) per row to learn and to predict.
+
+    Raises
+    ------
+    SchemaError
+        If a parameter is out of range or unknown.
+    UnsupportedError
+        If rows are unlearned.
 
     Examples
     --------

@@ -33,7 +33,13 @@ class MultinomialNB(Estimator):
     schema
         What is known beforehand.
 
-    Merge: exact. Memory: 8 bytes per class and word.
+    Merge: exact. Memory: 8 bytes per class and word. Time: O(w) per document of w words to learn, O(w K) to
+    predict.
+
+    Raises
+    ------
+    SchemaError
+        If a parameter is out of range or unknown.
 
     Examples
     --------
@@ -82,7 +88,13 @@ class ComplementNB(Estimator):
     schema
         What is known beforehand.
 
-    Merge: exact (the same counts as MultinomialNB). Memory: 8 bytes per class and word.
+    Merge: exact (the same counts as MultinomialNB). Memory: 8 bytes per class and word. Time: O(w) per document of
+    w words to learn, O(w K) to predict.
+
+    Raises
+    ------
+    SchemaError
+        If a parameter is out of range or unknown.
 
     Examples
     --------
@@ -125,7 +137,13 @@ class BernoulliNB(Estimator):
     schema
         What is known beforehand.
 
-    Merge: exact. Memory: 8 bytes per class and word.
+    Merge: exact. Memory: 8 bytes per class and word. Time: O(w) per document of w words to learn, O(w K) to
+    predict.
+
+    Raises
+    ------
+    SchemaError
+        If a parameter is out of range or unknown.
 
     Examples
     --------

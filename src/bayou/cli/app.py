@@ -21,6 +21,7 @@ from bayou.cli.models import models, warm
 from bayou.cli.predict import predict
 from bayou.cli.report import report
 from bayou.cli.resume import resume
+from bayou.cli.serve import serve
 from bayou.cli.unlearn import unlearn
 
 EPILOG = (
@@ -63,6 +64,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     learn: "Learn a model from a stream and save it.",
     resume: "Go on with a learn or evaluate that was stopped.",
     predict: "Score new rows with a saved model.",
+    serve: "Predict, learn, explain and watch over HTTP.",
     explain: "Why a model says what it says about one row.",
     inspect: "What a model file holds.",
     report: "A page with pictures of what a model has learned.",

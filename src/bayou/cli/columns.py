@@ -81,6 +81,22 @@ def tree_of(inside: ModelContents, depth: int | None = 4) -> list[str]:
     return [] if found is None else list(found.lines(depth))
 
 
+def forest_of(inside: ModelContents) -> dict[str, dict[str, float]]:
+    """By column of a forest of counts, what its splits take away and how often a row meets one; else nothing."""
+    from bayou.inspection.forests import forest_uses
+    from bayou.inspection.importance import forest_gains
+    from bayou.report import forests
+
+    found = forests.forest_of(inside)
+    if found is None:
+        return {}
+    gains, uses = forest_gains(found, inside.schema), forest_uses(found, inside.schema)
+    return {
+        name: {"gain": gains[name], "uses": uses[name]}
+        for name in sorted(gains, key=lambda n: (-gains[n], n))
+    }
+
+
 def lines(columns: list[dict[str, Any]], all: bool) -> list[list[str]]:
     """The columns as lines of a table: name, information in percent, level, and what is known."""
     from bayou.plain_text import percent, shortened

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -76,23 +76,24 @@ def _stream(rows: int, seed: int) -> MixedGaussian:
 
 
 def _compile_on_both_cores(seed: int) -> None:
-    """Where a kernel has to be compiled, a process of its own compiles the trees', and this one all others."""
+    """Where a kernel has to be compiled, a process of its own compiles those of trees and of evaluation."""
+    from bayou.cli import specs
     from bayou.kernels.compiling import watch
 
     helpers: list[subprocess.Popen[bytes]] = []
     program = f"from bayou.cli.demo import rehearse_tree; rehearse_tree({seed})"
     watch(lambda: helpers.append(subprocess.Popen([sys.executable, "-P", "-c", program])))
-    others = {name: spec for name, spec in MODELS.items() if "tree" not in spec}
-    _evaluated(_stream(REHEARSED, seed), others, quiet=True)
+    rows, labels = _table(REHEARSED, seed)
+    for spec in MODELS.values():
+        if "tree" not in spec:
+            specs.models([spec])[spec].test_then_train_batch(rows, labels)
     for helper in helpers:
         helper.wait()
 
 
 def rehearse_tree(seed: int) -> None:
-    """Let a tree learn a little, so that its kernels are compiled and kept: a process of its own runs this."""
-    from bayou import HoeffdingTree
-
-    HoeffdingTree().test_then_train_batch(*_table(REHEARSED, seed))
+    """Evaluate a tree on few rows, so that kernels are compiled and kept: a process of its own runs this."""
+    _evaluated(_stream(REHEARSED, seed), {"tree": "tree"}, quiet=True)
 
 
 def _evaluated(
@@ -124,16 +125,22 @@ def _evaluated(
 
 
 def _show_parts(found: Evaluation) -> None:
-    """Accuracy in each tenth of the stream, side by side."""
+    """Accuracy in each tenth of the stream, side by side, with a bar where the classes change places."""
     width = max(map(len, found.results))
-    out(f"{'accuracy in each tenth':<{width}}  {' '.join(f'{i + 1:>4}' for i in range(PARTS))}    all")
+
+    def line(name: str, cells: Sequence[str], last: str) -> str:
+        half = PARTS // 2
+        return f"{name:<{width}}  {' '.join(cells[:half])}  | {' '.join(cells[half:])}   {last}"
+
+    out(line("% right in each tenth", [f"{i + 1:>3}" for i in range(PARTS)], " all"))
     for name, result in found.results.items():
         parts = result.curve.windowed["accuracy"][:PARTS]
-        out(
-            f"{name:<{width}}  {' '.join(f'{100 * part:4.0f}' for part in parts)}   {100 * result.accuracy:4.1f}"
-        )
+        out(line(name, [f"{100 * part:3.0f}" for part in parts], f"{100 * result.accuracy:4.1f}"))
     best = max(found.results.values(), key=lambda result: result.accuracy)
-    out(f"The models that notice the drift recover; the best over all rows is {best.name}.")
+    out(
+        "At the bar what was learned becomes wrong. Models that notice or adapt recover within a tenth; "
+        f"the best over all rows is {best.name}."
+    )
 
 
 def _explained(model: Any, stream: MixedGaussian) -> None:
@@ -143,8 +150,13 @@ def _explained(model: Any, stream: MixedGaussian) -> None:
     got = stream.read(1)
     if got is not None:
         row = {name: column[0].as_py() for name, column in got.columns.items()}
-        row = {name: value for name, value in row.items() if value == value}  # NaN: missing
+        row = {name: _rounded(value) for name, value in row.items() if value == value}  # NaN: missing
         out(str(model.explain(row)))
+        out("Every column says by how much it speaks for a class, and all of it adds up to the prediction.")
+
+
+def _rounded(value: Any) -> Any:
+    return round(value, 2) if isinstance(value, float) else value
 
 
 def _merged(rows: int, seed: int) -> None:
@@ -222,6 +234,7 @@ def _reported(folder: Path, found: Evaluation, models: Mapping[str, Any]) -> Non
     path = folder / "report.html"
     write_page(str(path), found, models, f"a made-up stream: {found.rows:,} rows", "class", {})
     out(f"{path}")
+    out("Curves, confusion, calibration, and every model taken apart: one file, open it in a browser.")
 
 
 def _table(rows: int, seed: int) -> tuple[Any, list[Any]]:

@@ -17,7 +17,7 @@ def inspect(
     json: options.Json = False,
 ) -> None:
     """What a model file holds: parameters, classes, columns, and what was learned about each of them."""
-    from bayou.cli.columns import columns_of, tree_of, words_of
+    from bayou.cli.columns import columns_of, forest_of, tree_of, words_of
     from bayou.cli.files import load_model
     from bayou.inspection.model_contents import contents
     from bayou.plain_text import clean
@@ -25,7 +25,11 @@ def inspect(
     model = load_model(model_file)
     facts, inside = facts_of(model), contents(model)
     if json:
-        learned = {} if inside is None else {"columns": columns_of(inside), "words": words_of(inside)}
+        learned: dict[str, Any] = {}
+        if inside is not None:
+            learned = {"columns": columns_of(inside), "words": words_of(inside)}
+            forest = forest_of(inside)
+            learned |= {"forest": forest} if forest else {}
         out_json({"file": model_file, **facts, **learned})
         return
     words = _in_words(facts, all)
@@ -41,6 +45,7 @@ def inspect(
         out(f"\nWords of {clean(column)} that speak for a class{part}, the surest first:")
         for label, leading in classes.items():
             prose(clean(f"{label}: {', '.join(leading) or 'none'}"), "  ")
+    _show_forest(forest_of(inside), all)
     tree = tree_of(inside, None if all else 4)
     if tree:
         out(f"\nThe tree{part}{'' if all else ', four levels of it at most'}:")
@@ -69,9 +74,28 @@ def _show_columns(columns: list[dict[str, Any]], part: str, all: bool) -> None:
         )
 
 
+def _show_forest(columns: dict[str, dict[str, float]], all: bool) -> None:
+    from bayou.cli.columns import MOST
+    from bayou.plain_text import percent, shortened, table_text
+
+    if not columns:
+        return
+    shown = list(columns.items())[: None if all else MOST]
+    out("\nWhat columns do in the forest:\n")
+    rows = [[shortened(name, 40), percent(does["gain"]), f"{does['uses']:.3f}"] for name, does in shown]
+    out_table(table_text(["column", "gain", "tests"], rows))
+    if len(columns) > len(shown):
+        out(f"and {len(columns) - len(shown):,} columns more: --all shows them")
+    prose(
+        "gain: percent of the class's entropy that splits by it take away; tests: of a row on its way down a tree."
+    )
+
+
 def facts_of(model: Any) -> dict[str, Any]:
     """What a person wants to know of a model."""
-    from bayou.schema import Kind
+    from bayou.inspection.model_contents import contents
+    from bayou.inspection.words import hashed_columns
+    from bayou.schema import HashedVocabulary, Kind
 
     facts: dict[str, Any] = {"model": repr(model), "merges": f"{model.law.value}: {model.law.promise}"}
     if not model.started:
@@ -85,7 +109,14 @@ def facts_of(model: Any) -> dict[str, Any]:
         if schema.names(kind):
             facts[f"{kind.value} columns"] = list(schema.names(kind))
     for name in schema.names(Kind.TEXT):
-        facts[f"words of {name}"] = schema.vocabularies[name].size
+        if not isinstance(schema.vocabularies[name], HashedVocabulary):
+            facts[f"words of {name}"] = schema.vocabularies[name].size
+    inside = contents(model)
+    for found in hashed_columns(inside) if inside is not None else ():
+        facts[f"words of {found.column}"] = (
+            f"{found.used:,} of {found.buckets:,} buckets in use, by about {found.words:,.0f} different words; "
+            f"about {found.collisions:,.0f} of them share the bucket of another"
+        )
     facts |= {"bytes of state": model.memory_bytes, "digest": model.digest()}
     return facts
 

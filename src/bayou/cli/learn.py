@@ -54,13 +54,14 @@ def learn(
     """
     from bayou.cli import specs
     from bayou.cli.files import check_writable
+    from bayou.streams.opening import MAIL
     from bayou.training import Learning
 
     learner = _only_one(specs.models([model]))
     when = how_often(every)
     check_writable(out)
     announce_compiling(quiet)
-    several = len(files) > 1 or any(map(is_several, files))
+    several = len(files) > 1 or (any(map(is_several, files)) and format not in MAIL)
     stream = options.stream(
         files[0], target, nominal, numeric, text, date, ignore, policy, dead_letters, format
     )

@@ -66,7 +66,8 @@ DeadLetters = Annotated[
 Format = Annotated[
     str | None,
     typer.Option(
-        metavar="FORMAT", help="csv tsv text arff parquet arrow jsonl libsvm, if the name does not tell."
+        metavar="FORMAT",
+        help="csv tsv text arff parquet arrow jsonl libsvm mbox maildir eml folders, if the name does not tell.",
     ),
 ]
 RowCount = Annotated[

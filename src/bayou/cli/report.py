@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 @guarded
 def report(
-    model_file: options.ModelFile,
+    model_file: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL", help="A model file (.bayou), or its description (.json) as `export` writes it."
+        ),
+    ],
     out: Annotated[
         str | None,
         typer.Option("--out", "-o", metavar="FILE", help="Where the page goes; MODEL.html unless given."),
@@ -33,8 +38,18 @@ def report(
 
     path = out or str(Path(model_file).with_suffix(".html"))
     check_writable(path)
-    model = load_model(model_file)
     name = Path(model_file).stem
+    if Path(model_file).suffix == ".json":
+        from bayou.report.description import described_html, read_description
+
+        described = read_description(model_file)
+        about = f"What {described.get('model')} computes, from its description"
+        page = described_html(described, Background(name, about, command()))
+        Path(path).write_text(page, encoding="utf-8")
+        if not quiet:
+            note(f"report written to {path}")
+        return
+    model = load_model(model_file)
     about = f"What {type(model).__name__} has learned"
     write_report(path, None, {name: model}, Background(name, about, command()))
     if not quiet:

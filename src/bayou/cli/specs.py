@@ -177,6 +177,9 @@ def _value(node: ast.expr, spec: str, known: Mapping[str, type[Any]]) -> Any:
         args = [_value(arg, spec, known) for arg in node.args]
         named = {str(k.arg): _value(k.value, spec, known) for k in node.keywords}
         return _made(choices[node.func.id], args, named, spec, "choice")
+    if isinstance(node, ast.Dict) and None not in node.keys:  # columns by name, with a recipe for each
+        keys = [_value(key, spec, known) for key in node.keys if key is not None]
+        return dict(zip(keys, (_value(value, spec, known) for value in node.values), strict=True))
     if isinstance(node, ast.Name):
         return choices[node.id]() if node.id in known else node.id
     try:

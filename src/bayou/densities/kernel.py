@@ -191,7 +191,9 @@ def rounded_values(
     centres, weights = np.zeros(len(upper)), np.zeros((len(upper), counts.shape[1] + 1))
     extra, sizes, precisions = np.zeros(len(upper)), np.zeros(p, dtype=np.int64), np.zeros(p)
     exact = summary.errors() == 0.0
-    place_kernels(centres, weights, extra, sizes, precisions, offsets, upper, counts, exact, precision or 0.0)
+    place_kernels(
+        centres, weights, extra, sizes, precisions, offsets, upper, counts, exact, float(precision or 0.0)
+    )
     column = np.repeat(np.arange(p), np.diff(offsets))
     kept = np.arange(len(upper)) - offsets[column] < sizes[column]
     starts = np.concatenate(([0], np.cumsum(sizes)))

@@ -8,20 +8,22 @@ from typing import Any
 import numpy as np
 
 from bayou.block import Codes, Floats, Hashed, Words
-from bayou.encoding.columns import distinct, kind_of, numbers, tokens
+from bayou.encoding.columns import distinct, kind_of, numbers
 from bayou.encoding.forms import picked
 from bayou.encoding.lookup import Lookup, Lookups
 from bayou.encoding.table import Sparse, Table, column_of
-from bayou.encoding.words import WORDS, checked_counts, renumbered, sparse_of_tokens
+from bayou.encoding.words import WORDS, checked_counts, renumbered
 from bayou.errors import DataError, TargetWarning, TextWarning, listed, warn_user
 from bayou.hashing import hash_keys
 from bayou.kernels.look_up import MISS, rows_of_columns
 from bayou.plain_text import SENTENCES, are_sentences, shortened
-from bayou.schema import Growth, Kind, Label, Schema, Vocabulary, identity_key
+from bayou.schema import Growth, HashedVocabulary, Kind, Label, Schema, Vocabulary, identity_key
+from bayou.text.documents import documents_of
 
 HEAVY = float(1 << 53)  # weights are at most this: sums with squares of the largest values stay finite
 MANY_NUMBERS = 1000  # as labels
 SOME_NUMBERS = 100  # as labels of fewer than twice as many rows
+TURNED = 1024  # rows of numeric columns that are put side by side at once
 CodesOf = Callable[
     [str, Sequence[Label], Sequence[int]], Codes
 ]  # a column's name, distinct values, their first rows
@@ -42,10 +44,13 @@ class Batch:
         self.new_values: dict[str, list[Label]] = {}
         self.declared: dict[str, int] = {}
         self.new_dates: list[str] = []
+        self.notes: dict[str, tuple[list[int], list[str]]] = {}
         self.place: dict[str, tuple[Kind, int]] = {}
 
     def growth(self) -> Growth:
-        return Growth(self.new_classes, self.new_columns, self.new_values, self.declared, self.new_dates)
+        return Growth(
+            self.new_classes, self.new_columns, self.new_values, self.declared, self.new_dates, self.notes
+        )
 
     def labels(self, y: Any, n: int) -> Codes:
         if y is None:
@@ -171,11 +176,28 @@ class Batch:
             and places == list(range(p))
         ):
             return table.matrix
-        out = np.full((table.n, p), np.nan)
+        out = np.empty((table.n, p))
+        if len(columns) < p:
+            out.fill(np.nan)
         position = {name: i for i, name in enumerate(table.names)}
-        for j, name, values in columns:
-            matrix = table.matrix
-            out[:, j] = matrix[:, position[name]] if matrix is not None else numbers(values, name, self.start)
+        if table.matrix is not None:
+            for j, name, _ in columns:
+                out[:, j] = table.matrix[:, position[name]]
+            return out
+        found = [numbers(values, name, self.start) for _, name, values in columns]
+        if len(columns) < p or p == 1:
+            for j, cells in zip(places, found, strict=True):
+                out[:, j] = cells
+            return out
+        # To write a column at a time into rows would touch as much memory as there is, once for every column.
+        some = np.empty(
+            (p, min(table.n, TURNED) + 8)
+        )  # columns a power of two apart would share places in the cache
+        for lo in range(0, table.n, TURNED):
+            rows = out[lo : lo + TURNED]
+            for j, cells in zip(places, found, strict=True):
+                some[j, : len(rows)] = cells[lo : lo + TURNED]
+            rows[:] = some[:, : len(rows)].T
         return out
 
     def nominal(self, table: Table) -> Codes:
@@ -267,16 +289,40 @@ class Batch:
         return tuple(found[j] for j in range(len(found)))
 
     def _text(self, name: str, values: Any) -> Words:
-        sparse = sparse_of_tokens(tokens(values, name, self.start))
-        return renumbered(sparse, self.codes(name, sparse.names))
+        documents = documents_of(values, name, self.start)
+        lookup = self.lookups.column(name)
+        vocabulary = self.schema.vocabularies.get(name) or Vocabulary(limit=self._limit(name))
+        found = self.lookups.tokenizer(name).tokens(
+            documents,
+            lookup.string_table(),
+            limit=vocabulary.limit,
+            overflowed=vocabulary.overflowed,
+            learn=self.learn,
+            start=self.start,
+        )
+        if found.noted:
+            self.notes[name] = (found.noted, found.new)
+        elif found.new:
+            self.new_values[name] = list(found.new)
+        return found.words
 
     def _sparse(self, sparse: Sparse) -> Words:
         sparse = checked_counts(sparse, self.start)
         vocabulary = self.schema.vocabularies.get(WORDS)
+        if isinstance(vocabulary, HashedVocabulary):
+            raise DataError(
+                "counts of words come by name, and the words of this column are hashed",
+                column=WORDS,
+                remedy="declare the column without buckets, or give text",
+            )
         known = vocabulary.declared if vocabulary is not None else 0
         if self.learn and sparse.complete and len(sparse.names) > known:
             self.declared[WORDS] = len(sparse.names)
         if sparse.complete and vocabulary is not None and vocabulary.begins_with(sparse.names):
+            return Words(sparse.indptr, sparse.ids, sparse.counts)
+        if self.learn and sparse.complete and vocabulary is not None and vocabulary.begins(sparse.names):
+            # a matrix with more columns than the one before
+            self.new_values[WORDS] = list(sparse.names[vocabulary.size :])
             return Words(sparse.indptr, sparse.ids, sparse.counts)
         return renumbered(sparse, self.codes(WORDS, sparse.names))
 

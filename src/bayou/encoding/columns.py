@@ -1,9 +1,7 @@
-"""One column at a time: its kind, its numbers, its distinct values, its words."""
+"""One column at a time: its kind, its numbers, its distinct values."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -14,13 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.encoding.forms import Coded, Indices, dictionary_form, is_arrow, picked, python_values
-from bayou.encoding.missing import is_missing
+from bayou.encoding.forms import Coded, Indices, dictionary_form, is_arrow, is_double, picked, python_values
 from bayou.errors import DataError, SchemaError
 from bayou.kernels.look_up import MISS, first_misses, translate
+from bayou.missing import is_missing
 from bayou.schema import Kind, Label, identity_key
 
-WORD = re.compile(r"\b\w\w+\b")
 NUMBERS = (Real, Decimal)
 _PLAIN = frozenset((float, int, type(None)))
 SPAN = 1 << 12  # integers that lie this close together are told apart by a table
@@ -58,6 +55,8 @@ def numbers(values: Any, name: str, start: int) -> NDArray[np.float64]:
     dtype = getattr(values, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind in "iufb":
         return np.asarray(values, dtype=np.float64)
+    if is_arrow(values) and is_double(values):
+        return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
     if is_arrow(values) and _arrow_kind(values, name) is Kind.NUMERIC:
         import pyarrow as pa
 
@@ -182,21 +181,6 @@ def _distinct_integers(
     rank[order] = np.arange(len(order))
     rows = first[order]
     return values[rows].tolist(), rank[cells], rows.tolist()
-
-
-def tokens(values: Any, name: str, start: int) -> list[Counter[str]]:
-    """Words of two and more letters, lower case, counted per row."""
-    out = []
-    for i, value in enumerate(python_values(values)):
-        if is_missing(value):
-            out.append(Counter[str]())
-        elif isinstance(value, str):
-            out.append(Counter(WORD.findall(value.lower())))
-        else:
-            raise DataError(
-                "a text column holds something that is not text", row=start + i, column=name, value=value
-            )
-    return out
 
 
 def has_type(values: Any) -> bool:

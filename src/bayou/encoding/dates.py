@@ -25,10 +25,10 @@ from bayou.dates import (
     read_arrow,
 )
 from bayou.encoding.columns import NUMBERS, as_float
-from bayou.encoding.forms import as_arrow, is_arrow, one_array
-from bayou.encoding.missing import is_missing
+from bayou.encoding.forms import as_arrow, is_arrow, is_double, one_array
 from bayou.encoding.table import Table
 from bayou.errors import DataError, DateNote, listed, warn_user
+from bayou.missing import is_missing
 from bayou.schema import Kind, Schema
 
 HOURS = [f"{hour:02}" for hour in range(24)]
@@ -101,6 +101,8 @@ def _is_dates(values: Any, declared: bool) -> bool:
     if isinstance(dtype, np.dtype) and dtype.kind != "O":
         return dtype.kind in "mM" or (declared and dtype.kind in "UT")
     if is_arrow(values):
+        if is_double(values):
+            return False
         from pyarrow import types
 
         kind = values.type.value_type if types.is_dictionary(values.type) else values.type

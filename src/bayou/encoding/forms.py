@@ -108,6 +108,18 @@ def is_arrow(values: Any) -> bool:
     return type(values).__module__.startswith("pyarrow")
 
 
+def is_double(values: Any) -> bool:
+    """Whether an Arrow column holds numbers of 64 bits, about which nothing has to be asked."""
+    return bool(values.type.id == _double())
+
+
+@cache
+def _double() -> int:
+    from pyarrow import lib
+
+    return int(lib.Type_DOUBLE)
+
+
 def one_array(values: Any) -> Any:
     """An Arrow column as one array: its only chunk, or all of them copied into one."""
     if not hasattr(values, "num_chunks"):

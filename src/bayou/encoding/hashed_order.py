@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from bayou.block import Floats
 from bayou.encoding.columns import NUMBERS, as_float, distinct, numbers
 from bayou.encoding.forms import is_arrow, python_values
-from bayou.encoding.missing import is_missing
 from bayou.encoding.table import Sparse, Table, column_of
 from bayou.errors import DataError, SchemaError
 from bayou.hashing import hash_keys, mixed_bits
+from bayou.missing import is_missing
 
 Hashes = NDArray[np.uint64]
 LABEL = np.uint64(0x6C6162656C)  # stands for the name of the labels

@@ -19,8 +19,6 @@ from bayou.encoding.forms import (
     picked,
     python_values,
 )
-from bayou.encoding.missing import is_missing
-from bayou.encoding.string_table import StringTable
 from bayou.kernels.look_up import (
     MISS,
     first_misses,
@@ -29,12 +27,25 @@ from bayou.kernels.look_up import (
     look_up_views,
     translate,
 )
+from bayou.missing import is_missing
 from bayou.schema import Label, Schema, Vocabulary, identity_key
+from bayou.text.recipe import Text
+from bayou.text.string_table import StringTable
+from bayou.text.tokenizer import Tokenizer
 
 REACH = 1 << 16  # integers that lie this close together are looked up in a table
 _LARGEST = 1 << 63
 _NO_TABLE: Codes = np.empty(0, dtype=np.int32)
 _VALUES = (str, bytes, int, float, np.generic)
+
+
+PLAIN_TEXT = Text()
+
+
+def text_of(schema: Schema, name: str) -> Text:
+    """How a column of text is read."""
+    recipe = schema.text_recipe(name)
+    return recipe if isinstance(recipe, Text) else PLAIN_TEXT
 
 
 class Lookup:
@@ -80,7 +91,7 @@ class Lookup:
             if table is None:
                 return None
             return look_up_integers(codes, column, form.values, form.valid, form.offset, table, low, miss)
-        known = self._string_table()
+        known = self.string_table()
         if isinstance(form, Strings):
             return look_up_strings(
                 codes, column, form.ends, form.data, form.valid, form.offset,
@@ -117,7 +128,8 @@ class Lookup:
                 table[entry] = code if code >= 0 else MISS
         return bool((table[entries] != MISS).any())
 
-    def _string_table(self) -> StringTable:
+    def string_table(self) -> StringTable:
+        """The strings of the vocabulary for kernels."""
         known, values = self._strings, self.vocabulary.values
         if known.size != len(values):
             known = self._strings = known.with_values(values[known.size :])
@@ -143,6 +155,7 @@ class Lookups:
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._columns: dict[str, Lookup] = {}
+        self._tokenizers: dict[str, Tokenizer] = {}
         self._classes = Lookup(schema.classes)
         self.hashed: dict[str, list[Label]] = {}  # the first values of columns of which no vocabulary is kept
 
@@ -153,6 +166,14 @@ class Lookups:
             return Lookup(Vocabulary())
         if known is None or known.vocabulary is not vocabulary:
             known = self._columns[name] = Lookup(vocabulary)
+        return known
+
+    def tokenizer(self, name: str) -> Tokenizer:
+        """What reads the documents of a text column."""
+        known = self._tokenizers.get(name)
+        recipe = text_of(self._schema, name)
+        if known is None or known.recipe is not recipe:
+            known = self._tokenizers[name] = Tokenizer(recipe)
         return known
 
     def classes(self) -> Lookup:

@@ -11,9 +11,9 @@ import numpy as np
 
 from bayou.block import Block, Codes, Hashed
 from bayou.encoding.batch import HEAVY
-from bayou.encoding.missing import is_missing
 from bayou.hashing import hash_keys
 from bayou.kernels.scrub import HUGE
+from bayou.missing import is_missing
 from bayou.schema import Kind, Label, Schema, Vocabulary, identity_key
 
 # numbers and codes of one plain record; hashed values by key, which then stand in for codes

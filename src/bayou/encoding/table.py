@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from bayou.encoding.columns import NUMBERS, as_float
 from bayou.encoding.forms import Coded, is_arrow, picked
-from bayou.encoding.missing import is_missing
 from bayou.errors import DataError
+from bayou.missing import is_missing
 
 Matrix = NDArray[np.float64]
 
@@ -116,10 +116,17 @@ def _from_array(X: NDArray[Any]) -> Table:
     return Table(len(X), names, list(np.ascontiguousarray(X.T)), named=False)
 
 
+_known_names: tuple[str, ...] = ()
+
+
 @lru_cache(maxsize=8)
 def column_names(d: int) -> tuple[str, ...]:
-    """Names of the columns of a nameless matrix: x0, x1, ..."""
-    return tuple(f"x{j}" for j in range(d))
+    """Names of the columns of a nameless matrix: x0, x1, ...; each name is made once, however wide matrices become."""
+    global _known_names
+    known = _known_names
+    if len(known) < d:
+        _known_names = known = (*known, *(f"x{j}" for j in range(len(known), d)))
+    return known[:d]
 
 
 def _from_columns(columns: Mapping[str, Any]) -> Table:
@@ -311,22 +318,21 @@ def _from_polars(X: Any) -> Table:
     import polars as pl
     import pyarrow as pa
 
-    held = X.get_columns()
-    coded = [series.name for series in held if isinstance(series.dtype, pl.Categorical)]
-    objects = [series.name for series in held if isinstance(series.dtype, pl.Object)]
+    held, names, kinds = X.get_columns(), X.columns, X.dtypes
+    coded = [name for name, kind in zip(names, kinds, strict=True) if isinstance(kind, pl.Categorical)]
+    objects = [name for name, kind in zip(names, kinds, strict=True) if isinstance(kind, pl.Object)]
     plain = X.drop(objects) if objects else X
-    arrow = pa.table(plain.with_columns(pl.col(coded).to_physical()) if coded else plain)
+    arrow = pa.table(plain.with_columns_seq(pl.col(coded).to_physical()) if coded else plain)
     columns: list[Any] = []
-    for series in held:
-        kind = series.dtype
+    for series, name, kind in zip(held, names, kinds, strict=True):
         if isinstance(kind, pl.Object):
             columns.append(series.to_list())
         elif isinstance(kind, pl.Categorical):
-            columns.append(Coded(arrow.column(series.name), kind, series))
+            columns.append(Coded(arrow.column(name), kind, series))
         else:
-            column = arrow.column(series.name)
+            column = arrow.column(name)
             columns.append(column.cast("large_binary") if isinstance(kind, pl.Binary) else column)
-    return Table(len(X), X.columns, columns)
+    return Table(len(X), names, columns)
 
 
 def _series(series: Any) -> Any:

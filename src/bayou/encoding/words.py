@@ -1,9 +1,7 @@
-"""Counts of words on their way into a block: from numeric columns, from text, from sparse matrices."""
+"""Counts of words on their way into a block: from numeric columns, from sparse matrices."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -58,20 +56,6 @@ def _word_kind(values: Any, name: str) -> Kind | None:
     if getattr(values, "dtype", None) == np.bool_:
         return Kind.NUMERIC
     return kind_of(values, name)[0]
-
-
-def sparse_of_tokens(counted: Sequence[Counter[str]]) -> Sparse:
-    """Words counted row by row, as sparse rows over the words in order of their first appearance."""
-    found = list({word: None for row in counted for word in row})
-    place = {word: i for i, word in enumerate(found)}
-    flat = [(place[word], n) for row in counted for word, n in row.items()]
-    return Sparse(
-        np.concatenate(([0], np.cumsum([len(row) for row in counted]))).astype(np.int64),
-        np.array([i for i, _ in flat], dtype=np.int32),
-        np.array([n for _, n in flat], dtype=np.float64),
-        found,
-        complete=False,
-    )
 
 
 def checked_counts(sparse: Sparse, start: int) -> Sparse:

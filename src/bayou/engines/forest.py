@@ -12,7 +12,9 @@ from bayou.errors import UnsupportedError
 from bayou.kernels.class_counts import add_prior
 from bayou.kernels.forest_rows import READINGS, read_out_of_bag
 from bayou.protocols import Arrays
+from bayou.readings.forest_scorer import forest_trees
 from bayou.readings.forest_structure import Bag, Growth, bag_of, grow
+from bayou.scorer import Constant, Folded, Log, Node
 from bayou.summaries.forest import Forest
 from bayou.summaries.pool_weights import PoolWeights
 from bayou.views.view import AnyView
@@ -95,7 +97,7 @@ class ForestViews(Views):
         declared = int(forest.declared[0])
         read_out_of_bag(
             forest.counts, forest.packed, forest.parent, forest.threshold, forest.roots,
-            forest.cells_of(block), len(forest.cuts), block.y, block.w, bag.hashes, self.growth.seed, declared,
+            forest.cells_of(block), block.y, block.w, bag.hashes, self.growth.seed, declared,
             sums, voters,
         )  # fmt: skip
         sums /= np.maximum(voters, 1)[:, np.newaxis, np.newaxis]
@@ -128,6 +130,21 @@ class ForestViews(Views):
         out = np.empty((block.n, self.n_classes))
         self._answer(block, self.forest.classes, False, out)
         return out
+
+    def scorer(self) -> Node:
+        self.refresh_stale()
+        forest, pool = self.forest, self.pool
+        if forest.trees == 0:
+            prior = np.zeros((1, self.n_classes))
+            add_prior(prior, forest.classes, *self._prior_of_classes())
+            return Constant(prior[0])
+        readings = forest_trees(forest)
+        k = self.n_classes
+        if pool is None:
+            return Log(Folded(readings, np.tile(np.eye(k), (READINGS, 1)) / READINGS, np.zeros(k)))
+        each = np.eye(READINGS * k).reshape(READINGS, k, READINGS * k)
+        opinions = [Log(Folded(readings, one.T, np.zeros(k))) for one in each]
+        return pool.scorer(opinions, forest.classes, int(forest.declared[0]))
 
     def _parts(self, block: Block) -> list[tuple[Block, bool]]:
         """The block up to and behind the rows after which trees are grown, and whether each part ends with one."""
@@ -176,14 +193,17 @@ class ForestViews(Views):
     def _answer_by_prior(self, block: Block, learn: bool, out: Floats) -> None:
         """Before there are trees: class shares, (N_c + 1 / J) / (N + 1)."""
         forest = self.forest
-        declared = int(forest.declared[0])
         for i in range(block.n if learn else 1):
             part = slice(i, i + 1) if learn else slice(None)
             out[part] = 0.0
-            size = max(int(np.count_nonzero(forest.classes)), declared)
-            add_prior(out[part], forest.classes, declared, 1.0 / max(1, size))
+            add_prior(out[part], forest.classes, *self._prior_of_classes())
             if learn:
                 forest.update(block.rows(i, i + 1))
+
+    def _prior_of_classes(self) -> tuple[int, float]:
+        """The declared number of classes, and what smoothing adds to the weight of each."""
+        declared = int(self.forest.declared[0])
+        return declared, 1.0 / max(1, int(np.count_nonzero(self.forest.classes)), declared)
 
     # -- the algebra --
 

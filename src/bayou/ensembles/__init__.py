@@ -5,8 +5,12 @@ from __future__ import annotations
 from bayou.lazy import offered_names
 
 _OFFERED = {
+    "bayou.ensembles.adaptive_forest": "AdaptiveForest",
+    "bayou.ensembles.auto": "Auto",
     "bayou.ensembles.awe": "AWE",
     "bayou.ensembles.bagging": "Bagging",
+    "bayou.ensembles.calibrated": "Calibrated",
+    "bayou.ensembles.conformal": "ConformalSet",
     "bayou.ensembles.drift": "ResetOnDrift",
     "bayou.ensembles.fading": "Fading",
     "bayou.ensembles.pool": "Pool",

@@ -51,7 +51,17 @@ class AWE(Ensemble):
     replace
         Who goes when there are too many: `"worst"` (least weight) or `"oldest"`.
 
-    Merge: none. Memory: that of the members and of one chunk of rows.
+    Merge: none. Memory: that of the members and of one chunk of rows. Time: a chunk is learned `folds` + 1 times
+    and predicted by every member; a row is predicted by every member.
+
+    Raises
+    ------
+    SchemaError
+        If a parameter is out of range or unknown.
+    MergeError
+        If models are merged.
+    UnsupportedError
+        If rows are unlearned or faded.
 
     Examples
     --------

@@ -42,7 +42,16 @@ class Bagging(Ensemble):
         Another seed, other weights.
 
     Merge: member by member where members merge (a heuristic: a shard numbers its rows from 0), else none. Memory:
-    that of all members.
+    that of all members. Time: that of all members.
+
+    Raises
+    ------
+    SchemaError
+        If a parameter is out of range or unknown.
+    MergeError
+        If members do not merge, as those by default.
+    UnsupportedError
+        If rows are unlearned.
 
     Examples
     --------

@@ -100,8 +100,10 @@ class AdaptiveWindow:
 class ResetOnDrift(Ensemble):
     """A classifier that starts afresh when its own error has risen significantly (ADWIN on 0/1 losses).
 
-    Every row is predicted before it is learned, also by `learn`. The row that raises the alarm is the first the new
-    classifier learns.
+    Every row is predicted before it is learned, also by `learn`. The alarm is raised where the error after some row is
+    higher than before it by more than sqrt(2 v D / m) + 2 D / (3 m), with D = log(2 log(n) / delta), n the rows that
+    are remembered, v the variance of their losses and 2 m the harmonic mean of the two lengths. The row that raises
+    the alarm is the first that the new classifier learns.
 
     Parameters
     ----------
@@ -112,7 +114,17 @@ class ResetOnDrift(Ensemble):
     clock
         Rows between two tests.
 
-    Merge: none, since drift belongs to one stream. Memory: that of the classifier and 5 KB.
+    Merge: none, since drift belongs to one stream. Memory: that of the classifier and 5 KB. Time: that of the
+    classifier, which also predicts every row it learns, and O(log n) for a test after n rows.
+
+    Raises
+    ------
+    SchemaError
+        If a parameter is out of range or unknown.
+    MergeError
+        If models are merged.
+    UnsupportedError
+        If rows are unlearned or faded.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 from bayou.classifiers.estimator import Estimator
 from bayou.engines import Engine
@@ -13,7 +14,7 @@ from bayou.schema import Declared
 class Ensemble(Estimator):
     """A classifier whose engine holds the engines of other classifiers; these share its schema and its blocks."""
 
-    _offers = ()  # all below is for who builds the engine
+    _offers: ClassVar[tuple[str, ...]] = ()  # all below is for who builds the engine
 
     @property
     def copies(self) -> int:

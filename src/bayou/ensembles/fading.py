@@ -31,8 +31,15 @@ class Fading(Ensemble):
     half_life
         Rows after which a row counts half.
 
-    Merge: the earlier model is faded by the rows of the later one, then they add up, in stream order.
-    Memory: that of the classifier.
+    Merge: the earlier model is faded by the rows of the later one, then they add up, in stream order. Memory: that
+    of the classifier. Time: that of the classifier, and all of its state is multiplied 16 times per half-life.
+
+    Raises
+    ------
+    SchemaError
+        If `half_life` is not positive.
+    UnsupportedError
+        If the classifier cannot decay, as a tree, or rows are unlearned.
 
     Examples
     --------

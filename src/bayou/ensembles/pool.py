@@ -15,6 +15,7 @@ from bayou.ensembles.different import DifferentMembers
 from bayou.errors import SchemaError
 from bayou.kernels.posterior import posterior
 from bayou.schema import Schema
+from bayou.scorer import LogSoftmax, Node
 from bayou.summaries.class_counts import ClassCounts
 from bayou.summaries.pool_weights import PoolWeights
 from bayou.views.learned_view import LearnedView
@@ -39,6 +40,16 @@ class Pool(DifferentMembers):
         What is left of the pool's record after each row: 1 keeps all of it, 0.999 follows drift.
 
     Merge: member by member where all merge, weights averaged (a heuristic), else none. Memory: that of the members.
+    Time: that of the members, and O(M K) per row for M members.
+
+    Raises
+    ------
+    SchemaError
+        If a parameter is out of range or unknown.
+    MergeError
+        If members do not merge, as those by default.
+    UnsupportedError
+        If rows are unlearned.
 
     Examples
     --------
@@ -61,7 +72,7 @@ class Pool(DifferentMembers):
         return self.different_members()
 
     def build_engine(self) -> PooledMembers:
-        return PooledMembers(self.builders(), self.rate, self.forget)
+        return PooledMembers(self.builders(), float(self.rate), float(self.forget))
 
 
 class PooledMembers(Members):
@@ -97,6 +108,10 @@ class PooledMembers(Members):
     def joint_log_proba(self, block: Block) -> Floats:
         joint = self.ask(lambda member: member.joint_log_proba(block), block.n)
         return self._pooled(joint, block, learn=False)
+
+    def scorer(self) -> Node:
+        opinions = [LogSoftmax(member.scorer()) for member in self.members]
+        return self.pool.scorer(opinions, self.classes.weight, int(self.classes.declared[0]))
 
     def _pooled(self, joint: Floats, block: Block, learn: bool) -> Floats:
         """[n, K] log P; with `learn`, classes are counted and weights moved row by row."""

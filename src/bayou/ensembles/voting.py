@@ -38,6 +38,16 @@ class WeightedVoting(DifferentMembers):
         With two classes, how large the share of votes for the second class (in canonical order) must be to win.
 
     Merge: member by member where all merge (a heuristic, for the weights), else none. Memory: that of the members.
+    Time: that of the members, which also predict every row they learn where weights follow their accuracy.
+
+    Raises
+    ------
+    SchemaError
+        If a parameter is out of range or unknown.
+    MergeError
+        If members do not merge, as those by default.
+    UnsupportedError
+        If rows are unlearned.
 
     Examples
     --------

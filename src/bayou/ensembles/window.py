@@ -20,10 +20,10 @@ from bayou.scorer import Node
 
 
 class Window(Ensemble):
-    """A classifier of a sliding window: panes of rows are filled in turn, the oldest is emptied, their sum predicts.
+    r"""A classifier of a sliding window: panes of rows are filled in turn, the oldest is emptied, their sum predicts.
 
-    The window holds between `rows` - `rows` / `panes` and `rows` rows. Nothing is ever subtracted, so it works for
-    every summary that merges, without cancellation.
+    With N_p the counts of pane p, prediction reads N = \sum_p N_p. The window holds between `rows` - `rows` / `panes`
+    and `rows` rows. Nothing is ever subtracted, so it works for every summary that merges, without cancellation.
 
     Parameters
     ----------
@@ -34,7 +34,17 @@ class Window(Ensemble):
     panes
         Parts that are forgotten one at a time.
 
-    Merge: none, since a window belongs to one stream. Memory: `panes` + 1 times that of the classifier.
+    Merge: none, since a window belongs to one stream. Memory: `panes` + 1 times that of the classifier. Time: a row
+    is learned twice, and `panes` models are added up when a pane is full.
+
+    Raises
+    ------
+    SchemaError
+        If `rows` is not a multiple of `panes`.
+    MergeError
+        If models are merged.
+    UnsupportedError
+        If the classifier does not merge, or rows are unlearned.
 
     Examples
     --------

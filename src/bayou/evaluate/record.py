@@ -14,6 +14,7 @@ from bayou.kernels.record import record_outcomes
 from bayou.protocols import Arrays
 from bayou.readings.metrics import HEADLINES, Scores, faded_scores, recent_scores, running_scores
 from bayou.summaries.fading import FadedOutcomes
+from bayou.summaries.first_scores import FirstScores
 from bayou.summaries.outcomes import Confusion, Losses, predictions
 from bayou.summaries.recent import RecentOutcomes
 from bayou.summaries.rivals import MajorityHits, NoChangeHits
@@ -34,9 +35,10 @@ class Record:
         self.confusion, self.losses = Confusion(), Losses()
         self.recent, self.faded = RecentOutcomes(window), FadedOutcomes(alpha)
         self.no_change, self.majority = NoChangeHits(), MajorityHits()
+        self.first = FirstScores()
 
     def _parts(self) -> dict[str, Any]:
-        names = ("confusion", "losses", "recent", "faded", "no_change", "majority")
+        names = ("confusion", "losses", "recent", "faded", "no_change", "majority", "first")
         return {name: getattr(self, name) for name in names}
 
     def update(self, block: Block, points: Sequence[int] = ()) -> Floats:
@@ -56,6 +58,7 @@ class Record:
             no_change.sums, no_change.ends, majority.weight, majority.sums,
             np.array(points, np.int64), out,
         )  # fmt: skip
+        self.first.update(block)
         return out
 
     def realign(self, plan: Alignment) -> None:
@@ -76,6 +79,9 @@ class Record:
         """Take a state given by `arrays`, over the classes this is realigned to; refuses an impossible one."""
         for name, part in self._parts().items():
             own = {k.removeprefix(f"{name}."): a for k, a in arrays.items() if k.startswith(f"{name}.")}
+            if part is self.first and not own:  # a checkpoint of a version that did not keep them
+                self.first.give_up()
+                continue
             part.check(own)
             part.restore(own)
 

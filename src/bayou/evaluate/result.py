@@ -96,7 +96,7 @@ class Result:
         keys = [identity_key(c) for c in self.labels]
         if identity_key(label) not in keys:
             raise KeyError(f"there is no class {label!r}; the classes are {list(self.labels)!r}")
-        return threshold_table(self.record.losses, keys.index(identity_key(label)))
+        return threshold_table(self.record.losses, keys.index(identity_key(label)), self.record.first)
 
     @property
     def rows_per_second(self) -> float:

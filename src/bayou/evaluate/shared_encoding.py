@@ -7,7 +7,7 @@ from typing import Any
 
 from bayou.block import Block, Floats
 from bayou.classifiers.estimator import Estimator
-from bayou.schema import Schema, Vocabulary
+from bayou.schema import Kind, Schema, Vocabulary
 
 
 class SharedEncoding:
@@ -77,6 +77,7 @@ def _equal(one: Schema, other: Schema) -> bool:
         and one.closed == other.closed
         and list(one.place.items()) == list(other.place.items())
         and _same(one.classes, other.classes)
+        and all(one.text_recipe(name) == other.text_recipe(name) for name in one.names(Kind.TEXT))
         and all(_same(words, other.vocabularies[name]) for name, words in one.vocabularies.items())
     )
 

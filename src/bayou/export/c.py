@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
+from bayou.export.c_text import KEYWORDS, comment, header, literal
 from bayou.export.json import codes_to_cells
 from bayou.export.names import as_text, identifiers, texts
 from bayou.kernels.scrub import HUGE
 from bayou.scorer import (
+    SET,
     Branch,
     Cell,
     Chosen,
@@ -33,14 +37,11 @@ from bayou.scorer import (
     Scorer,
     Sum,
     Table,
+    Trees,
     Value,
     Words,
+    cells_of,
 )
-
-KEYWORDS = (
-    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
-    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while"
-).split()
 
 DOUBLE = {
     "BEYOND": repr(HUGE),
@@ -48,94 +49,16 @@ DOUBLE = {
     "SMALLEST": "2.2250738585072014e-308",
     "FAINTEST": "1e-290",
 }
+SIZES = {"double": 8, "float": 4, "int": 4, "unsigned char": 1}  # of a number, in bytes
 FLOAT = {"BEYOND": "1e18f", "FAR_AWAY": "1e18f", "SMALLEST": "1.17549435e-38f", "FAINTEST": "1e-30f"}
 
 
 def to_c(scorer: Scorer, name: str = "model", single: bool = False) -> dict[str, str]:
     """Header and source by file name; `name` begins every public name, `single` computes in float."""
     (prefix,) = identifiers([name], KEYWORDS)
-    return {
-        f"{prefix}.h": _header(scorer, prefix, single),
-        f"{prefix}.c": Writer(scorer, prefix, single).source(),
-    }
-
-
-def literal(text: str) -> str:
-    r"""A C string: everything but plain letters, digits and blanks as octal bytes, so that nothing can end it.
-
-    >>> literal('a"b\\?'), literal("\n")
-    ('"a\\042b\\134\\077"', '"\\012"')
-    """
-    plain = (
-        chr(b) if chr(b).isascii() and (chr(b).isalnum() or chr(b) in " _-.,:+") else f"\\{b:03o}"
-        for b in text.encode()
-    )
-    return f'"{"".join(plain)}"'
-
-
-def comment(text: Any) -> str:
-    """Text for a comment: nothing in it can end the comment or the line."""
-    shown = (
-        as_text(text).encode("unicode_escape").decode("ascii").replace("*/", "*\\057").replace("/*", "\\057*")
-    )
-    return shown.replace("??", "?\\077")[:60].rstrip("\\")
-
-
-def _header(scorer: Scorer, prefix: str, single: bool) -> str:
-    real, guard = ("float" if single else "double"), f"{prefix.upper()}_H"
-    numeric, nominal, text = (scorer.inputs[kind] for kind in ("numeric", "nominal", "text"))
-    names = identifiers([one.name for one in (*numeric, *nominal, *text)], KEYWORDS)
-    fields: list[str] = []
-    for field, one in zip(names, (*numeric, *nominal, *text), strict=True):
-        if one.kind == "numeric":
-            fields.append(f"    {real} {field}; /* {comment(one.name)}; NAN: missing */")
-        elif one.kind == "nominal":
-            fields.append(f"    int {field}; /* {comment(one.name)}; from {prefix}_value, -1: missing */")
-        else:
-            fields.append(
-                f"    struct {prefix}_words {field}; /* {comment(one.name)}; ids from {prefix}_word */"
-            )
-    listed = "\n".join(f"/* {i}: {comment(label)} */" for i, label in enumerate(scorer.classes[:100]))
-    number = "\n".join(
-        f"#define {prefix.upper()}_{field.upper()} {i}"
-        for kind in (nominal, text)
-        for i, field in enumerate(
-            names[len(numeric) :][: len(nominal)] if kind is nominal else names[len(numeric) + len(nominal) :]
-        )
-    )
-    size = scorer.entries * (4 if single else 8)
-    return f"""/* {comment(scorer.model)}, exported by bayou: {scorer.entries:,} numbers, {size:,} bytes of tables. */
-#ifndef {guard}
-#define {guard}
-
-#define {prefix.upper()}_CLASSES {len(scorer.classes)}
-{listed}
-
-/* Words of a document: ids ascending, each once, with how often it occurs. */
-struct {prefix}_words {{
-    const int *ids;
-    const {real} *counts;
-    int n;
-}};
-
-struct {prefix}_row {{
-{chr(10).join(fields) or "    int unused;"}
-}};
-
-/* Numbers of the columns for {prefix}_value and {prefix}_word. */
-{number}
-
-/* Probabilities of the classes of one row; returns the number of the most probable one. */
-int {prefix}_predict(const struct {prefix}_row *row, {real} *proba);
-/* The label of a class, in UTF-8, {prefix}_label_length bytes and a 0. */
-const char *{prefix}_label(int label);
-int {prefix}_label_length(int label);
-/* The code of a value (of a word) in UTF-8, `length` bytes; -1 for one that says nothing. */
-int {prefix}_value(int column, const char *text, int length);
-int {prefix}_word(int column, const char *text, int length);
-
-#endif
-"""
+    writer = Writer(scorer, prefix, single)
+    source = writer.source()
+    return {f"{prefix}.h": header(scorer, prefix, single, writer.bytes), f"{prefix}.c": source}
 
 
 class Writer:
@@ -146,6 +69,7 @@ class Writer:
         self.real = "float" if single else "double"
         self.suffix = "f" if single else ""
         self.tables: list[str] = []
+        self.bytes = 0  # of all tables
         self.lines: list[str] = []
         self.names = self._names()
         self.cells = {id(cell): i for i, cell in enumerate(scorer.cells)}
@@ -170,15 +94,23 @@ class Writer:
         entry = self._entry()
         about = f"/* {comment(self.scorer.model)}, exported by bayou; see {self.prefix}.h. */"
         head = f'{about}\n#include "{self.prefix}.h"\n#include <math.h>\n'
-        return "\n".join([head, self._helpers(), *self.tables, *self.lines, values, words, entry])
+        body = [*self.tables, *self.lines, values, words, entry]
+        return "\n".join([head, *self._helpers(body), *body])
 
-    def _helpers(self) -> str:
-        """What the nodes share, with the limits of the numbers computed in."""
-        limits = FLOAT if self.single else DOUBLE
-        text = HELPERS.replace("REAL", self.real).replace("SUFFIX", self.suffix)
-        for name, value in limits.items():
+    def _helpers(self, body: Iterable[str]) -> list[str]:
+        """What the nodes share, as far as it is called, with the limits of the numbers computed in."""
+        text = files("bayou.export").joinpath("helpers.c").read_text(encoding="utf-8")
+        text = text.replace("REAL", self.real).replace("SUFFIX", self.suffix)
+        for name, value in (FLOAT if self.single else DOUBLE).items():
             text = text.replace(name, value)
-        return text
+        called, kept = "\n".join(body), []
+        for function in reversed(text.strip().split("\n\n")[1:]):  # callers stand behind what they call
+            found = re.match(r"static [\w* ]+?(\w+)\(", function)
+            assert found is not None
+            if re.search(rf"\b{found[1]}\(", called):
+                kept.append(f"{function}\n")
+                called += function
+        return kept[::-1]
 
     def _entry(self) -> str:
         p, k = self.prefix, len(self.scorer.classes)
@@ -225,6 +157,7 @@ int {p}_label_length(int label) {{ return {lengths}[label]; }}
 
     def _table(self, kind: str, listed: list[str]) -> str:
         name, lines = f"t{len(self.tables)}", []
+        self.bytes += max(1, len(listed)) * SIZES[kind]
         for at in range(0, len(listed), 8):
             lines.append("    " + ", ".join(listed[at : at + 8]))
         body = ",\n".join(lines) or "    0"
@@ -262,15 +195,28 @@ int {p}_label_length(int label) {{ return {lengths}[label]; }}
             Words: self._words, Sum: self._sum, Scaled: self._scaled, Clipped: self._clipped, Pmi: self._pmi,
             Log: self._log, Exp: self._exp,
             LogSigmoid: self._log_sigmoid, LogSoftmax: self._log_softmax, Folded: self._folded, Chosen: self._chosen,
-            Mixture: self._mixture, FirstPossible: self._first, Branch: self._branch,
+            Mixture: self._mixture, FirstPossible: self._first, Branch: self._branch, Trees: self._trees,
         }  # fmt: skip
         body = writers[type(node)](node)
         row = "row" if "row" in body else "unused"
         unused = "" if row == "row" else "    (void)unused;\n"
         self.lines.append(
+            f"/* {self._about(node)} */\n"
             f"static void node{self.nodes[id(node)]}(const struct {self.prefix}_row *{row}, {self.real} *out)\n"
             f"{{\n{unused}{body}}}\n"
         )
+
+    def _about(self, node: Node) -> str:
+        """What a node is and which columns it looks at, for whoever reads the source."""
+        looked_at: list[tuple[str, Any]] = [
+            ("numeric" if isinstance(cell, Interval) else "nominal", cell) for cell in cells_of(node)
+        ]
+        if isinstance(node, Normal | Kernels):
+            looked_at = [("numeric", node)]
+        elif isinstance(node, Words):
+            looked_at = [("text", node)]
+        names = [comment(self.scorer.inputs[kind][one.column].name) for kind, one in looked_at[:5]]
+        return type(node).__name__.lower() + (f" of {', '.join(names)}" if names else "")
 
     def _call(self, node: Node, out: str) -> str:
         return f"node{self.nodes[id(node)]}(row, {out});"
@@ -323,13 +269,22 @@ int {p}_label_length(int label) {{ return {lengths}[label]; }}
     def _words(self, node: Words) -> str:
         words = f"row->{self.names['text'][node.column]}"
         w, values = node.width, self._reals(node.values.ravel())
-        times = f"({words}.counts[i] > 0 ? 1 : 0)" if node.binary else f"{words}.counts[i]"
+        known = f"{words}.ids[i] >= 0 && {words}.ids[i] < {len(node.values)}"
+        times, first, look = f"{words}.counts[i]", "", ""
+        if node.binary:  # words that are not known share an id, which counts once as any other
+            times, first, look = "1", " && j == i", (
+                f"        for (j = 0; j < i; j++)\n"
+                f"            if ({words}.ids[j] == {words}.ids[i] && {words}.counts[j] > 0)\n"
+                f"                break;\n"
+            )  # fmt: skip
+            known = f"{words}.counts[i] > 0 && {known}"
         return (
-            f"    int c, i;\n    for (c = 0; c < {w}; c++)\n        out[c] = {self._reals(node.base)}[c];\n"
-            f"    for (i = 0; i < {words}.n; i++)\n"
-            f"        if ({words}.ids[i] >= 0 && {words}.ids[i] < {len(node.values)})\n"
+            f"    int c, i{', j' if node.binary else ''};\n    for (c = 0; c < {w}; c++)\n"
+            f"        out[c] = {self._reals(node.base)}[c];\n"
+            f"    for (i = 0; i < {words}.n; i++) {{\n{look}"
+            f"        if ({known}{first})\n"
             f"            for (c = 0; c < {w}; c++)\n"
-            f"                out[c] += {times} * {values}[(long){words}.ids[i] * {w} + c];\n"
+            f"                out[c] += {times} * {values}[(long){words}.ids[i] * {w} + c];\n    }}\n"
         )
 
     def _sum(self, node: Sum) -> str:
@@ -437,10 +392,32 @@ int {p}_label_length(int label) {{ return {lengths}[label]; }}
             [*lines, f"    default:\n        {self._call(node.parts[node.usual], 'out')}\n    }}\n"]
         )
 
+    def _trees(self, node: Trees) -> str:
+        """A row down all trees, one after the other; intervals are told from values by the number of the cell."""
+        test, split, child = (self._ints(array) for array in (node.test, node.split, node.child))
+        ordered = self._ints(isinstance(cell, Interval) for cell in node.cells)
+        sets, values = (
+            self._table("unsigned char", [str(v) for v in node.sets.ravel()]),
+            self._reals(node.values.ravel()),
+        )
+        cells = ", ".join(f"cell{self.cells[id(cell)]}(row)" for cell in node.cells) or "0"
+        w = node.width
+        return (
+            f"    const int cells[] = {{{cells}}};\n    int c, t;\n    for (c = 0; c < {w}; c++)\n        out[c] = 0;\n"
+            f"    for (t = 0; t < {len(node.roots)}; t++) {{\n        int v = {self._ints(node.roots)}[t];\n"
+            f"        const {self.real} *leaf;\n        while ({test}[v] >= 0) {{\n"
+            f"            const int at = cells[{test}[v]];\n            const int left = {ordered}[{test}[v]]\n"
+            f"                ? at <= {split}[v] : {sets}[{split}[v] * {SET} + (at < 0 ? {SET - 1} : at)];\n"
+            f"            v = {child}[v] + !left;\n        }}\n        leaf = {values} + (long){child}[v] * {w};\n"
+            f"        for (c = 0; c < {w}; c++)\n            out[c] += leaf[c];\n    }}\n"
+        )
+
     # -- names --
 
     def _look_up(self, what: str, columns: tuple[Input, ...]) -> str:
         """A function from a column and a text to a code, by bisection over sorted texts."""
+        if not columns:
+            return ""
         cases = []
         for j, column in enumerate(columns):
             listed = texts(column.values, f"column {column.name!r}")
@@ -450,149 +427,12 @@ int {p}_label_length(int label) {{ return {lengths}[label]; }}
             name = f"n{len(self.tables)}"
             body = "".join("\n    " + literal(listed[i]) for i in order) or ' ""'
             self.tables.append(f"static const char {name}[] ={body};")
+            self.bytes += sum(map(len, raw)) + 1
             cases.append(
                 f"    case {j}:\n        at = find({name}, {starts}, {len(raw)}, text, length);\n"
                 f"        return at < 0 ? {column.other} : {self._ints(order)}[at];\n"
             )
-        unused = "" if columns else "    (void)text;\n    (void)length;\n    (void)at;\n"
         return (
             f"int {self.prefix}_{what}(int column, const char *text, int length)\n{{\n    int at = -1;\n"
-            f"{unused}"
             f"    switch (column) {{\n{''.join(cases)}    default:\n        return -1;\n    }}\n}}\n"
         )
-
-
-HELPERS = """
-#if defined(__GNUC__)
-#define MAY_BE_UNUSED __attribute__((unused))
-#else
-#define MAY_BE_UNUSED
-#endif
-
-static MAY_BE_UNUSED int usable(REAL x) { return fabsSUFFIX(x) <= (REAL)BEYOND; }
-
-static MAY_BE_UNUSED int interval(REAL x, const REAL *cuts, int n)
-{
-    int low = 0, high = n;
-    if (!usable(x))
-        return -1;
-    while (low < high) {
-        const int middle = (low + high) / 2;
-        if (x > cuts[middle])
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static MAY_BE_UNUSED int possible(const REAL *v, int n)
-{
-    int i;
-    for (i = 0; i < n; i++)
-        if (v[i] > -INFINITY)
-            return 1;
-    return 0;
-}
-
-static MAY_BE_UNUSED REAL log_sum(const REAL *v, int n)
-{
-    REAL top = -INFINITY, sum = 0;
-    int i;
-    for (i = 0; i < n; i++)
-        if (v[i] > top)
-            top = v[i];
-    if (!(top > -INFINITY))
-        return top;
-    for (i = 0; i < n; i++)
-        sum += expSUFFIX(v[i] - top);
-    return top + logSUFFIX(sum);
-}
-
-static MAY_BE_UNUSED void log_softmax(REAL *v, int n)
-{
-    REAL top = -INFINITY, sum = 0;
-    int i;
-    for (i = 0; i < n; i++)
-        if (v[i] > top)
-            top = v[i];
-    if (!(top > -INFINITY))
-        return;
-    for (i = 0; i < n; i++)
-        sum += expSUFFIX(v[i] - top);
-    for (i = 0; i < n; i++)
-        v[i] = v[i] - top - logSUFFIX(sum);
-}
-
-static MAY_BE_UNUSED int find(const char *names, const int *starts, int n, const char *text, int length)
-{
-    int low = 0, high = n;
-    while (low < high) {
-        const int middle = (low + high) / 2;
-        const unsigned char *name = (const unsigned char *)names + starts[middle];
-        const int size = starts[middle + 1] - starts[middle];
-        int i = 0, order;
-        while (i < size && i < length && name[i] == (unsigned char)text[i])
-            i++;
-        order = i < size && i < length ? (int)name[i] - (int)(unsigned char)text[i] : size - length;
-        if (order == 0)
-            return middle;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return -1;
-}
-
-static MAY_BE_UNUSED REAL mass(REAL a, REAL b)
-{
-    const REAL root = (REAL)0.7071067811865476;
-    if (b - a < (REAL)1e-5)
-        return (b - a) * expSUFFIX((REAL)-0.5 * ((a + b) / 2) * ((a + b) / 2) - (REAL)0.9189385332046727);
-    if (a < 0)
-        return (erfSUFFIX(b * root) + erfSUFFIX(-a * root)) / 2;
-    return (erfcSUFFIX(a * root) - erfcSUFFIX(b * root)) / 2;
-}
-
-static MAY_BE_UNUSED REAL log_far_mass(REAL a, REAL b)
-{
-    REAL width, lost;
-    a = a < (REAL)FAR_AWAY ? a : (REAL)FAR_AWAY;
-    width = b > a ? (b - a < 6 ? b - a : 6) : 0;
-    if (width < (REAL)1e-5)
-        return (REAL)-0.5 * (a + width / 2) * (a + width / 2) - (REAL)0.9189385332046727
-            + logSUFFIX(width > (REAL)SMALLEST ? width : (REAL)SMALLEST);
-    lost = a / (a + width) * expSUFFIX(-width * (a + width / 2));
-    return (REAL)-0.5 * a * a - (REAL)0.9189385332046727 - logSUFFIX(a) + log1pSUFFIX(-lost);
-}
-
-static MAY_BE_UNUSED REAL density(REAL x, const REAL *centres, const REAL *weights, const REAL *extra, int m,
-    REAL width, REAL half)
-{
-    REAL total = 0, found = 0, best = -INFINITY, sum = 0;
-    int v, pass;
-    for (v = 0; v < m; v++)
-        if (weights[v] > 0) {
-            const REAL d = fabsSUFFIX(x - centres[v]);
-            const REAL own = extra[v] > 0 ? sqrtSUFFIX(width * width + extra[v]) : width;
-            total += weights[v];
-            if ((d - half) / own < 38)
-                found += weights[v] * mass((d - half) / own, (d + half) / own);
-        }
-    if (found > (REAL)FAINTEST * total)
-        return logSUFFIX(found) - logSUFFIX(total);
-    for (pass = 0; pass < 2; pass++)
-        for (v = 0; v < m; v++)
-            if (weights[v] > 0) {
-                const REAL d = fabsSUFFIX(x - centres[v]);
-                const REAL own = extra[v] > 0 ? sqrtSUFFIX(width * width + extra[v]) : width;
-                const REAL one = logSUFFIX(weights[v]) + log_far_mass((d - half) / own, (d + half) / own);
-                if (pass == 0)
-                    best = one > best ? one : best;
-                else
-                    sum += expSUFFIX(one - best);
-            }
-    return best + logSUFFIX(sum) - logSUFFIX(total);
-}
-"""

@@ -61,6 +61,9 @@ export function tokens(text) {
 
 function counted(row, column) {
   const given = value(row, model.columns.text[column].name);
+  if (typeof given === "string" && !model.columns.text[column].plain) {
+    throw new Error(`column ${model.columns.text[column].name} is read by a rule of its own: give an object from its words to counts`);
+  }
   const said = typeof given === "string" ? tokens(given) : new Map(present(given) ? Object.entries(given) : []);
   const found = new Map();
   for (const [word, n] of said) {
@@ -163,6 +166,20 @@ const ops = {
   branch(n, row, of) {
     const at = cellOf(row, n.cell);
     return of(n.parts[at < 0 ? n.usual : at]);
+  },
+  trees(n, row) {
+    const out = n.values[0].map(() => 0), cells = n.cells.map((which) => cellOf(row, which));
+    const ordered = n.cells.map((which) => model.cells[which].op === "interval");
+    for (let v of n.roots) {
+      while (n.test[v] >= 0) {
+        const at = cells[n.test[v]];
+        const left = ordered[n.test[v]] ? at <= n.split[v] : n.sets[n.split[v]][at < 0 ? n.sets[0].length - 1 : at] === 1;
+        v = n.child[v] + (left ? 0 : 1);
+      }
+      const found = n.values[n.child[v]];
+      for (let c = 0; c < out.length; c++) out[c] += found[c];
+    }
+    return out;
   },
 };
 

@@ -1,4 +1,4 @@
-"""A scorer as JSON: the documented, stable description that other tools may read. docs/export.md says what it means."""
+"""A scorer as JSON: the documented, stable description that other tools may read. docs/reference/export.md has it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from bayou.errors import UnsupportedError
 from bayou.kernels.scrub import HUGE
-from bayou.scorer import Branch, Cell, Input, Interval, Node, Scorer, Table, Value
+from bayou.scorer import Branch, Cell, Input, Interval, Node, Scorer, Table, Trees, Value
 
 FORMAT, VERSION = "bayou scorer", 1
 _OPS = {"FirstPossible": "first_possible", "LogSoftmax": "log_softmax", "LogSigmoid": "log_sigmoid"}
@@ -60,7 +60,7 @@ def _input(one: Input) -> dict[str, Any]:
     if one.kind == "numeric":
         return {"name": one.name}
     found = {"name": one.name, "values": [plain_label(value) for value in one.values], "other": one.other}
-    return found
+    return found | {"plain": one.plain} if one.kind == "text" else found
 
 
 def _cell(cell: Cell, scorer: Scorer) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def _node(node: Node, cells: dict[int, int], numbers: dict[int, int]) -> dict[st
             value = [numbers[id(part)] for part in value]
         elif f.name == "part":
             value = numbers[id(value)]
-        elif f.name == "cells" and isinstance(node, Table):
+        elif f.name == "cells" and isinstance(node, Table | Trees):
             value = [cells[id(cell)] for cell in value]
         elif f.name == "cell" and isinstance(node, Branch):
             value = cells[id(value)]

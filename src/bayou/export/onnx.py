@@ -17,6 +17,7 @@ from bayou.export.json import codes_to_cells
 from bayou.export.names import as_text, texts
 from bayou.kernels.scrub import HUGE
 from bayou.scorer import (
+    SET,
     Branch,
     Cell,
     Chosen,
@@ -38,6 +39,7 @@ from bayou.scorer import (
     Scorer,
     Sum,
     Table,
+    Trees,
     Value,
     Words,
 )
@@ -215,7 +217,7 @@ class Writer:
             Words: self._words, Sum: self._sum, Scaled: self._scaled, Clipped: self._clipped, Pmi: self._pmi,
             Log: self._log, Exp: self._exp, LogSigmoid: self._log_sigmoid, LogSoftmax: self._log_softmax,
             Folded: self._folded, Chosen: self._chosen, Mixture: self._mixture, FirstPossible: self._first,
-            Branch: self._branch,
+            Branch: self._branch, Trees: self._trees,
         }  # fmt: skip
         return self.once(id(node), lambda: writers[type(node)](node))
 
@@ -347,3 +349,41 @@ class Writer:
             if i != node.usual:
                 found = self.op("Where", self.op("Equal", cell, self.ints([[i]])), self.vector(part), found)
         return found
+
+    def _trees(self, node: Trees) -> str:
+        """All trees side by side, a step down at a time: int64 [N, trees] of nodes; a leaf is its own child."""
+        cells = self.op("Concat", *(self._row_wise(self.cell(cell)) for cell in node.cells), axis=1)
+        leaf, v = node.test < 0, np.arange(len(node.test))
+        ordered = np.array([isinstance(cell, Interval) for cell in node.cells])
+        by_set = ~leaf & ~ordered[node.test]
+        last = np.iinfo(np.int64).max
+        test, child = self.ints(np.maximum(node.test, 0)), self.ints(np.where(leaf, v, node.child))
+        most = self.ints(np.where(leaf | by_set, last, node.split))
+        row = self.ints(np.where(by_set, node.split * SET, 0))
+        sets = self.array((1 - node.sets).astype(np.int64).ravel())
+        counted, none = self.ints(by_set.astype(np.int64)), self.ints([[0]])
+        rows = self.op("Slice", self.op("Shape", cells), self.ints([0]), self.ints([1]), self.ints([0]))
+        shape = self.op("Concat", rows, self.ints([len(node.roots)]), axis=0)
+        at = self.op("Expand", self.ints([node.roots]), shape)
+        for _ in range(node.depth()):
+            cell = self.op("GatherElements", cells, self.op("Gather", test, at), axis=1)
+            right = self.op(
+                "Cast", self.op("Greater", cell, self.op("Gather", most, at)), to=self.onnx.TensorProto.INT64
+            )
+            if by_set.any():
+                place = self.op("Where", self.op("Less", cell, none), self.ints([[SET - 1]]), cell)
+                place = self.op(
+                    "Mul", place, self.op("Gather", counted, at)
+                )  # elsewhere a cell may be beyond a set
+                outside = self.op("Gather", sets, self.op("Add", self.op("Gather", row, at), place))
+                right = self.op("Add", right, self.op("Mul", outside, self.op("Gather", counted, at)))
+            at = self.op("Add", self.op("Gather", child, at), right)
+        values = np.zeros((len(node.test), node.width))
+        values[leaf] = node.values[node.child[leaf]]
+        return self.op("ReduceSum", self.op("Gather", self.reals(values), at), self.ints([1]), keepdims=0)
+
+    def _row_wise(self, cell: str) -> str:
+        """A cell for each row, also where all rows have the same."""
+        first = next(iter(self.inputs.values()))
+        rows = self.op("Slice", self.op("Shape", first), self.ints([0]), self.ints([1]), self.ints([0]))
+        return self.op("Expand", cell, self.op("Concat", rows, self.ints([1]), axis=0))

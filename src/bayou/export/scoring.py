@@ -21,6 +21,13 @@ def scorer_of(name: str, schema: Schema, engine: Engine, max_entries: int = MAX_
         raise UnsupportedError(
             f"{name} cannot be exported: it keeps values by their hash, in sketches; nominal='counts' exports"
         )
+    for column in schema.names(Kind.TEXT):
+        recipe = schema.text_recipe(column)
+        if recipe is not None and recipe.buckets:
+            raise UnsupportedError(
+                f"{name} cannot be exported: it keeps the words of column {column!r} by their hash; "
+                "Text(buckets=None) exports"
+            )
     try:
         root = engine.scorer()
     except UnsupportedError as problem:
@@ -45,9 +52,10 @@ def inputs_of(schema: Schema) -> dict[str, tuple[Input, ...]]:
         for name in schema.names(kind):
             known = schema.vocabularies.get(name)
             values = () if known is None else tuple(known.values)
-            inputs.append(
-                Input(name, kind.value, values, known.limit if known is not None and known.overflowed else -1)
-            )
+            other = known.limit if known is not None and known.overflowed else -1
+            recipe = schema.text_recipe(name) if kind is Kind.TEXT else None
+            usual = recipe is None or recipe == type(recipe)()
+            inputs.append(Input(name, kind.value, values, other, plain=usual))
         found[kind.value] = tuple(inputs)
     return found
 

@@ -10,7 +10,7 @@ import numpy as np
 from bayou.align import canonical_order
 from bayou.block import Floats
 from bayou.inspection.model_contents import ModelContents
-from bayou.schema import Kind
+from bayou.schema import HashedVocabulary, Kind
 from bayou.summaries.word_counts import WordCounts
 
 
@@ -34,6 +34,39 @@ class WordTable:
         return [int(w) for w in order if self.log_odds[w, c] > 0]
 
 
+@dataclass(frozen=True)
+class Buckets:
+    """How full the buckets of a hashed text column are.
+
+    Of m buckets n are in use. If D different words fell into them at random, m (1 - exp(-D / m)) would be; so D is
+    about -m log(1 - n / m), and D - n words share a bucket with another one.
+    """
+
+    column: str
+    buckets: int
+    used: int
+
+    @property
+    def words(self) -> float:
+        """About how many different words were met; as many as can be told if all buckets are in use."""
+        free = max(self.buckets - self.used, 0.5)
+        return self.buckets * float(np.log(self.buckets / free))
+
+    @property
+    def collisions(self) -> float:
+        """About how many words share the bucket of another."""
+        return max(self.words - self.used, 0.0)
+
+
+def hashed_columns(inside: ModelContents) -> Iterator[Buckets]:
+    """How full the buckets of each hashed text column are."""
+    for view in inside.views.values():
+        if isinstance(view.summary, WordCounts):
+            for name, text in zip(inside.schema.names(Kind.TEXT), view.summary.texts, strict=False):
+                if isinstance(inside.schema.vocabularies[name], HashedVocabulary):
+                    yield Buckets(name, text.size, int(text.seen[0]))
+
+
 def word_tables(inside: ModelContents) -> Iterator[WordTable]:
     """A table per text column."""
     order = canonical_order(inside.schema.classes.values)
@@ -47,8 +80,12 @@ def word_tables(inside: ModelContents) -> Iterator[WordTable]:
             vocabulary = inside.schema.vocabularies[name]
             met = np.flatnonzero(counts.sum(axis=1) > 0)
             counts = counts[met]
+            total = counts.sum(axis=0) + len(met)
+            rest = counts.sum() - counts.sum(axis=0) + len(met)
+            if isinstance(vocabulary, HashedVocabulary):
+                named = np.isin(met, list(vocabulary.tallies))
+                met, counts = met[named], counts[named]
             others = counts.sum(axis=1, keepdims=True) - counts
-            total, rest = counts.sum(axis=0) + len(met), others.sum(axis=0) + len(met)
             odds = np.log((counts + 1) / total) - np.log((others + 1) / rest)
             sure = odds / np.sqrt(1 / (counts + 1) + 1 / (others + 1))
             yield WordTable(name, tuple(str(vocabulary.name(int(w))) for w in met), counts, odds, sure)

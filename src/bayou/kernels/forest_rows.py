@@ -13,14 +13,12 @@ import numpy as np
 from bayou.block import Bytes, Codes, Floats, Index
 from bayou.kernels.class_counts import prior_size
 from bayou.kernels.forest_growth import bootstrap_weight
-from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.jit import inner_kernel, kernel, tight_kernel
 from bayou.kernels.poisson import mix
 
 SHARP, SMOOTH = 0.1, 2.0  # the two concentrations
 READINGS = 2
 NOTHING = 1e-18  # a part so small does not show beside 1
-NO_COLUMN = 0xFFFF  # in the packed word of a leaf
-MOST_COLUMNS = NO_COLUMN
 GROUP = 4  # trees whose readings are added up before they meet those of others
 MISSING_CELL = 0  # of a numeric column
 NO_PLACE = 63  # of a nominal one: no value, or one without a place of its own
@@ -63,8 +61,11 @@ def place_nominal(cells: Bytes, codes: Codes, places: Bytes, offsets: Index, p: 
 
 
 @kernel
-def pack(packed: Index, parent: Codes, attribute: Codes, threshold: Index, left: Codes) -> None:
+def pack(packed: Index, parent: Codes, attribute: Codes, threshold: Index, left: Codes, p: int) -> None:
     """What a walk down needs of a node in one word: left child, column, last cell that goes left; and the way back up.
+
+    The word of a node that splits by values, of a column behind the p numeric ones, is negative. A leaf is its own left
+    child, and no cell goes right of it: a row that has arrived stays.
 
     packed : int64[nodes], out; parent : int32[nodes], out, -1 of a root
     attribute, left : int32[nodes], in; threshold : int64[nodes], in
@@ -73,53 +74,56 @@ def pack(packed: Index, parent: Codes, attribute: Codes, threshold: Index, left:
         parent[v] = -1
     for v in range(len(packed)):
         j = np.int64(attribute[v])
-        packed[v] = (np.int64(left[v]) << 24) | ((j & 0xFFFF) << 8) | (threshold[v] & 0xFF)
-        if j >= 0:
-            parent[left[v]] = v
-            parent[left[v] + 1] = v
+        if j < 0:
+            packed[v] = (np.int64(v) << 24) | 0xFF
+            continue
+        packed[v] = (np.int64(left[v]) << 24) | (j << 8) | (threshold[v] & 0xFF)
+        if j >= p:
+            packed[v] |= np.int64(-1) << 63
+        parent[left[v]] = v
+        parent[left[v] + 1] = v
+
+
+@tight_kernel
+def step(v: int, i: int, packed: Index, threshold: Index, cells: Bytes) -> int:
+    """The node below, of row i; a leaf itself.
+
+    packed, threshold : int64[nodes], in; cells : uint8[n, d], in
+    """
+    word = packed[v]
+    cell = np.int64(cells[i, (word >> 8) & 0xFFFF])
+    right = np.int64(cell > (word & 0xFF)) if word >= 0 else 1 - ((threshold[v] >> cell) & 1)
+    return int(((word >> 24) & 0x7FFFFFFF) + right)
 
 
 @inner_kernel
-def find_leaves(leaves: Index, root: int, packed: Index, threshold: Index, cells: Bytes, p: int) -> None:
+def find_leaves(leaves: Index, root: int, packed: Index, threshold: Index, cells: Bytes) -> None:
     """The leaf of every row in one tree.
 
-    Four rows go down side by side, since each waits for memory at every step: three times as fast as one after the
-    other. The step is written out four times, because a call would take longer than what it does.
+    Six rows go down side by side, since each waits for memory at every step, and none asks whether it has arrived: the
+    six go on until all have, which spares the guesses of where each ends.
 
     leaves : int64[n], out; packed, threshold : int64[nodes], in; cells : uint8[n, d], in
     """
     n = len(leaves)
-    for first in range(0, n, 4):
-        i, j, k, m = first, min(first + 1, n - 1), min(first + 2, n - 1), min(first + 3, n - 1)
-        a = b = c = d = np.int64(root)
+    if cells.shape[1] == 0:
+        leaves[:] = root
+        return
+    for first in range(0, n, 6):
+        i, j, k = first, min(first + 1, n - 1), min(first + 2, n - 1)
+        m, o, q = min(first + 3, n - 1), min(first + 4, n - 1), min(first + 5, n - 1)
+        a = b = c = d = e = f = root
         going = True
         while going:
-            going = False
-            word = packed[a]
-            column = (word >> 8) & 0xFFFF
-            if column != NO_COLUMN:
-                cell = np.int64(cells[i, column])
-                right = np.int64(cell > (word & 0xFF)) if column < p else 1 - ((threshold[a] >> cell) & 1)
-                a, going = (word >> 24) + right, True
-            word = packed[b]
-            column = (word >> 8) & 0xFFFF
-            if column != NO_COLUMN:
-                cell = np.int64(cells[j, column])
-                right = np.int64(cell > (word & 0xFF)) if column < p else 1 - ((threshold[b] >> cell) & 1)
-                b, going = (word >> 24) + right, True
-            word = packed[c]
-            column = (word >> 8) & 0xFFFF
-            if column != NO_COLUMN:
-                cell = np.int64(cells[k, column])
-                right = np.int64(cell > (word & 0xFF)) if column < p else 1 - ((threshold[c] >> cell) & 1)
-                c, going = (word >> 24) + right, True
-            word = packed[d]
-            column = (word >> 8) & 0xFFFF
-            if column != NO_COLUMN:
-                cell = np.int64(cells[m, column])
-                right = np.int64(cell > (word & 0xFF)) if column < p else 1 - ((threshold[d] >> cell) & 1)
-                d, going = (word >> 24) + right, True
-        leaves[i], leaves[j], leaves[k], leaves[m] = a, b, c, d
+            was = a + b + c + d + e + f
+            a = step(a, i, packed, threshold, cells)
+            b = step(b, j, packed, threshold, cells)
+            c = step(c, k, packed, threshold, cells)
+            d = step(d, m, packed, threshold, cells)
+            e = step(e, o, packed, threshold, cells)
+            f = step(f, q, packed, threshold, cells)
+            going = a + b + c + d + e + f != was
+        leaves[i], leaves[j], leaves[k], leaves[m], leaves[o], leaves[q] = a, b, c, d, e, f
 
 
 @inner_kernel
@@ -181,7 +185,7 @@ def read_up(
 @kernel
 def count_rows(
     counts: Floats, packed: Index, parent: Codes, threshold: Index, roots: Index, trees: Index,
-    cells: Bytes, p: int, y: Codes, w: Floats, sign: float,
+    cells: Bytes, y: Codes, w: Floats, sign: float,
 ) -> None:  # fmt: skip
     """Count the labelled rows on their ways down the trees.
 
@@ -191,7 +195,7 @@ def count_rows(
     """
     leaves = np.empty(len(y), dtype=np.int64)
     for t in range(trees[0], trees[1]):
-        find_leaves(leaves, roots[t], packed, threshold, cells, p)
+        find_leaves(leaves, roots[t], packed, threshold, cells)
         for i in range(len(y)):
             if y[i] >= 0:
                 v, label, weight = leaves[i], y[i], sign * w[i]
@@ -203,7 +207,7 @@ def count_rows(
 @kernel
 def learn_rows(
     counts: Floats, packed: Index, parent: Codes, threshold: Index, roots: Index, trees: Index,
-    cells: Bytes, p: int, y: Codes, w: Floats, declared: int, sums: Floats,
+    cells: Bytes, y: Codes, w: Floats, declared: int, sums: Floats,
 ) -> None:  # fmt: skip
     """Tree by tree and row by row: add what the tree says of the row, then count the row.
 
@@ -216,7 +220,7 @@ def learn_rows(
     leaves = np.empty(n, dtype=np.int64)
     said = np.empty((READINGS, k))
     for t in range(trees[0], trees[1]):
-        find_leaves(leaves, roots[t], packed, threshold, cells, p)
+        find_leaves(leaves, roots[t], packed, threshold, cells)
         into = sums[t // GROUP]
         for i in range(n):
             v, label = leaves[i], y[i]
@@ -254,7 +258,7 @@ def learn_rows(
 @kernel
 def read_rows(
     counts: Floats, packed: Index, parent: Codes, threshold: Index, roots: Index, trees: Index,
-    cells: Bytes, p: int, declared: int, table: Floats, sums: Floats,
+    cells: Bytes, declared: int, table: Floats, sums: Floats,
 ) -> None:  # fmt: skip
     """Tree by tree and row by row: add what the tree says of the row.
 
@@ -268,7 +272,7 @@ def read_rows(
     said = np.empty((READINGS, k))
     keeps = table.shape[0] > 0
     for t in range(trees[0], trees[1]):
-        find_leaves(leaves, roots[t], packed, threshold, cells, p)
+        find_leaves(leaves, roots[t], packed, threshold, cells)
         into = sums[t // GROUP]
         for i in range(n):
             v = leaves[i]
@@ -286,9 +290,19 @@ def read_rows(
 
 
 @kernel
+def read_leaves(counts: Floats, parent: Codes, declared: int, out: Floats) -> None:
+    """What every node would say of a row, were it a leaf.
+
+    counts : float64[nodes, K], in; parent : int32[nodes], in; out : float64[nodes, 2, K], out
+    """
+    for v in range(len(parent)):
+        read_up(v, parent, counts, 0.0, -1, declared, out[v])
+
+
+@kernel
 def read_out_of_bag(
     counts: Floats, packed: Index, parent: Codes, threshold: Index, roots: Index,
-    cells: Bytes, p: int, y: Codes, w: Floats, hashes: Index, seed: int, declared: int, sums: Floats, voters: Index,
+    cells: Bytes, y: Codes, w: Floats, hashes: Index, seed: int, declared: int, sums: Floats, voters: Index,
 ) -> None:  # fmt: skip
     """What the trees that were grown without a row say of it, with the row itself taken off the counts on its way.
 
@@ -301,7 +315,7 @@ def read_out_of_bag(
     said = np.empty((READINGS, k))
     for t in range(len(roots)):
         base = mix(mix(np.uint64(seed)) ^ np.uint64(t))
-        find_leaves(leaves, roots[t], packed, threshold, cells, p)
+        find_leaves(leaves, roots[t], packed, threshold, cells)
         for i in range(n):
             if bootstrap_weight(base, np.uint64(hashes[i]), w[i]) > 0.0:
                 continue

@@ -176,6 +176,17 @@ class KeptKernels(FunctionCache):
 
     _impl_class = _Kept
 
+    def load_overload(self, types: Any, target: Any) -> Any:
+        """The compiled kernel for these types, or None, without `target.refresh()`: see `ready_to_run`."""
+        ready_to_run(target)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(types, target)  # type: ignore[no-untyped-call]
+
+
+def ready_to_run(target: Any) -> None:
+    """All that finished code needs; `target.refresh()` would import what it takes to compile: .3 s."""
+    rtsys.initialize(target)
+
 
 class KernelCache:
     """What Numba's dispatcher asks for a compiled kernel: first the shipped ones, then the kept ones.
@@ -212,8 +223,7 @@ class KernelCache:
         shipped = shipped_kernels() if compiles_as_shipped() else None
         data = None if shipped is None else shipped.find(shipping_key(self._function, types))
         if data is not None:
-            # All that finished code needs; `target.refresh()` would import what it takes to compile: .3 s.
-            rtsys.initialize(target)
+            ready_to_run(target)
             return CompileResult._rebuild(target, *data)  # type: ignore[no-untyped-call]
         kept = self.kept()
         return None if kept is None else kept.load_overload(types, target)

@@ -17,7 +17,7 @@ MISS = -2  # a cell whose value nobody knows yet
 
 
 @tight_kernel
-def _present(valid: NDArray[np.uint8], at: int) -> bool:
+def cell_present(valid: NDArray[np.uint8], at: int) -> bool:
     """Whether a cell is present.
 
     valid : uint8[v], in, read-only
@@ -39,7 +39,7 @@ def translate(
     for i in range(len(indices)):
         k = np.uint32(indices[i])  # what is missing lies beyond every table
         code = np.int32(-1)
-        if _present(valid, offset + i):
+        if cell_present(valid, offset + i):
             if k < np.uint32(len(table)):
                 code = table[k]
             elif indices[i] >= 0:
@@ -60,7 +60,7 @@ def first_misses(rows: Index, indices: Codes, valid: NDArray[np.uint8], offset: 
     found = 0
     for i in range(len(indices)):
         k = indices[i]
-        if 0 <= k < len(table) and not met[k] and table[k] == MISS and _present(valid, offset + i):
+        if 0 <= k < len(table) and not met[k] and table[k] == MISS and cell_present(valid, offset + i):
             met[k] = True
             rows[found] = i
             found += 1
@@ -88,7 +88,7 @@ def look_up_integers(
     high = low + len(table)
     for i in range(len(values)):
         code = np.int32(-1)
-        if _present(valid, offset + i):
+        if cell_present(valid, offset + i):
             if low <= values[i] < high:
                 code = table[values[i] - low]
             if code < 0:
@@ -117,8 +117,8 @@ def _word(data: NDArray[np.uint8], at: int, n: int) -> np.uint64:
 
 
 @tight_kernel
-def _slot(data: NDArray[np.uint8], at: int, n: int, slots: int) -> int:
-    """Where to look first for the n bytes from `at` on, among a power of two of slots.
+def span_hash(data: NDArray[np.uint8], at: int, n: int) -> np.uint64:
+    """64-bit hash of the n bytes from `at` on, the same for ever: models of hashed words depend on it.
 
     data : uint8[b], in, read-only
     """
@@ -126,11 +126,20 @@ def _slot(data: NDArray[np.uint8], at: int, n: int, slots: int) -> int:
     for i in range(8, n, 8):
         h = (h ^ (h >> np.uint64(32)) ^ _word(data, at + i, n - i)) * np.uint64(0x9E3779B97F4A7C15)
     h = (h ^ (h >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)  # products spread upwards only
-    return int(np.int64((h ^ (h >> np.uint64(32))) & np.uint64(slots - 1)))
+    return h ^ (h >> np.uint64(32))
 
 
 @tight_kernel
-def _find(
+def name_slot(data: NDArray[np.uint8], at: int, n: int, slots: int) -> int:
+    """Where to look first for the n bytes from `at` on, among a power of two of slots.
+
+    data : uint8[b], in, read-only
+    """
+    return int(np.int64(span_hash(data, at, n) & np.uint64(slots - 1)))
+
+
+@tight_kernel
+def find_name(
     data: NDArray[np.uint8], at: int, n: int, slots: Codes, starts: Index, names: NDArray[np.uint8]
 ) -> int:
     """The code of the name whose bytes are the n from `at` on; -1 if there is none.
@@ -138,7 +147,7 @@ def _find(
     data : uint8[b], in, read-only; slots : int32[s], in, read-only; starts : int64[m + 1], in, read-only
     names : uint8[c], in, read-only
     """
-    slot = _slot(data, at, n, len(slots))
+    slot = name_slot(data, at, n, len(slots))
     while slots[slot] >= 0:
         code = int(slots[slot])
         begin = starts[code]
@@ -162,7 +171,7 @@ def place_names(slots: Codes, starts: Index, names: NDArray[np.uint8], first: in
     for i in range(len(is_name)):
         if is_name[i]:
             code = first + i
-            slot = _slot(names, starts[code], starts[code + 1] - starts[code], len(slots))
+            slot = name_slot(names, starts[code], starts[code + 1] - starts[code], len(slots))
             while slots[slot] >= 0:
                 slot = (slot + 1) & (len(slots) - 1)
             slots[slot] = code
@@ -191,8 +200,8 @@ def look_up_strings(
     misses = 0
     for i in range(len(ends) - 1):
         code = -1
-        if _present(valid, offset + i):
-            code = _find(data, ends[i], ends[i + 1] - ends[i], slots, starts, names)
+        if cell_present(valid, offset + i):
+            code = find_name(data, ends[i], ends[i + 1] - ends[i], slots, starts, names)
             if code < 0:
                 code = miss
                 misses += 1
@@ -224,12 +233,12 @@ def look_up_views(
     misses = 0
     for i in range(len(views) // 4):
         code = -1
-        if _present(valid, offset + i):
+        if cell_present(valid, offset + i):
             length = int(views[4 * i])
             if length <= 12:
-                code = _find(inline, 16 * i + 4, length, slots, starts, names)
+                code = find_name(inline, 16 * i + 4, length, slots, starts, names)
             else:
-                code = _find(data, int(views[4 * i + 3]), length, slots, starts, names)
+                code = find_name(data, int(views[4 * i + 3]), length, slots, starts, names)
             if code < 0:
                 code = miss
                 misses += 1

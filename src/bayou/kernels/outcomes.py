@@ -11,10 +11,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.jit import kernel, tight_kernel
 
 SMALLEST = 2.0**-52  # a probability of 0 costs as much as this one
 COSTLIEST = -math.log(SMALLEST)
+TINY = 1e-300
 NOTHING, ABSENT = -1, -2  # instead of a predicted class
 
 BINS = 15  # of confidence, for the calibration error
@@ -38,7 +39,7 @@ _KEYS = FIRST_CELL.shape[1]
 _LOWEST = int(np.float64(2.0**-23).view(np.int64) >> 48) - 1
 
 
-@inner_kernel
+@tight_kernel
 def score_cell(p: float) -> int:
     """The cell of scores that a probability falls into: the last one whose edge is not above it."""
     key = (np.float64(min(p, 1.0 - p)).view(np.int64) >> 48) - _LOWEST
@@ -46,7 +47,7 @@ def score_cell(p: float) -> int:
     return int(cell + (p >= EDGES[cell + 1]))
 
 
-@inner_kernel
+@tight_kernel
 def heaviest(weight: NDArray[np.float64]) -> int:
     """The first of the classes with most weight; -1 if none has any.
 
@@ -222,6 +223,12 @@ def keep_recent(
         slot = slot + 1 if slot + 1 < len(true) else 0
 
 
+@tight_kernel
+def less(value: float, alpha: float) -> float:
+    """alpha value, and 0 in the end: as a denormal number it would stay for ever, and slow all rows down."""
+    return value * alpha if value > TINY else 0.0
+
+
 @kernel
 def fade_outcomes(
     true: NDArray[np.float64],
@@ -243,31 +250,37 @@ def fade_outcomes(
     guesses : int32[n], in; losses : float64[n, 2], in, as `judge` gives them
     """
     most = heaviest(true)
+    # Single variables: a loop over `sums` would load together what was stored one by one, and wait for it.
+    weight, no_change, before, after, log_loss, brier, answered, first = (
+        sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7],
+    )  # fmt: skip
     for i in range(len(y)):
         guess = guesses[i]
         if guess == ABSENT:
             continue
         c = y[i]
         for j in range(len(true)):
-            true[j] *= alpha
-            predicted[j] *= alpha
-            right[j] *= alpha
-        for part in range(len(sums)):
-            sums[part] *= alpha
+            true[j] = less(true[j], alpha)
+            predicted[j] = less(predicted[j], alpha)
+            right[j] = less(right[j], alpha)
         true[c] += w[i]
-        sums[0] += w[i]
+        first = less(first, alpha)
         if ends[0] < 0:
             ends[0] = c
-            sums[7] = w[i]
-        sums[1] += w[i] * (ends[1] == c)
-        sums[2] += w[i] * (most == c)
+            first = w[i]
+        weight = weight * alpha + w[i]
+        no_change = less(no_change, alpha) + w[i] * (ends[1] == c)
+        before = less(before, alpha) + w[i] * (most == c)
         most = heaviest(true)
-        sums[3] += w[i] * (most == c)
+        after = less(after, alpha) + w[i] * (most == c)
+        log_loss, brier, answered = less(log_loss, alpha), less(brier, alpha), less(answered, alpha)
         if guess >= 0:
             predicted[guess] += w[i]
             right[c] += w[i] * (guess == c)
-            sums[4] += w[i] * losses[i, 0]
-            sums[5] += w[i] * losses[i, 1]
-            sums[6] += w[i]
+            log_loss += w[i] * losses[i, 0]
+            brier += w[i] * losses[i, 1]
+            answered += w[i]
         ends[1] = c
         ends[2] += 1
+    sums[0], sums[1], sums[2], sums[3] = weight, no_change, before, after
+    sums[4], sums[5], sums[6], sums[7] = log_loss, brier, answered, first

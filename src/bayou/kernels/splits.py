@@ -12,15 +12,16 @@ import math
 
 import numpy as np
 
-from bayou.block import Floats, Index
+from bayou.block import Flags, Floats, Index
 from bayou.kernels.class_counts import class_total
 from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.poisson import mix
 from bayou.kernels.tree import HIGH, LOW, M2, MEAN, N
 
 SQRT2 = 1.4142135623730951
 ROUNDING = 1e-12
 LN2 = 0.6931471805599453
-DELTA, TIE, LEAST, CANDIDATES, BITS, BRANCHES, TESTED = 0, 1, 2, 3, 4, 5, 6  # places in `rules`
+DELTA, TIE, LEAST, CANDIDATES, BITS, BRANCHES, TESTED, INHERITS = 0, 1, 2, 3, 4, 5, 6, 7  # places in `rules`
 EACH_VALUE, ONE_AGAINST_REST, GROUPS = 0, 1, 2  # what may become of the values of a nominal column
 MULTIWAY_VALUE = (
     -1
@@ -96,6 +97,66 @@ def divide(left: Floats, right: Floats, moments: Floats, scale: Floats, j: int, 
         right[c] = max(0.0, n - left[c])
 
 
+@inner_kernel
+def column_range(moments: Floats, j: int) -> tuple[float, float]:
+    """The least and the greatest value of a numeric column over all classes.
+
+    moments : float64[5, K, p], in
+    """
+    low, high = np.inf, -np.inf
+    for c in range(moments.shape[1]):
+        if moments[N, c, j] > 0.0:
+            low = min(low, moments[LOW, c, j])
+            high = max(high, moments[HIGH, c, j])
+    return low, high
+
+
+@kernel
+def draw_columns(
+    keys: Index, leaf: int, rows: float, moments: Floats, counts: Floats, present: Floats, offsets: Index, tried: Flags
+) -> None:  # fmt: skip
+    """Draw the columns that one look at a leaf tries: sqrt(d) + 1 of those whose values vary there.
+
+    The draw is a hash of the columns' keys, the leaf and its weight, so that every look tries others. Without keys all
+    columns are tried. d counts the columns that have a value at the leaf, not those that may come.
+    keys : int64[p + q] or int64[0], in; moments : float64[5, K, p], in; counts : float64[cells, K], in
+    present : float64[q, K], in; offsets : int64[q + 1], in; tried : bool[p + q], out
+    """
+    if len(keys) == 0:
+        tried[:] = True
+        return
+    p = moments.shape[2]
+    base = mix(np.uint64(leaf) ^ (np.uint64(int(rows)) << np.uint64(32)))
+    lot = np.full(len(tried), np.uint64(0xFFFFFFFFFFFFFFFF))
+    met, eligible = 0, 0
+    for j in range(len(tried)):
+        tried[j] = False
+        varies = False
+        if j < p:
+            low, high = column_range(moments, j)
+            varies = low < high
+            met += low <= high
+        elif class_total(present[j - p]) > 0.0:
+            met += 1
+            values = 0
+            for cell in range(offsets[j - p], offsets[j - p + 1]):
+                if class_total(counts[cell]) > 0.0:
+                    values += 1
+                    if values > 1:
+                        break
+            varies = values > 1
+        if varies:
+            eligible += 1
+            lot[j] = mix(base ^ np.uint64(keys[j]))
+    drawn = min(eligible, int(math.sqrt(met) + 0.5) + 1)
+    for _ in range(drawn):
+        best = 0
+        for j in range(1, len(lot)):
+            if lot[j] < lot[best]:
+                best = j
+        tried[best], lot[best] = True, np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
 @kernel
 def numeric_merits(
     moments: Floats,
@@ -103,23 +164,22 @@ def numeric_merits(
     candidates: int,
     least: float,
     bits: bool,
+    tried: Flags,
     merit: Floats,
     cut: Floats,
     freedom: Floats,
 ) -> None:
-    """Best of equally spaced cuts between the least and the greatest value, for every numeric column.
+    """Best of equally spaced cuts between the least and the greatest value, for every numeric column that is tried.
 
-    moments : float64[5, K, p], in; merit, cut, freedom : float64[p], out
+    moments : float64[5, K, p], in; tried : bool[p], in; merit, cut, freedom : float64[p], out
     """
     k = moments.shape[1]
     left, right, scale = np.empty(k), np.empty(k), np.empty(k)
     for j in range(moments.shape[2]):
         merit[j], cut[j], freedom[j] = -np.inf, 0.0, 0.0
-        low, high = np.inf, -np.inf
-        for c in range(k):
-            if moments[N, c, j] > 0.0:
-                low = min(low, moments[LOW, c, j])
-                high = max(high, moments[HIGH, c, j])
+        if not tried[j]:
+            continue
+        low, high = column_range(moments, j)
         if not low < high:
             continue
         for c in range(k):
@@ -269,6 +329,7 @@ def nominal_merits(
     least: float,
     bits: bool,
     branches: int,
+    tried: Flags,
     merit: Floats,
     value: Index,
     freedom: Floats,
@@ -279,14 +340,14 @@ def nominal_merits(
     sought along the share of each class; `value` -2 - c says that it was class c.
     counts : float64[cells, K], in; present : float64[q, K], in; offsets : int64[q + 1], in
     order : int64[cells], in, the cells of each column in the order in which equals are preferred; classes : int64[K],
-    in, so are classes; merit, freedom : float64[q], out; value : int64[q], out
+    in, so are classes; tried : bool[q], in; merit, freedom : float64[q], out; value : int64[q], out
     """
     k = counts.shape[1]
     left, rest = np.empty(k), np.empty(k)
     for j in range(len(present)):
         merit[j], value[j], freedom[j] = -np.inf, 0, 0.0
         total = class_total(present[j])
-        if total <= 0.0:
+        if total <= 0.0 or not tried[j]:
             continue
         before = impurity(present[j], total, bits)
         after, large, met = 0.0, 0, 0
@@ -331,7 +392,7 @@ def worth_splitting(
     """The column to split a leaf by, or -1.
 
     merit, freedom : float64[d], in; columns : int64[d], in, in canonical order; weight : float64[K], in
-    rules : float64[7], in
+    rules : float64[8], in
     """
     if rules[TESTED] > 0.0:
         return column_beyond_chance(merit, freedom, columns, rows, rules[DELTA])
@@ -365,7 +426,7 @@ def column_ahead(merit: Floats, columns: Index, weight: Floats, rules: Floats) -
     """The column that is ahead by more than Hoeffding's bound, or by anything once the bound is below the tie; or -1.
 
     Not splitting has merit 0 and comes before all that do not gain; of equals the first in the given order is ahead.
-    merit : float64[d], in; columns : int64[d], in, in canonical order; weight : float64[K], in; rules : float64[7], in
+    merit : float64[d], in; columns : int64[d], in, in canonical order; weight : float64[K], in; rules : float64[8], in
     """
     place = -1
     best, second = 0.0, -np.inf

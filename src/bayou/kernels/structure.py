@@ -27,10 +27,21 @@ def sum_margins(
         base = layout[1, j] + a * o[j] + o[i]
         for b in range(len(right)):
             for c in range(len(both)):
-                n = pairs[base + b, c]
+                n = max(pairs[base + b, c], 0.0)  # what rounding leaves of rows taken out is no count
                 left[a, c] += n
                 right[b, c] += n
                 both[c] += n
+
+
+@inner_kernel
+def log_ratio(n: float, both: float, left: float, right: float) -> float:
+    """log(n both / (left right)) of counts above 0, finite if these are; exactly 0 where the products are equal."""
+    ratio = n * both / (left * right)
+    if 0.0 < ratio < np.inf:
+        return math.log(ratio)
+    return (
+        math.log(n) + math.log(both) - math.log(left) - math.log(right)
+    )  # a product beyond the range of numbers
 
 
 @kernel
@@ -54,7 +65,7 @@ def conditional_information(out: Floats, pairs: Floats, layout: Index) -> None:
                     for c in range(k):
                         n = pairs[base + b, c]
                         if n > 0.0:
-                            total += n * math.log(n * both[c] / (left[a, c] * right[b, c]))
+                            total += n * log_ratio(n, both[c], left[a, c], right[b, c])
             out[j, i] = total
             out[i, j] = total
 
@@ -85,8 +96,7 @@ def dirichlet_gain(out: Floats, pairs: Floats, layout: Index, width: Index) -> N
                     ends_left += log_dirichlet(left[a, c], width[i])
                     own_left += math.lgamma(left[a, c] + 1.0)
                     for b in range(len(right)):
-                        n = pairs[layout[1, j] + a * o[j] + o[i] + b, c]
-                        cells += math.lgamma(n + 1.0)
+                        cells += math.lgamma(max(pairs[layout[1, j] + a * o[j] + o[i] + b, c], 0.0) + 1.0)
                 for b in range(len(right)):
                     ends_right += log_dirichlet(right[b, c], width[j])
                     own_right += math.lgamma(right[b, c] + 1.0)

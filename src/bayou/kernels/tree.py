@@ -24,6 +24,7 @@ from bayou.kernels.value_counts import cached_log, cell_seen
 LEAF, AT_MOST, ONE_VALUE, MULTIWAY = 0, 1, 2, 3
 TEST, COLUMN, VALUE, FIRST, WIDTH, USUAL, PARENT, SLOT = 0, 1, 2, 3, 4, 5, 6, 7
 N, MEAN, M2, LOW, HIGH = 0, 1, 2, 3, 4
+SINCE, OWN, MAJORITY, BAYES = 0, 1, 2, 3  # of a leaf, in `track`
 FLOOR = 1e-9  # a class with less of the pooled variance counts as constant
 CONSTANT_SHARE = (
     1.0  # of the pooled variance, for a constant class: the few rows of a leaf are often equal by chance

@@ -11,11 +11,16 @@ from bayou.kernels.splits import (
     BRANCHES,
     CANDIDATES,
     LEAST,
+    draw_columns,
     nominal_merits,
     numeric_merits,
     worth_splitting,
 )
 from bayou.kernels.tree import (
+    BAYES,
+    MAJORITY,
+    OWN,
+    SINCE,
     SLOT,
     add_nominal_terms,
     add_numeric_terms,
@@ -24,8 +29,8 @@ from bayou.kernels.tree import (
     learn_numeric,
     route,
 )
+from bayou.kernels.tree_splits import split_leaf
 
-SINCE, OWN, MAJORITY, BAYES = 0, 1, 2, 3
 MAJORITY_LEAF, BAYES_LEAF, ADAPTIVE_LEAF = 0, 1, 2
 
 
@@ -112,12 +117,14 @@ def rows_predict_then_update(
     nodes: Index,
     cuts: Floats,
     branches: Index,
+    used: Index,
     declared: Index,
     offsets: Index,
     order: Index,
     columns: Index,
     cells: Index,
     rules: Floats,
+    keys: Index,
     logs: Floats,
     x: Floats,
     codes: Codes,
@@ -126,6 +133,7 @@ def rows_predict_then_update(
     kind: int,
     grace: float,
     watched: bool,
+    room: int,
     first: int,
     ripe: Index,
     out: Floats,
@@ -133,17 +141,18 @@ def rows_predict_then_update(
     """Row by row from `first`: predict as `predict_rows` would, then learn; with `out` empty, only learn.
 
     A leaf is ripe for a look at its merits after `grace` weight since the last one, if it has more than one class.
-    Stops after a row that makes it split (if `watched`, that makes it ripe): ripe[0] is that leaf, else -1. Returns the
-    number of the next row.
+    It is split by `split_leaf` if that can, with at most `room` slots. Stops after a row that makes a leaf split which
+    that cannot (if `watched`, that makes it ripe): ripe[0] is that leaf, else -1. Returns the number of the next row.
 
     weight : float64[m, K], in/out; track : float64[m, 4], in/out, weight since the last attempt, in the statistics,
     weight that the majority and that naive Bayes got right; moments : float64[S, 5, K, p], in/out
     counts : float64[S, cells, K], in/out; present : float64[S, q, K], in/out; tables : float64[S, 3, K, p], in/out
     bounds : float64[S, 3, p], in/out; above : float64[S, cells, K], in/out; below : float64[S, q, K], in/out
-    known : bool[S, cells], in/out; seen : int64[S, q], in/out; nodes : int64[m, 8], in; cuts : float64[m], in
-    branches : int64[b], in; declared : int64[q], in; offsets : int64[q + 1], in; order : int64[K], in
-    columns : int64[p + q], in; cells : int64[cells], in, like `order` canonical; rules : float64[7], in
-    logs : float64[l], in; x : float64[n, p], in; codes : int32[n, q], in; y : int32[n], in; w : float64[n], in
+    known : bool[S, cells], in/out; seen : int64[S, q], in/out; nodes : int64[m, 8], in/out; cuts : float64[m], in/out
+    branches : int64[b], in/out; used : int64[2], in/out; declared : int64[q], in; offsets : int64[q + 1], in
+    order : int64[K], in; columns : int64[p + q], in; cells : int64[cells], in, like `order` canonical
+    rules : float64[8], in; keys : int64[p + q] or int64[0], in, by which columns are drawn; logs : float64[l], in
+    x : float64[n, p], in; codes : int32[n, q], in; y : int32[n], in; w : float64[n], in
     ripe : int64[1], out; out : float64[n, K] or float64[0, K], out
     """
     k = weight.shape[1]
@@ -151,7 +160,7 @@ def rows_predict_then_update(
     prior = np.empty(k)
     score = np.empty(k)
     merit, cut, value = np.empty(len(columns)), np.empty(x.shape[1]), np.empty(codes.shape[1], np.int64)
-    freedom = np.empty(len(columns))
+    freedom, tried = np.empty(len(columns)), np.empty(len(columns), dtype=np.bool_)
     least, bits, several = rules[LEAST], rules[BITS] > 0.0, int(rules[BRANCHES])
     ripe[0] = -1
     for i in range(first, len(y)):
@@ -203,22 +212,29 @@ def rows_predict_then_update(
             # Most looks end without a split, and leaving the kernel costs more than the look. Python is left to look
             # (`watched`) where it must: at quantiles, and where memory decides which leaves have statistics.
             if classes > 1 and not watched:
+                draw_columns(keys, leaf, track[leaf, OWN], moments[s], counts[s], present[s], offsets, tried)
                 numeric_merits(
                     moments[s],
                     track[leaf, OWN],
                     int(rules[CANDIDATES]),
                     least,
                     bits,
+                    tried[: x.shape[1]],
                     merit[: x.shape[1]],
                     cut,
                     freedom[: x.shape[1]],
                 )
                 nominal_merits(
                     counts[s], present[s], offsets, cells, order, track[leaf, OWN], least, bits, several,
-                    merit[x.shape[1] :], value, freedom[x.shape[1] :],
+                    tried[x.shape[1] :], merit[x.shape[1] :], value, freedom[x.shape[1] :],
                 )  # fmt: skip
                 found = worth_splitting(merit, freedom, columns, weight[leaf], track[leaf, OWN], rules)
-                classes = 2 if found >= 0 else 0
+                if found < 0 or split_leaf(
+                    weight, track, moments, counts, present, tables, bounds, above, below, known, seen,
+                    nodes, cuts, branches, used, declared, offsets, cells, rules, logs,
+                    leaf, found, cut, value, room,
+                ):  # fmt: skip
+                    continue
             if (
                 classes > 1
             ):  # the next row must meet the tree after the split, or bits would depend on the blocks

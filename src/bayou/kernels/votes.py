@@ -87,6 +87,25 @@ def running_weights(record: Floats, joint: Floats, y: Codes, w: Floats, order: I
 
 
 @kernel
+def faded_weights(
+    record: Floats, joint: Floats, y: Codes, w: Floats, order: Index, fade: float, out: Floats
+) -> None:
+    """out[i, m] = the fourth power of how often each member was right lately, as it stood before the row.
+
+    The record of a member is moved towards 1 by each row that it gets right, towards 0 by each that it does not.
+    record : float64[M], in/out; joint : float64[M, n, K], in; y : int32[n], in; w : float64[n], in
+    order : int64[K], in; out : float64[n, M], out
+    """
+    for i in range(len(y)):
+        for m in range(len(record)):
+            square = record[m] * record[m]
+            out[i, m] = square * square
+            if y[i] >= 0 and w[i] > 0.0:
+                right = 1.0 if choice(joint[m, i], order) == y[i] else 0.0
+                record[m] = fade * record[m] + (1.0 - fade) * right
+
+
+@kernel
 def squared_errors(joint: Floats, y: Codes, w: Floats) -> float:
     """Weighted sum of (1 - p(own class))^2.
 

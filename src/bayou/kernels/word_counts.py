@@ -6,7 +6,7 @@ with column totals T and V words (those seen, or the declared number if larger):
 
 multinomial   sum count * (log(n_c + a) - log(T_c + a V))
 complement    minus the same with the counts of all other classes
-Bernoulli     present: log(n_c + a), absent: log(N_c - n_c + a), each - log(N_c + 2 a); n counts documents
+Bernoulli     present: log(n_c + a), absent: log(N_c - n_c + a), each - log(N_c + 2 a), where n counts documents
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from __future__ import annotations
 import numpy as np
 
 from bayou.block import Codes, Floats, Index
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.value_counts import cached_log, cell_seen, log_or_floor
+
+EXACT = float(1 << 53)  # integers below it add up exactly
 
 
 @kernel
@@ -87,18 +89,37 @@ def complement_table(table: Floats, counts: Floats, total: Floats, size: float, 
     table : float64[V, K], out; counts : float64[V, K], in; total : float64[K], in
     """
     k = len(total)
-    below = np.empty(k)
+    below, rest = np.empty(k), np.empty(k)
     for c in range(k):
         below[c] = log_or_floor(others(total, c) + alpha * size)
     for v in range(counts.shape[0]):
         if cell_seen(counts, v):
+            in_others(rest, counts[v])
             for c in range(k):
-                table[v, c] = below[c] - log_or_floor(others(counts[v], c) + alpha)
+                table[v, c] = below[c] - log_or_floor(rest[c] + alpha)
         else:
             table[v] = 0.0
 
 
-@kernel
+@inner_kernel
+def in_others(rest: Floats, counts: Floats) -> None:
+    """rest[c] = the sum over all classes but c, in order. Integers add up to the same bits in any order.
+
+    rest : float64[K], out; counts : float64[K], in
+    """
+    total, whole = 0.0, True
+    for c in range(len(counts)):
+        total += counts[c]
+        whole = whole and counts[c] == np.floor(counts[c])
+    if whole and total < EXACT:
+        for c in range(len(counts)):
+            rest[c] = total - counts[c]
+    else:
+        for c in range(len(counts)):
+            rest[c] = others(counts, c)
+
+
+@inner_kernel
 def others(counts: Floats, c: int) -> float:
     """Sum over all classes but c, in order.
 
@@ -109,30 +130,6 @@ def others(counts: Floats, c: int) -> float:
         if b != c:
             total += counts[b]
     return total
-
-
-@kernel
-def bernoulli_table(
-    table: Floats, base: Floats, counts: Floats, total: Floats, unseen: float, alpha: float
-) -> None:
-    """base[c] = sum_v log(1 - p_vc); table[v, c] = log p - log(1 - p): a document costs only its own words.
-
-    `unseen` words are declared but never seen; they are absent from every document.
-    table : float64[V, K], out; base : float64[K], out; counts : float64[V, K], in; total : float64[K], in
-    """
-    k = len(total)
-    below = np.empty(k)
-    for c in range(k):
-        below[c] = log_or_floor(total[c] + 2.0 * alpha)
-        base[c] = unseen * (log_or_floor(total[c] + alpha) - below[c]) if unseen > 0.0 else 0.0
-    for v in range(counts.shape[0]):
-        if cell_seen(counts, v):
-            for c in range(k):
-                absent = log_or_floor(total[c] - counts[v, c] + alpha)
-                base[c] += absent - below[c]
-                table[v, c] = log_or_floor(counts[v, c] + alpha) - absent
-        else:
-            table[v] = 0.0
 
 
 @kernel
@@ -216,4 +213,64 @@ def multinomial_predict_then_update(
         row = indptr[i : i + 2]
         size = max(float(seen[0]), declared)
         add_multinomial(out[i : i + 1], counts, total, row, ids, amounts, logs, size, alpha)
+        count_words(counts, total, seen, row, ids, amounts, y[i : i + 1], w[i : i + 1], 1.0, False)
+
+
+@kernel
+def add_complement(
+    out: Floats,
+    counts: Floats,
+    total: Floats,
+    indptr: Index,
+    ids: Codes,
+    amounts: Floats,
+    logs: Floats,
+    size: float,
+    alpha: float,
+) -> None:
+    """The complement reading, each logarithm taken where it is needed: for few rows.
+
+    out : float64[n, K], in/out; counts : float64[V, K], in; total : float64[K], in
+    indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in; logs : float64[m], in, log of integers
+    """
+    k = out.shape[1]
+    score, below, rest = np.empty(k), np.empty(k), np.empty(k)
+    for c in range(k):
+        below[c] = cached_log(others(total, c) + alpha * size, logs)
+    for i in range(out.shape[0]):
+        score[:] = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            if cell_seen(counts, ids[e]):
+                in_others(rest, counts[ids[e]])
+                for c in range(k):
+                    score[c] += amounts[e] * (below[c] - cached_log(rest[c] + alpha, logs))
+        for c in range(k):
+            out[i, c] += score[c]
+
+
+@kernel
+def complement_predict_then_update(
+    counts: Floats,
+    total: Floats,
+    seen: Index,
+    out: Floats,
+    indptr: Index,
+    ids: Codes,
+    amounts: Floats,
+    y: Codes,
+    w: Floats,
+    logs: Floats,
+    declared: float,
+    alpha: float,
+) -> None:
+    """Row by row: add the complement log-probability as it stood before the row, then count the row.
+
+    counts : float64[V, K], in/out; total : float64[K], in/out; seen : int64[1], in/out; out : float64[n, K], in/out
+    indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in; y : int32[n], in; w : float64[n], in
+    logs : float64[m], in, log of integers
+    """
+    for i in range(len(y)):
+        row = indptr[i : i + 2]
+        size = max(float(seen[0]), declared)
+        add_complement(out[i : i + 1], counts, total, row, ids, amounts, logs, size, alpha)
         count_words(counts, total, seen, row, ids, amounts, y[i : i + 1], w[i : i + 1], 1.0, False)

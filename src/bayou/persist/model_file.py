@@ -109,7 +109,7 @@ def read_file(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> bytes
 
 
 def _check_names(arrays: Arrays, begun: bool) -> None:
-    known = {*labels.NAMES, *(schema_file.NAMES if begun else ())}
+    known = {*labels.NAMES, *((*schema_file.NAMES, schema_file.NOTES) if begun else ())}
     for name in arrays:
         if name not in known and not name.startswith(PREFIX) and not (begun and name.startswith(STATE)):
             raise ModelFileError(f"array {name!r} does not belong into a model file")

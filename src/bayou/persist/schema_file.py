@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from bayou.errors import ModelFileError
 from bayou.persist.container import Arrays
 from bayou.persist.document import DocumentReader, DocumentWriter
-from bayou.schema import Declared, Kind, Label, Schema, Vocabulary
+from bayou.schema import Declared, HashedVocabulary, Kind, Label, Schema, Vocabulary
+from bayou.vocabulary import LONGEST_NAME, NAMED
 
 NAMES = ("schema.kinds", "schema.vocabularies")
+NOTES = "schema.notes"  # only where words are hashed
 KINDS = (Kind.NUMERIC, Kind.NOMINAL, Kind.TEXT, Kind.NUMERIC)
 DATES = 3  # the second code of numeric columns
 MAX_DECLARED = 1 << 48
@@ -24,19 +26,27 @@ def write_schema(schema: Schema, writer: DocumentWriter) -> tuple[dict[str, Any]
 
     schema.kinds : uint8[d], in order of arrival, 3 for numeric columns that are seconds of dates;
     schema.vocabularies : int64[1 + q + t, 2], the classes first: how many entries are declared, and whether the
-    "other" cell is in use.
+    "other" cell is in use. Where words are hashed, their list has the names that are remembered, and
+    schema.notes : int64[m, 2] the bucket and the tally of each, column by column.
     """
     columns = list(schema.place)
     vocabularies = [schema.classes, *(schema.vocabularies[c] for c in columns if c in schema.vocabularies)]
     first = writer.labels.add(columns)
+    notes: list[tuple[int, int]] = []
     for vocabulary in vocabularies:
-        writer.labels.add(vocabulary.values)
+        if isinstance(vocabulary, HashedVocabulary):
+            writer.labels.add([name for name, _ in vocabulary.tallies.values()])
+            notes += [(code, tally) for code, (_, tally) in vocabulary.tallies.items()]
+        else:
+            writer.labels.add(vocabulary.values)
+    hashed = any(isinstance(vocabulary, HashedVocabulary) for vocabulary in vocabularies)
     document = {"declared": writer.value(schema.declared), "closed": schema.closed, "lists": first}
     return document, {
         "schema.kinds": np.array([_code(schema, name) for name in columns], dtype=np.uint8),
         "schema.vocabularies": np.array(
             [[v.declared, int(v.overflowed)] for v in vocabularies], dtype=np.int64
         ).reshape(-1, 2),
+        **({NOTES: np.array(notes, dtype=np.int64).reshape(-1, 2)} if hashed else {}),
     }
 
 
@@ -60,19 +70,53 @@ def read_schema(document: object, arrays: Arrays, reader: DocumentReader) -> Sch
     schema.dates |= declared_dates
     schema.classes = _vocabulary(reader.labels.read(first + 1), declared.max_classes, sizes[0], "the classes")
     number = first + 2
+    notes = _Notes(arrays)
     for name, code in zip(columns, kinds, strict=True):
         kind = KINDS[code]
         schema.add_column(name, kind)
         if code == DATES:
             schema.dates.add(name)
-        if kind is not Kind.NUMERIC:
+        if isinstance(known := schema.vocabularies.get(name), HashedVocabulary):
+            notes.read(known, reader.labels.read(number), sizes[number - first - 1], f"column {name!r}")
+            number += 1
+        elif kind is not Kind.NUMERIC:
             limit = schema.vocabularies[name].limit
             entry = sizes[number - first - 1]
             schema.vocabularies[name] = _vocabulary(
                 reader.labels.read(number), limit, entry, f"column {name!r}"
             )
             number += 1
+    notes.check_used()
     return schema
+
+
+class _Notes:
+    """The names of hashed words that a file holds, column after column."""
+
+    def __init__(self, arrays: Arrays) -> None:
+        table = arrays.get(NOTES)
+        if table is not None and (table.dtype != np.int64 or table.ndim != 2 or table.shape[1] != 2):
+            raise ModelFileError(f"{NOTES} must be int64[m, 2]")
+        self._rows: list[list[int]] = [] if table is None else table.tolist()
+        self._found, self._used = table is not None, False
+
+    def read(self, vocabulary: HashedVocabulary, names: list[Label], entry: list[int], what: str) -> None:
+        """The names of one column, each with a bucket of its own and a tally."""
+        rows, self._rows = self._rows[: len(names)], self._rows[len(names) :]
+        self._used = True
+        if not self._found or entry != [0, 0] or len(names) > NAMED or len(rows) != len(names):
+            raise ModelFileError(f"{what}: {len(names):,} names of hashed words do not fit {NOTES}")
+        for (code, tally), name in zip(rows, names, strict=True):
+            if not 0 <= code < vocabulary.size or code in vocabulary.tallies or not 0 < tally < 1 << 53:
+                raise ModelFileError(f"{what}: a name belongs to no bucket, or to one that has another")
+            if not isinstance(name, str) or len(name) > LONGEST_NAME:
+                raise ModelFileError(f"{what}: {repr(name)[:80]} is no name of a word")
+            vocabulary.tallies[code] = (name, tally)
+
+    def check_used(self) -> None:
+        """Refuse names that no column asked for."""
+        if self._rows or self._found != self._used:
+            raise ModelFileError(f"{NOTES} belongs to no column of hashed words")
 
 
 def _code(schema: Schema, name: str) -> int:

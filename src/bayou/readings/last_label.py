@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayou.block import Block, Floats
+from bayou.errors import UnsupportedError
 from bayou.kernels.last_label import last_label_predict_then_update
 from bayou.readings.live import LiveReader
+from bayou.scorer import Node
 from bayou.summaries.last_label import LastLabel
 
 
@@ -18,6 +20,12 @@ class Persistence(LiveReader[LastLabel]):
 
     def add_log_prob(self, summary: LastLabel, block: Block, out: Floats) -> None:
         out[:, np.arange(out.shape[1]) != summary.last[0]] += -np.inf
+
+    def scorer_columns(self, summary: LastLabel) -> list[Node]:
+        raise UnsupportedError(
+            "cannot be exported: NoChange repeats the last label of its stream, which a row by itself does not have; "
+            "export a model without it"
+        )
 
     def predict_then_update(self, summary: LastLabel, block: Block, out: Floats) -> None:
         last_label_predict_then_update(summary.last, out, block.y, block.w)

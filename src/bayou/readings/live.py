@@ -78,7 +78,10 @@ class LiveReader(Generic[S]):
 
     def draw(self, summary: S, block: Block, rng: np.random.Generator) -> None:
         """Fill this reader's columns of a block with values drawn for its rows' classes."""
-        raise UnsupportedError(f"cannot sample: {type(self).__name__} does not say how its columns are drawn")
+        raise UnsupportedError(
+            f"cannot sample: {type(self).__name__} does not say how its columns are drawn; NaiveBayes, taught the "
+            "same rows, can"
+        )
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from bayou.kernels.splits import (
     cell_merits,
     divide,
     divide_cells,
+    draw_columns,
     nominal_merits,
     numeric_merits,
     read_scales,
@@ -33,6 +34,7 @@ from bayou.readings.partition import Discretiser
 from bayou.recipe import Recipe
 
 Cells = tuple[Index, Floats, Floats]  # of numeric columns, end to end: offsets, largest values, class counts
+EVERY: Index = np.zeros(0, dtype=np.int64)  # instead of keys by which columns are drawn: all are tried
 
 
 def hoeffding_bound(merit_range: float, delta: float, n: float) -> float:
@@ -118,7 +120,9 @@ class SplitRule(Recipe):
         """What kernels need to know, in their order."""
         tested = isinstance(self, GTest)
         groups = (GROUPS if tested else ONE_AGAINST_REST) if self.binary else EACH_VALUE
-        return np.array([delta, tie, self.min_branch, self.candidates, self.bits, groups, tested])
+        return np.array(
+            [delta, tie, self.min_branch, self.candidates, self.bits, groups, tested, self.inherit]
+        )
 
     def read_cells(self, cells: Cells, rows: float, merits: Merits) -> None:
         """Put the merits of numeric columns in, read off cells instead of moments."""
@@ -305,14 +309,21 @@ def merits_of(
     classes: Index,
     rows: float,
     rules: Floats,
+    keys: Index = EVERY,
+    leaf: int = 0,
 ) -> Merits:
-    """Merits of all columns of a leaf that has seen `rows` weight; `order` ranks the cells, `classes` the classes."""
+    """Merits of the columns of a leaf that has seen `rows` weight; `order` ranks the cells, `classes` the classes.
+
+    With `keys` of the columns, merits of some that are drawn for this look at the leaf; else of all.
+    """
     p, q = moments.shape[2], len(present)
     merits = Merits(np.empty(p + q), np.empty(p), np.empty(q, dtype=np.int64), np.empty(p + q))
     least, bits = float(rules[LEAST]), bool(rules[BITS])
+    tried = np.empty(p + q, dtype=np.bool_)
+    draw_columns(keys, leaf, rows, moments, counts, present, offsets, tried)
     numeric_merits(
-        moments, rows, int(rules[CANDIDATES]), least, bits, merits.merit[:p], merits.cut, merits.freedom[:p]
-    )
+        moments, rows, int(rules[CANDIDATES]), least, bits, tried[:p], merits.merit[:p], merits.cut, merits.freedom[:p]
+    )  # fmt: skip
     nominal_merits(
         counts,
         present,
@@ -323,6 +334,7 @@ def merits_of(
         least,
         bits,
         int(rules[BRANCHES]),
+        tried[p:],
         merits.merit[p:],
         merits.value,
         merits.freedom[p:],

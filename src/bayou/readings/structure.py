@@ -17,6 +17,7 @@ from bayou.summaries.joint_counts import JointCounts
 SCORES = ("loglik", "aic", "mdl", "bayes")
 INTERPOLATE = 0.25  # of the class alone in a tree of few rows, at most
 _DIGITS = 10  # differences beyond are rounding, and would make ties depend on the order of storage
+_MOST = 1e200  # nats per row
 
 
 class StructureSearch(Protocol):
@@ -123,8 +124,7 @@ class SpanningTree:
         m = len(order)
         if m == 0:
             return self.network(summary, parents)
-        # Counts of a file may be so far apart that their information overflows: then it orders no columns.
-        weight = np.nan_to_num(rounded(information(summary))[np.ix_(order, order)])
+        weight = rounded(information(summary))[np.ix_(order, order)]
         best, link = weight[0].copy(), np.zeros(m, dtype=np.int64)
         outside = np.ones(m, dtype=bool)
         outside[0] = False
@@ -142,7 +142,7 @@ class SpanningTree:
 
     def gains_per_row(self, summary: JointCounts) -> Floats:
         """I(X_i; X_j | C)."""
-        return np.nan_to_num(information(summary))
+        return information(summary)
 
 
 @dataclass(frozen=True)
@@ -175,8 +175,7 @@ class GreedyForest:
 
     def gains_per_row(self, summary: JointCounts) -> Floats:
         """The gains, divided by the number of rows."""
-        total = class_total(summary.classes)
-        return np.nan_to_num(self.gains(summary) / total) if total > 0 else self.gains(summary)
+        return per_row(self.gains(summary), class_total(summary.classes))
 
     def network(self, summary: JointCounts, parents: Index) -> ParentSetTable:
         """Every column with its parent."""
@@ -230,8 +229,18 @@ def information(summary: JointCounts) -> Floats:
     """[m, m], I(X_i; X_j | C) in nats, over all rows: rows without one of the two tell nothing."""
     out = np.zeros((len(summary.sizes),) * 2)
     conditional_information(out, summary.pairs, summary.layout)
-    total = class_total(summary.classes)
-    return out / total if total > 0 else out
+    return per_row(out, class_total(summary.classes))
+
+
+def per_row(sums: Floats, rows: float) -> Floats:
+    """Means over the rows, within 1e200, which no sum of them leaves; sums as they are where there is no row.
+
+    A file may hold next to no rows of any class, and rounding may leave as little of rows that were taken out.
+    """
+    if rows <= 0:
+        return sums
+    with np.errstate(over="ignore"):
+        return np.clip(sums / rows, -_MOST, _MOST)
 
 
 def rounded(values: Floats) -> Floats:

@@ -8,6 +8,8 @@ import numpy as np
 
 from bayou.block import Floats
 from bayou.kernels.outcomes import EDGES
+from bayou.readings.ranking import Ranking, ranking
+from bayou.summaries.first_scores import FirstScores
 from bayou.summaries.outcomes import Losses
 
 
@@ -16,7 +18,8 @@ class ThresholdTable:
     """One line per threshold t on P(class): the rows with P >= t are called positive.
 
     Read off 256 cells of log-odds between -16 and 16, so memory is bounded; thresholds lie on cell edges, 0.5 among
-    them. `threshold[0]` is 0 (everything positive), the last line is 1 and above (nothing positive).
+    them. `threshold[0]` is 0 (everything positive), the last line is 1 and above (nothing positive). Both areas are
+    exact while all rows are at hand one by one (`ranking`: the first 5,000), and read off the cells from then on.
 
     Examples
     --------
@@ -33,6 +36,7 @@ class ThresholdTable:
     false_positive: Floats
     positives: float
     negatives: float
+    ranking: Ranking | None = None
 
     @property
     def recall(self) -> Floats:
@@ -60,17 +64,21 @@ class ThresholdTable:
 
     @property
     def auc(self) -> float:
-        """Area under the ROC curve; ties inside a cell count half."""
+        """Area under the ROC curve; ties, once there are many rows those inside a cell, count half."""
+        if self.ranking is not None:
+            return self.ranking.auc
         x, y = self.false_positive_rate[::-1], self.recall[::-1]
         return float(np.sum(np.diff(x) * (y[1:] + y[:-1])) / 2)
 
     @property
     def average_precision(self) -> float:
-        """Mean precision at the rows of the class, those of a cell in random order, as `auc` takes them.
+        """Mean precision at the rows of the class; ties, later those of a cell, stand in random order as for `auc`.
 
-        Within .004 of the mean over rows where scores differ and thousands of rows are in (.03 with a few hundred).
-        Rows whose scores are equal are taken in random order too; scikit-learn takes the last precision of each tie.
+        Up to 5,000 rows it is exact, later within .004 where scores differ. (scikit-learn takes the last precision of
+        each tie, which is lower.)
         """
+        if self.ranking is not None:
+            return self.ranking.average_precision
         right, called = self.true_positive[::-1], (self.true_positive + self.false_positive)[::-1]
         gained, more = np.diff(right), np.diff(called)
         held = gained > 0
@@ -101,8 +109,8 @@ class ThresholdTable:
         return [dict(zip(names, line, strict=True)) for line in zip(*columns, strict=True)]
 
 
-def threshold_table(losses: Losses, code: int) -> ThresholdTable:
-    """The table of one class, by its code."""
+def threshold_table(losses: Losses, code: int, first: FirstScores | None = None) -> ThresholdTable:
+    """The table of one class, by its code; areas are exact where the rows themselves are given."""
     negative, positive = losses.scores[code].T
     return ThresholdTable(
         np.append(EDGES[:-1], 1.0),
@@ -110,6 +118,7 @@ def threshold_table(losses: Losses, code: int) -> ThresholdTable:
         np.append(np.cumsum(negative[::-1])[::-1], 0.0),
         float(positive.sum()),
         float(negative.sum()),
+        None if first is None else ranking(first, code),
     )
 
 

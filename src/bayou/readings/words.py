@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Real
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +13,13 @@ from numpy.typing import NDArray
 from bayou import scorer
 from bayou.block import Block, Floats, Words
 from bayou.errors import SchemaError
-from bayou.kernels.class_counts import add_vector
+from bayou.kernels.absent_words import bernoulli_predict_then_update, bernoulli_table
+from bayou.kernels.class_counts import add_vector, count_classes
 from bayou.kernels.word_counts import (
+    add_complement,
     add_multinomial,
     add_words,
-    bernoulli_table,
+    complement_predict_then_update,
     complement_table,
     multinomial_predict_then_update,
     multinomial_table,
@@ -41,6 +44,9 @@ class _Documents(LiveReader[WordCounts]):
 
     alpha: float = 1.0
     binary = False
+    # kernels: for few rows (None where a table is always needed), and for rows that are learned one by one
+    _few: ClassVar[Callable[..., None] | None] = None
+    _rows: ClassVar[Callable[..., None]]
 
     def __post_init__(self) -> None:
         if not isinstance(self.alpha, Real) or not 0.0 <= self.alpha < np.inf:
@@ -58,11 +64,52 @@ class _Documents(LiveReader[WordCounts]):
             tables = kept(summary.mark)[self] = [self.table(text) for text in summary.texts]
         return tables
 
+    def _wants_table(self, summary: WordCounts, block: Block) -> bool:
+        """Whether a table of all words pays: it is there already, or the documents have more words than it."""
+        if self._few is None or self in kept(summary.mark):
+            return True
+        return sum(len(words.ids) for words in block.words) >= sum(text.size for text in summary.texts)
+
     def add_log_prob(self, summary: WordCounts, block: Block, out: Floats) -> None:
         if not summary.texts:
             return
+        if not self._wants_table(summary, block):
+            for text, words in zip(summary.texts, block.words, strict=True):
+                self._add_few(text, words, out)
+            return
         for (table, base), words in zip(self.tables(summary), block.words, strict=True):
             self._add(words, table, base, out)
+
+    def _add_few(self, text: TextCounts, words: Words, out: Floats) -> None:
+        few = type(self)._few
+        assert few is not None
+        few(
+            out, text.counts, text.total, words.indptr, words.ids, words.counts,
+            integer_logs(1), float(text.width), self.alpha,
+        )  # fmt: skip
+
+    def predict_then_update(self, summary: WordCounts, block: Block, out: Floats) -> None:
+        self._begin_rows(summary, block)
+        for text, words in zip(summary.texts, block.words, strict=True):
+            self._predict_then_update(text, words, block, out)
+
+    def terms_then_update(self, summary: WordCounts, block: Block, units: Floats) -> Floats:
+        self._begin_rows(summary, block)
+        return _by_column(
+            summary, block, lambda text, words, out: self._predict_then_update(text, words, block, out)
+        )
+
+    def _begin_rows(self, summary: WordCounts, block: Block) -> None:
+        summary.mark = Mark()
+        if summary.binary:
+            count_classes(summary.documents, block.y, block.w, 1.0)
+
+    def _predict_then_update(self, text: TextCounts, words: Words, block: Block, out: Floats) -> None:
+        logs = integer_logs(int(text.total.max(initial=0.0)) + int(words.counts.sum()) + text.size + 2)
+        type(self)._rows(
+            text.counts, text.total, text.seen, out, words.indptr, words.ids, words.counts,
+            block.y, block.w, logs, float(text.declared), self.alpha,
+        )  # fmt: skip
 
     def _add(self, words: Words, table: Floats, base: Floats, out: Floats) -> None:
         def rows(lo: int, hi: int) -> None:
@@ -73,6 +120,8 @@ class _Documents(LiveReader[WordCounts]):
 
     def terms(self, summary: WordCounts, block: Block) -> Floats:
         """[n, t, K] log P(document | c), one term per text column."""
+        if summary.texts and not self._wants_table(summary, block):
+            return _by_column(summary, block, self._add_few)
         out = np.zeros((block.n, len(summary.texts), len(summary.texts[0].total) if summary.texts else 0))
         for j, ((table, base), words) in enumerate(zip(self.tables(summary), block.words, strict=True)):
             column = np.zeros((block.n, out.shape[2]))
@@ -101,6 +150,8 @@ class _Documents(LiveReader[WordCounts]):
 class Multinomial(_Documents):
     """log P(document | c) = sum of count * (log(n_c + a) - log(T_c + a V))."""
 
+    _few, _rows = add_multinomial, multinomial_predict_then_update
+
     def table(self, text: TextCounts) -> tuple[Floats, Floats]:
         table = np.empty_like(text.counts)
         multinomial_table(table, text.counts, text.total, float(text.width), self.alpha)
@@ -118,48 +169,6 @@ class Multinomial(_Documents):
             drawn.append(words_of(rng.multinomial(20, w / w.sum()) for w in weight.T[block.y]))
         block.words = tuple(drawn)
 
-    def _wants_table(self, summary: WordCounts, block: Block) -> bool:
-        """Whether a table of all words pays: it is there already, or the documents have more words than it."""
-        if self in kept(summary.mark):
-            return True
-        return sum(len(words.ids) for words in block.words) >= sum(text.size for text in summary.texts)
-
-    def add_log_prob(self, summary: WordCounts, block: Block, out: Floats) -> None:
-        if self._wants_table(summary, block):
-            super().add_log_prob(summary, block, out)
-            return
-        for text, words in zip(summary.texts, block.words, strict=True):
-            self._add_few(text, words, out)
-
-    def _add_few(self, text: TextCounts, words: Words, out: Floats) -> None:
-        add_multinomial(
-            out, text.counts, text.total, words.indptr, words.ids, words.counts,
-            integer_logs(1), float(text.width), self.alpha,
-        )  # fmt: skip
-
-    def terms(self, summary: WordCounts, block: Block) -> Floats:
-        if self._wants_table(summary, block):
-            return super().terms(summary, block)
-        return _by_column(summary, block, self._add_few)
-
-    def predict_then_update(self, summary: WordCounts, block: Block, out: Floats) -> None:
-        summary.mark = Mark()
-        for text, words in zip(summary.texts, block.words, strict=True):
-            self._predict_then_update(text, words, block, out)
-
-    def _predict_then_update(self, text: TextCounts, words: Words, block: Block, out: Floats) -> None:
-        logs = integer_logs(int(text.total.max(initial=0.0)) + int(words.counts.sum()) + text.size + 2)
-        multinomial_predict_then_update(
-            text.counts, text.total, text.seen, out, words.indptr, words.ids, words.counts,
-            block.y, block.w, logs, float(text.declared), self.alpha,
-        )  # fmt: skip
-
-    def terms_then_update(self, summary: WordCounts, block: Block, units: Floats) -> Floats:
-        summary.mark = Mark()
-        return _by_column(
-            summary, block, lambda text, words, out: self._predict_then_update(text, words, block, out)
-        )
-
     def odds(self, summary: WordCounts, dichotomies: Dichotomies) -> Odds:
         return WordOdds(
             [
@@ -174,6 +183,8 @@ class Multinomial(_Documents):
 @dataclass(frozen=True)
 class Complement(_Documents):
     """-log P(document | all classes but c): the same counts, classes regrouped to their complements."""
+
+    _few, _rows = add_complement, complement_predict_then_update
 
     def table(self, text: TextCounts) -> tuple[Floats, Floats]:
         table = np.empty_like(text.counts)
@@ -190,11 +201,11 @@ class Bernoulli(_Documents):
     """Every word of the vocabulary counts, present or absent; the absent ones are summed beforehand."""
 
     binary = True
+    _rows = bernoulli_predict_then_update
 
     def table(self, text: TextCounts) -> tuple[Floats, Floats]:
         table, base = np.empty_like(text.counts), np.empty_like(text.total)
-        unseen = float(text.width - text.seen[0])
-        bernoulli_table(table, base, text.counts, text.total, unseen, self.alpha)
+        bernoulli_table(table, base, text.counts, text.total, integer_logs(1), float(text.width), self.alpha)
         return table, base
 
     def draw(self, summary: WordCounts, block: Block, rng: np.random.Generator) -> None:

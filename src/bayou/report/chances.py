@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from bayou.plain_text import number, percent, shortened
+from bayou.readings.metrics import Calibration
 from bayou.readings.thresholds import ThresholdTable
 from bayou.report.drawing import Chart, beside, colour, figure, legend
 from bayou.report.evaluations import Finding
@@ -153,8 +154,12 @@ def _choices(tables: dict[Label, ThresholdTable], fold_up: bool) -> Safe:
 
 
 def reliability(result: Finding) -> Safe:
+    """Confidence against accuracy of one model."""
+    return reliability_diagram(result.calibration)
+
+
+def reliability_diagram(found: Calibration) -> Safe:
     """Confidence against accuracy: on the diagonal, confidence can be trusted."""
-    found = result.calibration
     if len(found.weight) == 0:
         return Safe("")
     description = ", ".join(

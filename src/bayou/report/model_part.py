@@ -8,6 +8,7 @@ from bayou.inspection.attributes import Attribute, attributes_of, class_labels
 from bayou.inspection.model_contents import ModelContents
 from bayou.inspection.words import word_tables
 from bayou.report.columns import PICTURED, SHOWN, attribute_cards, entropy_note
+from bayou.report.forests import forest_of, forest_picture
 from bayou.report.markup import Safe, join, tag
 from bayou.report.probabilities import Part, by_model
 from bayou.report.structure import dependence, parents_of
@@ -23,10 +24,11 @@ def attributes_and_labels(inside: ModelContents) -> tuple[list[Attribute], list[
 
 
 def model_parts(shown: Mapping[str, ModelContents]) -> Iterator[Part]:
-    """Attributes, words, structure, trees and weights of the models that have them."""
+    """Attributes, words, structure, forests, trees and weights of the models that have them."""
     attributes: dict[str, Safe] = {}
     words: dict[str, Safe] = {}
     graphs: dict[str, Safe] = {}
+    forests: dict[str, Safe] = {}
     trees: dict[str, Safe] = {}
     weights: dict[str, Safe] = {}
     for i, (name, inside) in enumerate(shown.items()):
@@ -46,6 +48,9 @@ def model_parts(shown: Mapping[str, ModelContents]) -> Iterator[Part]:
         parents = parents_of(inside)
         if parents is not None:
             graphs[name] = join((note, dependence(parents)))
+        forest = forest_of(inside)
+        if forest is not None:
+            forests[name] = join((note, forest_picture(forest, inside)))
         tree = tree_of(inside)
         if tree is not None:
             trees[name] = join((note, tree_picture(tree)))
@@ -56,6 +61,7 @@ def model_parts(shown: Mapping[str, ModelContents]) -> Iterator[Part]:
         ("attributes", "What each attribute says", attributes),
         ("words", "Words", words),
         ("structure", "Dependences between attributes", graphs),
+        ("forests", "Forests", forests),
         ("trees", "Trees", trees),
         ("weights", "Weights", weights),
     ):

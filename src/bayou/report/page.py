@@ -75,7 +75,11 @@ def report_html(
     (True, True)
     """
     known, background = dict(models or {}), background or Background()
-    sections = [s for s in _sections(found, known, background) if s.content]
+    return page_html(background, [s for s in _sections(found, known, background) if s.content])
+
+
+def page_html(background: Background, sections: Sequence[Section]) -> str:
+    """A page of sections, with a list of them."""
     links = [tag("li", tag("a", s.short, href=f"#{s.key}")) for s in sections]
     head = join(
         (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Protocol, Self
 
@@ -14,6 +15,7 @@ from bayou.streams import limits
 from bayou.streams.policy import Chunk
 from bayou.streams.rejects import Rejects
 from bayou.streams.source import ColumnType, DocumentTermMatrix, Rows
+from bayou.threads import in_background
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,22 @@ class Feed(Protocol):
     def close(self) -> None: ...
 
 
+@dataclass(frozen=True)
+class _Loaded:
+    """A chunk or the fault in its stead, what was done before and behind it, and the place behind it."""
+
+    chunk: Chunk | None
+    fault: DataError | None
+    before: float
+    behind: float | None
+    place: int
+
+
 class ChunkedSource:
     """A source that parses chunk by chunk and hands out slices.
+
+    While the rows of a chunk are worked on, the next one is parsed in another thread, where the length of the stream is
+    known: a pipe is only read when somebody wants to have its rows.
 
     A position is the place of the current chunk, the records and rows before it, and how many of its rows
     were handed out. Rejects are counted when a row behind them is handed out, so that they, too, depend only
@@ -55,6 +71,8 @@ class ChunkedSource:
         self.vocabulary, self.rejects, self.identity = outline.vocabulary, rejects, feed.identity()
         self._feed = feed
         self._place, self._record, self._row = feed.place, 0, 0  # of the current chunk
+        self._next_place, self._behind = feed.place, feed.share()  # where it ends
+        self._ahead: Future[_Loaded] | None = None  # the next chunk, which another thread is parsing
         self._chunk: Chunk | None = None
         self._taken = 0
         self._counted_rejects = 0  # rejects of the chunk that are counted
@@ -107,13 +125,15 @@ class ChunkedSource:
             raise DataError(
                 "not a position of a stream", value=dict(position), remedy="pass what position() gave"
             )
+        self._forget_ahead()
         self._feed.seek(position["place"])
         self._place, self._record, self._row = (position[key] for key in known[:3])
         self._chunk, self._fault, self._counted_rejects = None, None, 0
         self._taken = position["taken"]
         if self._taken:
-            self._share = self._feed.share() or 0.0
-            self._chunk = self._load(self._record)
+            self._chunk = self._take_in(self._load_here(self._record))
+            if self._fault is not None:
+                raise self._fault
             if self._chunk is None or self._chunk.rows < self._taken:
                 self._chunk, self._taken = None, 0
                 raise DataError(
@@ -131,6 +151,7 @@ class ChunkedSource:
         A place is 0 (the first row), a row group times 2^32, or the first byte of a record; `at_record` says that it
         is known to be one, rather than that of a line, which in a file with quotes may begin inside a cell.
         """
+        self._forget_ahead()
         if start > 0:
             self._feed.seek(start)
             self._place, self._record, self._row = start, record, record
@@ -142,14 +163,17 @@ class ChunkedSource:
 
         What is parsed but not handed out is not done.
         """
-        behind = self._feed.share()
-        if self._chunk is None or behind is None or not self._chunk.rows:
+        if self._chunk is None:
+            return self._feed.share()
+        behind = self._behind
+        if behind is None or not self._chunk.rows:
             return behind
         before = min(self._share, behind)
         return before + (behind - before) * self._taken / self._chunk.rows
 
     def close(self) -> None:
         """Let go of the files."""
+        self._forget_ahead()
         self.rejects.close()
         self._feed.close()
 
@@ -183,15 +207,11 @@ class ChunkedSource:
                     self._fault = self._chunk.fault
                     return False
                 self._tell(None)
-                self._place, self._record = self._feed.place, self._record + self._chunk.records
+                self._place, self._record = self._next_place, self._record + self._chunk.records
                 self._row += self._chunk.rows
                 self._chunk, self._taken, self._counted_rejects = None, 0, 0
-            try:
-                self._share = self._feed.share() or 0.0
-                self._chunk = self._load(self._record)
-            except DataError as fault:
-                self._fault = fault
-                return False
+            ahead, self._ahead = self._ahead, None
+            self._chunk = self._take_in(ahead.result() if ahead else self._load_here(self._record))
             if self._chunk is None:
                 return False
             if self._row == 0 and self.target is not None and not self._asked:
@@ -199,7 +219,34 @@ class ChunkedSource:
                 if self._fault is not None:
                     self._chunk = None
                     return False
+            self._read_ahead(self._chunk)
         return True
+
+    def _load_here(self, record: int) -> _Loaded:
+        """Parse the chunk at the feed's place, whose first record is number `record`."""
+        before, chunk, fault = self._feed.share() or 0.0, None, None
+        try:
+            chunk = self._load(record)
+        except DataError as found:
+            fault = found
+        return _Loaded(chunk, fault, before, self._feed.share(), self._feed.place)
+
+    def _take_in(self, loaded: _Loaded) -> Chunk | None:
+        self._share, self._behind, self._next_place = loaded.before, loaded.behind, loaded.place
+        self._fault = loaded.fault
+        return loaded.chunk
+
+    def _read_ahead(self, chunk: Chunk) -> None:
+        """Begin with the chunk behind this one, unless there is none."""
+        if chunk.fault is None and self._behind is not None and self._behind < 1.0:
+            record = self._record + chunk.records
+            self._ahead = in_background(lambda: self._load_here(record))
+
+    def _forget_ahead(self) -> None:
+        """Wait for the other thread, so that nobody else uses the feed."""
+        if self._ahead is not None:
+            self._ahead.exception()
+            self._ahead = None
 
     def _rows(self, parts: Sequence[tuple[Chunk, int, int]], size: int) -> Rows:
         columns = {}

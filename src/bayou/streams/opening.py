@@ -27,7 +27,10 @@ _FORMATS = {
     ".ndjson": "jsonl",
     ".libsvm": "libsvm",
     ".svm": "libsvm",
+    ".mbox": "mbox",
+    ".eml": "eml",
 }
+MAIL = ("mbox", "maildir", "eml", "folders")  # one message after the other, each a row
 
 
 def open_stream(
@@ -49,7 +52,8 @@ def open_stream(
     ----------
     path
         `.csv .tsv .txt .arff .parquet .arrow .feather .ipc .jsonl .ndjson .libsvm`, each also packed as `.gz`
-        or `.zst`; "-" reads standard input, as CSV unless `format` says otherwise.
+        or `.zst`; "-" reads standard input, as CSV unless `format` says otherwise. Mail: `.mbox`, `.eml`, a Maildir,
+        or a folder of folders, whose names are the classes.
     target
         Name of the label. ARFF: the last attribute unless given. "": the stream has no label.
     nominal, numeric, text, date, ignore
@@ -61,7 +65,8 @@ def open_stream(
     dead_letters
         A file for the rows left out, one JSON object a line; what it held before is replaced.
     format
-        "csv", "tsv", "text" (label, tab, text), "arff", "parquet", "arrow", "jsonl" or "libsvm".
+        "csv", "tsv", "text" (label, tab, text), "arff", "parquet", "arrow", "jsonl", "libsvm", "mbox",
+        "maildir", "eml" or "folders".
 
     Returns
     -------
@@ -103,6 +108,10 @@ def open_stream(
             remedy="fetch it first, or pipe it into standard input: -",
         )
     chosen = format or format_of(name)
+    if chosen in MAIL:
+        from bayou.streams.mailboxes import MailSource
+
+        return MailSource(name, chosen, read_options)
     reader = ByteReader(name)
     try:
         if letters is not None and _same(letters, Path(name)):
@@ -126,6 +135,8 @@ def format_of(path: str) -> str:
     """The format a file's name tells."""
     if path == "-":
         return "csv"
+    if Path(path).is_dir():
+        return "maildir" if (Path(path) / "cur").is_dir() else "folders"
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] in (".gz", ".zst"):
         suffixes.pop()
@@ -161,4 +172,5 @@ def _opened(format: str, reader: ByteReader, read_options: ReadOptions) -> Sourc
         from bayou.streams.lines import lines_source
 
         return lines_source(reader, read_options, format)
-    raise OptionError("unknown format", value=format, remedy="csv tsv text arff parquet arrow jsonl libsvm")
+    known = " ".join(("csv tsv text arff parquet arrow jsonl libsvm", *MAIL))
+    raise OptionError("unknown format", value=format, remedy=known)

@@ -92,7 +92,7 @@ class Forest(DecayingSummary):
         """Compute where each value has its place, how many cuts a column has, and the ways through the trees."""
         self.packed = np.empty(len(self.attribute), dtype=np.int64)
         self.parent = np.empty(len(self.attribute), dtype=np.int32)
-        pack(self.packed, self.parent, self.attribute, self.threshold, self.left)
+        pack(self.packed, self.parent, self.attribute, self.threshold, self.left, len(self.cuts))
         self.used = np.count_nonzero(np.isfinite(self.cuts), axis=1)
         sizes = [int(codes.max(initial=-1)) + 1 for codes in self.values]
         self.offsets = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
@@ -180,7 +180,7 @@ class Forest(DecayingSummary):
         def read(cells: Bytes, part: Block, trees: Index, sums: Floats) -> None:
             read_rows(
                 self.counts, self.packed, self.parent, self.threshold, self.roots, trees,
-                cells, len(self.cuts), int(self.declared[0]), table, sums,
+                cells, int(self.declared[0]), table, sums,
             )  # fmt: skip
 
         return self._mean(block, read)
@@ -191,7 +191,7 @@ class Forest(DecayingSummary):
         def learn(cells: Bytes, part: Block, trees: Index, sums: Floats) -> None:
             learn_rows(
                 self.counts, self.packed, self.parent, self.threshold, self.roots, trees,
-                cells, len(self.cuts), part.y, part.w, int(self.declared[0]), sums,
+                cells, part.y, part.w, int(self.declared[0]), sums,
             )  # fmt: skip
 
         out = self._mean(block, learn)
@@ -228,7 +228,7 @@ class Forest(DecayingSummary):
         def trees(lo: int, hi: int) -> None:
             count_rows(
                 self.counts, self.packed, self.parent, self.threshold, self.roots, np.array([lo, hi]),
-                cells, len(self.cuts), block.y, block.w, sign,
+                cells, block.y, block.w, sign,
             )  # fmt: skip
 
         over_ranges(trees, self.trees, 1 if block.n > FEW else self.trees)

@@ -164,7 +164,7 @@ class JointCounts(DecayingSummary):
             self.pending = self.pending.joined(part, late)
             self._count(self.codes_of(part), part.y, np.where(late, 0.0, part.w), 1.0)
             if self._full():
-                self._freeze()
+                self._freeze(self.pending.sorted())
             block = block.rows(end, block.n)
         if block.n:
             self._count(self.codes_of(block), block.y, block.w, 1.0)
@@ -213,9 +213,9 @@ class JointCounts(DecayingSummary):
             self.pending = self.pending.sorted()
         return len(self.pending) >= 4 * self.grid.warm_up
 
-    def _freeze(self) -> None:
-        """Cut every column that has values among the pending rows, and count them."""
-        rows = self.pending.sorted().block()
+    def _freeze(self, pending: PendingRows) -> None:
+        """Cut every column that has values among the pending rows, which are sorted, and count them."""
+        rows = pending.block()
         self.cuts, self.frozen, sizes = self.cuts.copy(), self.frozen.copy(), self.sizes.copy()
         grid = replace(self.grid, bins=self._affordable_bins(rows))
         for j in np.flatnonzero(self.frozen == 0):
@@ -268,8 +268,8 @@ class JointCounts(DecayingSummary):
         if len(self.pending) == 0:
             return self
         if self._flushed is None:
-            twin = self.copy()
-            twin._freeze()
+            twin = self.copy()  # whose pending rows are sorted
+            twin._freeze(twin.pending)
             twin.columns_mark = self.columns_mark
             self._flushed = twin
         return self._flushed

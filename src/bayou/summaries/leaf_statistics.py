@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +26,14 @@ from bayou.summaries.state import declare
 
 Held = tuple[Floats, Floats, Floats]  # moments, counts and presences of one slot
 QUANTILES = "quantiles."
+READ = (
+    "tables",
+    "bounds",
+    "above",
+    "below",
+    "known",
+    "seen",
+)  # what is read off the statistics, slot by slot
 ROOM = 8  # slots allocated at first, if memory allows; doubled when full
 LOGS = np.empty(1 << 14)
 fill_logs(LOGS)
@@ -119,32 +126,6 @@ class LeafStatistics(State):
         """A copy of the moments, counts and presences of one slot."""
         return self.moments[slot].copy(), self.counts[slot].copy(), self.present[slot].copy()
 
-    def inherit(self, slot: int, parent: Held, share: Floats) -> None:
-        """Begin with a share of each class of what another slot held; quantiles begin empty. `read` comes after."""
-        moments, counts, present = parent
-        self.moments[slot] = moments
-        for part in (N, M2):
-            self.moments[slot, part] *= share[:, None]
-        self.moments[slot][:, self.moments[slot, N] <= 0.0] = 0.0
-        self.counts[slot], self.present[slot] = counts * share, present * share
-
-    def cut_numeric(self, slot: int, column: int, cut: float, above: bool) -> None:
-        """Let one inherited numeric column end at a cut, or begin there: each class's normal, truncated."""
-        for moments in self.moments[slot, :, :, column].T:  # a view of n, mean, m2, low, high of one class
-            if moments[N] > 0.0:
-                n, mean, m2, low, high = moments.tolist()
-                moments[MEAN : HIGH + 1] = truncated(n, mean, m2, low, high, cut, above)
-
-    def take_values(self, slot: int, parent: Held, column: int, values: Sequence[int]) -> None:
-        """Of one nominal column, just these values as another slot held them: they are known exactly."""
-        begin, end = self.offsets[column], self.offsets[column + 1]
-        cells = begin + np.asarray(values, dtype=np.int64)
-        self.counts[slot, begin:end] = 0.0
-        self.counts[slot, cells] = parent[1][cells]
-        self.present[slot, column] = 0.0
-        for cell in cells:
-            self.present[slot, column] += parent[1][cell]
-
     def copy(self, here: int, there: int) -> None:
         """Let one slot hold what another does."""
         for array in (self.moments, self.counts, self.present):
@@ -154,14 +135,19 @@ class LeafStatistics(State):
         self.read(there)
 
     def resize(self, slots: int) -> None:
-        """More or fewer slots; those beyond the end are lost."""
-        for name in (*self.state, "tables", "bounds", "above", "below", "known", "seen"):
+        """More or fewer slots; those beyond the end are lost, new ones are empty."""
+        before = self.slots
+        for name in (*self.state, *READ):
             old: NDArray[Any] = getattr(self, name)
             new = np.zeros((slots, *old.shape[1:]), dtype=old.dtype)
             new[: min(slots, len(old))] = old[:slots]
             setattr(self, name, new)
         if self.quantiles:
             self.quantiles.resize(slots)
+        if slots > before:  # what is read off an empty slot is the same for all of them
+            self.read(before)
+            for name in READ:
+                getattr(self, name)[before + 1 :] = getattr(self, name)[before]
 
     def parts(self) -> Sequence[tuple[str, State]]:
         return [(QUANTILES, self.quantiles)] if self.quantiles else []
@@ -221,28 +207,3 @@ def rooms(sizes: list[int]) -> Index:
     """
     room = [0 if n == 0 else 1 << (n - 1).bit_length() for n in sizes]
     return np.concatenate(([0], np.cumsum(room, dtype=np.int64))).astype(np.int64)
-
-
-def truncated(
-    n: float, mean: float, m2: float, low: float, high: float, cut: float, above: bool
-) -> tuple[float, float, float, float]:
-    """mean, m2, low and high of n values of a normal beyond a cut, or up to it; the spread stays within the range.
-
-    >>> mean, m2, low, high = truncated(100.0, 0.0, 100.0, -3.0, 3.0, 0.0, True)
-    >>> round(mean, 3), round(m2 / 100.0, 3), low, high
-    (0.798, 0.363, 0.0, 3.0)
-    """
-    if (low > cut) if above else (high <= cut):
-        return mean, m2, low, high
-    low, high = (min(cut, high), high) if above else (low, max(cut, low))
-    side, deviation = 1.0 if above else -1.0, math.sqrt(m2 / n)
-    ratio = spread = 0.0
-    if deviation > 0.0:
-        at = side * (cut - mean) / deviation
-        beyond = 0.5 * math.erfc(at / math.sqrt(2.0))
-        if beyond > 1e-12:
-            ratio = math.exp(-0.5 * at * at) / (math.sqrt(2.0 * math.pi) * beyond)
-            spread = deviation * math.sqrt(max(0.0, 1.0 + at * ratio - ratio * ratio))
-    mean = min(max(mean + side * deviation * ratio, low), high)
-    spread = min(spread, mean - low, high - mean)
-    return mean, n * spread * spread, low, high

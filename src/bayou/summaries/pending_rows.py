@@ -61,9 +61,12 @@ class PendingRows:
             return self
         numeric = np.where(np.isnan(self.numeric), np.nan, self.numeric + 0.0)  # one NaN, one zero
         keys = np.column_stack((self.y, self.codes, np.nan_to_num(numeric), np.isnan(numeric)))
-        _, first, same = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        order = np.lexsort(keys.T[::-1])
+        new = np.append(True, np.any(keys[order[1:]] != keys[order[:-1]], axis=1))
+        first, same = order[new], np.empty(len(self), dtype=np.int64)
+        same[order] = np.cumsum(new) - 1
         w = np.zeros(len(first))
-        np.add.at(w, same.ravel(), self.w)
+        np.add.at(w, same, self.w)
         return PendingRows(numeric[first], self.codes[first], self.y[first], w)
 
     def without(self, row: Block) -> PendingRows:

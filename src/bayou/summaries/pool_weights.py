@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from bayou.block import Block, Codes, Floats
 from bayou.checks import require
 from bayou.errors import UnsupportedError
-from bayou.kernels.pool import FIRST_MEAN, FIRST_POOL, OF_MEAN, OF_POOL, ROWS, SCALARS, SQUARES, pool_rows
+from bayou.kernels.pool import (
+    FIRST_MEAN,
+    FIRST_POOL,
+    LEAST,
+    MEANS,
+    OF_MEAN,
+    OF_POOL,
+    ROWS,
+    SCALARS,
+    SQUARES,
+    pool_rows,
+)
 from bayou.laws import MergeLaw
 from bayou.protocols import Scalar
+from bayou.scorer import Constant, LogSoftmax, Mixture, Node, clipped, plain_sum, scaled
 from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
 from bayou.summaries.state import declare
@@ -19,12 +33,14 @@ from bayou.summaries.state import declare
 START = np.array([0.0, FIRST_MEAN, FIRST_POOL])
 
 
-def _squares_last(name: str, array: Floats, summary: PoolWeights) -> None:
+def squares_last(name: str, array: Floats, summary: Any) -> None:
+    """Weights, their running means and sums of squares: moderate numbers, the squares none below 0."""
     valid.moderate(name, array, summary)
     valid.non_negative(name, array[SQUARES], summary)
 
 
-def _scalars(name: str, array: Floats, summary: PoolWeights) -> None:
+def scalars_of_pool(name: str, array: Floats, summary: Any) -> None:
+    """A number of rows, and two shares of belief that add up to 1."""
     valid.non_negative(name, array, summary)
     require(array[ROWS] <= 1 << 53, "an impossible number of rows")
     require(abs(array[OF_MEAN] + array[OF_POOL] - 1.0) <= 1e-9, "what is believed does not add up to 1")
@@ -41,9 +57,9 @@ class PoolWeights(ArraySummary):
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
-    shared: Floats = declare(3, "opinions", valid=_squares_last)
-    cells: Floats = declare(3, "rows", "classes", valid=_squares_last)
-    scalars: Floats = declare(SCALARS, valid=_scalars)
+    shared: Floats = declare(3, "opinions", valid=squares_last)
+    cells: Floats = declare(3, "rows", "classes", valid=squares_last)
+    scalars: Floats = declare(SCALARS, valid=scalars_of_pool)
 
     def __init__(self, opinions: int, eta: float, forget: float = 1.0) -> None:
         self.opinions, self.rows, self.eta, self.forget = opinions, opinions + 1, eta, forget
@@ -61,6 +77,20 @@ class PoolWeights(ArraySummary):
             self.shared, self.cells, self.scalars, opinions, classes, declared,
             y, w, self.eta, self.forget, moving, out,
         )  # fmt: skip
+
+    def scorer(self, log_opinions: Sequence[Node], classes: Floats, declared: int) -> Node:
+        """What `learn` says of rows without a label, given the logarithms of the opinions."""
+        known = (classes > 0.0) | (declared > 0)
+        size = max(int(np.count_nonzero(classes)), declared)
+        shares = (classes + 1.0 / max(1, size)) / (classes.sum() + 1.0)
+        prior = np.log(np.where(known, shares, 1.0))
+        factors = 1.0 / self.opinions + self.shared[MEANS][:, np.newaxis] + self.cells[MEANS, :-1]
+        bounded = [clipped(node, least=math.log(LEAST)) for node in log_opinions]
+        terms = [scaled(node, np.where(known, by, 0.0)) for node, by in zip(bounded, factors, strict=True)]
+        base = prior + self.cells[MEANS, -1] - factors.sum(axis=0) * prior
+        pooled = LogSoftmax(plain_sum([Constant(np.where(known, base, -np.inf)), *terms]))
+        mean = Mixture(tuple(log_opinions), np.full(self.opinions, -math.log(self.opinions)))
+        return Mixture((mean, pooled), np.log(self.scalars[[OF_MEAN, OF_POOL]]))
 
     def update(self, block: Block) -> None:
         raise UnsupportedError("a pool is taught through the classifier whose opinions it weighs")

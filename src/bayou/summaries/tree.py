@@ -9,8 +9,8 @@ import numpy as np
 
 from bayou.block import Block, Floats, Index
 from bayou.errors import MergeError, UnsupportedError
-from bayou.kernels.tree import SLOT, TEST
-from bayou.kernels.tree_rows import OWN, SINCE, rows_predict_then_update, slots_of_rows
+from bayou.kernels.tree import OWN, SINCE, SLOT, TEST
+from bayou.kernels.tree_rows import rows_predict_then_update, slots_of_rows
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.summaries.array_summary import State
@@ -37,19 +37,25 @@ class Tree(State):
         self.order: Index = np.zeros(0, dtype=np.int64)  # classes in canonical order, given by the owner
         self.columns: Index = np.zeros(0, dtype=np.int64)  # so are columns, numeric ones counted first
         self.cells: Index = np.zeros(0, dtype=np.int64)  # and the cells of each nominal column
+        self.keys: Index = np.zeros(
+            0, dtype=np.int64
+        )  # of columns, by which some are drawn; none where all are tried
         self._dormant: int | None = 0
 
     def learn(
-        self, block: Block, first: int, kind: int, grace: float, rules: Floats, watched: bool, out: Floats
-    ) -> tuple[int, int]:
-        """Rows from `first` on; returns the next row, and the leaf to split (if watched, to look at) or -1."""
+        self, block: Block, first: int, kind: int, grace: float, rules: Floats, watched: bool, room: int, out: Floats
+    ) -> tuple[int, int]:  # fmt: skip
+        """Rows from `first` on, with splits in two for which the room of so many slots suffices.
+
+        Returns the next row, and the leaf to split (if watched, to look at) or -1.
+        """
         t, s = self.nodes, self.statistics
         ripe = np.empty(1, dtype=np.int64)
         after = rows_predict_then_update(
             t.weight, t.track, s.moments, s.counts, s.present,
             s.tables, s.bounds, s.above, s.below, s.known, s.seen,
-            t.nodes, t.cuts, t.branches, s.declared, s.offsets, self.order, self.columns, self.cells, rules, LOGS,
-            block.numeric, block.codes, block.y, block.w, kind, grace, watched, first, ripe, out,
+            t.nodes, t.cuts, t.branches, t.used, s.declared, s.offsets, self.order, self.columns, self.cells, rules,
+            self.keys, LOGS, block.numeric, block.codes, block.y, block.w, kind, grace, watched, room, first, ripe, out,
         )  # fmt: skip
         if s.quantiles is not None and after > first:
             part, slots = block.rows(first, after), np.empty(after - first, dtype=np.int64)
@@ -78,14 +84,13 @@ class Tree(State):
     def activate(self, leaf: int, most: int | None = None) -> bool:
         """Give a leaf an empty slot; False if there is none among the first `most`."""
         self._dormant = None
-        taken = set(self.nodes.nodes[: self.nodes.count, SLOT].tolist())
-        slot = next(s for s in range(self.statistics.slots + 1) if s + 1 not in taken)
+        free = np.ones(self.statistics.slots + 2, dtype=np.bool_)
+        free[self.nodes.nodes[: self.nodes.count, SLOT]] = False
+        slot = int(np.argmax(free[1:]))
         if most is not None and slot >= most:
             return False
         if slot == self.statistics.slots:
             self.statistics.resize(2 * slot if most is None else min(max(1, 2 * slot), most))
-            for fresh in range(slot, self.statistics.slots):
-                self.statistics.read(fresh)
         self.nodes.nodes[leaf, SLOT] = slot + 1
         self.nodes.track[leaf, [SINCE, OWN]] = 0.0
         return True
@@ -118,11 +123,8 @@ class Tree(State):
         taken = int(self.nodes.nodes[: self.nodes.count, SLOT].max())
         slots = max(ROOM, 1 << max(0, taken - 1).bit_length())
         slots = slots if most is None else max(taken, min(slots, most), 1)
-        before = self.statistics.slots
-        if slots != before:
+        if slots != self.statistics.slots:
             self.statistics.resize(slots)
-            for fresh in range(before, slots):
-                self.statistics.read(fresh)
 
     @property
     def memory_bytes(self) -> int:
@@ -144,7 +146,7 @@ class Tree(State):
         empty = {k: np.zeros((ROOM, *getattr(mine, k).shape[1:])) for k in mine.state}
         theirs.restore({**theirs.arrays(), **empty})
         twin.lengths = twin.nodes.lengths = theirs.lengths = self.lengths
-        twin.order, twin.columns, twin.cells = self.order, self.columns, self.cells
+        twin.order, twin.columns, twin.cells, twin.keys = self.order, self.columns, self.cells, self.keys
         return twin
 
     def config(self) -> Mapping[str, Scalar]:

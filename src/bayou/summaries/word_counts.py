@@ -47,18 +47,22 @@ class TextCounts:
     def realign(self, words: Axis, classes: Axis) -> None:
         """Move the counts to where the larger schema has words and classes."""
         counts = move(self.counts[: self.size], 1, classes)
-        if words.size > len(self.counts) or not np.array_equal(words.to, np.arange(self.size)):
-            room = np.zeros((max(words.size, 2 * len(self.counts)), classes.size))
+        stay = np.array_equal(
+            words.to, np.arange(self.size)
+        )  # new words follow the others, which are where they were
+        room = self.counts
+        if words.size > len(room) or not stay:
+            room = np.zeros((max(words.size, 2 * len(room)), classes.size))
+        elif counts.shape[1] != room.shape[1]:
+            room = np.zeros((len(room), classes.size))
+        if not stay:
             np.add.at(room, words.to, counts)
-        elif counts.shape[1] != self.counts.shape[1]:
-            room = np.zeros((len(self.counts), classes.size))
-            room[: self.size] = counts
-        else:
-            room = self.counts
+        elif not np.may_share_memory(room, counts):
             room[: self.size] = counts
         self.counts, self.size, self.declared = room, words.size, words.declared
         self.total = move(self.total, 0, classes)
-        self.count_seen()
+        if not stay:
+            self.count_seen()
 
 
 def _sizes(name: str, array: Index, summary: WordCounts) -> None:

@@ -6,6 +6,7 @@ import copy
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -320,12 +321,12 @@ def check_memory(factory: Factory, seed: int) -> None:
     data = data_for(factory, seed, 200)
     model = taught(factory, data)
     peaks = []
-    records, labels = list(data.records) * 5, list(data.labels) * 5
-    weights = np.tile(data.weights, 5)
+    five = (list(data.records) * 5, list(data.labels) * 5, list(data.weights) * 5)
+    block = model.encode(*five, learn=True)
     for repeats in (5, 6):  # an ensemble of ten chunks of 500 rows is full after 5,000
         sizes = []
         for _ in range(repeats):
-            model.learn_many(records, labels, weights)
+            model.learn(replace(block, start=model.position))
             sizes.append(model.memory_bytes)
         peaks.append(max(sizes))
     assert peaks[1] <= max(1.25 * peaks[0] + 1024, limit_of(model)), peaks

@@ -10,6 +10,8 @@ import numpy as np
 
 from bayou.schema import Label
 
+ODD = np.array([np.nan, np.inf, -1e300, 5e-324, 0.0])
+
 
 @dataclass(frozen=True)
 class Data:
@@ -52,7 +54,7 @@ def random_data(seed: int, n: int = 60, *, words: bool = False, odd: bool = True
     records, labels = [], []
     for i in range(n):
         known = classes if i > n // 3 else classes[: 1 + (i > 2)]
-        label = str(rng.choice(known))
+        label = _one_of(rng, known)
         shift = classes.index(label)
         late = i > n // 2
         records.append(_words(rng, shift, late) if words else _mixed(rng, shift, late, odd))
@@ -61,23 +63,28 @@ def random_data(seed: int, n: int = 60, *, words: bool = False, odd: bool = True
     return Data(records, labels, weights)
 
 
+def _one_of(rng: np.random.Generator, values: Any) -> Any:
+    """What `rng.choice` draws, without an array being made of the values."""
+    return values[rng.integers(len(values))]
+
+
 def _mixed(rng: np.random.Generator, shift: int, late: bool, odd: bool) -> dict[str, Any]:
     record: dict[str, Any] = {
         "wide": float(rng.normal(1000.0 * shift, 50.0)),
         "fine": float(rng.normal(1e-4 * shift, 1e-4)),
         "steps": int(rng.integers(0, 4)),
-        "sky": str(rng.choice(["blue", "grey", "red"] if late else ["blue", "grey"])),
+        "sky": _one_of(rng, ["blue", "grey", "red"] if late else ["blue", "grey"]),
         "flag": bool(rng.random() < 0.3 + 0.2 * shift),
     }
     if late:
         record["tide"] = float(rng.exponential(1.0 + shift))
-        record["moon"] = str(rng.choice(["new", "full"]))
+        record["moon"] = _one_of(rng, ["new", "full"])
     for name in list(record):
         if rng.random() < 0.1:
             del record[name]
         elif odd and rng.random() < 0.05:
             number = not isinstance(record[name], str | bool)
-            record[name] = rng.choice([np.nan, np.inf, -1e300, 5e-324, 0.0]) if number else None
+            record[name] = _one_of(rng, ODD) if number else None
     return record
 
 

@@ -33,6 +33,9 @@ class Choice:
 
     `SuperParents` (over triples) or `OneParent` (over pairs) per candidate; the best by the sum of probabilities
     of the true class, or by hits and then by that sum. After the first thousand rows one in `sample` is recorded.
+    With `evidence` a candidate needs odds in its favour against none, too. A model that predicts each row before it
+    learns it gives all rows together the probability exp(-log-loss); where none has the prior probability 1/2 and m
+    candidates share the other half, the log-loss must be less than that of none by log m.
     """
 
     family: Callable[[int], ParentSets] = SuperParents
@@ -41,6 +44,7 @@ class Choice:
     prior: Prior = field(default_factory=CountedPrior)
     sample: int = 8
     seed: int = 0
+    evidence: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.sample, int | np.integer) or not 1 <= self.sample < 1 << 31:  # type: ignore[redundant-expr] # users pass anything
@@ -58,9 +62,12 @@ class Choice:
         if self.family is OneParent:
             standard = self._merit(record, -1)
         for s in candidates.tolist():
-            if self._merit(record, s) > standard:
+            if self._merit(record, s) > standard and self._has_evidence(record, s, len(candidates)):
                 chosen, standard = s, self._merit(record, s)
         return chosen
+
+    def _has_evidence(self, record: Floats, s: int, candidates: int) -> bool:
+        return not self.evidence or bool(record[2, s] + np.log(candidates) < record[2, -1])
 
     def _merit(self, record: Floats, s: int) -> tuple[float, float]:
         return (float(record[1, s]) if self.by_hits else 0.0), float(record[0, s])

@@ -9,22 +9,27 @@ import numpy as np
 
 from bayou.align import Alignment, canonical_order
 from bayou.block import Block, Floats, Index
+from bayou.hashing import hash_label
 from bayou.kernels.class_counts import class_total, class_totals
 from bayou.kernels.splits import worth_splitting
 from bayou.kernels.tree import (
     AT_MOST,
+    BAYES,
     COLUMN,
     FIRST,
     LEAF,
+    MAJORITY,
     MULTIWAY,
     ONE_VALUE,
+    OWN,
     PARENT,
     TEST,
     USUAL,
     VALUE,
     WIDTH,
 )
-from bayou.kernels.tree_rows import ADAPTIVE_LEAF, BAYES, BAYES_LEAF, MAJORITY, OWN, predict_rows
+from bayou.kernels.tree_rows import ADAPTIVE_LEAF, BAYES_LEAF, predict_rows
+from bayou.kernels.tree_splits import inherit_counts, inherit_moments
 from bayou.readings.splits import Split, SplitRule, merits_of
 from bayou.schema import Kind, Schema, label_key
 from bayou.scorer import Branch, Cell, Constant, Interval, Node, Normal, Value, silent, total, value_table
@@ -48,6 +53,9 @@ class GrowthPolicy:
     rule: SplitRule
     kind: int
     limit: int | None
+    draw: int | None = (
+        None  # a seed, if every look is to try some of the columns, drawn by it; else all are tried
+    )
 
 
 class GrowingTree(View[Tree]):
@@ -76,7 +84,10 @@ class GrowingTree(View[Tree]):
         while True:
             quantiles = self.summary.statistics.quantiles is not None
             watched = quantiles or (g.limit is not None and self.summary.dormant > 0)
-            at, leaf = self.summary.learn(block, at, g.kind, g.grace, self.rules, watched, out)
+            # Where the schema has just grown, the sizes that memory goes by change from row to row.
+            room = 0 if self._before is not None else self._room(self._known_sizes())
+            room = self.summary.statistics.slots if room is None else room
+            at, leaf = self.summary.learn(block, at, g.kind, g.grace, self.rules, watched, room, out)
             if leaf < 0:
                 break
             self._attempt(leaf, block, at)
@@ -168,7 +179,16 @@ class GrowingTree(View[Tree]):
         moments, counts = s.moments[slot], s.counts[slot]
         rows = float(t.track[leaf, OWN])
         merits = merits_of(
-            moments, counts, s.present[slot], s.offsets, tree.cells, tree.order, rows, self.rules
+            moments,
+            counts,
+            s.present[slot],
+            s.offsets,
+            tree.cells,
+            tree.order,
+            rows,
+            self.rules,
+            tree.keys,
+            leaf,
         )
         cells = s.quantiles.cells(slot) if s.quantiles else None
         if cells is not None:
@@ -204,11 +224,13 @@ class GrowingTree(View[Tree]):
         sent, total = split.weights[child], split.weights.sum(axis=0)
         share = np.divide(sent, total, out=np.zeros_like(sent), where=total > 0.0)
         s, t, slot = self.summary.statistics, self.summary.nodes, self.summary.slot(leaf)
-        s.inherit(slot, parent, share)
-        if split.test == AT_MOST:
-            s.cut_numeric(slot, split.column, split.cut, child == 1)
-        else:
-            s.take_values(slot, parent, split.column, split.values_of(child, s.sizes[split.column]))
+        moments, counts, present = parent
+        numeric, nominal = (split.column, -1) if split.test == AT_MOST else (-1, split.column)
+        values = [] if nominal < 0 else split.values_of(child, s.sizes[nominal])
+        inherit_moments(s.moments[slot], moments, share, numeric, split.cut, child == 1)
+        inherit_counts(
+            s.counts[slot], s.present[slot], counts, present, share, s.offsets, nominal, np.array(values, np.int64)
+        )  # fmt: skip
         s.read(slot)
         t.track[leaf, OWN] = rows * class_total(sent) / class_total(total)
 
@@ -235,7 +257,9 @@ class GrowingTree(View[Tree]):
         branches = max(map(max, split.groups)) + 1 if split is not None and split.test == MULTIWAY else 0
         nodes = t.room_for(0 if split is None else len(split.weights), branches)
         classes, numeric, values = sizes
-        slot = self.summary.statistics.slot_bytes(classes, numeric, int(rooms(values)[-1]), len(values))
+        s = self.summary.statistics
+        cells = int(s.offsets[-1] if values is s.sizes else rooms(values)[-1])
+        slot = s.slot_bytes(classes, numeric, cells, len(values))
         left = self.growth.limit - nodes[0] * (104 + 8 * classes) - 8 * nodes[1]
         return max(0, left) // max(1, slot)
 
@@ -295,6 +319,9 @@ class GrowingTree(View[Tree]):
         names = [*schema.names(Kind.NUMERIC), *schema.names(Kind.NOMINAL)]
         self.summary.order = canonical_order(schema.classes.values)
         self.summary.columns = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
+        if self.growth.draw is not None:
+            keys = [hash_label(name, self.growth.draw) for name in names]
+            self.summary.keys = np.array(keys, dtype=np.uint64).view(np.int64)
 
     def fresh(self) -> Self:
         twin = type(self)(self.summary.fresh(), self.growth)

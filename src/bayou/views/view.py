@@ -137,7 +137,10 @@ class View(Generic[S]):
 
     def draw(self, block: Block, rng: np.random.Generator) -> None:
         """Fill this view's columns of a block from its rows' classes, where the reader is generative."""
-        raise UnsupportedError(f"cannot sample: {type(self).__name__} does not say how its columns are drawn")
+        raise UnsupportedError(
+            f"cannot sample: {type(self).__name__} does not say how its columns are drawn; NaiveBayes, taught the "
+            "same rows, can"
+        )
 
     def merge(self, other: Self) -> None:
         """Add what another view of the same configuration and schema has counted."""

@@ -1,0 +1,203 @@
+"""Sets of classes that hold the true one as often as promised, also when the stream drifts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.align import Alignment, from_empty
+from bayou.block import Block, Flags, Floats
+from bayou.classifiers.estimator import Estimator
+from bayou.classifiers.naive_bayes import NaiveBayes
+from bayou.engines import Engine, Members
+from bayou.ensembles.ensemble import Ensemble, classifier_or
+from bayou.errors import SchemaError
+from bayou.kernels.conformal import CLASSES, ROWS, conformal_rows
+from bayou.kernels.posterior import posterior
+from bayou.schema import Label, Schema
+from bayou.summaries.class_counts import ClassCounts
+from bayou.summaries.conformal_scores import ConformalScores
+from bayou.views.learned_view import LearnedView
+from bayou.views.view import AnyView
+
+FORGET = 0.999  # of each score after a row: the last thousand rows say what is usual
+
+
+class ConformalSet(Ensemble):
+    r"""A classifier that also answers with a set of classes, which holds the true one as often as promised.
+
+    Class c is in the set if 1 - P(c | x) is at most the (1 - \alpha)-quantile of the scores 1 - P(y | x) that true
+    classes had lately; after each row \alpha moves by `rate` (1 - coverage - [the set missed]), adaptive conformal
+    inference. So over any n rows the share of sets that hold the true class differs from `coverage` by at most
+    (1 + 2 rate) / (rate n), whatever the classifier and the stream do. Probabilities and predictions stay those of the
+    classifier.
+
+    Parameters
+    ----------
+    estimator
+        What gives the probabilities; a `NaiveBayes()` unless given. A better one makes smaller sets.
+    coverage
+        How often the set is to hold the true class, in (0, 1).
+    by_class
+        Whether the promise holds for each class by itself (Mondrian): rare classes are then covered as often as others.
+    rate
+        How quickly \alpha follows; more keeps the promise over fewer rows, and makes sets less even.
+
+    Every row is predicted before it is learned, also by `learn`. A class that was never learned is in no set.
+
+    Merge: the classifier as it merges, scores added, levels averaged (a heuristic); none where the classifier has none.
+    Memory: that of the classifier and 2 kB, with `by_class` 2 kB a class. Time: that of test-then-train, and O(K) a
+    row.
+
+    Raises
+    ------
+    SchemaError
+        If `coverage` lies outside (0, 1), or `rate` outside (0, 1].
+    UnsupportedError
+        If rows are unlearned.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 3, 6000)
+    >>> X = rng.normal(y, 0.8)[:, np.newaxis]
+    >>> model = ConformalSet(coverage=0.9).partial_fit(X, y)
+    >>> abs(model.coverage_ - 0.9) < 0.01, 1 < model.set_size_ < 2
+    (True, True)
+    >>> model.predict_set([[-1.0], [0.5]])
+    [{0}, {0, 1}]
+    """
+
+    _offers = ("predict_set", "predict_set_one", "sets_then_train", "coverage_", "set_size_")
+
+    def __init__(
+        self,
+        estimator: Estimator | None = None,
+        coverage: float = 0.9,
+        by_class: bool = False,
+        rate: float = 0.02,
+    ) -> None:
+        self.estimator = estimator
+        self.coverage = coverage
+        self.by_class = by_class
+        self.rate = rate
+
+    def templates(self) -> Sequence[Estimator]:
+        if not (0 < self.coverage < 1 and 0 < self.rate <= 1):
+            raise SchemaError(f"{self!r}: coverage lies in (0, 1), rate in (0, 1]")
+        return [classifier_or(self.estimator, NaiveBayes)]
+
+    def build_engine(self) -> ConformalMember:
+        scores = ConformalScores(float(self.coverage), bool(self.by_class))
+        return ConformalMember(self.builders(), scores, float(self.rate))
+
+    def predict_set(self, X: Any) -> list[set[Label]]:
+        """For each row, the set of classes that may be the true one; it may be empty where no class is likely."""
+        return self._named(self.reading(lambda: cast(ConformalMember, self.engine).sets(self.encode(X))))
+
+    def predict_set_one(self, x: Mapping[str, Any]) -> set[Label]:
+        """The set of classes that may be the true one of a record; empty before anything is learned."""
+        return self.predict_set([x])[0] if self.started else set()
+
+    def sets_then_train(self, X: Any, y: Any, w: Any = None) -> list[set[Label]]:
+        """For each row, the set as it stood before that row was learned; then it is learned."""
+        with self.locked():
+            block = self.encode(X, y, w, learn=True)
+            sets = cast(ConformalMember, self.engine).sets_then_train(block)
+            self._position += block.n
+        return self._named(sets)
+
+    def _named(self, sets: Flags) -> list[set[Label]]:
+        names = np.array([*self.schema_.classes.values, None], dtype=object)[:-1]
+        return [set(names[row].tolist()) for row in sets]
+
+    @property
+    def coverage_(self) -> float:
+        """Share of the rows learned whose set, made before they were learned, held the true class."""
+        return cast(ConformalMember, self.engine).conformal.covered
+
+    @property
+    def set_size_(self) -> float:
+        """Mean number of classes in these sets."""
+        record = cast(ConformalMember, self.engine).conformal.record
+        return float(record[CLASSES] / max(record[ROWS], 1.0))
+
+
+class ConformalMember(Members):
+    """One member, and the scores that its true classes had."""
+
+    def __init__(
+        self, builders: Sequence[Callable[[], Engine]], conformal: ConformalScores, rate: float
+    ) -> None:
+        super().__init__(builders)
+        self.refresh_at_row_counts()
+        self.classes, self.conformal, self.rate = ClassCounts(), conformal, rate
+
+    @property
+    def depends_on_order(self) -> bool:
+        return True
+
+    def begin(self, schema: Schema) -> None:
+        super().begin(schema)
+        for own in (self.classes, self.conformal):
+            own.realign(from_empty(schema))
+
+    def realign(self, plan: Alignment) -> None:
+        super().realign(plan)
+        self.classes.realign(plan)
+        self.conformal.realign(plan)
+
+    def learn(self, block: Block) -> None:
+        self.sets_then_train(block)
+
+    def test_then_train(self, block: Block) -> Floats:
+        return self._learned(block)[0]
+
+    def joint_log_proba(self, block: Block) -> Floats:
+        answer: Floats = self.members[0].joint_log_proba(block)
+        return answer
+
+    def sets_then_train(self, block: Block) -> Flags:
+        """[n, K] the set of each row as it stood before it; then it is learned."""
+        return self._learned(block)[1]
+
+    def sets(self, block: Block) -> Flags:
+        """[n, K] which classes are in the set of each row."""
+        return self._sets(self.joint_log_proba(block), np.full(block.n, -1, dtype=np.int32), block.w)
+
+    def _learned(self, block: Block) -> tuple[Floats, Flags]:
+        joint = self.members[0].test_then_train(block)
+        self.learned += block.learned()
+        return joint, self._sets(joint, block.y, block.w)
+
+    def _sets(self, joint: Floats, y: NDArray[np.int32], w: Floats) -> Flags:
+        proba = joint.copy()
+        posterior(proba, np.arange(self.n_classes), 0.0)
+        out = np.zeros(proba.shape, dtype=np.bool_)
+        scores, levels = self.conformal.at_work()
+        conformal_rows(
+            scores, levels, self.conformal.record, proba, self.classes.weight, y, w,
+            self.conformal.coverage, self.rate, FORGET, self.conformal.by_class, out,
+        )  # fmt: skip
+        return out
+
+    def merge(self, other: Self) -> None:
+        super().merge(other)
+        self.classes.merge(other.classes)
+        self.conformal.merge(other.conformal)
+
+    def scale(self, factor: float) -> None:
+        super().scale(factor)
+        self.classes.scale(factor)
+
+    def fresh(self) -> Self:
+        twin = super().fresh()
+        twin.classes, twin.conformal = self.classes.fresh(), self.conformal.fresh()
+        return twin
+
+    def parts(self) -> Mapping[str, Engine | AnyView]:  # type: ignore[override] # its own views besides the member
+        own = {"classes": LearnedView(self.classes), "conformal": LearnedView(self.conformal)}
+        return {**super().parts(), **own}

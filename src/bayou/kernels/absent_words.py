@@ -1,0 +1,181 @@
+"""Bernoulli log-probabilities of documents: every word of the vocabulary counts, and most of them are absent.
+
+base[c] = sum over all words of log(N_c - n + a) - log(N_c + 2 a) is what a document without a word gets; a present
+word adds log(n + a) - log(N_c - n + a). The sum runs over the different counts rather than over the words: words that
+class c does not know have one term in common, and so have all words with the same small count; the others, with a
+large count or one that is no integer, follow one by one in order of their ids. So a row that is learned changes a few
+numbers of its own class, and the sum is made again from these.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayou.block import Codes, Floats, Index
+from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.value_counts import cached_log, cell_seen
+from bayou.kernels.word_counts import count_words
+
+SMALL = 256  # counts below it are tallied
+
+
+@inner_kernel
+def is_small(count: float) -> bool:
+    """Whether words with this count are tallied together."""
+    return count < SMALL and count == np.uint32(count)
+
+
+@inner_kernel
+def tally_word(tally: Index, large: Codes, n_large: Index, c: int, word: int, count: float) -> None:
+    """Take in a word with weight in class c.
+
+    tally : int64[K, SMALL], in/out; large : int32[K, V], in/out, ascending ids; n_large : int64[K], in/out
+    """
+    if is_small(count):
+        tally[c, np.uint32(count)] += 1
+        return
+    at = n_large[c]
+    while at > 0 and large[c, at - 1] > word:
+        large[c, at] = large[c, at - 1]
+        at -= 1
+    large[c, at] = word
+    n_large[c] += 1
+
+
+@inner_kernel
+def untally_word(tally: Index, large: Codes, n_large: Index, c: int, word: int, count: float) -> None:
+    """Take out a word with weight in class c.
+
+    tally : int64[K, SMALL], in/out; large : int32[K, V], in/out, ascending ids; n_large : int64[K], in/out
+    """
+    if is_small(count):
+        tally[c, np.uint32(count)] -= 1
+        return
+    at = np.searchsorted(large[c, : n_large[c]], word)
+    n_large[c] -= 1
+    for e in range(at, n_large[c]):
+        large[c, e] = large[c, e + 1]
+
+
+@inner_kernel
+def tally_words(tally: Index, large: Codes, n_large: Index, counts: Floats) -> None:
+    """Tally all words of all classes.
+
+    tally : int64[K, SMALL], in/out, 0; large : int32[K, V], out; n_large : int64[K], in/out, 0
+    counts : float64[V, K], in
+    """
+    for v in range(counts.shape[0]):
+        for c in range(counts.shape[1]):
+            if counts[v, c] > 0.0:
+                tally_word(tally, large, n_large, c, v, counts[v, c])
+
+
+@inner_kernel
+def absent_sum(
+    tally: Index,
+    large: Codes,
+    n_large: Index,
+    counts: Floats,
+    total: Floats,
+    size: float,
+    logs: Floats,
+    alpha: float,
+    c: int,
+) -> float:
+    """What a document without a word gets in class c, where the vocabulary has `size` words.
+
+    tally : int64[K, SMALL], in; large : int32[K, V], in; n_large : int64[K], in; counts : float64[V, K], in
+    total : float64[K], in; logs : float64[m], in, log of integers
+    """
+    below = cached_log(total[c] + 2.0 * alpha, logs)
+    known, base = n_large[c], 0.0
+    for u in range(1, SMALL):
+        if tally[c, u] > 0:
+            known += tally[c, u]
+            base += tally[c, u] * (cached_log(total[c] - u + alpha, logs) - below)
+    for e in range(n_large[c]):
+        base += cached_log(total[c] - counts[large[c, e], c] + alpha, logs) - below
+    if size > known:
+        base += (size - known) * (cached_log(total[c] + alpha, logs) - below)
+    return base
+
+
+@kernel
+def bernoulli_table(
+    table: Floats, base: Floats, counts: Floats, total: Floats, logs: Floats, size: float, alpha: float
+) -> None:
+    """base[c] = sum_v log(1 - p_vc); table[v, c] = log p - log(1 - p): a document costs only its own words.
+
+    `size` words are in the vocabulary, seen or declared. A word never seen says nothing where it is present.
+    table : float64[V, K], out; base : float64[K], out; counts : float64[V, K], in; total : float64[K], in
+    logs : float64[m], in, log of integers
+    """
+    words, k = counts.shape
+    tally, n_large = np.zeros((k, SMALL), np.int64), np.zeros(k, np.int64)
+    large = np.empty((k, words), np.int32)
+    tally_words(tally, large, n_large, counts)
+    for c in range(k):
+        base[c] = absent_sum(tally, large, n_large, counts, total, size, logs, alpha, c)
+    for v in range(words):
+        seen = cell_seen(counts, v)
+        for c in range(k):
+            absent = cached_log(total[c] - counts[v, c] + alpha, logs)
+            table[v, c] = cached_log(counts[v, c] + alpha, logs) - absent if seen else 0.0
+
+
+@kernel
+def bernoulli_predict_then_update(
+    counts: Floats,
+    total: Floats,
+    seen: Index,
+    out: Floats,
+    indptr: Index,
+    ids: Codes,
+    amounts: Floats,
+    y: Codes,
+    w: Floats,
+    logs: Floats,
+    declared: float,
+    alpha: float,
+) -> None:
+    """Row by row: add the Bernoulli log-probability as it stood before the row, then count the row.
+
+    counts : float64[V, K], in/out; total : float64[K], in/out; seen : int64[1], in/out; out : float64[n, K], in/out
+    indptr : int64[n + 1], in; ids : int32[nnz], in, ascending in a row; amounts : float64[nnz], in; y : int32[n], in
+    w : float64[n], in; logs : float64[m], in, log of integers
+    """
+    words, k = counts.shape
+    tally, n_large = np.zeros((k, SMALL), np.int64), np.zeros(k, np.int64)
+    large = np.empty((k, words), np.int32)
+    tally_words(tally, large, n_large, counts)
+    base, stale, size = np.empty(k), np.ones(k, np.bool_), -1.0
+    score = np.empty(k)
+    for i in range(len(y)):
+        row = indptr[i : i + 2]
+        if max(float(seen[0]), declared) != size:
+            size = max(float(seen[0]), declared)
+            stale[:] = True
+        for c in range(k):
+            if stale[c]:
+                base[c] = absent_sum(tally, large, n_large, counts, total, size, logs, alpha, c)
+                stale[c] = False
+        score[:] = 0.0
+        for e in range(row[0], row[1]):
+            if amounts[e] > 0.0 and cell_seen(counts, ids[e]):
+                for c in range(k):
+                    absent = cached_log(total[c] - counts[ids[e], c] + alpha, logs)
+                    score[c] += cached_log(counts[ids[e], c] + alpha, logs) - absent
+        for c in range(k):
+            out[i, c] += base[c]
+            out[i, c] += score[c]
+        c = y[i]
+        if c < 0 or w[i] == 0.0:
+            continue
+        for e in range(row[0], row[1]):
+            if amounts[e] > 0.0 and counts[ids[e], c] > 0.0:
+                untally_word(tally, large, n_large, c, ids[e], counts[ids[e], c])
+        count_words(counts, total, seen, row, ids, amounts, y[i : i + 1], w[i : i + 1], 1.0, True)
+        for e in range(row[0], row[1]):
+            if amounts[e] > 0.0:
+                tally_word(tally, large, n_large, c, ids[e], counts[ids[e], c])
+        stale[c] = True

@@ -1,0 +1,226 @@
+"""Probabilities made to mean what they say: learned row by row from what a classifier said before it knew the label.
+
+Three rules score classes anew, H_k = (a_1 + v_1k) log P_k + (a_2 + v_2k) (-log(1 - P_k)) + b_k, P' = softmax(H):
+"temperature" moves a_1 alone, so that the order of the classes stays; "vector" v_1k and b_k; "beta" all of them. Their
+steps are the pool's (`kernels/pool.py`). "isotonic" counts, class by class, how often rows in a range of P_k were of
+class k, and reads the shares that rise with P_k. What comes out is mixed with P itself by what each gave the labels.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bayou.block import Codes, Floats
+from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.outcomes import BINS
+from bayou.kernels.pool import (
+    LEAST,
+    MEANS,
+    OF_MEAN,
+    OF_POOL,
+    ROWS,
+    SQUARES,
+    WEIGHTS,
+    believe,
+    log_prior,
+    score,
+    step,
+)
+from bayou.kernels.weights import HEAVIEST, residuals, safe_share
+
+TEMPERATURE, VECTOR, BETA, ISOTONIC = range(4)
+RANGES = 56  # of the log-odds of a probability, each half a unit wide
+COLDEST = -0.99  # of a_1 - 1: the order of the classes is kept, never turned round
+
+
+@inner_kernel
+def range_of(p: float) -> int:
+    """The range, 0 to RANGES - 1, in which the log-odds of a probability lie."""
+    if p <= 0.0:
+        return 0
+    if p >= 1.0:
+        return RANGES - 1
+    at = math.floor(2.0 * math.log(p / (1.0 - p))) + RANGES // 2
+    return min(max(int(at), 0), RANGES - 1)
+
+
+@inner_kernel
+def temper(
+    shared: Floats, cells: Floats, scalars: Floats, inputs: Floats, prior: Floats, label: int, weight: float,
+    eta: float, forget: float, scratch: Floats,
+) -> None:  # fmt: skip
+    """One step of the temperature alone on -log P(label); its running mean follows.
+
+    shared : float64[3, E], in/out; cells : float64[3, E + 1, K], in; scalars : float64[3], in
+    inputs : float64[E, K], in; prior : float64[K], in; scratch : float64[3, K]
+    """
+    log_proba, residual, change = scratch[0], scratch[1], scratch[2]
+    score(WEIGHTS, shared, cells, inputs, prior, log_proba)
+    residuals(log_proba, label, residual)
+    g = 0.0
+    for c in range(inputs.shape[1]):
+        g += min(weight, HEAVIEST) * residual[c] * inputs[0, c]
+    shared[SQUARES, 0] = forget * shared[SQUARES, 0] + g * g
+    move = -eta * g / math.sqrt(1.0 + shared[SQUARES, 0])
+    for c in range(inputs.shape[1]):
+        change[c] = move * inputs[0, c]
+    moved = shared[WEIGHTS, 0] + safe_share(residual, change, prior) * move
+    shared[WEIGHTS, 0] = max(moved, COLDEST)
+    newest = max(2.0 / (scalars[ROWS] + 2.0), 1.0 - forget)
+    shared[MEANS, 0] += newest * (shared[WEIGHTS, 0] - shared[MEANS, 0])
+
+
+@inner_kernel
+def fit_isotonic(counts: Floats, classes: Floats, fitted: Floats) -> None:
+    """Shares of the class in each range, the nearest that rise with the range (pool adjacent violators).
+
+    A range is read as if one more row had been seen there, of the class with the probability in its middle. Classes
+    of which no row was learned stay as they are: a block may know them before their first row comes.
+
+    counts : float64[2, K, RANGES], in, all rows and those of the class; classes : float64[K], in
+    fitted : float64[K, RANGES], out
+    """
+    value, weight = np.empty(RANGES), np.empty(RANGES)
+    length = np.empty(RANGES, dtype=np.int64)
+    for c in range(fitted.shape[0]):
+        if classes[c] <= 0.0:
+            continue
+        blocks = 0
+        for r in range(RANGES):
+            middle = 1.0 / (1.0 + math.exp(-(r - RANGES // 2 + 0.5) / 2.0))
+            weight[blocks] = counts[0, c, r] + 1.0
+            value[blocks] = (counts[1, c, r] + middle) / weight[blocks]
+            length[blocks] = 1
+            while blocks > 0 and value[blocks - 1] > value[blocks]:
+                total = weight[blocks - 1] + weight[blocks]
+                value[blocks - 1] += (value[blocks] - value[blocks - 1]) * (weight[blocks] / total)
+                weight[blocks - 1] = total
+                length[blocks - 1] += length[blocks]
+                blocks -= 1
+            blocks += 1
+        r = 0
+        for b in range(blocks):
+            for _ in range(length[b]):
+                fitted[c, r] = value[b]
+                r += 1
+
+
+@inner_kernel
+def read_isotonic(fitted: Floats, proba: Floats, out: Floats) -> None:
+    """out = the fitted shares of a row's probabilities, made to add up to 1; a class not fitted yet keeps its own.
+
+    fitted : float64[K, RANGES], in; proba : float64[K], in; out : float64[K], out
+    """
+    total = 0.0
+    for c in range(len(out)):
+        share = fitted[c, range_of(proba[c])] if proba[c] > 0.0 else 0.0
+        out[c] = share if share > 0.0 else proba[c]
+        total += out[c]
+    for c in range(len(out)):
+        out[c] = out[c] / total if total > 0.0 else proba[c]
+
+
+@inner_kernel
+def count_confidence(bins: Floats, proba: Floats, label: int, weight: float) -> None:
+    """Adds a row to the bin of its greatest probability: weight, confidence, and whether it was right.
+
+    bins : float64[BINS, 3], in/out; proba : float64[K], in
+    """
+    best = 0
+    for c in range(len(proba)):
+        if proba[c] > proba[best]:
+            best = c
+    at = min(int(proba[best] * BINS), BINS - 1)
+    bins[at, 0] += weight
+    bins[at, 1] += weight * proba[best]
+    bins[at, 2] += weight * (1.0 if best == label else 0.0)
+
+
+@inner_kernel
+def next_fit(rows: float, forget: float) -> float:
+    """The row count at which shares are fitted next: doubled up to 64, then a quarter of what is remembered later."""
+    if rows < 64.0:
+        return 2.0 * rows
+    remembered = rows if forget >= 1.0 else min(rows, 1.0 / (1.0 - forget))
+    return rows + max(16.0, math.floor(0.25 * remembered))
+
+
+@kernel
+def calibrate_rows(
+    shared: Floats, cells: Floats, scalars: Floats, counts: Floats, fitted: Floats, points: Floats, bins: Floats,
+    proba: Floats, classes: Floats, declared: int, y: Codes, w: Floats,
+    method: int, eta: float, forget: float, out: Floats,
+) -> None:  # fmt: skip
+    """Row by row: out = log of the calibrated probabilities, then the label is learned where there is one.
+
+    shared : float64[3, E], in/out; cells : float64[3, E + 1, K], in/out; scalars : float64[3], in/out
+    counts : float64[2, K, RANGES], in/out; fitted : float64[K, RANGES], in/out
+    points : float64[2], in/out, rows counted, and when shares are fitted next
+    bins : float64[2, BINS, 3], in/out, reliability before and after
+    proba : float64[n, K], in; classes : float64[K], in/out, counted along; y : int32[n], in; w : float64[n], in
+    out : float64[n, K], out
+    """
+    k, e = proba.shape[1], shared.shape[1]
+    flat, inputs, scratch = np.empty(k), np.empty((e, k)), np.empty((3, k))
+    said, mixed, delta, shared_delta = np.empty(k), np.empty(k), np.empty((e + 1, k)), np.empty(e)
+    for i in range(len(y)):
+        log_prior(classes, declared, flat)
+        for c in range(k):
+            known = flat[c] > -np.inf
+            flat[c] = 0.0 if known else -np.inf
+            inputs[0, c] = math.log(max(proba[i, c], LEAST)) if known else 0.0
+            if e == 2:
+                inputs[1, c] = -math.log(max(1.0 - proba[i, c], LEAST)) if known else 0.0
+        if method == ISOTONIC:
+            read_isotonic(fitted, proba[i], said)
+        else:
+            score(MEANS, shared, cells, inputs, flat, said)
+            for c in range(k):
+                said[c] = math.exp(said[c]) if flat[c] > -np.inf else 0.0
+        for c in range(k):
+            mixed[c] = scalars[OF_MEAN] * proba[i, c] + scalars[OF_POOL] * said[c]
+            out[i, c] = math.log(mixed[c]) if mixed[c] > 0.0 else -np.inf
+        label = y[i]
+        if label < 0 or w[i] <= 0.0:
+            continue
+        if flat[label] > -np.inf:
+            count_confidence(bins[0], proba[i], label, w[i])
+            count_confidence(bins[1], mixed, label, w[i])
+            believe(scalars, proba[i, label], said[label], forget)
+            if method == TEMPERATURE:
+                temper(shared, cells, scalars, inputs, flat, label, w[i], eta, forget, scratch)
+            elif method != ISOTONIC:
+                step(
+                    shared,
+                    cells,
+                    scalars,
+                    inputs,
+                    flat,
+                    label,
+                    w[i],
+                    eta,
+                    forget,
+                    scratch,
+                    delta,
+                    shared_delta,
+                )
+            else:
+                for c in range(k):
+                    if proba[i, c] > 0.0:
+                        at = range_of(proba[i, c])
+                        counts[0, c, at] += w[i]
+                        counts[1, c, at] += w[i] if c == label else 0.0
+        scalars[ROWS] += 1.0
+        points[0] += 1.0
+        classes[label] += w[i]
+        if method == ISOTONIC and points[0] >= points[1]:
+            fit_isotonic(counts, classes, fitted)
+            following = next_fit(points[1], forget)
+            fade = forget ** (following - points[1])
+            for c in range(k):
+                for r in range(RANGES):
+                    counts[0, c, r] *= fade
+                    counts[1, c, r] *= fade
+            points[1] = following

@@ -1,0 +1,316 @@
+"""The application: what is done for each request."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from functools import partial
+from typing import Any, TypeVar
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bayou import __version__, files
+from bayou.errors import BayouError, DataError
+from bayou.serve import answers, v2
+from bayou.serve.bodies import JSON, TARGET, Batch, parsed, read_batch
+from bayou.serve.connections import Load
+from bayou.serve.description import described
+from bayou.serve.errors import DeadlineError, ServeError, TooLargeError
+from bayou.serve.live import LivePage
+from bayou.serve.living import LivingModel
+from bayou.serve.metrics import MEDIA, Metrics
+from bayou.serve.openapi import openapi
+from bayou.serve.operations import OPERATIONS, Operation
+from bayou.serve.predicting import Predictor, predicted, unknown_columns
+from bayou.serve.queue import Task
+from bayou.serve.settings import Settings
+
+_KEY = re.compile(r"[\x21-\x7e]{1,200}\Z")
+_LARGE = 1 << 15  # bytes of a body that is read in a thread, so that others need not wait for it
+MOST_EXPLAINED = 1_000  # columns of a record that is explained: every one of them is left out in turn
+_log = logging.getLogger("bayou.serve")
+Answer = TypeVar("Answer")
+
+
+class NotFoundError(ServeError):
+    """A path or a model that does not exist."""
+
+    status = 404
+
+
+class Application:
+    """The models of a server and what requests may do with them; the first model answers where none is named."""
+
+    def __init__(self, models: Mapping[str, LivingModel], settings: Settings) -> None:
+        self.models, self.settings = dict(models), settings
+        self.load = Load()
+        self.metrics = Metrics(self.models, self.load)
+        self.pool = ThreadPoolExecutor(2, "bayou serve")
+        self.page = LivePage(self.models, self.metrics)
+        self._predictors = {name: Predictor(living, self.pool) for name, living in self.models.items()}
+        self._description = openapi(settings)
+
+    def asgi(self) -> Starlette:
+        """The application as a web server takes it."""
+        routes = [
+            Route(path, self._endpoint(op), methods=[op.method]) for op in OPERATIONS for path in op.paths
+        ]
+        return Starlette(routes=routes, exception_handlers={HTTPException: _http_error})
+
+    def _endpoint(self, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
+        work: Callable[[Request], Awaitable[Response]] = getattr(self, f"_{operation.name}")
+        access, metrics = self.settings.access, self.metrics
+
+        async def answered(request: Request) -> Response:
+            begin = time.perf_counter()
+            try:
+                if operation.role is not None:
+                    given = request.headers
+                    access.check(
+                        operation.role, given.get("authorization"), given.get("host"), given.get("origin")
+                    )
+                response = await work(request)
+            except BayouError as problem:
+                response = answers.error_answer(problem)
+                if response.status_code == 401:
+                    response.headers["www-authenticate"] = "Bearer"
+            except ClientDisconnect:
+                response = answers.json_answer({}, status=400)
+            except Exception as problem:
+                _log.exception("%s failed", operation.name)
+                response = answers.error_answer(problem)
+            metrics.request(operation.name, response.status_code, time.perf_counter() - begin)
+            return response
+
+        return answered
+
+    # -- what requests say --
+
+    def _living(self, request: Request) -> LivingModel:
+        name = request.path_params.get("name")
+        if name is None:
+            return next(iter(self.models.values()))
+        if name not in self.models:
+            raise NotFoundError(f"there is no model {str(name)[:80]!r}")
+        return self.models[name]
+
+    async def _body(self, request: Request) -> bytes:
+        most = self.settings.max_body
+        told = request.headers.get("content-length", "0")
+        if told.isdigit() and int(told) > most:
+            raise TooLargeError(f"a body of {int(told):,} bytes; at most {most:,} are taken")
+        parts, size = [], 0
+        async for part in request.stream():
+            size += len(part)
+            if size > most:
+                raise TooLargeError(f"a body of more than {most:,} bytes")
+            parts.append(part)
+        return b"".join(parts)
+
+    def _seconds(self, request: Request) -> float:
+        """How long the request may take: what it says, at most what the server allows."""
+        given = request.headers.get("bayou-timeout-ms")
+        if given is None:
+            return self.settings.timeout
+        if not given.isdigit() or not 1 <= int(given[:9]):
+            raise DataError("Bayou-Timeout-Ms is a whole number of milliseconds", value=given)
+        return min(self.settings.timeout, int(given[:9]) / 1000)
+
+    async def _batch(self, request: Request, labelled: bool) -> Batch:
+        form = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
+        target = request.query_params.get("target", TARGET)
+        body = await self._body(request)
+        most = self.settings.max_rows
+        if len(body) < _LARGE:
+            return read_batch(body, form, labelled=labelled, target=target, most=most)
+        return await self._in_thread(read_batch, body, form, labelled=labelled, target=target, most=most)
+
+    async def _in_thread(self, work: Callable[..., Answer], *given: Any, **named: Any) -> Answer:
+        return await asyncio.get_running_loop().run_in_executor(self.pool, partial(work, *given, **named))
+
+    # -- plain JSON --
+
+    async def _predict(self, request: Request) -> Response:
+        living, seconds = self._living(request), self._seconds(request)
+        deadline = asyncio.get_running_loop().time() + seconds
+        batch = await self._batch(request, labelled=False)
+        found = await self._predictors[living.name].predict(batch, deadline)
+        self.metrics.rows(living.name, "predict", batch.size)
+        return answers.predictions(living.name, found, batch.form, batch.single)
+
+    async def _learn(self, request: Request) -> Response:
+        return await self._taught(request, "learn")
+
+    async def _unlearn(self, request: Request) -> Response:
+        return await self._taught(request, "unlearn")
+
+    async def _taught(self, request: Request, verb: str) -> Response:
+        living, seconds = self._living(request), self._seconds(request)
+        deadline = time.monotonic() + seconds
+        batch = await self._batch(request, labelled=True)
+        durable, visible = _flag(request, "durable"), _flag(request, "visible")
+        task = Task(verb, batch, _key(request), durable, visible, deadline)
+        told = await self._carried_out(living, task)
+        if not told["repeated"]:
+            self.metrics.rows(living.name, verb, batch.size)
+        return answers.json_answer(told)
+
+    async def _promote(self, request: Request) -> Response:
+        living = self._living(request)
+        found = parsed(await self._body(request), "body")
+        if not isinstance(found, dict) or set(found) != {"variant"} or not isinstance(found["variant"], str):
+            raise DataError("the body is not what was expected", remedy='send {"variant": "its name"}')
+        task = Task.promotion(found["variant"], _key(request), time.monotonic() + self._seconds(request))
+        await self._carried_out(living, task)
+        return answers.json_answer({"model": living.name, "answering": living.answering})
+
+    async def _carried_out(self, living: LivingModel, task: Task) -> dict[str, Any]:
+        """Hand a task to the learner and wait; at its deadline it is given up unless it has been begun."""
+        living.submit(task)
+        waiting = asyncio.wrap_future(task.future)
+        with self.load:
+            try:
+                left = (task.deadline or 0.0) - time.monotonic()
+                return await asyncio.wait_for(asyncio.shield(waiting), left)
+            except TimeoutError:
+                if task.future.cancel():
+                    raise DeadlineError(
+                        "the deadline passed before the batch was begun; nothing was learned"
+                    ) from None
+                return await waiting
+
+    async def _explain(self, request: Request) -> Response:
+        living = self._living(request)
+        found = parsed(await self._body(request), "body")
+        allowed = {"record", "label", "against"}
+        if not isinstance(found, dict) or "record" not in found or set(found) - allowed:
+            raise DataError("the body is not what was expected", remedy='send {"record": {...}}')
+        batch = read_batch(_again({"record": found["record"]}), JSON, labelled=False)
+        published, record = living.published, batch.rows[0]
+        predicted(published, [record])  # says what is wrong with it, if something is
+        ignored = set(unknown_columns(published.model, [record]))
+        known = {name: value for name, value in record.items() if name not in ignored and value is not None}
+        if len(known) > MOST_EXPLAINED:
+            raise TooLargeError(
+                f"a record of {len(known):,} columns; at most {MOST_EXPLAINED:,} are explained"
+            )
+        told = await self._in_thread(published.model.explain, known, found.get("label"), found.get("against"))
+        out = {
+            name: answers.plain(value) if isinstance(value, bytes) else value
+            for name, value in asdict(told).items()
+        }
+        return answers.json_answer({"model": living.name, "snapshot": published.digest, **out})
+
+    async def _models(self, request: Request) -> Response:
+        return answers.json_answer({"models": list(self.models)})
+
+    async def _model(self, request: Request) -> Response:
+        living = self._living(request)
+        return answers.json_answer(await self._in_thread(described, living))
+
+    async def _file(self, request: Request) -> Response:
+        living = self._living(request)
+        published = living.published
+        data = await self._in_thread(files.dumps, published.model)
+        headers = {
+            answers.SNAPSHOT: published.digest,
+            "content-disposition": f'attachment; filename="{living.name}.bayou"',
+        }
+        return answers.answer(data, "application/octet-stream", headers)
+
+    async def _metrics(self, request: Request) -> Response:
+        return answers.answer(await self._in_thread(self.metrics.text), MEDIA)
+
+    async def _openapi(self, request: Request) -> Response:
+        return answers.json_answer(self._description)
+
+    async def _alive(self, request: Request) -> Response:
+        return answers.json_answer({"live": True})
+
+    async def _ready(self, request: Request) -> Response:
+        stopped = {name: living.broken for name, living in self.models.items() if living.broken}
+        return answers.json_answer({"ready": not stopped, "stopped": stopped}, status=503 if stopped else 200)
+
+    # -- the live page --
+
+    async def _page(self, request: Request) -> Response:
+        return self.page.html()
+
+    async def _asset(self, request: Request) -> Response:
+        return self.page.asset(request.url.path.lstrip("/"))
+
+    async def _events(self, request: Request) -> Response:
+        return self.page.events(self._living(request))
+
+    # -- Open Inference Protocol --
+
+    async def _v2_server(self, request: Request) -> Response:
+        told = {"name": "bayou", "version": __version__, "extensions": ["binary_tensor_data"]}
+        return answers.json_answer(told)
+
+    async def _v2_model(self, request: Request) -> Response:
+        living = self._versioned(request)
+        return answers.json_answer(v2.metadata(living.name, living.published))
+
+    async def _v2_ready(self, request: Request) -> Response:
+        model = self._versioned(request).published.model
+        ready = bool(model.started and model.labels())
+        return answers.json_answer({"ready": ready}, status=200 if ready else 409)
+
+    async def _v2_infer(self, request: Request) -> Response:
+        living = self._versioned(request)
+        body = await self._body(request)
+        length = request.headers.get(v2.HEADER)
+        if length is not None and not length.isdigit():
+            raise DataError(f"{v2.HEADER} is a number of bytes", value=length)
+        most = self.settings.max_rows
+        asked = v2.InferRequest(body, None if length is None else int(length[:18]), most)
+        found = await self._in_thread(predicted, living.published, asked.rows)
+        self.metrics.rows(living.name, "predict", asked.size)
+        content, header = v2.infer_answer(living.name, asked, found)
+        if header is None:
+            return answers.answer(content, JSON)
+        return answers.answer(content, "application/octet-stream", {v2.HEADER: str(header)})
+
+    def _versioned(self, request: Request) -> LivingModel:
+        living = self._living(request)
+        version = request.path_params.get("version")
+        if version not in (None, living.published.digest):
+            raise NotFoundError(f"{living.name} has gone on from version {str(version)[:80]!r}")
+        return living
+
+
+def _key(request: Request) -> str | None:
+    key = request.headers.get("idempotency-key")
+    if key is not None and not _KEY.match(key):
+        raise DataError("an idempotency key has 1 to 200 printable characters without blanks", value=key)
+    return key
+
+
+def _flag(request: Request, name: str) -> bool:
+    given = request.query_params.get(name, "false")
+    if given not in ("true", "false"):
+        raise DataError(f"{name} is true or false", value=given)
+    return given == "true"
+
+
+def _again(data: Any) -> bytes:
+    import json
+
+    return json.dumps(data).encode()
+
+
+async def _http_error(request: Request, problem: Exception) -> Response:
+    """Paths and methods that nobody offers."""
+    assert isinstance(problem, HTTPException)
+    told = {"type": "HTTPError", "message": str(problem.detail)}
+    return answers.json_answer({"error": told}, problem.headers, problem.status_code)

@@ -1,0 +1,141 @@
+"""Connections that cannot hurt: slow, long and too many requests end before they reach the application."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+MOST_CONNECTIONS = 1_024
+MOST_AT_ONCE = 64  # requests that are worked on; one that comes on top is refused without being read
+HEAD_BYTES = 65_536  # of a request's line and headers
+SECONDS = 10.0  # for a request to arrive as a whole
+BUSY = b"the server has all it can do; try again\n"
+_NEVER_REFUSED = (b"GET /health/", b"GET /v2/health/", b"GET /metrics")
+
+
+def _canned(status: bytes, text: bytes, more: bytes = b"") -> bytes:
+    length = str(len(text)).encode()
+    return (
+        b"HTTP/1.1 " + status + b"\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: " + length
+        + b"\r\nx-content-type-options: nosniff\r\n" + more + b"\r\n" + text
+    )  # fmt: skip
+
+
+_RETRY = b"retry-after: 1\r\n"
+_CLOSE = b"connection: close\r\n"
+_BUSY = _canned(b"503 Service Unavailable", BUSY, _RETRY)
+_FULL = _canned(b"503 Service Unavailable", BUSY, _RETRY + _CLOSE)
+_SLOW = _canned(b"408 Request Timeout", b"the request took too long to arrive\n", _CLOSE)
+_LONG = _canned(b"431 Request Header Fields Too Large", b"the headers are too long\n", _CLOSE)
+
+
+class Load:
+    """What a server has to do: how many requests only wait, for the learner or for news, and how many were refused."""
+
+    def __init__(self) -> None:
+        self.waiting = 0
+        self.refused = 0
+
+    def __enter__(self) -> None:
+        self.waiting += 1
+
+    def __exit__(self, *exception: object) -> None:
+        self.waiting -= 1
+
+
+def protocol(load: Load, seconds: float = SECONDS) -> type[asyncio.Protocol]:
+    """The class of a server's connections."""
+
+    class GuardedConnection(HttpToolsProtocol):
+        """A connection of uvicorn's with limits, and an answer that costs next to nothing when there is too much to do.
+
+        To refuse a request in the application would take a third of the time it takes to answer it: at four times the
+        load there would be none left for answers. So a whole request that meets a busy server is not even parsed.
+        """
+
+        _timer: asyncio.TimerHandle | None = None
+        _head = 0
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            if len(self.connections) > MOST_CONNECTIONS:
+                load.refused += 1
+                self._end(_FULL)
+            else:
+                self._watch()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._unwatch()
+            super().connection_lost(exc)
+
+        def data_received(self, data: bytes) -> None:
+            if self.transport.is_closing():
+                return
+            begins = self._head == 0 and self._idle()
+            if begins and len(self.tasks) - load.waiting >= MOST_AT_ONCE and _is_whole(data):
+                load.refused += 1
+                self._unwatch()
+                self.transport.write(_BUSY)
+                self._unset_keepalive_if_required()
+                self.timeout_keep_alive_task = self.loop.call_later(
+                    self.timeout_keep_alive, self.timeout_keep_alive_handler
+                )
+                return
+            if self._head >= 0:
+                self._head += len(data)
+                if self._head > HEAD_BYTES and b"\r\n\r\n" not in data[:HEAD_BYTES]:
+                    self._end(_LONG)
+                    return
+            super().data_received(data)
+
+        def on_message_begin(self) -> None:
+            super().on_message_begin()
+            if self._timer is None:
+                self._watch()
+
+        def on_headers_complete(self) -> None:
+            self._head = -1  # what follows is the body, which the application counts
+            super().on_headers_complete()
+
+        def on_message_complete(self) -> None:
+            self._head = 0
+            self._unwatch()
+            super().on_message_complete()
+
+        def _idle(self) -> bool:
+            """Whether no request is being answered."""
+            cycle: Any = self.cycle  # None before the first
+            return cycle is None or bool(cycle.response_complete)
+
+        def _watch(self) -> None:
+            self._timer = self.loop.call_later(seconds, self._end, _SLOW)
+
+        def _unwatch(self) -> None:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+
+        def _end(self, answer: bytes) -> None:
+            """Say why, unless an answer is on its way, and hang up."""
+            self._unwatch()
+            if not self.transport.is_closing():
+                if self._idle() or not self.cycle.response_started:
+                    self.transport.write(answer)
+                self.transport.close()
+
+    return GuardedConnection
+
+
+def _is_whole(data: bytes) -> bool:
+    """Whether data is one request from its first byte to its last, and not one that is always answered."""
+    end = data.find(b"\r\n\r\n")
+    if end < 0 or data.startswith(_NEVER_REFUSED):
+        return False
+    head = data[:end].lower()
+    at = head.find(b"\r\ncontent-length:")
+    if at < 0:
+        return b"\r\ntransfer-encoding:" not in head and end + 4 == len(data)
+    line = head[at + 17 :].partition(b"\r\n")[0].strip()
+    return line.isdigit() and end + 4 + int(line) == len(data)

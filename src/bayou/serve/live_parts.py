@@ -1,0 +1,236 @@
+"""What the live page shows, drawn from snapshots: pictures and tables of the report."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+
+from bayou.plain_text import clean, shortened
+from bayou.report.chances import reliability_diagram
+from bayou.report.curves import nice_range
+from bayou.report.drawing import Chart, bars, beside, colour, figure, legend
+from bayou.report.markup import Safe, join, tag
+from bayou.report.numbers import compact, share, size
+from bayou.report.overview import tiles
+from bayou.report.tables import Cell, table
+from bayou.serve.answers import plain
+from bayou.serve.living import LivingModel
+from bayou.serve.measured import Mistake
+from bayou.serve.metrics import Metrics, class_shares
+from bayou.serve.pulse import Pulse, Second
+from bayou.serve.snapshot import Measures, Published
+
+PARTS = {
+    "tiles": ("Now", ""),
+    "curves": ("How right it is", ""),
+    "traffic": ("Traffic", ""),
+    "columns": ("Classes and columns", ""),
+    "variants": ("Variants side by side", ""),
+    "mistakes": ("Recent mistakes", ""),
+}
+SPAN = 60  # seconds of traffic that are shown
+TELL = 5.0  # seconds at least between two looks at which columns tell most
+MOST_CLASSES, MOST_COLUMNS, MOST_VALUES = 8, 10, 8
+
+
+class Telling:
+    """Which columns tell most, looked at again every few seconds: it takes longer than all the rest."""
+
+    def __init__(self) -> None:
+        self._of: tuple[str, float] = ("", 0.0)
+        self._found: list[tuple[str, float]] = []
+
+    def columns(self, published: Published) -> list[tuple[str, float]]:
+        """The most telling columns, with the share of the class's entropy that each tells."""
+        digest, then = self._of
+        if published.digest != digest and time.monotonic() >= then and published.model.started:
+            begin = time.monotonic()
+            found = published.model.importance()
+            self._found = [(name, told) for name, told in list(found.items())[:MOST_COLUMNS] if told > 0]
+            now = time.monotonic()
+            self._of = published.digest, now + max(TELL, 20 * (now - begin))
+        return self._found
+
+
+def live_parts(living: LivingModel, metrics: Metrics, telling: Telling) -> dict[str, str]:
+    """Every part as markup, by its key; one that has nothing to show is empty."""
+    told, published = living.told, living.published
+    found = told.variants.get(published.variant)
+    seconds = _recent(metrics.pulse)
+    return {
+        "about": clean(
+            f"{published.model!r}, merges: {published.model.law.value}, snapshot {published.digest[:12]}"
+        ),
+        "state": _state(living),
+        "tiles": _tiles(living, found, seconds, metrics.load.refused),
+        "curves": _curves(living) if found is not None and found.rows else Safe(""),
+        "traffic": _traffic(seconds),
+        "columns": _columns(living, published, telling),
+        "variants": _variants(living) if len(told.variants) > 1 else Safe(""),
+        "mistakes": _mistakes(found.mistakes) if found is not None else Safe(""),
+    }
+
+
+def _state(living: LivingModel) -> str:
+    if living.broken is not None:
+        return clean(f"has stopped learning: {living.broken}")
+    if living.trouble is not None:
+        return clean(living.trouble)
+    return "learning" if living.learns else "answering"
+
+
+def _recent(pulse: Pulse) -> list[Second]:
+    """Every one of the last seconds that are over, also those in which nothing happened."""
+    now = int(time.time())
+    known = {second.at: second for second in pulse.seconds()}
+    return [known.get(at, Second(at)) for at in range(now - SPAN, now)]
+
+
+def _tiles(living: LivingModel, found: Measures | None, seconds: Sequence[Second], unread: int) -> Safe:
+    last = seconds[-5:]
+    rate = sum(second.requests for second in last) / len(last)
+    worst = max(second.quantile(0.99) for second in last)
+    entries = [("Rows learned", f"{living.told.rows:,}", f"{living.queue.rows:,} wait")]
+    if found is not None and found.rows:
+        entries += [
+            ("Rolling accuracy", share(found.windowed.accuracy), "of the latest 1,000 rows"),
+            ("Accuracy", share(found.running.accuracy), "of all rows since the start"),
+            ("Drifts", f"{len(found.drifts):,}", f"last at row {max(found.drifts):,}" if found.drifts else "none"),
+        ]  # fmt: skip
+    entries += [
+        ("Requests", f"{rate:,.0f}/s", f"{unread:,} refused, too many at once"),
+        ("Latency", f"{1000 * worst:,.1f} ms", "99 of 100 are quicker"),
+        ("Memory", size(living.published.model.memory_bytes), "of learned state"),
+    ]
+    return tiles(entries)
+
+
+def _curves(living: LivingModel) -> Safe:
+    told = living.told.variants
+    lines = {name: found for name, found in told.items() if len(found.curve.rows) > 1}
+    parts = []
+    if lines:
+        values = {name: found.curve.windowed["accuracy"] for name, found in lines.items()}
+        low, high = nice_range([v for each in values.values() for v in each], "accuracy")
+        first = min(found.curve.rows[0] for found in lines.values())
+        last = max(found.curve.rows[-1] for found in lines.values())
+        ends = ", ".join(f"{name} is at {v[-1]:.4f}" for name, v in values.items())
+        chart = Chart(
+            "Rolling accuracy", ends, (float(first), float(last)), (low, high), "rows learned",
+            y_text=lambda v: f"{100 * v:.0f} %",
+        )  # fmt: skip
+        for i, (name, found) in enumerate(lines.items()):
+            for row in found.drifts:
+                if first <= row <= last:
+                    chart.pin(row, f"drift {colour(i)}", f"{name}: the error rose at row {row:,}", i)
+            clipped = [min(high, max(low, v)) for v in values[name]]
+            chart.line([float(row) for row in found.curve.rows], clipped, colour(i), name)
+        named = [legend([(colour(i), name) for i, name in enumerate(lines)])] if len(lines) > 1 else []
+        caption = (
+            "Accuracy of the latest 1,000 rows, each predicted before it was learned; triangles mark drift"
+        )
+        parts.append(figure(caption, *named, chart.svg()))
+    else:
+        parts.append(tag("p", "The curve begins after 2,000 rows.", class_="remark"))
+    answering = told[living.published.variant]
+    parts.append(reliability_diagram(answering.calibration))
+    return beside(*parts)
+
+
+def _traffic(seconds: Sequence[Second]) -> Safe:
+    if not any(second.requests for second in seconds):
+        return Safe("")
+    ago = [float(second.at - seconds[-1].at) for second in seconds]
+    rows = {
+        "predicted": [float(second.predicted) for second in seconds],
+        "learned": [float(second.learned) for second in seconds],
+    }
+    top = max(1.0, *(value for each in rows.values() for value in each))
+    flow = Chart("Rows per second", "", (ago[0], 0.0), (0.0, 1.1 * top), "seconds ago", x_text=_ago)
+    for i, (name, each) in enumerate(rows.items()):
+        flow.line(ago, each, colour(i), name)
+    times = {
+        "median": [1000 * second.quantile(0.5) for second in seconds],
+        "99 of 100": [1000 * second.quantile(0.99) for second in seconds],
+    }
+    slowest = max(1.0, *(value for each in times.values() for value in each))
+    wait = Chart(
+        "Latency", "", (ago[0], 0.0), (0.0, 1.1 * slowest), "seconds ago", x_text=_ago,
+        y_text=lambda v: f"{compact(v)} ms",
+    )  # fmt: skip
+    for i, (name, each) in enumerate(times.items()):
+        wait.line(ago, each, colour(2 + i), name)
+    return beside(
+        figure("Rows per second", legend([("c0", "predicted"), ("c1", "learned")]), flow.svg()),
+        figure("Time to answer a request", legend([("c2", "median"), ("c3", "99 of 100")]), wait.svg()),
+    )
+
+
+def _ago(value: float) -> str:
+    return f"{-value:.0f}" if value else "now"
+
+
+def _columns(living: LivingModel, published: Published, telling: Telling) -> Safe:
+    parts = []
+    shares = class_shares(living)[:MOST_CLASSES]
+    if shares:
+        entries = [(shortened(plain(label), 60), value, share(value)) for label, value in shares]
+        styles = [colour(i) for i in range(len(entries))]
+        parts.append(figure("Classes among the latest 1,000 labels", bars("Class shares", entries, styles)))
+    told = telling.columns(published)
+    if told:
+        entries = [(shortened(name, 60), value, share(value)) for name, value in told]
+        caption = "The most telling columns: what each takes off the uncertainty about the class by itself"
+        parts.append(figure(caption, bars("Most telling columns", entries, "c2")))
+    return beside(*parts) if parts else Safe("")
+
+
+def _variants(living: LivingModel) -> Safe:
+    lines = []
+    for name, found in living.told.variants.items():
+        mark = tag("span", "answers" if name == living.published.variant else "shadow", class_="chip")
+        lines.append(
+            [
+                join((name, " ", mark)),
+                Cell(share(found.windowed.accuracy, 2), found.windowed.accuracy),
+                Cell(share(found.running.accuracy, 2), found.running.accuracy),
+                Cell(f"{found.running.log_loss:.4f}", found.running.log_loss),
+                Cell(f"{found.calibration.error:.4f}", found.calibration.error),
+                Cell(f"{found.refused:,}", found.refused),
+            ]
+        )
+    headers = ["Variant", "Rolling accuracy", "Accuracy", "Log-loss", "Calibration error", "Batches refused"]
+    return table("All of them learn the same rows; one answers", headers, lines, sortable=False)
+
+
+def _mistakes(found: Sequence[Mistake]) -> Safe:
+    if not found:
+        return Safe("")
+    lines = []
+    for mistake in reversed(found):
+        known = list(mistake.record.items())
+        shown = ", ".join(f"{shortened(k, 30)} = {shortened(_value(v), 30)}" for k, v in known[:MOST_VALUES])
+        more = f" and {len(known) - MOST_VALUES} more" if len(known) > MOST_VALUES else ""
+        record = json.dumps({str(k): plain(v) if isinstance(v, bytes) else v for k, v in known}, default=str)
+        button = tag("button", "explain", class_="all use", type="button", data_record=record)
+        lines.append(
+            [
+                f"{mistake.row:,}",
+                shortened(plain(mistake.label), 60),
+                f"{shortened(plain(mistake.predicted), 60)} ({share(mistake.probability)})",
+                shown + more,
+                button,
+            ]
+        )
+    headers = ["Row", "It was", "Predicted", "Record", ""]
+    return table(
+        "The latest rows that were predicted wrongly, before they were learned",
+        headers,
+        lines,
+        sortable=False,
+    )
+
+
+def _value(value: object) -> object:
+    return f"{value:.4g}" if isinstance(value, float) else value

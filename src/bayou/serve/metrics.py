@@ -1,0 +1,124 @@
+"""What Prometheus is told: rates, latencies, the queue, rolling accuracy, drift, class shares, rejects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from bayou.schema import Label
+from bayou.serve.answers import plain
+from bayou.serve.connections import Load
+from bayou.serve.living import LivingModel
+from bayou.serve.pulse import Pulse
+
+MEDIA = "text/plain; version=0.0.4; charset=utf-8"
+BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
+CLASSES = 50  # classes whose shares are told: the most frequent ones
+
+
+class Metrics:
+    """Counters of requests and rows, and a look at the living models whenever somebody asks."""
+
+    def __init__(self, models: Mapping[str, LivingModel], load: Load) -> None:
+        self.pulse, self.load = Pulse(), load
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "bayou_requests", "Requests answered.", ["verb", "status"], registry=self._registry
+        )
+        self._seconds = Histogram(
+            "bayou_request_seconds", "Time to answer.", ["verb"], buckets=BUCKETS, registry=self._registry
+        )
+        self._rows = Counter(
+            "bayou_rows", "Rows predicted, learned, unlearned.", ["model", "verb"], registry=self._registry
+        )
+        self._registry.register(_Models(models, load))
+        self._children: dict[Any, Any] = {}
+
+    def request(self, verb: str, status: int, seconds: float) -> None:
+        """One request was answered."""
+        counter = self._children.get((verb, status))
+        if counter is None:
+            counter = self._children[verb, status] = (
+                self._requests.labels(verb, str(status)),
+                self._seconds.labels(verb),
+            )
+        counter[0].inc()
+        counter[1].observe(seconds)
+        self.pulse.request(seconds)
+
+    def rows(self, model: str, verb: str, count: int) -> None:
+        """Rows were predicted, learned or unlearned."""
+        self._rows.labels(model, verb).inc(count)
+        self.pulse.rows(verb, count)
+
+    def text(self) -> bytes:
+        """All of it, as Prometheus reads it."""
+        return generate_latest(self._registry)
+
+
+class _Models(Collector):
+    """The living models, looked at when asked."""
+
+    def __init__(self, models: Mapping[str, LivingModel], load: Load) -> None:
+        self._models, self._load = models, load
+
+    def collect(self) -> Iterator[Any]:
+        refused = CounterMetricFamily("bayou_refused_requests", "Requests refused unread: too much to do.")
+        refused.add_metric([], self._load.refused)
+        yield refused
+        gauges = {
+            "queue_rows": "Rows that wait to be learned.",
+            "snapshot_rows": "Rows learned by the snapshot that answers.",
+            "learning": "1 while the model takes rows, 0 if it does not or has stopped.",
+        }
+        for key, about in gauges.items():
+            family = GaugeMetricFamily(f"bayou_{key}", about, labels=["model"])
+            for name, living in self._models.items():
+                family.add_metric([name], _gauge(living, key))
+            yield family
+        yield from self._measures()
+
+    def _measures(self) -> Iterator[Any]:
+        labels = ["model", "variant"]
+        rolling = {
+            "accuracy": "Share of right answers among the latest 1,000 rows, each predicted before it was learned.",
+            "log_loss": "Mean of -log p(true class) over the latest 1,000 rows.",
+        }
+        for key, about in rolling.items():
+            family = GaugeMetricFamily(f"bayou_rolling_{key}", about, labels=labels)
+            for name, living in self._models.items():
+                for variant, found in living.told.variants.items():
+                    family.add_metric([name, variant], getattr(found.windowed, key))
+            yield family
+        drifts = CounterMetricFamily("bayou_drifts", "Rises of the error that were noticed.", labels=labels)
+        rejects = CounterMetricFamily("bayou_refused_batches", "Batches a shadow refused.", labels=labels)
+        shares = GaugeMetricFamily(
+            "bayou_class_share", "Share of a class among the latest 1,000 labels.", labels=["model", "class"]
+        )
+        for name, living in self._models.items():
+            for variant, found in living.told.variants.items():
+                drifts.add_metric([name, variant], len(found.drifts))
+                rejects.add_metric([name, variant], found.refused)
+            for label, share in class_shares(living)[:CLASSES]:
+                shares.add_metric([name, str(plain(label))], share)
+        yield from (drifts, rejects, shares)
+
+
+def class_shares(living: LivingModel) -> list[tuple[Label, float]]:
+    """The classes among the latest labels with their shares, the most frequent first."""
+    found = living.told.variants.get(living.published.variant)
+    if found is None or not found.windowed.weight:
+        return []
+    shares = found.windowed.true / max(float(found.windowed.true.sum()), 1e-300)
+    pairs = zip(found.classes, shares.tolist(), strict=True)
+    return sorted((pair for pair in pairs if pair[1] > 0), key=lambda pair: -pair[1])
+
+
+def _gauge(living: LivingModel, key: str) -> float:
+    if key == "queue_rows":
+        return living.queue.rows
+    return living.published.rows if key == "snapshot_rows" else float(living.learns and living.broken is None)

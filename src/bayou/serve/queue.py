@@ -1,0 +1,122 @@
+"""The queue before the learner: bounded by rows, drained in micro-batches."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from threading import Condition
+from typing import Any
+
+from bayou.serve.bodies import Batch
+from bayou.serve.errors import BusyError
+from bayou.serve.log import Item
+
+MOST_ROWS = 100_000  # that wait
+MOST_BYTES = 64 << 20  # of their bodies
+DRAIN_ROWS, DRAIN_TASKS = 8_192, 256  # taken at once; a checkpointed drain is one entry of the log
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something to learn, to unlearn, or a model to promote; the future gets the answer.
+
+    Parameters
+    ----------
+    verb
+        "learn", "unlearn" or "promote".
+    batch
+        The rows; the body of a promotion is the name of the model.
+    key
+        Of two tasks with the same key, one is carried out.
+    durable
+        Answer only once it is safe on disk.
+    visible
+        Answer only once predictions are made from it; else they follow soon.
+    deadline
+        Moment of `time.monotonic` after which it is not begun any more.
+    """
+
+    verb: str
+    batch: Batch
+    key: str | None = None
+    durable: bool = False
+    visible: bool = False
+    deadline: float | None = None
+    future: Future[dict[str, Any]] = field(default_factory=Future)
+
+    @staticmethod
+    def promotion(name: str, key: str | None = None, deadline: float | None = None) -> Task:
+        """Let another model answer."""
+        batch = Batch([], [], 0, name.encode(), "text/plain")
+        return Task("promote", batch, key, visible=True, deadline=deadline)
+
+    def item(self) -> Item:
+        """The task as it is logged."""
+        return Item(self.verb, self.key, self.batch.form, self.batch.target, self.batch.body)
+
+    def late(self) -> bool:
+        """Whether its time is over."""
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+
+class TaskQueue:
+    """Tasks in order of arrival.
+
+    Examples
+    --------
+    >>> queue = TaskQueue(most_rows=1)
+    >>> queue.put(Task("learn", Batch([{}], ["a"], 1, b"", "")))
+    >>> queue.put(Task("learn", Batch([{}], ["a"], 1, b"", "")))
+    Traceback (most recent call last):
+        ...
+    bayou.serve.errors.BusyError: 1 rows wait to be learned and no more than 1 may; try again
+    >>> len(queue.take())
+    1
+    """
+
+    def __init__(self, most_rows: int = MOST_ROWS) -> None:
+        self.most_rows = most_rows
+        self.rows = self._bytes = 0
+        self._tasks: deque[Task] = deque()
+        self._changed = Condition()
+        self._closed = False
+
+    def put(self, task: Task) -> None:
+        """Add a task; BusyError if there is no room, or the server is about to stop."""
+        with self._changed:
+            if self._closed:
+                raise BusyError("the server is about to stop; try again")
+            if self._tasks and self.rows + task.batch.size > self.most_rows:
+                raise BusyError(
+                    f"{self.rows:,} rows wait to be learned and no more than {self.most_rows:,} may; try again"
+                )
+            if self._tasks and self._bytes + len(task.batch.body) > MOST_BYTES:
+                raise BusyError(f"{self._bytes:,} bytes wait to be learned, and no more may; try again")
+            self._tasks.append(task)
+            self.rows += task.batch.size
+            self._bytes += len(task.batch.body)
+            self._changed.notify()
+
+    def take(self, timeout: float | None = None) -> list[Task] | None:
+        """The next tasks, at least one and as many as make a drain; [] if none came; None once closed and empty."""
+        with self._changed:
+            if not self._tasks and not self._closed:
+                self._changed.wait(timeout)
+            if not self._tasks:
+                return None if self._closed else []
+            out = [self._tasks.popleft()]
+            rows = out[0].batch.size
+            while self._tasks and len(out) < DRAIN_TASKS and rows + self._tasks[0].batch.size <= DRAIN_ROWS:
+                rows += self._tasks[0].batch.size
+                out.append(self._tasks.popleft())
+            self.rows -= rows
+            self._bytes -= sum(len(task.batch.body) for task in out)
+            return out
+
+    def close(self) -> None:
+        """Take no more tasks; those that wait are still handed out."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()

@@ -1,0 +1,259 @@
+"""The Open Inference Protocol, version 2: metadata and `infer`, with JSON and binary tensors.
+
+An input is a column: a tensor of shape [n] or [n, 1] under the column's name. Outputs are `prediction` [n] and
+`probabilities` [n, K]. The version of a model is the digest of the snapshot that answers.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.errors import DataError
+from bayou.schema import Kind, Label
+from bayou.serve.answers import plain
+from bayou.serve.bodies import parsed
+from bayou.serve.errors import TooLargeError
+from bayou.serve.predicting import Predicted
+from bayou.serve.snapshot import Published
+
+TYPES = {
+    "BOOL": "?", "UINT8": "u1", "UINT16": "<u2", "UINT32": "<u4", "UINT64": "<u8", "INT8": "i1", "INT16": "<i2",
+    "INT32": "<i4", "INT64": "<i8", "FP16": "<f2", "FP32": "<f4", "FP64": "<f8",
+}  # fmt: skip
+HEADER = "inference-header-content-length"
+OUTPUTS = ("prediction", "probabilities")
+PLATFORM = "bayou"
+
+
+def metadata(name: str, published: Published) -> dict[str, Any]:
+    """What a model takes and gives."""
+    model = published.model
+    schema = model.schema_ if model.started else None
+    parts = {part for name_ in (schema.dates if schema else ()) for part in _parts(name_)}
+    inputs = [
+        {"name": column, "datatype": "FP64" if kind is Kind.NUMERIC else "BYTES", "shape": [-1]}
+        for column, (kind, _) in (schema.place.items() if schema else ())
+        if column not in parts
+    ]
+    inputs += [
+        {"name": column, "datatype": "BYTES", "shape": [-1]} for column in (schema.dates if schema else ())
+    ]
+    classes = model.labels() if model.started else []
+    return {
+        "name": name,
+        "versions": [published.digest],
+        "platform": PLATFORM,
+        "inputs": inputs,
+        "outputs": [
+            {"name": "prediction", "datatype": _label_type(classes), "shape": [-1]},
+            {"name": "probabilities", "datatype": "FP64", "shape": [-1, len(classes)]},
+        ],
+        "parameters": {"classes": [plain(label) for label in classes], "rows": published.rows},
+    }
+
+
+def _parts(name: str) -> list[str]:
+    from bayou.encoding.dates import parts_of
+
+    return list(parts_of(name))
+
+
+class InferRequest:
+    """A request of the protocol, read and checked.
+
+    Parameters
+    ----------
+    body
+        The JSON document, followed by binary tensors if `header_length` says where it ends.
+    header_length
+        Bytes of the JSON document; None: all of the body.
+    most
+        Rows allowed.
+
+    Examples
+    --------
+    >>> tensor = {"name": "wind", "datatype": "FP64", "shape": [2], "data": [0.5, 1.5]}
+    >>> InferRequest(json.dumps({"id": "7", "inputs": [tensor]}).encode(), None, 10).rows
+    {'wind': array([0.5, 1.5])}
+    """
+
+    def __init__(self, body: bytes, header_length: int | None, most: int) -> None:
+        if header_length is not None and not 0 <= header_length <= len(body):
+            raise DataError(f"{HEADER} says {header_length} and the body has {len(body)} bytes")
+        self._rest = memoryview(body)[len(body) if header_length is None else header_length :]
+        found = parsed(body if header_length is None else body[:header_length], "request")
+        if not isinstance(found, dict) or not isinstance(found.get("inputs"), list) or not found["inputs"]:
+            raise DataError(
+                "the request has no inputs", remedy="send a tensor for every column: inputs=[...]"
+            )
+        self.id = found.get("id")
+        if self.id is not None and not isinstance(self.id, str):
+            raise DataError("the id of a request is a text", value=self.id)
+        self._most = most
+        self.rows: Any = self._columns(found["inputs"])
+        if len(self._rest):
+            raise DataError(f"{len(self._rest):,} bytes behind the last tensor belong to none")
+        self.size = len(next(iter(self.rows.values()))) if isinstance(self.rows, dict) else len(self.rows)
+        self._binary = _parameters(found).get("binary_data_output") is True
+        self.outputs = self._outputs(found.get("outputs"))
+
+    def _columns(self, inputs: list[Any]) -> Any:
+        columns: dict[str, Any] = {}
+        for tensor in inputs:
+            name, array = self._tensor(tensor)
+            if name in columns:
+                raise DataError("two inputs have the same name", column=name)
+            columns[name] = array
+        shapes = {getattr(a, "shape", (len(a),)) for a in columns.values()}
+        if len(columns) == 1 and len(next(iter(shapes))) == 2:
+            return next(iter(columns.values()))  # a matrix: columns without names
+        if any(len(shape) > 1 for shape in shapes) or len(shapes) > 1:
+            raise DataError("every input is a column: all have the same shape [n] or [n, 1]")
+        return columns
+
+    def _tensor(self, tensor: Any) -> tuple[str, Any]:
+        if not isinstance(tensor, dict):
+            raise DataError("an input has a name, a shape, a datatype and data")
+        name, shape, kind = tensor.get("name"), tensor.get("shape"), tensor.get("datatype")
+        if not isinstance(name, str) or (kind not in TYPES and kind != "BYTES"):
+            raise DataError("an input has a name and a datatype", column=name, value=kind)
+        if not isinstance(shape, list) or not 1 <= len(shape) <= 2 or not all(_is_length(n) for n in shape):
+            raise DataError("a shape is [n] or [n, 1]", column=name, value=shape)
+        if shape[0] > self._most:
+            raise TooLargeError(f"{shape[0]:,} rows in one request; at most {self._most:,} are taken")
+        count = math.prod(shape)
+        size = _parameters(tensor).get("binary_data_size")
+        values = (
+            self._listed(name, kind, tensor.get("data"), count)
+            if size is None
+            else self._cut(name, kind, size, count)
+        )
+        if len(shape) == 2 and shape[1] != 1:
+            if kind == "BYTES":
+                raise DataError("a matrix holds numbers", column=name)
+            return name, values.astype(np.float64).reshape(shape)
+        return name, values
+
+    def _listed(self, name: str, kind: str, data: Any, count: int) -> Any:
+        flat = _flat(data, 2)
+        if flat is None or len(flat) != count:
+            raise DataError("the data are not as many as the shape says", column=name)
+        if kind == "BYTES":
+            if not all(isinstance(value, str) for value in flat):
+                raise DataError("data of type BYTES are texts", column=name)
+            return flat
+        wanted = bool if kind == "BOOL" else int if "INT" in kind else (int, float)
+        for value in flat:
+            if not isinstance(value, wanted) or (isinstance(value, bool) and kind != "BOOL"):
+                raise DataError(f"not of type {kind}", column=name, value=value)
+        try:
+            return np.array(flat, TYPES[kind])
+        except (OverflowError, ValueError):
+            raise DataError(f"a number does not fit into {kind}", column=name) from None
+
+    def _cut(self, name: str, kind: str, size: Any, count: int) -> Any:
+        if not _is_length(size) or size > len(self._rest):
+            raise DataError("binary_data_size is more than there is", column=name, value=size)
+        data, self._rest = bytes(self._rest[:size]), self._rest[size:]
+        if kind == "BYTES":
+            return _texts(data, name, count)
+        dtype = np.dtype(TYPES[kind])
+        if size != count * dtype.itemsize:
+            raise DataError(f"{size} bytes are not {count} of {kind}", column=name)
+        if kind == "BOOL" and any(byte > 1 for byte in data):
+            raise DataError("a truth value is 0 or 1", column=name)
+        return np.frombuffer(data, dtype).copy()
+
+    def _outputs(self, asked: Any) -> dict[str, bool]:
+        """The outputs that are wanted, and whether they go out as binary tensors."""
+        if asked is None or asked == []:
+            return dict.fromkeys(OUTPUTS, self._binary)
+        if not isinstance(asked, list) or not all(
+            isinstance(o, dict) and o.get("name") in OUTPUTS for o in asked
+        ):
+            raise DataError(f"outputs are {' and '.join(OUTPUTS)}")
+        return {o["name"]: _parameters(o).get("binary_data", self._binary) is True for o in asked}
+
+
+def infer_answer(name: str, request: InferRequest, found: Predicted) -> tuple[bytes, int | None]:
+    """The body of an answer; if binary tensors follow the JSON document, also the length of the document."""
+    outputs, tail = [], b""
+    for wanted, binary in request.outputs.items():
+        kind, shape, values = _output(wanted, found)
+        tensor: dict[str, Any] = {"name": wanted, "datatype": kind, "shape": shape}
+        if binary:
+            data = _packed(kind, values)
+            tensor["parameters"] = {"binary_data_size": len(data)}
+            tail += data
+        else:
+            tensor["data"] = values.ravel().tolist() if isinstance(values, np.ndarray) else values
+        outputs.append(tensor)
+    told: dict[str, Any] = {"model_name": name, "model_version": found.published.digest, "outputs": outputs}
+    if request.id is not None:
+        told["id"] = request.id
+    document = json.dumps(told, allow_nan=False, separators=(",", ":")).encode()
+    return document + tail, len(document) if tail or any(request.outputs.values()) else None
+
+
+def _output(wanted: str, found: Predicted) -> tuple[str, list[int], NDArray[Any] | list[Any]]:
+    if wanted == "probabilities":
+        return "FP64", list(found.proba.shape), found.proba
+    kind = _label_type(found.classes)
+    labels = [plain(found.classes[i]) for i in found.decided]
+    return kind, [len(labels)], [str(label) for label in labels] if kind == "BYTES" else labels
+
+
+def _label_type(classes: Any) -> str:
+    kinds: set[type[Label]] = {type(label) for label in classes}
+    if kinds == {int} and all(-(2**63) <= label < 2**63 for label in classes):
+        return "INT64"
+    return "BOOL" if kinds == {bool} else "BYTES"
+
+
+def _packed(kind: str, values: Any) -> bytes:
+    if kind == "BYTES":
+        texts = [text.encode("utf-8", "backslashreplace") for text in values]
+        return b"".join(struct.pack("<I", len(text)) + text for text in texts)
+    return np.asarray(values, TYPES[kind]).tobytes()
+
+
+def _texts(data: bytes, name: str, count: int) -> list[str]:
+    out, place = [], 0
+    while place + 4 <= len(data):
+        (length,) = struct.unpack_from("<I", data, place)
+        end = place + 4 + length
+        if end > len(data):
+            break
+        out.append(data[place + 4 : end])
+        place = end
+    if place != len(data) or len(out) != count:
+        raise DataError(f"not {count} texts, each behind its length in four bytes", column=name)
+    try:
+        return [text.decode() for text in out]
+    except UnicodeDecodeError:
+        raise DataError("not UTF-8 text", column=name) from None
+
+
+def _flat(data: Any, depth: int) -> list[Any] | None:
+    if not isinstance(data, list) or depth == 0:
+        return None
+    if not any(isinstance(value, list) for value in data):
+        return data
+    parts = [_flat(value, depth - 1) for value in data]
+    return None if any(part is None for part in parts) else [value for part in parts for value in part or ()]
+
+
+def _parameters(of: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = of.get("parameters")
+    return found if isinstance(found, dict) else {}
+
+
+def _is_length(n: Any) -> bool:
+    return type(n) is int and 0 <= n < 1 << 40

@@ -1,0 +1,91 @@
+"""The probabilities of the first rows, one by one, from which areas under curves are read exactly."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.block import Block, Codes, Floats, Index
+from bayou.checks import require
+from bayou.laws import MergeLaw
+from bayou.protocols import Arrays
+from bayou.summaries import valid
+from bayou.summaries.array_summary import ArraySummary
+from bayou.summaries.outcomes import judged, predictions
+from bayou.summaries.state import declare
+
+MOST_ROWS = 5_000  # from there on, 256 cells of scores are as good
+MOST_NUMBERS = 1 << 17  # probabilities: rows times classes
+
+
+def shares(name: str, array: NDArray[np.float64], summary: object) -> None:
+    """Probabilities, or NaN where a class was not known when the row was predicted."""
+    known = array[~np.isnan(array)]
+    require(known.min(initial=0.0) >= 0.0 and known.max(initial=0.0) <= 1.0 + 1e-9, f"{name} holds no share")
+
+
+class FirstScores(ArraySummary):
+    """Truth, weight and probabilities of all rows that have a prediction, while they are few.
+
+    Where there are more than 5,000 rows, or 131,072 probabilities, all are given up, for good. A class that came after
+    a row has no probability there (NaN).
+
+    Merge: ORDERED (rows stand in the order of the shards). Memory: 8 K + 12 bytes per row, at most 1.1 MB.
+
+    Examples
+    --------
+    >>> from bayou.summaries.outcomes import class_plan, scored_rows
+    >>> first = FirstScores(); first.realign(class_plan([], ["a", "b"]))
+    >>> first.update(scored_rows([0, 1, 1], [[0.5, 0.5], [0, 0], [0.25, 0.75]]))
+    >>> first.truth.tolist(), first.proba[:, 1].tolist(), first.complete
+    ([0, 1], [0.5, 0.75], True)
+    """
+
+    law: ClassVar[MergeLaw] = MergeLaw.ORDERED
+    proba: Floats = declare("*rows", "classes", fill=np.nan, valid=shares)
+    truth: Codes = declare("*rows", dtype=np.int32, codes=True, valid=valid.class_codes)
+    weight: Floats = declare("*rows", valid=valid.non_negative)
+    rows: Index = declare(1, dtype=np.int64, valid=valid.finite)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all rows are here."""
+        return int(self.rows[0]) == len(self.truth)
+
+    def update(self, block: Block) -> None:
+        if self.complete:
+            held = judged(block)[0] >= 0
+            self._append(predictions(block)[0][held], block.y[held], block.w[held])
+
+    def merge(self, other: Self) -> None:
+        self.check_mergeable(other)
+        if not other.complete:
+            self.give_up()
+        elif self.complete:
+            self._append(other.proba, other.truth, other.weight)
+
+    def _append(self, proba: Floats, truth: Codes, weight: Floats) -> None:
+        self.proba = np.concatenate([self.proba, proba])
+        self.truth = np.concatenate([self.truth, truth])
+        self.weight = np.concatenate([self.weight, weight])
+        self.rows[0] = len(self.truth)
+        self.derive()
+
+    def derive(self) -> None:
+        """Give the rows up where they, or the classes, have become too many."""
+        if len(self.truth) > MOST_ROWS or self.proba.size > MOST_NUMBERS:
+            self.give_up()
+
+    def give_up(self) -> None:
+        """Keep no rows from now on."""
+        self.proba, self.truth, self.weight = self.proba[:0], self.truth[:0], self.weight[:0]
+        self.rows = np.array([MOST_ROWS + 1])
+
+    def check(self, arrays: Arrays) -> None:
+        super().check(arrays)
+        rows, held = int(arrays["rows"][0]), len(arrays["truth"])
+        require(rows in (held, MOST_ROWS + 1) and held <= MOST_ROWS, "other rows than were scored")
+        require(rows == held or held == 0, "rows that were given up")
+        require(arrays["truth"].min(initial=0) >= 0, "a scored row without a label")

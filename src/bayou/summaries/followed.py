@@ -1,0 +1,92 @@
+"""How far each of several classifiers is followed, by what it said of the rows so far."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+import numpy as np
+
+from bayou.block import Block, Floats, Index
+from bayou.checks import require
+from bayou.errors import MergeError, UnsupportedError
+from bayou.kernels.followed import LATELY
+from bayou.laws import MergeLaw
+from bayou.protocols import Scalar
+from bayou.summaries import valid
+from bayou.summaries.array_summary import ArraySummary
+from bayou.summaries.state import declare
+
+OF_MEAN = OF_POOL = 0.3  # shares at the start; the members have the rest in equal parts
+
+
+def _zero_or_one(name: str, array: Index, summary: Followed) -> None:
+    require(
+        bool(np.isin(array, (0, 1)).all()) and bool(array.any()), f"{name} names no member that is active"
+    )
+
+
+class Followed(ArraySummary):
+    """Shares of M members, of their mean and of their pool in the answer, and the record of each.
+
+    It learns from what members say about a row before they learn it, so `update` is refused;
+    `kernels.followed.follow_rows` moves the shares. `record` holds hits, log-loss in nats and the log-loss since
+    members were last weighed against their cost; `active` the members that have not been dropped.
+
+    Merge: AVERAGED; records add up, shares are averaged by the rows in them, and a member that either side has
+    dropped is dropped. Memory: 64 (M + 2) bytes.
+    """
+
+    law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
+    shares: Floats = declare("experts", valid=valid.non_negative)
+    record: Floats = declare(3, "experts", valid=valid.non_negative)
+    active: Index = declare("members", dtype=np.int64, valid=_zero_or_one, fill=1, frame=False)
+    rows: Floats = declare(1, valid=valid.non_negative)
+
+    def __init__(self, members: int) -> None:
+        self.members, self.experts = members, members + 2
+        super().__init__()
+        self.shares = self.starts()
+
+    def config(self) -> dict[str, Scalar]:
+        return {"members": self.members}
+
+    def starts(self) -> Floats:
+        """[E] the shares as they are before anything is known; a dropped member has none."""
+        own = (1.0 - OF_MEAN - OF_POOL) / int(self.active.sum())
+        return np.append(np.where(self.active == 1, own, 0.0), [OF_MEAN, OF_POOL])
+
+    def drop(self, members: list[int]) -> None:
+        """Follow these members no longer; the others keep their shares in proportion."""
+        self.active[members] = 0
+        self.shares = self._normalised(self.shares)
+
+    def weigh_anew(self) -> None:
+        """Begin a new stretch of the record that members are weighed by."""
+        self.record[LATELY] = 0.0
+
+    def update(self, block: Block) -> None:
+        raise UnsupportedError("shares are learned through the classifier that follows its members")
+
+    def merge(self, other: Self) -> None:
+        self.check_mergeable(other)
+        both = self.active & other.active
+        if not both.any():
+            raise MergeError("cannot merge: no member is left that both models still follow")
+        mine, theirs = float(self.rows[0]), float(other.rows[0])
+        share = theirs / (mine + theirs) if theirs else 0.0
+        self.active = both
+        self.shares = self._normalised((1.0 - share) * self.shares + share * other.shares)
+        self.record, self.rows = self.record + other.record, self.rows + other.rows
+
+    def _normalised(self, shares: Floats) -> Floats:
+        left = np.where(np.append(self.active, [1, 1]) == 1, shares, 0.0)
+        return left / left.sum() if left.sum() > 0 else self.starts()
+
+    def fresh(self) -> Self:
+        return self.blank()
+
+    def check(self, arrays: dict[str, Floats]) -> None:  # type: ignore[override] # arrays by name
+        super().check(arrays)
+        shares, active = arrays["shares"], arrays["active"]
+        require(abs(float(shares.sum()) - 1.0) <= 1e-6, "the shares of an answer do not add up to 1")
+        require(not shares[:-2][active == 0].any(), "a member that was dropped has a share of the answer")

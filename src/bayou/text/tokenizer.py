@@ -1,0 +1,147 @@
+"""Documents to counts of features, by a recipe: the kernels, and the room they work in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from bayou.block import Bytes, Codes, Index, Words
+from bayou.kernels import tokens
+from bayou.kernels.characters import ROOM
+from bayou.kernels.look_up import place_names
+from bayou.text.documents import Documents
+from bayou.text.recipe import Text
+from bayou.text.string_table import StringTable
+from bayou.text.unicode_table import accents, points
+
+NO_WORDS = StringTable()
+NO_LIMIT = 1 << 31
+
+
+@dataclass(slots=True)
+class Tokens:
+    """The features of some documents; `new` are those without a code, in order of their first appearance.
+
+    Where features are hashed, `new` are names of some of them, and `noted` the buckets of these.
+    """
+
+    words: Words
+    new: list[str]
+    noted: list[int]
+
+
+class Tokenizer:
+    """Reads documents as a recipe says. It keeps nothing of them, so that threads may use one side by side.
+
+    Examples
+    --------
+    >>> from bayou.text.documents import documents_of
+    >>> found = Tokenizer(Text(ngrams=(1, 2))).tokens(documents_of(["To be, or not to be"]))
+    >>> dict(zip(found.new, found.words.counts.tolist()))
+    {'to': 2.0, 'be': 2.0, 'to be': 2.0, 'or': 1.0, 'be or': 1.0, 'not': 1.0, 'or not': 1.0, 'not to': 1.0}
+    """
+
+    def __init__(self, recipe: Text) -> None:
+        self.recipe = recipe
+        self._points = points(recipe.lowercase)
+        self._accents, self._plain = accents(recipe.strip_accents)
+        self._stops = NO_WORDS.with_values(sorted(set(recipe.stop_words)))
+
+    def tokens(
+        self,
+        documents: Documents,
+        known: StringTable = NO_WORDS,
+        *,
+        limit: int = NO_LIMIT,
+        overflowed: bool = False,
+        learn: bool = True,
+        start: int = 0,
+    ) -> Tokens:
+        """The features of documents; words that are not `known` get the codes behind them, up to `limit`.
+
+        With `learn` off, they have none. `start` is the stream number of the first document.
+        """
+        recipe = self.recipe
+        rule = np.zeros(tokens.RULE, dtype=np.int64)
+        rule[tokens.LEAST], rule[tokens.MOST] = recipe.ngrams
+        rule[tokens.WINDOW], rule[tokens.BUCKETS] = recipe.osb, recipe.buckets or 0
+        rule[tokens.BASE], rule[tokens.LIMIT] = limit + 1 if overflowed else known.size, limit
+        rule[tokens.LEARN], rule[tokens.BINARY] = learn, recipe.binary
+        rule[tokens.WITHIN], rule[tokens.START] = recipe.analyzer == "char_wb", start
+        room = _Room(documents, rule)
+        while room.state[tokens.ROW] < len(documents):
+            self._go_on(room, documents, known, rule)
+            room.make_room()
+        return room.tokens(learn)
+
+    def _go_on(self, room: _Room, documents: Documents, known: StringTable, rule: Index) -> None:
+        places = (
+            room.ids, room.counts, room.indptr, room.low, room.spare, room.slots, room.starts, room.names,
+            room.state, rule, documents.ends, documents.data, documents.valid, documents.offset,
+            known.slots, known.starts, known.names,
+        )  # fmt: skip
+        letters = (self._points, self._accents, self._plain)
+        if self.recipe.analyzer == "word":
+            stops = self._stops
+            tokens.tokenize_words(*places, stops.slots, stops.starts, stops.names, *letters)
+        else:
+            tokens.tokenize_characters(*places, *letters)
+
+
+class _Room:
+    """The arrays that the kernels fill, made longer when they are full."""
+
+    def __init__(self, documents: Documents, rule: Index) -> None:
+        size = int(documents.ends[-1] - documents.ends[0])
+        longest = int(np.diff(documents.ends).max(initial=0))
+        self.hashes = bool(rule[tokens.BUCKETS])
+        self.ids: Codes = np.empty(size // 5 + 64, dtype=np.int32)
+        self.counts = np.empty(len(self.ids))
+        self.spare: Codes = np.empty(len(self.ids), dtype=np.int32)
+        self.indptr = np.zeros(len(documents) + 1, dtype=np.int64)
+        self.low: Bytes = np.empty(longest + longest // 8 + 2 * ROOM, dtype=np.uint8)
+        self.slots: Codes = np.full(256, -1, dtype=np.int32)
+        self.starts: Index = np.zeros(129, dtype=np.int64)
+        self.names: Bytes = np.empty(2048, dtype=np.uint8)
+        self.state = np.zeros(tokens.STATE, dtype=np.int64)
+
+    def make_room(self) -> None:
+        """More of what a kernel found too little of."""
+        need, self.state[tokens.NEED] = int(self.state[tokens.NEED]), 0
+        if need == tokens.ROOM_FOR_IDS:
+            self.ids, self.counts = _longer(self.ids), _longer(self.counts)
+            self.spare = np.empty(len(self.ids), dtype=np.int32)
+        elif need == tokens.ROOM_FOR_TEXT:
+            self.low = np.empty(2 * len(self.low), dtype=np.uint8)
+        elif need == tokens.ROOM_FOR_NAMES:
+            self._more_names()
+
+    def _more_names(self) -> None:
+        met = int(self.state[tokens.NEW])
+        self.names, self.starts = _longer(self.names), _longer(self.starts)
+        if self.hashes:
+            self.slots = _longer(self.slots)
+            return
+        self.slots = np.full(2 * len(self.slots), -1, dtype=np.int32)
+        starts, names = self.starts.view(), self.names.view()
+        starts.flags.writeable = names.flags.writeable = False
+        place_names(self.slots, starts, names, 0, np.ones(met, dtype=np.bool_))
+
+    def tokens(self, learn: bool) -> Tokens:
+        """What was found; a copy where most of the room was not needed."""
+        filled, met = int(self.indptr[-1]), int(self.state[tokens.NEW])
+        ids, counts = self.ids[:filled], self.counts[:filled]
+        if 2 * filled < len(self.ids):
+            ids, counts = ids.copy(), counts.copy()
+        text = self.names[: self.starts[met]].tobytes()
+        edges = self.starts[: met + 1].tolist()
+        new = [text[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(edges)]
+        return Tokens(Words(self.indptr, ids, counts), new, self.slots[:met].tolist() if self.hashes else [])
+
+
+def _longer(array: np.ndarray) -> np.ndarray:
+    out = np.zeros(2 * len(array), dtype=array.dtype)
+    out[: len(array)] = array
+    return out

@@ -1,0 +1,169 @@
+"""Values and words in order of their arrival; or, of words without end, the buckets of their hashes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import islice
+
+import numpy as np
+
+Label = str | bytes | int | float | bool
+NAMED = 4096  # buckets whose words are remembered by name
+LONGEST_NAME = 60  # characters of a word that are remembered
+
+_TRUTHS = (bool, np.bool_)
+
+
+def identity_key(value: object) -> Hashable:
+    """What makes two values the same: 1 and 1.0 are, True and 1 are not."""
+    return ("bool", bool(value)) if isinstance(value, _TRUTHS) else value
+
+
+class Vocabulary:
+    """Values in order of arrival, each with a code; beyond `limit` all share the "other" code.
+
+    Examples
+    --------
+    >>> v = Vocabulary(limit=2)
+    >>> v.extend(["a", "b", "c"])
+    >>> [v.code(x) for x in ("a", "b", "c", "z")], v.size
+    ([0, 1, 2, 2], 3)
+    """
+
+    __slots__ = ("_beginning", "codes", "declared", "limit", "overflowed", "values")
+
+    def __init__(self, values: Iterable[Label] = (), limit: int = 1 << 31) -> None:
+        self.values: list[Label] = []
+        self.codes: dict[Hashable, int] = {}
+        self.limit = limit
+        self.overflowed = False
+        self._beginning: Sequence[Label] | None = None
+        self.extend(values)
+        self.declared = len(self.values)
+
+    @property
+    def size(self) -> int:
+        """Number of cells: the values kept, and the "other" cell once it is in use."""
+        return self.limit + 1 if self.overflowed else len(self.values)
+
+    def code(self, value: object) -> int:
+        """The code of a value; the "other" code if it is unknown and the vocabulary is full; else -1."""
+        found = self.codes.get(value if type(value) is str else identity_key(value))
+        if found is not None:
+            return found
+        return self.limit if self.overflowed else -1
+
+    def begins_with(self, names: Sequence[Label]) -> bool:
+        """Whether the first values are just these, so that positions are codes already."""
+        if names is not self._beginning:
+            if list(names) != self.values[: len(names)]:
+                return False
+            self._beginning = names
+        return True
+
+    def begins(self, names: Sequence[Label]) -> bool:
+        """Whether these names begin with just the values, so that the others follow in their order."""
+        return len(names) <= self.limit and list(names[: len(self.values)]) == self.values
+
+    def extend(self, values: Iterable[Label]) -> None:
+        """Give codes to the values that have none yet, in order, as far as the limit allows."""
+        values = list(values)
+        if len(self.values) + len(values) <= self.limit and set(map(type, values)) == {str}:
+            new = [value for value in dict.fromkeys(values) if value not in self.codes]
+            self.codes.update(zip(new, range(len(self.values), len(self.values) + len(new)), strict=True))
+            self.values += new
+            return
+        for value in values:
+            key = identity_key(value)
+            if key in self.codes:
+                continue
+            if len(self.values) >= self.limit:
+                self.overflowed = True
+            else:
+                self.codes[key] = len(self.values)
+                self.values.append(value)
+
+    def name(self, code: int) -> Label:
+        """The value behind a code; "(other)" for the shared cell."""
+        return self.values[code] if code < len(self.values) else "(other)"
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Vocabulary:
+        return self.copy()
+
+    def copy(self) -> Vocabulary:
+        """An independent copy."""
+        twin = Vocabulary(limit=self.limit)
+        twin.values, twin.codes = list(self.values), dict(self.codes)
+        twin.overflowed, twin.declared = self.overflowed, self.declared
+        return twin
+
+    def absorb(self, other: Vocabulary) -> None:
+        """Add what another vocabulary knows."""
+        self.extend(other.values)
+        self.overflowed = self.overflowed or other.overflowed
+        self.declared = max(self.declared, other.declared)
+
+    def in_order(self, key: Callable[[Label], object]) -> Vocabulary:
+        """A vocabulary of the same values in another order."""
+        twin = Vocabulary(sorted(self.values, key=key), limit=self.limit)  # type: ignore[arg-type] # keys compare
+        twin.overflowed, twin.declared = self.overflowed, self.declared
+        return twin
+
+
+class HashedVocabulary(Vocabulary):
+    """Words by the hash of their letters: a fixed number of buckets, and the names of the heaviest.
+
+    The names are a help to the reader and no part of what is learned: they are found among some of the documents by
+    Misra and Gries's rule, so that a word with more than 1/4096 of the weight there is among them.
+
+    Examples
+    --------
+    >>> v = HashedVocabulary(16)
+    >>> v.note([3, 5, 3], ["cheap", "pills", "cheap"])
+    >>> v.size, v.name(3), v.name(4)
+    (16, 'cheap', '(bucket 4)')
+    """
+
+    __slots__ = ("tallies",)
+
+    def __init__(self, buckets: int) -> None:
+        super().__init__(limit=buckets)
+        self.tallies: dict[int, tuple[str, int]] = {}
+
+    @property
+    def size(self) -> int:
+        """Number of buckets."""
+        return self.limit
+
+    def name(self, code: int) -> str:
+        """A word of the bucket, the number of the bucket if none is remembered."""
+        found = self.tallies.get(code)
+        return f"(bucket {code})" if found is None else found[0]
+
+    def note(self, codes: Iterable[int], names: Iterable[str]) -> None:
+        """Remember words met, each with its bucket."""
+        for code, name in zip(codes, names, strict=True):
+            known = self.tallies.get(code)
+            if known is not None:
+                self.tallies[code] = (known[0], known[1] + 1)
+            elif len(self.tallies) < NAMED:
+                self.tallies[code] = (name[:LONGEST_NAME], 1)
+            else:
+                self.tallies = {c: (n, t - 1) for c, (n, t) in self.tallies.items() if t > 1}
+
+    def absorb(self, other: Vocabulary) -> None:
+        """Add the names that another one remembers, and keep the heaviest of both."""
+        both = dict(self.tallies)
+        for code, (name, tally) in other.tallies.items() if isinstance(other, HashedVocabulary) else ():
+            mine = both.get(code, (name, 0))
+            both[code] = (mine[0], mine[1] + tally)
+        heaviest = sorted(both.items(), key=lambda item: (-item[1][1], item[0]))
+        self.tallies = dict(islice(heaviest, NAMED))
+
+    def in_order(self, key: Callable[[Label], object]) -> Vocabulary:
+        return self.copy()
+
+    def copy(self) -> HashedVocabulary:
+        twin = HashedVocabulary(self.limit)
+        twin.tallies = dict(self.tallies)
+        return twin

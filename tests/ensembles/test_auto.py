@@ -1,0 +1,147 @@
+"""Auto: by its formulas, what it promises about its candidates, and what it may cost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.naive.followed import Followed
+
+from bayou import AODE, Auto, HoeffdingTree, MajorityClass, NaiveBayes, NoChange, load
+from bayou.ensembles.auto import BACK, BUDGETS, FORGET, RATE, FollowedMembers
+from bayou.errors import MergeError, SchemaError
+from bayou.testing import CHECKS
+
+
+def engine_of(*templates, costs=None, budget=np.inf):
+    """Members followed by their record, without an estimator around them."""
+    builders = [template.build_engine for template in templates]
+    return FollowedMembers(builders, np.ones(len(builders)) if costs is None else np.array(costs), budget)
+
+
+class Chosen(Auto):
+    """Auto over candidates of a test's own, cheap enough for every check."""
+
+    members = (NaiveBayes("gaussian"), AODE(), MajorityClass())
+
+    def templates(self):
+        return self.members
+
+    def build_engine(self):
+        return engine_of(*(template.blank() for template in self.members))
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_contract_of_members_that_merge(check):
+    check(Chosen, 1)
+
+
+def rows(n, seed=0, classes=3):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, classes, n)
+    records = [{"a": float(rng.normal(c)), "b": float(rng.normal(-c)), "sky": str(c % 2)} for c in y]
+    return records, [f"class {c}" for c in y]
+
+
+def test_it_follows_its_formulas_row_by_row():
+    records, labels = rows(200)
+    model = Chosen()
+    model.learn_many(records[:50], labels[:50])
+    codes = {c: i for i, c in enumerate(model.schema_.classes.values)}
+    twin, engine = Followed(3, 3, RATE, FORGET, BACK), model.engine
+    twin.pool.u, twin.pool.u_mean, twin.pool.u_squares = (a.copy() for a in engine.pool.shared)
+    twin.pool.v, twin.pool.v_mean, twin.pool.v_squares = (a.copy() for a in engine.pool.cells)
+    twin.pool.rows, twin.shares = int(engine.pool.scalars[0]), engine.followed.shares.copy()
+    for record, label in zip(records[50:], labels[50:], strict=True):
+        engine, block = model.engine, model.encode([record])
+        said = np.array([member.joint_log_proba(block)[0] for member in engine.members])
+        said = np.exp(said - said.max(axis=1, keepdims=True))
+        opinions = said / said.sum(axis=1, keepdims=True)
+        answer = np.exp(engine.joint_log_proba(block)[0])
+        expected = twin.learn(opinions, engine.classes.weight.copy(), codes[label])
+        np.testing.assert_allclose(answer, expected, rtol=1e-9)
+        model.learn_one(record, label)
+    np.testing.assert_allclose(model.engine.followed.shares, twin.shares, rtol=1e-9)
+
+
+def test_its_log_loss_stays_near_the_best_candidate_of_every_stretch():
+    """Labels that repeat the last one for 1,000 rows, then depend on x, then repeat again: by fixed share."""
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=3000)
+    runs = np.repeat(rng.integers(0, 2, 150), 20)
+    y = np.where((np.arange(3000) // 1000) == 1, (x + rng.normal(0, 0.5, 3000) > 0).astype(int), runs)
+    X = np.column_stack([x])
+    members = [NaiveBayes("gaussian"), NoChange()]
+    singles = {repr(m): m.test_then_train_batch(X, y) for m in members}
+    model = Chosen()
+    model.members = tuple(m.blank() for m in members)
+    answer = model.test_then_train_batch(X, y)
+
+    def loss(proba, lo, hi):
+        return -np.log(np.maximum(proba[np.arange(lo, hi), y[lo:hi]], 1e-9)).mean()
+
+    for lo in (1200, 2200):  # two hundred rows after each change
+        best = min(loss(proba, lo, lo + 800) for proba in singles.values())
+        assert loss(answer, lo, lo + 800) < best + 0.05
+
+
+def test_members_beyond_the_budget_are_dropped_at_row_counts_and_the_best_one_stays():
+    records, labels = rows(1500)
+    engine = engine_of(NaiveBayes("gaussian"), AODE(), MajorityClass(), costs=[1, 3, 2], budget=1.5)
+    model = Chosen()
+    model.build_engine = lambda: engine
+    model.learn_many(records[:999], labels[:999])
+    assert engine.followed.active.tolist() == [1, 1, 1]
+    lately = engine.followed.record[2, :3].copy()
+    model.learn_many(records[999:], labels[999:])
+    assert engine.followed.active.sum() == 1
+    assert engine.followed.active[lately.argmin()] == 1
+    assert engine.followed.shares[:3][engine.followed.active == 0].tolist() == [0.0, 0.0]
+    assert engine.members[2].arrays()["classes.weight"].sum() == 0, "what was dropped has forgotten its rows"
+
+
+@pytest.mark.parametrize("cut", [1, 7, 640, 5000])
+def test_dropping_does_not_depend_on_blocks(cut, tmp_path):
+    records, labels = rows(1300)
+
+    def taught(size):
+        model = Auto("fast")
+        engine = FollowedMembers(model.builders(), np.array([1.0, 0.3, 2.0, 3.0, 0, 0]), 2.0)
+        model.build_engine = lambda: engine
+        for lo in range(0, 1300, size):
+            model.learn_many(records[lo : lo + size], labels[lo : lo + size])
+        return model
+
+    model, whole = taught(cut), taught(1300)
+    assert model.digest() == whole.digest()
+    assert 0 in model.engine.followed.active.tolist()
+    del model.build_engine
+    model.save(tmp_path / "m.bayou")
+    again = load(tmp_path / "m.bayou")
+    assert again.digest() == model.digest()
+    assert again.record_ == model.record_
+
+
+def test_what_it_says_about_its_candidates_is_what_they_did():
+    records, labels = rows(300)
+    model = Chosen()
+    model.learn_many(records, labels)
+    alone = NaiveBayes("gaussian").test_then_train_batch(records, labels)
+    names = sorted(set(labels))
+    right = [names[p.argmax()] == c and p.any() for p, c in zip(alone, labels, strict=True)]
+    told = model.record_["NaiveBayes(numeric='gaussian')"]
+    assert told["accuracy"] == pytest.approx(np.mean(right))
+    assert sum(model.shares_.values()) == pytest.approx(1.0)
+    assert list(model.shares_.values()) == sorted(model.shares_.values(), reverse=True)
+
+
+def test_budgets():
+    costs = {name: sum(c.cost for c in candidates) for name, (_, candidates) in BUDGETS.items()}
+    assert costs["fast"] < costs["balanced"] < costs["accurate"]
+    assert repr(HoeffdingTree()) in map(repr, Auto("fast").templates())
+    with pytest.raises(SchemaError, match="budget='cheap'"):
+        Auto("cheap").learn_one({"x": 1.0}, "a")
+    one, other = Auto("fast"), Auto("fast")
+    for model in (one, other):
+        model.learn_one({"x": 1.0}, "a")
+    with pytest.raises(MergeError):
+        one.merge(other)

@@ -1,0 +1,151 @@
+"""Who may ask what, and connections that mean harm."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.serve.conftest import ROWS, Asking, weather
+
+from bayou.errors import OptionError
+from bayou.serve import LivingModel, RunningServer
+from bayou.serve.connections import MOST_AT_ONCE
+from bayou.serve.operations import OPERATIONS
+from bayou.serve.roles import Access
+from bayou.serve.settings import Settings
+
+TOKENS = {"predict": "predict-0123456789", "learn": "learn-0123456789abc", "admin": "admin-0123456789abc"}
+RANK = [None, *TOKENS]
+
+
+def test_another_address_needs_tokens() -> None:
+    with pytest.raises(OptionError, match="--tokens"):
+        RunningServer({"weather": LivingModel("weather", weather())}, host="0.0.0.0", port=0)
+
+
+def test_a_token_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "tokens"
+    path.write_text("# comment\n\nadmin 0123456789abcdef\n")
+    path.chmod(0o644)
+    with pytest.raises(OptionError, match="chmod 600"):
+        Access.of_file(path)
+    path.chmod(0o600)
+    assert len(Access.of_file(path).tokens) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["", "root 0123456789abcdef", "admin short", "admin", "admin two words here"]
+)
+def test_token_files_that_mean_nothing_are_refused(text: str) -> None:
+    with pytest.raises(OptionError):
+        Access.of_lines(text)
+
+
+def test_every_operation_asks_for_its_role(serving: Callable[..., Asking]) -> None:
+    access = Access.of_lines("\n".join(f"{role} {token}" for role, token in TOKENS.items()))
+    ask = serving(LivingModel("weather", weather(), learns=True), settings=Settings(access=access))
+    for operation in OPERATIONS:
+        if operation.name == "events":
+            continue  # an answer without end; its role is checked in the browser's tests
+        path = operation.paths[0].format(name="weather")
+        body = None if operation.method == "GET" else b"{}"
+        for role, token in {None: "", "wrong": "predict-0123456780", **TOKENS}.items():
+            sent = {"Authorization": f"Bearer {token}"} if token else {}
+            status = ask(path, body, **sent).status
+            if operation.role is None:
+                assert status == 200, (operation.name, role)
+            elif role in (None, "wrong"):
+                assert status == 401, (operation.name, role)
+            else:
+                assert (status == 403) == (RANK.index(role) < RANK.index(operation.role)), (
+                    operation.name,
+                    role,
+                )
+
+
+def test_pages_of_other_hosts_cannot_use_a_server_without_tokens(ask: Asking) -> None:
+    """A name that leads to 127.0.0.1, or a form on a foreign page, would else reach it through a browser."""
+    body = {"record": ROWS[0]}
+    assert ask("/predict", body, Host="evil.example").status == 403
+    assert ask("/predict", body, Origin="http://evil.example").status == 403
+    assert ask("/predict", body, Origin="null").status == 403
+    assert ask("/predict", body, Origin=ask.server.url, Host=f"localhost:{ask.server.port}").status == 200
+
+
+def raw(ask: Asking, *parts: bytes, wait: float = 30.0) -> bytes:
+    """What comes back on a connection, until the server hangs up or is silent."""
+    with socket.create_connection(("127.0.0.1", ask.server.port), timeout=wait) as connection:
+        for part in parts:
+            connection.sendall(part)
+        out = b""
+        try:
+            while got := connection.recv(65536):
+                out += got
+        except (TimeoutError, ConnectionResetError):
+            pass
+        return out
+
+
+HEAD = b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+def test_slow_requests_are_hung_up_on(serving: Callable[..., Asking]) -> None:
+    ask = serving(settings=Settings(arrival=0.3))
+    assert raw(ask, b"POST /predict HTTP/1.1\r\nHost: loc").startswith(b"HTTP/1.1 408")
+    assert raw(ask, HEAD + b"Content-Length: 100\r\n\r\n{").startswith(b"HTTP/1.1 408")
+    assert raw(ask).startswith(b"HTTP/1.1 408")
+    assert ask("/predict", {"record": ROWS[0]}).status == 200
+
+
+def test_drops_of_headers_do_not_keep_a_connection(serving: Callable[..., Asking]) -> None:
+    """Slow-loris: a header every now and then, for ever."""
+    ask = serving(settings=Settings(arrival=0.5))
+    begin = time.monotonic()
+    with socket.create_connection(("127.0.0.1", ask.server.port), timeout=60) as connection:
+        connection.sendall(b"GET /model HTTP/1.1\r\nHost: localhost\r\n")
+        connection.settimeout(0.05)
+        answer = b""
+        while not answer and time.monotonic() - begin < 60:
+            try:
+                connection.sendall(b"X-A: b\r\n")
+                answer = connection.recv(100)
+            except TimeoutError:
+                continue
+            except (ConnectionResetError, BrokenPipeError):
+                answer = b"gone"
+    assert answer == b"gone" or answer.startswith(b"HTTP/1.1 408")
+
+
+def test_endless_headers_huge_and_truncated_bodies(ask: Asking) -> None:
+    assert raw(ask, b"GET / HTTP/1.1\r\n" + b"X: " + b"a" * 200_000).startswith(b"HTTP/1.1 431")
+    assert raw(ask, HEAD + b"Content-Length: 99999999999\r\n\r\n").startswith(b"HTTP/1.1 413")
+    chunked = HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + (b"10000\r\n" + b" " * 65536 + b"\r\n") * 20
+    assert raw(ask, chunked).startswith(b"HTTP/1.1 413")
+    assert raw(ask, HEAD + b"Content-Length: -3\r\n\r\n").startswith(b"HTTP/1.1 400")
+    assert raw(ask, b"\x16\x03\x01 hello\r\n\r\n").startswith(b"HTTP/1.1 400")
+    assert raw(ask, HEAD + b"Content-Length: 3\r\nContent-Length: 5\r\n\r\n{}").startswith(b"HTTP/1.1 400")
+    assert ask("/predict", {"record": ROWS[0]}).status == 200
+
+
+def test_a_busy_server_refuses_without_reading(serving: Callable[..., Asking]) -> None:
+    ask = serving()
+    load = ask.server.application.load
+    load.waiting -= MOST_AT_ONCE  # as if so many requests were worked on
+    found = ask("/model")  # without a body, so that it arrives in one piece
+    assert found.status == 503
+    assert found.headers["retry-after"] == "1"
+    assert ask("/health/live").status == 200
+    assert load.refused == 1
+    load.waiting += MOST_AT_ONCE
+    assert ask("/predict", {"record": ROWS[0]}).status == 200
+
+
+def test_a_key_of_a_model_file_is_no_path(tmp_path: Path) -> None:
+    for name in ("../x", "A", "", "a" * 65, "a/b", "a.b"):
+        with pytest.raises(OptionError, match="cannot be the name"):
+            RunningServer({name: LivingModel(name, weather(), folder=tmp_path)}, port=0)
+    assert os.listdir(tmp_path) == []
