@@ -166,6 +166,11 @@ def test_any_bytes_are_read_or_refused(noise: bytes, base: bytes, at: int) -> No
     assert all(value is None or value.encode("utf-8") is not None for value in row.values())
 
 
+def test_a_header_that_cannot_be_decoded_is_taken_as_it_stands() -> None:
+    row = message(b"Subject: =?utf-8?b?///AA####?=\n\nSee you.\n")
+    assert row["subject"] == "=?utf-8?b?///AA####?="
+
+
 def test_a_filter_from_the_command_line(folders: Path, tmp_path: Path) -> None:
     out = tmp_path / "spam.bayou"
     call("learn", folders, "--format", "folders", "--model", "mnb", "--out", out)

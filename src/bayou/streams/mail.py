@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email
+from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
 from html.parser import HTMLParser
@@ -29,7 +30,7 @@ def message(data: bytes, headers: tuple[str, ...] = HEADERS) -> dict[str, str | 
         found = email.message_from_bytes(data)
         row: dict[str, str | None] = {name: _header(found, name) for name in headers}
         return row | {"body": _body(found)}
-    except (ValueError, LookupError, TypeError, AttributeError, IndexError, RecursionError) as problem:
+    except (MessageError, ValueError, LookupError, TypeError, AttributeError, IndexError, RecursionError) as problem:
         raise BadMailError(f"not a message of mail ({type(problem).__name__})") from problem
 
 
@@ -44,7 +45,7 @@ def _header(found: Message, name: str) -> str | None:
 def _decoded(value: str) -> str:
     try:
         return " ".join(str(make_header(decode_header(value))).split())
-    except (ValueError, LookupError):  # no such character set, or not what it says it is
+    except (MessageError, ValueError, LookupError):  # no such character set, or not what it says it is
         return " ".join(value.split())
 
 
