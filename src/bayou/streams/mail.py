@@ -30,7 +30,15 @@ def message(data: bytes, headers: tuple[str, ...] = HEADERS) -> dict[str, str | 
         found = email.message_from_bytes(data)
         row: dict[str, str | None] = {name: _header(found, name) for name in headers}
         return row | {"body": _body(found)}
-    except (MessageError, ValueError, LookupError, TypeError, AttributeError, IndexError, RecursionError) as problem:
+    except (
+        MessageError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        RecursionError,
+    ) as problem:
         raise BadMailError(f"not a message of mail ({type(problem).__name__})") from problem
 
 
