@@ -134,7 +134,7 @@ def named(make: Callable[[], Any]) -> Any:
 
 
 def in_sections(make: Callable[[], Any]) -> Any:
-    """A model of rows sorted by a name, and within a name by a number of two values: weights are not heard of others."""
+    """A model of rows sorted by a name, then by a number of two values: weights are not heard of others."""
     model = make()
     rows, labels = learned_rows(600, 1)
     for i, row in enumerate(rows):

@@ -218,7 +218,7 @@ class Weights(ArraySummary):
         terms : float64[n, active, K], overwritten; units : float64[n, p or 0]; prior, pmi_prior : float64[n, K];
         edges : int64[views + 1], where the columns of each view end. `y` of -1 only predicts.
         index : int64[active], the columns that have terms (all of them, but for `Experts`); the first `as_pmi`
-        of these come as pointwise mutual information. outside : bool[n], rows of which `Experts` do not hear the weights
+        of these come as pointwise mutual information. outside : bool[n], where `Experts` do not hear the weights.
         """
         out = np.empty_like(prior)
         if isinstance(self.rate, Experts):
