@@ -110,12 +110,12 @@ NAMED: Mapping[str, tuple[str, ...]] = {
         "ResetOnDrift(delta=0.0001)", "ResetOnDrift(HoeffdingTree())",
     ),
     "Fading": (
-        "Fading()", "Fading(NaiveBayes('gaussian'))", "Fading(half_life=300)", "Fading(half_life=3000)",
-        "Fading(half_life=10000)",
+        "Fading()", "Fading(NaiveBayes('gaussian'), half_life=1000)", "Fading(half_life=300)",
+        "Fading(half_life=1000)", "Fading(half_life=10000)",
     ),
     "Window": (
-        "Window()", "Window(NaiveBayes('gaussian'))", "Window(rows=300)", "Window(rows=3000)", "Window(rows=10000)",
-        "Window(panes=2)",
+        "Window()", "Window(NaiveBayes('gaussian'), rows=1000)", "Window(rows=300)", "Window(rows=1000)",
+        "Window(rows=10000)",
     ),
 }  # fmt: skip
 TEXT: Mapping[str, tuple[str, ...]] = {

@@ -50,10 +50,10 @@ MODELS: dict[str, tuple[Callable[[], Any], dict[str, float]]] = {
     "`AWE()`, of naive Bayes (MOA's: of trees)": (AWE, {"elec": 70.92, "covtype": 80.23}),
     "`ResetOnDrift()`, of naive Bayes": (ResetOnDrift, {}),
     '`ResetOnDrift(HoeffdingTree(split="gain"))`': (lambda: ResetOnDrift(HoeffdingTree(split="gain")), {}),
-    "`Fading()`, half-life 1000": (Fading, {}),
+    "`Fading(half_life=1000)`": (lambda: Fading(half_life=1000), {}),
     "`Fading(half_life=100)`": (lambda: Fading(half_life=100), {}),
     "`Fading(half_life=20)`": (lambda: Fading(half_life=20), {}),
-    "`Window()`, 1000 rows": (Window, {}),
+    "`Window(rows=1000)`": (lambda: Window(rows=1000), {}),
     "`Window(rows=100)`": (lambda: Window(rows=100), {}),
     "`WeightedNB('gaussian', rate=Experts(persistence=True))`": (
         lambda: WeightedNB("gaussian", rate=Experts(persistence=True)),

@@ -39,7 +39,7 @@ SETS = {
 MODELS = (
     "NoChange() MajorityClass() NaiveBayes() NaiveBayes('gaussian') WeightedNB() AveragedNB() EcocNB() TAN() FAN() "
     "SuperParent() AODE() FANC() SPCr() TC() ReadMany() HoeffdingTree() CountForest() Bagging() WeightedVoting() "
-    "Pool() AWE() ResetOnDrift() Fading() Window()"
+    "Pool() AWE() ResetOnDrift() Fading(half_life=1000) Window(rows=1000)"
 ).split()
 
 

@@ -187,7 +187,9 @@ class Experts(Rate):
     Naive Bayes starts with 95 % of the mixture weight, so that mixing cannot cost more than 0.05 nats over it, and
     0.001 a row. The weights and the learned factor are heard only where labels come back: once the rows whose (known)
     label differs from that of the row before number at least the square root of all rows. On a stream sorted by class
-    they would say the last class; there the model answers as naive Bayes does.
+    they would say the last class; there the model answers as naive Bayes does. Nor are they heard of a row outside the
+    latest section of a stream that is sorted by a column: one that changes less often than the square root of how often
+    it differs from its first value, and whose latest value the row does not have.
 
     Parameters
     ----------
@@ -220,6 +222,11 @@ class Experts(Rate):
     @property
     def takes_pmi(self) -> bool:
         return True
+
+    @property
+    def hears_sections(self) -> bool:
+        """Whether sections of a stream are recorded: not in the study's rule, nor where naive Bayes is alone."""
+        return self.eta > 0 and not self.published and not self.persistence
 
     def __post_init__(self) -> None:
         _at_least_zero(self, "eta")

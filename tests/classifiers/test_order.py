@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -285,6 +286,61 @@ def test_a_sorted_stream_costs_no_more_than_naive_bayes(seed: int) -> None:
         for model in (weighted, plain):
             model.learn_many(X[order], y[order])
         assert weighted.score(tested, answers) > plain.score(tested, answers) - 0.01
+
+
+def graded(n: int, seed: int) -> tuple[dict[str, np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
+    """Three grades that add up to a class of three, with noise."""
+    rng = np.random.default_rng(seed)
+    p, u, v = (rng.integers(3, size=n) for _ in range(3))
+    y = np.digitize(2 * p + u + v + rng.normal(0, 0.7, n), [2.5, 4.5])
+    names = np.array(["fair", "good", "poor"])
+    return {"part": names[p], "u": names[u], "v": names[v]}, y
+
+
+def in_order(columns: dict[str, Any], order: np.ndarray[Any, Any]) -> dict[str, Any]:
+    return {name: column[order] for name, column in columns.items()}
+
+
+@pytest.mark.parametrize("as_numbers", [False, True])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_stream_sorted_by_its_columns_costs_no_more_than_naive_bayes(seed: int, as_numbers: bool) -> None:
+    """The weights follow the last section: heard of rows of another, they cost more than ten points."""
+    X, y = graded(4000, seed)
+    tested, answers = graded(3000, seed + 10)
+    if as_numbers:
+        X, tested = (
+            {name: np.unique(column, return_inverse=True)[1] * 1.5 for name, column in columns.items()}
+            for columns in (X, tested)
+        )
+    order = np.lexsort((X["v"], X["u"], X["part"]))
+    weighted, plain = WeightedNB(), NaiveBayes()
+    for model in (weighted, plain):
+        model.learn_many(in_order(X, order), y[order])
+        model.refresh()
+    assert weighted.score(tested, answers) > plain.score(tested, answers) - 0.01
+    mixed = np.random.default_rng(seed).permutation(len(y))
+    weighted.learn_many(
+        in_order(X, mixed), y[mixed]
+    )  # once sections have come back often enough, weights are heard
+    assert weighted.score(tested, answers) > plain.score(tested, answers) + 0.01
+
+
+def test_sections_are_the_same_bits_at_any_cut() -> None:
+    X, y = graded(600, 3)
+    order = np.lexsort((X["u"], X["part"]))
+    X, y = in_order(X, order), y[order]
+    whole, by_rows, saved = WeightedNB(), WeightedNB(), WeightedNB()
+    whole.learn_many(X, y)
+    rows = [{name: str(column[i]) for name, column in X.items()} for i in range(len(y))]
+    for row, label in zip(rows, y.tolist(), strict=True):
+        by_rows.learn_one(row, label)
+    saved.learn_many(in_order(X, np.arange(350)), y[:350])
+    saved = pickle.loads(pickle.dumps(saved))
+    saved.learn_many(in_order(X, np.arange(350, 600)), y[350:])
+    assert whole.digest() == by_rows.digest() == saved.digest()
+    sections = whole.engine.views["sections"].summary
+    outside = sections.outside(whole.encode(X))
+    assert 0.5 < outside.mean() < 1
 
 
 def test_a_run_does_not_turn_naive_bayes_round() -> None:

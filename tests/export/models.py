@@ -133,6 +133,17 @@ def named(make: Callable[[], Any]) -> Any:
     return model
 
 
+def in_sections(make: Callable[[], Any]) -> Any:
+    """A model of rows sorted by a name, then by a number of two values: weights are not heard of others."""
+    model = make()
+    rows, labels = learned_rows(600, 1)
+    for i, row in enumerate(rows):
+        row["half"] = float(i % 2)
+    order = sorted(range(len(rows)), key=lambda i: (str(rows[i].get("wind")), rows[i]["half"], i))
+    model.learn_many([rows[i] for i in order], [labels[i] for i in order])
+    return model
+
+
 def crowded(make: Callable[[], Any]) -> Any:
     """A model with more values than its vocabulary keeps, so that there is an "other" cell."""
     return mixed(lambda: make(Declared(max_values=4)))
@@ -240,13 +251,15 @@ MODELS: dict[str, Callable[[], Any]] = {
     **{name: (lambda make=make: wordy(make)) for name, make in WORDY.items()},
     **{name: (lambda make=make: wordy(make, vocabulary=2000)) for name, make in LARGE.items()},
     **{name: (lambda make=make: named(make)) for name, make in NAMED.items()},
+    "weighted sections": lambda: in_sections(WeightedNB),
 }
 WORDY |= LARGE
 
 
 # a few that together have every node there is
 QUICK = (
-    "nb", "nb gaussian", "nb groups", "weighted gaussian", "weighted", "averaged gaussian", "aode",
+    "nb", "nb gaussian", "nb groups", "weighted gaussian", "weighted", "weighted sections",
+    "averaged gaussian", "aode",
     "tan unsmoothed", "fanc",
     "collection", "tree", "tree binary", "bagging hard", "voting", "ecoc", "ecoc pairs", "ecoc l1",
     "nb other groups", "multinomial other", "bernoulli", "forest", "pool", "forest other",
@@ -269,6 +282,8 @@ def rows_for(name: str, n: int, seed: int = 9) -> list[Row]:
             if "wind" in row:
                 row["wind"] = f"w'{rng.integers(160)}"
         return rows
+    if name == "weighted sections":
+        return [{**row, "half": float(rng.integers(2))} for row in scored_rows(n, seed)]
     if name not in WORDY:
         return scored_rows(n, seed)
     rows, _ = documents(n, seed, 2000 if name in LARGE else 30)

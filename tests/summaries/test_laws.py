@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from bayou.summaries.class_counts import ClassCounts
 from bayou.summaries.last_label import LastLabel
 from bayou.summaries.moments import Moments
+from bayou.summaries.sections import Sections
 from bayou.summaries.value_counts import ValueCounts
 from bayou.summaries.word_counts import WordCounts
 from bayou.testing import SUMMARY_CHECKS
@@ -16,6 +17,7 @@ from bayou.testing import SUMMARY_CHECKS
 SUMMARIES = {
     "ClassCounts": (ClassCounts, False),
     "LastLabel": (LastLabel, False),
+    "Sections": (Sections, False),
     "ValueCounts": (ValueCounts, False),
     "Moments": (Moments, False),
     "WordCounts": (WordCounts, True),

@@ -14,11 +14,12 @@ from bayou.classifiers.nominal import Nominal
 from bayou.densities.density import Density
 from bayou.engines.weighted import WeightedViews
 from bayou.errors import UnsupportedError
-from bayou.rates import Rate, rate_recipe
+from bayou.rates import Experts, Rate, rate_recipe
 from bayou.readings.categorical import MEstimate
 from bayou.readings.modl_groups import MODLGroups
 from bayou.readings.partition import Discretiser
 from bayou.schema import Declared, Label
+from bayou.summaries.sections import Sections
 from bayou.summaries.weights import Weights
 from bayou.views.learned_view import LearnedView
 from bayou.views.live_cells import without_live_counts
@@ -55,7 +56,8 @@ class WeightedNB(Estimator):
 
     Merge: AVERAGED, a heuristic: tables merge by their own laws, weights are averaged by rows. Not unlearnable.
     Memory: that of `NaiveBayes`, and for d columns and K classes 24 d (K + 1) bytes (without the average 16 d K +
-    24 d; with a constant rate 8 d K), and 1 MB while learning. Time: O(d K) per row to learn and to predict.
+    24 d; with a constant rate 8 d K), with `Experts` 32 d for the record of sections, and 1 MB while learning.
+    Time: O(d K) per row to learn and to predict.
 
     Raises
     ------
@@ -114,7 +116,11 @@ class WeightedNB(Estimator):
 
     def views(self) -> Mapping[str, AnyView]:
         tables = table_views(self.numeric, self.bins, self.nominal, self.groups, self.smoothing, self.prior)
-        return {**tables, "weights": WeightsView(Weights(rate_recipe(self.rate), self.tied))}
+        rate = rate_recipe(self.rate)
+        views: dict[str, AnyView] = {**tables, "weights": WeightsView(Weights(rate, self.tied))}
+        if isinstance(rate, Experts) and rate.hears_sections:
+            views["sections"] = LearnedView(Sections())
+        return views
 
     @property
     def _weighted(self) -> WeightedViews:

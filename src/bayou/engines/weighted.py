@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bayou.block import Block, Floats, Index
+from bayou.block import Block, Flags, Floats, Index
 from bayou.engines.views import Views
 from bayou.kernels.weights import LEAST
 from bayou.rates import Experts
@@ -32,9 +32,13 @@ from bayou.views.column_terms import (
 )
 from bayou.views.view import AnyView, Searched
 
+SILENCE = -1e4  # added to a log-probability: nothing of it is left
+
 
 class WeightedViews(Views):
     """Views "classes", "numeric", "nominal" and "words", and "weights", which holds a weight for each of their terms.
+
+    A view "sections", where there is one, tells the rows of which the weights are not heard.
 
     Each labelled row is predicted first, moves the weights by a step with the tables as they stand, and only then
     goes into the tables. Readings are refreshed at row counts only, because the weights depend on when they are read.
@@ -103,15 +107,22 @@ class WeightedViews(Views):
                 first = views[0].terms_then_update(block, units)
             terms = [first, *(view.terms_then_update(block, units) for view in views[1:])]
             y = block.y
+            outside = self._outside(block, learn=True)
         else:
             self.views["classes"].add_log_prob(block, prior)
             first = views[0].column_terms(block) if intervals is None else intervals.pmi_terms(block)
             terms = [first, *(view.column_terms(block) for view in views[1:])]
             views[0].fill_units(units)
             y = np.full(block.n, -1, dtype=np.int32)
+            outside = self._outside(block, learn=False)
         return self.weights.learn(
-            stacked(terms), units, prior, prior, edges, y, block.w, index, as_pmi
+            stacked(terms), units, prior, prior, edges, y, block.w, index, as_pmi, outside
         )  # fmt: skip
+
+    def _outside(self, block: Block, learn: bool) -> Flags | None:
+        """Rows outside the latest section of the stream, where sections are recorded."""
+        view = self.views.get("sections")
+        return None if view is None else view.summary.outside(block, learn)
 
     def scorer(self) -> Node:
         self.refresh_stale()
@@ -147,7 +158,9 @@ class WeightedViews(Views):
         )
         others = [node for name in COLUMN_VIEWS[1:] for node in self.views[name].scorer_columns()]
         inputs = [*numeric, *self._as_pmi(others, prior[0])]
-        return self.weights.experts_scorer(inputs, prior[0])
+        view = self.views.get("sections")
+        outside = () if view is None else view.summary.scorer_columns(SILENCE, self.n_classes)
+        return self.weights.experts_scorer(inputs, prior[0], outside)
 
     def _as_pmi(self, columns: list[Node], prior: Floats) -> list[Node]:
         return [pointwise_information(node, prior, LEAST) for node in columns]

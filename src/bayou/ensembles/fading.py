@@ -29,7 +29,7 @@ class Fading(Ensemble):
     estimator
         What to train: any classifier that can decay; a `NaiveBayes()` unless given.
     half_life
-        Rows after which a row counts half.
+        Rows after which a row counts half: fewer follow changes sooner, more know more where nothing changes.
 
     Merge: the earlier model is faded by the rows of the later one, then they add up, in stream order. Memory: that
     of the classifier. Time: that of the classifier, and all of its state is multiplied 16 times per half-life.
@@ -49,7 +49,7 @@ class Fading(Ensemble):
     True
     """
 
-    def __init__(self, estimator: Estimator | None = None, half_life: float = 1000.0) -> None:
+    def __init__(self, estimator: Estimator | None = None, half_life: float = 3000.0) -> None:
         self.estimator = estimator
         self.half_life = half_life
 

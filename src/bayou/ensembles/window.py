@@ -30,7 +30,7 @@ class Window(Ensemble):
     estimator
         What to train: any classifier that merges; a `NaiveBayes()` unless given.
     rows
-        Length of the window.
+        Length of the window: shorter follows changes sooner, longer knows more where nothing changes.
     panes
         Parts that are forgotten one at a time.
 
@@ -54,7 +54,7 @@ class Window(Ensemble):
     True
     """
 
-    def __init__(self, estimator: Estimator | None = None, rows: int = 1000, panes: int = 10) -> None:
+    def __init__(self, estimator: Estimator | None = None, rows: int = 3000, panes: int = 10) -> None:
         self.estimator = estimator
         self.rows = rows
         self.panes = panes

@@ -8,7 +8,8 @@ known to nobody, and one wrong word of hundreds of nats would stop everything el
 Weights that learn a run of one label say that label, and are right as long as the run lasts: a stream sorted by class
 never shows that they forgot the others. So they are heard only once labels come back: once the rows whose known label
 differs from the one before number the square root of all rows. So is the factor that tempers naive Bayes, which may
-turn its answers round to say the label of a run. Until then naive Bayes, and by a half and a quarter, decides.
+turn its answers round to say the label of a run. Until then naive Bayes, and by a half and a quarter, decides. So it
+does of rows outside the latest section of a stream that is sorted by a column (`bayou.kernels.sections`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import math
 
 import numpy as np
 
-from bayou.block import Codes, Floats, Index
+from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.expert_scores import (
     EXPERTS,
     LAST,
@@ -73,6 +74,7 @@ def learn_experts(
     as_pmi: int,
     y: Codes,
     w: Floats,
+    outside: Flags,
     rule: Floats,
     out: Floats,
 ) -> None:
@@ -86,7 +88,8 @@ def learn_experts(
     last : int64[1], in/out; terms : float64[n, active, K], in/out, become inputs;
     prior, pmi_prior : float64[n, K], in, log; index : int64[active], in, the columns that have terms
     the first `as_pmi` come as pointwise mutual information already
-    y : int32[n], in; w : float64[n], in; rule : float64[4], in, eta, forget, share, whether the
+    y : int32[n], in; w : float64[n], in; outside : bool[n], in, rows of which the weights are not heard
+    rule : float64[4], in, eta, forget, share, whether the
     rule is the published one (the prior is not tempered, inputs are not bounded); out : float64[n, K], out
     """
     k = out.shape[1]
@@ -113,6 +116,7 @@ def learn_experts(
             not published, least,
         )  # fmt: skip
         trusted = published or persistent or scalars[RETURNS] * scalars[RETURNS] >= scalars[WEIGHT]
+        trusted &= not outside[i]
         for a in (TEMPERED, LAST, MEAN):
             heard[a] = trusted
         mix(mixture_weights, scores, heard, out[i])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.align import Alignment, Axis
-from bayou.block import Block, Codes, Floats, Index
+from bayou.block import Block, Codes, Flags, Floats, Index
 from bayou.checks import require
 from bayou.errors import UnsupportedError
 from bayou.kernels.batch_weights import learn_batches
@@ -44,12 +44,24 @@ from bayou.rates import (
     PaperRate,
     Rate,
 )
-from bayou.scorer import LogSoftmax, Mixture, Node, Sum, added, clipped, says_nothing, scaled, silent
+from bayou.scorer import (
+    LogSoftmax,
+    Mixture,
+    Node,
+    Sum,
+    added,
+    clipped,
+    plain_sum,
+    says_nothing,
+    scaled,
+    silent,
+)
 from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
 from bayou.summaries.state import declare, move
 
 NAIVE_CREDIT = 0.95  # at the start: mixing then never costs more than -ln .95 nats over naive Bayes
+FOLLOWERS = (TEMPERED, LAST, MEAN)  # experts that learn what the latest rows say
 _SUMS = ("squares", "follows")  # add up when models merge
 _MEANS = ("weights", "mean", "mixture_weights")  # are averaged by rows
 _BUFFER = ("inputs", "joint", "labels", "amounts")
@@ -199,21 +211,24 @@ class Weights(ArraySummary):
         w: Floats,
         index: Index,
         as_pmi: int,
+        outside: Flags | None = None,
     ) -> Floats:
         """[n, K] scores of the rows as they stood before each; rows with label and weight are learned.
 
         terms : float64[n, active, K], overwritten; units : float64[n, p or 0]; prior, pmi_prior : float64[n, K];
         edges : int64[views + 1], where the columns of each view end. `y` of -1 only predicts.
         index : int64[active], the columns that have terms (all of them, but for `Experts`); the first `as_pmi`
-        of these come as pointwise mutual information.
+        of these come as pointwise mutual information. outside : bool[n], where `Experts` do not hear the weights.
         """
         out = np.empty_like(prior)
         if isinstance(self.rate, Experts):
             rate = self.rate
             rule = np.array([rate.eta, rate.forget, rate.share, float(rate.published)])
+            if outside is None:
+                outside = np.zeros(len(y), dtype=np.bool_)
             learn_experts(
                 self.weights, self.mean, self.squares, self.columns, self.bias, self.scalars, self.mixture_weights,
-                self.follows, self.last, terms, prior, pmi_prior, index, as_pmi, y, w, rule, out,
+                self.follows, self.last, terms, prior, pmi_prior, index, as_pmi, y, w, outside, rule, out,
             )  # fmt: skip
         elif isinstance(self.rate, MiniBatch):
             self._learn_batches(self.rate, terms, units, prior, pmi_prior, edges, y, w, out)
@@ -224,11 +239,11 @@ class Weights(ArraySummary):
             )  # fmt: skip
         return out
 
-    def experts_scorer(self, inputs: Sequence[Node], prior: Floats) -> Node:
+    def experts_scorer(self, inputs: Sequence[Node], prior: Floats, outside: Sequence[Node] = ()) -> Node:
         """What `learn` says of rows without a label, where experts are mixed; inputs are those of the columns.
 
         Every expert is a weighted sum of the inputs. That the last label changes the odds is worked out here, since it
-        stays the same for all rows that are scored.
+        stays the same for all rows that are scored. What `outside` says silences the weights.
         """
         rate = self.rate
         assert isinstance(rate, Experts)
@@ -249,9 +264,7 @@ class Weights(ArraySummary):
 
         q = self.mixture_weights
         trusted = rate.published or self.persists or self.scalars[RETURNS] ** 2 >= self.scalars[WEIGHT]
-        heard = {
-            a: q[a] for a in range(EXPERTS) if q[a] > 0.0 and (trusted or a not in (TEMPERED, LAST, MEAN))
-        }
+        heard = {a: q[a] for a in range(EXPERTS) if q[a] > 0.0 and (trusted or a not in FOLLOWERS)}
         makers: dict[int, Callable[[], Node]] = {
             NAIVE: lambda: tempered(0.0),
             TEMPERED: lambda: tempered(float(self.scalars[TAU])),
@@ -264,7 +277,8 @@ class Weights(ArraySummary):
             QUARTER: lambda: tempered(-0.75),
         }
         log_weights = np.log(np.array(list(heard.values())))
-        return Mixture(tuple(makers[a]() for a in heard), log_weights)
+        silenced = {a: tuple(outside) if a in FOLLOWERS else () for a in heard}
+        return Mixture(tuple(plain_sum([makers[a](), *silenced[a]]) for a in heard), log_weights)
 
     def _last_label_pmi(self, prior: Floats) -> Floats:
         """As the kernel `last_label_pmi`."""
