@@ -201,6 +201,9 @@ class Experts(Rate):
         Part of each expert's mixture weight that is shared out evenly at each row, so that none is ever lost.
     average
         Keep the average of the weights as fourth expert; without it half the weights.
+    words
+        One weight per word and class of text columns as well: one more expert, online NB-SVM. It takes 16 bytes
+        per word and class more, and such a model cannot be exported.
     persistence
         One more expert, for streams whose labels hang on: it adds how the last label changes the odds of the
         next one. Use it only where each label is known before the next prediction.
@@ -209,13 +212,14 @@ class Experts(Rate):
         prior, and no bound on what a column tells.
 
     >>> Experts(forget=0.999)
-    Experts(eta=0.2, forget=0.999, share=0.001, average=True, persistence=False, published=False)
+    Experts(eta=0.2, forget=0.999, share=0.001, average=True, words=True, persistence=False, published=False)
     """
 
     eta: float = 0.2
     forget: float = 1.0
     share: float = 0.001
     average: bool = True
+    words: bool = True
     persistence: bool = False
     published: bool = False
 

@@ -172,6 +172,7 @@ def trained(quick: bool) -> list[Any]:
         hashed = Declared(columns={"text": Text(ngrams=(1, 2), osb=3, buckets=64)})
         of_text = [
             AveragedNB(rows=30, schema=Declared(columns={"text": "text"})),
+            WeightedNB("gaussian", schema=Declared(columns={"text": "text"})),
             NaiveBayes("gaussian", schema=hashed),
         ]
         for model in of_text:

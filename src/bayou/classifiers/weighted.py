@@ -21,6 +21,7 @@ from bayou.readings.partition import Discretiser
 from bayou.schema import Declared, Label
 from bayou.summaries.sections import Sections
 from bayou.summaries.weights import Weights
+from bayou.summaries.word_weights import WordWeights
 from bayou.views.learned_view import LearnedView
 from bayou.views.live_cells import without_live_counts
 from bayou.views.view import AnyView
@@ -54,10 +55,13 @@ class WeightedNB(Estimator):
     A row of weight w counts as w rows in the tables and pushes w times as hard. The first row of a class
     teaches the tables only: nothing could have predicted it.
 
+    Text columns have one more expert, with a weight for every word and class: log-count ratios of the words, the
+    document scaled to one length, weights learned by AdaGrad (NB-SVM, one pass; `Experts(words=False)` does without).
+
     Merge: AVERAGED, a heuristic: tables merge by their own laws, weights are averaged by rows. Not unlearnable.
     Memory: that of `NaiveBayes`, and for d columns and K classes 24 d (K + 1) bytes (without the average 16 d K +
-    24 d; with a constant rate 8 d K), with `Experts` 32 d for the record of sections, and 1 MB while learning.
-    Time: O(d K) per row to learn and to predict.
+    24 d; with a constant rate 8 d K), with `Experts` 32 d for the record of sections, and 1 MB while learning; 16 K
+    bytes per word. Time: O(d K) per row to learn and to predict, where a text has d distinct words.
 
     Raises
     ------
@@ -84,6 +88,7 @@ class WeightedNB(Estimator):
     References
     ----------
     C. Salperwyck, V. Lemaire, C. Hue, Incremental weighted naive Bayes classifiers for data stream.
+    S. Wang, C. Manning, Baselines and bigrams: simple, good sentiment and topic classification. ACL 2012.
     """
 
     def __init__(
@@ -120,6 +125,8 @@ class WeightedNB(Estimator):
         views: dict[str, AnyView] = {**tables, "weights": WeightsView(Weights(rate, self.tied))}
         if isinstance(rate, Experts) and rate.hears_sections:
             views["sections"] = LearnedView(Sections())
+        if isinstance(rate, Experts) and rate.words and rate.eta > 0 and not rate.published and not self.tied:
+            views["word_weights"] = WeightsView(WordWeights(rate.eta, rate.share))
         return views
 
     @property
@@ -132,6 +139,13 @@ class WeightedNB(Estimator):
     def weights_(self) -> Floats:
         """[d, K] weights as they are now ([d, 1] if tied): numeric columns first, then nominal, then text."""
         return self._weighted.weights.factors
+
+    @property
+    def word_weights_(self) -> list[Floats]:
+        """[V, K] weights of the words of every text column, in the order of its vocabulary; none are kept where `rate`
+        keeps none."""
+        words = self._weighted.word_weights
+        return [] if words is None else words.factors
 
     def resolve_param(self, name: str, value: Any) -> Any:
         return rate_recipe(value) if name == "rate" else table_param(name, value)

@@ -8,10 +8,12 @@ import numpy as np
 
 from bayou.block import Block, Flags, Floats, Index
 from bayou.engines.views import Views
+from bayou.errors import UnsupportedError
 from bayou.kernels.weights import LEAST
 from bayou.rates import Experts
 from bayou.readings.intervals import IntervalReading
 from bayou.readings.prior import ANY_ROW
+from bayou.readings.words import Multinomial
 from bayou.scorer import (
     Constant,
     Node,
@@ -24,13 +26,14 @@ from bayou.scorer import (
     total,
 )
 from bayou.summaries.weights import Weights
+from bayou.summaries.word_weights import WordWeights
 from bayou.views.column_terms import (
     COLUMN_VIEWS,
     chunk_rows,
     column_edges,
     stacked,
 )
-from bayou.views.view import AnyView, Searched
+from bayou.views.view import AnyView, Live, Searched
 
 SILENCE = -1e4  # added to a log-probability: nothing of it is left
 
@@ -52,6 +55,12 @@ class WeightedViews(Views):
         """The weights and the statistics by which they learn."""
         weights: Weights = self.views["weights"].summary
         return weights
+
+    @property
+    def word_weights(self) -> WordWeights | None:
+        """The weights of single words, where they are kept and there is text."""
+        view = self.views.get("word_weights")
+        return None if view is None or view.has_no_columns else view.summary
 
     def learn(self, block: Block) -> None:
         self.test_then_train(block)
@@ -96,28 +105,44 @@ class WeightedViews(Views):
     def _scores(self, block: Block, edges: Index, index: Index, as_pmi: int, learn: bool) -> Floats:
         prior = np.zeros((block.n, self.n_classes))
         units = np.zeros((block.n, block.numeric.shape[1] if self._needs_units() else 0))
-        views = [self.views[name] for name in COLUMN_VIEWS]
+        numeric, nominal, text = (self.views[name] for name in COLUMN_VIEWS)
         intervals = self._pmi_intervals()
         if learn:
             self.views["classes"].predict_then_update(block, prior)
             if intervals is not None:
                 first = intervals.pmi_terms(block)
-                views[0].update(block)
+                numeric.update(block)
             else:
-                first = views[0].terms_then_update(block, units)
-            terms = [first, *(view.terms_then_update(block, units) for view in views[1:])]
+                first = numeric.terms_then_update(block, units)
+            columns = [first, nominal.terms_then_update(block, units)]
             y = block.y
             outside = self._outside(block, learn=True)
         else:
             self.views["classes"].add_log_prob(block, prior)
-            first = views[0].column_terms(block) if intervals is None else intervals.pmi_terms(block)
-            terms = [first, *(view.column_terms(block) for view in views[1:])]
-            views[0].fill_units(units)
+            first = numeric.column_terms(block) if intervals is None else intervals.pmi_terms(block)
+            columns = [first, nominal.column_terms(block)]
+            numeric.fill_units(units)
             y = np.full(block.n, -1, dtype=np.int32)
             outside = self._outside(block, learn=False)
-        return self.weights.learn(
-            stacked(terms), units, prior, prior, edges, y, block.w, index, as_pmi, outside
-        )  # fmt: skip
+        words = self.word_weights
+        if words is None:
+            columns.append(text.terms_then_update(block, units) if learn else text.column_terms(block))
+            return self.weights.learn(
+                stacked(columns), units, prior, prior, edges, y, block.w, index, as_pmi, outside
+            )
+        others = stacked(columns)
+        scores = words.bounded_scores(others, prior, as_pmi)
+        if learn:
+            assert isinstance(text, Live)
+            assert isinstance(text.reader, Multinomial)
+            terms, heard = text.reader.weigh_then_update(text.summary, words, block, prior, scores)
+        else:
+            terms, heard = text.column_terms(block), words.predict(text.summary, block, prior, scores)
+        out = self.weights.learn(
+            stacked([others, terms]), units, prior, prior, edges, y, block.w, index, others.shape[1], outside
+        )
+        words.mix(out, scores, heard, prior, y, block.w)
+        return out
 
     def _outside(self, block: Block, learn: bool) -> Flags | None:
         """Rows outside the latest section of the stream, where sections are recorded."""
@@ -125,6 +150,11 @@ class WeightedViews(Views):
         return None if view is None else view.summary.outside(block, learn)
 
     def scorer(self) -> Node:
+        if self.word_weights is not None:
+            raise UnsupportedError(
+                "cannot be exported: weights of words see documents scaled to one length, which is no look-up; "
+                "WeightedNB(rate=Experts(words=False)) can"
+            )
         self.refresh_stale()
         if isinstance(self.weights.rate, Experts):
             return self._experts_scorer()

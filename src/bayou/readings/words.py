@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou import scorer
-from bayou.block import Block, Floats, Words
+from bayou.block import Block, Flags, Floats, Words
 from bayou.errors import SchemaError
 from bayou.kernels.absent_words import bernoulli_predict_then_update, bernoulli_table
 from bayou.kernels.class_counts import add_vector, count_classes
@@ -32,6 +32,7 @@ from bayou.readings.logs import integer_logs
 from bayou.scorer import Node, total
 from bayou.summaries.mark import Mark
 from bayou.summaries.word_counts import TextCounts, WordCounts
+from bayou.summaries.word_weights import WordWeights
 from bayou.threads import over_ranges
 
 GRAIN = 2_000  # documents worth a thread of their own
@@ -105,7 +106,7 @@ class _Documents(LiveReader[WordCounts]):
             count_classes(summary.documents, block.y, block.w, 1.0)
 
     def _predict_then_update(self, text: TextCounts, words: Words, block: Block, out: Floats) -> None:
-        logs = integer_logs(int(text.total.max(initial=0.0)) + int(words.counts.sum()) + text.size + 2)
+        logs = integer_logs(_logs_needed(text, words))
         type(self)._rows(
             text.counts, text.total, text.seen, out, words.indptr, words.ids, words.counts,
             block.y, block.w, logs, float(text.declared), self.alpha,
@@ -156,6 +157,14 @@ class Multinomial(_Documents):
         table = np.empty_like(text.counts)
         multinomial_table(table, text.counts, text.total, float(text.width), self.alpha)
         return table, np.zeros(len(text.total))
+
+    def weigh_then_update(
+        self, summary: WordCounts, words: WordWeights, block: Block, prior: Floats, scores: Floats
+    ) -> tuple[Floats, Flags]:
+        """As `terms_then_update`; the weights of words add to the scores and learn, row by row."""
+        self._begin_rows(summary, block)
+        most = max(_logs_needed(text, w) for text, w in zip(summary.texts, block.words, strict=True))
+        return words.learn(summary, block, prior, scores, integer_logs(most), self.alpha)
 
     def draw(self, summary: WordCounts, block: Block, rng: np.random.Generator) -> None:
         """Fill the text columns of a block: twenty words a document, as often as the row's class uses them."""
@@ -216,6 +225,11 @@ class Bernoulli(_Documents):
             share = met * (text.counts[: text.size] + self.alpha) / (text.total + 2 * self.alpha)
             drawn.append(words_of((rng.random(text.size) < share[:, c]).astype(np.int64) for c in block.y))
         block.words = tuple(drawn)
+
+
+def _logs_needed(text: TextCounts, words: Words) -> int:
+    """How many integers the logarithms may be asked for while the words are learned."""
+    return int(text.total.max(initial=0.0)) + int(words.counts.sum()) + text.size + 2
 
 
 def _by_column(summary: WordCounts, block: Block, add: Callable[[TextCounts, Words, Floats], None]) -> Floats:

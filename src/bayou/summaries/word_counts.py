@@ -46,23 +46,32 @@ class TextCounts:
 
     def realign(self, words: Axis, classes: Axis) -> None:
         """Move the counts to where the larger schema has words and classes."""
-        counts = move(self.counts[: self.size], 1, classes)
-        stay = np.array_equal(
-            words.to, np.arange(self.size)
-        )  # new words follow the others, which are where they were
-        room = self.counts
-        if words.size > len(room) or not stay:
-            room = np.zeros((max(words.size, 2 * len(room)), classes.size))
-        elif counts.shape[1] != room.shape[1]:
-            room = np.zeros((len(room), classes.size))
-        if not stay:
-            np.add.at(room, words.to, counts)
-        elif not np.may_share_memory(room, counts):
-            room[: self.size] = counts
-        self.counts, self.size, self.declared = room, words.size, words.declared
+        stay = _stay(words, self.size)
+        self.counts = moved_words(self.counts, self.size, words, classes)
+        self.size, self.declared = words.size, words.declared
         self.total = move(self.total, 0, classes)
         if not stay:
             self.count_seen()
+
+
+def _stay(words: Axis, size: int) -> bool:
+    """Whether words are where they were: new ones follow the others."""
+    return np.array_equal(words.to, np.arange(size))
+
+
+def moved_words(room: Floats, size: int, words: Axis, classes: Axis) -> Floats:
+    """The first `size` rows of a table [V, K] where the larger schema has words and classes, with room to double."""
+    cells = move(room[:size], 1, classes)
+    stay = _stay(words, size)
+    if words.size > len(room) or not stay:
+        room = np.zeros((max(words.size, 2 * len(room)), classes.size))
+    elif cells.shape[1] != room.shape[1]:
+        room = np.zeros((len(room), classes.size))
+    if not stay:
+        np.add.at(room, words.to, cells)
+    elif not np.may_share_memory(room, cells):
+        room[:size] = cells
+    return room
 
 
 def _sizes(name: str, array: Index, summary: WordCounts) -> None:
