@@ -140,6 +140,7 @@ def plain() -> Made:
         (WeightedNB(rate=Experts(persistence=True)), 60), (WeightedNB(numeric="gk"), 80),
         (HoeffdingTree(split="gain"), 1300), (HoeffdingTree(numeric="gk"), 1300), (HoeffdingTree(numeric="cpid"), 1300),
         (HoeffdingTree(grace=20), 400), (CountForest(trees=4), 60), (CountForest(trees=4, warm_up=50), 90),
+        (CountForest(trees=4, warm_up=30, reservoir=40), 130),
         (MultinomialNB(), 60), (BernoulliNB(), 60),
         (NoChange(), 40), (MajorityClass(), 40), (EcocNB(), 60), (EcocNB(code="one-vs-one", decode="hamming"), 60),
         (EcocNB(NaiveBayes(numeric="gk"), code=RandomCode(15)), 60), (EcocNB(MultinomialNB(), decode="l1"), 60),

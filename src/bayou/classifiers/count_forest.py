@@ -48,6 +48,10 @@ class CountForest(Estimator):
         `"pool"`, or `"mean"`, the plain mean of both readings, which merges and unlearns exactly.
     extra
         Random levels below the leaves, which later rows fill: 2 or 3 pay where far more rows than `warm_up` come.
+    reservoir
+        Rows that are kept after the warm-up, one byte per cell, chosen by a hash of what they hold: by them the trees
+        grow on when 2, 4, 8, … times `warm_up` rows have been learned. New nodes count these rows, and from there on
+        all. 0: the trees stay as they are. Where it is used there are no random levels.
     max_bytes
         Limit for nodes and kept rows together; trees stop growing, and the warm-up ends early, where it is reached.
     seed
@@ -59,8 +63,10 @@ class CountForest(Estimator):
     that come after the trees were grown, and missing ones count as one. Text columns play no part.
 
     Merge: exact with `"mean"`, averaged with `"pool"`, between models that were made by `fresh()` of one that has
-    grown its trees, or that still keep their rows; else refused. Memory: 8 K + 16 bytes per node, at most 4 T W
-    nodes, and 8 p + 4 q + 12 per kept row. Time: O(T h) per row to learn and to predict, h the depth of the trees;
+    grown its trees, or that still keep their rows; else refused. So it is between two growths by the reservoir: shards
+    count and keep rows on the trees they share, and once one side has grown on, the other is refused. Memory: 8 K + 16
+    bytes per node, at most 4 T W nodes, or half of `max_bytes`; 8 p + 4 q + 12 per row of the warm-up, and d + 20 per
+    row of the reservoir. Time: O(T h) per row to learn and to predict, h the depth of the trees;
     growing them takes O(T W h √d), at each of the points told above.
 
     Raises
@@ -68,7 +74,7 @@ class CountForest(Estimator):
     SchemaError
         If a parameter is out of range or unknown.
     UnsupportedError
-        If rows are unlearned with `combine="pool"`.
+        If rows are unlearned with `combine="pool"`, or after trees have grown on by a reservoir that did not hold all rows.
 
     Examples
     --------
@@ -103,7 +109,12 @@ class CountForest(Estimator):
     def views(self) -> Mapping[str, AnyView]:
         if self.combine not in COMBINE:
             raise SchemaError(f"combine={self.combine!r}; it is one of {', '.join(map(repr, COMBINE))}")
-        if not (1 <= self.trees <= MOST_TREES and self.warm_up >= 1 and 0 <= self.extra <= 8 and self.reservoir >= 0):
+        if not (
+            1 <= self.trees <= MOST_TREES
+            and self.warm_up >= 1
+            and 0 <= self.extra <= 8
+            and self.reservoir >= 0
+        ):
             raise SchemaError(
                 f"{self!r}: trees lie between 1 and {MOST_TREES:,}, warm_up is at least 1, extra between 0 and 8, "
                 "reservoir at least 0"

@@ -73,6 +73,20 @@ def extend_tree(
     gains = np.zeros(cells.shape[1])
     salt = mix(base ^ np.uint64(len(packed)))
     split_nodes(
-        attribute, threshold, left, first, last, tried, min(room, tried + free), rows, gains, cells, p, y, drawn, k, salt
+        attribute,
+        threshold,
+        left,
+        first,
+        last,
+        tried,
+        min(room, tried + free),
+        rows,
+        gains,
+        cells,
+        p,
+        y,
+        drawn,
+        k,
+        salt,
     )
     return tried

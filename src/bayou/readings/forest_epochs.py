@@ -41,7 +41,12 @@ def grow_on(forest: Forest, sample: CellSample, schema: Schema, growth: Growth) 
                 every, cells, numeric, y, sample.w, sample.hashes, k, growth.seed, max(0, free),
             )  # fmt: skip
             size = tried + int(np.count_nonzero(attribute[tried:] >= LEAF))
-            found[t] = (attribute[:size].copy(), threshold[:size].copy(), left[:size].copy(), ids[:tried].copy())
+            found[t] = (
+                attribute[:size].copy(),
+                threshold[:size].copy(),
+                left[:size].copy(),
+                ids[:tried].copy(),
+            )
 
     if len(columns) and free >= 2:
         over_ranges(trees, forest.trees, 1)

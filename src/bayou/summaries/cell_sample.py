@@ -150,7 +150,10 @@ class CellSample(DecayingSummary):
         self.halvings = np.maximum(self.halvings, other.halvings)
         names = ("numeric", "nominal", "y", "w", "hashes")
         self._take([np.concatenate([getattr(self, name), getattr(other, name)]) for name in names])
-        self.partial, self.grows = np.maximum(self.partial, other.partial), np.maximum(self.grows, other.grows)
+        self.partial, self.grows = (
+            np.maximum(self.partial, other.partial),
+            np.maximum(self.grows, other.grows),
+        )
 
     def scale(self, factor: float) -> None:
         self.settle()

@@ -158,7 +158,9 @@ class Forest(DecayingSummary):
         before = len(self.attribute)
         for name, array in vars(structure).items():
             setattr(self, name, array)
-        self.counts = np.concatenate([self.counts, np.zeros((len(self.attribute) - before, len(self.classes)))])
+        self.counts = np.concatenate(
+            [self.counts, np.zeros((len(self.attribute) - before, len(self.classes)))]
+        )
         self.derive()
         self._count(cells, y, w, 1.0, before)
 
