@@ -74,7 +74,8 @@ class CountForest(Estimator):
     SchemaError
         If a parameter is out of range or unknown.
     UnsupportedError
-        If rows are unlearned with `combine="pool"`, or after trees have grown on by a reservoir that did not hold all rows.
+        If rows are unlearned with `combine="pool"`, or after trees have grown on by a reservoir without some of the
+        rows.
 
     Examples
     --------

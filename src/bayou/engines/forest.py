@@ -271,8 +271,8 @@ class ForestViews(Views):
         sample = self.sample
         if sample is not None and sample.partial[0]:
             raise UnsupportedError(
-                "cannot unlearn: the trees have grown on by a sample of the rows, and their new nodes have not counted the "
-                "others; a reservoir that holds all rows, or reservoir=0, unlearns"
+                "cannot unlearn: the trees have grown on by a sample of the rows, and their new nodes have not "
+                "counted the others; a reservoir that holds all rows, or reservoir=0, unlearns"
             )
         if sample is not None and self.forest.frames_are_frozen:
             sample.subtract_cells(self.forest.cells_of(block), block.y, block.w)

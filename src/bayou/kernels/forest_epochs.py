@@ -41,8 +41,8 @@ def extend_tree(
     At most `free` nodes are added.
 
     Places 0 to L - 1 of the output are these leaves, those behind are new nodes; `left` points into the output.
-    attribute, left : int32[room], out, attribute filled with -2, which stays behind the last node; threshold : int64[room], out; ids : int64[n], out, the
-    nodes of the L leaves
+    attribute, left : int32[room], out, attribute filled with -2, which stays behind the last node
+    threshold : int64[room], out; ids : int64[n], out, the nodes of the L leaves
     packed, masks : int64[nodes], in, the trees so far; roots : int64[T], in; all_cells : uint8[n, D], in, as these test
     cells : uint8[n, d], in, columns that may be split by, the first p numeric; y : int32[n], in; w : float64[n], in
     hashes : int64[n], in

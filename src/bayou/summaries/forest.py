@@ -154,7 +154,7 @@ class Forest(DecayingSummary):
         self.frozen[0] = int(freeze)
 
     def extend(self, structure: Structure, cells: Bytes, y: Codes, w: Floats) -> None:
-        """Take trees that have grown on, whose new nodes stand behind the old ones and count these rows to begin with."""
+        """Take trees that have grown on: new nodes stand behind the old ones and begin by counting these rows."""
         before = len(self.attribute)
         for name, array in vars(structure).items():
             setattr(self, name, array)
