@@ -2,6 +2,7 @@
 
     python -m reproduce.forests                       measure what is not recorded yet, then print the tables
     python -m reproduce.forests --sets elec,adult     only these sets
+    python -m reproduce.forests --whole covtype       all rows of a large set, forests only, the rows shuffled
     python -m reproduce.forests --tables              print the tables of what is recorded
 
 30 % of the rows are held out, drawn by a seed: five draws of sets below 5,000 rows, one of the others. Our classifiers
@@ -36,10 +37,18 @@ SMALL = 5_000
 OURS = (
     "CountForest()",
     "CountForest(combine='mean')",
+    "RandomNetworks()",
+    "Pool([CountForest(), RandomNetworks()])",
     "NaiveBayes()",
     "WeightedNB()",
     "AODE()",
     "HoeffdingTree()",
+)
+WHOLE = (  # of all rows of a large set
+    "CountForest()",
+    "CountForest(reservoir=100_000)",
+    "CountForest(reservoir=500_000, max_bytes=1 << 30)",
+    "RandomForest(100)",
 )
 THEIRS = ("RandomForest(100)", "ExtraTrees(100)", "HistGradientBoosting")
 Scores = tuple[float, float, float]  # accuracy in %, log-loss, seconds of processor time to learn
@@ -129,8 +138,28 @@ def measure(sets: list[str], path: Path) -> None:
                 ours(setting, a, b, order) if setting in OURS else theirs(setting, a, b) for a, b in parts
             ]
             kept[f"{name}: {setting}: {order}"] = [round(float(v), 4) for v in np.mean(found, axis=0)]
-            path.write_text("{\n" + ",\n".join(f"{json.dumps(k)}: {v}" for k, v in kept.items()) + "\n}\n")
+            write(kept, path)
             print(name, setting, order, kept[f"{name}: {setting}: {order}"], file=sys.stderr, flush=True)
+
+
+def measure_whole(name: str, path: Path) -> None:
+    """Forests that see all rows of a large set."""
+    kept = recorded(path)
+    wanted = [setting for setting in WHOLE if f"{name}, all rows: {setting}" not in kept]
+    if not wanted:
+        return
+    rows = load(name)
+    a, b = split(rows)
+    train, test = rows.take(a), rows.take(b)
+    for setting in wanted:
+        found = theirs(setting, train, test) if setting in THEIRS else ours(setting, train, test, "shuffled")
+        write(kept | {f"{name}, all rows: {setting}": [round(v, 4) for v in found]}, path)
+        kept = recorded(path)
+        print(name, setting, found, file=sys.stderr, flush=True)
+
+
+def write(kept: Mapping[str, list[float]], path: Path) -> None:
+    path.write_text("{\n" + ",\n".join(f"{json.dumps(k)}: {v}" for k, v in kept.items()) + "\n}\n")
 
 
 def recorded(path: Path) -> dict[str, list[float]]:
@@ -154,6 +183,13 @@ def tables(kept: Mapping[str, list[float]]) -> list[str]:
         f"| mean of {len(sets)} | " + " | ".join(f"**{m[0]:.2f} / {m[1]:.3f}**" for m in means) + " |"
     )
     lines.append("| seconds to learn | " + " | ".join(f"{m[2]:.1f}" for m in means) + " |")
+    whole = [name for name in ALL if f"{name}, all rows: {WHOLE[0]}" in kept]
+    if whole:
+        lines += ["", "| all rows | accuracy / log-loss | seconds to learn |", "|---|---|---|"]
+    for name in whole:
+        for setting in WHOLE:
+            a, b, seconds = kept.get(f"{name}, all rows: {setting}", [np.nan] * 3)
+            lines.append(f"| {name}: `{setting}` | {a:.2f} / {b:.3f} | {seconds:.0f} |")
     return lines
 
 
@@ -162,11 +198,14 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sets", default=",".join(ALL))
+    parser.add_argument("--whole")
     parser.add_argument("--tables", action="store_true")
     parser.add_argument("--results", type=Path, default=RESULTS)
     told = parser.parse_args()
     set_threads(1)
-    if not told.tables:
+    if told.whole:
+        measure_whole(told.whole, told.results)
+    elif not told.tables:
         measure(told.sets.split(","), told.results)
     print(*tables(recorded(told.results)), sep="\n")
 

@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 _OFFERED = {
     "bayou.classifiers": (
         "MajorityClass NoChange NaiveBayes MultinomialNB ComplementNB BernoulliNB TAN FAN SuperParent AODE FANC SPC "
-        "SPCr TC Collection ReadMany WeightedNB AveragedNB EcocNB HoeffdingTree CountForest"
+        "SPCr TC Collection ReadMany RandomNetworks WeightedNB AveragedNB EcocNB HoeffdingTree CountForest"
     ),
     "bayou.ensembles": (
         "Auto AdaptiveForest Bagging AWE WeightedVoting Pool Calibrated ConformalSet ResetOnDrift Fading Window"

@@ -18,7 +18,7 @@ VERBS = set(
 ATTRIBUTES = set("classes_ schema_ labels law memory_bytes position unusable".split())
 SPECIAL = {
     "HoeffdingTree": {"leaves", "depth", "from_tree", "text", "dot", "path"},
-    "CountForest": {"freeze", "uses", "partial"},
+    "CountForest": {"freeze", "grow", "uses", "partial"},
     "AdaptiveForest": {"replaced", "warned"},
     "Auto": {"shares_", "record_"},
     "Calibrated": {"calibration_error_", "reliability_"},

@@ -53,7 +53,11 @@ ORDERED = (
     "voting",
     "spcr",
 )  # what they know depends on the order of the rows
-FORESTS = ("forest(trees=4)", "forest(trees=4, warm_up=700)")  # killed in the warm-up, and after it
+FORESTS = (
+    "forest(trees=4)",
+    "forest(trees=4, warm_up=700)",
+    "forest(trees=4, warm_up=200, reservoir=400)",
+)  # killed in the warm-up, after it, and while trees grow on
 # Formats with one learner that buffers, freezes and searches; order-dependent learners, in turn over the formats.
 CASES = [(format, MODL) for format in sorted(WRITERS)]
 CASES += [(format, model) for model in ORDERED[1:4] for format in ("csv",)]
@@ -87,7 +91,7 @@ def _kill_again_and_again(forge: Forge, memory_path: Path, format: str, model: s
 
     draw = random.Random(f"{format}{model}")
     kills, resumed_in_the_middle = 0, 0
-    wanted = (100 if model in FORESTS else 40 if model == MODL else 10) if LONG else 3
+    wanted = (70 if model in FORESTS else 40 if model == MODL else 10) if LONG else 3
     trial = 0
     while kills < wanted:
         trial += 1

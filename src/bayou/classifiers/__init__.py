@@ -14,6 +14,7 @@ _OFFERED = {
     "bayou.classifiers.fan": "FAN",
     "bayou.classifiers.hoeffding_tree": "HoeffdingTree",
     "bayou.classifiers.naive_bayes": "NaiveBayes",
+    "bayou.classifiers.random_networks": "RandomNetworks",
     "bayou.classifiers.read_many": "ReadMany",
     "bayou.classifiers.super_parent": "SuperParent",
     "bayou.classifiers.tan": "TAN",

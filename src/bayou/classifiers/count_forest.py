@@ -15,6 +15,7 @@ from bayou.kernels.forest_rows import READINGS
 from bayou.readings.forest_paths import path_log_odds
 from bayou.readings.forest_structure import Growth
 from bayou.schema import Declared, Kind, Label
+from bayou.summaries.cell_sample import CellSample
 from bayou.summaries.forest import Forest
 from bayou.summaries.pool_weights import PoolWeights
 from bayou.views.learned_view import LearnedView
@@ -47,6 +48,10 @@ class CountForest(Estimator):
         `"pool"`, or `"mean"`, the plain mean of both readings, which merges and unlearns exactly.
     extra
         Random levels below the leaves, which later rows fill: 2 or 3 pay where far more rows than `warm_up` come.
+    reservoir
+        Rows that are kept after the warm-up, one byte per cell, chosen by a hash of what they hold: by them the trees
+        grow on when 2, 4, 8, … times `warm_up` rows have been learned. New nodes count these rows, and from there on
+        all. 0: the trees stay as they are. Where it is used there are no random levels.
     max_bytes
         Limit for nodes and kept rows together; trees stop growing, and the warm-up ends early, where it is reached.
     seed
@@ -58,8 +63,10 @@ class CountForest(Estimator):
     that come after the trees were grown, and missing ones count as one. Text columns play no part.
 
     Merge: exact with `"mean"`, averaged with `"pool"`, between models that were made by `fresh()` of one that has
-    grown its trees, or that still keep their rows; else refused. Memory: 8 K + 16 bytes per node, at most 4 T W
-    nodes, and 8 p + 4 q + 12 per kept row. Time: O(T h) per row to learn and to predict, h the depth of the trees;
+    grown its trees, or that still keep their rows; else refused. So it is between two growths by the reservoir: shards
+    count and keep rows on the trees they share, and once one side has grown on, the other is refused. Memory: 8 K + 16
+    bytes per node, at most 4 T W nodes, or half of `max_bytes`; 8 p + 4 q + 12 per row of the warm-up, and d + 20 per
+    row of the reservoir. Time: O(T h) per row to learn and to predict, h the depth of the trees;
     growing them takes O(T W h √d), at each of the points told above.
 
     Raises
@@ -67,7 +74,8 @@ class CountForest(Estimator):
     SchemaError
         If a parameter is out of range or unknown.
     UnsupportedError
-        If rows are unlearned with `combine="pool"`.
+        If rows are unlearned with `combine="pool"`, or after trees have grown on by a reservoir without some of the
+        rows.
 
     Examples
     --------
@@ -77,7 +85,7 @@ class CountForest(Estimator):
     (True, False)
     """
 
-    _offers = ("freeze", "uses", "partial")
+    _offers = ("freeze", "grow", "uses", "partial")
 
     def __init__(
         self,
@@ -85,6 +93,7 @@ class CountForest(Estimator):
         warm_up: int = 20_000,
         combine: str = "pool",
         extra: int = 1,
+        reservoir: int = 0,
         max_bytes: int = 1 << 28,
         seed: int = 0,
         schema: Declared | None = None,
@@ -93,6 +102,7 @@ class CountForest(Estimator):
         self.warm_up = warm_up
         self.combine = combine
         self.extra = extra
+        self.reservoir = reservoir
         self.max_bytes = max_bytes
         self.seed = seed
         self.schema = schema
@@ -100,23 +110,41 @@ class CountForest(Estimator):
     def views(self) -> Mapping[str, AnyView]:
         if self.combine not in COMBINE:
             raise SchemaError(f"combine={self.combine!r}; it is one of {', '.join(map(repr, COMBINE))}")
-        if not (1 <= self.trees <= MOST_TREES and self.warm_up >= 1 and 0 <= self.extra <= 8):
+        if not (
+            1 <= self.trees <= MOST_TREES
+            and self.warm_up >= 1
+            and 0 <= self.extra <= 8
+            and self.reservoir >= 0
+        ):
             raise SchemaError(
-                f"{self!r}: trees lie between 1 and {MOST_TREES:,}, warm_up is at least 1, extra between 0 and 8"
+                f"{self!r}: trees lie between 1 and {MOST_TREES:,}, warm_up is at least 1, extra between 0 and 8, "
+                "reservoir at least 0"
             )
         views: dict[str, AnyView] = {"forest": LearnedView(Forest())}
         if self.combine == "pool":
             views["pool"] = LearnedView(PoolWeights(READINGS, RATE))
+        if self.reservoir:
+            views["sample"] = LearnedView(CellSample(self.reservoir, self.max_bytes // 4))
         return views
 
     def build_engine(self) -> Engine:
-        growth = Growth(self.trees, self.seed, self.extra, self.max_bytes)
+        growth = Growth(self.trees, self.seed, 0 if self.reservoir else self.extra, self.max_bytes)
         return ForestViews(self.views(), growth, self.warm_up)
 
     def freeze(self) -> CountForest:
         """Grow the trees from the rows so far, for good: what comes is counted. `fresh()` then makes shards."""
         self.flush()
         cast(ForestViews, self.engine).freeze()
+        return self
+
+    def grow(self) -> CountForest:
+        """Let the trees grow on now, by the rows in the reservoir: one round of a training by shards.
+
+        Shards made by `fresh()` count on the trees they share and never grow by themselves. Merge them, grow, and make
+        the shards of the next round.
+        """
+        self.flush()
+        cast(ForestViews, self.engine).grow_on()
         return self
 
     def explain(self, row: Any, label: Label | None = None, against: Label | None = None) -> Explanation:

@@ -31,6 +31,7 @@ _SHORT = {
     "WeightedVoting": "voting",
     "ResetOnDrift": "reset",
     "ReadMany": "read-many",
+    "RandomNetworks": "networks",
     "SuperParent": "super-parent",
     "MixedGaussian": "mixed",
     "ManyGaussians": "many",

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Self
 
 import numpy as np
 
-from bayou.block import Block, Floats
+from bayou.block import Block, Bytes, Codes, Floats, Index
 from bayou.engines.views import Views
 from bayou.errors import UnsupportedError
 from bayou.kernels.class_counts import add_prior
 from bayou.kernels.forest_rows import READINGS, read_out_of_bag
 from bayou.protocols import Arrays
+from bayou.readings.forest_epochs import grow_on
 from bayou.readings.forest_scorer import forest_trees
-from bayou.readings.forest_structure import Bag, Growth, bag_of, grow
+from bayou.readings.forest_structure import Growth, bag_of, grow
 from bayou.scorer import Constant, Folded, Log, Node
+from bayou.summaries.cell_sample import CellSample
 from bayou.summaries.forest import Forest
+from bayou.summaries.pending_rows import PendingRows
 from bayou.summaries.pool_weights import PoolWeights
 from bayou.views.view import AnyView
 
@@ -24,11 +28,15 @@ UNTIDY = 4096  # rows that may be kept twice before equal ones are put together
 
 
 class ForestViews(Views):
-    """View "forest", whose readings are averaged, and "pool", if there is one, which weighs them.
+    """View "forest", whose readings are averaged, "pool", if there is one, which weighs them, and maybe "sample".
 
     Trees are grown when `warm_up`, half of it, a quarter and so on rows have been learned, from all rows so far; with
     the last of these points, or where the next would keep more than half of `max_bytes`, they are frozen, and the rows
     forgotten. In between rows are counted on the trees there are.
+
+    Where a sample of the rows is kept from there on, the trees grow on when twice, four times, … `warm_up` rows have
+    been learned: their leaves are split by the rows of the sample that arrive there. Engines made by `fresh` do not by
+    themselves, so that what they count adds up.
     """
 
     def __init__(self, views: Mapping[str, AnyView], growth: Growth, warm_up: int) -> None:
@@ -48,10 +56,31 @@ class ForestViews(Views):
         """What weighs the readings; None where they are simply averaged."""
         return self.views["pool"].summary if "pool" in self.views else None
 
+    @property
+    def sample(self) -> CellSample | None:
+        """The rows by which the trees grow on; None where they stay as they are after the warm-up."""
+        return self.views["sample"].summary if "sample" in self.views else None
+
     # -- growing --
 
-    def growth_points(self, rows: int) -> list[int]:
-        """The row counts beyond `rows` at which trees are grown, in order."""
+    def growth_points(self, rows: int, last: int) -> list[int]:
+        """The row counts beyond `rows` and up to `last` at which trees are grown, in order."""
+        if self.forest.frames_are_frozen:
+            return self._later_points(rows, last)
+        points = [point for point in self._warm_up_points(rows) if point <= last]
+        return points + self._later_points(max(rows, self.warm_up), last)
+
+    def _later_points(self, rows: int, last: int) -> list[int]:
+        if self.sample is None or not self.sample.grows[0]:
+            return []
+        points, point = [], 2 * self.warm_up
+        while point <= last:
+            if point > rows:
+                points.append(point)
+            point *= 2
+        return points
+
+    def _warm_up_points(self, rows: int) -> list[int]:
         points = []
         point = self.warm_up
         while point >= FEWEST or point == self.warm_up:
@@ -65,6 +94,25 @@ class ForestViews(Views):
     def freeze(self) -> None:
         """Grow the trees from the rows so far, for good."""
         self._grow(freeze=True)
+
+    def grow_on(self) -> None:
+        """Split the leaves by the rows of the sample."""
+        forest, sample = self.forest, self.sample
+        if sample is None:
+            raise UnsupportedError(
+                "nothing to grow from: the forest keeps no rows after its warm-up; CountForest(reservoir=100_000) does"
+            )
+        if not forest.frames_are_frozen:
+            self._grow(freeze=True)
+            return
+        cells = sample.cells()
+        if len(cells) == 0:
+            return
+        forest.extend(grow_on(forest, sample, self.schema, self.growth), cells, sample.y, sample.w)
+        if not sample.is_whole:
+            sample.partial[0] = 1
+        if self.pool is not None:
+            self._teach_pool(cells, sample.y, sample.w, sample.hashes)
 
     def refresh(self) -> None:
         if not self.forest.frames_are_frozen:
@@ -83,27 +131,30 @@ class ForestViews(Views):
         bag = bag_of(forest.kept, self.schema)
         if len(bag.hashes) == 0:
             return
-        forest.take(grow(bag, self.schema, self.growth), bag.rows, freeze)
+        by_cells = None if self.sample is None else self.sample.hashes_of
+        forest.take(grow(bag, self.schema, self.growth, by_cells), bag.rows, freeze)
         self._tidied = len(bag.hashes)
+        block = bag.rows.block()
+        cells = forest.cells_of(block)
         if self.pool is not None:
-            self._teach_pool(bag)
+            hashes = bag.hashes if by_cells is None else by_cells(cells, block.y)
+            self._teach_pool(cells, block.y, block.w, hashes)
+        if freeze and self.sample is not None:
+            self.sample.add(cells, block.y, block.w)
 
-    def _teach_pool(self, bag: Bag) -> None:
+    def _teach_pool(self, cells: Bytes, y: Codes, w: Floats, hashes: Index) -> None:
         """Let the pool begin anew with what each kept row is told by the trees that were grown without it."""
         pool, forest = self.views["pool"].summary.fresh(), self.forest
-        block = bag.rows.block()
-        sums = np.zeros((block.n, READINGS, self.n_classes))
-        voters = np.zeros(block.n, dtype=np.int64)
+        sums = np.zeros((len(y), READINGS, self.n_classes))
+        voters = np.zeros(len(y), dtype=np.int64)
         declared = int(forest.declared[0])
         read_out_of_bag(
             forest.counts, forest.packed, forest.parent, forest.threshold, forest.roots,
-            forest.cells_of(block), block.y, block.w, bag.hashes, self.growth.seed, declared,
-            sums, voters,
+            cells, y, w, hashes, self.growth.seed, declared, sums, voters,
         )  # fmt: skip
         sums /= np.maximum(voters, 1)[:, np.newaxis, np.newaxis]
-        w = np.where(voters > 0, block.w, 0.0)
-        out = np.empty((block.n, self.n_classes))
-        pool.learn(sums, forest.classes.copy(), declared, block.y, w, False, out)
+        out = np.empty((len(y), self.n_classes))
+        pool.learn(sums, forest.classes.copy(), declared, y, np.where(voters > 0, w, 0.0), False, out)
         self.views["pool"].summary = pool
 
     # -- learning and predicting --
@@ -150,10 +201,10 @@ class ForestViews(Views):
         """The block up to and behind the rows after which trees are grown, and whether each part ends with one."""
         self.refresh_stale()
         rows = self.rows
-        if self.forest.frames_are_frozen or block.n == 0:
+        if block.n == 0 or (self.forest.frames_are_frozen and self.sample is None):
             return [(block, False)]
         teaches = np.cumsum((block.y >= 0) & (block.w > 0))
-        points = [point for point in self.growth_points(rows) if point <= rows + teaches[-1]]
+        points = self.growth_points(rows, rows + int(teaches[-1]))
         ends = [int(np.searchsorted(teaches, point - rows)) + 1 for point in points]
         parts = [(part, where.stop in ends) for where, part in block.cut(ends)]
         return parts
@@ -161,6 +212,10 @@ class ForestViews(Views):
     def _learned(self, part: Block, grows: bool) -> None:
         self.rows += part.learned()
         if self.forest.frames_are_frozen:
+            if self.sample is not None:
+                self.sample.add(self.forest.cells_of(part), part.y, part.w)
+                if grows:
+                    self.grow_on()
             return
         if grows:
             self._grow(freeze=self._is_last())
@@ -172,7 +227,7 @@ class ForestViews(Views):
         kept = self.forest.kept
         columns = np.count_nonzero(~np.isnan(kept.numeric).all(axis=0))
         bytes_per_row = 12 + 8 * columns + 4 * np.count_nonzero((kept.codes >= 0).any(axis=0))
-        following = self.growth_points(self.rows)
+        following = self._warm_up_points(self.rows)
         return not following or bool(following[0] * bytes_per_row > self.growth.max_bytes // 2)
 
     def _answer(self, block: Block, classes: Floats, learn: bool, out: Floats) -> None:
@@ -213,15 +268,39 @@ class ForestViews(Views):
                 "cannot unlearn: the pool has learned from the forest's predictions; "
                 "CountForest(combine='mean') has none, and unlearns"
             )
-        super().subtract(block)
+        sample = self.sample
+        if sample is not None and sample.partial[0]:
+            raise UnsupportedError(
+                "cannot unlearn: the trees have grown on by a sample of the rows, and their new nodes have not "
+                "counted the others; a reservoir that holds all rows, or reservoir=0, unlearns"
+            )
+        if sample is not None and self.forest.frames_are_frozen:
+            sample.subtract_cells(self.forest.cells_of(block), block.y, block.w)
+        self.forest.subtract(block)
+        self.rows -= block.learned()
+        self.mark_stale()
+
+    def merge(self, other: Self) -> None:
+        mine, theirs = self.forest, other.forest
+        late: PendingRows | None = None
+        if self.sample is not None and mine.frames_are_frozen != theirs.frames_are_frozen:
+            late = theirs.kept if mine.frames_are_frozen else mine.kept
+        super().merge(other)
+        if late is not None and self.sample is not None:
+            block = late.block()
+            self.sample.add(mine.cells_of(block), block.y, block.w)
 
     def scale(self, factor: float) -> None:
         self.forest.scale(factor)
+        if self.sample is not None:
+            self.sample.scale(factor)
         self.mark_stale()
 
-    def fresh(self) -> ForestViews:
+    def fresh(self) -> Self:
         twin = super().fresh()
         twin.stale, twin._tidied = False, 0
+        if twin.sample is not None and twin.forest.frames_are_frozen:
+            twin.sample.grows = np.zeros(1, dtype=np.int64)
         return twin
 
     def arrays(self) -> Arrays:

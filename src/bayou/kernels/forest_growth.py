@@ -98,12 +98,33 @@ def grow_tree(
             m += 1
     first, last = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
     gains = np.zeros(d)
+    attribute[0], first[0], last[0] = LEAF, 0, m
+    count = split_nodes(
+        attribute, threshold, left, first, last, np.int64(1), room, rows, gains, cells, p, y, drawn, k, base
+    )
+    for level in range(extra):
+        count = hashed_level(attribute, threshold, left, count, cells, p, gains, base ^ np.uint64(level + 7))
+    return count
+
+
+@inner_kernel
+def split_nodes(
+    attribute: Codes, threshold: Index, left: Codes, first: Index, last: Index, count: int, room: int,
+    rows: Index, gains: Floats, cells: Bytes, p: int, y: Codes, drawn: Floats, k: int, base: np.uint64,
+) -> int:  # fmt: skip
+    """Split the nodes there are, and those that come of it, until they are pure; returns the number of nodes.
+
+    attribute, left : int32[room], in/out; threshold : int64[room], in/out
+    first, last : int64[room], in/out, where in `rows` each node's begin and end; rows : int64[n], in/out
+    gains : float64[d], in/out, what each column has gained; cells : uint8[n, d], in; y : int32[n], in
+    drawn : float64[n], in, the weights of the rows
+    """
+    d = cells.shape[1]
     order = np.arange(d)
     histogram = np.zeros((CELLS, k))
     whole, here, there = np.empty(k), np.empty(k), np.empty(k)
     found = np.empty(2)
     columns = math.ceil(math.sqrt(d))
-    attribute[0], first[0], last[0], count = LEAF, 0, m, 1
     at = 0
     while at < count:
         a, b = first[at], last[at]
@@ -136,8 +157,6 @@ def grow_tree(
                     attribute[count + 1], first[count + 1], last[count + 1] = LEAF, middle, b
                     count += 2
         at += 1
-    for level in range(extra):
-        count = hashed_level(attribute, threshold, left, count, cells, p, gains, base ^ np.uint64(level + 7))
     return count
 
 

@@ -185,9 +185,9 @@ def read_up(
 @kernel
 def count_rows(
     counts: Floats, packed: Index, parent: Codes, threshold: Index, roots: Index, trees: Index,
-    cells: Bytes, y: Codes, w: Floats, sign: float,
+    cells: Bytes, y: Codes, w: Floats, sign: float, least: int,
 ) -> None:  # fmt: skip
-    """Count the labelled rows on their ways down the trees.
+    """Count the labelled rows on their ways down the trees, at the nodes from `least` on: all of them, or new ones.
 
     counts : float64[nodes, K], in/out; packed, threshold : int64[nodes], in; parent : int32[nodes], in
     roots : int64[T], in; trees : int64[2], in, the first and behind the last; cells : uint8[n, d], in
@@ -199,7 +199,7 @@ def count_rows(
         for i in range(len(y)):
             if y[i] >= 0:
                 v, label, weight = leaves[i], y[i], sign * w[i]
-                while v >= 0:
+                while v >= least:
                     counts[v, label] += weight
                     v = np.int64(parent[v])
 

@@ -6,6 +6,7 @@ they came nor the schema's shows in the trees: merged shards grow the trees that
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,10 @@ class Growth:
     seed: int
     extra: int
     max_bytes: int
+
+    def nodes_per_tree(self, k: int) -> int:
+        """How many nodes of k classes one tree may have, so that all take half of the memory."""
+        return self.max_bytes // (2 * self.trees * (16 + 8 * k))
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +58,8 @@ def bag_of(kept: PendingRows, schema: Schema) -> Bag:
     )
     codes = np.empty_like(kept.codes)
     for j, vocabulary in enumerate(schema.vocabulary_list(Kind.NOMINAL)):
-        codes[:, j] = _compact(kept.codes[:, j], _order(vocabulary.values, vocabulary.size))
-    y = _compact(kept.y, _order(schema.classes.values, schema.classes.size))
+        codes[:, j] = canonical_codes(kept.codes[:, j], vocabulary.values, vocabulary.size)
+    y = canonical_codes(kept.y, schema.classes.values, schema.classes.size)
     present = np.asarray(
         ~np.isnan(kept.numeric).all(axis=0)
     )  # a column without a value says nothing, nor does its place
@@ -84,8 +89,9 @@ def _order(values: list[Label], size: int) -> Index:
     return rank
 
 
-def _compact(codes: Codes, rank: Index) -> Codes:
-    """Codes numbered by rank among those that occur; -1 stays."""
+def canonical_codes(codes: Codes, values: list[Label], size: int) -> Codes:
+    """Codes numbered in canonical order among those that occur; -1 stays."""
+    rank = _order(values, size)
     there = np.unique(rank[codes[codes >= 0]])
     out = np.full(len(codes), -1, dtype=np.int32)
     known = codes >= 0
@@ -93,8 +99,10 @@ def _compact(codes: Codes, rank: Index) -> Codes:
     return out
 
 
-def grow(bag: Bag, schema: Schema, growth: Growth) -> Structure:
-    """Cells and places from the rows, then the trees, over both cores."""
+def grow(
+    bag: Bag, schema: Schema, growth: Growth, hashes_of: Callable[[Bytes, Codes], Index] | None = None
+) -> Structure:
+    """Cells and places from the rows, then the trees, over both cores; rows are drawn by their own hash, or by this."""
     rows = bag.rows
     p, q = rows.numeric.shape[1], rows.codes.shape[1]
     cuts = np.full((p, CUTS), np.inf)
@@ -103,8 +111,9 @@ def grow(bag: Bag, schema: Schema, growth: Growth) -> Structure:
     values = np.full((q, PLACES), -1, dtype=np.int64)
     for j, vocabulary in enumerate(schema.vocabulary_list(Kind.NOMINAL)):
         _choose(values[j], rows.codes[:, j], rows.w, _order(vocabulary.values, vocabulary.size))
-    cells = _cells(rows, cuts, values)[:, bag.columns]
-    cells = np.ascontiguousarray(cells)
+    every = _cells(rows, cuts, values)
+    hashes = bag.hashes if hashes_of is None else hashes_of(every, rows.y)
+    cells = np.ascontiguousarray(every[:, bag.columns])
     numeric = int(np.count_nonzero(bag.columns < p))
     k = int(bag.y.max(initial=-1)) + 1
     room = _room(len(rows), k, growth)
@@ -115,7 +124,7 @@ def grow(bag: Bag, schema: Schema, growth: Growth) -> Structure:
     def trees(lo: int, hi: int) -> None:
         for t in range(lo, hi):
             sizes[t] = grow_tree(
-                attribute[t], threshold[t], left[t], cells, numeric, bag.y, rows.w, bag.hashes, k,
+                attribute[t], threshold[t], left[t], cells, numeric, bag.y, rows.w, hashes, k,
                 growth.seed, t, growth.extra,
             )  # fmt: skip
 
@@ -126,8 +135,7 @@ def grow(bag: Bag, schema: Schema, growth: Growth) -> Structure:
 
 def _room(rows: int, k: int, growth: Growth) -> int:
     """Nodes that a tree may have: twice the rows, doubled by each random level, or what memory allows."""
-    most = growth.max_bytes // (2 * growth.trees * (16 + 8 * k))
-    return max(1 << (growth.extra + 2), min((2 * rows) << growth.extra, most))
+    return max(1 << (growth.extra + 2), min((2 * rows) << growth.extra, growth.nodes_per_tree(k)))
 
 
 def _cut(out: Floats, values: Floats, w: Floats) -> None:

@@ -25,6 +25,7 @@ from bayou.kernels.forest_rows import (
     place_numeric,
     read_rows,
 )
+from bayou.kernels.jit import ZERO
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.summaries import valid
@@ -152,6 +153,17 @@ class Forest(DecayingSummary):
         self.kept = kept.take(np.zeros(0, dtype=np.int64)) if freeze else kept
         self.frozen[0] = int(freeze)
 
+    def extend(self, structure: Structure, cells: Bytes, y: Codes, w: Floats) -> None:
+        """Take trees that have grown on: new nodes stand behind the old ones and begin by counting these rows."""
+        before = len(self.attribute)
+        for name, array in vars(structure).items():
+            setattr(self, name, array)
+        self.counts = np.concatenate(
+            [self.counts, np.zeros((len(self.attribute) - before, len(self.classes)))]
+        )
+        self.derive()
+        self._count(cells, y, w, 1.0, before)
+
     # -- counting and reading --
 
     @property
@@ -223,15 +235,18 @@ class Forest(DecayingSummary):
         self._add_to_trees(block, sign)
 
     def _add_to_trees(self, block: Block, sign: float) -> None:
-        cells = self.cells_of(block)
+        self._count(self.cells_of(block), block.y, block.w, sign, ZERO)
+
+    def _count(self, cells: Bytes, y: Codes, w: Floats, sign: float, least: int) -> None:
+        """Count rows at the nodes from `least` on."""
 
         def trees(lo: int, hi: int) -> None:
             count_rows(
                 self.counts, self.packed, self.parent, self.threshold, self.roots, np.array([lo, hi]),
-                cells, block.y, block.w, sign,
+                cells, y, w, sign, least,
             )  # fmt: skip
 
-        over_ranges(trees, self.trees, 1 if block.n > FEW else self.trees)
+        over_ranges(trees, self.trees, 1 if len(y) > FEW else self.trees)
 
     # -- the algebra --
 
@@ -268,13 +283,17 @@ class Forest(DecayingSummary):
         self.classes = self.classes + other.classes
 
     def _check_same(self, other: Forest) -> None:
-        if not all(
-            np.array_equal(getattr(self, n), getattr(other, n)) for n in Structure.__dataclass_fields__
-        ):
+        if all(np.array_equal(getattr(self, n), getattr(other, n)) for n in Structure.__dataclass_fields__):
+            return
+        if np.array_equal(self.cuts, other.cuts) and np.array_equal(self.values, other.values):
             raise MergeError(
-                "the two forests have grown other trees; let one model see its warm-up rows (or call `freeze()`), "
-                "then make the shards with model.fresh(), so that they share its trees"
+                "one of the two forests has grown on since they shared their trees; merge the shards before `grow()` "
+                "or the next growth point, and make new ones with model.fresh() after it"
             )
+        raise MergeError(
+            "the two forests have grown other trees; let one model see its warm-up rows (or call `freeze()`), "
+            "then make the shards with model.fresh(), so that they share its trees"
+        )
 
     def fresh(self) -> Self:
         if self.frames_are_frozen:

@@ -1,0 +1,89 @@
+"""Random networks over pair and triple counts: a forest's idea for Bayesian networks."""
+
+from __future__ import annotations
+
+from bayou.classifiers.joint import JointClassifier, Prior
+from bayou.errors import SchemaError
+from bayou.readings.random_networks import RandomParents
+from bayou.schema import Declared
+from bayou.summaries.grid import Grid
+from bayou.summaries.joint_counts import MAX_BYTES
+from bayou.views.searched_collection import SearchedCollection
+from bayou.views.view import AnyView
+
+MOST = 1000
+
+
+class RandomNetworks(JointClassifier):
+    r"""Random Bayesian networks, each column with two parents p and q besides the class.
+
+    $P(c) \prod_i \frac{1}{M} \sum_m P(x_i | c, x_{p_m(i)}, x_{q_m(i)})$.
+
+    What a random forest is to a tree, this is to tree augmented naive Bayes. In each of M networks the columns are put
+    in an order, those that tell much of the class early, and each draws its parents among those before it, in
+    proportion to what these tell about it given the class. A column is read as the mean over the networks.
+    Networks are drawn at refresh points, by hashes, from the counts of pairs; their probabilities are always current.
+    With a forest it makes a good pair: `Pool([CountForest(), RandomNetworks()])`, which also weighs how far each is
+    to be believed.
+
+    Parameters
+    ----------
+    networks
+        How many networks, M.
+    parents
+        Of a column in each of them, besides the class: 1 or 2.
+    smoothing
+        Pseudo-count per value (1 is Laplace's rule).
+    prior
+        `"empirical"`, `"laplace"`, or a mapping from every class to its probability.
+    numeric
+        How numeric columns are cut: `"frequency"` (eight intervals of equal weight among the first 200 rows),
+        `"width"` (three of equal width among 500, as in the literature), or a `Grid`.
+    max_bytes
+        Refuse larger tables.
+    seed
+        Of the orders and parents drawn.
+    schema
+        What is known beforehand.
+
+    Merge and unlearn: exact after `refresh()`, which draws the networks again from the counts. A missing value drops
+    its terms. Memory: 8 bytes per triple of values and class (with one parent per pair). Time: O(d³) per row to learn,
+    O(d M K) to predict; to draw the networks, all pairs of values once, O(d² v² K) for v values a column.
+
+    Raises
+    ------
+    SchemaError
+        If a parameter is out of range or unknown, or the tables would be larger than `max_bytes`.
+
+    Examples
+    --------
+    >>> rows = [[a, b, c] for a in "01" for b in "01" for c in "01"] * 5
+    >>> odd = [sum(map(int, row)) % 2 for row in rows]
+    >>> RandomNetworks().fit(rows, odd).predict([["0", "1", "0"], ["1", "1", "0"]]).tolist()
+    [1, 0]
+    """
+
+    _offers = ()
+
+    def __init__(
+        self,
+        networks: int = 20,
+        parents: int = 2,
+        smoothing: float = 1.0,
+        prior: Prior = "empirical",
+        numeric: str | Grid = "frequency",
+        max_bytes: int = MAX_BYTES,
+        seed: int = 0,
+        schema: Declared | None = None,
+    ) -> None:
+        super().__init__(smoothing, prior, "name", numeric, max_bytes, schema)
+        self.networks = networks
+        self.parents = parents
+        self.seed = seed
+
+    def joint_view(self) -> AnyView:
+        if not (1 <= self.networks <= MOST and self.parents in (1, 2)):
+            raise SchemaError(f"{self!r}: networks lie between 1 and {MOST:,}, parents are 1 or 2")
+        return SearchedCollection(
+            self.counts(1 + self.parents), RandomParents(self.networks, self.parents, self.seed), self.alpha
+        )
