@@ -114,6 +114,8 @@ class Application:
                 response = answers.error_answer(problem)
                 if response.status_code == 401:
                     response.headers["www-authenticate"] = "Bearer"
+            except asyncio.CancelledError:  # the server stops, and has waited long enough
+                response = answers.error_answer(BusyError("the server stops before this is done; ask again"))
             except ClientDisconnect:
                 response = answers.json_answer({}, status=400)
             except Exception as problem:
