@@ -18,7 +18,7 @@ from bayou.serve.settings import Settings
 
 pytest.importorskip("schemathesis", reason="NO SCHEMATHESIS: pip install schemathesis")
 LONG = bool(os.environ.get("BAYOU_LONG"))
-WANTED = 20_000 if LONG else 120
+PIECES, WANTED = (20, 1_000) if LONG else (1, 120)  # servers, and requests to each
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
 
 
@@ -31,15 +31,14 @@ def counted(ask: Asking) -> dict[str, float]:
     return found
 
 
-def test_no_request_breaks_the_server(serving: Callable[..., Asking], tmp_path: Path) -> None:
+@pytest.mark.parametrize("piece", range(PIECES))
+def test_no_request_breaks_the_server(serving: Callable[..., Asking], tmp_path: Path, piece: int) -> None:
     living = LivingModel(
         "weather", weather(), shadows={"tree": HoeffdingTree()}, learns=True, folder=tmp_path
     )
     ask = serving(living, settings=Settings(timeout=600.0))
-    for seed in range(1000):
+    for seed in range(1000 * piece, 1000 * (piece + 1)):
         before = sum(counted(ask).values())
-        if LONG:
-            print(seed, counted(ask), flush=True)
         if before >= WANTED:
             break
         done = subprocess.run(
@@ -55,8 +54,10 @@ def test_no_request_breaks_the_server(serving: Callable[..., Asking], tmp_path: 
         assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
         assert sum(counted(ask).values()) > before
     found = counted(ask)
+    if LONG:
+        print(f"piece {piece}:", found, flush=True)
     assert sum(found.values()) >= WANTED
-    assert {status for status in found if status.startswith("5") and status != "503"} == set()
-    assert found["200"] > 20
+    assert {status for status in found if status.startswith("5")} == set()
+    assert found["200"] > 10
     assert living.broken is None
     assert ask("/predict", {"record": {"sky": "blue"}}).status == 200

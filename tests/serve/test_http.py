@@ -13,7 +13,9 @@ from tests.serve.conftest import LABELS, ROWS, Asking, weather
 from bayou import HoeffdingTree, NaiveBayes, files
 from bayou.client import Client, ClientError
 from bayou.serve import LivingModel
+from bayou.serve.bodies import read_batch
 from bayou.serve.follow import Follower
+from bayou.serve.queue import Task
 from bayou.serve.settings import Settings
 
 LINES, ARROW = "application/x-ndjson", "application/vnd.apache.arrow.stream"
@@ -126,6 +128,60 @@ def test_broken_arrow_is_refused(ask: Asking) -> None:
     assert "Arrow's type struct" in ask("/predict", nested, Content_Type=ARROW).json["error"]["message"]
 
 
+def test_small_bodies_that_stand_for_huge_tables(ask: Asking) -> None:
+    def squeezed(table: pa.Table, codec: str) -> bytes:
+        sink = pa.BufferOutputStream()
+        options = pa.ipc.IpcWriteOptions(compression=codec)
+        with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+            writer.write_table(table)
+        return bytes(sink.getvalue())
+
+    texts = pa.array(["a" * 1_000_000])
+    for column in (texts, texts.dictionary_encode()):
+        for codec in ("zstd", "lz4"):
+            found = ask("/predict", squeezed(pa.table({"sky": column}), codec), Content_Type=ARROW)
+            assert (found.status, "compressed" in found.json["error"]["message"]) == (422, True), found.body
+    assert ask("/predict", arrow(pa.table({"sky": texts.dictionary_encode()})), Content_Type=ARROW).status in (
+        200,
+        413,
+    )
+    empty = pa.table({f"c{i}": pa.nulls(10_000) for i in range(2_000)})
+    assert ask("/predict", arrow(empty), Content_Type=ARROW).status == 413
+    sparse = {"records": [{f"c{i}": 1} for i in range(4_000)], "labels": ["dry"] * 4_000}
+    assert ask("/learn", sparse).status == 413
+    tensor = {"name": "a", "datatype": "FP64", "shape": [0, 1 << 39], "data": []}
+    assert ask("/v2/models/weather/infer", {"inputs": [tensor]}).status == 413
+
+
+VALUES = [
+    b"1e400", b"-0.0", b"5e-324", b"1" * 350, b"1" * 4000, b"1" + b"0" * 22, b'"\\u0000"', b'"\\u202e<b>"', b'""',
+    b'"' + b"a" * 900_000 + b'"', b"true", b"null", b"{}", b"[[]]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", VALUES, ids=range(len(VALUES)))
+def test_hostile_values_are_taken_or_refused(serving: Callable[..., Asking], value: bytes) -> None:
+    ask = serving()
+    bodies = {
+        "/predict": [b'{"record":{"wind":%s}}', b'{"record":{"sky":%s}}', b'{"records":[{},{"new":%s}]}'],
+        "/learn": [
+            b'{"record":{"wind":%s},"label":"dry"}',
+            b'{"record":{"new":%s},"label":"dry"}',
+            b'{"record":{"sky":"blue"},"label":%s}',
+        ],
+        "/unlearn": [b'{"record":{"wind":%s},"label":"dry"}'],
+        "/explain": [b'{"record":{"wind":%s}}', b'{"record":{"wind":1},"label":%s}'],
+        "/promote": [b'{"variant":%s}'],
+    }
+    for path, forms in bodies.items():
+        for form in forms:
+            found = ask(path, form % value)
+            assert found.status in (200, 409, 422), (path, form, found.body[:300])
+            assert len(found.body) < 5_000
+    assert ask("/predict", {"record": ROWS[0]}).status == 200
+    assert ask("/health/ready").status == 200
+
+
 def test_limits_on_bodies_rows_and_types(serving: Callable[..., Asking]) -> None:
     ask = serving(settings=Settings(max_body=2000, max_rows=3))
     assert ask("/predict", {"records": [{}] * 4}).status == 413
@@ -236,10 +292,13 @@ def test_predictors_follow_the_file_of_a_learner(serving: Callable[..., Asking],
     predictor = LivingModel("weather", files.load(path))
     ask = serving(predictor)
     follower = Follower(predictor, path)
-    assert not follower.look()
+    assert not follower.look()  # it has what the file has
     with learner:
-        pass
+        body = b'{"record": {"sky": "blue"}, "label": "dry"}'
+        learner.submit(Task("learn", read_batch(body, "application/json", labelled=True)))
     assert follower.look()
+    assert predictor.published.digest == learner.published.digest
+    assert not follower.look()
     path.write_bytes(b"half a file")
     assert not follower.look()
     assert "cannot be taken up" in ask("/model").json["trouble"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import time
@@ -13,7 +14,7 @@ from tests.serve.conftest import ROWS, Asking, weather
 
 from bayou.errors import OptionError
 from bayou.serve import LivingModel, RunningServer
-from bayou.serve.connections import MOST_AT_ONCE
+from bayou.serve.connections import DELAY, LEAST_AT_ONCE, MOST_AT_ONCE, MOST_BYTES, Load
 from bayou.serve.operations import OPERATIONS
 from bayou.serve.roles import Access
 from bayou.serve.settings import Settings
@@ -142,6 +143,72 @@ def test_a_busy_server_refuses_without_reading(serving: Callable[..., Asking]) -
     assert load.refused == 1
     load.waiting += MOST_AT_ONCE
     assert ask("/predict", {"record": ROWS[0]}).status == 200
+
+
+def test_a_standing_queue_shortens_itself_and_a_burst_does_not() -> None:
+    load = Load()
+    load.began(0.00, 50 * DELAY)
+    load.began(0.05, 0.0)
+    for i in range(20):
+        load.began(0.11 + 0.05 * i, 0.0)
+    assert load.limit == MOST_AT_ONCE
+    moments = [1.2 + 0.05 * i for i in range(80)]
+    for moment in moments:
+        load.began(moment, 4 * DELAY)
+    assert load.limit == LEAST_AT_ONCE
+    for moment in moments[: len(moments) // 2]:
+        load.began(4.0 + moment, DELAY / 2)
+    assert load.limit == MOST_AT_ONCE
+    for moment in moments:
+        load.began(10.0 + moment, 2 * DELAY)
+    assert load.limit < MOST_AT_ONCE
+    load.began(20.0, 0.0)  # there was nothing to do for seconds
+    assert load.limit == MOST_AT_ONCE
+
+
+def test_bodies_that_are_worked_on_take_bounded_room(serving: Callable[..., Asking]) -> None:
+    ask = serving()
+    load = ask.server.application.load
+    load.held += MOST_BYTES  # as if others had sent so much
+    found = ask("/predict", {"record": ROWS[0]})
+    assert (found.status, found.headers["retry-after"]) == (503, "1")
+    load.held -= MOST_BYTES
+    assert ask("/predict", {"record": ROWS[0]}).status == 200
+    assert ask("/predict", b"{").status == 422
+    assert load.held == 0
+
+
+def test_who_does_not_take_the_answer_is_hung_up_on(serving: Callable[..., Asking]) -> None:
+    """Slow-loris from the other side: answers that nobody reads would stay in memory."""
+    ask = serving(settings=Settings(arrival=0.2))
+    body = json.dumps({"records": ROWS * 100}).encode()
+    head = HEAD + b"Content-Length: %d\r\n\r\n" % len(body)
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(60)
+        connection.connect(("127.0.0.1", ask.server.port))
+        try:
+            for _ in range(200):
+                connection.sendall(head + body)
+        except OSError:
+            gone = True
+        else:
+            gone = False
+    assert gone
+    assert ask("/predict", {"record": ROWS[0]}).status == 200
+
+
+def test_a_client_that_leaves_in_the_middle_harms_nobody(serving: Callable[..., Asking]) -> None:
+    ask = serving()
+    body = json.dumps({"records": ROWS, "labels": ["dry"] * len(ROWS)}).encode()
+    whole = HEAD.replace(b"predict", b"learn") + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    before = ask("/model").json["rows"]
+    for size in range(0, len(whole), 97):
+        with socket.create_connection(("127.0.0.1", ask.server.port), timeout=60) as connection:
+            connection.sendall(whole[:size])
+    assert ask("/learn?visible=true", {"records": [], "labels": []}).status == 200
+    assert ask("/model").json["rows"] == before  # none of them was whole
+    assert ask.server.application.load.held == 0
 
 
 def test_a_key_of_a_model_file_is_no_path(tmp_path: Path) -> None:

@@ -17,14 +17,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bayou import __version__, files
 from bayou.errors import BayouError, DataError
 from bayou.serve import answers, v2
 from bayou.serve.bodies import JSON, TARGET, Batch, parsed, read_batch
-from bayou.serve.connections import Load
+from bayou.serve.connections import THERE, Load
 from bayou.serve.description import described
-from bayou.serve.errors import DeadlineError, ServeError, TooLargeError
+from bayou.serve.errors import BusyError, DeadlineError, ServeError, TooLargeError
 from bayou.serve.live import LivePage
 from bayou.serve.living import LivingModel
 from bayou.serve.metrics import MEDIA, Metrics
@@ -35,6 +36,8 @@ from bayou.serve.queue import Task
 from bayou.serve.settings import Settings
 
 _KEY = re.compile(r"[\x21-\x7e]{1,200}\Z")
+_HELD = "bayou.held"  # bytes of its body that a request keeps, in its scope
+_TIMEOUT = "bayou-timeout-ms"
 _LARGE = 1 << 15  # bytes of a body that is read in a thread, so that others need not wait for it
 MOST_EXPLAINED = 1_000  # columns of a record that is explained: every one of them is left out in turn
 _log = logging.getLogger("bayou.serve")
@@ -59,19 +62,42 @@ class Application:
         self._predictors = {name: Predictor(living, self.pool) for name, living in self.models.items()}
         self._description = openapi(settings)
 
-    def asgi(self) -> Starlette:
-        """The application as a web server takes it."""
-        routes = [
-            Route(path, self._endpoint(op), methods=[op.method]) for op in OPERATIONS for path in op.paths
-        ]
-        return Starlette(routes=routes, exception_handlers={HTTPException: _http_error})
+    def asgi(self) -> ASGIApp:
+        """The application as a web server takes it.
+
+        A request for a path as it stands is answered without a look at all routes, which would take as long again.
+        """
+        routes, direct = [], {}
+        for operation in OPERATIONS:
+            endpoint = self._endpoint(operation)
+            for path in operation.paths:
+                routes.append(Route(path, endpoint, methods=[operation.method]))
+                if "{version}" not in path:
+                    for name in self.models if "{name}" in path else (None,):
+                        known = {} if name is None else {"name": name}
+                        direct[operation.method, path.format(**known)] = endpoint, known
+        others = Starlette(routes=routes, exception_handlers={HTTPException: _http_error})
+
+        async def answered(scope: Scope, receive: Receive, send: Send) -> None:
+            found = direct.get((scope["method"], scope["path"])) if scope["type"] == "http" else None
+            if found is None:
+                await others(scope, receive, send)
+                return
+            endpoint, scope["path_params"] = found
+            response = await endpoint(Request(scope, receive))
+            await response(scope, receive, send)
+
+        return answered
 
     def _endpoint(self, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
         work: Callable[[Request], Awaitable[Response]] = getattr(self, f"_{operation.name}")
-        access, metrics = self.settings.access, self.metrics
+        access, metrics, load = self.settings.access, self.metrics, self.load
 
         async def answered(request: Request) -> Response:
-            begin = time.perf_counter()
+            now = time.perf_counter()
+            begin = request.scope.get(THERE, now)
+            load.began(now, now - begin)
+            request.scope[_HELD] = 0
             try:
                 if operation.role is not None:
                     given = request.headers
@@ -79,15 +105,24 @@ class Application:
                         operation.role, given.get("authorization"), given.get("host"), given.get("origin")
                     )
                 response = await work(request)
+            except DeadlineError as problem:
+                if _TIMEOUT in request.headers:
+                    response = answers.error_answer(problem)
+                else:  # nobody asked for a deadline: the server is too slow
+                    response = answers.error_answer(BusyError(f"{problem}; try again"))
             except BayouError as problem:
                 response = answers.error_answer(problem)
                 if response.status_code == 401:
                     response.headers["www-authenticate"] = "Bearer"
+            except asyncio.CancelledError:  # the server stops, and has waited long enough
+                response = answers.error_answer(BusyError("the server stops before this is done; ask again"))
             except ClientDisconnect:
                 response = answers.json_answer({}, status=400)
             except Exception as problem:
                 _log.exception("%s failed", operation.name)
                 response = answers.error_answer(problem)
+            finally:
+                load.held -= request.scope[_HELD]
             metrics.request(operation.name, response.status_code, time.perf_counter() - begin)
             return response
 
@@ -113,12 +148,14 @@ class Application:
             size += len(part)
             if size > most:
                 raise TooLargeError(f"a body of more than {most:,} bytes")
+            self.load.hold(len(part))
+            request.scope[_HELD] += len(part)
             parts.append(part)
         return b"".join(parts)
 
     def _seconds(self, request: Request) -> float:
         """How long the request may take: what it says, at most what the server allows."""
-        given = request.headers.get("bayou-timeout-ms")
+        given = request.headers.get(_TIMEOUT)
         if given is None:
             return self.settings.timeout
         if not given.isdigit() or not 1 <= int(given[:9]):

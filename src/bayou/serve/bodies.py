@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bayou.errors import DataError, ModelFileError
+from bayou.errors import BayouError, DataError, ModelFileError
 from bayou.persist.container import strict_loads
 from bayou.serve.errors import TooLargeError, UnknownFormError
 
 JSON, JSON_LINES, ARROW = "application/json", "application/x-ndjson", "application/vnd.apache.arrow.stream"
 FORMS = (JSON, JSON_LINES, ARROW)
 TARGET = "label"  # the column of labels in JSON lines and Arrow, unless the request names another
-NAME_LENGTH = 1_000  # characters of a column's name
+NAME_LENGTH = 1_000  # characters of a column's or a class's name
+CELLS, CELLS_PER_BYTE = 1 << 22, 16  # of rows times columns: so many, and some more for every byte of the body
 _CELL = frozenset((str, int, float, bool, type(None)))
 _LABEL = "a label is a text, a number, true, false, or null for none"
 
@@ -69,7 +70,22 @@ def read_batch(body: bytes, form: str, *, labelled: bool, target: str = TARGET, 
         raise TooLargeError(f"{size:,} rows in one request; at most {most:,} are taken, so send several")
     if labels is not None and len(labels) != size:
         raise DataError(f"{size} rows but {len(labels)} labels")
+    _check_cells(size, len(rows.column_names) if form == ARROW else _columns(rows), len(body))
     return Batch(rows, labels, size, body, form, target, single)
+
+
+def _columns(rows: Sequence[Any]) -> int:
+    """Columns of records, counted where there may be too many."""
+    wide = len(rows) * sum(map(len, rows)) > CELLS
+    return len(set().union(*rows)) if wide else 0
+
+
+def _check_cells(rows: int, columns: int, size: int) -> None:
+    """A small body may stand for a huge table: columns without values, and records that have no column in common."""
+    if rows * columns > CELLS + CELLS_PER_BYTE * size:
+        raise TooLargeError(
+            f"{rows:,} rows of {columns:,} columns, nearly all of them empty; send fewer rows in one request"
+        )
 
 
 def parsed(body: bytes, what: str) -> Any:
@@ -134,6 +150,7 @@ def _from_arrow(body: bytes, labelled: bool, target: str, most: int) -> tuple[An
     import pyarrow as pa
 
     try:
+        _refuse_compressed(body)
         with pa.ipc.open_stream(body) as reader:
             _check_schema(reader.schema)
             batches, size = [], 0
@@ -144,6 +161,8 @@ def _from_arrow(body: bytes, labelled: bool, target: str, most: int) -> tuple[An
                 batch.validate(full=True)
                 batches.append(batch)
             table = pa.Table.from_batches(batches, reader.schema)
+    except BayouError:
+        raise
     except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, NotImplementedError) as problem:
         raise DataError(f"not an Arrow stream: {str(problem)[:200]}") from None
     if not labelled:
@@ -154,6 +173,37 @@ def _from_arrow(body: bytes, labelled: bool, target: str, most: int) -> tuple[An
     if pa.types.is_dictionary(labels.type):
         labels = labels.cast(labels.type.value_type)
     return table.drop_columns([target]), _checked_labels(labels.to_pylist())
+
+
+def _refuse_compressed(body: bytes) -> None:
+    """Refuse compressed buffers, of which a small body holds gigabytes: pyarrow would make room for what they say."""
+    import pyarrow as pa
+
+    for message in pa.ipc.MessageReader.open_stream(body):
+        if message.type not in ("record batch", "dictionary"):
+            continue
+        data = message.metadata.to_pybytes()
+        batch = _table(data, _field(data, int.from_bytes(data[:4], "little"), 2))
+        if message.type == "dictionary":
+            batch = _table(data, _field(data, batch, 1))
+        if _field(data, batch, 3):
+            raise DataError(
+                "a compressed Arrow stream", remedy="send it without compression, which is what pyarrow does"
+            )
+
+
+def _field(data: bytes, table: int, number: int) -> int:
+    """Where a field of a flatbuffer's table stands; 0 if it is left out. Arrow's Message.fbs numbers them."""
+    places = table - int.from_bytes(data[table : table + 4], "little", signed=True)
+    place = places + 4 + 2 * number
+    if place >= places + int.from_bytes(data[places : places + 2], "little"):
+        return 0
+    offset = int.from_bytes(data[place : place + 2], "little")
+    return table + offset if offset else 0
+
+
+def _table(data: bytes, place: int) -> int:
+    return place + int.from_bytes(data[place : place + 4], "little")
 
 
 def _check_schema(schema: Any) -> None:
@@ -195,6 +245,8 @@ def _checked_labels(labels: list[Any] | None) -> list[Any] | None:
     for i, label in enumerate(labels or ()):
         if type(label) not in _CELL:
             raise DataError(_LABEL, row=i, value=label)
+        if type(label) is str and len(label) > NAME_LENGTH:
+            raise DataError(f"a label of {len(label):,} characters", row=i)
     return labels
 
 

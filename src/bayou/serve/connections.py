@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from bayou.serve.errors import BusyError
+
 MOST_CONNECTIONS = 1_024
-MOST_AT_ONCE = 64  # requests that are worked on; one that comes on top is refused without being read
+MOST_AT_ONCE, LEAST_AT_ONCE = 64, 8  # requests that are worked on; one on top is refused without being read
+DELAY = 0.01  # seconds that a request may wait for the event loop; where all wait longer, fewer are taken at once
+SPAN, SPANS = 0.1, 3  # seconds of a look at these delays, and looks in a row that make a standing queue of a burst
+MOST_BYTES = 128 << 20  # of bodies that are worked on
+READ_BYTES = 65_536  # that somebody must take of an answer in as many seconds as a request has to arrive
 HEAD_BYTES = 65_536  # of a request's line and headers
 SECONDS = 10.0  # for a request to arrive as a whole
 BUSY = b"the server has all it can do; try again\n"
+THERE = "bayou.there"  # the moment at which a request could be worked on, in its scope
 _NEVER_REFUSED = (b"GET /health/", b"GET /v2/health/", b"GET /metrics")
 
 
@@ -32,17 +40,55 @@ _LONG = _canned(b"431 Request Header Fields Too Large", b"the headers are too lo
 
 
 class Load:
-    """What a server has to do: how many requests only wait, for the learner or for news, and how many were refused."""
+    """What a server has to do, and how much more it takes.
+
+    As many requests are worked on at once as keep what is accepted quick: where the delay before the event loop comes to
+    a request stays above `DELAY`, the limit falls in proportion, and rises again step by step (the idea of CoDel: a burst
+    is let through, a standing queue is not).
+
+    Examples
+    --------
+    >>> load = Load()
+    >>> for i in range(40):
+    ...     load.began(0.01 * i, 0.02)
+    >>> LEAST_AT_ONCE <= load.limit < MOST_AT_ONCE
+    True
+    """
 
     def __init__(self) -> None:
-        self.waiting = 0
-        self.refused = 0
+        self.waiting = 0  # requests that only wait, for the learner or for news
+        self.refused = 0  # unread
+        self.limit = MOST_AT_ONCE
+        self.held = 0  # bytes of bodies
+        self._worst, self._until, self._slow = 0.0, 0.0, 0
 
     def __enter__(self) -> None:
         self.waiting += 1
 
     def __exit__(self, *exception: object) -> None:
         self.waiting -= 1
+
+    def began(self, now: float, delay: float) -> None:
+        """A request was begun, so many seconds after it was there."""
+        if delay > self._worst:
+            self._worst = delay
+        if now < self._until:
+            return
+        if now > self._until + SPANS * SPAN:  # nothing was to be done in between
+            self.limit, self._slow = MOST_AT_ONCE, 0
+        elif self._worst <= DELAY:
+            self.limit, self._slow = min(MOST_AT_ONCE, self.limit + 4), 0
+        else:
+            self._slow += 1
+            if self._slow >= SPANS:
+                self.limit = max(LEAST_AT_ONCE, int(self.limit * max(0.5, DELAY / self._worst)))
+        self._worst, self._until = 0.0, now + SPAN
+
+    def hold(self, size: int) -> None:
+        """Keep so many bytes of a body; BusyError if others have taken the room."""
+        if self.held and self.held + size > MOST_BYTES:
+            raise BusyError(f"{self.held:,} bytes of requests are worked on, and no more may; try again")
+        self.held += size
 
 
 def protocol(load: Load, seconds: float = SECONDS) -> type[asyncio.Protocol]:
@@ -56,6 +102,8 @@ def protocol(load: Load, seconds: float = SECONDS) -> type[asyncio.Protocol]:
         """
 
         _timer: asyncio.TimerHandle | None = None
+        _reading: asyncio.TimerHandle | None = None
+        _unread = 0
         _head = 0
 
         def connection_made(self, transport: Any) -> None:
@@ -68,13 +116,14 @@ def protocol(load: Load, seconds: float = SECONDS) -> type[asyncio.Protocol]:
 
         def connection_lost(self, exc: Exception | None) -> None:
             self._unwatch()
+            self._stop_reading()
             super().connection_lost(exc)
 
         def data_received(self, data: bytes) -> None:
             if self.transport.is_closing():
                 return
             begins = self._head == 0 and self._idle()
-            if begins and len(self.tasks) - load.waiting >= MOST_AT_ONCE and _is_whole(data):
+            if begins and len(self.tasks) - load.waiting >= load.limit and _is_whole(data):
                 load.refused += 1
                 self._unwatch()
                 self.transport.write(_BUSY)
@@ -103,6 +152,34 @@ def protocol(load: Load, seconds: float = SECONDS) -> type[asyncio.Protocol]:
             self._head = 0
             self._unwatch()
             super().on_message_complete()
+
+        def _start_asgi_task(self, cycle: Any, app: Any) -> None:
+            cycle.scope[THERE] = time.perf_counter()
+            super()._start_asgi_task(cycle, app)
+
+        def pause_writing(self) -> None:
+            """Somebody does not take the answer: hang up unless they go on."""
+            super().pause_writing()
+            self._stop_reading()
+            self._unread = self.transport.get_write_buffer_size()
+            self._reading = self.loop.call_later(seconds, self._still_unread)
+
+        def resume_writing(self) -> None:
+            self._stop_reading()
+            super().resume_writing()
+
+        def _still_unread(self) -> None:
+            left = self.transport.get_write_buffer_size()
+            if left > self._unread - READ_BYTES:
+                self.transport.abort()
+            else:
+                self._unread = left
+                self._reading = self.loop.call_later(seconds, self._still_unread)
+
+        def _stop_reading(self) -> None:
+            if self._reading is not None:
+                self._reading.cancel()
+                self._reading = None
 
         def _idle(self) -> bool:
             """Whether no request is being answered."""

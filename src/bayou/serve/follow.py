@@ -7,7 +7,6 @@ from pathlib import Path
 from threading import Event, Thread
 
 from bayou import files
-from bayou.errors import BayouError
 from bayou.serve.living import LivingModel
 from bayou.serve.snapshot import Published
 
@@ -23,7 +22,7 @@ class Follower:
     def __init__(self, living: LivingModel, path: str | os.PathLike[str], seconds: float = SECONDS) -> None:
         self.living, self.path = living, Path(path)
         self._seconds = seconds
-        self._seen = self._mark()
+        self._seen: tuple[int, int, int] | None = None  # what was loaded may be replaced already
         self._end = Event()
         self._thread = Thread(target=self._live, name=f"follower of {living.name}", daemon=True)
 
@@ -43,11 +42,14 @@ class Follower:
             return False
         try:
             model = files.load(self.path)
-            self.living.published = Published.of(self.living.published.variant, model, model.position)
-        except (BayouError, OSError) as problem:
+            found = Published.of(self.living.published.variant, model, model.position)
+        except Exception as problem:  # whatever it is, the next file may be better
             self.living.trouble = f"{self.path} cannot be taken up: {problem}"
             return False
         self._seen, self.living.trouble = mark, None
+        if found.digest == self.living.published.digest:
+            return False
+        self.living.published = found
         return True
 
     def _live(self) -> None:

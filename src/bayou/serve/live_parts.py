@@ -30,6 +30,7 @@ PARTS = {
     "mistakes": ("Recent mistakes", ""),
 }
 SPAN = 60  # seconds of traffic that are shown
+LONGEST = 10_000  # characters of a record that a button brings along
 TELL = 5.0  # seconds at least between two looks at which columns tell most
 MOST_CLASSES, MOST_COLUMNS, MOST_VALUES = 8, 10, 8
 
@@ -213,7 +214,10 @@ def _mistakes(found: Sequence[Mistake]) -> Safe:
         shown = ", ".join(f"{shortened(k, 30)} = {shortened(_value(v), 30)}" for k, v in known[:MOST_VALUES])
         more = f" and {len(known) - MOST_VALUES} more" if len(known) > MOST_VALUES else ""
         record = json.dumps({str(k): plain(v) if isinstance(v, bytes) else v for k, v in known}, default=str)
-        button = tag("button", "explain", class_="all use", type="button", data_record=record)
+        short = len(record) <= LONGEST
+        button = (
+            tag("button", "explain", class_="all use", type="button", data_record=record) if short else ""
+        )
         lines.append(
             [
                 f"{mistake.row:,}",

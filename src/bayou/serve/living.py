@@ -221,7 +221,7 @@ class LivingModel:
                 return False
             if task.durable and self._log is not None:
                 self._log.sync()
-        except (BayouError, OSError) as problem:
+        except BayouError as problem:
             _fail(task, problem)
             return True
         _answer(task, self._answer(task, repeated=True))

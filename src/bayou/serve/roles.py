@@ -8,6 +8,7 @@ import ipaddress
 import os
 import stat
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from bayou.errors import OptionError
@@ -99,6 +100,7 @@ class Access:
             raise ForbiddenError(f"this token is for {found[0]}, and {role} is needed")
 
 
+@lru_cache(256)
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine alone.
 

@@ -30,6 +30,7 @@ TYPES = {
 HEADER = "inference-header-content-length"
 OUTPUTS = ("prediction", "probabilities")
 PLATFORM = "bayou"
+MOST_COLUMNS = 10_000  # of a matrix, which names none of them
 
 
 def metadata(name: str, published: Published) -> dict[str, Any]:
@@ -128,6 +129,8 @@ class InferRequest:
             raise DataError("a shape is [n] or [n, 1]", column=name, value=shape)
         if shape[0] > self._most:
             raise TooLargeError(f"{shape[0]:,} rows in one request; at most {self._most:,} are taken")
+        if len(shape) == 2 and shape[1] > MOST_COLUMNS:
+            raise TooLargeError(f"a matrix of {shape[1]:,} columns; at most {MOST_COLUMNS:,} are taken")
         count = math.prod(shape)
         size = _parameters(tensor).get("binary_data_size")
         values = (
