@@ -30,10 +30,10 @@ class DelimitedSource(ChunkedSource):
         head = self._records.peek()
         skip_mark(self._records, head)
         header = _first_record(self._records)
-        if delimiter is None and (guess := _delimiter(header)) != ",":
+        if delimiter is None and (guess := delimiter_of(header)) != ",":
             self._records.delimiter = guess.encode()
         self._delimiter = (self._records.delimiter or b",").decode()
-        self._names = self._header(header)
+        self._names = header_names(header, self._delimiter, read_options)
         layout = delimited_layout(self._sample(), self._names, read_options)
         self._rows_of = DelimitedRows(layout, self._delimiter)
         super().__init__(Outline(layout.columns, layout.target), read_options.rejects(), self._records)
@@ -53,35 +53,6 @@ class DelimitedSource(ChunkedSource):
         """First bytes of records, at least so many bytes apart; the stream is at its end then."""
         return self._records.edges(every)
 
-    def _header(self, header: bytes) -> list[str]:
-        delimiter = self._delimiter.encode()
-        width = masked(header, delimiter).count(delimiter) + 1
-        if width > limits.COLUMNS:
-            raise DataError(f"more than {limits.COLUMNS:,} columns", remedy="is this another format?")
-        try:
-            table = pyarrow.csv.read_csv(
-                arrow_buffer(header.rstrip(b"\r\n") + b"\n"),
-                read_options=pyarrow.csv.ReadOptions(
-                    autogenerate_column_names=True, block_size=limits.LINE + 1
-                ),
-                parse_options=pyarrow.csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
-                convert_options=pyarrow.csv.ConvertOptions(
-                    column_types={f"f{i}": pa.string() for i in range(width)}
-                ),
-            )
-        except pa.ArrowInvalid as error:
-            raise DataError(f"the header cannot be read: {error}", remedy="save it as UTF-8") from error
-        names = [column[0].as_py() or f"column_{i + 1}" for i, column in enumerate(table.columns)]
-        self._read_options.check(names)
-        _, words = cells.numbers(pa.array(names), ())
-        if not words.any() and names not in (_count(names, 0), _count(names, 1)):
-            raise DataError(
-                "the first line holds numbers, not names",
-                value=names[0],
-                remedy="put a header line before it",
-            )
-        return names
-
     def _sample(self) -> cells.Sample:
         """The first rows that have the right number of cells."""
         chunk, width = self._records.peek(), len(self._names)
@@ -89,6 +60,35 @@ class DelimitedSource(ChunkedSource):
         fits = np.flatnonzero(spans.widths[: limits.SAMPLE] == width)
         rows = [chunk[spans.starts[i] : spans.ends[i]] for i in fits]
         return cells.Sample(bytes_of_cells(b"\n".join(rows), self._names, self._names, self._delimiter))
+
+
+def header_names(header: bytes, delimiter: str, read_options: ReadOptions) -> list[str]:
+    """The names of columns that a header line holds."""
+    mark = delimiter.encode()
+    width = masked(header, mark).count(mark) + 1
+    if width > limits.COLUMNS:
+        raise DataError(f"more than {limits.COLUMNS:,} columns", remedy="is this another format?")
+    try:
+        table = pyarrow.csv.read_csv(
+            arrow_buffer(header.rstrip(b"\r\n") + b"\n"),
+            read_options=pyarrow.csv.ReadOptions(autogenerate_column_names=True, block_size=limits.LINE + 1),
+            parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types={f"f{i}": pa.string() for i in range(width)}
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        raise DataError(f"the header cannot be read: {error}", remedy="save it as UTF-8") from error
+    names = [column[0].as_py() or f"column_{i + 1}" for i, column in enumerate(table.columns)]
+    read_options.check(names)
+    _, words = cells.numbers(pa.array(names), ())
+    if not words.any() and names not in (_count(names, 0), _count(names, 1)):
+        raise DataError(
+            "the first line holds numbers, not names",
+            value=names[0],
+            remedy="put a header line before it",
+        )
+    return names
 
 
 def delimited_layout(sample: cells.Sample, names: Sequence[str], read_options: ReadOptions) -> Layout:
@@ -281,7 +281,8 @@ def _first_record(records: Records) -> bytes:
     return record
 
 
-def _delimiter(header: bytes) -> str:
+def delimiter_of(header: bytes) -> str:
+    """What separates the names of a header line."""
     if b"," in masked(header, b","):
         return ","
     return max(",;\t|", key=lambda mark: header.count(mark.encode()))
