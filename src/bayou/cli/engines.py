@@ -15,6 +15,7 @@ import typer
 from bayou.cli.console import UsageError, as_options, warn
 from bayou.cli.meter import Meter
 from bayou.lazy import Absent
+from bayou.streams.brokers.address import is_address
 
 if TYPE_CHECKING:
     from bayou.backends.pool import Learned
@@ -36,6 +37,8 @@ def is_several(path: str) -> bool:
     >>> is_several("day-*.csv"), is_several("day.csv")
     (True, False)
     """
+    if is_address(path):
+        return False
     return os.path.isdir(path) or (glob.has_magic(path) and not os.path.exists(path))
 
 
@@ -59,6 +62,8 @@ def learned_apart(
             raise UsageError(
                 f"{option} does not go with several files, --jobs or --engine; learn one file in one process with it"
             )
+    if any(is_address(path) for path in paths):
+        raise UsageError("a stream of messages is learned alone, in one process; two of them can be merged")
     if "-" in paths:
         raise UsageError("standard input cannot be read in shards; store it in a file, or learn it alone")
     files = paths[0] if len(paths) == 1 else paths

@@ -26,6 +26,7 @@ from bayou.cli.jobs import (
 from bayou.cli.meter import time_text
 from bayou.cli.report import write_page
 from bayou.errors import DataError
+from bayou.streams.brokers.address import is_endless
 
 if TYPE_CHECKING:
     from bayou.evaluate.evaluation import Evaluation
@@ -119,6 +120,12 @@ def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) ->
         if not quiet:
             note(f"report written to {shown_path(page)}")
     if done.stopped:
+        if is_endless(str(job.stream["path"])):  # being stopped is how it ends
+            note(
+                f"stopped after {found.rows:,} rows"
+                + (f"; `bayou resume {folder}` goes on" if folder else "")
+            )
+            return
         rest = f"; `bayou resume {folder}` goes on" if folder else ""
         note(f"interrupted after {found.rows:,} rows; the numbers are those so far{rest}")
         raise typer.Exit(INTERRUPTED)

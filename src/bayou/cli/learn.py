@@ -23,6 +23,7 @@ from bayou.cli.jobs import (
     warn_of_numbers,
 )
 from bayou.cli.meter import time_text
+from bayou.streams.brokers.address import is_endless
 
 
 @guarded
@@ -88,7 +89,8 @@ def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) ->
     check_some_rows(done, job, labels)
     warn_of_numbers(labels, done.target)
     tell_unknown(getattr(learner, "decision", None), labels)
-    if not done.stopped or folder is None:
+    followed = is_endless(str(job.stream["path"]))
+    if not done.stopped or folder is None or followed:
         learner.refresh()
         save_model(learner, out)
         summary = {"model": repr(learner), "out": out, "rows": done.rows, "rejects": done.rejects}
@@ -102,6 +104,11 @@ def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) ->
             )
     tell_rejects(done.rejects)
     if done.stopped:
+        if followed:  # being stopped is how it ends
+            note(
+                f"stopped after {done.rows:,} rows" + (f"; `bayou resume {folder}` goes on" if folder else "")
+            )
+            return
         rest = f"what was learned until then is in {shown}"
         note(
             f"interrupted after {done.rows:,} rows; "

@@ -27,13 +27,17 @@ def count(text: str) -> int:
 
 File = Annotated[
     str,
-    typer.Argument(metavar="FILE", help="CSV, ARFF, Parquet, Arrow, JSON lines, text; - is standard input."),
+    typer.Argument(
+        metavar="FILE",
+        help="CSV, ARFF, Parquet, Arrow, JSON lines, text; kafka:// nats:// redis:// tail://; - is standard input.",
+    ),
 ]
 Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE",
-        help="CSV, ARFF, Parquet, Arrow, JSON lines, text; folders and patterns of these; - is standard input.",
+        help="CSV, ARFF, Parquet, Arrow, JSON lines, text; folders and patterns of these; kafka:// nats:// redis:// "
+        "tail://; - is standard input.",
     ),
 ]
 Target = Annotated[
@@ -123,7 +127,10 @@ def stream(
 def title(file: str) -> str:
     """What a stream is called."""
     from bayou.plain_text import clean
+    from bayou.streams.brokers.address import Address, is_address
 
+    if is_address(file):
+        return clean(Address.of(file).shown())
     return clean("standard input" if file == "-" else file.rstrip("/").rsplit("/", 1)[-1])
 
 

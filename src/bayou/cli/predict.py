@@ -76,6 +76,8 @@ def predict(
             got = stream.read(BLOCK if rows is None else min(BLOCK, rows - done))
             if got is None:
                 break
+            if not len(got):
+                continue
             with lines_in_errors(stream, got):
                 scored, hits, known = _scored(model, got, target)
             right, labelled = right + hits, labelled + known

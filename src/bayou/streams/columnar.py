@@ -20,6 +20,7 @@ from bayou.streams.byte_reader import ByteReader
 from bayou.streams.cells import Label
 from bayou.streams.chunked import ChunkedSource, Feed, Outline
 from bayou.streams.dates import NO_DATE, dates, remedy
+from bayou.streams.layout import Layout
 from bayou.streams.policy import Chunk, Draft, flush
 from bayou.streams.read_options import ReadOptions
 from bayou.streams.sentences import tell_names
@@ -45,15 +46,10 @@ class ColumnarSource(ChunkedSource):
     def __init__(self, batches: BatchFeed, read_options: ReadOptions) -> None:
         self._read_options = read_options
         self._batches = batches
-        schema = batches.schema
-        read_options.check(schema.names)
-        target = read_options.choose_target(schema.names)
-        found = {name: _kind(schema.field(name)) for name in read_options.kept(schema.names, target)}
-        self._label: Label = _label(schema.field(target)) if target is not None else "string"
-        if target is not None and read_options.kind(target) is not None:
-            self._label = "float64" if read_options.kind(target) == "numeric" else "string"
-        super().__init__(Outline(read_options.typed(found), target), read_options.rejects(), self._batches)
-        self._batches.names = [*self.columns, *([target] if target is not None else [])]
+        self._layout = batch_layout(batches.schema, read_options)
+        outline = Outline(self._layout.columns, self._layout.target)
+        super().__init__(outline, read_options.rejects(), self._batches)
+        self._batches.names = [*self.columns, *([self.target] if self.target is not None else [])]
 
     def _load(self, record: int) -> Chunk | None:
         batch = self._batches.take()
@@ -62,15 +58,7 @@ class ColumnarSource(ChunkedSource):
         if record == 0:
             tell_names([name for name in self.columns if self._sentences(name, batch.column(name))])
 
-        def raw(i: int) -> bytes:
-            return repr(batch.slice(i, 1).to_pylist()[0]).encode()
-
-        draft = Draft({}, np.arange(batch.num_rows, dtype=np.int64), batch.num_rows, raw)
-        for name, column in self.columns.items():
-            draft.columns[name] = _fitted(draft, name, column.kind, batch.column(name))
-        if self.target is not None:
-            label = "numeric" if self._label == "float64" else self._label
-            draft.columns[self.target] = _fitted(draft, self.target, label, batch.column(self.target))
+        draft = fill_from_batch(batch, self._layout)
         return flush(draft, self._read_options.policy, record)
 
     def _sentences(self, name: str, values: pa.Array) -> bool:
@@ -80,6 +68,32 @@ class ColumnarSource(ChunkedSource):
         return are_sentences(
             values.slice(0, limits.SAMPLE).drop_null().unique().slice(0, SENTENCES).to_pylist()
         )
+
+
+def batch_layout(schema: pa.Schema, read_options: ReadOptions) -> Layout:
+    """Kinds of the columns of record batches, from their types and what the caller declared."""
+    read_options.check(schema.names)
+    target = read_options.choose_target(schema.names)
+    found = {name: _kind(schema.field(name)) for name in read_options.kept(schema.names, target)}
+    label: Label = _label(schema.field(target)) if target is not None else "string"
+    if target is not None and read_options.kind(target) is not None:
+        label = "float64" if read_options.kind(target) == "numeric" else "string"
+    return Layout(read_options.typed(found), target, label, {}, tuple(schema.names))
+
+
+def fill_from_batch(batch: pa.RecordBatch, layout: Layout) -> Draft:
+    """The rows of a batch as columns of the kinds asked for, and what does not fit."""
+
+    def raw(i: int) -> bytes:
+        return repr(batch.slice(i, 1).to_pylist()[0]).encode()
+
+    draft = Draft({}, np.arange(batch.num_rows, dtype=np.int64), batch.num_rows, raw)
+    for name, column in layout.columns.items():
+        draft.columns[name] = _fitted(draft, name, column.kind, batch.column(name))
+    if layout.target is not None:
+        label = "numeric" if layout.label == "float64" else layout.label
+        draft.columns[layout.target] = _fitted(draft, layout.target, label, batch.column(layout.target))
+    return draft
 
 
 class HandedBatches:

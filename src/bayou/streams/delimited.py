@@ -13,6 +13,7 @@ from bayou.streams import cells, limits
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.chunked import ChunkedSource, Outline
 from bayou.streams.dates import NO_DATE, dates, remedy, tell_dates
+from bayou.streams.layout import Layout
 from bayou.streams.policy import Chunk, Draft, Misfit, flush
 from bayou.streams.read_options import ReadOptions
 from bayou.streams.records import Records, Spans, masked, split
@@ -29,126 +30,28 @@ class DelimitedSource(ChunkedSource):
         head = self._records.peek()
         skip_mark(self._records, head)
         header = _first_record(self._records)
-        if delimiter is None and (guess := _delimiter(header)) != ",":
+        if delimiter is None and (guess := delimiter_of(header)) != ",":
             self._records.delimiter = guess.encode()
         self._delimiter = (self._records.delimiter or b",").decode()
-        self._names = self._header(header)
-        target = read_options.choose_target(self._names)
-        sample = self._sample()
-        self._label = sample.label_type(target) if target is not None else "string"
-        if target is not None and read_options.kind(target) is not None:
-            self._label = "float64" if read_options.kind(target) == "numeric" else "string"
-        kept = read_options.kept(self._names, target)
-        found = {name: ColumnType(sample.kind(name)) for name in kept}
-        unsure = [
-            name for name, column in found.items() if column.kind == "nominal" and not read_options.kind(name)
-        ]
-        text = [name for name in unsure if sample.is_text(name)]
-        found |= dict.fromkeys(text, ColumnType("text"))
-        tell_text(text)
-        tell_dates([name for name in unsure if sample.looks_like_dates(name)])
-        outline = Outline(read_options.typed(found), target)
-        super().__init__(outline, read_options.rejects(), self._records)
+        self._names = header_names(header, self._delimiter, read_options)
+        layout = delimited_layout(self._sample(), self._names, read_options)
+        self._rows_of = DelimitedRows(layout, self._delimiter)
+        super().__init__(Outline(layout.columns, layout.target), read_options.rejects(), self._records)
 
     def _load(self, record: int) -> Chunk | None:
         chunk = self._records.take()
         if not chunk:
             return None
-        types = {name: _ARROW[column.kind] for name, column in self.columns.items()}
-        if self.target is not None:
-            types[self.target] = cells.NOMINAL
-        try:
-            columns = parse(chunk, self._names, types, self._delimiter)
-        except pa.ArrowInvalid:
-            return self._flushed(chunk, record)
-        if self.target is not None:
-            columns[self.target], bad = cells.labels(columns[self.target], self._label)
-            if bad.any():
-                return self._flushed(chunk, record)
-        for name, column in self.columns.items():
-            if column.kind == "date":
-                columns[name], bad = dates(columns[name])
-                if bad.any():
-                    return self._flushed(chunk, record)
+        lines = self._records.lines_of(chunk)
+        columns = self._rows_of.at_once(chunk)
+        if columns is None:
+            return flush(self._rows_of.draft(chunk), self._read_options.policy, record, lines)
         rows = len(next(iter(columns.values()), ()))
-        return Chunk(columns, rows, rows, lines=self._records.lines_of(chunk))
+        return Chunk(columns, rows, rows, lines=lines)
 
     def edges(self, every: int) -> Iterator[int]:
         """First bytes of records, at least so many bytes apart; the stream is at its end then."""
         return self._records.edges(every)
-
-    def _flushed(self, chunk: bytes, record: int) -> Chunk:
-        return flush(self._careful(chunk), self._read_options.policy, record, self._records.lines_of(chunk))
-
-    def _careful(self, chunk: bytes) -> Draft:
-        """The chunk with every cell first read as bytes, so that nothing can fail but what is noted."""
-        names = [*self.columns, *([self.target] if self.target is not None else [])]
-        spans = Spans.of(chunk, self._records.delimiter)
-        fits = spans.widths == len(self._names)
-
-        def record(i: int) -> bytes:
-            return chunk[spans.starts[i] : spans.ends[i]]
-
-        draft = Draft({}, np.flatnonzero(fits), len(fits), record)
-        for i in np.flatnonzero(~fits).tolist():
-            reason = "short row" if spans.widths[i] < len(self._names) else "long row"
-            seen = f"{spans.widths[i]} cells instead of {len(self._names)}"
-            draft.misfits.append(Misfit(i, None, reason, seen))
-        raw = self._bytes(chunk if fits.all() else b"\n".join(map(record, draft.records)), names)
-        for name in names:
-            text, bad = cells.strings(raw[name])
-            draft.mark(name, bad, "not UTF-8 text", raw[name], "save the file as UTF-8")
-            if name == self.target:
-                draft.columns[name], bad = cells.labels(text, self._label)
-                draft.mark(name, bad, "not a number, as the labels before it", text, f"nominal=[{name!r}]")
-            elif self.columns[name].kind == "numeric":
-                draft.columns[name], bad = _numbers(text)
-                draft.mark(name, bad, "not a number", text, _remedy(name))
-            elif self.columns[name].kind == "date":
-                draft.columns[name], bad = dates(text)
-                draft.mark(name, bad, NO_DATE, text, remedy(name))
-            else:
-                draft.columns[name] = text.cast(_ARROW[self.columns[name].kind])
-        return draft
-
-    def _bytes(self, chunk: bytes, names: Sequence[str]) -> dict[str, pa.Array]:
-        """Columns of a chunk whose records all have the right number of cells, as bytes."""
-        types = dict.fromkeys(names, pa.binary())
-        if not chunk.strip(b"\r\n"):
-            return {name: pa.array([], pa.binary()) for name in names}
-        try:
-            return parse(chunk, self._names, types, self._delimiter)
-        except pa.ArrowInvalid as error:
-            raise DataError(f"these records cannot be read: {error}", remedy="check the quotes") from error
-
-    def _header(self, header: bytes) -> list[str]:
-        delimiter = self._delimiter.encode()
-        width = masked(header, delimiter).count(delimiter) + 1
-        if width > limits.COLUMNS:
-            raise DataError(f"more than {limits.COLUMNS:,} columns", remedy="is this another format?")
-        try:
-            table = pyarrow.csv.read_csv(
-                arrow_buffer(header.rstrip(b"\r\n") + b"\n"),
-                read_options=pyarrow.csv.ReadOptions(
-                    autogenerate_column_names=True, block_size=limits.LINE + 1
-                ),
-                parse_options=pyarrow.csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
-                convert_options=pyarrow.csv.ConvertOptions(
-                    column_types={f"f{i}": pa.string() for i in range(width)}
-                ),
-            )
-        except pa.ArrowInvalid as error:
-            raise DataError(f"the header cannot be read: {error}", remedy="save it as UTF-8") from error
-        names = [column[0].as_py() or f"column_{i + 1}" for i, column in enumerate(table.columns)]
-        self._read_options.check(names)
-        _, words = cells.numbers(pa.array(names), ())
-        if not words.any() and names not in (_count(names, 0), _count(names, 1)):
-            raise DataError(
-                "the first line holds numbers, not names",
-                value=names[0],
-                remedy="put a header line before it",
-            )
-        return names
 
     def _sample(self) -> cells.Sample:
         """The first rows that have the right number of cells."""
@@ -156,7 +59,155 @@ class DelimitedSource(ChunkedSource):
         spans = Spans.of(chunk, self._records.delimiter)
         fits = np.flatnonzero(spans.widths[: limits.SAMPLE] == width)
         rows = [chunk[spans.starts[i] : spans.ends[i]] for i in fits]
-        return cells.Sample(self._bytes(b"\n".join(rows), self._names))
+        return cells.Sample(bytes_of_cells(b"\n".join(rows), self._names, self._names, self._delimiter))
+
+
+def header_names(header: bytes, delimiter: str, read_options: ReadOptions) -> list[str]:
+    """The names of columns that a header line holds."""
+    mark = delimiter.encode()
+    width = masked(header, mark).count(mark) + 1
+    if width > limits.COLUMNS:
+        raise DataError(f"more than {limits.COLUMNS:,} columns", remedy="is this another format?")
+    try:
+        table = pyarrow.csv.read_csv(
+            arrow_buffer(header.rstrip(b"\r\n") + b"\n"),
+            read_options=pyarrow.csv.ReadOptions(autogenerate_column_names=True, block_size=limits.LINE + 1),
+            parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types={f"f{i}": pa.string() for i in range(width)}
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        raise DataError(f"the header cannot be read: {error}", remedy="save it as UTF-8") from error
+    names = [column[0].as_py() or f"column_{i + 1}" for i, column in enumerate(table.columns)]
+    read_options.check(names)
+    _, words = cells.numbers(pa.array(names), ())
+    if not words.any() and names not in (_count(names, 0), _count(names, 1)):
+        raise DataError(
+            "the first line holds numbers, not names",
+            value=names[0],
+            remedy="put a header line before it",
+        )
+    return names
+
+
+def delimited_layout(sample: cells.Sample, names: Sequence[str], read_options: ReadOptions) -> Layout:
+    """Kinds of the columns `names`, from the first rows and what the caller declared."""
+    target = read_options.choose_target(names)
+    label = sample.label_type(target) if target is not None else "string"
+    if target is not None and read_options.kind(target) is not None:
+        label = "float64" if read_options.kind(target) == "numeric" else "string"
+    kept = read_options.kept(names, target)
+    found = {name: ColumnType(sample.kind(name)) for name in kept}
+    unsure = [
+        name for name, column in found.items() if column.kind == "nominal" and not read_options.kind(name)
+    ]
+    text = [name for name in unsure if sample.is_text(name)]
+    found |= dict.fromkeys(text, ColumnType("text"))
+    tell_text(text)
+    tell_dates([name for name in unsure if sample.looks_like_dates(name)])
+    left_out = {name: sample.kind(name) for name in read_options.ignore}
+    return Layout(read_options.typed(found), target, label, left_out, tuple(names))
+
+
+class DelimitedRows:
+    """Delimited records as columns: by Arrow at once, or cell by cell where one does not fit."""
+
+    def __init__(self, layout: Layout, delimiter: str) -> None:
+        self.layout, self._delimiter = layout, delimiter
+
+    def at_once(self, chunk: bytes) -> dict[str, pa.Array] | None:
+        """The columns, if all cells fit."""
+        layout = self.layout
+        types = {name: _ARROW[column.kind] for name, column in layout.columns.items()}
+        if layout.target is not None:
+            types[layout.target] = cells.NOMINAL
+        try:
+            columns = parse(chunk, layout.names, types, self._delimiter)
+        except pa.ArrowInvalid:
+            return None
+        if layout.target is not None:
+            columns[layout.target], bad = cells.labels(columns[layout.target], layout.label)
+            if bad.any():
+                return None
+        for name, column in layout.columns.items():
+            if column.kind == "date":
+                columns[name], bad = dates(columns[name])
+                if bad.any():
+                    return None
+        return columns
+
+    def draft(self, chunk: bytes) -> Draft:
+        """The chunk with every cell first read as bytes, so that nothing can fail but what is noted."""
+        spans = Spans.of(chunk, self._delimiter.encode())
+        widths = spans.widths
+        fits = widths == len(self.layout.names)
+
+        def record(i: int) -> bytes:
+            return chunk[spans.starts[i] : spans.ends[i]]
+
+        draft = Draft({}, np.flatnonzero(fits), len(fits), record)
+        for i in np.flatnonzero(~fits).tolist():
+            draft.misfits.append(self._wrong_width(i, int(widths[i])))
+        return self._fill(draft, chunk if fits.all() else b"\n".join(map(record, draft.records)))
+
+    def draft_of(self, records: Sequence[bytes]) -> Draft:
+        """Records that came one by one: each must be one record, and may lack its line end."""
+        plain = [record.rstrip(b"\r\n") for record in records]
+        joint = b"\n".join(plain)
+        usual = all(plain) and b'"' not in joint and b"\r" not in joint and joint.count(b"\n") < len(plain)
+        if usual and (columns := self.at_once(joint)) is not None:
+            return Draft(columns, np.arange(len(plain), dtype=np.int64), len(plain), records.__getitem__)
+        draft = Draft({}, np.zeros(0, np.int64), len(plain), records.__getitem__)
+        fits = []
+        for i, record in enumerate(plain):
+            widths = Spans.of(record, self._delimiter.encode()).widths
+            if len(widths) != 1:
+                draft.misfits.append(Misfit(i, None, "not one row", f"{len(widths)} rows in one message"))
+            elif widths[0] != len(self.layout.names):
+                draft.misfits.append(self._wrong_width(i, int(widths[0])))
+            else:
+                fits.append(i)
+        draft.records = np.array(fits, np.int64)
+        return self._fill(draft, b"\n".join(plain[i] for i in fits))
+
+    def _wrong_width(self, record: int, width: int) -> Misfit:
+        names = len(self.layout.names)
+        reason = "short row" if width < names else "long row"
+        return Misfit(record, None, reason, f"{width} cells instead of {names}")
+
+    def _fill(self, draft: Draft, chunk: bytes) -> Draft:
+        """Columns of records that all have the right number of cells."""
+        layout = self.layout
+        names = [*layout.columns, *([layout.target] if layout.target is not None else [])]
+        raw = bytes_of_cells(chunk, names, layout.names, self._delimiter)
+        for name in names:
+            text, bad = cells.strings(raw[name])
+            draft.mark(name, bad, "not UTF-8 text", raw[name], "save the file as UTF-8")
+            if name == layout.target:
+                draft.columns[name], bad = cells.labels(text, layout.label)
+                draft.mark(name, bad, "not a number, as the labels before it", text, f"nominal=[{name!r}]")
+            elif layout.columns[name].kind == "numeric":
+                draft.columns[name], bad = _numbers(text)
+                draft.mark(name, bad, "not a number", text, _remedy(name))
+            elif layout.columns[name].kind == "date":
+                draft.columns[name], bad = dates(text)
+                draft.mark(name, bad, NO_DATE, text, remedy(name))
+            else:
+                draft.columns[name] = text.cast(_ARROW[layout.columns[name].kind])
+        return draft
+
+
+def bytes_of_cells(
+    chunk: bytes, wanted: Sequence[str], names: Sequence[str], delimiter: str
+) -> dict[str, pa.Array]:
+    """Columns `wanted` of a chunk whose records all have the right number of cells, as bytes."""
+    if not chunk.strip(b"\r\n"):
+        return {name: pa.array([], pa.binary()) for name in wanted}
+    try:
+        return parse(chunk, names, dict.fromkeys(wanted, pa.binary()), delimiter)
+    except pa.ArrowInvalid as error:
+        raise DataError(f"these records cannot be read: {error}", remedy="check the quotes") from error
 
 
 _ARROW = {"numeric": pa.float64(), "nominal": cells.NOMINAL, "text": pa.string(), "date": pa.string()}
@@ -230,7 +281,8 @@ def _first_record(records: Records) -> bytes:
     return record
 
 
-def _delimiter(header: bytes) -> str:
+def delimiter_of(header: bytes) -> str:
+    """What separates the names of a header line."""
     if b"," in masked(header, b","):
         return ","
     return max(",;\t|", key=lambda mark: header.count(mark.encode()))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.json as pa_json
 
 from bayou.errors import DataError, OptionError
 from bayou.plain_text import are_sentences
@@ -17,7 +18,8 @@ from bayou.streams.byte_reader import ByteReader
 from bayou.streams.cells import Label
 from bayou.streams.chunked import ChunkedSource, Outline
 from bayou.streams.dates import NO_DATE, count_dates, dates, looks_like_date, remedy, tell_dates
-from bayou.streams.delimited import skip_mark
+from bayou.streams.delimited import arrow_buffer, joined, skip_mark
+from bayou.streams.layout import Layout
 from bayou.streams.policy import Chunk, Draft, Misfit, flush
 from bayou.streams.read_options import ReadOptions, listed
 from bayou.streams.records import Records, split
@@ -26,6 +28,7 @@ from bayou.streams.source import ColumnType
 
 _CELL = (str, bool, int, float)
 _ARROW = {"numeric": pa.float64(), "nominal": cells.NOMINAL, "text": pa.string(), "date": pa.string()}
+_PLAIN = {"numeric": pa.float64(), "nominal": pa.string(), "text": pa.string(), "date": pa.string()}
 _SIMPLE = (pa.float64(), pa.string())
 _TEXT = (pa.string(), cells.NOMINAL)
 _LABEL = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_()}
@@ -41,44 +44,74 @@ class JsonLinesSource(ChunkedSource):
         self._read_options = read_options
         self._records = Records(reader)
         skip_mark(self._records, self._records.peek())
-        sample = [parse_line(line) for line in split(self._records.peek(), most=limits.SAMPLE)]
-        rows = [row for row in sample if isinstance(row, Mapping)]
-        if not rows:
-            raise DataError("no JSON object in the first lines", remedy="is this another format?")
-        keys = dict.fromkeys(key for row in rows for key in row)
-        names = list(
-            keys | dict.fromkeys(read_options.kinds or {}) | dict.fromkeys([read_options.target or ""])
-        )
-        names = [name for name in names if name or name in keys]
-        read_options.check(names, open_ended=True)
-        if read_options.target and read_options.target not in keys:
-            shown = listed(list(keys))
-            raise OptionError(f"the first lines hold no target {read_options.target!r}; they hold {shown}")
-        target = read_options.choose_target(names)
-        self._label = _label([row.get(target) for row in rows]) if target is not None else "string"
-        if target is not None and read_options.kind(target) is not None:
-            self._label = "float64" if read_options.kind(target) == "numeric" else "string"
-        kept = read_options.kept(names, target)
-        found = {name: _kind([row.get(name) for row in rows]) for name in kept}
-        unsure = [
-            name for name, column in found.items() if column.kind == "nominal" and not read_options.kind(name)
-        ]
-        text = [name for name in unsure if _sentences([row.get(name) for row in rows])]
-        found |= dict.fromkeys(text, ColumnType("text"))
-        tell_text(text)
-        tell_dates([name for name in unsure if _looks_like_dates([row.get(name) for row in rows])])
-        super().__init__(Outline(read_options.typed(found), target), read_options.rejects(), self._records)
-        self._known = {*kept, *read_options.ignore, target}
+        sample = split(self._records.peek(), most=limits.SAMPLE)
+        self._objects = JsonObjects(json_layout(sample, read_options))
+        outline = Outline(self._objects.layout.columns, self._objects.layout.target)
+        super().__init__(outline, read_options.rejects(), self._records)
 
     def _load(self, record: int) -> Chunk | None:
         chunk = self._records.take()
         if not chunk:
             return None
-        lines = split(chunk)
+        draft = self._objects.draft(split(chunk))
+        return flush(draft, self._read_options.policy, record, self._records.lines_of(chunk))
+
+
+def json_layout(sample: Sequence[bytes], read_options: ReadOptions) -> Layout:
+    """Columns and kinds of JSON objects, from the first of them and what the caller declared."""
+    rows = [row for row in map(parse_line, sample) if isinstance(row, Mapping)]
+    if not rows:
+        raise DataError("no JSON object in the first lines", remedy="is this another format?")
+    keys = dict.fromkeys(key for row in rows for key in row)
+    names = list(keys | dict.fromkeys(read_options.kinds or {}) | dict.fromkeys([read_options.target or ""]))
+    names = [name for name in names if name or name in keys]
+    read_options.check(names, open_ended=True)
+    if read_options.target and read_options.target not in keys:
+        shown = listed(list(keys))
+        raise OptionError(f"the first lines hold no target {read_options.target!r}; they hold {shown}")
+    target = read_options.choose_target(names)
+    label = _label([row.get(target) for row in rows]) if target is not None else "string"
+    if target is not None and read_options.kind(target) is not None:
+        label = "float64" if read_options.kind(target) == "numeric" else "string"
+    kept = read_options.kept(names, target)
+    found = {name: _kind([row.get(name) for row in rows]) for name in kept}
+    unsure = [
+        name for name, column in found.items() if column.kind == "nominal" and not read_options.kind(name)
+    ]
+    text = [name for name in unsure if _sentences([row.get(name) for row in rows])]
+    found |= dict.fromkeys(text, ColumnType("text"))
+    tell_text(text)
+    tell_dates([name for name in unsure if _looks_like_dates([row.get(name) for row in rows])])
+    left_out = {name: _kind([row.get(name) for row in rows]).kind for name in read_options.ignore}
+    return Layout(read_options.typed(found), target, label, left_out, tuple(names))
+
+
+class JsonObjects:
+    """Objects, each alone in its bytes, as columns.
+
+    Arrow parses them at once where each is what the layout says, cell by cell; else they are parsed one by one, which
+    gives the same columns and tells what does not fit.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self._known = {*layout.columns, *layout.left_out, layout.target}
+        kinds = {name: column.kind for name, column in layout.columns.items()}
+        types = {name: _PLAIN[kind] for name, kind in ({**layout.left_out, **kinds}).items()}
+        if layout.target is not None:
+            types[layout.target] = _LABEL[layout.label]
+        self._schema = pa.schema(list(types.items()))
+
+    def draft(self, objects: Sequence[bytes]) -> Draft:
+        """The objects as columns, and what does not fit."""
+        whole = self._at_once(objects)
+        if whole is not None:
+            everyone = np.arange(len(objects), dtype=np.int64)
+            return Draft(whole, everyone, len(objects), objects.__getitem__)
         misfits: list[Misfit] = []
         rows: list[Mapping[str, Any]] = []
         records: list[int] = []
-        for i, line in enumerate(lines):
+        for i, line in enumerate(objects):
             row = parse_line(line)
             if isinstance(row, str):
                 misfits.append(Misfit(i, None, row, line[:60].decode("utf-8", "backslashreplace")))
@@ -88,13 +121,47 @@ class JsonLinesSource(ChunkedSource):
                 misfits.append(Misfit(i, key, "a column not seen in the first rows", None, remedy))
             rows.append(row)
             records.append(i)
-        draft = Draft({}, np.array(records, np.int64), len(lines), lines.__getitem__, misfits)
-        for name, column in self.columns.items():
+        draft = Draft({}, np.array(records, np.int64), len(objects), objects.__getitem__, misfits)
+        for name, column in self.layout.columns.items():
             draft.columns[name] = self._column(draft, rows, name, column.kind, _ARROW[column.kind])
-        if self.target is not None:
-            kind = "text" if self._label == "string" else self._label
-            draft.columns[self.target] = self._column(draft, rows, self.target, kind, _LABEL[self._label])
-        return flush(draft, self._read_options.policy, record, self._records.lines_of(chunk))
+        if self.layout.target is not None:
+            kind = "text" if self.layout.label == "string" else self.layout.label
+            arrow = _LABEL[self.layout.label]
+            draft.columns[self.layout.target] = self._column(draft, rows, self.layout.target, kind, arrow)
+        return draft
+
+    def _at_once(self, objects: Sequence[bytes]) -> dict[str, pa.Array] | None:
+        """The columns, if nothing about the objects is unusual."""
+        chunk = b"\n".join(objects)
+        if not all(objects) or chunk.count(b"\n") >= len(objects) or b"\r" in chunk:
+            return None
+        if not chunk.isascii() and not _is_utf8(chunk):
+            return None
+        try:
+            table = pa_json.read_json(
+                arrow_buffer(chunk),
+                read_options=pa_json.ReadOptions(use_threads=False, block_size=len(chunk) + 1),
+                parse_options=pa_json.ParseOptions(
+                    explicit_schema=self._schema, unexpected_field_behavior="error"
+                ),
+            )
+        except pa.ArrowException:
+            return None
+        if table.num_rows != len(objects):  # each has one at least, so each has one
+            return None
+        columns = {}
+        for name in (*self.layout.columns, *([] if self.layout.target is None else [self.layout.target])):
+            columns[name] = joined(table.column(name))
+            if pa.types.is_floating(columns[name].type) and not _usual(columns[name]):
+                return None
+        for name, column in self.layout.columns.items():
+            if column.kind == "nominal":
+                columns[name] = columns[name].dictionary_encode()
+            elif column.kind == "date":
+                columns[name], bad = dates(columns[name])
+                if bad.any():
+                    return None
+        return columns
 
     def _column(
         self, draft: Draft, rows: list[Mapping[str, Any]], name: str, kind: str, arrow: pa.DataType
@@ -122,6 +189,20 @@ class JsonLinesSource(ChunkedSource):
         found, bad = dates(column)
         draft.mark(name, bad, NO_DATE, column, remedy(name))
         return found
+
+
+def _usual(numbers: pa.Array) -> bool:
+    """Whether Python would read the same: it has no -0 that is whole, and its NaN is missing here."""
+    values = np.asarray(numbers.fill_null(1.0))
+    return bool(np.isfinite(values).all() and not np.signbit(values[values == 0.0]).any())
+
+
+def _is_utf8(chunk: bytes) -> bool:
+    try:
+        chunk.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def parse_line(line: bytes) -> Mapping[str, Any] | str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast, get_args
 
 from bayou.errors import DataError, OptionError
+from bayou.streams.brokers.address import is_address
 from bayou.streams.read_options import ReadOptions
 from bayou.streams.source import Kind, Policy, Source
 
@@ -53,7 +54,9 @@ def open_stream(
     path
         `.csv .tsv .txt .arff .parquet .arrow .feather .ipc .jsonl .ndjson .libsvm`, each also packed as `.gz`
         or `.zst`; "-" reads standard input, as CSV unless `format` says otherwise. Mail: `.mbox`, `.eml`, a Maildir,
-        or a folder of folders, whose names are the classes.
+        or a folder of folders, whose names are the classes. Streams of messages by their address:
+        `kafka://host:9092/topic`, `nats://host:4222/stream`, `redis://host:6379/key`, `tail://file.csv`,
+        `tail://folder/*.jsonl`; `?until=end` stops at the end there is now, else they are followed without end.
     target
         Name of the label. ARFF: the last attribute unless given. "": the stream has no label.
     nominal, numeric, text, date, ignore
@@ -66,7 +69,7 @@ def open_stream(
         A file for the rows left out, one JSON object a line; what it held before is replaced.
     format
         "csv", "tsv", "text" (label, tab, text), "arff", "parquet", "arrow", "jsonl", "libsvm", "mbox",
-        "maildir", "eml" or "folders".
+        "maildir", "eml" or "folders"; messages: "json", "csv" or "arrow".
 
     Returns
     -------
@@ -101,12 +104,10 @@ def open_stream(
     left_out = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     read_options = ReadOptions(target, kinds, left_out, policy, letters)
     name = os.fspath(path)
-    if "://" in name and not os.path.exists(name):
-        raise DataError(
-            "streams are files, not addresses",
-            value=name,
-            remedy="fetch it first, or pipe it into standard input: -",
-        )
+    if is_address(name):
+        from bayou.streams.brokers.opening import open_address
+
+        return open_address(name, format, read_options)
     chosen = format or format_of(name)
     if chosen in MAIL:
         from bayou.streams.mailboxes import MailSource

@@ -18,7 +18,7 @@ _COUNT = "rejected: "
 class Reject:
     """One row that was left out, or one cell that was made missing.
 
-    `after` accepted rows of its chunk come before it; `raw` is None for a cell.
+    `after` accepted rows of its chunk come before it; `raw` is None for a cell; `at` says where a message stands.
     """
 
     after: int
@@ -27,6 +27,7 @@ class Reject:
     reason: str
     value: str | None
     raw: bytes | None
+    at: str | None = None
 
 
 @dataclass
@@ -56,7 +57,8 @@ class Rejects:
             return
         self.rows += 1
         if self.path is not None:
-            letter = {
+            letter: dict[str, object] = {} if reject.at is None else {"at": reject.at}
+            letter |= {
                 "row": reject.record,
                 "column": reject.column,
                 "reason": reject.reason,
@@ -69,6 +71,11 @@ class Rejects:
             except OSError as error:
                 raise self._trouble(error) from error
             self._bytes += len(line)
+
+    def count(self, reason: str, rows: int) -> None:
+        """Count rows that nobody can show."""
+        self.counts[reason] = self.counts.get(reason, 0) + rows
+        self.rows += rows
 
     def position(self) -> dict[str, int]:
         """The counts as part of a source's position; what the dead-letter file holds is then on disk."""

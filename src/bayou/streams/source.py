@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,7 +119,10 @@ class Source(Protocol):
         """What a checkpoint stores to recognise the source."""
 
     def read(self, n: int) -> Rows | None:
-        """Exactly n rows; fewer at the end or before a refused row; None at the end."""
+        """Exactly n rows; fewer at the end or before a refused row; None at the end.
+
+        Of a stream that is followed, those that are there; none at all where none has come for a while.
+        """
 
     def line_of(self, row: int) -> int | None:
         """The line of the file at which a row begins, counted from 0 among those handed out last; None: unknown."""
@@ -139,6 +142,17 @@ class Source(Protocol):
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *exception: object) -> None: ...
+
+
+@runtime_checkable
+class Followed(Protocol):
+    """What else a stream of messages does, whose first messages may be gone when it is opened again."""
+
+    def recall(self, identity: Mapping[str, str | int]) -> None:
+        """Take from a checkpoint's identity what would else be found out from the first messages."""
+
+    def commit(self) -> None:
+        """A checkpoint was written: tell the broker how far it has come, as a hint."""
 
 
 def _bases(parts: Sequence[DocumentTermMatrix]) -> list[int]:

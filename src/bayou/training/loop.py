@@ -54,8 +54,9 @@ def feed(
     """
     done = 0
     for batch in batches(stream, pace, rows):
-        with lines_in_errors(stream, batch.rows):
-            step(batch)
+        if batch.size:  # a stream that is followed may have nothing new
+            with lines_in_errors(stream, batch.rows):
+                step(batch)
         done += batch.size
         if after is not None and after(done):
             return False

@@ -15,6 +15,7 @@ from bayou.persist.checkpoint import Checkpoint, Snapshot, SourceChangedError, c
 from bayou.persist.errors import CheckpointError
 from bayou.persist.interrupts import Interrupts
 from bayou.streams import Source
+from bayou.streams.source import Followed
 from bayou.training.batches import Pace
 from bayou.training.loop import Work, feed
 
@@ -91,17 +92,17 @@ class Run:
         block: int | None = None,
         keep_going: bool = False,
     ) -> None:
-        if source.target is None:
-            raise OptionError("the source has no target to learn", remedy="open it with target=")
         self.work, self.source, self.checkpoint = work, source, checkpoint
         self.notes, self.limit, self.every, self.keep_going = dict(notes or {}), limit, every, keep_going
         self.rows, self.written, self._gone_on = 0, 0, False
         self._pace = _UpToCheckpoint(self, block)
-        self._file = _fingerprint(source)
+        self._file: tuple[int, ...] | None = None
         self._last = 0, time.monotonic(), 0.0  # rows and time of the last checkpoint, and the seconds it took
 
     def go_on_from(self, found: Snapshot) -> None:
         """From where a checkpoint was written; the work has its state already."""
+        if isinstance(self.source, Followed):
+            self.source.recall(found.source)
         check_same_source(found.source, self.source.identity)
         self.source.seek(found.position)
         self.rows, self._gone_on = found.rows, True
@@ -109,6 +110,9 @@ class Run:
 
     def to_the_end(self, on_progress: Progress | None = None) -> Trained:
         """Work until the source ends, the limit is reached, or a signal comes."""
+        if self.source.target is None:
+            raise OptionError("the source has no target to learn", remedy="open it with target=")
+        self._file = _fingerprint(self.source)
         with Interrupts() as interrupts:
             if not self._gone_on:
                 self.work.declare_columns(self.source)
@@ -162,6 +166,8 @@ class Run:
         try:
             self.checkpoint.write(snapshot)
             self.written += 1
+            if isinstance(self.source, Followed):
+                self.source.commit()
         except CheckpointError as problem:
             if not self.keep_going:
                 raise

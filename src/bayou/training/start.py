@@ -12,6 +12,7 @@ from bayou.classifiers.estimator import Estimator
 from bayou.persist.checkpoint import Checkpoint, Snapshot
 from bayou.persist.errors import CheckpointError
 from bayou.streams import Source, open_stream
+from bayou.streams.brokers.address import absolute
 from bayou.training.loop import Learning, Work
 from bayou.training.run import Every, Progress, Run, Trained
 
@@ -143,7 +144,7 @@ def portable(options: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in options.items():
         if name in ("path", "dead_letters") and value is not None:
             text = os.fspath(value)
-            out[name] = text if text == "-" or "://" in text else os.path.abspath(text)
+            out[name] = absolute(text) if "://" in text else text if text == "-" else os.path.abspath(text)
         else:
             out[name] = value if value is None or isinstance(value, str) else sorted(value)
     return out

@@ -1,0 +1,75 @@
+"""What every broker looks like from here: partitions of messages, each behind a number that only grows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from bayou.errors import BayouError, BayouWarning, OptionError
+
+
+class UnreachableError(BayouError, ConnectionError):
+    """A broker that does not answer; it is tried again."""
+
+
+class BrokerWarning(BayouWarning):
+    """A broker does not answer, answers again, or may have dropped messages before they were read."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Messages of one partition in order; `behind[i]` is the offset at which to go on after `values[i]`."""
+
+    partition: int
+    values: list[bytes]
+    behind: list[int]
+
+
+class Log(Protocol):
+    """A log of messages, to be read from any offset, again and again."""
+
+    partitions: Sequence[int]
+    counted: bool  # offsets count messages: the one behind a message is its own plus 1
+    trouble: str | None  # what a client that reconnects by itself says about it
+
+    def identity(self) -> Mapping[str, str | int]:
+        """What tells this log from another."""
+
+    def first(self, partition: int) -> int:
+        """The oldest offset that can be read."""
+
+    def end(self, partition: int) -> int:
+        """The offset that the next message will get."""
+
+    def seek(self, offsets: Mapping[int, int]) -> None:
+        """Fetch from here on; connects anew where that is needed."""
+
+    def fetch(self, most: int, seconds: float, only: Collection[int]) -> list[Batch]:
+        """Up to about so many messages of these partitions; waits so long for the first.
+
+        Raises
+        ------
+        UnreachableError
+            If the broker is gone. `seek` then connects anew.
+        """
+
+    def at_end(self, partition: int) -> bool:
+        """Whether nothing was left to fetch from a partition when it was last asked."""
+
+    def facts(self, offsets: Mapping[int, int]) -> dict[str, int]:
+        """What else is needed to find these offsets again."""
+
+    def recall(self, facts: Mapping[str, int], offsets: Mapping[int, int]) -> None:
+        """Take what `facts` gave, before the `seek` to these offsets."""
+
+    def commit(self, offsets: Mapping[int, int]) -> None:
+        """Tell the broker how far a checkpoint has come: a hint for people, nothing is read from it."""
+
+    def close(self) -> None:
+        """Let go of the connection."""
+
+
+def missing_library(library: str, extra: str) -> OptionError:
+    """What to say where the client of a broker is not installed."""
+    return OptionError(f"{extra}:// needs {library}", remedy=f"pip install 'bayou[{extra}]'")

@@ -1,0 +1,193 @@
+"""NATS JetStream: a stream read by pulling, from a sequence number that our checkpoint keeps."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
+
+from bayou.errors import DataError
+from bayou.streams.brokers.address import Address
+from bayou.streams.brokers.log import Batch, UnreachableError, missing_library
+
+Result = TypeVar("Result")
+PATIENCE = 5.0  # seconds to wait for the server's answer to a question
+FORGOTTEN = 300.0  # seconds after which the server forgets a reader that is gone
+
+
+class NatsLog:
+    """A stream of JetStream: one partition, whose offsets are its sequence numbers.
+
+    Every connection makes a reader of its own on the server, which keeps nothing for us: no acknowledgements.
+    """
+
+    partitions: Sequence[int] = (0,)
+    counted = True
+    trouble: str | None = None
+
+    def __init__(self, address: Address) -> None:
+        try:
+            import nats
+            import nats.errors
+            import nats.js.api
+            import nats.js.errors
+        except ImportError as absent:
+            raise missing_library("nats-py", "nats") from absent
+        self._nats: Any = nats
+        self._address, self._stream = address, address.path
+        self._subject = address.options.get("subject")
+        self._loop = asyncio.new_event_loop()
+        self._client: Any = None
+        self._reader: Any = None
+        self._expected, self._delivered, self._at_end = 1, 0, False
+        try:
+            self._info = self._answer(self._connect())
+        except BaseException:
+            self.close()
+            raise
+
+    def identity(self) -> Mapping[str, str | int]:
+        return {"stream": self._stream, "subject": self._subject or "", "made": str(self._info.created)}
+
+    def first(self, partition: int) -> int:
+        return max(1, int(self._state().first_seq))
+
+    def end(self, partition: int) -> int:
+        return int(self._state().last_seq) + 1
+
+    def seek(self, offsets: Mapping[int, int]) -> None:
+        self._answer(self._read_from(offsets[0]))
+
+    def fetch(self, most: int, seconds: float, only: Collection[int]) -> list[Batch]:
+        if not only:
+            return []
+        messages = self._answer(self._pull(most, seconds))
+        values: list[bytes] = []
+        behind: list[int] = []
+        for message in messages:
+            sequence, delivered, left = _numbers(message.reply)
+            if delivered != self._delivered + 1:  # one was lost on the way: read again from it on
+                self._answer(self._read_from(self._expected))
+                break
+            self._delivered = delivered
+            self._expected = sequence + 1
+            self._at_end = left == 0
+            values.append(message.data)
+            behind.append(sequence + 1)
+        if not messages:
+            self._at_end = self._answer(self._idle())
+        return [Batch(0, values, behind)] if values else []
+
+    def at_end(self, partition: int) -> bool:
+        return self._at_end
+
+    def facts(self, offsets: Mapping[int, int]) -> dict[str, int]:
+        return {}
+
+    def recall(self, facts: Mapping[str, int], offsets: Mapping[int, int]) -> None:
+        pass
+
+    def commit(self, offsets: Mapping[int, int]) -> None:
+        pass
+
+    def close(self) -> None:
+        if self._loop.is_closed():
+            return
+        try:
+            if self._client is not None and self._client.is_connected:
+                self._loop.run_until_complete(asyncio.wait_for(self._client.close(), PATIENCE))
+        except Exception:  # what cannot be closed is gone
+            pass
+        for task in asyncio.all_tasks(self._loop):
+            task.cancel()
+        self._loop.run_until_complete(asyncio.sleep(0))
+        self._loop.close()
+
+    def _answer(self, question: Coroutine[Any, Any, Result]) -> Result:
+        """What the server says; whatever goes wrong with the connection is one kind of trouble."""
+        errors = self._nats.errors
+        try:
+            return self._loop.run_until_complete(question)
+        except self._nats.js.errors.NotFoundError as problem:
+            raise DataError(
+                f"{self._address.hosts} has no stream {self._stream!r}", remedy="check its name"
+            ) from problem
+        except (TimeoutError, errors.Error, OSError, EOFError) as problem:
+            said = str(problem) or type(problem).__name__
+            raise UnreachableError(f"{self._address.shown()}: {said.splitlines()[0]}") from problem
+
+    def _state(self) -> Any:
+        if self._client is None or not self._client.is_connected:
+            self._answer(self._connect())
+        return self._answer(self._jetstream.stream_info(self._stream)).state
+
+    async def _connect(self) -> Any:
+        async def quiet(problem: Exception) -> None:
+            self._said = str(problem)
+
+        if self._client is not None and not self._client.is_closed:
+            await self._client.close()
+        self._client = await self._nats.connect(
+            [f"nats://{host}" for host in self._address.hosts.split(",")],
+            allow_reconnect=False,
+            connect_timeout=PATIENCE,
+            error_cb=quiet,
+            **self._login(),
+        )
+        self._jetstream = self._client.jetstream(timeout=PATIENCE)
+        return await self._jetstream.stream_info(self._stream)
+
+    def _login(self) -> dict[str, str]:
+        names = {"username": "user", "password": "password", "token": "token", "creds": "user_credentials"}
+        return {names[name]: value for name, value in self._address.settings().items() if name in names}
+
+    async def _read_from(self, sequence: int) -> None:
+        api = self._nats.js.api
+        if self._client is None or not self._client.is_connected:
+            await self._connect()
+        if self._reader is not None:
+            try:
+                await self._reader.unsubscribe()
+            except Exception:  # of a connection that is gone
+                pass
+        self._reader = await self._jetstream.pull_subscribe(
+            self._subject or "",
+            stream=self._stream,
+            config=api.ConsumerConfig(
+                deliver_policy=api.DeliverPolicy.BY_START_SEQUENCE,
+                opt_start_seq=max(1, sequence),
+                ack_policy=api.AckPolicy.NONE,
+                filter_subject=self._subject,
+                inactive_threshold=FORGOTTEN,
+                mem_storage=True,
+                num_replicas=1,
+            ),
+            pending_msgs_limit=-1,
+            pending_bytes_limit=-1,
+        )
+        self._expected, self._delivered, self._at_end = max(1, sequence), 0, False
+
+    async def _pull(self, most: int, seconds: float) -> list[Any]:
+        try:
+            return list(await self._reader.fetch(most, timeout=seconds))
+        except (TimeoutError, self._nats.errors.TimeoutError):
+            return []
+
+    async def _idle(self) -> bool:
+        """Whether all is read; a server that was started again has forgotten the reader, which is made anew."""
+        try:
+            return int((await self._reader.consumer_info()).num_pending) == 0
+        except self._nats.js.errors.NotFoundError:
+            await self._read_from(self._expected)
+            return False
+
+
+def _numbers(reply: str) -> tuple[int, int, int]:
+    """Sequence in the stream, sequence of the delivery, and messages left, which the server writes into a reply.
+
+    >>> _numbers("$JS.ACK.payments.reader.1.17.3.1763370000.5")
+    (17, 3, 5)
+    """
+    parts = reply.split(".")
+    at = 5 if len(parts) == 9 else 7  # with a domain and an account in front
+    return int(parts[at]), int(parts[at + 1]), int(parts[at + 3])

@@ -1,0 +1,142 @@
+"""Redis Streams: read by XREAD from an ID that our checkpoint keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from bayou.errors import DataError, OptionError
+from bayou.streams.brokers.address import Address
+from bayou.streams.brokers.log import Batch, UnreachableError, missing_library
+
+PATIENCE = 5.0  # seconds to wait for the server's answer
+_SHIFT = 64  # an ID is milliseconds and a number, each below 2^64; here it is one number
+
+
+class RedisLog:
+    """A stream of Redis: one partition, whose offsets are IDs. The message is one field of an entry."""
+
+    partitions: Sequence[int] = (0,)
+    counted = False
+    trouble: str | None = None
+
+    def __init__(self, address: Address) -> None:
+        try:
+            import redis
+            import redis.exceptions
+        except ImportError as absent:
+            raise missing_library("redis", "redis") from absent
+        self._errors: Any = redis.exceptions
+        self._address, self._key = address, address.path
+        self._field = address.options.get("field", "value").encode()
+        self._next, self._at_end = 0, False
+        host, _, port = address.hosts.rpartition(":")
+        login: dict[str, Any] = {k: v for k, v in address.settings().items() if k in ("username", "password")}
+        try:
+            database = int(address.options.get("db", "0"))
+            self._client: Any = redis.Redis(
+                host, int(port), database, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE,
+                **login,
+            )  # fmt: skip
+        except ValueError as problem:
+            raise OptionError("the port and db= are numbers", value=address.shown()) from problem
+        self._info()
+
+    def identity(self) -> Mapping[str, str | int]:
+        return {"key": self._key, "field": self._field.decode()}
+
+    def first(self, partition: int) -> int:
+        return 0  # what was trimmed is not told apart from what never was
+
+    def end(self, partition: int) -> int:
+        found = self._info()
+        return _offset(found["last-generated-id"]) + 1 if found else 0
+
+    def seek(self, offsets: Mapping[int, int]) -> None:
+        self._next, self._at_end = offsets[0], False
+        if self._next and self.end(0) < self._next:
+            raise DataError(
+                f"{self._address.shown()} ends before the entry that was read last",
+                remedy="was it made anew? give the original, or start again in an empty folder",
+            )
+
+    def fetch(self, most: int, seconds: float, only: Collection[int]) -> list[Batch]:
+        if not only:
+            return []
+        before = _name(self._next - 1) if self._next else "0-0"
+        found = self._ask(
+            "XREAD", "COUNT", most, "BLOCK", max(1, round(1000 * seconds)), "STREAMS", self._key, before
+        )
+        entries = _entries(found)
+        self._at_end = len(entries) < most
+        if not entries:
+            return []
+        values = [_field(fields, self._field) for _, fields in entries]
+        behind = [_offset(name) + 1 for name, _ in entries]
+        self._next = behind[-1]
+        return [Batch(0, values, behind)]
+
+    def at_end(self, partition: int) -> bool:
+        return self._at_end
+
+    def facts(self, offsets: Mapping[int, int]) -> dict[str, int]:
+        return {}
+
+    def recall(self, facts: Mapping[str, int], offsets: Mapping[int, int]) -> None:
+        pass
+
+    def commit(self, offsets: Mapping[int, int]) -> None:
+        pass
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _info(self) -> dict[str, Any]:
+        """What the server says about the stream; nothing if there is none yet."""
+        try:
+            return dict(self._ask("XINFO STREAM", self._key) or {})
+        except self._errors.ResponseError as problem:
+            if "no such key" in str(problem):
+                return {}
+            raise OptionError(f"{self._address.shown()}: {problem}", remedy="is it a stream?") from problem
+
+    def _ask(self, *command: Any) -> Any:
+        try:
+            return self._client.execute_command(*command)
+        except (self._errors.ConnectionError, self._errors.TimeoutError, OSError) as problem:
+            self._client.connection_pool.disconnect()
+            raise UnreachableError(f"{self._address.shown()}: {problem}") from problem
+        except self._errors.BusyLoadingError as problem:
+            raise UnreachableError(f"{self._address.shown()} is loading its data") from problem
+
+
+def _entries(found: Any) -> list[tuple[Any, Any]]:
+    """Entries of an answer to XREAD, whichever protocol it came by."""
+    if not found:
+        return []
+    ((_, entries),) = found.items() if isinstance(found, dict) else found
+    if entries and isinstance(entries[0], list) and entries[0] and isinstance(entries[0][0], list | tuple):
+        (entries,) = entries
+    return list(entries)
+
+
+def _field(fields: Any, name: bytes) -> bytes:
+    if isinstance(fields, dict):
+        return fields.get(name, b"")  # type: ignore[no-any-return]
+    pairs = dict(zip(fields[::2], fields[1::2], strict=True)) if fields else {}
+    return pairs.get(name, b"")  # type: ignore[no-any-return]
+
+
+def _offset(name: bytes | str) -> int:
+    """An ID as one number.
+
+    >>> _name(_offset(b"1763370000123-4"))
+    '1763370000123-4'
+    """
+    text = name.decode() if isinstance(name, bytes) else name
+    milliseconds, _, number = text.partition("-")
+    return (int(milliseconds) << _SHIFT) + int(number)
+
+
+def _name(offset: int) -> str:
+    return f"{offset >> _SHIFT}-{offset & (1 << _SHIFT) - 1}"
