@@ -12,6 +12,7 @@ from bayou.align import Alignment, from_empty
 from bayou.block import Block, Flags, Floats
 from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.naive_bayes import NaiveBayes
+from bayou.decisions import Decision
 from bayou.engines import Engine, Members
 from bayou.ensembles.ensemble import Ensemble, classifier_or
 from bayou.errors import SchemaError
@@ -84,6 +85,11 @@ class ConformalSet(Ensemble):
         self.coverage = coverage
         self.by_class = by_class
         self.rate = rate
+
+    @property
+    def decision(self) -> Decision | None:
+        """How probabilities become a class: as the classifier has it."""
+        return getattr(classifier_or(self.estimator, NaiveBayes), "decision", None)
 
     def templates(self) -> Sequence[Estimator]:
         if not (0 < self.coverage < 1 and 0 < self.rate <= 1):
