@@ -76,7 +76,12 @@ def evaluate(
             check_writable(path)
     announce_compiling(quiet)
     stream = options.stream(file, target, nominal, numeric, text, date, ignore, policy, dead_letters, format)
-    results = {"curve": _absolute(curve), "report": _absolute(report), "confusion": confusion, "named": bool(model)}
+    results = {
+        "curve": _absolute(curve),
+        "report": _absolute(report),
+        "confusion": confusion,
+        "named": bool(model),
+    }
     job = Job.asked("evaluate", stream, rows, {"model": list(chosen), "window": window}, results)
     with checkpoints(checkpoint) as (place, found):
         if found is not None and checkpoint is not None:

@@ -116,6 +116,10 @@ class ConformalSet(Ensemble):
             self._position += block.n
         return self._named(sets)
 
+    def latest_sets(self) -> tuple[Flags, NDArray[np.int32]]:
+        """Sets of the rows learned last, [n, K], as they stood before, and the codes of their labels (-1: none)."""
+        return cast(ConformalMember, self.engine).latest
+
     def _named(self, sets: Flags) -> list[set[Label]]:
         names = np.array([*self.schema_.classes.values, None], dtype=object)[:-1]
         return [set(names[row].tolist()) for row in sets]
@@ -141,6 +145,7 @@ class ConformalMember(Members):
         super().__init__(builders)
         self.refresh_at_row_counts()
         self.classes, self.conformal, self.rate = ClassCounts(), conformal, rate
+        self.latest: tuple[Flags, NDArray[np.int32]] = (np.zeros((0, 0), np.bool_), np.empty(0, np.int32))
 
     @property
     def depends_on_order(self) -> bool:
@@ -177,7 +182,9 @@ class ConformalMember(Members):
     def _learned(self, block: Block) -> tuple[Floats, Flags]:
         joint = self.members[0].test_then_train(block)
         self.learned += block.learned()
-        return joint, self._sets(joint, block.y, block.w)
+        sets = self._sets(joint, block.y, block.w)
+        self.latest = sets, np.where(block.w > 0, block.y, -1).astype(np.int32)
+        return joint, sets
 
     def _sets(self, joint: Floats, y: NDArray[np.int32], w: Floats) -> Flags:
         proba = joint.copy()

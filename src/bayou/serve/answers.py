@@ -101,7 +101,10 @@ def predictions(name: str, found: Predicted, form: str, single: bool) -> Respons
     if single:
         told |= {"prediction": named(classes, found.decided[0]), "probabilities": found.proba[0].tolist()}
     else:
-        told |= {"predictions": [named(classes, i) for i in found.decided], "probabilities": found.proba.tolist()}
+        told |= {
+            "predictions": [named(classes, i) for i in found.decided],
+            "probabilities": found.proba.tolist(),
+        }
     if found.ignored:
         told["ignored"] = list(found.ignored)
     return json_answer(told, headers)
