@@ -25,7 +25,7 @@ _OFFERED = {
     ),
     "bayou.recipes": (
         "Gaussian AutoDensity GKClass PiD CPiD MODL MODLGroups EqualWidth EqualFrequency FayyadIrani KMeansBins "
-        "MEstimate Kernel RoundedNormal Sketch CountMinSketch Threshold Costs Grid GTest InformationGain Gini "
+        "MEstimate Kernel RoundedNormal Sketch CountMinSketch Threshold Costs Abstain Grid GTest InformationGain Gini "
         "OneVsAll OneVsOne BCH RandomCode GivenCode Constant PaperRate Decaying AdaGrad KunchevaPlumpton MiniBatch "
         "Experts Text"
     ),

@@ -94,16 +94,102 @@ class Costs(Recipe):
 
     def decide(self, labels: list[Label], proba: NDArray[np.float64]) -> NDArray[np.intp]:
         """Place in `labels` of the class with the least expected cost, row by row."""
-        cost = np.array(
+        return np.asarray((proba @ self.matrix(labels)).argmin(axis=1))
+
+    def matrix(self, labels: list[Label]) -> NDArray[np.float64]:
+        """[K, K] the cost of deciding for a class (columns) where another is true (rows)."""
+        return np.array(
             [
                 [0.0 if t == d else self.pairs.get((t, d), self.miss.get(t, 1.0)) for d in labels]
                 for t in labels
             ]
         ).reshape(len(labels), len(labels))
-        return np.asarray((proba @ cost).argmin(axis=1))
 
 
-Decision = Threshold | Costs
+@dataclass(frozen=True)
+class Abstain(Recipe):
+    """Decision rule: no answer where the class decided for is not probable enough, or may cost too much.
+
+    Without an answer `predict` and `predict_one` give None (an array with such rows holds objects), files an empty cell, and
+    evaluations count the row as unanswered: not right, and at the price of `cost`.
+
+    Parameters
+    ----------
+    probability
+        Below which probability of the class decided for nothing is answered, in [0, 1].
+    cost
+        What it costs not to answer: nothing is answered where the expected cost of the answer is greater.
+    otherwise
+        How rows are decided that are answered, and what errors cost: `Costs(...)` or `Threshold(...)`; unless given the
+        most probable class, and every error costs 1.
+
+    Examples
+    --------
+    >>> proba = np.array([[0.3, 0.7], [0.1, 0.9]])
+    >>> Abstain(0.8).decide(["fraud", "ok"], proba).tolist()
+    [-1, 1]
+    >>> Abstain(cost=0.6, otherwise=Costs(miss={"fraud": 5.0})).decide(["fraud", "ok"], proba).tolist()
+    [-1, 1]
+    """
+
+    probability: float = 0.0
+    cost: float | None = None
+    otherwise: Threshold | Costs | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.probability <= 1:
+            raise SchemaError(f"{self}: probability lies in [0, 1]")
+        if self.cost is not None and not 0 <= self.cost < np.inf:
+            raise SchemaError(f"{self}: the cost of no answer is a finite number, 0 or more")
+        if self.otherwise is not None and not isinstance(self.otherwise, Threshold | Costs):
+            raise SchemaError(f"{self}: otherwise is Threshold(label, probability), Costs(...) or None")
+
+    def named(self) -> list[Label]:
+        """The classes the rule is about."""
+        return [] if self.otherwise is None else self.otherwise.named()
+
+    def decide(self, labels: list[Label], proba: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Place in `labels` of the class decided for, row by row; -1 where nothing is answered."""
+        rule = self.otherwise
+        best = np.asarray(proba.argmax(axis=1)) if rule is None else rule.decide(labels, proba)
+        rows = np.arange(len(best))
+        silent = proba[rows, best] < self.probability
+        if self.cost is not None:
+            silent |= (proba @ self._errors().matrix(labels))[rows, best] > self.cost
+        return np.where(silent, -1, best)
+
+    def _errors(self) -> Costs:
+        return self.otherwise if isinstance(self.otherwise, Costs) else Costs()
+
+
+Decision = Threshold | Costs | Abstain
+
+
+def mean_cost(
+    rule: Decision | None,
+    labels: list[Label],
+    counts: NDArray[np.float64],
+    unanswered: NDArray[np.float64],
+) -> float | None:
+    """What a row cost on the average, by a confusion matrix [true, decided] and the rows not answered; None without costs.
+
+    >>> mean_cost(Costs(miss={"fraud": 5.0}), ["fraud", "ok"], np.array([[3.0, 1.0], [2.0, 4.0]]), np.zeros(2))
+    0.7
+    >>> mean_cost(Threshold("fraud", 0.2), ["fraud", "ok"], np.eye(2), np.zeros(2)) is None
+    True
+    """
+    silent = 0.0
+    if isinstance(rule, Abstain) and rule.cost is not None:
+        silent, errors = rule.cost, rule._errors()
+    elif isinstance(rule, Costs):
+        errors = rule
+    elif isinstance(rule, Abstain) and isinstance(rule.otherwise, Costs):
+        errors = rule.otherwise
+    else:
+        return None
+    rows = float(counts.sum() + unanswered.sum())
+    total = float((counts * errors.matrix(labels)).sum() + silent * unanswered.sum())
+    return total / rows if rows else 0.0
 
 
 def check_rule(rule: object) -> None:
@@ -111,10 +197,12 @@ def check_rule(rule: object) -> None:
 
     >>> check_rule("fraud")
     Traceback (most recent call last):
-    bayou.errors.SchemaError: decision='fraud' is no rule; give Threshold(label, probability) or Costs(...)
+    bayou.errors.SchemaError: decision='fraud' is no rule; give Threshold(label, probability), Costs(...) or Abstain(...)
     """
-    if rule is not None and not isinstance(rule, Threshold | Costs):
-        raise SchemaError(f"decision={rule!r} is no rule; give Threshold(label, probability) or Costs(...)")
+    if rule is not None and not isinstance(rule, Threshold | Costs | Abstain):
+        raise SchemaError(
+            f"decision={rule!r} is no rule; give Threshold(label, probability), Costs(...) or Abstain(...)"
+        )
 
 
 def tell_unknown(rule: Decision | None, labels: Sequence[Label]) -> None:

@@ -1,7 +1,7 @@
 """Frozen choices users pass to classifiers, gathered here; each is defined beside what it builds."""
 
 from bayou.codes import BCH, GivenCode, OneVsAll, OneVsOne, RandomCode
-from bayou.decisions import Costs, Threshold
+from bayou.decisions import Abstain, Costs, Threshold
 from bayou.densities.binned import AutoDensity, CPiD, GKClass, PiD
 from bayou.densities.gaussian import Gaussian
 from bayou.densities.kernel import Kernel, RoundedNormal
@@ -19,6 +19,7 @@ from bayou.summaries.grid import Grid
 from bayou.text.recipe import Text
 
 __all__ = [
+    "Abstain",
     "BCH",
     "MODL",
     "AdaGrad",

@@ -72,14 +72,26 @@ def test_evaluate_several_models_as_json(folder: Path) -> None:
 
 def test_evaluate_reads_standard_input_and_stops_at_rows(folder: Path) -> None:
     text = (folder / "mixed.csv").read_text()
-    result = bayou("evaluate", "-", "-t", "class", "-n", "1e2", "--window", "10", stdin=text)
+    result = bayou("evaluate", "-", "-t", "class", "-m", "nb", "-n", "1e2", "--window", "10", stdin=text)
     assert "standard input: 100 rows" in result.stdout
     assert "last 10" in result.stdout
 
 
 def test_evaluate_writes_curves_and_a_report(folder: Path, tmp_path: Path) -> None:
     curve, page = tmp_path / "curve.csv", tmp_path / "report.html"
-    bayou("evaluate", folder / "mixed.csv", "-t", "class", "--curve", curve, "--report", page, "--confusion")
+    bayou(
+        "evaluate",
+        folder / "mixed.csv",
+        "-t",
+        "class",
+        "-m",
+        "nb",
+        "--curve",
+        curve,
+        "--report",
+        page,
+        "--confusion",
+    )
     lines = curve.read_text().splitlines()
     assert lines[0].startswith("model,rows,running_accuracy")
     assert [line.split(",")[:2] for line in lines[1:3]] == [["nb", "1000"], ["nb", "2000"]]
@@ -90,10 +102,10 @@ def test_evaluate_writes_curves_and_a_report(folder: Path, tmp_path: Path) -> No
 def test_evaluate_says_what_it_rejected(tmp_path: Path) -> None:
     path, letters = tmp_path / "x.csv", tmp_path / "letters.jsonl"
     path.write_text("a,c\n" + "1,p\n2,q\n" * 600 + "oops,p\n")
-    result = bayou("evaluate", path, "-t", "c", code=1)
+    result = bayou("evaluate", path, "-t", "c", "-m", "nb", code=1)
     assert "row 1200, column 'a'" in result.stderr
     assert "--nominal a" in result.stderr
-    result = bayou("evaluate", path, "-t", "c", "--policy", "skip", "--dead-letters", letters)
+    result = bayou("evaluate", path, "-t", "c", "-m", "nb", "--policy", "skip", "--dead-letters", letters)
     assert "rejected: 1 x not a number" in result.stderr
     assert json.loads(letters.read_text())["value"] == "oops"
 
@@ -103,14 +115,16 @@ def test_ctrl_c_shows_what_was_found_so_far(folder: Path, monkeypatch: pytest.Mo
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(meter.Meter, "update", interrupted)
-    result = bayou("evaluate", folder / "mixed.csv", "-t", "class", code=130)
+    result = bayou("evaluate", folder / "mixed.csv", "-t", "class", "-m", "nb", code=130)
     assert "2,000 rows" in result.stdout or "1,000 rows" in result.stdout
     assert "interrupted after" in result.stderr
 
 
 def test_ctrl_c_saves_what_was_learned(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(meter.Meter, "update", lambda *a, **k: signal.raise_signal(signal.SIGINT))
-    result = bayou("learn", folder / "mixed.csv", "-t", "class", "-o", tmp_path / "part.bayou", code=130)
+    result = bayou(
+        "learn", folder / "mixed.csv", "-t", "class", "-m", "nb", "-o", tmp_path / "part.bayou", code=130
+    )
     assert "interrupted after" in result.stderr
     assert load(tmp_path / "part.bayou").started
 
@@ -167,7 +181,7 @@ def test_predict_reads_columns_as_the_model_learned_them(tmp_path: Path) -> None
     train, new = tmp_path / "t.csv", tmp_path / "n.csv"
     train.write_text("day,c\n" + "1,p\n2,q\n" * 20)
     new.write_text("day,other\n1,5\n2,6\n")
-    bayou("learn", train, "-t", "c", "--nominal", "day", "-o", tmp_path / "m.bayou")
+    bayou("learn", train, "-t", "c", "-m", "nb", "--nominal", "day", "-o", tmp_path / "m.bayou")
     result = bayou("predict", tmp_path / "m.bayou", new, "--only", "-q")
     assert [line.split(",")[0] for line in result.stdout.splitlines()[1:]] == ['"p"', '"q"']
     piped = bayou("predict", tmp_path / "m.bayou", "-", "--only", stdin=new.read_text(), code=1)
@@ -245,7 +259,7 @@ def test_inspect_tells_intervals_groups_levels_words_and_trees(tmp_path: Path) -
     bayou("learn", path, "-t", "c", "--ignore", "size", "-m", "tree(grace=20)", "-o", out, "-q")
     assert "\nroot\n  colour in {green, red}: " in bayou("inspect", out).stdout
     path.write_text("note,c\n" + "cheap pills,spam\nsee you,ham\n" * 20)
-    bayou("learn", path, "-t", "c", "--text", "note", "-o", out, "-q")
+    bayou("learn", path, "-t", "c", "-m", "nb", "--text", "note", "-o", out, "-q")
     assert "\n  spam: cheap, pills\n" in bayou("inspect", out).stdout
 
 
@@ -261,7 +275,7 @@ def test_compare_tells_significance(folder: Path) -> None:
     assert "3-fold stratified cross-validation" in result.stdout
     assert "corrected resampled t-test on accuracy against nb" in result.stdout
     data = json.loads(
-        bayou("compare", folder / "mixed.csv", "-t", "class", "--folds", 2, "--json", "-q").stdout
+        bayou("compare", folder / "mixed.csv", "-t", "class", "-m", "nb", "--folds", 2, "--json", "-q").stdout
     )
     assert data["against"]["majority"]["mark"] == "worse"
 
@@ -338,7 +352,7 @@ def test_a_model_without_classes_and_an_address_are_told_apart_from_bugs(
     NaiveBayes().save(tmp_path / "m.bayou")
     assert "no class" in bayou("predict", tmp_path / "m.bayou", folder / "mixed.csv", code=1).stderr
     address = "https://example.org/rows.csv"
-    said = bayou("learn", address, "-t", "c", "-o", tmp_path / "m.bayou", code=1).stderr
+    said = bayou("learn", address, "-t", "c", "-m", "nb", "-o", tmp_path / "m.bayou", code=1).stderr
     assert f"not addresses: '{address}'" in said
 
 
@@ -375,10 +389,20 @@ def test_whatever_is_wrong_with_an_option_ends_with_2(folder: Path, tmp_path: Pa
 def test_what_is_wrong_with_files_ends_with_1(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text("a,c\n" + "1,p\n" * 5 + "oops,q\n")
     (tmp_path / "no.bayou").write_bytes(b"nothing")
-    bayou("learn", tmp_path / "none.csv", "-t", "c", "-o", tmp_path / "m.bayou", code=1)
-    bayou("learn", tmp_path / "bad.csv", "-t", "c", "-o", tmp_path / "m.bayou", code=1)
+    bayou("learn", tmp_path / "none.csv", "-t", "c", "-m", "nb", "-o", tmp_path / "m.bayou", code=1)
+    bayou("learn", tmp_path / "bad.csv", "-t", "c", "-m", "nb", "-o", tmp_path / "m.bayou", code=1)
     bayou("inspect", tmp_path / "no.bayou", code=1)
-    bayou("learn", folder / "mixed.csv", "-t", "class", "-o", tmp_path / "nowhere" / "m.bayou", code=1)
+    bayou(
+        "learn",
+        folder / "mixed.csv",
+        "-t",
+        "class",
+        "-m",
+        "nb",
+        "-o",
+        tmp_path / "nowhere" / "m.bayou",
+        code=1,
+    )
 
 
 def test_explain_refuses_a_row_that_repeats_a_key(folder: Path) -> None:

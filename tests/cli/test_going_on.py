@@ -25,7 +25,7 @@ def test_learning_goes_on_from_its_checkpoint(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, place = tmp_path / "m.bayou", tmp_path / "ck"
-    command = ["learn", folder / "mixed.csv", "-t", "class", "-o", out, "--checkpoint", place]
+    command = ["learn", folder / "mixed.csv", "-t", "class", "-m", "nb", "-o", out, "--checkpoint", place]
     with monkeypatch.context() as patched:
         _stopping(patched)
         stopped = bayou(*command, code=130)
@@ -42,7 +42,7 @@ def test_learning_goes_on_from_its_checkpoint(
         in bayou(*command, "-m", "majority", code=2).stderr
     )
     assert "with no --rows, not with --rows 50" in bayou(*command, "-n", 50, code=2).stderr
-    evaluate = ["evaluate", folder / "mixed.csv", "-t", "class", "--checkpoint", place]
+    evaluate = ["evaluate", folder / "mixed.csv", "-t", "class", "-m", "nb", "--checkpoint", place]
     assert "belongs to `bayou learn`" in bayou(*evaluate, code=2).stderr
 
 

@@ -74,11 +74,11 @@ def test_a_file_without_rows_is_no_model_and_no_evaluation(folder: Path, tmp_pat
     assert not out.exists()
     bare = tmp_path / "bare.csv"
     bare.write_text("a,c\n1,\n2,\n")
-    assert "no row has a label" in bayou("learn", bare, "-t", "c", "-o", out, code=1).stderr
-    assert "no row has a label" in bayou("evaluate", bare, "-t", "c", code=1).stderr
+    assert "no row has a label" in bayou("learn", bare, "-t", "c", "-m", "nb", "-o", out, code=1).stderr
+    assert "no row has a label" in bayou("evaluate", bare, "-t", "c", "-m", "nb", code=1).stderr
     assert not out.exists()
     assert "2 rows were rejected" in bayou(
-        "learn", _misfits(tmp_path), "-t", "c", "-o", out, "--policy", "skip", "--numeric", "a", code=1
+        "learn", _misfits(tmp_path), "-t", "c", "-m", "nb", "-o", out, "--policy", "skip", "--numeric", "a", code=1
     ).stderr  # fmt: skip
 
 
@@ -105,9 +105,9 @@ def test_numbers_taken_for_classes_are_told(tmp_path: Path) -> None:
     rows = [f"{i % 7},{i % 90}" for i in range(1_000)] + [f"{i % 7},{i}" for i in range(300)]
     path.write_text("a,price\n" + "\n".join(rows) + "\n")
     warning = "warning: the target price has 300 different numbers, and each was taken as a class of its own"
-    assert warning in bayou("learn", path, "-t", "price", "-o", out, "-q").stderr
+    assert warning in bayou("learn", path, "-t", "price", "-m", "nb", "-o", out, "-q").stderr
     assert warning in bayou("evaluate", path, "-t", "price", "-m", "majority", "-q").stderr
-    assert bayou("learn", path, "-t", "price", "--nominal", "price", "-o", out, "-q").stderr == ""
+    assert bayou("learn", path, "-t", "price", "-m", "nb", "--nominal", "price", "-o", out, "-q").stderr == ""
 
 
 def test_a_target_that_is_a_quantity_is_refused_with_the_way_out(tmp_path: Path) -> None:
@@ -132,13 +132,13 @@ def test_the_advice_about_too_many_classes_can_be_typed(tmp_path: Path) -> None:
 def test_dates_are_learned_as_parts_and_told_once(tmp_path: Path) -> None:
     path, out = tmp_path / "x.csv", tmp_path / "m.bayou"
     path.write_text("when,a,c\n" + "".join(f"2026-01-{1 + i % 28:02},{i},{'pq'[i % 2]}\n" for i in range(60)))
-    said = bayou("learn", path, "-t", "c", "-o", out).stderr
+    said = bayou("learn", path, "-t", "c", "-m", "nb", "-o", out).stderr
     assert said.startswith("warning: dates in 'when' are learned as seconds (a trend) and as .hour")
     assert said.count("dates in 'when'") == 1
     assert "--nominal when" in said
     assert "1 numeric + 1 date columns" in said
     assert {"when", "when.weekday", "when.month", "a"} == {*load(out).schema_.place}
-    assert "dates in" not in bayou("learn", path, "-t", "c", "-o", out, "-q").stderr
+    assert "dates in" not in bayou("learn", path, "-t", "c", "-m", "nb", "-o", out, "-q").stderr
     both = bayou("evaluate", path, "-t", "c", "-m", "nb,wnb", "--json").stderr
     assert both.count("dates in 'when'") == 1
     shards = bayou("learn", path, path, "-t", "c", "-o", out, "-j", 2).stderr
@@ -153,7 +153,10 @@ def test_dates_are_learned_as_parts_and_told_once(tmp_path: Path) -> None:
     (tmp_path / "row.json").write_text('{"when": "2026-01-04", "a": 3, "c": "p"}')
     assert bayou("explain", out, tmp_path / "row.json").stdout == explained.replace("a = 3.0", "a = 3  ")
     for word in ("nominal", "ignore"):
-        assert "dates in" not in bayou("learn", path, "-t", "c", f"--{word}", "when", "-o", out).stderr
+        assert (
+            "dates in"
+            not in bayou("learn", path, "-t", "c", "-m", "nb", f"--{word}", "when", "-o", out).stderr
+        )
         assert "when.month" not in load(out).schema_.place
 
 
@@ -162,7 +165,7 @@ def test_a_file_without_any_date_is_read_as_the_model_learned_it(tmp_path: Path)
     path.write_text(
         "when,c\n" + "".join(f"2026-01-{1 + i % 28:02}T1{i % 2}:00,{'pq'[i % 2]}\n" for i in range(60))
     )
-    bayou("learn", path, "-t", "c", "-o", out, "-q")
+    bayou("learn", path, "-t", "c", "-m", "nb", "-o", out, "-q")
     later.write_text('when\n""\n' + "?\n" * 1000 + "2026-02-01T10:00\n")
     lines = bayou("predict", out, later, "-q").stdout.splitlines()
     assert lines[-1].startswith('"2026-02-01T10:00","p",')
@@ -177,12 +180,16 @@ def test_a_file_without_any_date_is_read_as_the_model_learned_it(tmp_path: Path)
 def test_dates_in_other_forms_are_told(tmp_path: Path) -> None:
     path, out = tmp_path / "x.csv", tmp_path / "m.bayou"
     path.write_text("when,a,c\n" + "".join(f"{1 + i % 28}/1/2026,{i},{'pq'[i % 2]}\n" for i in range(60)))
-    said = bayou("learn", path, "-t", "c", "-o", out).stderr
+    said = bayou("learn", path, "-t", "c", "-m", "nb", "-o", out).stderr
     assert said.startswith("warning: column 'when' looks like dates, and is read as names")
     assert said.count("looks like dates") == 1
     assert "--ignore when" in said
-    assert "like dates" not in bayou("learn", path, "-t", "c", "--nominal", "when", "-o", out).stderr
-    assert "like dates" not in bayou("learn", path, "-t", "c", "--ignore", "when", "-o", out).stderr
+    assert (
+        "like dates" not in bayou("learn", path, "-t", "c", "-m", "nb", "--nominal", "when", "-o", out).stderr
+    )
+    assert (
+        "like dates" not in bayou("learn", path, "-t", "c", "-m", "nb", "--ignore", "when", "-o", out).stderr
+    )
     shards = bayou("learn", path, path, "-t", "c", "-o", out, "-j", 2).stderr
     assert shards.count("looks like dates") == 1
     assert "Warning:" not in shards  # a line of Python's
@@ -192,7 +199,7 @@ def test_dates_in_other_forms_are_told(tmp_path: Path) -> None:
 def test_formulas_can_be_made_harmless(folder: Path, tmp_path: Path) -> None:
     rows, model = tmp_path / "rows.csv", tmp_path / "m.bayou"
     rows.write_text('=A1,n,c\n"=HYPERLINK(""http://x"")",-1,@p\n+1+1,2,-q\n"-x",3,@p\nplain,-4,-q\n')
-    bayou("learn", rows, "-t", "c", "-o", model, "-q")
+    bayou("learn", rows, "-t", "c", "-m", "nb", "-o", model, "-q")
     plain = bayou("predict", model, rows, "-q").stdout
     assert '"=HYPERLINK' in plain
     safe = list(csv.reader(bayou("predict", model, rows, "-q", "--escape-formulas").stdout.splitlines()))
@@ -210,7 +217,7 @@ def test_explain_prints_hostile_names_on_one_line_each(tmp_path: Path) -> None:
     name, value, label = "\x1b[2Jevil\nP = 1.0", "\x9b31mred\u202e", "\x1b]0;title\x07p"
     records = [{name: value, "x": i, "c": label if i % 2 else "q"} for i in range(20)]
     rows.write_text("".join(json.dumps(record) + "\n" for record in records))
-    bayou("learn", rows, "-t", "c", "-o", model, "-q")
+    bayou("learn", rows, "-t", "c", "-m", "nb", "-o", model, "-q")
     for args in ((), ("--json",)):
         told = bayou("explain", model, rows, "-q", *args).stdout
         assert not {*told} & {*"\x1b\x9b\x07\u202e"}

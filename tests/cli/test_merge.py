@@ -13,7 +13,7 @@ from bayou.streams import open_stream
 
 def _learned(home: Path, name: str, text: str, *options: str) -> Path:
     (home / f"{name}.csv").write_text(text)
-    bayou("learn", home / f"{name}.csv", "-t", "c", "-o", home / f"{name}.bayou", "-q", *options)
+    bayou("learn", home / f"{name}.csv", "-t", "c", "-m", "nb", "-o", home / f"{name}.bayou", "-q", *options)
     return home / f"{name}.bayou"
 
 

@@ -51,7 +51,7 @@ def test_a_command_imports_neither_pandas_nor_scipy(tmp_path: Path) -> None:
         (tmp_path / "x.csv", "a,c\n" + "x,p\ny,q\n" * 30),
     ):
         path.write_text(text)
-        command = [sys.executable, "-c", code, "evaluate", str(path), "-t", "c", "-q", "--json"]
+        command = [sys.executable, "-c", code, "evaluate", str(path), "-t", "c", "-m", "nb", "-q", "--json"]
         found = subprocess.run(command, capture_output=True, check=True, timeout=120)
         assert found.stdout.splitlines()[-1] == b"[]"
 
@@ -59,12 +59,12 @@ def test_a_command_imports_neither_pandas_nor_scipy(tmp_path: Path) -> None:
 def test_results_and_remarks_go_apart(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("a,c\n" + "x,p\ny,q\n" * 30)
-    found = run("evaluate", str(path), "-t", "c")
+    found = run("evaluate", str(path), "-t", "c", "-m", "nb")
     assert found.returncode == 0
     assert b"nb" in found.stdout
     assert b"\x1b" not in found.stdout + found.stderr
     assert b"accuracy" not in found.stderr
-    assert run("evaluate", str(path), "-t", "c", "-q").stderr == b""
+    assert run("evaluate", str(path), "-t", "c", "-m", "nb", "-q").stderr == b""
 
 
 def test_errors_are_one_sentence_and_never_a_traceback(tmp_path: Path) -> None:
@@ -83,10 +83,10 @@ def test_errors_are_one_sentence_and_never_a_traceback(tmp_path: Path) -> None:
 def test_escapes_in_names_do_not_reach_the_terminal(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("a,c\n" + "x,\x1b[31mp\ny,q\n" * 10)
-    found = run("evaluate", str(path), "-t", "c", "--confusion")
+    found = run("evaluate", str(path), "-t", "c", "-m", "nb", "--confusion")
     assert found.returncode == 0
     assert b"\x1b" not in found.stdout
-    told = run("evaluate", str(path), "-t", "\x1b[2Jnope")
+    told = run("evaluate", str(path), "-t", "\x1b[2Jnope", "-m", "nb")
     assert b"\x1b" not in told.stderr
     assert b"nope" in told.stderr
 
@@ -105,7 +105,7 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 def test_pipes_from_one_command_to_the_next() -> None:
     rows = run("generate", "mixed", "-n", "300", "-q").stdout
-    found = run("evaluate", "-", "-t", "class", "-q", stdin=rows)
+    found = run("evaluate", "-", "-t", "class", "-m", "nb", "-q", stdin=rows)
     assert found.returncode == 0
     assert b"300 rows" in found.stdout
 
@@ -158,7 +158,20 @@ def test_compiling_is_announced(tmp_path: Path) -> None:
 def test_sigterm_saves_a_checkpoint_and_resume_goes_on(tmp_path: Path) -> None:
     path, place, out = tmp_path / "x.csv", tmp_path / "ck", tmp_path / "m.bayou"
     path.write_text("a,b,c\n" + "".join(f"{i % 97},{i % 13},{'pq'[i % 7 > 2]}\n" for i in range(1000)) * 200)
-    command = ["learn", str(path), "-t", "c", "-o", str(out), "--checkpoint", str(place), "--every", "1h"]
+    command = [
+        "learn",
+        str(path),
+        "-t",
+        "c",
+        "-m",
+        "nb",
+        "-o",
+        str(out),
+        "--checkpoint",
+        str(place),
+        "--every",
+        "1h",
+    ]
     with subprocess.Popen([*COMMAND, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         while not list(place.glob("checkpoint-*.bayou")):  # it has begun
             assert process.poll() is None, process.communicate()
@@ -197,7 +210,19 @@ def test_a_signal_while_modules_are_loaded(tmp_path: Path, module: str, number: 
     path.write_text("a,c\n" + "x,p\ny,q\n" * 3)
     code = SIGNALLED.format(module=module, signal=number)
     found = subprocess.run(
-        [sys.executable, "-c", code, "learn", str(path), "-t", "c", "-o", str(tmp_path / "m.bayou")],
+        [
+            sys.executable,
+            "-c",
+            code,
+            "learn",
+            str(path),
+            "-t",
+            "c",
+            "-m",
+            "nb",
+            "-o",
+            str(tmp_path / "m.bayou"),
+        ],
         capture_output=True,
         timeout=120,
         check=False,

@@ -18,7 +18,7 @@ from bayou.evaluate.drifts import Drifts
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report")
     bayou("generate", "mixed", "--rows", "2e3", "--out", path / "mixed.csv", "--seed", 1)
-    bayou("learn", path / "mixed.csv", "--target", "class", "--out", path / "m.bayou")
+    bayou("learn", path / "mixed.csv", "--target", "class", "-m", "nb", "--out", path / "m.bayou")
     return path
 
 
@@ -63,7 +63,17 @@ def test_what_is_no_description_is_told(text: str, why: str, tmp_path: Path) -> 
 
 
 def test_an_evaluation_with_its_figures_and_command(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    args = ["evaluate", folder / "mixed.csv", "-t", "class", "--report", folder / "e.html", "--json"]
+    args = [
+        "evaluate",
+        folder / "mixed.csv",
+        "-t",
+        "class",
+        "-m",
+        "nb",
+        "--report",
+        folder / "e.html",
+        "--json",
+    ]
     monkeypatch.setattr(sys, "argv", ["bayou", *map(str, args), "-m", "nb(smoothing=0.5)"])
     told = json.loads(bayou(*args, "-m", "nb(smoothing=0.5)").stdout)
     page = (folder / "e.html").read_text(encoding="utf-8")
@@ -78,7 +88,15 @@ def test_an_evaluation_with_its_figures_and_command(folder: Path, monkeypatch: p
 
 def test_a_page_that_cannot_be_written_is_told_before_the_work(folder: Path) -> None:
     said = bayou(
-        "evaluate", folder / "mixed.csv", "-t", "class", "--report", folder / "no" / "e.html", code=1
+        "evaluate",
+        folder / "mixed.csv",
+        "-t",
+        "class",
+        "-m",
+        "nb",
+        "--report",
+        folder / "no" / "e.html",
+        code=1,
     )
     assert "there is no folder" in said.stderr
     assert said.stdout == ""

@@ -432,7 +432,7 @@ class EstimatorCore(Parameterised):
         return joint
 
     def decide(self, proba: Floats) -> NDArray[np.intp]:
-        """Positions in `labels()` of the decided classes; the parameter `decision`, where there is one, rules."""
+        """Positions in `labels()` of the decided classes, -1 for no answer; `decision`, where there is one, rules."""
         if not proba.shape[1]:
             raise NotFittedError(
                 f"this {type(self).__name__} has met no class yet; learn labelled rows first"

@@ -48,7 +48,8 @@ class NaiveBayes(Estimator):
     prior
         `"empirical"` (N_c / N), `"laplace"`, or a mapping from every class to its probability.
     decision
-        How probabilities become a class: `Threshold(label, probability)` or `Costs(...)`; the most probable by default.
+        How probabilities become a class: `Threshold(label, probability)`, `Costs(...)` or `Abstain(...)`; the most
+        probable by default.
     schema
         What is known beforehand: kinds, values, classes, caps.
 

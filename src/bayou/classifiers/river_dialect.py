@@ -36,14 +36,14 @@ class RiverDialect(EstimatorCore):
         return dict(zip(labels, proba)) if any(proba) else {}  # noqa: B905 - one per class
 
     def predict_one(self, x: Mapping[str, Any]) -> Label | None:
-        """The most probable class of one record; None before anything is learned."""
+        """The most probable class of one record; None before anything is learned, or if the rule abstains."""
         return self._decided(self.predict_proba_one(x))
 
     def _decided(self, proba: dict[Label, float]) -> Label | None:
         if not proba:
             return None
-        labels = list(proba)
-        return labels[int(self.decide(np.array([list(proba.values())]))[0])]
+        place = int(self.decide(np.array([list(proba.values())]))[0])
+        return list(proba)[place] if place >= 0 else None
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """Learn a batch of records or a frame; columns are matched by name."""
@@ -66,7 +66,7 @@ class RiverDialect(EstimatorCore):
         return [dict(zip(labels, row, strict=True)) if any(row) else {} for row in joint.tolist()]
 
     def predict_many(self, X: Any) -> list[Label | None]:
-        """The most probable class of each row."""
+        """The most probable class of each row; None where the rule abstains."""
         decided = [self._decided(p) for p in self.predict_proba_many(X)]
         if self.started:
             self.tell_unknown_classes()

@@ -63,11 +63,20 @@ class SklearnDialect(EstimatorCore):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row (or as `decision` says); ties go to the first in canonical order."""
+        """The most probable class of each row (or as `decision` says); ties go to the first in canonical order.
+
+        Where a rule abstains, the array holds objects and the row None.
+        """
         self._require_fitted()
-        decided = self.reading(lambda: self.classes_[self.decide(self._proba(self._encoded(X)))])
+        decided = self.reading(lambda: self._named(self.decide(self._proba(self._encoded(X)))))
         self.tell_unknown_classes()
         return decided
+
+    def _named(self, places: NDArray[np.intp]) -> NDArray[Any]:
+        """The classes at these places; None for -1."""
+        if places.min(initial=0) >= 0:
+            return self.classes_[places]
+        return np.append(self.classes_.astype(object), [None])[places]
 
     def predict_proba(self, X: Any) -> Floats:
         """[n, K] probabilities, columns in the order of `classes_`."""

@@ -29,7 +29,8 @@ class MultinomialNB(Estimator):
     prior
         `"empirical"`, `"laplace"`, or a mapping from every class to its probability.
     decision
-        How probabilities become a class: `Threshold(label, probability)` or `Costs(...)`; the most probable by default.
+        How probabilities become a class: `Threshold(label, probability)`, `Costs(...)` or `Abstain(...)`; the most
+        probable by default.
     schema
         What is known beforehand.
 
@@ -84,7 +85,8 @@ class ComplementNB(Estimator):
     alpha
         Pseudo-count per word.
     decision
-        How probabilities become a class: `Threshold(label, probability)` or `Costs(...)`; the most probable by default.
+        How probabilities become a class: `Threshold(label, probability)`, `Costs(...)` or `Abstain(...)`; the most
+        probable by default.
     schema
         What is known beforehand.
 
@@ -133,7 +135,8 @@ class BernoulliNB(Estimator):
     prior
         `"empirical"`, `"laplace"`, or a mapping from every class to its probability.
     decision
-        How probabilities become a class: `Threshold(label, probability)` or `Costs(...)`; the most probable by default.
+        How probabilities become a class: `Threshold(label, probability)`, `Costs(...)` or `Abstain(...)`; the most
+        probable by default.
     schema
         What is known beforehand.
 

@@ -15,7 +15,7 @@ from bayou.cli.meter import Meter, time_text
 @guarded
 def compare(
     file: options.File,
-    model: options.ModelList = ["nb"],
+    model: options.ModelList = [],
     target: options.Target = None,
     folds: Annotated[int, typer.Option(min=2, metavar="N", help="Parts; each is tested once.")] = 10,
     repeats: Annotated[int, typer.Option(min=1, metavar="N", help="How often to deal the rows anew.")] = 1,
@@ -33,7 +33,7 @@ def compare(
     """Cross-validate models on the same stratified folds; the others are tested against the first."""
     from bayou.cli import specs
 
-    chosen = specs.models(model)
+    chosen = specs.models(model or [specs.UNNAMED])
     announce_compiling(quiet)
     meter = Meter("compare", quiet)
     from bayou.evaluate import compare as compare_models

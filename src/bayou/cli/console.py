@@ -160,6 +160,10 @@ def as_options(message: str) -> str:
     "--ignore 'day,the hour'"
     """
     message = message.replace("make shards with model.fresh()", "learn them with the same --model")
+    message = message.replace(
+        "in one pass", "in one pass, or each part with a model that merges, as --model nb"
+    )
+    message = message.replace("unlearn from its members' own kind of classifier instead", "--model nb can")
     message = re.sub(
         r"raise it with schema=Declared\((max_\w+)=\.\.\.\)",
         lambda m: f'raise it in the model, as in --model "nb(schema=Declared({m[1]}=100000))"',

@@ -13,6 +13,7 @@ from bayou.cli import options
 from bayou.cli.compiling import announce_compiling
 from bayou.cli.console import INTERRUPTED, guarded, is_terminal, note, out, out_json, out_table, prose
 from bayou.cli.files import check_writable, shown_path
+from bayou.cli.followed import tell_choice
 from bayou.cli.jobs import (
     Done,
     Job,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 @guarded
 def evaluate(
     file: options.File,
-    model: options.ModelList = ["nb"],
+    model: options.ModelList = [],
     target: options.Target = None,
     rows: options.RowCount = None,
     window: Annotated[int, typer.Option(min=1, metavar="N", help="Rows of the windowed metrics.")] = 1000,
@@ -69,14 +70,19 @@ def evaluate(
     from bayou.cli import specs
     from bayou.evaluate.prequential import Prequential
 
-    chosen = specs.models(model)
+    chosen = specs.models(model or [specs.UNNAMED])
     when = how_often(every)
     for path in (curve, report):
         if path not in (None, "-"):
             check_writable(path)
     announce_compiling(quiet)
     stream = options.stream(file, target, nominal, numeric, text, date, ignore, policy, dead_letters, format)
-    results = {"curve": _absolute(curve), "report": _absolute(report), "confusion": confusion}
+    results = {
+        "curve": _absolute(curve),
+        "report": _absolute(report),
+        "confusion": confusion,
+        "named": bool(model),
+    }
     job = Job.asked("evaluate", stream, rows, {"model": list(chosen), "window": window}, results)
     with checkpoints(checkpoint) as (place, found):
         if found is not None and checkpoint is not None:
@@ -110,6 +116,8 @@ def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) ->
         out_json({**summary, **_without_curves(found.to_dict())})
     else:
         show(found, done.about, bool(job.results.get("confusion")), quiet)
+        if not quiet and found.rows:
+            tell_choice(work.models, bool(job.results.get("named", True)), prose)
     tell_rejects(done.rejects)
     warn_of_numbers(labels, done.target)
     curve, page = job.results.get("curve"), job.results.get("report")

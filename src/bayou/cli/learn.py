@@ -22,6 +22,7 @@ from bayou.cli.jobs import (
     tell_rejects,
     warn_of_numbers,
 )
+from bayou.cli.followed import tell_choice
 from bayou.cli.meter import time_text
 from bayou.streams.brokers.address import is_endless
 
@@ -30,7 +31,7 @@ from bayou.streams.brokers.address import is_endless
 def learn(
     files: options.Files,
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Where the model goes (.bayou).")],
-    model: options.OneModel = "nb",
+    model: options.OneModel = None,
     target: options.Target = None,
     rows: options.RowCount = None,
     nominal: options.Nominal = [],
@@ -58,16 +59,20 @@ def learn(
     from bayou.streams.opening import MAIL
     from bayou.training import Learning
 
+    several = len(files) > 1 or (any(map(is_several, files)) and format not in MAIL)
+    apart = several or jobs != 1 or engine != "local"
+    named = model is not None
+    model = model or (specs.MERGED if apart else specs.UNNAMED)
     learner = _only_one(specs.models([model]))
     when = how_often(every)
     check_writable(out)
     announce_compiling(quiet)
-    several = len(files) > 1 or (any(map(is_several, files)) and format not in MAIL)
     stream = options.stream(
         files[0], target, nominal, numeric, text, date, ignore, policy, dead_letters, format
     )
-    job = Job.asked("learn", stream, rows, {"model": model}, {"out": os.path.abspath(out)})
-    if several or jobs != 1 or engine != "local":
+    results = {"out": os.path.abspath(out), "named": named}
+    job = Job.asked("learn", stream, rows, {"model": model}, results)
+    if apart:
         done = learned_apart(job, files, learner, jobs, engine, master, checkpoint, quiet)
         return finish(done, job, None, json, quiet)
     with checkpoints(checkpoint) as (place, found):
@@ -102,6 +107,7 @@ def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) ->
                 f"{done.about}, {time_text(done.seconds)}; {learner!r} saved as {shown} "
                 f"({learner.memory_bytes:,} bytes of state)"
             )
+            tell_choice({str(job.settings["model"]): learner}, bool(job.results.get("named", True)), note)
     tell_rejects(done.rejects)
     if done.stopped:
         if followed:  # being stopped is how it ends

@@ -47,11 +47,20 @@ Target = Annotated[
 ModelList = Annotated[
     list[str],
     typer.Option(
-        "--model", "-m", metavar="MODELS", help='Models, comma-separated: nb or "nb(smoothing=0.5)".'
+        "--model",
+        "-m",
+        metavar="MODELS",
+        help='Models, comma-separated: nb or "nb(smoothing=0.5)"; auto unless given.',
     ),
 ]
 OneModel = Annotated[
-    str, typer.Option("--model", "-m", metavar="MODEL", help='The model: nb or "nb(smoothing=0.5)".')
+    str | None,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="MODEL",
+        help='The model: nb or "nb(smoothing=0.5)". Unless given: auto; nb where files are learned apart and merged.',
+    ),
 ]
 Nominal = Annotated[
     list[str], typer.Option(metavar="COLUMNS", help="Columns to read as nominal, comma-separated.")

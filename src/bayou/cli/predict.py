@@ -99,7 +99,7 @@ def predict(
 def _scored(model: Any, rows: Any, target: str | None) -> tuple[dict[str, Any], int, int]:
     proba = model.proba(model.encode(rows))
     labels = model.labels()
-    columns: dict[str, Any] = {"prediction": [labels[i] for i in model.decide(proba)]}
+    columns: dict[str, Any] = {"prediction": [labels[i] if i >= 0 else None for i in model.decide(proba)]}
     columns |= {f"p({label})": proba[:, i] for i, label in enumerate(labels)}
     if not target or rows.labels is None:
         return columns, 0, 0

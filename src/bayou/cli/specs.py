@@ -42,6 +42,8 @@ _NICKNAMES = {  # for pairings people ask for often
     "nb-fayyad-irani": "nb(numeric='gk', bins='fayyad-irani')",
     "wnb-modl": "wnb(numeric='gk', bins='modl')",
 }
+UNNAMED = "auto"  # what learns if no model is named
+MERGED = "nb"  # and where what is learned apart has to be merged
 _SPEC = re.compile(r"\s*([A-Za-z][\w-]*)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 

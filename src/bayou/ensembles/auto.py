@@ -16,11 +16,12 @@ from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.hoeffding_tree import HoeffdingTree
 from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.classifiers.weighted import WeightedNB
+from bayou.decisions import Decision
 from bayou.engines import Engine, Members
 from bayou.ensembles.bagging import Bagging
 from bayou.ensembles.ensemble import Ensemble
 from bayou.errors import SchemaError
-from bayou.kernels.followed import LATELY, LOSS, RIGHT, follow_rows
+from bayou.kernels.followed import LATELY, LOSS, RIGHT, SEEN, follow_rows
 from bayou.kernels.posterior import posterior
 from bayou.schema import Declared, Schema
 from bayou.summaries.class_counts import ClassCounts
@@ -35,14 +36,14 @@ RATE, FORGET = (
 )  # of the pool: the size of its steps, and what is left of its record after each row
 BACK = 1e-3  # of all shares, what returns to the start after each row: a member that recovers is heard again
 FIRST_WEIGHED, THEN = (
-    1000,
+    4000,
     4,
 )  # rows after which members are weighed against their cost, and again at each fourfold
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A classifier that takes part, and roughly its time per row in multiples of naive Bayes': an estimate."""
+    """A classifier that takes part, and its time per row in multiples of naive Bayes': see benchmarks/bench_auto.py."""
 
     make: Callable[[], Estimator]
     cost: float
@@ -52,16 +53,15 @@ BASELINES = (Candidate(MajorityClass, 0.0), Candidate(NoChange, 0.0))
 SIMPLE = (
     Candidate(NaiveBayes, 1.0),
     Candidate(lambda: NaiveBayes("gaussian"), 0.3),
-    Candidate(WeightedNB, 2.0),
-    Candidate(HoeffdingTree, 3.0),
+    Candidate(WeightedNB, 1.3),
+    Candidate(HoeffdingTree, 0.7),
 )
+FORESTS = (Candidate(CountForest, 9.0), Candidate(Bagging, 10.0))
 BUDGETS: Mapping[str, tuple[float, tuple[Candidate, ...]]] = {
-    "fast": (4.0, (*SIMPLE, *BASELINES)),
-    "balanced": (20.0, (*SIMPLE, Candidate(CountForest, 12.0), *BASELINES)),
-    "accurate": (
-        100.0, (*SIMPLE, Candidate(CountForest, 12.0), Candidate(Bagging, 40.0), *BASELINES),
-    ),
-}  # fmt: skip
+    "fast": (5.0, (*SIMPLE, *BASELINES)),
+    "balanced": (20.0, (*SIMPLE, *FORESTS, *BASELINES)),
+    "accurate": (40.0, (*SIMPLE, *FORESTS, *BASELINES)),
+}
 
 
 class Auto(Ensemble):
@@ -70,15 +70,18 @@ class Auto(Ensemble):
     P(c | x) = \sum_a q_a P_a(c | x) over the candidates, their plain mean and their log-linear pool (`Pool`). After
     each row q_a is multiplied by what P_a gave the label, and a thousandth of all shares goes back to where they
     began, so that the log-loss stays near that of the best candidate of every stretch of the stream.
-    Where the candidates together take more time than the budget allows, those with the greatest log-loss are dropped
-    after 1,000, 4,000, 16,000 … rows.
+    After 4,000, 16,000, 64,000 … rows candidates are kept in the order of their errors since the time before, the best
+    first, as far as the budget goes; the others are dropped.
 
     Parameters
     ----------
     budget
-        Time per row in multiples of naive Bayes': `"fast"` (4: naive Bayes in three forms, a tree), `"balanced"` (20:
-        also a forest of counts), or `"accurate"` (100: also bagged trees). The multiples are fixed numbers, so that
-        what is learned never depends on a clock.
+        Time per row in multiples of naive Bayes': `"fast"` (5: naive Bayes in three forms, a tree), `"balanced"` (20:
+        also a forest of counts and bagged trees for 4,000 rows, then the better of the two), or `"accurate"` (40: both
+        to the end). The multiples are fixed numbers, so that what is learned never depends on a clock.
+    decision
+        How probabilities become a class: `Threshold(label, probability)`, `Costs(...)` or `Abstain(...)`; the most
+        probable by default.
     schema
         What is known beforehand: kinds, values, classes, caps.
 
@@ -87,8 +90,8 @@ class Auto(Ensemble):
     shares_ : dict
         By candidate, its share of the answer at present, the greatest first.
     record_ : dict
-        By candidate, accuracy and mean log-loss (nats) over the rows learned, each predicted before it was learned, and
-        whether it is still followed.
+        By candidate, accuracy and mean log-loss (nats) over the rows it learned of classes met before, each row
+        predicted before it was learned; its share, and whether it is still followed.
 
     Merge: none, since a tree is among the candidates. Memory: that of the candidates. Time: that of all candidates that
     are followed, which also predict every row they learn.
@@ -118,8 +121,11 @@ class Auto(Ensemble):
 
     _offers = ("shares_", "record_")
 
-    def __init__(self, budget: str = "balanced", schema: Declared | None = None) -> None:
+    def __init__(
+        self, budget: str = "balanced", decision: Decision | None = None, schema: Declared | None = None
+    ) -> None:
         self.budget = budget
+        self.decision = decision
         self.schema = schema
 
     def declared(self) -> Declared:
@@ -149,12 +155,12 @@ class Auto(Ensemble):
     def record_(self) -> dict[str, dict[str, float]]:
         """Accuracy, log-loss, share and whether it is followed, by candidate, of their mean and of their pool."""
         followed = cast(FollowedMembers, self.engine).followed
-        rows = max(float(followed.rows[0]), 1.0)
+        rows = np.maximum(followed.record[SEEN], 1.0)
         active = [*followed.active.tolist(), 1, 1]
         return {
             name: {
-                "accuracy": float(followed.record[RIGHT, a]) / rows,
-                "log_loss": float(followed.record[LOSS, a]) / rows,
+                "accuracy": float(followed.record[RIGHT, a] / rows[a]),
+                "log_loss": float(followed.record[LOSS, a] / rows[a]),
                 "share": float(followed.shares[a]),
                 "followed": bool(active[a]),
             }
@@ -233,7 +239,6 @@ class FollowedMembers(Members):
             posterior(said, order, 0.0)
             opinions[:, m] = said
         followed, pool = self.followed, self.pool
-        followed.rows += float(block.w[(y >= 0) & (block.w > 0)].sum())
         out = np.empty((block.n, self.n_classes))
         follow_rows(
             followed.shares, followed.record, followed.starts(), followed.active, pool.shared, pool.cells, pool.scalars,
@@ -257,13 +262,15 @@ class FollowedMembers(Members):
         return points
 
     def _weigh(self) -> None:
-        """Drop the members of the greatest log-loss since they were weighed last, until the budget holds."""
-        followed = self.followed
-        worst_first = np.argsort(-followed.record[LATELY, :-2], kind="stable")
-        left = [int(m) for m in worst_first if followed.active[m] and self.costs[m] > 0]
-        dropped = []
-        while len(left) > 1 and self.costs[left].sum() > self.budget:
-            dropped.append(left.pop(0))
+        """Keep members in the order of their errors since they were weighed last, as far as the budget goes."""
+        followed, left, dropped = self.followed, self.budget, []
+        for m in np.argsort(followed.record[LATELY, :-2], kind="stable").tolist():
+            if not followed.active[m] or not self.costs[m]:
+                continue
+            if self.costs[m] <= left or left == self.budget:  # the best one stays, whatever it costs
+                left -= self.costs[m]
+            else:
+                dropped.append(m)
         if dropped:
             followed.drop(dropped)
             self._empty(dropped)

@@ -11,6 +11,7 @@ from bayou.align import Alignment, from_empty
 from bayou.block import Block, Floats
 from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.naive_bayes import NaiveBayes
+from bayou.decisions import Decision
 from bayou.engines import Engine, Members
 from bayou.ensembles.ensemble import Ensemble, classifier_or
 from bayou.errors import SchemaError
@@ -38,7 +39,8 @@ class Calibrated(Ensemble):
     Parameters
     ----------
     estimator
-        What to calibrate; a `NaiveBayes()` unless given.
+        What to calibrate; a `NaiveBayes()` unless given. Its `decision`, if it has one, decides by the calibrated
+        probabilities.
     method
         `"beta"`, `"isotonic"`, `"vector"` or `"temperature"`; the last never changes which class is the most probable.
         Isotonic over beta, `Calibrated(Calibrated(model), "isotonic")`, had the least calibration error of those tried.
@@ -73,6 +75,11 @@ class Calibrated(Ensemble):
         self.estimator = estimator
         self.method = method
         self.forget = forget
+
+    @property
+    def decision(self) -> Decision | None:
+        """How probabilities become a class: as the classifier has it."""
+        return getattr(classifier_or(self.estimator, NaiveBayes), "decision", None)
 
     def templates(self) -> Sequence[Estimator]:
         if self.method not in METHODS or not 0 < self.forget <= 1:

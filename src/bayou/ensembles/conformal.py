@@ -12,6 +12,7 @@ from bayou.align import Alignment, from_empty
 from bayou.block import Block, Flags, Floats
 from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.naive_bayes import NaiveBayes
+from bayou.decisions import Decision
 from bayou.engines import Engine, Members
 from bayou.ensembles.ensemble import Ensemble, classifier_or
 from bayou.errors import SchemaError
@@ -85,6 +86,11 @@ class ConformalSet(Ensemble):
         self.by_class = by_class
         self.rate = rate
 
+    @property
+    def decision(self) -> Decision | None:
+        """How probabilities become a class: as the classifier has it."""
+        return getattr(classifier_or(self.estimator, NaiveBayes), "decision", None)
+
     def templates(self) -> Sequence[Estimator]:
         if not (0 < self.coverage < 1 and 0 < self.rate <= 1):
             raise SchemaError(f"{self!r}: coverage lies in (0, 1), rate in (0, 1]")
@@ -109,6 +115,10 @@ class ConformalSet(Ensemble):
             sets = cast(ConformalMember, self.engine).sets_then_train(block)
             self._position += block.n
         return self._named(sets)
+
+    def latest_sets(self) -> tuple[Flags, NDArray[np.int32]]:
+        """Sets of the rows learned last, [n, K], as they stood before, and the codes of their labels (-1: none)."""
+        return cast(ConformalMember, self.engine).latest
 
     def _named(self, sets: Flags) -> list[set[Label]]:
         names = np.array([*self.schema_.classes.values, None], dtype=object)[:-1]
@@ -135,6 +145,7 @@ class ConformalMember(Members):
         super().__init__(builders)
         self.refresh_at_row_counts()
         self.classes, self.conformal, self.rate = ClassCounts(), conformal, rate
+        self.latest: tuple[Flags, NDArray[np.int32]] = (np.zeros((0, 0), np.bool_), np.empty(0, np.int32))
 
     @property
     def depends_on_order(self) -> bool:
@@ -171,7 +182,9 @@ class ConformalMember(Members):
     def _learned(self, block: Block) -> tuple[Floats, Flags]:
         joint = self.members[0].test_then_train(block)
         self.learned += block.learned()
-        return joint, self._sets(joint, block.y, block.w)
+        sets = self._sets(joint, block.y, block.w)
+        self.latest = sets, np.where(block.w > 0, block.y, -1).astype(np.int32)
+        return joint, sets
 
     def _sets(self, joint: Floats, y: NDArray[np.int32], w: Floats) -> Flags:
         proba = joint.copy()

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from bayou.evaluate.curve import Curve
-from bayou.evaluate.result import HEADERS, Result
+from bayou.evaluate.result import HEADERS, WHERE_THEY_APPLY, Result
 from bayou.evaluate.svg import curve_svg
 from bayou.plain_text import shortened, table_text
 
@@ -107,8 +107,10 @@ class Evaluation:
     def columns(self) -> list[int]:
         """Columns of the table that say something here."""
         timed = any(result.seconds > 0 for result in self.results.values())
-        drop = set() if self.window is not None else {7}
-        return [i for i in range(len(HEADERS)) if i not in drop and (timed or i != 8)]
+        lines = [result.cells() for result in self.results.values()]
+        some = [i for i in WHERE_THEY_APPLY if any(line[i] for line in lines)]
+        last = [7] * (self.window is not None) + [8] * timed
+        return [*range(7), *some, *last]
 
     def table(self, width: int | None = None) -> str:
         """The comparison as text: percent, but for the log-loss; baselines last.

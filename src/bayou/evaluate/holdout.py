@@ -93,6 +93,7 @@ def holdout(models: Models, train: Source | tuple[Any, Any], test: Source | tupl
             name in added,
             seconds[name],
             model.memory_bytes,
+            decision=getattr(model, "decision", None),
         )
         for name, model in competitors.items()
     }

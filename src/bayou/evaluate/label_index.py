@@ -57,7 +57,7 @@ class LabelIndex:
         labels = model.labels()
         decided = None
         if getattr(model, "decision", None) is not None and labels:
-            decided = self._where(labels).astype(np.int32)[model.decide(proba)]
+            decided = self.translated(model.decide(proba).astype(np.int32), labels)
         return scored_rows(codes, self.spread(proba, labels), decided=decided)
 
     def _where(self, labels: Sequence[Label]) -> NDArray[np.int64]:

@@ -21,6 +21,7 @@ from bayou.evaluate.evaluation import Evaluation
 from bayou.evaluate.label_index import LabelIndex
 from bayou.evaluate.record import Record
 from bayou.evaluate.result import Result
+from bayou.evaluate.sets import SetRecords
 from bayou.evaluate.shared_encoding import SharedEncoding, shared_encodings
 from bayou.protocols import Arrays
 from bayou.streams.source import Source
@@ -107,6 +108,7 @@ class Prequential:
         self._start = time.perf_counter()
         self._shared_encodings: list[SharedEncoding] = []
         self.drifts = Drifts(self.models)
+        self._sets = SetRecords(self.models, window)
         self.rows = 0
 
     def declare_columns(self, stream: Source | tuple[Any, Any]) -> Source | tuple[Any, Any]:
@@ -140,9 +142,11 @@ class Prequential:
         for name, record in self._records.items():
             for point, values in zip(points, record.update(blocks[name], points), strict=True):
                 self._curves[name].add(self.rows + point, values)
+        self._sets.update(self.rows, points)
         while self._spacing.widen(len(next(iter(self._curves.values())).rows)):
             for curve in self._curves.values():
                 curve.thin(self._spacing.every)
+            self._sets.thin(self._spacing.every)
         self.rows += batch.size
         self.drifts.look(self.rows)
 
@@ -177,6 +181,7 @@ class Prequential:
             "seconds": np.array([time.perf_counter() - self._start, *self._seconds.values()]),
             "points": np.array(curves[0].rows, np.int64),
             **self.drifts.arrays(),
+            **self._sets.arrays(),
         }
         for i, (curve, record) in enumerate(zip(curves, self._records.values(), strict=True)):
             out[f"{i}.curve"] = curve.array()
@@ -202,6 +207,7 @@ class Prequential:
         self._start = time.perf_counter() - float(seconds[0])
         self._seconds = dict(zip(self.models, seconds[1:].tolist(), strict=True))
         self.drifts.restore(arrays)
+        self._sets.restore(arrays)
         plan = self._book.admit(
             label for model in self.models.values() if model.started for label in model.labels()
         )
@@ -235,6 +241,8 @@ class Prequential:
                 self._seconds[name],
                 model.memory_bytes,
                 tuple(self.drifts.rows.get(name, ())),
+                self._sets.scores(name, self.rows),
+                getattr(model, "decision", None),
             )
             for name, model in self.models.items()
         }

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from bayou.decisions import Abstain, Decision, mean_cost
 from bayou.evaluate.curve import Curve
 from bayou.evaluate.record import Record
+from bayou.evaluate.sets import SetScores
 from bayou.plain_text import percent, short_number, shortened
 from bayou.readings.metrics import Calibration, Scores, calibration, matrix_text
 from bayou.readings.thresholds import ThresholdTable, threshold_table
@@ -18,7 +20,8 @@ from bayou.schema import Label, identity_key
 class Result:
     """Scores of one model: running (every row counts), over the last window, faded, and as curves.
 
-    `drift_rows` are the rows, from 0 on, at which a model that watches for drift noticed one.
+    `drift_rows` are the rows, from 0 on, at which a model that watches for drift noticed one; `sets` tells of the
+    prediction sets of a model that has them, `decision` is the rule by which its rows were decided.
 
     Examples
     --------
@@ -45,6 +48,8 @@ class Result:
     seconds: float = field(default=0.0)
     memory_bytes: int = 0
     drift_rows: tuple[int, ...] = ()
+    sets: SetScores | None = None
+    decision: Decision | None = None
 
     @property
     def accuracy(self) -> float:
@@ -80,6 +85,25 @@ class Result:
     def brier(self) -> float:
         """Mean squared error of the probabilities."""
         return self.scores.brier
+
+    @property
+    def answered(self) -> float:
+        """Share of the rows that were answered: with the rule `Abstain` not all are."""
+        record = self.record.confusion
+        rows = float(record.counts.sum() + record.unanswered.sum())
+        return float(record.counts.sum()) / rows if rows else 0.0
+
+    @property
+    def accuracy_answered(self) -> float:
+        """Share of the rows answered whose class was predicted."""
+        counts = self.record.confusion.counts
+        return float(counts.trace() / counts.sum()) if counts.any() else 0.0
+
+    @property
+    def cost(self) -> float | None:
+        """What a row cost on the average, by the costs of the rule that decided; None if that knows none."""
+        record = self.record.confusion
+        return mean_cost(self.decision, list(self.labels), record.counts, record.unanswered)
 
     @property
     def confusion(self) -> Any:
@@ -120,6 +144,11 @@ class Result:
             f"{s.log_loss:.4f}",
             percent(last.accuracy) if last is not None else "",
             short_number(self.rows_per_second) if self.seconds > 0 else "",
+            percent(self.answered) if isinstance(self.decision, Abstain) else "",
+            percent(self.accuracy_answered) if isinstance(self.decision, Abstain) else "",
+            f"{self.cost:.4f}" if self.cost is not None else "",
+            percent(self.sets.coverage) if self.sets is not None else "",
+            f"{self.sets.set_size:.3f}" if self.sets is not None else "",
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -136,6 +165,9 @@ class Result:
             "macro_recall": self.scores.macro_recall,
             "calibration_error": self.calibration.error,
             "unanswered": float(sum(self.record.confusion.unanswered)),
+            **({} if self.cost is None else {"cost": self.cost}),
+            **({"accuracy_answered": self.accuracy_answered} if isinstance(self.decision, Abstain) else {}),
+            **({} if self.sets is None else self.sets.to_dict()),
             "windowed": self.windowed.headlines() if self.windowed is not None else None,
             "faded": self.faded.headlines() if self.faded is not None else None,
             "labels": [str(c) if isinstance(c, bytes) else c for c in self.labels],
@@ -162,4 +194,10 @@ HEADERS: Sequence[str] = (
     "log-loss",
     "window",
     "rows/s",
+    "answered",
+    "right if so",
+    "cost",
+    "coverage",
+    "set size",
 )
+WHERE_THEY_APPLY = range(9, 14)  # columns that only some models have

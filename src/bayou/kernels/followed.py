@@ -17,7 +17,7 @@ from bayou.kernels.pool import MEANS, ROWS, fill_inputs, log_prior, score, step
 from bayou.kernels.votes import choice
 
 LEAST = 1e-9  # what an expert gave the label counts as no less
-RIGHT, LOSS, LATELY = range(3)  # rows of `record`
+SEEN, RIGHT, LOSS, LATELY = range(4)  # rows of `record`
 
 
 @inner_kernel
@@ -58,18 +58,24 @@ def move_shares(shares: Floats, starts: Floats, given: Floats, weight: float, ba
 
 
 @inner_kernel
-def keep_record(record: Floats, said: Floats, label: int, weight: float, order: Index, given: Floats) -> None:
-    """What every expert gave the label; hits and log-losses are added to its record.
+def keep_record(
+    record: Floats, starts: Floats, said: Floats, label: int, weight: float, order: Index, given: Floats
+) -> None:
+    """What every expert gave the label; rows, hits, log-losses and misses are added to the record of those that take part.
 
-    record : float64[3, E], in/out; said : float64[E, K], in; order : int64[K], in; given : float64[E], out
+    record : float64[4, E], in/out; starts : float64[E], in, 0 for who takes no part; said : float64[E, K], in
+    order : int64[K], in; given : float64[E], out
     """
     for a in range(len(given)):
         given[a] = said[a, label]
-        loss = -weight * math.log(max(given[a], LEAST))
-        record[LOSS, a] += loss
-        record[LATELY, a] += loss
+        if starts[a] <= 0.0:
+            continue
+        record[SEEN, a] += weight
+        record[LOSS, a] -= weight * math.log(max(given[a], LEAST))
         if choice(said[a], order) == label:
             record[RIGHT, a] += weight
+        else:
+            record[LATELY, a] += weight
 
 
 @kernel
@@ -83,7 +89,7 @@ def follow_rows(
     A member that is not active says nothing: its inputs to the pool are 0, its share is 0.
 
     shares : float64[M + 2], in/out, of the members, of their mean, of the pool; starts : float64[M + 2], in
-    record : float64[3, M + 2], in/out; active : int64[M], in, 0 or 1
+    record : float64[4, M + 2], in/out; active : int64[M], in, 0 or 1
     shared : float64[3, M], in/out; cells : float64[3, M + 1, K], in/out; scalars : float64[3], in/out
     opinions : float64[n, M, K], in; classes : float64[K], in/out, counted along
     y : int32[n], in; w : float64[n], in; order : int64[K], in; out : float64[n, K], out
@@ -113,7 +119,7 @@ def follow_rows(
         if label < 0 or w[i] <= 0.0:
             continue
         if prior[label] > -np.inf:
-            keep_record(record, said, label, w[i], order, given)
+            keep_record(record, starts, said, label, w[i], order, given)
             move_shares(shares, starts, given, w[i], back)
             step(
                 shared, cells, scalars, inputs, prior, label, w[i], eta, forget, scratch, delta, shared_delta

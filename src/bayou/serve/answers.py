@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from starlette.responses import Response
 
 from bayou.errors import BayouError, DataError, NotFittedError, UnsupportedError
@@ -78,6 +79,11 @@ def status_of(problem: BaseException) -> int:
     return 422 if isinstance(problem, BayouError) else 500
 
 
+def named(classes: Sequence[Any], place: int) -> Any:
+    """The class decided for; None where a rule abstains."""
+    return classes[place] if place >= 0 else None
+
+
 def predictions(name: str, found: Predicted, form: str, single: bool) -> Response:
     """Predictions in the form in which the rows came."""
     headers = {SNAPSHOT: found.published.digest, ROWS: str(found.published.rows)}
@@ -93,9 +99,12 @@ def predictions(name: str, found: Predicted, form: str, single: bool) -> Respons
         "classes": classes,
     }
     if single:
-        told |= {"prediction": classes[found.decided[0]], "probabilities": found.proba[0].tolist()}
+        told |= {"prediction": named(classes, found.decided[0]), "probabilities": found.proba[0].tolist()}
     else:
-        told |= {"predictions": [classes[i] for i in found.decided], "probabilities": found.proba.tolist()}
+        told |= {
+            "predictions": [named(classes, i) for i in found.decided],
+            "probabilities": found.proba.tolist(),
+        }
     if found.ignored:
         told["ignored"] = list(found.ignored)
     return json_answer(told, headers)
@@ -103,7 +112,7 @@ def predictions(name: str, found: Predicted, form: str, single: bool) -> Respons
 
 def _lines(found: Predicted, classes: list[Any]) -> Iterator[bytes]:
     for place, row in zip(found.decided, found.proba.tolist(), strict=True):
-        line = {"prediction": classes[place], "classes": classes, "probabilities": row}
+        line = {"prediction": named(classes, place), "classes": classes, "probabilities": row}
         yield json.dumps(line, allow_nan=False, separators=(",", ":")).encode() + b"\n"
 
 
@@ -112,9 +121,9 @@ def _arrow(found: Predicted) -> bytes:
     import pyarrow as pa
 
     names = [str(plain(label)) for label in found.classes]
-    columns = {
-        "prediction": pa.DictionaryArray.from_arrays(pa.array(found.decided, pa.int32()), pa.array(names))
-    }
+    decided = np.array(found.decided, np.int32)
+    places = pa.array(decided, pa.int32(), mask=decided < 0)
+    columns = {"prediction": pa.DictionaryArray.from_arrays(places, pa.array(names))}
     columns |= {f"p({name})": pa.array(found.proba[:, i]) for i, name in enumerate(names)}
     table = pa.table(columns)
     sink = pa.BufferOutputStream()

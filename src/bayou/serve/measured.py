@@ -133,7 +133,7 @@ class Measured:
             record = rows[i] if isinstance(rows, list) else rows.slice(i, 1).to_pylist()[0]
             known = {name: value for name, value in record.items() if value is not None}
             label, answer = self.classes[codes[i]], int(decided[i])
-            if proba[i].any():  # a row before anything was learned has no prediction to be wrong
+            if answer >= 0 and proba[i].any():  # a row without an answer has no prediction to be wrong
                 self.mistakes.append(
                     Mistake(self.rows + i, known, label, self.classes[answer], float(proba[i, answer]))
                 )

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.errors import DataError
+from bayou.errors import DataError, UnsupportedError
 from bayou.schema import Kind, Label
-from bayou.serve.answers import plain
+from bayou.serve.answers import named, plain
 from bayou.serve.bodies import parsed
 from bayou.serve.errors import TooLargeError
 from bayou.serve.predicting import Predicted
@@ -209,8 +209,14 @@ def _output(wanted: str, found: Predicted) -> tuple[str, list[int], NDArray[Any]
     if wanted == "probabilities":
         return "FP64", list(found.proba.shape), found.proba
     kind = _label_type(found.classes)
-    labels = [plain(found.classes[i]) for i in found.decided]
-    return kind, [len(labels)], [str(label) for label in labels] if kind == "BYTES" else labels
+    labels = [plain(named(found.classes, i)) for i in found.decided]
+    if kind == "BYTES":
+        return kind, [len(labels)], ["" if label is None else str(label) for label in labels]
+    if None in labels:
+        raise UnsupportedError(
+            f"the model gave row {labels.index(None)} no answer, for which {kind} has no value; ask for 'probabilities'"
+        )
+    return kind, [len(labels)], labels
 
 
 def _label_type(classes: Any) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from bayou.block import Block, Floats, Index
 from bayou.checks import require
 from bayou.errors import MergeError, UnsupportedError
-from bayou.kernels.followed import LATELY
+from bayou.kernels.followed import LATELY, SEEN
 from bayou.laws import MergeLaw
 from bayou.protocols import Scalar
 from bayou.summaries import valid
@@ -29,18 +29,17 @@ class Followed(ArraySummary):
     """Shares of M members, of their mean and of their pool in the answer, and the record of each.
 
     It learns from what members say about a row before they learn it, so `update` is refused;
-    `kernels.followed.follow_rows` moves the shares. `record` holds hits, log-loss in nats and the log-loss since
-    members were last weighed against their cost; `active` the members that have not been dropped.
+    `kernels.followed.follow_rows` moves the shares. `record` holds rows, hits, log-loss in nats and the misses
+    since members were last weighed against their cost; `active` the members that have not been dropped.
 
     Merge: AVERAGED; records add up, shares are averaged by the rows in them, and a member that either side has
-    dropped is dropped. Memory: 64 (M + 2) bytes.
+    dropped is dropped. Memory: 48 (M + 2) bytes.
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
     shares: Floats = declare("experts", valid=valid.non_negative)
-    record: Floats = declare(3, "experts", valid=valid.non_negative)
+    record: Floats = declare(4, "experts", valid=valid.non_negative)
     active: Index = declare("members", dtype=np.int64, valid=_zero_or_one, fill=1, frame=False)
-    rows: Floats = declare(1, valid=valid.non_negative)
 
     def __init__(self, members: int) -> None:
         self.members, self.experts = members, members + 2
@@ -72,11 +71,11 @@ class Followed(ArraySummary):
         both = self.active & other.active
         if not both.any():
             raise MergeError("cannot merge: no member is left that both models still follow")
-        mine, theirs = float(self.rows[0]), float(other.rows[0])
+        mine, theirs = float(self.record[SEEN, -1]), float(other.record[SEEN, -1])
         share = theirs / (mine + theirs) if theirs else 0.0
         self.active = both
         self.shares = self._normalised((1.0 - share) * self.shares + share * other.shares)
-        self.record, self.rows = self.record + other.record, self.rows + other.rows
+        self.record = self.record + other.record
 
     def _normalised(self, shares: Floats) -> Floats:
         left = np.where(np.append(self.active, [1, 1]) == 1, shares, 0.0)

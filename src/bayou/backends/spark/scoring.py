@@ -143,8 +143,8 @@ def _scorer(data: bytes, names: list[str], policy: Policy) -> Callable[[Batches]
             each = pa.array(np.arange(len(proba) + 1, dtype=np.int32) * len(labels))
             columns = [
                 *batch.columns,
-                pa.array([labels[i] for i in best], kind),
-                pa.array(proba[np.arange(len(best)), best]),
+                pa.array([labels[i] if i >= 0 else None for i in best], kind),
+                pa.array(np.where(best >= 0, proba[np.arange(len(best)), best], proba.max(axis=1))),
                 pa.ListArray.from_arrays(each, flat),
             ]
             yield pa.RecordBatch.from_arrays(columns[: len(names)], names=names)
