@@ -1,16 +1,18 @@
 """What the order of rows costs: accuracy in % on 30 % held out, learned in file order, sorted by class, shuffled.
 
     python -m reproduce.order [--fit | --stream] [set ...]
+    python -m reproduce.order --stream --models "NaiveBayes(),WeightedNB()" --rows 60000 --shuffles 1 all
 
 With `--fit` (the default) all rows are in hand, and learners that depend on their order get them in a hashed one; with
 `--stream` the same rows are learned as they come, in one pass (`learn_many`). Test rows are drawn by a seed, whatever
-the order. Shuffled figures are means over three shuffles. Covertype: its first 100,000 rows. `drawn` is made by a seed
-to be like MAGIC's telescope: 19,020 rows of ten columns without a value twice, two classes of 65 and 35 %.
+the order. Shuffled figures are means over three shuffles. Covertype: its first 100,000 rows; `--rows` bounds all sets.
+`drawn` is made by a seed to be like MAGIC's telescope: 19,020 rows of ten columns without a value twice, two classes of
+65 and 35 %.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +22,7 @@ from numpy.typing import NDArray
 
 from bayou import GKClass, HoeffdingTree, NaiveBayes, WeightedNB
 from reproduce.accuracy import COVTYPE
-from reproduce.sets import Rows, load
+from reproduce.sets import ALL, Rows, load
 
 SETS = (
     "spambase", "nursery", "kr-vs-kp", "letter", "segment", "adult", "mushroom", "banana", "elec", "drawn", "covtype",
@@ -57,10 +59,10 @@ def split(rows: Rows, seed: int = 0) -> tuple[NDArray[np.int64], NDArray[np.int6
     return np.setdiff1d(np.arange(len(rows)), tested), tested
 
 
-def orders(rows: Rows, learned: NDArray[np.int64]) -> dict[str, list[NDArray[np.int64]]]:
+def orders(rows: Rows, learned: NDArray[np.int64], shuffled: int) -> dict[str, list[NDArray[np.int64]]]:
     """The rows to learn in each order, as many times as it is tried."""
     labels = np.array([str(rows.labels[i]) for i in learned])
-    shuffles = [np.random.default_rng(seed).permutation(learned) for seed in range(SHUFFLES)]
+    shuffles = [np.random.default_rng(seed).permutation(learned) for seed in range(shuffled)]
     return {"file": [learned], "sorted": [learned[np.argsort(labels, kind="stable")]], "shuffled": shuffles}
 
 
@@ -71,18 +73,22 @@ def table(rows: Rows) -> tuple[dict[str, Any], list[Any]]:
     return columns, rows.labels
 
 
-def accuracies(name: str, stream: bool) -> dict[str, dict[str, float]]:
+def accuracies(name: str, told: argparse.Namespace) -> dict[str, dict[str, float]]:
     """Accuracy of every model in every order."""
-    rows = drawn() if name == "drawn" else load(name, ROWS.get(name))
+    most = told.rows or ROWS.get(name)
+    rows = drawn() if name == "drawn" else load(name, most)
+    if most is not None and len(rows) > most:
+        rows = rows.take(np.arange(most))
     learned, tested = split(rows)
     test, answers = table(rows.take(tested))
-    found: dict[str, dict[str, list[float]]] = {label: {} for label in MODELS}
-    for order, tries in orders(rows, learned).items():
+    models = told.models.split(",") if told.models else list(MODELS)
+    found: dict[str, dict[str, list[float]]] = {label: {} for label in models}
+    for order, tries in orders(rows, learned, told.shuffles).items():
         for places in tries:
             train, labels = table(rows.take(places))
-            for label, make in MODELS.items():
-                model = make()
-                if stream:
+            for label in models:
+                model = MODELS[label]()
+                if told.stream:
                     model.learn_many(train, labels)
                     model.refresh()
                 else:
@@ -93,12 +99,22 @@ def accuracies(name: str, stream: bool) -> dict[str, dict[str, float]]:
 
 
 def main() -> None:
-    chosen = [name for name in sys.argv[1:] if not name.startswith("--")]
-    stream = "--stream" in sys.argv
-    print("| set | " + " | ".join(f"{label}: file / sorted / shuffled" for label in MODELS) + " |")
-    print("|" + "---|" * (1 + len(MODELS)))
-    for name in chosen or SETS:
-        found = accuracies(name, stream)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sets", nargs="*", default=SETS)
+    parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--stream", action="store_true")
+    parser.add_argument("--models", default="")
+    parser.add_argument("--rows", type=int)
+    parser.add_argument("--shuffles", type=int, default=SHUFFLES)
+    told = parser.parse_args()
+    head = ""
+    for name in ALL if told.sets == ["all"] else told.sets:
+        found = accuracies(name, told)
+        if not head:
+            head = "| set | " + " | ".join(f"{label}: file / sorted / shuffled" for label in found) + " |"
+            print(head + "\n|" + "---|" * (1 + len(found)))
         cells = [" / ".join(f"{v:.2f}" for v in each.values()) for each in found.values()]
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 

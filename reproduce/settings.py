@@ -57,7 +57,7 @@ NAMED: Mapping[str, tuple[str, ...]] = {
     ),
     "FANC": (
         "FANC()", "FANC(numeric='width')", "FANC(numeric=Grid(5))", "FANC(numeric=Grid(10))",
-        "FANC(order='information')", "FANC(order='given')", "FANC(smoothing=0.5)",
+        "FANC(order='information')", "FANC(order='given')", "FANC(parents=6)", "FANC(smoothing=0.5)",
     ),
     "Collection": (
         "Collection()", "Collection(numeric='width')", "Collection(numeric=Grid(5))", "Collection(numeric=Grid(10))",

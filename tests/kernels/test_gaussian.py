@@ -14,6 +14,7 @@ from bayou import NaiveBayes
 from bayou.align import from_empty
 from bayou.block import Block
 from bayou.densities.gaussian import Gaussian
+from bayou.kernels.normal import pooled
 from bayou.schema import Growth, Kind, Schema
 from bayou.summaries.moments import Moments
 from bayou.testing.contract import fingerprint
@@ -48,6 +49,15 @@ def empty():
 def exact(block, j, c=None):
     rows = [i for i in range(block.n) if block.y[i] >= 0 and (c is None or block.y[i] == c)]
     return naive.moments([float(block.numeric[i, j]) for i in rows], [float(block.w[i]) for i in rows])
+
+
+def test_classes_are_pooled_from_nothing():
+    """Means far below 1 are not lost in where the sum began, and a column without rows is at 0."""
+    n, mean = np.array([[2.0, 0.0], [1.0, 0.0]]), np.array([[1e-20, 0.0], [4e-20, 0.0]])
+    centre, variance = pooled(n, mean, np.array([[3e-40, 0.0], [0.0, 0.0]]), 0)
+    assert centre == pytest.approx(2e-20, rel=1e-12)
+    assert variance == pytest.approx(3e-40, rel=1e-12)
+    assert pooled(n, mean, np.zeros((2, 2)), 1) == (0.0, 0.0)
 
 
 @settings(max_examples=60, deadline=None)

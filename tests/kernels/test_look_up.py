@@ -47,6 +47,11 @@ def test_strings_are_found_by_their_bytes(known, cells, offset, kind, learn):
     assert misses == expected.count(MISS)
 
 
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
+def test_a_missing_string_is_none_of_the_known_ones(kind):
+    assert filled(Vocabulary(["a"]), pa.array([None, "a", "b"], kind)) == ([-1, 0, MISS], 1)
+
+
 def test_utf8_at_the_ends_of_every_length():
     """The last code point of so many bytes and the first of one more, as Python writes them."""
     points = [1, 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x10FFFF]

@@ -41,6 +41,29 @@ def test_textbook_budget_with_classes(method):
     assert book.worst() / (2 * book.n) == trace["eps_hat"]
 
 
+def test_columns_that_are_flushed_apart_are_those_flushed_together():
+    """Threads take columns from any one on."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(BUFFER - 1, 3)), rng.integers(2, size=BUFFER - 1)
+    together, apart = (filled(QuantileTuples(20), x, y) for _ in range(2))
+    for summary, ranges in ((together, [(0, 3)]), (apart, [(2, 3), (0, 1), (1, 2)])):
+        summary.rows, summary.starts = summary._spread(
+            summary.rows[:0], summary.sizes, np.full(3, 2 * BUFFER)
+        )
+        for values in (x, x + 0.1):  # into empty columns, and among tuples
+            wanted = np.ones(3, dtype=np.int64)
+            for lo, hi in ranges:
+                kernels.flush_columns(
+                    summary.rows, summary.sizes, wanted, summary.starts, values, summary.labels[: len(y)],
+                    summary.weights[: len(y)], summary.budget, summary.exact, 0.0, lo, hi,
+                )  # fmt: skip
+            assert not wanted.any()
+    for j in range(3):
+        at = slice(together.starts[j], together.starts[j] + together.sizes[j])
+        assert together.sizes[j] == apart.sizes[j] > 1
+        assert np.array_equal(together.rows[at], apart.rows[at])
+
+
 @pytest.mark.parametrize("name", ["sorted", "reversed", "outside-in", "inside-out"])
 def test_the_production_budget_keeps_up_with_the_textbook(name):
     n = POLICIES["n"]

@@ -132,6 +132,22 @@ def test_a_step_goes_down_the_numerical_gradient(tied):
             assert (weights.weights[at] - before[at]) / -1e-3 == pytest.approx(slope, abs=1e-6)
 
 
+@pytest.mark.parametrize("pmi", [False, True])
+def test_the_first_step_of_adagrad_by_hand(pmi):
+    """Every gradient over the root of 1 and its square, all cut back by one share; inputs as told."""
+    terms, prior = np.log([[0.2, 0.5]]), np.log([0.5, 0.5])
+    inputs = terms[0] - np.log(0.35) if pmi else terms[0]
+    weights = sized(AdaGrad(0.3, pmi=pmi), 1, 2)
+    feed(weights, terms, prior, 0)
+    residual = np.array([2 / 7 - 1, 5 / 7])
+    gradient = residual * inputs
+    step, bias = (-0.3 * g / np.sqrt(1 + g**2) for g in (gradient, residual))
+    change = bias + inputs * step
+    share = 1 / (1 + np.ptp(change) ** 2 / (4 * -(residual @ change)))
+    np.testing.assert_allclose(weights.weights[0], share * step, rtol=1e-12)
+    np.testing.assert_allclose(weights.bias[0], share * bias, rtol=1e-12)
+
+
 def test_tied_weights_stay_in_the_box():
     terms, prior, y, w = random_rows(5, n=200)
     for rate in (Constant(1.0), AdaGrad(2.0), Experts(eta=3.0)):

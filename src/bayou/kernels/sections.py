@@ -10,19 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from bayou.block import Codes, Flags, Floats
-from bayou.kernels.jit import kernel, tight_kernel
+from bayou.kernels.jit import kernel
 
 FIRST, LATEST = 0, 1
 CHANGES, DEPARTURES = 0, 1
-
-
-@tight_kernel
-def leaves_section(steps: Floats, j: int, differs: bool) -> bool:
-    """Whether a value that differs, or not, from the latest one lies outside the section of column j.
-
-    steps : float64[2, d], in
-    """
-    return differs and steps[CHANGES, j] * steps[CHANGES, j] < steps[DEPARTURES, j]
 
 
 @kernel
@@ -46,32 +37,35 @@ def outside_section(
     """
     for i in range(len(out)):
         outside = False
-        for j in range(x.shape[1]):
-            if not np.isnan(x[i, j]):
-                outside |= leaves_section(steps, j, x[i, j] != ends[LATEST, j])
-        for j in range(codes.shape[1]):
-            if codes[i, j] >= 0:
-                outside |= leaves_section(code_steps, j, codes[i, j] != code_ends[LATEST, j])
-        out[i] = outside
-        if not learn or y[i] < 0 or w[i] == 0.0:
-            continue
+        teaches = learn and y[i] >= 0 and w[i] > 0.0
         for j in range(x.shape[1]):
             value = x[i, j]
             if np.isnan(value):
                 continue
-            if np.isnan(ends[FIRST, j]):
-                ends[FIRST, j] = value
+            differs = value != ends[LATEST, j]
+            if differs:
+                outside |= steps[CHANGES, j] * steps[CHANGES, j] < steps[DEPARTURES, j]
+            if teaches:
+                if np.isnan(ends[FIRST, j]):
+                    ends[FIRST, j] = value
+                elif differs:
+                    steps[CHANGES, j] += 1.0
+                if value != ends[FIRST, j]:
+                    steps[DEPARTURES, j] += 1.0
                 ends[LATEST, j] = value
-            steps[CHANGES, j] += value != ends[LATEST, j]
-            steps[DEPARTURES, j] += value != ends[FIRST, j]
-            ends[LATEST, j] = value
         for j in range(codes.shape[1]):
             code = codes[i, j]
             if code < 0:
                 continue
-            if code_ends[FIRST, j] < 0:
-                code_ends[FIRST, j] = code
+            changed = code != code_ends[LATEST, j]
+            if changed:
+                outside |= code_steps[CHANGES, j] * code_steps[CHANGES, j] < code_steps[DEPARTURES, j]
+            if teaches:
+                if code_ends[FIRST, j] < 0:
+                    code_ends[FIRST, j] = code
+                elif changed:
+                    code_steps[CHANGES, j] += 1.0
+                if code != code_ends[FIRST, j]:
+                    code_steps[DEPARTURES, j] += 1.0
                 code_ends[LATEST, j] = code
-            code_steps[CHANGES, j] += code != code_ends[LATEST, j]
-            code_steps[DEPARTURES, j] += code != code_ends[FIRST, j]
-            code_ends[LATEST, j] = code
+        out[i] = outside
