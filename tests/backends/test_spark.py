@@ -22,6 +22,7 @@ from tests.backends.test_cli import bayou
 
 from bayou import (
     AODE,
+    CountForest,
     EcocNB,
     HoeffdingTree,
     MultinomialNB,
@@ -121,6 +122,20 @@ def disjoint_skewed_and_empty_partitions(spark: Any, home: Path) -> None:
     assert found.labels() == ["c0", "c1", "c2"]
     nothing = on_spark.fit(df.where("x > 1000"), NaiveBayes("gaussian"), **MOVE)
     assert not nothing.started
+
+
+def a_forest_in_two_rounds(spark: Any, home: Path) -> None:
+    """The trees of the first rows, counts of all; then trees grown on by the reservoirs of all, and counts on these."""
+    whole = table(1_200)
+    path, df = write_parquet(whole, home / "forest.parquet"), spark.createDataFrame(whole)
+    forest = CountForest(trees=3, warm_up=200, combine="mean", reservoir=5_000)
+    first = on_spark.fit(df.repartition(4), forest, **MOVE)
+    assert first.engine.forest.frames_are_frozen
+    assert first.engine.sample.w.sum() == 1_200
+    nodes = len(first.engine.forest.attribute)
+    second = on_spark.fit(df, first.grow(), fan_in=2, **MOVE)
+    assert len(second.engine.forest.attribute) > nodes
+    assert second.digest() == one_pass(first.fresh(), path, **MOVE).digest()
 
 
 def a_bad_row_is_named_or_left_out(spark: Any, home: Path) -> None:
@@ -262,6 +277,7 @@ CHECKS: list[Callable[[Any, Path], None]] = [
     covertype_three_ways,
     words_three_ways,
     disjoint_skewed_and_empty_partitions,
+    a_forest_in_two_rounds,
     a_bad_row_is_named_or_left_out,
     a_worker_killed_in_mid_job,
     scores,

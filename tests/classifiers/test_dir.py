@@ -19,6 +19,7 @@ ATTRIBUTES = set("classes_ schema_ labels law memory_bytes position unusable".sp
 SPECIAL = {
     "HoeffdingTree": {"leaves", "depth", "from_tree", "text", "dot", "path"},
     "CountForest": {"freeze", "grow", "uses", "partial"},
+    "RandomNetworks": {"coarsened"},
     "AdaptiveForest": {"replaced", "warned"},
     "Auto": {"shares_", "record_"},
     "Calibrated": {"calibration_error_", "reliability_"},

@@ -63,8 +63,6 @@ class RandomNetworks(JointClassifier):
     [1, 0]
     """
 
-    _offers = ()
-
     def __init__(
         self,
         networks: int = 20,

@@ -24,27 +24,34 @@ MISSING_CELL = 0  # of a numeric column
 NO_PLACE = 63  # of a nominal one: no value, or one without a place of its own
 
 
+@tight_kernel
+def beyond(row: Floats, low: np.uint64, step: int, x: float) -> np.uint64:
+    """`low`, or as many cuts further where these lie below a value: one step of a search that guesses nothing.
+
+    row : float64[256], in
+    """
+    return low + np.uint64(step) * np.uint64(row[low + np.uint64(step - 1)] < x)
+
+
 @kernel
-def place_numeric(cells: Bytes, numeric: Floats, cuts: Floats, used: Index) -> None:
+def place_numeric(cells: Bytes, numeric: Floats, cuts: Floats) -> None:
     """Cells of the numeric columns: 0 where missing, else 1 + the number of cuts below the value.
 
-    cells : uint8[n, d], out; numeric : float64[n, p], in; cuts : float64[p, m], in, rising; used : int64[p], in
+    cells : uint8[n, d], out; numeric : float64[n, p], in; cuts : float64[p, 256], in, rising, infinite behind the last
     """
     for j in range(numeric.shape[1]):
-        top = used[j]
+        row = cuts[j]
         for i in range(numeric.shape[0]):
             x = numeric[i, j]
-            if x != x:
-                cells[i, j] = MISSING_CELL
-                continue
-            low, high = 0, top
-            while low < high:
-                middle = (low + high) >> 1
-                if cuts[j, middle] < x:
-                    low = middle + 1
-                else:
-                    high = middle
-            cells[i, j] = low + 1
+            low = beyond(row, np.uint64(0), 128, x)
+            low = beyond(row, low, 64, x)
+            low = beyond(row, low, 32, x)
+            low = beyond(row, low, 16, x)
+            low = beyond(row, low, 8, x)
+            low = beyond(row, low, 4, x)
+            low = beyond(row, low, 2, x)
+            low = beyond(row, low, 1, x)
+            cells[i, j] = low + np.uint64(1) if x == x else np.uint64(MISSING_CELL)
 
 
 @kernel

@@ -16,7 +16,7 @@ from bayou.block import Bytes, Codes, Floats, Index
 from bayou.kernels.forest_growth import grow_tree, hash_rows
 from bayou.kernels.forest_rows import NO_PLACE, place_numeric
 from bayou.schema import Kind, Label, Schema
-from bayou.summaries.forest import CUTS, PLACES, Structure
+from bayou.summaries.forest import CUTS, PLACES, Structure, padded_cuts
 from bayou.summaries.pending_rows import PendingRows
 from bayou.threads import over_ranges
 
@@ -168,7 +168,7 @@ def _choose(out: Index, codes: Codes, w: Floats, rank: Index) -> None:
 def _cells(rows: PendingRows, cuts: Floats, values: Index) -> Bytes:
     p, q = len(cuts), len(values)
     cells: Bytes = np.empty((len(rows), p + q), dtype=np.uint8)
-    place_numeric(cells, rows.numeric, cuts, np.count_nonzero(np.isfinite(cuts), axis=1))
+    place_numeric(cells, rows.numeric, padded_cuts(cuts))
     for j in range(q):
         places = np.full(int(rows.codes[:, j].max(initial=-1)) + 2, NO_PLACE, dtype=np.uint8)
         there = np.flatnonzero(values[j] >= 0)

@@ -57,6 +57,13 @@ class Structure:
     roots: Index
 
 
+def padded_cuts(cuts: Floats) -> Floats:
+    """float64[p, 256]: the cuts with infinite ones behind them, as many as a search of eight steps may look at."""
+    padded = np.full((len(cuts), 256), np.inf)
+    padded[:, :CUTS] = cuts
+    return padded
+
+
 class Forest(DecayingSummary):
     """N_v(c), the weight of each class among the rows that pass node v, for the nodes of many trees.
 
@@ -94,7 +101,7 @@ class Forest(DecayingSummary):
         self.packed = np.empty(len(self.attribute), dtype=np.int64)
         self.parent = np.empty(len(self.attribute), dtype=np.int32)
         pack(self.packed, self.parent, self.attribute, self.threshold, self.left, len(self.cuts))
-        self.used = np.count_nonzero(np.isfinite(self.cuts), axis=1)
+        self.used, self.padded = np.count_nonzero(np.isfinite(self.cuts), axis=1), padded_cuts(self.cuts)
         sizes = [int(codes.max(initial=-1)) + 1 for codes in self.values]
         self.offsets = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
         self.places: Bytes = np.full(int(self.offsets[-1]), NO_PLACE, dtype=np.uint8)
@@ -175,7 +182,7 @@ class Forest(DecayingSummary):
         """uint8[n, d]: the block's cells, numeric columns first."""
         p = block.numeric.shape[1]
         cells: Bytes = np.empty((block.n, p + block.codes.shape[1]), dtype=np.uint8)
-        place_numeric(cells, block.numeric, self.cuts, self.used)
+        place_numeric(cells, block.numeric, self.padded)
         place_nominal(cells, block.codes, self.places, self.offsets, p)
         return cells
 
