@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tests.serve.conftest import LABELS, ROWS, Asking, weather
 
 from bayou import HoeffdingTree, NaiveBayes, files
 from bayou.client import Client, ClientError
+from bayou.errors import ColumnWarning
 from bayou.serve import LivingModel
 from bayou.serve.bodies import read_batch
 from bayou.serve.follow import Follower
@@ -74,6 +76,16 @@ def test_rows_in_every_form_teach_the_same(serving: Callable[..., Asking]) -> No
 def test_what_a_model_does_not_know_is_told(ask: Asking) -> None:
     found = ask("/predict", {"record": {"sky": "blue", "moon": "full"}})
     assert found.json["ignored"] == ["moon"]
+
+
+def test_unknown_columns_are_told_in_answers_and_not_by_warnings(serving: Callable[..., Asking]) -> None:
+    """Every warning would be remembered for ever, and be written to the server's log with names of anybody's choice."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        ask = serving()
+        for i in range(3):
+            assert ask("/predict", {"records": [{f"moon {i}": 1}]}).json["ignored"] == [f"moon {i}"]
+    assert [str(each.message) for each in found if issubclass(each.category, ColumnWarning)] == []
 
 
 BAD = [
