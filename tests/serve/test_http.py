@@ -153,7 +153,9 @@ def test_small_bodies_that_stand_for_huge_tables(ask: Asking) -> None:
         for codec in ("zstd", "lz4"):
             found = ask("/predict", squeezed(pa.table({"sky": column}), codec), Content_Type=ARROW)
             assert (found.status, "compressed" in found.json["error"]["message"]) == (422, True), found.body
-    assert ask("/predict", arrow(pa.table({"sky": texts.dictionary_encode()})), Content_Type=ARROW).status in (
+    assert ask(
+        "/predict", arrow(pa.table({"sky": texts.dictionary_encode()})), Content_Type=ARROW
+    ).status in (
         200,
         413,
     )

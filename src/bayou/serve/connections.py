@@ -12,8 +12,13 @@ from bayou.serve.errors import BusyError
 
 MOST_CONNECTIONS = 1_024
 MOST_AT_ONCE, LEAST_AT_ONCE = 64, 8  # requests that are worked on; one on top is refused without being read
-DELAY = 0.01  # seconds that a request may wait for the event loop; where all wait longer, fewer are taken at once
-SPAN, SPANS = 0.1, 3  # seconds of a look at these delays, and looks in a row that make a standing queue of a burst
+DELAY = (
+    0.01  # seconds that a request may wait for the event loop; where all wait longer, fewer are taken at once
+)
+SPAN, SPANS = (
+    0.1,
+    3,
+)  # seconds of a look at these delays, and looks in a row that make a standing queue of a burst
 MOST_BYTES = 128 << 20  # of bodies that are worked on
 READ_BYTES = 65_536  # that somebody must take of an answer in as many seconds as a request has to arrive
 HEAD_BYTES = 65_536  # of a request's line and headers
@@ -42,9 +47,9 @@ _LONG = _canned(b"431 Request Header Fields Too Large", b"the headers are too lo
 class Load:
     """What a server has to do, and how much more it takes.
 
-    As many requests are worked on at once as keep what is accepted quick: where the delay before the event loop comes to
-    a request stays above `DELAY`, the limit falls in proportion, and rises again step by step (the idea of CoDel: a burst
-    is let through, a standing queue is not).
+    As many requests are worked on at once as keep what is accepted quick: where the delay before the event loop comes
+    to a request stays above `DELAY`, the limit falls in proportion, and rises again step by step (the idea of CoDel:
+    a burst is let through, a standing queue is not).
 
     Examples
     --------
