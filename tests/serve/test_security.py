@@ -7,6 +7,7 @@ import os
 import socket
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from tests.serve.conftest import ROWS, Asking, weather
 
 from bayou.errors import OptionError
 from bayou.serve import LivingModel, RunningServer
-from bayou.serve.connections import DELAY, LEAST_AT_ONCE, MOST_AT_ONCE, MOST_BYTES, Load
+from bayou.serve.connections import DELAY, LEAST_AT_ONCE, MOST_AT_ONCE, MOST_BYTES, Load, is_whole
 from bayou.serve.operations import OPERATIONS
 from bayou.serve.roles import Access
 from bayou.serve.settings import Settings
@@ -164,6 +165,55 @@ def test_a_standing_queue_shortens_itself_and_a_burst_does_not() -> None:
     assert load.limit < MOST_AT_ONCE
     load.began(20.0, 0.0)  # there was nothing to do for seconds
     assert load.limit == MOST_AT_ONCE
+
+
+def test_requests_one_behind_the_other_are_answered_in_order(ask: Asking) -> None:
+    body = b'{"record": {"sky": "blue"}}'
+    one = HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    last = b"GET /models HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    found = raw(ask, one + one + last)
+    assert found.count(b"HTTP/1.1 200 OK") == 3
+    assert found.index(b'"prediction"') < found.rindex(b'"prediction"') < found.index(b'"models"')
+
+
+def test_a_busy_server_leaves_doubtful_lengths_to_the_parser() -> None:
+    whole = b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n%s\r\n{}"
+    assert is_whole(whole % b"")
+    for more in (b"Transfer-Encoding: chunked\r\n", b"Content-Length: 3\r\n"):
+        assert not is_whole(whole % more)
+
+
+def waits(ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on nothing is learned, and whoever asks for it waits."""
+    (living,) = ask.server.models.values()
+    monkeypatch.setattr(living.queue, "put", lambda task: None)
+
+
+def test_a_server_that_is_too_slow_says_when_to_try_again(
+    serving: Callable[..., Asking], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """504 is for the deadline that a request gave itself."""
+    ask = serving(settings=Settings(timeout=0.05))
+    waits(ask, monkeypatch)
+    body = {"record": ROWS[0], "label": "dry"}
+    found = ask("/learn", body)
+    assert (found.status, found.headers["retry-after"]) == (503, "1")
+    assert ask("/learn", body, Bayou_Timeout_Ms="20").status == 504
+
+
+def test_who_waits_when_the_server_stops_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bayou.serve.running.DRAIN", 0.1)
+    with ThreadPoolExecutor(1) as pool:
+        living = LivingModel("weather", weather(), learns=True)
+        with RunningServer({"weather": living}, port=0) as server:
+            ask = Asking(server)
+            waits(ask, monkeypatch)
+            waiting = pool.submit(ask, "/learn", {"record": ROWS[0], "label": "dry"})
+            while not server.application.load.waiting:
+                time.sleep(0.005)
+        found = waiting.result(60)
+    assert (found.status, found.headers["retry-after"]) == (503, "1")
+    assert "the server stops" in found.json["error"]["message"]
 
 
 def test_bodies_that_are_worked_on_take_bounded_room(serving: Callable[..., Asking]) -> None:

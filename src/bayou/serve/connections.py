@@ -128,7 +128,7 @@ def protocol(load: Load, seconds: float = SECONDS) -> type[asyncio.Protocol]:
             if self.transport.is_closing():
                 return
             begins = self._head == 0 and self._idle()
-            if begins and len(self.tasks) - load.waiting >= load.limit and _is_whole(data):
+            if begins and len(self.tasks) - load.waiting >= load.limit and is_whole(data):
                 load.refused += 1
                 self._unwatch()
                 self.transport.write(_BUSY)
@@ -210,14 +210,16 @@ def protocol(load: Load, seconds: float = SECONDS) -> type[asyncio.Protocol]:
     return GuardedConnection
 
 
-def _is_whole(data: bytes) -> bool:
+def is_whole(data: bytes) -> bool:
     """Whether data is one request from its first byte to its last, and not one that is always answered."""
     end = data.find(b"\r\n\r\n")
     if end < 0 or data.startswith(_NEVER_REFUSED):
         return False
     head = data[:end].lower()
+    if b"\r\ntransfer-encoding:" in head or head.count(b"\r\ncontent-length:") > 1:
+        return False  # the parser says what becomes of it
     at = head.find(b"\r\ncontent-length:")
     if at < 0:
-        return b"\r\ntransfer-encoding:" not in head and end + 4 == len(data)
+        return end + 4 == len(data)
     line = head[at + 17 :].partition(b"\r\n")[0].strip()
     return line.isdigit() and end + 4 + int(line) == len(data)
