@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import warnings
 from collections.abc import Callable
@@ -335,3 +336,23 @@ def test_no_path_leads_out(ask: Asking, tail: str) -> None:
     for prefix in ("/models/", "/v2/models/", "/", "/models/weather/"):
         path = (prefix + tail).replace(" ", "%20")
         assert ask(path).status in (400, 404), path
+
+
+def test_hundreds_of_ways_up_lead_nowhere(ask: Asking) -> None:
+    """One connection for all of them; every one is a path that nobody offers."""
+    up = ("../", "..%2f", "%2e%2e/", "..%5c", "%2e%2e%5c", "....//", "%252e%252e%252f", "..%00/", "..%c0%af")
+    files = ("etc/passwd", "proc/self/environ", "weather.bayou")
+    paths = [
+        f"{prefix}{step * depth}{file}"
+        for prefix in ("/", "/models/", "/models/weather/", "/v2/models/weather/versions/")
+        for step in up
+        for depth in (1, 4)
+        for file in files
+    ]
+    assert len(paths) > 200
+    connection = http.client.HTTPConnection("127.0.0.1", ask.server.port, timeout=60)
+    for path in paths:
+        connection.request("GET", path)
+        found = connection.getresponse()
+        assert (found.status, b"root:" in found.read()) in {(404, False), (400, False)}, path
+    connection.close()

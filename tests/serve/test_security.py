@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,21 @@ def test_drops_of_headers_do_not_keep_a_connection(serving: Callable[..., Asking
             except (ConnectionResetError, BrokenPipeError):
                 answer = b"gone"
     assert answer == b"gone" or answer.startswith(b"HTTP/1.1 408")
+
+
+def test_many_that_send_slowly_take_nobodys_place(serving: Callable[..., Asking]) -> None:
+    ask = serving()
+    with ExitStack() as stack:
+        for _ in range(MOST_AT_ONCE + 16):
+            connection = socket.create_connection(("127.0.0.1", ask.server.port), timeout=60)
+            stack.enter_context(connection)
+            connection.sendall(HEAD + b"Content-Length: 100\r\n\r\n{")
+        load, end = ask.server.application.load, time.monotonic() + 60
+        while load.waiting < MOST_AT_ONCE + 16 and time.monotonic() < end:
+            time.sleep(0.005)
+        assert ask("/predict", {"record": ROWS[0]}).status == 200
+        assert ask("/model").status == 200
+        assert load.refused == 0
 
 
 def test_endless_headers_huge_and_truncated_bodies(ask: Asking) -> None:

@@ -144,13 +144,14 @@ class Application:
         if told.isdigit() and int(told) > most:
             raise TooLargeError(f"a body of {int(told):,} bytes; at most {most:,} are taken")
         parts, size = [], 0
-        async for part in request.stream():
-            size += len(part)
-            if size > most:
-                raise TooLargeError(f"a body of more than {most:,} bytes")
-            self.load.hold(len(part))
-            request.scope[_HELD] += len(part)
-            parts.append(part)
+        with self.load:  # who sends slowly takes nobody's place
+            async for part in request.stream():
+                size += len(part)
+                if size > most:
+                    raise TooLargeError(f"a body of more than {most:,} bytes")
+                self.load.hold(len(part))
+                request.scope[_HELD] += len(part)
+                parts.append(part)
         return b"".join(parts)
 
     def _seconds(self, request: Request) -> float:
