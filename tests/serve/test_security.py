@@ -16,7 +16,7 @@ from tests.serve.conftest import ROWS, Asking, weather
 
 from bayou.errors import OptionError
 from bayou.serve import LivingModel, RunningServer
-from bayou.serve.connections import DELAY, LEAST_AT_ONCE, MOST_AT_ONCE, MOST_BYTES, Load, is_whole
+from bayou.serve.connections import LEAST_AT_ONCE, MOST_AT_ONCE, MOST_BYTES, WORK, Load, is_whole
 from bayou.serve.operations import OPERATIONS
 from bayou.serve.roles import Access
 from bayou.serve.settings import Settings
@@ -162,24 +162,24 @@ def test_a_busy_server_refuses_without_reading(serving: Callable[..., Asking]) -
     assert ask("/predict", {"record": ROWS[0]}).status == 200
 
 
-def test_a_standing_queue_shortens_itself_and_a_burst_does_not() -> None:
+def test_what_is_taken_on_at_once_follows_what_can_be_done() -> None:
     load = Load()
-    load.began(0.00, 50 * DELAY)
-    load.began(0.05, 0.0)
-    for i in range(20):
-        load.began(0.11 + 0.05 * i, 0.0)
+
+    def answers(begin: float, seconds: float, rate: int, refused: int) -> None:
+        for i in range(int(seconds * rate)):
+            load.refused += refused
+            load.answered(begin + i / rate)
+
+    answers(10.0, 2.0, 500, 0)
     assert load.limit == MOST_AT_ONCE
-    moments = [1.2 + 0.05 * i for i in range(80)]
-    for moment in moments:
-        load.began(moment, 4 * DELAY)
+    answers(12.0, 2.0, 1000, 3)
+    assert load.limit == round(1000 * WORK)
+    answers(14.0, 2.0, 100, 3)  # a machine that others use
     assert load.limit == LEAST_AT_ONCE
-    for moment in moments[: len(moments) // 2]:
-        load.began(4.0 + moment, DELAY / 2)
+    answers(16.0, 1.0, 100, 0)
     assert load.limit == MOST_AT_ONCE
-    for moment in moments:
-        load.began(10.0 + moment, 2 * DELAY)
-    assert load.limit < MOST_AT_ONCE
-    load.began(20.0, 0.0)  # there was nothing to do for seconds
+    answers(17.0, 2.0, 100, 3)
+    load.answered(30.0)  # there was nothing to do for seconds
     assert load.limit == MOST_AT_ONCE
 
 

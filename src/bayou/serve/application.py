@@ -94,9 +94,7 @@ class Application:
         access, metrics, load = self.settings.access, self.metrics, self.load
 
         async def answered(request: Request) -> Response:
-            now = time.perf_counter()
-            begin = request.scope.get(THERE, now)
-            load.began(now, now - begin)
+            begin = request.scope.get(THERE) or time.perf_counter()
             request.scope[_HELD] = 0
             try:
                 if operation.role is not None:
@@ -123,7 +121,9 @@ class Application:
                 response = answers.error_answer(problem)
             finally:
                 load.held -= request.scope[_HELD]
-            metrics.request(operation.name, response.status_code, time.perf_counter() - begin)
+            now = time.perf_counter()
+            load.answered(now)
+            metrics.request(operation.name, response.status_code, now - begin)
             return response
 
         return answered
