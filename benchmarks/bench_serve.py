@@ -1,7 +1,8 @@
 """`bayou serve` under load, open loop on the loopback: latency, rows by Arrow batches, overload and recovery.
 
 The server is one process with one worker, the sender another; both cores of a two-core machine are taken. No peer: none
-of the servers that learn is maintained. `python -m benchmarks.bench_serve SECONDS` predicts while it learns.
+of the servers that learn is maintained. `python -m benchmarks.bench_serve latency overload` runs some of the parts,
+`python -m benchmarks.bench_serve 600` predicts while it learns for so many seconds.
 """
 
 from __future__ import annotations
@@ -16,14 +17,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from bayou import NaiveBayes
-from bayou.client import Client
 from benchmarks.load import Outcome, open_loop, resident, single_rows
 
 ARROW = "application/vnd.apache.arrow.stream"
@@ -75,13 +75,13 @@ def run() -> list[dict[str, object]]:
     return list(_lines())
 
 
-def _lines() -> Iterator[dict[str, object]]:
+def _lines(parts: Sequence[str] = ()) -> Iterator[dict[str, object]]:
     with served() as (port, pid):
-        yield from _costs(port, pid)
-        yield from _latency(port)
-        yield from _arrow(port)
-        yield from _overload(port, pid)
-    yield from _while_learning()
+        for name, part in PARTS.items():
+            if name in (parts or PARTS):
+                yield from part(port, pid)
+    if not parts:
+        yield from _while_learning()
 
 
 def _while_learning() -> list[dict[str, object]]:
@@ -122,14 +122,17 @@ def _costs(port: int, pid: int) -> Iterator[dict[str, object]]:
     )
 
 
-def _latency(port: int) -> list[dict[str, object]]:
+def _latency(port: int, pid: int) -> list[dict[str, object]]:
     found = open_loop(port, single_rows(), 1000, 15.0)
-    shown = f"p50 {found.quantile(0.5):.1f} ms, p99 {found.quantile(0.99):.1f} ms, {found.goodput:,.0f}/s"
+    shown = (
+        f"p50 {found.quantile(0.5):.1f} ms, p99 {found.quantile(0.99):.1f} ms, {found.goodput:,.0f}/s, "
+        f"{found.refused:,} refused"
+    )
     return [_line("1,000 single rows/s, 10 ms / p99", shown, 10 / found.quantile(0.99), 1)]
 
 
-def arrow_batch(n: int = ROWS) -> bytes:
-    """An Arrow stream of rows: six numbers and two names."""
+def arrow_batch(n: int = ROWS, labelled: bool = False) -> bytes:
+    """An Arrow stream of rows: six numbers and two names, with labels if they are to be learned."""
     import numpy as np
     import pyarrow as pa
 
@@ -139,6 +142,8 @@ def arrow_batch(n: int = ROWS) -> bytes:
         name: pa.DictionaryArray.from_arrays(rng.integers(0, len(values), n).astype(np.int8), list(values))
         for name, values in (("day", "abcdefg"), ("sky", "xyz"))
     }
+    if labelled:
+        columns["label"] = [("yes", "no")[i] for i in rng.integers(0, 2, n)]
     table = pa.table(columns)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
@@ -153,7 +158,7 @@ def _sent(connection: http.client.HTTPConnection, body: bytes) -> None:
     assert answer.status == 200
 
 
-def _arrow(port: int) -> list[dict[str, object]]:
+def _arrow(port: int, pid: int) -> list[dict[str, object]]:
     """Batches one after the other on two connections, as quickly as they are answered."""
     body, done, seconds = arrow_batch(), [0, 0], 8.0
     end = time.perf_counter() + seconds
@@ -188,7 +193,7 @@ def capacity(port: int) -> float:
 def _overload(port: int, pid: int) -> list[dict[str, object]]:
     peak = capacity(port)
     before = resident(pid)
-    over = open_loop(port, single_rows(), 4 * peak, 10.0, 256)
+    over = open_loop(port, single_rows(), 4 * peak, 10.0, 512)
     grown = resident(pid) / before - 1
     time.sleep(2.0)
     after = open_loop(port, single_rows(), 0.5 * peak, 3.0)
@@ -228,18 +233,18 @@ def soak(seconds: float) -> dict[str, object]:
 
 
 def _teach(port: int, stop: threading.Event, learned: list[int]) -> None:
-    draw = random.Random(3)
-    rows = [
-        {**{f"x{j}": round(draw.gauss(0, 1), 3) for j in range(6)}, "day": draw.choice("abcdefg"), "sky": "x"}
-        for _ in range(500)
-    ]
-    labels = [draw.choice(["yes", "no"]) for _ in rows]
-    begin, client = time.perf_counter(), Client(f"http://127.0.0.1:{port}")
+    body, begin = arrow_batch(500, labelled=True), time.perf_counter()
+    connection = http.client.HTTPConnection("127.0.0.1", port)
     while not stop.is_set():
-        learned[0] += int(client.learn_many(rows, labels)["rows"])
+        connection.request("POST", "/learn", body, {"Content-Type": ARROW})
+        answer = connection.getresponse()
+        told = json.loads(answer.read())
+        if answer.status == 200:
+            learned[0] += told["rows"]
         ahead = begin + learned[0] / 10_000 - time.perf_counter()
         if ahead > 0:
             stop.wait(ahead)
+    connection.close()
 
 
 def verified(folder: Path, found: Outcome) -> dict[str, object]:
@@ -266,6 +271,9 @@ def verified(folder: Path, found: Outcome) -> dict[str, object]:
     return {"states": states, "answers of a state": same, "answers of no state": len(found.bodies) - same}
 
 
+PARTS = {"costs": _costs, "latency": _latency, "arrow": _arrow, "overload": _overload}
+
 if __name__ == "__main__":
-    for line in [soak(float(sys.argv[1]))] if len(sys.argv) > 1 else _lines():
+    given = sys.argv[1:]
+    for line in [soak(float(given[0]))] if given and given[0] not in PARTS else _lines(given):
         print(json.dumps(line), flush=True)

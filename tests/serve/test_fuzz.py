@@ -18,7 +18,7 @@ from bayou.serve.settings import Settings
 
 pytest.importorskip("schemathesis", reason="NO SCHEMATHESIS: pip install schemathesis")
 LONG = bool(os.environ.get("BAYOU_LONG"))
-PIECES, WANTED = (20, 1_000) if LONG else (1, 120)  # servers, and requests to each
+PIECES, WANTED = (11, 1_900) if LONG else (1, 120)  # servers, and requests to each
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
 
 

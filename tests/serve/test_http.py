@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import http.client
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from tests.serve.conftest import LABELS, ROWS, Asking, weather
 
 from bayou import HoeffdingTree, NaiveBayes, files
 from bayou.client import Client, ClientError
+from bayou.errors import ColumnWarning
 from bayou.serve import LivingModel
 from bayou.serve.bodies import read_batch
 from bayou.serve.follow import Follower
@@ -74,6 +77,16 @@ def test_rows_in_every_form_teach_the_same(serving: Callable[..., Asking]) -> No
 def test_what_a_model_does_not_know_is_told(ask: Asking) -> None:
     found = ask("/predict", {"record": {"sky": "blue", "moon": "full"}})
     assert found.json["ignored"] == ["moon"]
+
+
+def test_unknown_columns_are_told_in_answers_and_not_by_warnings(serving: Callable[..., Asking]) -> None:
+    """Every warning would be remembered for ever, and be written to the server's log with names of anybody's choice."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        ask = serving()
+        for i in range(3):
+            assert ask("/predict", {"records": [{f"moon {i}": 1}]}).json["ignored"] == [f"moon {i}"]
+    assert [str(each.message) for each in found if issubclass(each.category, ColumnWarning)] == []
 
 
 BAD = [
@@ -141,7 +154,9 @@ def test_small_bodies_that_stand_for_huge_tables(ask: Asking) -> None:
         for codec in ("zstd", "lz4"):
             found = ask("/predict", squeezed(pa.table({"sky": column}), codec), Content_Type=ARROW)
             assert (found.status, "compressed" in found.json["error"]["message"]) == (422, True), found.body
-    assert ask("/predict", arrow(pa.table({"sky": texts.dictionary_encode()})), Content_Type=ARROW).status in (
+    assert ask(
+        "/predict", arrow(pa.table({"sky": texts.dictionary_encode()})), Content_Type=ARROW
+    ).status in (
         200,
         413,
     )
@@ -321,3 +336,23 @@ def test_no_path_leads_out(ask: Asking, tail: str) -> None:
     for prefix in ("/models/", "/v2/models/", "/", "/models/weather/"):
         path = (prefix + tail).replace(" ", "%20")
         assert ask(path).status in (400, 404), path
+
+
+def test_hundreds_of_ways_up_lead_nowhere(ask: Asking) -> None:
+    """One connection for all of them; every one is a path that nobody offers."""
+    up = ("../", "..%2f", "%2e%2e/", "..%5c", "%2e%2e%5c", "....//", "%252e%252e%252f", "..%00/", "..%c0%af")
+    files = ("etc/passwd", "proc/self/environ", "weather.bayou")
+    paths = [
+        f"{prefix}{step * depth}{file}"
+        for prefix in ("/", "/models/", "/models/weather/", "/v2/models/weather/versions/")
+        for step in up
+        for depth in (1, 4)
+        for file in files
+    ]
+    assert len(paths) > 200
+    connection = http.client.HTTPConnection("127.0.0.1", ask.server.port, timeout=60)
+    for path in paths:
+        connection.request("GET", path)
+        found = connection.getresponse()
+        assert (found.status, b"root:" in found.read()) in {(404, False), (400, False)}, path
+    connection.close()

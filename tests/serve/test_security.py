@@ -7,6 +7,8 @@ import os
 import socket
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from tests.serve.conftest import ROWS, Asking, weather
 
 from bayou.errors import OptionError
 from bayou.serve import LivingModel, RunningServer
-from bayou.serve.connections import DELAY, LEAST_AT_ONCE, MOST_AT_ONCE, MOST_BYTES, Load
+from bayou.serve.connections import LEAST_AT_ONCE, MOST_AT_ONCE, MOST_BYTES, WORK, Load, is_whole
 from bayou.serve.operations import OPERATIONS
 from bayou.serve.roles import Access
 from bayou.serve.settings import Settings
@@ -121,6 +123,21 @@ def test_drops_of_headers_do_not_keep_a_connection(serving: Callable[..., Asking
     assert answer == b"gone" or answer.startswith(b"HTTP/1.1 408")
 
 
+def test_many_that_send_slowly_take_nobodys_place(serving: Callable[..., Asking]) -> None:
+    ask = serving()
+    with ExitStack() as stack:
+        for _ in range(MOST_AT_ONCE + 16):
+            connection = socket.create_connection(("127.0.0.1", ask.server.port), timeout=60)
+            stack.enter_context(connection)
+            connection.sendall(HEAD + b"Content-Length: 100\r\n\r\n{")
+        load, end = ask.server.application.load, time.monotonic() + 60
+        while load.waiting < MOST_AT_ONCE + 16 and time.monotonic() < end:
+            time.sleep(0.005)
+        assert ask("/predict", {"record": ROWS[0]}).status == 200
+        assert ask("/model").status == 200
+        assert load.refused == 0
+
+
 def test_endless_headers_huge_and_truncated_bodies(ask: Asking) -> None:
     assert raw(ask, b"GET / HTTP/1.1\r\n" + b"X: " + b"a" * 200_000).startswith(b"HTTP/1.1 431")
     assert raw(ask, HEAD + b"Content-Length: 99999999999\r\n\r\n").startswith(b"HTTP/1.1 413")
@@ -145,25 +162,74 @@ def test_a_busy_server_refuses_without_reading(serving: Callable[..., Asking]) -
     assert ask("/predict", {"record": ROWS[0]}).status == 200
 
 
-def test_a_standing_queue_shortens_itself_and_a_burst_does_not() -> None:
+def test_what_is_taken_on_at_once_follows_what_can_be_done() -> None:
     load = Load()
-    load.began(0.00, 50 * DELAY)
-    load.began(0.05, 0.0)
-    for i in range(20):
-        load.began(0.11 + 0.05 * i, 0.0)
+
+    def answers(begin: float, seconds: float, rate: int, refused: int) -> None:
+        for i in range(int(seconds * rate)):
+            load.refused += refused
+            load.answered(begin + i / rate)
+
+    answers(10.0, 2.0, 500, 0)
     assert load.limit == MOST_AT_ONCE
-    moments = [1.2 + 0.05 * i for i in range(80)]
-    for moment in moments:
-        load.began(moment, 4 * DELAY)
+    answers(12.0, 2.0, 1000, 3)
+    assert load.limit == round(1000 * WORK)
+    answers(14.0, 2.0, 100, 3)  # a machine that others use
     assert load.limit == LEAST_AT_ONCE
-    for moment in moments[: len(moments) // 2]:
-        load.began(4.0 + moment, DELAY / 2)
+    answers(16.0, 1.0, 100, 0)
     assert load.limit == MOST_AT_ONCE
-    for moment in moments:
-        load.began(10.0 + moment, 2 * DELAY)
-    assert load.limit < MOST_AT_ONCE
-    load.began(20.0, 0.0)  # there was nothing to do for seconds
+    answers(17.0, 2.0, 100, 3)
+    load.answered(30.0)  # there was nothing to do for seconds
     assert load.limit == MOST_AT_ONCE
+
+
+def test_requests_one_behind_the_other_are_answered_in_order(ask: Asking) -> None:
+    body = b'{"record": {"sky": "blue"}}'
+    one = HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    last = b"GET /models HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    found = raw(ask, one + one + last)
+    assert found.count(b"HTTP/1.1 200 OK") == 3
+    assert found.index(b'"prediction"') < found.rindex(b'"prediction"') < found.index(b'"models"')
+
+
+def test_a_busy_server_leaves_doubtful_lengths_to_the_parser() -> None:
+    whole = b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n%s\r\n{}"
+    assert is_whole(whole % b"")
+    for more in (b"Transfer-Encoding: chunked\r\n", b"Content-Length: 3\r\n"):
+        assert not is_whole(whole % more)
+
+
+def waits(ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on nothing is learned, and whoever asks for it waits."""
+    (living,) = ask.server.models.values()
+    monkeypatch.setattr(living.queue, "put", lambda task: None)
+
+
+def test_a_server_that_is_too_slow_says_when_to_try_again(
+    serving: Callable[..., Asking], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """504 is for the deadline that a request gave itself."""
+    ask = serving(settings=Settings(timeout=0.05))
+    waits(ask, monkeypatch)
+    body = {"record": ROWS[0], "label": "dry"}
+    found = ask("/learn", body)
+    assert (found.status, found.headers["retry-after"]) == (503, "1")
+    assert ask("/learn", body, Bayou_Timeout_Ms="20").status == 504
+
+
+def test_who_waits_when_the_server_stops_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bayou.serve.running.DRAIN", 0.1)
+    with ThreadPoolExecutor(1) as pool:
+        living = LivingModel("weather", weather(), learns=True)
+        with RunningServer({"weather": living}, port=0) as server:
+            ask = Asking(server)
+            waits(ask, monkeypatch)
+            waiting = pool.submit(ask, "/learn", {"record": ROWS[0], "label": "dry"})
+            while not server.application.load.waiting:
+                time.sleep(0.005)
+        found = waiting.result(60)
+    assert (found.status, found.headers["retry-after"]) == (503, "1")
+    assert "the server stops" in found.json["error"]["message"]
 
 
 def test_bodies_that_are_worked_on_take_bounded_room(serving: Callable[..., Asking]) -> None:

@@ -94,9 +94,7 @@ class Application:
         access, metrics, load = self.settings.access, self.metrics, self.load
 
         async def answered(request: Request) -> Response:
-            now = time.perf_counter()
-            begin = request.scope.get(THERE, now)
-            load.began(now, now - begin)
+            begin = request.scope.get(THERE) or time.perf_counter()
             request.scope[_HELD] = 0
             try:
                 if operation.role is not None:
@@ -123,7 +121,9 @@ class Application:
                 response = answers.error_answer(problem)
             finally:
                 load.held -= request.scope[_HELD]
-            metrics.request(operation.name, response.status_code, time.perf_counter() - begin)
+            now = time.perf_counter()
+            load.answered(now)
+            metrics.request(operation.name, response.status_code, now - begin)
             return response
 
         return answered
@@ -144,13 +144,14 @@ class Application:
         if told.isdigit() and int(told) > most:
             raise TooLargeError(f"a body of {int(told):,} bytes; at most {most:,} are taken")
         parts, size = [], 0
-        async for part in request.stream():
-            size += len(part)
-            if size > most:
-                raise TooLargeError(f"a body of more than {most:,} bytes")
-            self.load.hold(len(part))
-            request.scope[_HELD] += len(part)
-            parts.append(part)
+        with self.load:  # who sends slowly takes nobody's place
+            async for part in request.stream():
+                size += len(part)
+                if size > most:
+                    raise TooLargeError(f"a body of more than {most:,} bytes")
+                self.load.hold(len(part))
+                request.scope[_HELD] += len(part)
+                parts.append(part)
         return b"".join(parts)
 
     def _seconds(self, request: Request) -> float:

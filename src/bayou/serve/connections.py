@@ -11,9 +11,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from bayou.serve.errors import BusyError
 
 MOST_CONNECTIONS = 1_024
-MOST_AT_ONCE, LEAST_AT_ONCE = 64, 8  # requests that are worked on; one on top is refused without being read
-DELAY = 0.01  # seconds that a request may wait for the event loop; where all wait longer, fewer are taken at once
-SPAN, SPANS = 0.1, 3  # seconds of a look at these delays, and looks in a row that make a standing queue of a burst
+MOST_AT_ONCE, LEAST_AT_ONCE = 128, 8  # requests that are worked on; one on top is refused without being read
+WORK = 0.03  # seconds of work that are taken on where there is too much of it
+SPAN = 0.1  # seconds after which the limit is looked at
 MOST_BYTES = 128 << 20  # of bodies that are worked on
 READ_BYTES = 65_536  # that somebody must take of an answer in as many seconds as a request has to arrive
 HEAD_BYTES = 65_536  # of a request's line and headers
@@ -42,17 +42,17 @@ _LONG = _canned(b"431 Request Header Fields Too Large", b"the headers are too lo
 class Load:
     """What a server has to do, and how much more it takes.
 
-    As many requests are worked on at once as keep what is accepted quick: where the delay before the event loop comes to
-    a request stays above `DELAY`, the limit falls in proportion, and rises again step by step (the idea of CoDel: a burst
-    is let through, a standing queue is not).
+    Where more comes than can be done, no more requests are worked on at once than were answered lately in `WORK`
+    seconds, so that what is accepted is answered in time however slow the machine is; else the limit rises again.
 
     Examples
     --------
     >>> load = Load()
-    >>> for i in range(40):
-    ...     load.began(0.01 * i, 0.02)
-    >>> LEAST_AT_ONCE <= load.limit < MOST_AT_ONCE
-    True
+    >>> for i in range(1, 1000):
+    ...     load.refused += 1
+    ...     load.answered(0.001 * i)
+    >>> load.limit
+    30
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Load:
         self.refused = 0  # unread
         self.limit = MOST_AT_ONCE
         self.held = 0  # bytes of bodies
-        self._worst, self._until, self._slow = 0.0, 0.0, 0
+        self._answered, self._since, self._refused = 0, 0.0, 0
 
     def __enter__(self) -> None:
         self.waiting += 1
@@ -68,21 +68,20 @@ class Load:
     def __exit__(self, *exception: object) -> None:
         self.waiting -= 1
 
-    def began(self, now: float, delay: float) -> None:
-        """A request was begun, so many seconds after it was there."""
-        if delay > self._worst:
-            self._worst = delay
-        if now < self._until:
+    def answered(self, now: float) -> None:
+        """A request was answered at this moment."""
+        self._answered += 1
+        passed = now - self._since
+        if passed < SPAN:
             return
-        if now > self._until + SPANS * SPAN:  # nothing was to be done in between
-            self.limit, self._slow = MOST_AT_ONCE, 0
-        elif self._worst <= DELAY:
-            self.limit, self._slow = min(MOST_AT_ONCE, self.limit + 4), 0
+        if passed > 10 * SPAN:
+            self.limit = MOST_AT_ONCE
+        elif self.refused > self._refused:
+            wanted = (self.limit + WORK * self._answered / passed) / 2
+            self.limit = max(LEAST_AT_ONCE, min(MOST_AT_ONCE, round(wanted)))
         else:
-            self._slow += 1
-            if self._slow >= SPANS:
-                self.limit = max(LEAST_AT_ONCE, int(self.limit * max(0.5, DELAY / self._worst)))
-        self._worst, self._until = 0.0, now + SPAN
+            self.limit = min(MOST_AT_ONCE, 2 * self.limit)
+        self._answered, self._since, self._refused = 0, now, self.refused
 
     def hold(self, size: int) -> None:
         """Keep so many bytes of a body; BusyError if others have taken the room."""
@@ -104,6 +103,7 @@ def protocol(load: Load, seconds: float = SECONDS) -> type[asyncio.Protocol]:
         _timer: asyncio.TimerHandle | None = None
         _reading: asyncio.TimerHandle | None = None
         _unread = 0
+        _refused = False
         _head = 0
 
         def connection_made(self, transport: Any) -> None:
@@ -123,14 +123,14 @@ def protocol(load: Load, seconds: float = SECONDS) -> type[asyncio.Protocol]:
             if self.transport.is_closing():
                 return
             begins = self._head == 0 and self._idle()
-            if begins and len(self.tasks) - load.waiting >= load.limit and _is_whole(data):
+            if begins and len(self.tasks) - load.waiting >= load.limit and is_whole(data):
                 load.refused += 1
-                self._unwatch()
                 self.transport.write(_BUSY)
-                self._unset_keepalive_if_required()
-                self.timeout_keep_alive_task = self.loop.call_later(
-                    self.timeout_keep_alive, self.timeout_keep_alive_handler
-                )
+                self._refused = True
+                if self._timer is not None:
+                    self._unwatch()
+                if self.timeout_keep_alive_task is None:
+                    self._keep_alive()
                 return
             if self._head >= 0:
                 self._head += len(data)
@@ -138,6 +138,20 @@ def protocol(load: Load, seconds: float = SECONDS) -> type[asyncio.Protocol]:
                     self._end(_LONG)
                     return
             super().data_received(data)
+
+        def timeout_keep_alive_handler(self) -> None:
+            if (
+                self._refused
+            ):  # it was not silent; a timer for every refusal would take longer than all the rest
+                self._refused = False
+                self._keep_alive()
+            else:
+                super().timeout_keep_alive_handler()
+
+        def _keep_alive(self) -> None:
+            self.timeout_keep_alive_task = self.loop.call_later(
+                self.timeout_keep_alive, self.timeout_keep_alive_handler
+            )
 
         def on_message_begin(self) -> None:
             super().on_message_begin()
@@ -205,14 +219,16 @@ def protocol(load: Load, seconds: float = SECONDS) -> type[asyncio.Protocol]:
     return GuardedConnection
 
 
-def _is_whole(data: bytes) -> bool:
+def is_whole(data: bytes) -> bool:
     """Whether data is one request from its first byte to its last, and not one that is always answered."""
     end = data.find(b"\r\n\r\n")
     if end < 0 or data.startswith(_NEVER_REFUSED):
         return False
     head = data[:end].lower()
+    if b"\r\ntransfer-encoding:" in head or head.count(b"\r\ncontent-length:") > 1:
+        return False  # the parser says what becomes of it
     at = head.find(b"\r\ncontent-length:")
     if at < 0:
-        return b"\r\ntransfer-encoding:" not in head and end + 4 == len(data)
+        return end + 4 == len(data)
     line = head[at + 17 :].partition(b"\r\n")[0].strip()
     return line.isdigit() and end + 4 + int(line) == len(data)

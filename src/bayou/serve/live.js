@@ -79,15 +79,18 @@ function explained(found) {
   const terms = Object.entries(found.terms).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
   const rows = [["base", found.base], ...terms.map(([n, v]) => [n + " = " + short(found.values[n]), v]), ["together", found.together]];
   const most = Math.max(1e-9, ...rows.map((row) => Math.abs(row[1])));
-  const svg = drawn("svg", { viewBox: "0 0 640 " + (8 + 24 * rows.length), role: "img" });
+  const narrow = $("main").clientWidth < 560; // drawn for the width there is, so that text stays readable
+  const [wide, names, letters, middle, half] = narrow ? [360, 150, 20, 225, 65] : [640, 280, 38, 425, 130];
+  const svg = drawn("svg", { viewBox: "0 0 " + wide + " " + (8 + 24 * rows.length), role: "img" });
   svg.append(drawn("title", {}, "What each column adds to the log-odds"));
-  svg.append(drawn("line", { x1: 425, x2: 425, y1: 0, y2: 8 + 24 * rows.length, class: "axis" }));
+  svg.append(drawn("line", { x1: middle, x2: middle, y1: 0, y2: 8 + 24 * rows.length, class: "axis" }));
   rows.forEach(([name, value], i) => {
-    const long = (130 * Math.abs(value)) / most, y = 6 + 24 * i;
-    svg.append(drawn("text", { x: 280, y: y + 13, class: "end" }, name.length > 38 ? name.slice(0, 37) + "…" : name));
+    const long = (half * Math.abs(value)) / most, y = 6 + 24 * i;
+    const text = name.length > letters ? name.slice(0, letters - 1) + "…" : name;
+    svg.append(drawn("text", { x: names, y: y + 13, class: "end" }, text));
     const group = drawn("g", { class: "fill " + (value < 0 ? "c-against" : "c-for") });
-    group.append(drawn("rect", { x: value < 0 ? 425 - long : 425, y, width: long, height: 17, rx: 2 }));
-    svg.append(group, drawn("text", { x: 632, y: y + 13, class: "end" }, (value > 0 ? "+" : "") + value.toFixed(3)));
+    group.append(drawn("rect", { x: value < 0 ? middle - long : middle, y, width: long, height: 17, rx: 2 }));
+    svg.append(group, drawn("text", { x: wide - 8, y: y + 13, class: "end" }, (value > 0 ? "+" : "") + value.toFixed(3)));
   });
   out.append(head, svg);
   return out;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import sys
 import threading
+import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack
 from types import FrameType
@@ -12,7 +13,7 @@ from typing import Any, Self
 
 import uvicorn
 
-from bayou.errors import OptionError
+from bayou.errors import ColumnWarning, OptionError
 from bayou.serve.application import Application
 from bayou.serve.connections import protocol
 from bayou.serve.living import LivingModel
@@ -130,6 +131,8 @@ class RunningServer:
     def _begin(self) -> None:
         self._stack.callback(self._listening.close)
         self._stack.callback(self.application.pool.shutdown)
+        self._stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore", ColumnWarning)  # answers say which columns are unknown
         for living in self.models.values():
             self._stack.enter_context(living)
 
