@@ -7,7 +7,7 @@ DEV    := $(VENV)/.dev-installed
 BENCH  := $(VENV)/.bench-installed
 RELEASE := $(VENV)/.release-installed
 DOCS   := $(VENV)/.docs-installed
-TOOLS  ?= chromium strace
+TOOLS  ?= chromium strace redis-server
 # Compiled Python is kept beside its source: the suite starts many processes, each of which would compile it anew.
 export PYTHONDONTWRITEBYTECODE =
 

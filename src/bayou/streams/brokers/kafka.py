@@ -20,6 +20,7 @@ class KafkaLog:
     each checkpoint, for tools that show how far a group has come.
     """
 
+    over = False
     counted = True
 
     def __init__(self, address: Address) -> None:

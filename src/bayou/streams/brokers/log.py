@@ -33,6 +33,10 @@ class Log(Protocol):
     counted: bool  # offsets count messages: the one behind a message is its own plus 1
     trouble: str | None  # what a client that reconnects by itself says about it
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing will ever come any more: the other side of a pipe is closed."""
+
     def identity(self) -> Mapping[str, str | int]:
         """What tells this log from another."""
 

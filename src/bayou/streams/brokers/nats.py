@@ -22,6 +22,7 @@ class NatsLog:
     """
 
     partitions: Sequence[int] = (0,)
+    over = False
     counted = True
     trouble: str | None = None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 from bayou.errors import DataError, OptionError
@@ -64,8 +63,8 @@ def _tail(address: Address, format: str, read_options: ReadOptions) -> MessageSo
     folder = os.path.dirname(address.path) or "."
     if address.path != "-" and not os.path.isdir(folder):
         raise DataError(f"there is no folder {folder}", remedy="check the path")
-    if address.path == "-":
-        address = replace(address, options={**address.options, "until": "end"})
+    if address.path == "-" and address.ends:
+        raise OptionError("standard input has no end yet", remedy="leave until= away; it ends by itself")
     log = TailLog(address.path, csv=format == "csv", strict=read_options.policy == "strict")
     try:
         if format != "csv":

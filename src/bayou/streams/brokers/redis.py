@@ -17,6 +17,7 @@ class RedisLog:
     """A stream of Redis: one partition, whose offsets are IDs. The message is one field of an entry."""
 
     partitions: Sequence[int] = (0,)
+    over = False
     counted = False
     trouble: str | None = None
 

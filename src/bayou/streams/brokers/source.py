@@ -214,6 +214,8 @@ class MessageSource:
         return reached >= self._ends[partition] if first is None else first > self._ends[partition]
 
     def _ended(self) -> bool:
+        if self._log.over:
+            return not any(self._waiting[p].size for p in self._partitions)
         if self._ends is None or self._trouble is not None:
             return False
         return all(
@@ -329,8 +331,8 @@ class MessageSource:
         self._chunk, self._taken, self._fault, self._pending = None, 0, None, None
         self._asked = self._asked or self._row > 0
         self._log.recall(position, self._offsets)
-        self._seek_log()
         self.rejects.seek(position)
+        self._seek_log()
         if position["taken"]:
             self._skip(position["taken"])
 
@@ -415,7 +417,7 @@ class MessageSource:
                 sample = [v for p in self._partitions for v in self._waiting[p].values_from()[:share]]
                 if sample:
                     break
-                if self._ends is not None:
+                if self._ends is not None or self._log.over:
                     raise DataError(
                         f"{self._address.shown()} is empty", remedy="without until=end, it is waited for"
                     )

@@ -18,7 +18,6 @@ from bayou.streams.records import outside
 _SHIFT = 48  # an offset is the number of a file, from 0, and a byte in it
 _HEAD = 1024  # bytes by which a file is known again
 _STANDARD_INPUT = "-"
-_NEVER = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,6 @@ class TailLog:
         return 0
 
     def end(self, partition: int) -> int:
-        if self._piped:
-            return _NEVER
         there = self._there()
         if not there:
             return 0
@@ -110,6 +107,11 @@ class TailLog:
             time.sleep(0.02)
         return self.header
 
+    @property
+    def over(self) -> bool:
+        """Whether standard input has ended."""
+        return self._finished
+
     def at_end(self, partition: int) -> bool:
         return self._at_end
 
@@ -136,6 +138,9 @@ class TailLog:
         if self._handle < 0 and not self._opened():
             self._at_end = True
             return None
+        if not self._piped and (os.fstat(self._handle).st_size < self._byte or not self._same_head()):
+            self._truncated()
+            return None
         data = self._read()
         if not data and not self._finished and not self._fresh:
             return self._at_the_end()
@@ -145,7 +150,8 @@ class TailLog:
 
     def _read(self) -> bytes:
         if self._piped:
-            if not select.select([self._handle], [], [], 0.02)[0]:
+            self._at_end = not select.select([self._handle], [], [], 0.02)[0]
+            if self._at_end:
                 return b""
             data = os.read(self._handle, limits.CHUNK)
             self._finished = self._at_end = not data
@@ -193,9 +199,6 @@ class TailLog:
     def _at_the_end(self) -> Batch | None:
         """Nothing more to read here: is the file shorter now, is there another one?"""
         if self._piped:
-            return None
-        if os.fstat(self._handle).st_size < self._byte or not self._same_head():
-            self._truncated()
             return None
         following = self._following()
         if following is None:

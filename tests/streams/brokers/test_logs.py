@@ -1,0 +1,150 @@
+"""What every broker must do: the same rows in the same order, from any place, however they are read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.seeds import LONG
+from tests.streams.brokers.parts import PARTS, messages, records, started
+
+from bayou.errors import DataError
+from bayou.persist.checkpoint import SourceChangedError, check_same_source
+from bayou.streams import Source, open_stream
+from bayou.streams.brokers import source as message_source
+
+ROWS = 1_300
+
+
+class Tail:
+    """A file, as if it were a broker."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "payments.jsonl"
+        self.path.touch()
+        self.address = f"tail://{self.path}"
+
+    def send(self, values: list[bytes]) -> None:
+        with self.path.open("ab") as file:
+            file.write(b"".join(value + b"\n" for value in values))
+
+    def stop(self) -> None:
+        pass
+
+
+@pytest.fixture(scope="module", params=["tail", *PARTS])
+def part(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    folder = tmp_path_factory.mktemp("log")
+    if request.param == "tail":
+        tail = Tail(folder)
+        tail.send(messages(ROWS))
+        yield tail
+        return
+    with started(request.param, folder) as broker:
+        broker.send(messages(ROWS))
+        yield broker
+
+
+@pytest.fixture(autouse=True)
+def _short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(message_source, "TURN", 70)
+
+
+def in_turns(rows: list[Any], partitions: int, turn: int) -> list[Any]:
+    """Rows sent to partitions one after the other, as they are to be read: so many of each in turn."""
+    logs = [rows[p::partitions] for p in range(partitions)]
+    out: list[Any] = []
+    while any(logs):
+        for p in range(partitions):
+            out += logs[p][:turn]
+            logs[p] = logs[p][turn:]
+    return out
+
+
+def expected(part: Any) -> list[Any]:
+    partitions = getattr(part, "partitions", 1)
+    return in_turns(records(ROWS), partitions, 70) if partitions > 1 else records(ROWS)
+
+
+def drained(stream: Source, size: int, most: int = 10**9) -> list[dict[str, Any]]:
+    out: list[dict[str, Any]] = []
+    while len(out) < most and (rows := stream.read(min(size, most - len(out)))) is not None:
+        assert rows.start == stream.position()["row"] - len(rows)
+        columns = {name: column.to_pylist() for name, column in rows.columns.items()}
+        assert rows.labels is not None
+        columns["fraud"] = rows.labels.to_pylist()
+        out += [{name: column[i] for name, column in columns.items()} for i in range(len(rows))]
+    return out
+
+
+@pytest.mark.parametrize("size", [1, 64, 10_000])
+def test_rows_come_once_in_the_order_of_the_log(part: Any, size: int) -> None:
+    with open_stream(part.address + "?until=end", target="fraud") as stream:
+        assert drained(stream, size, ROWS if size > 1 else 90) == expected(part)[: ROWS if size > 1 else 90]
+
+
+@pytest.mark.parametrize("place", [0, 1, 69, 70, 71, 999, ROWS - 1, ROWS] if LONG else [0, 70, 999, ROWS])
+def test_another_process_goes_on_from_a_position(part: Any, place: int) -> None:
+    with open_stream(part.address + "?until=end", target="fraud") as stream:
+        assert len(drained(stream, 50, place)) == place
+        position, identity = stream.position(), stream.identity
+    assert all(type(number) is int for number in position.values())
+    position = json.loads(json.dumps(position))
+    with open_stream(part.address + "?until=end", target="fraud") as again:
+        again.recall(identity)  # type: ignore[attr-defined] # a stream of messages
+        check_same_source(identity, again.identity)
+        again.seek(position)
+        assert drained(again, 64) == expected(part)[place:]
+
+
+def test_a_stream_that_is_followed_waits_without_an_end(part: Any) -> None:
+    """What comes in later is read; where nothing comes, `read` returns no rows, so that signals are heard."""
+    with open_stream(part.address, target="fraud") as stream:
+        assert drained(stream, 500, ROWS) == expected(part)
+        nothing = stream.read(10)
+        assert nothing is not None
+        assert len(nothing) == 0
+        assert stream.progress() is None
+
+
+def test_what_is_delivered_again_is_dropped_by_its_offset(part: Any) -> None:
+    """A broker that repeats itself: every batch comes twice."""
+    with open_stream(part.address + "?until=end", target="fraud") as stream:
+        log = stream._log  # type: ignore[attr-defined]
+        fetch, repeated = log.fetch, 0
+
+        def twice(*args: Any) -> list[Any]:
+            nonlocal repeated
+            batches = fetch(*args)
+            repeated += len(batches)
+            return batches + batches
+
+        log.fetch = twice
+        assert drained(stream, 100) == expected(part)
+        assert repeated > 0
+
+
+def test_a_log_made_anew_is_noticed(part: Any, tmp_path: Path) -> None:
+    with open_stream(part.address + "?until=end", target="fraud") as stream:
+        drained(stream, 100, 300)
+        position, identity = dict(stream.position()), stream.identity
+    with open_stream(part.address + "?until=end", target="fraud") as other:
+        other.recall(identity)  # type: ignore[attr-defined]
+        if any(name.startswith("mark") for name in position):
+            other.seek(position | {name: 7 for name in position if name.startswith("mark")})
+            with pytest.raises(DataError, match="is not the one that was learned"):
+                drained(other, 100)
+            beyond = {name: 10**6 for name in position if name.startswith("offset")}
+            with pytest.raises(DataError, match="ends before the offset"):
+                other.seek(position | beyond)
+        elif "inode" in position:
+            with pytest.raises(DataError, match="is gone, shorter or rewritten"):
+                other.seek(position | {"head": 7, "offset 0": position["offset 0"] + 1})
+        else:
+            with pytest.raises(DataError, match="ends before the entry"):
+                other.seek(position | {"offset 0": position["offset 0"] << 4})
+    with pytest.raises(SourceChangedError, match="columns"):
+        check_same_source(identity, {**identity, "columns": ""})
