@@ -1,4 +1,4 @@
-"""Auto beside its own candidates, chosen with hindsight, on every set; what budgets cost is in benchmarks/bench_auto.py.
+"""Auto beside its own candidates, chosen with hindsight, on every set; benchmarks/bench_auto.py tells what it costs.
 
     python -m reproduce.auto [--sets elec,covtype] [--rows 45312] [--budgets fast,balanced,accurate] [--folds 0]
 
@@ -122,7 +122,9 @@ def main() -> None:
     models |= {f"Auto({budget!r})": lambda budget=budget: Auto(budget) for budget in budgets}
     for name in given.sets.split(","):
         for order in ("folds",) if given.folds else orders(name):
-            wanted = {model: make for model, make in models.items() if f"{name}, {order}: {model}" not in kept}
+            wanted = {
+                model: make for model, make in models.items() if f"{name}, {order}: {model}" not in kept
+            }
             if not wanted:
                 continue
             rows = ordered(load(name, given.rows), order)

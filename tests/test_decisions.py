@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayou import Costs, NaiveBayes, Threshold, prequential
+from bayou import Abstain, Calibrated, Costs, NaiveBayes, Threshold, prequential
 from bayou.decisions import DecisionWarning, tell_unknown
 from bayou.errors import SchemaError
 from tests.cli.invoke import bayou
@@ -82,3 +82,41 @@ def test_a_decision_that_is_no_rule_is_refused_before_anything_is_learned() -> N
         with pytest.raises(SchemaError, match="decision='fraud' is no rule; give Threshold"):
             learn([[1.0], [2.0]], ["fraud", "ok"])
     assert not model.started
+
+
+def test_no_answer_below_a_probability_or_above_a_cost() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    X = rng.normal(y, 1.0)[:, np.newaxis]
+    model = NaiveBayes("gaussian", decision=Abstain(0.8)).fit(X, y)
+    proba, decided = model.predict_proba(X), model.predict(X)
+    silent = proba.max(axis=1) < 0.8
+    assert 0 < silent.sum() < 400
+    assert [answer is None for answer in decided] == silent.tolist()
+    assert (decided[~silent] == proba.argmax(axis=1)[~silent]).all()
+    assert model.predict_many([{"x0": float(x)} for x in X[:, 0]]) == decided.tolist()
+    assert model.predict(X[~silent]).dtype == model.classes_.dtype
+    by_cost = NaiveBayes("gaussian", decision=Abstain(cost=0.2)).fit(X, y)  # an error costs 1: the same rows
+    assert [answer is None for answer in by_cost.predict(X)] == (proba.min(axis=1) > 0.2).tolist()
+
+
+def test_what_it_cost_is_counted_from_the_decisions() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.choice(["fraud", "ok"], 600, p=[0.2, 0.8])
+    X = rng.normal(y == "fraud", 1.0)[:, np.newaxis]
+    costs = Costs(miss={"fraud": 5.0})
+    for rule in (costs, Abstain(cost=0.5, otherwise=costs)):
+        found = prequential(NaiveBayes("gaussian", decision=rule), (X, y)).only
+        (_, missed), (alarms, _) = found.confusion
+        silent = 600 - found.confusion.sum()
+        assert found.cost == pytest.approx((5 * missed + alarms + 0.5 * silent * (rule is not costs)) / 600)
+        assert found.answered == pytest.approx(1 - silent / 600)
+    plain = prequential(NaiveBayes("gaussian"), (X, y)).only
+    assert plain.cost is None
+    assert prequential(Calibrated(NaiveBayes("gaussian", decision=Abstain(0.9))), (X, y)).only.answered < 1
+
+
+def test_parameters_of_abstaining() -> None:
+    for wrong in ({"probability": 1.5}, {"cost": -1.0}, {"cost": np.inf}, {"otherwise": "Costs"}):
+        with pytest.raises(SchemaError, match=r"Abstain\("):
+            Abstain(**wrong)  # type: ignore[arg-type] # the mistakes

@@ -110,8 +110,8 @@ class Costs(Recipe):
 class Abstain(Recipe):
     """Decision rule: no answer where the class decided for is not probable enough, or may cost too much.
 
-    Without an answer `predict` and `predict_one` give None (an array with such rows holds objects), files an empty cell, and
-    evaluations count the row as unanswered: not right, and at the price of `cost`.
+    Without an answer `predict` and `predict_one` give None (an array with such rows holds objects) and files an empty
+    cell; evaluations count the row as not right, at the price of `cost`, and without a part in the log-loss.
 
     Parameters
     ----------
@@ -171,7 +171,9 @@ def mean_cost(
     counts: NDArray[np.float64],
     unanswered: NDArray[np.float64],
 ) -> float | None:
-    """What a row cost on the average, by a confusion matrix [true, decided] and the rows not answered; None without costs.
+    """What a row cost on the average, by a confusion matrix [true, decided] and the rows not answered.
+
+    None if the rule knows no costs.
 
     >>> mean_cost(Costs(miss={"fraud": 5.0}), ["fraud", "ok"], np.array([[3.0, 1.0], [2.0, 4.0]]), np.zeros(2))
     0.7
@@ -197,12 +199,10 @@ def check_rule(rule: object) -> None:
 
     >>> check_rule("fraud")
     Traceback (most recent call last):
-    bayou.errors.SchemaError: decision='fraud' is no rule; give Threshold(label, probability), Costs(...) or Abstain(...)
+    bayou.errors.SchemaError: decision='fraud' is no rule; give Threshold(...), Costs(...) or Abstain(...)
     """
     if rule is not None and not isinstance(rule, Threshold | Costs | Abstain):
-        raise SchemaError(
-            f"decision={rule!r} is no rule; give Threshold(label, probability), Costs(...) or Abstain(...)"
-        )
+        raise SchemaError(f"decision={rule!r} is no rule; give Threshold(...), Costs(...) or Abstain(...)")
 
 
 def tell_unknown(rule: Decision | None, labels: Sequence[Label]) -> None:

@@ -19,9 +19,9 @@ from bayou.summaries.grid import Grid
 from bayou.text.recipe import Text
 
 __all__ = [
-    "Abstain",
     "BCH",
     "MODL",
+    "Abstain",
     "AdaGrad",
     "AutoDensity",
     "CPiD",

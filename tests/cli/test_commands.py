@@ -39,8 +39,10 @@ def test_evaluate_needs_nothing_but_an_arff_file(tmp_path: Path) -> None:
     path.write_text("@relation r\n@attribute a {x,y}\n@attribute c {p,q}\n@data\n" + "x,p\ny,q\n" * 40)
     result = bayou("evaluate", path)
     assert "80 rows, 1 nominal column, target c" in result.stdout
-    lines = {line.split()[0]: line.split() for line in result.stdout.splitlines() if line}
-    assert lines["nb"][1] == "97.50"
+    lines = {line.split()[0]: line.split() for line in reversed(result.stdout.splitlines()) if line}
+    assert lines["auto"][1] == "95.00"
+    assert "No model was named, so auto was used" in result.stdout
+    assert "\nauto follows " in result.stdout
     assert lines["no-change"][1] == "0.00"
     assert {"accuracy", "kappa-T", "kappa-M", "log-loss"} <= set(lines["model"])
     assert "No model beats" not in result.stdout
@@ -261,6 +263,49 @@ def test_inspect_tells_intervals_groups_levels_words_and_trees(tmp_path: Path) -
     path.write_text("note,c\n" + "cheap pills,spam\nsee you,ham\n" * 20)
     bayou("learn", path, "-t", "c", "-m", "nb", "--text", "note", "-o", out, "-q")
     assert "\n  spam: cheap, pills\n" in bayou("inspect", out).stdout
+
+
+def test_without_a_model_named_auto_learns_and_what_is_merged_is_naive_bayes(
+    folder: Path, tmp_path: Path
+) -> None:
+    out, rows = tmp_path / "m.bayou", folder / "mixed.csv"
+    told = bayou("learn", rows, "-t", "class", "-n", 300, "-o", out).stderr
+    assert "No model was named, so auto was used" in told
+    assert "auto follows " in told
+    shown = bayou("inspect", out).stdout
+    assert "\nWhom it follows, the greatest share first:\n" in shown
+    told = json.loads(bayou("inspect", out, "--json").stdout)["candidates"]
+    assert set(told) == set(load(out).record_)
+    assert "whom the model follows" in _page(out, tmp_path).lower()
+    said = bayou("merge", out, out, "-o", tmp_path / "two.bayou", code=1).stderr
+    assert "with a model that merges, as --model nb" in said
+    said = bayou("unlearn", out, rows, "-t", "class", "-o", tmp_path / "two.bayou", code=1).stderr
+    assert "--model nb can" in said
+    told = bayou("learn", rows, rows, "-t", "class", "-o", out).stderr
+    assert "No model was named, so nb was used" in told
+    assert type(load(out)).__name__ == "NaiveBayes"
+
+
+def _page(model: Path, folder: Path) -> str:
+    bayou("report", model, "-o", folder / "page.html")
+    return (folder / "page.html").read_text(encoding="utf-8")
+
+
+def test_rows_that_a_rule_leaves_unanswered_are_empty_cells(tmp_path: Path) -> None:
+    rows, out, scored = tmp_path / "rows.csv", tmp_path / "m.bayou", tmp_path / "out.csv"
+    rows.write_text("x,c\n" + "a,p\na,p\nb,p\nb,q\n" * 20)
+    spec = "nb(decision=Abstain(0.7))"
+    bayou("learn", rows, "-t", "c", "-m", spec, "-o", out, "-q")
+    bayou("predict", out, rows, "-t", "c", "-o", scored, "-n", 4)
+    answers = [line.split(",")[2].strip('"') for line in scored.read_text().splitlines()]
+    assert answers == ["prediction", "p", "p", "", ""]
+    found = json.loads(
+        bayou("evaluate", rows, "-t", "c", "-m", "nb(decision=Abstain(cost=0.3))", "--json").stdout
+    )
+    assert 0 < found["models"][0]["cost"] < 0.3
+    assert found["models"][0]["accuracy_answered"] > found["models"][0]["accuracy"]
+    shown = bayou("evaluate", rows, "-t", "c", "-m", spec).stdout
+    assert "answered  right if so" in shown
 
 
 def test_inspect_refuses_what_is_no_model(folder: Path) -> None:

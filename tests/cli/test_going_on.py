@@ -50,7 +50,7 @@ def test_a_checkpoint_is_refused_for_another_stream(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place, moved = tmp_path / "ck", tmp_path / "moved.csv"
-    command = ["-t", "class", "-o", tmp_path / "m.bayou", "--checkpoint", place]
+    command = ["-t", "class", "-m", "nb", "-o", tmp_path / "m.bayou", "--checkpoint", place]
     with monkeypatch.context() as patched:
         _stopping(patched)
         bayou("learn", folder / "mixed.csv", *command, code=130)

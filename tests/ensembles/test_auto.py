@@ -135,14 +135,17 @@ def test_what_it_says_about_its_candidates_is_what_they_did():
     names = sorted(set(labels))
     right = [names[p.argmax()] == c and p.any() for p, c in zip(alone, labels, strict=True)]
     told = model.record_["NaiveBayes(numeric='gaussian')"]
-    assert told["accuracy"] == pytest.approx(np.sum(right) / (300 - 3))  # the first row of a class tells nothing
+    assert told["accuracy"] == pytest.approx(
+        np.sum(right) / (300 - 3)
+    )  # the first row of a class tells nothing
     assert sum(model.shares_.values()) == pytest.approx(1.0)
     assert list(model.shares_.values()) == sorted(model.shares_.values(), reverse=True)
 
 
 def test_budgets():
     costs = {name: sum(c.cost for c in candidates) for name, (_, candidates) in BUDGETS.items()}
-    assert costs["fast"] <= BUDGETS["fast"][0] and costs["accurate"] <= BUDGETS["accurate"][0]
+    assert costs["fast"] <= BUDGETS["fast"][0]
+    assert costs["accurate"] <= BUDGETS["accurate"][0]
     assert costs["balanced"] > BUDGETS["balanced"][0] >= costs["balanced"] - min(c.cost for c in FORESTS)
     assert repr(HoeffdingTree()) in map(repr, Auto("fast").templates())
     with pytest.raises(SchemaError, match="budget='cheap'"):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # Normal densities: the stream has them, and they compile faster than quantiles.
 MODELS = {
+    "auto, nothing chosen": "auto(fast)",
     "naive Bayes": "nb('gaussian')",
     "weighted naive Bayes": "wnb('gaussian')",
     "Hoeffding tree": "tree",

@@ -11,12 +11,14 @@ BASELINES = ("NoChange", "MajorityClass")  # they run along unasked
 
 def tell_choice(models: Mapping[str, Any], named: bool, tell: Callable[[str], None]) -> None:
     """Say what was used in place of a model nobody named, and whom every `auto` follows."""
+    from bayou.inspection.followed import candidates_of
+
     if not named:
         others = "`bayou models` lists others, --model names them"
         used = ", ".join(name for name, model in models.items() if type(model).__name__ not in BASELINES)
         tell(f"No model was named, so {used} was used; {others}.")
     for name, model in models.items():
-        if hasattr(type(model), "record_") and model.started:
+        if candidates_of(model):
             tell(f"{name} {in_words(model)}.")
 
 

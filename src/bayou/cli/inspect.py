@@ -19,6 +19,7 @@ def inspect(
     """What a model file holds: parameters, classes, columns, and what was learned about each of them."""
     from bayou.cli.columns import columns_of, forest_of, tree_of, words_of
     from bayou.cli.files import load_model
+    from bayou.inspection.followed import candidates_of
     from bayou.inspection.model_contents import contents
     from bayou.plain_text import clean
 
@@ -30,6 +31,8 @@ def inspect(
             learned = {"columns": columns_of(inside), "words": words_of(inside)}
             forest = forest_of(inside)
             learned |= {"forest": forest} if forest else {}
+        if candidates_of(model):
+            learned["candidates"] = candidates_of(model)
         out_json({"file": model_file, **facts, **learned})
         return
     words = _in_words(facts, all)
@@ -37,6 +40,7 @@ def inspect(
     width = max(map(len, shown))
     for name, value in shown.items():
         out(f"{name.ljust(width)}  {clean(f'{value:,}' if isinstance(value, int) else value)}")
+    _show_candidates(candidates_of(model))
     if inside is None:
         return
     part = f" ({inside.note})" if inside.note else ""
@@ -50,6 +54,25 @@ def inspect(
     if tree:
         out(f"\nThe tree{part}{'' if all else ', four levels of it at most'}:")
         out("\n".join(clean(line) for line in tree))
+
+
+def _show_candidates(told: dict[str, dict[str, float]]) -> None:
+    from bayou.plain_text import percent, table_text
+
+    if not told:
+        return
+    out("\nWhom it follows, the greatest share first:\n")
+    rows = [
+        [
+            name,
+            percent(one["accuracy"]),
+            f"{one['log_loss']:.4f}",
+            percent(one["share"]) if one["followed"] else "dropped",
+        ]
+        for name, one in sorted(told.items(), key=lambda item: -item[1]["share"])
+    ]
+    out_table(table_text(["candidate", "accuracy", "log-loss", "share"], rows))
+    prose("Every row was predicted before it was learned; share: of the answer at present, in percent.")
 
 
 def _show_columns(columns: list[dict[str, Any]], part: str, all: bool) -> None:

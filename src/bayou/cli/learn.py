@@ -12,6 +12,7 @@ from bayou.cli.compiling import announce_compiling
 from bayou.cli.console import INTERRUPTED, UsageError, guarded, note, out_json
 from bayou.cli.engines import Engine, Jobs, Master, is_several, learned_apart
 from bayou.cli.files import shown_path
+from bayou.cli.followed import tell_choice
 from bayou.cli.jobs import (
     Done,
     Job,
@@ -22,7 +23,6 @@ from bayou.cli.jobs import (
     tell_rejects,
     warn_of_numbers,
 )
-from bayou.cli.followed import tell_choice
 from bayou.cli.meter import time_text
 from bayou.streams.brokers.address import is_endless
 

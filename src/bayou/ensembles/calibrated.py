@@ -94,7 +94,7 @@ class Calibrated(Ensemble):
     def calibration_error_(self) -> tuple[float, float]:
         """Mean distance of confidence and accuracy over the rows learned, before and after; see `reliability_`."""
         before, after = cast(CalibratedMember, self.engine).calibrator.bins
-        return _error(before), _error(after)
+        return calibration_error(before), calibration_error(after)
 
     @property
     def reliability_(self) -> dict[str, list[dict[str, float]]]:
@@ -163,7 +163,7 @@ class CalibratedMember(Members):
         return {**super().parts(), **own}
 
 
-def _error(bins: Floats) -> float:
+def calibration_error(bins: Floats) -> float:
     """Sum over bins of |confidence - accuracy|, each less what chance alone would show, over all rows."""
     n, confidence, right = bins[bins[:, 0] > 0].T
     accuracy = right / n

@@ -109,18 +109,28 @@ class SetRecord:
     def arrays(self) -> Arrays:
         """The whole state under stable names."""
         points = np.array(self.points).reshape(-1, 4)
-        return {"sums": self.sums, "latest": self.latest, "rows": np.array(self.rows, np.int64), "points": points}
+        return {
+            "sums": self.sums,
+            "latest": self.latest,
+            "rows": np.array(self.rows, np.int64),
+            "points": points,
+        }
 
     def restore(self, arrays: Arrays) -> None:
         """Take a state given by `arrays`; refuses an impossible one."""
         sums, latest, rows, points = (arrays[name] for name in ("sums", "latest", "rows", "points"))
         require(sums.dtype == np.float64 and sums.shape == (3,), "a record of sets has three sums")
-        require(bool((sums >= 0).all()) and sums[COVERED + 1] <= sums[0], "more sets held the label than rows")
+        require(
+            bool((sums >= 0).all()) and sums[COVERED + 1] <= sums[0], "more sets held the label than rows"
+        )
         require(
             latest.ndim == 2 and len(latest) == 2 and latest.shape[1] <= self.window,
             "a record of sets has at most a window of rows",
         )
-        require(rows.dtype == np.int64 and points.shape == (len(rows), 4), "every point of a curve has its metrics")
+        require(
+            rows.dtype == np.int64 and points.shape == (len(rows), 4),
+            "every point of a curve has its metrics",
+        )
         self.sums, self.latest = sums.copy(), latest.copy()
         self.rows, self.points = rows.tolist(), list(points)
 

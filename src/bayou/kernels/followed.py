@@ -61,7 +61,7 @@ def move_shares(shares: Floats, starts: Floats, given: Floats, weight: float, ba
 def keep_record(
     record: Floats, starts: Floats, said: Floats, label: int, weight: float, order: Index, given: Floats
 ) -> None:
-    """What every expert gave the label; rows, hits, log-losses and misses are added to the record of those that take part.
+    """What every expert gave the label; rows, hits, log-losses and misses of those that take part are added up.
 
     record : float64[4, E], in/out; starts : float64[E], in, 0 for who takes no part; said : float64[E, K], in
     order : int64[K], in; given : float64[E], out

@@ -16,6 +16,7 @@ from bayou.report.evaluations import Background, Evaluations, Finding, own
 from bayou.report.markup import Safe, fold, join, tag
 from bayou.report.model_part import attributes_and_labels, model_parts
 from bayou.report.probabilities import probability_parts
+from bayou.report.promises import promise_parts
 
 _SHORT = {
     "curves": "Curves",
@@ -24,6 +25,9 @@ _SHORT = {
     "thresholds": "Thresholds",
     "attributes": "Attributes",
     "structure": "Dependences",
+    "candidates": "Candidates",
+    "calibrated": "Calibration",
+    "sets": "Sets",
     "cost": "Speed",
     "repeat": "Repeat",
 }
@@ -158,10 +162,13 @@ def _sections(
             for name in models
             if name not in found.results or not found.results[name].baseline
         }
+        told = {name: model for name, model in models.items() if name in shown}
+        yield from (Section(key, title, content) for key, title, content in promise_parts(told, chosen))
     else:
         shown = dict(inner)
         facts = [_facts(name, model) for name, model in models.items()]
         yield Section("overview", "Overview", join(facts))
+        yield from (Section(key, title, content) for key, title, content in promise_parts(models, {}))
     known = {name: inside for name, inside in shown.items() if inside is not None}
     yield from (Section(key, title, content) for key, title, content in model_parts(known))
     if found is not None and found.results:
