@@ -274,3 +274,17 @@ def test_electricity_as_moa_has_it() -> None:
     assert 100 * found["no-change"].accuracy == pytest.approx(85.33, abs=0.005)
     assert 100 * found["majority"].accuracy == pytest.approx(57.53, abs=0.01)
     assert 100 * found.accuracy == pytest.approx(73.36, abs=0.05)
+
+
+def test_threads_do_not_show() -> None:
+    """Baselines and track records have a thread of their own; whatever they find is the same."""
+    X, y = table(seed=3, n=2500)
+    found = []
+    for threads in (1, 2):
+        with limited(threads):
+            result = prequential(NaiveBayes(), (X, y), block=BESIDE)
+        found.append([model.record.arrays() for model in result.results.values()])
+    for alone, beside in zip(*found, strict=True):
+        assert alone.keys() == beside.keys()
+        for name, array in alone.items():
+            np.testing.assert_array_equal(array, beside[name])
