@@ -10,22 +10,30 @@ from multiprocessing import get_context
 from bayou.threads import set_threads
 
 
-def best(work: Callable[[], object], repeats: int = 5) -> float:
-    """Least processor seconds of several runs."""
+Clock = Callable[[], float]
+
+
+def best(work: Callable[[], object], repeats: int = 5, clock: Clock = time.process_time) -> float:
+    """Least seconds of several runs, of the processor unless another clock is given."""
     times = []
     for _ in range(repeats):
-        begin = time.process_time()
+        begin = clock()
         work()
-        times.append(time.process_time() - begin)
+        times.append(clock() - begin)
     return min(times)
 
 
-def beside(ours: Callable[[], object], peer: Callable[[], object], repeats: int = 5) -> tuple[float, float]:
-    """Least processor seconds of each, run alternately so that both meet the same machine."""
+def beside(
+    ours: Callable[[], object],
+    peer: Callable[[], object],
+    repeats: int = 5,
+    clock: Clock = time.process_time,
+) -> tuple[float, float]:
+    """Least seconds of each, run alternately so that both meet the same machine."""
     a, b = [], []
     for _ in range(repeats):
-        a.append(best(ours, 1))
-        b.append(best(peer, 1))
+        a.append(best(ours, 1, clock))
+        b.append(best(peer, 1, clock))
     return min(a), min(b)
 
 

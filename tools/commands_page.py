@@ -8,7 +8,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from bayou.cli.app import COMMANDS, app
+from bayou.cli.app import SUMMARIES, app
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "commands.md"
 HEAD = """# Commands and options
@@ -26,7 +26,7 @@ def help_of(command: str) -> str:
 
 def text() -> str:
     """The page."""
-    return "\n".join([HEAD, *(section(function.__name__) for function in COMMANDS)])
+    return "\n".join([HEAD, *map(section, SUMMARIES)])
 
 
 def section(command: str) -> str:

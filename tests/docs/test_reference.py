@@ -17,7 +17,7 @@ import bayou.ensembles
 import bayou.plots
 import bayou.streams.generators
 from bayou.classifiers.estimator import Estimator
-from bayou.cli.app import COMMANDS
+from bayou.cli.app import functions
 from tests.docs.pages import DOCS
 
 REFERENCE = "\n".join(page.read_text() for page in sorted((DOCS / "reference").glob("*.md")))
@@ -131,7 +131,7 @@ def documented(text: str) -> set[str]:
     return {name.strip(" *") for line in names for name in line.split(",")}
 
 
-@pytest.mark.parametrize("function", COMMANDS, ids=lambda function: function.__name__)
+@pytest.mark.parametrize("function", functions(), ids=lambda function: function.__name__)
 def test_every_option_is_in_the_reference(function):
     """`python tools/commands_page.py` writes the page."""
     text = PAGE.read_text()

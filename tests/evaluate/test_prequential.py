@@ -15,8 +15,10 @@ from bayou import Costs, Threshold, holdout
 from bayou.classifiers import MajorityClass, NaiveBayes, NoChange
 from bayou.errors import BayouError, DataError, SchemaError
 from bayou.evaluate import Prequential, Progress, curve, prequential
+from bayou.evaluate.prequential import BESIDE
 from bayou.streams import open_stream
 from bayou.streams.generators import SEA, BagOfWords, MixedGaussian
+from bayou.threads import limited
 from bayou.training.batches import LabelledBatch, RowsInMemory, batches
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
@@ -274,3 +276,14 @@ def test_electricity_as_moa_has_it() -> None:
     assert 100 * found["no-change"].accuracy == pytest.approx(85.33, abs=0.005)
     assert 100 * found["majority"].accuracy == pytest.approx(57.53, abs=0.01)
     assert 100 * found.accuracy == pytest.approx(73.36, abs=0.05)
+
+
+def test_threads_do_not_show() -> None:
+    """Baselines and track records have a thread of their own; whatever they find is the same."""
+    X, y = records(2500, 3)
+    found = []
+    for threads in (1, 2):
+        with limited(threads):
+            results = prequential(NaiveBayes(), (X, y), block=BESIDE).results
+        found.append({name: numbers(result) for name, result in results.items()})
+    assert found[0] == found[1]

@@ -13,9 +13,9 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _stop)  # before the imports, which take longer than some wait
     sys.meta_path.insert(0, Absent("scipy", "pandas"))  # rows come from files
     try:
-        from bayou.cli.app import app
+        from bayou.cli.app import command_line
 
-        app(prog_name="bayou")
+        command_line(*sys.argv[1:2])(prog_name="bayou")
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         raise SystemExit(130) from None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import wait
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from bayou.block import Block, Floats
 from bayou.checks import require, rising
 from bayou.classifiers.baselines import MajorityClass, NoChange
 from bayou.decisions import tell_unknown
@@ -25,10 +27,12 @@ from bayou.evaluate.sets import SetRecords
 from bayou.evaluate.shared_encoding import SharedEncoding, shared_encodings
 from bayou.protocols import Arrays
 from bayou.streams.source import Source
+from bayou.threads import in_background, over_ranges
 from bayou.training.batches import LabelledBatch, is_source
 from bayou.training.loop import declare_columns, feed
 
 _BLIND = (NoChange, MajorityClass)  # they never look at a column
+BESIDE = 1000  # rows of a batch that are worth a second thread
 
 
 @dataclass(frozen=True)
@@ -121,27 +125,41 @@ class Prequential:
 
     def step(self, batch: LabelledBatch) -> None:
         """Predict and learn the rows of a batch, in order."""
-        proba, coded = {}, []
-        for shared in self._shared_encodings or self._meet():
-            clock = Clock()
-            first = next(iter(shared.models.values()))
-            blind = isinstance(first, _BLIND)
-            block = shared.encode(Table(batch.size) if blind else batch.rows, batch.labels, learn=True)
-            coded.append((block.y, first.schema_.classes.values))
-            reading = clock.lap()
+        shared, *others = self._shared_encodings or self._meet()
+        clock = Clock()
+        block = self._encode(shared, batch)
+        reading = clock.lap()
+        # Kernels release the global lock: the baselines, which never wait for other threads, work beside the models.
+        blind = [group for group in others if _is_blind(group)] if batch.size >= BESIDE else []
+        beside = in_background(lambda: self._test_then_train(blind, batch)) if blind else None
+        proba = {}
+        try:
             for name in shared.models:
                 proba[name] = shared.test_then_train(name, block)
                 self._seconds[name] += reading + clock.lap()
+            here = others if beside is None else [group for group in others if group not in blind]
+            proba |= self._test_then_train(here, batch)
+        finally:
+            if beside is not None:
+                wait([beside])
+        proba |= {} if beside is None else beside.result()
         plan = self._book.admit(c for model in self.models.values() for c in model.labels())
         if plan is not None:
             for record in self._records.values():
                 record.realign(plan)
-        codes = self._book.translated(*coded[0])
+        classes = next(iter(shared.models.values())).schema_.classes
+        codes = self._book.translated(block.y, classes.values)
         blocks = {name: self._book.scored(codes, proba[name], model) for name, model in self.models.items()}
         points = self._spacing.points(self.rows, batch.size)
-        for name, record in self._records.items():
-            for point, values in zip(points, record.update(blocks[name], points), strict=True):
-                self._curves[name].add(self.rows + point, values)
+        names = list(self._records)
+
+        def count(lo: int, hi: int) -> None:
+            for name in names[lo:hi]:
+                read = self._records[name].update(blocks[name], points)
+                for point, values in zip(points, read, strict=True):
+                    self._curves[name].add(self.rows + point, values)
+
+        over_ranges(count, len(names), 1 if batch.size >= BESIDE else len(names))
         self._sets.update(self.rows, points)
         while self._spacing.widen(len(next(iter(self._curves.values())).rows)):
             for curve in self._curves.values():
@@ -149,6 +167,21 @@ class Prequential:
             self._sets.thin(self._spacing.every)
         self.rows += batch.size
         self.drifts.look(self.rows)
+
+    def _encode(self, shared: SharedEncoding, batch: LabelledBatch) -> Block:
+        return shared.encode(Table(batch.size) if _is_blind(shared) else batch.rows, batch.labels, learn=True)
+
+    def _test_then_train(self, groups: Sequence[SharedEncoding], batch: LabelledBatch) -> dict[str, Floats]:
+        """What the models of these groups say of each row before they learn it."""
+        proba = {}
+        for shared in groups:
+            clock = Clock()
+            block = self._encode(shared, batch)
+            reading = clock.lap()
+            for name in shared.models:
+                proba[name] = shared.test_then_train(name, block)
+                self._seconds[name] += reading + clock.lap()
+        return proba
 
     def _meet(self) -> list[SharedEncoding]:
         """Who shares encoded batches with whom: those who never look at a column, and the others by their schemas."""
@@ -248,6 +281,10 @@ class Prequential:
         }
         seconds = time.perf_counter() - self._start
         return Evaluation("prequential", results, self.rows, self._window, seconds, rejected, self.models)
+
+
+def _is_blind(group: SharedEncoding) -> bool:
+    return isinstance(next(iter(group.models.values())), _BLIND)
 
 
 def rejected(stream: Any) -> int:

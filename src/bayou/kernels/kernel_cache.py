@@ -26,6 +26,7 @@ from numba.core.caching import (
     UserProvidedCacheLocator,
     UserWideCacheLocator,
 )
+from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompileResult
 from numba.core.runtime.nrt import rtsys
 
@@ -170,6 +171,9 @@ class _UserWide(_Stamped, UserWideCacheLocator):
 class _Kept(CompileResultCacheImpl):
     _locator_classes = [_UserProvided, _InTree, _UserWide]  # noqa: RUF012 # as Numba has it
 
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        return rebuilt(target_context, payload)
+
 
 class KeptKernels(FunctionCache):
     """Numba's own cache on disk, the usual three places, with a stamp over all sources of a kernel."""
@@ -186,6 +190,41 @@ class KeptKernels(FunctionCache):
 def ready_to_run(target: Any) -> None:
     """All that finished code needs; `target.refresh()` would import what it takes to compile: .3 s."""
     rtsys.initialize(target)
+
+
+class _LoadedLibrary(JITCodeLibrary):
+    """Loaded code whose bitcode is parsed once a kernel that calls it is compiled; to run it takes none."""
+
+    bitcode: bytes
+
+    def _get_module_for_linking(self) -> Any:
+        if self.bitcode:
+            self._shared_module, self.bitcode = llvm.parse_bitcode(self.bitcode), b""
+            self._codegen._engine._load_defined_symbols(self._shared_module)
+        return self._shared_module
+
+
+@functools.cache
+def _empty_bitcode() -> bytes:
+    return bytes(llvm.parse_assembly("").as_bitcode())
+
+
+def rebuilt(target: Any, payload: Any) -> Any:
+    """A compiled kernel from what a cache keeps of it.
+
+    Numba would parse the bitcode and ask for each of its symbols, which takes longer than all else, to no use where
+    nothing is compiled.
+    """
+    (name, kind, kept), described, *rest = payload
+    if kind != "object":
+        return CompileResult._rebuild(target, *payload)  # type: ignore[no-untyped-call]
+    code, bitcode = kept
+    entry = described.llvm_cpython_wrapper_name
+    if entry.encode() in code:  # an inner kernel has no way in from Python
+        target.codegen()._engine._defined_symbols.add(entry)
+    made = CompileResult._rebuild(target, (name, kind, (code, _empty_bitcode())), described, *rest)  # type: ignore[no-untyped-call]
+    made.library.__class__, made.library.bitcode = _LoadedLibrary, bitcode
+    return made
 
 
 class KernelCache:
@@ -224,7 +263,7 @@ class KernelCache:
         data = None if shipped is None else shipped.find(shipping_key(self._function, types))
         if data is not None:
             ready_to_run(target)
-            return CompileResult._rebuild(target, *data)  # type: ignore[no-untyped-call]
+            return rebuilt(target, data)
         kept = self.kept()
         return None if kept is None else kept.load_overload(types, target)
 

@@ -135,20 +135,24 @@ def count_losses(
     y : int32[n], in; w : float64[n], in; proba : float64[n, K], in
     predicted : int32[n], in; losses : float64[n, 2], in, as `judge` gives them
     """
+    # Single variables: what was just stored would have to be loaded again for every row.
+    log_loss, brier, weight = sums[0], sums[1], sums[2]
     for i in range(len(y)):
         guess = predicted[i]
         if guess < 0:
             continue
-        sums[0] += w[i] * losses[i, 0]
-        sums[1] += w[i] * losses[i, 1]
-        sums[2] += w[i]
+        true, own = y[i], w[i]
+        log_loss += own * losses[i, 0]
+        brier += own * losses[i, 1]
+        weight += own
         confidence = proba[i, guess]
         at = min(int(confidence * BINS), BINS - 1)
-        calibration[at, 0] += w[i]
-        calibration[at, 1] += w[i] * confidence
-        calibration[at, 2] += w[i] * (guess == y[i])
+        calibration[at, 0] += own
+        calibration[at, 1] += own * confidence
+        calibration[at, 2] += own * (guess == true)
         for c in range(proba.shape[1]):
-            scores[c, score_cell(proba[i, c]), int(c == y[i])] += w[i]
+            scores[c, score_cell(proba[i, c]), int(c == true)] += own
+    sums[0], sums[1], sums[2] = log_loss, brier, weight
 
 
 @kernel
@@ -160,15 +164,18 @@ def count_no_change(
     sums : float64[3], in/out, weight, right, weight of the first row; ends : int64[2], in/out, first and last label
     y : int32[n], in; w : float64[n], in
     """
+    weight, right, last = sums[0], sums[1], ends[1]
     for i in range(len(y)):
-        if y[i] < 0 or not w[i] > 0.0:
+        c, own = y[i], w[i]
+        if c < 0 or not own > 0.0:
             continue
         if ends[0] < 0:
-            ends[0] = y[i]
-            sums[2] = w[i]
-        sums[0] += w[i]
-        sums[1] += w[i] * (ends[1] == y[i])
-        ends[1] = y[i]
+            ends[0] = c
+            sums[2] = own
+        weight += own
+        right += own * (last == c)
+        last = np.int64(c)
+    sums[0], sums[1], ends[1] = weight, right, last
 
 
 @kernel
@@ -181,16 +188,18 @@ def count_majority(
     y : int32[n], in; w : float64[n], in
     """
     most = heaviest(weight)
+    total, before, after = sums[0], sums[1], sums[2]
     for i in range(len(y)):
-        c = y[i]
-        if c < 0 or not w[i] > 0.0:
+        c, own = y[i], w[i]
+        if c < 0 or not own > 0.0:
             continue
-        sums[0] += w[i]
-        sums[1] += w[i] * (most == c)
-        weight[c] += w[i]
+        total += own
+        before += own * (most == c)
+        weight[c] += own
         if most < 0 or weight[c] > weight[most] or (weight[c] == weight[most] and c < most):
             most = c
-        sums[2] += w[i] * (most == c)
+        after += own * (most == c)
+    sums[0], sums[1], sums[2] = total, before, after
 
 
 @kernel
