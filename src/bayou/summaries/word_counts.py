@@ -46,8 +46,11 @@ class TextCounts:
 
     def realign(self, words: Axis, classes: Axis) -> None:
         """Move the counts to where the larger schema has words and classes."""
-        stay = _stay(words, self.size)
-        self.counts = moved_words(self.counts, self.size, words, classes)
+        stay = not self.total.any() or _stay(words, self.size)
+        if self.total.any():
+            self.counts = moved_words(self.counts, self.size, words, classes)
+        else:  # nothing is counted yet
+            self.counts = np.zeros((max(words.size, len(self.counts)), classes.size))
         self.size, self.declared = words.size, words.declared
         self.total = move(self.total, 0, classes)
         if not stay:

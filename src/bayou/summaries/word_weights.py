@@ -40,6 +40,11 @@ class WordFactors:
     last: Index = field(default_factory=lambda: np.full(1, -1, dtype=np.int64))
 
 
+def _bias(name: str, array: Floats, summary: WordWeights) -> None:
+    valid.moderate(name, array, summary)
+    valid.non_negative(name, array[1], summary)
+
+
 def _probabilities(name: str, array: Floats, summary: WordWeights) -> None:
     valid.non_negative(name, array, summary)
     require(bool((array > 0).all()), f"{name} leaves an expert without a mixture weight")
@@ -64,7 +69,7 @@ class WordWeights(ArraySummary):
     law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
     weights: Floats = declare("words", "classes", valid=valid.moderate)  # "0.weights" ..: one per text column
     squares: Floats = declare("words", "classes", valid=valid.non_negative)
-    bias: Floats = declare(2, "classes", valid=valid.moderate)
+    bias: Floats = declare(2, "classes", valid=_bias)
     scalars: Floats = declare(2, valid=valid.non_negative)
     mixture_weights: Floats = declare(2, valid=_probabilities)
     last: Index = declare(1, dtype=np.int64, valid=valid.class_codes)
@@ -176,7 +181,7 @@ class WordWeights(ArraySummary):
 
     def fresh(self) -> Self:
         twin = self.blank()
-        twin.texts = [_untaught(*t.weights.shape, t.size) for t in self.texts]
+        twin.texts = [_untaught(len(t.weights), t.weights.shape[1], t.size) for t in self.texts]
         return twin
 
     def arrays(self) -> Arrays:
