@@ -171,8 +171,9 @@ class WordWeights(ArraySummary):
         for old, new in enumerate(plan.text.to):
             moved[new] = self.texts[old]
         for text, words in zip(moved, plan.words, strict=True):
-            text.weights = moved_words(text.weights, text.size, words, plan.classes)
-            text.squares = moved_words(text.squares, text.size, words, plan.classes)
+            empty = not text.bias.any()  # it moves with every step
+            text.weights = moved_words(text.weights, text.size, words, plan.classes, empty)
+            text.squares = moved_words(text.squares, text.size, words, plan.classes, empty)
             text.bias = move(text.bias, 1, plan.classes)
             text.size = words.size
             if text.last[0] >= 0:
