@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.naive_bayes import MultinomialNB as TheirNB
 
-from bayou import Declared, MultinomialNB, Text
+from bayou import Declared, MultinomialNB, Text, WeightedNB
 from benchmarks.measure import alone, best, row
 
 DATA = Path(__file__).parents[1] / ".." / "shared" / "data" / "text" / "SMSSpamCollection.tsv.gz"
@@ -32,14 +33,16 @@ def messages(size: int = SIZE) -> tuple[list[str], list[str], int]:
     return texts, [pairs[i][0] for i in drawn], sum(len(text.encode()) for text in texts)
 
 
-def compare(ngrams: tuple[int, int], buckets: int | None) -> list[dict[str, object]]:
+def compare(
+    ngrams: tuple[int, int], buckets: int | None, classifier: Any = MultinomialNB
+) -> list[dict[str, object]]:
     texts, labels, size = messages()
     tables = [
         (pa.table({"text": texts[i : i + BATCH]}), pa.array(labels[i : i + BATCH]))
         for i in range(0, len(texts), BATCH)
     ]
     recipe = Text(ngrams=ngrams, buckets=buckets)
-    model = MultinomialNB(schema=Declared(columns={"text": recipe}))
+    model = classifier(schema=Declared(columns={"text": recipe}))
 
     def learn() -> None:
         model.reset()
@@ -66,7 +69,8 @@ def compare(ngrams: tuple[int, int], buckets: int | None) -> list[dict[str, obje
             theirs.predict(vectorizer.transform(few[i : i + BATCH]))
 
     kept = f"2^{buckets.bit_length() - 1} buckets" if buckets else "exact vocabulary"
-    what = f"{'words' if ngrams == (1, 1) else 'words and bigrams'}, {kept}"
+    weighed = ", weights per word" if classifier is WeightedNB else ""
+    what = f"{'words' if ngrams == (1, 1) else 'words and bigrams'}, {kept}{weighed}"
     found = []
     learn()
     for verb, ours, peer in (("learn", learn, their_learning), ("predict", predict, their_predicting)):
@@ -78,7 +82,7 @@ def compare(ngrams: tuple[int, int], buckets: int | None) -> list[dict[str, obje
                 f"{mine:.0f} MB/s",
                 f"HashingVectorizer + MultinomialNB {other:.1f} MB/s",
                 mine / other,
-                f"{least} MB/s, 20 x",
+                "" if weighed else f"{least} MB/s, 20 x",
             )
         )
     return found
@@ -96,8 +100,12 @@ def exact() -> list[dict[str, object]]:
     return compare((1, 1), None)
 
 
+def weights() -> list[dict[str, object]]:
+    return compare((1, 1), BUCKETS, WeightedNB)
+
+
 def run() -> list[dict[str, object]]:
-    return [line for work in (words, bigrams, exact) for line in alone(work)]
+    return [line for work in (words, bigrams, exact, weights) for line in alone(work)]
 
 
 if __name__ == "__main__":

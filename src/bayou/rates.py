@@ -203,7 +203,7 @@ class Experts(Rate):
         Keep the average of the weights as fourth expert; without it half the weights.
     words
         One weight per word and class of text columns as well: one more expert, online NB-SVM. It takes 16 bytes
-        per word and class more, and such a model cannot be exported.
+        per word and class more, and such a model cannot be exported. Squared gradients of words do not `forget`.
     persistence
         One more expert, for streams whose labels hang on: it adds how the last label changes the odds of the
         next one. Use it only where each label is known before the next prediction.

@@ -19,7 +19,9 @@ def documents(rng, n, words):
     found = []
     for _ in range(n):
         ids = np.sort(rng.choice(words, rng.integers(0, 7), replace=False))
-        found.append(dict(zip(ids.tolist(), rng.integers(1, 4, len(ids)).astype(float).tolist(), strict=True)))
+        found.append(
+            dict(zip(ids.tolist(), rng.integers(1, 4, len(ids)).astype(float).tolist(), strict=True))
+        )
     ids = np.array([w for d in found for w in d], dtype=np.int32)
     counts = np.array([m for d in found for m in d.values()])
     return found, Words(np.cumsum([0, *map(len, found)], dtype=np.int64), ids, counts)

@@ -49,7 +49,9 @@ class WordWeights:
         inputs = self.inputs(document, prior)
         if inputs:
             scores = [
-                p + self.b[c] + sum((1.0 + self.V.get((w, d), 0.0)) * f for (w, d), f in inputs.items() if d == c)
+                p
+                + self.b[c]
+                + sum((1.0 + self.V.get((w, d), 0.0)) * f for (w, d), f in inputs.items() if d == c)
                 for c, p in enumerate(prior)
             ]
         if label is None or weight == 0.0:

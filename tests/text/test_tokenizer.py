@@ -51,6 +51,29 @@ def counted(found: Tokens, names: list[str]) -> list[Counter[str]]:
     ]
 
 
+@pytest.mark.parametrize("recipe", [Text(), Text(ngrams=(1, 2)), Text(buckets=2**20)], ids=repr)
+def test_words_that_lie_across_64_bytes(recipe: Text) -> None:
+    """Words of one byte per character are found 64 bytes at a time, and a few hundred words at once."""
+    rng = np.random.default_rng(0)
+    letters = np.array(list("aB_9 .-\n"))
+    documents = ["".join(rng.choice(letters, n)) for n in range(260)]
+    documents += ["x" * before + "y" * n + " end" for before in (62, 63, 64) for n in (0, 1, 64, 65, 128)]
+    documents += [
+        " ".join(f"w{i % 300}" for i in range(n)) for n in (16, 17, 20, 21, 128, 129, 511, 512, 545, 2000)
+    ]
+    documents += ["é" + document for document in documents[60:70]]
+    found = Tokenizer(recipe).tokens(documents_of(documents), start=10_001)
+    wanted = [naive.features(text, recipe) for text in documents]
+    if recipe.buckets is None:
+        assert counted(found, found.new) == wanted
+        return
+    rows = zip(found.words.indptr[:-1].tolist(), found.words.indptr[1:].tolist(), wanted, strict=True)
+    for a, b, features in rows:  # hashes: as many words as often, but for the few that share a bucket
+        assert found.words.counts[a:b].sum() == features.total()
+        assert (np.diff(found.words.ids[a:b]) > 0).all()
+        assert len(features) - 2 <= b - a <= len(features)
+
+
 @settings(max_examples=150, deadline=None)
 @given(texts, st.sampled_from(CHOICES))
 def test_is_the_naive_twin(documents: list[str], recipe: Text) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayou.block import Codes, Floats, Index
-from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.jit import inner_kernel, kernel, tight_kernel
 from bayou.kernels.value_counts import cached_log, cell_seen, log_or_floor
 
 EXACT = float(1 << 53)  # integers below it add up exactly
@@ -156,6 +156,19 @@ def add_words(
             out[i, c] += score[c]
 
 
+@tight_kernel
+def small_log(x: float, logs: Floats) -> float:
+    """As `cached_log`, the look-up written into the loop.
+
+    logs : float64[m], in, log of integers
+    """
+    if x < float(len(logs)):
+        i = np.uint32(x if x > 0.0 else 0.0)
+        if x == i:
+            return float(logs[i])
+    return cached_log(x, logs)
+
+
 @kernel
 def add_multinomial(
     out: Floats,
@@ -181,9 +194,13 @@ def add_multinomial(
     for i in range(out.shape[0]):
         score[:] = 0.0
         for e in range(indptr[i], indptr[i + 1]):
-            if cell_seen(counts, ids[e]):
+            row, amount = counts[np.uint32(ids[e])], amounts[e]
+            met = False
+            for c in range(k):
+                met |= row[c] > 0.0
+            if met:
                 for c in range(k):
-                    score[c] += amounts[e] * (cached_log(counts[ids[e], c] + alpha, logs) - below[c])
+                    score[c] += amount * (small_log(row[c] + alpha, logs) - below[c])
         for c in range(k):
             out[i, c] += score[c]
 

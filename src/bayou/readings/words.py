@@ -36,6 +36,7 @@ from bayou.summaries.word_weights import WordWeights
 from bayou.threads import over_ranges
 
 GRAIN = 2_000  # documents worth a thread of their own
+USUAL = 1 << 16  # counts of words up to which logarithms are looked up
 LEAST = 1e-300  # a pseudo-count of 0: lost beside any count, and a logarithm that leaves the other terms their digits
 
 
@@ -86,7 +87,7 @@ class _Documents(LiveReader[WordCounts]):
         assert few is not None
         few(
             out, text.counts, text.total, words.indptr, words.ids, words.counts,
-            integer_logs(1), float(text.width), self.alpha,
+            integer_logs(USUAL), float(text.width), self.alpha,
         )  # fmt: skip
 
     def predict_then_update(self, summary: WordCounts, block: Block, out: Floats) -> None:

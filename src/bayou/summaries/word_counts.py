@@ -46,8 +46,9 @@ class TextCounts:
 
     def realign(self, words: Axis, classes: Axis) -> None:
         """Move the counts to where the larger schema has words and classes."""
-        stay = _stay(words, self.size)
-        self.counts = moved_words(self.counts, self.size, words, classes)
+        empty = not self.total.any()
+        stay = empty or _stay(words, self.size)
+        self.counts = moved_words(self.counts, self.size, words, classes, empty)
         self.size, self.declared = words.size, words.declared
         self.total = move(self.total, 0, classes)
         if not stay:
@@ -59,8 +60,13 @@ def _stay(words: Axis, size: int) -> bool:
     return np.array_equal(words.to, np.arange(size))
 
 
-def moved_words(room: Floats, size: int, words: Axis, classes: Axis) -> Floats:
-    """The first `size` rows of a table [V, K] where the larger schema has words and classes, with room to double."""
+def moved_words(room: Floats, size: int, words: Axis, classes: Axis, empty: bool) -> Floats:
+    """The first `size` rows of a table [V, K] where the larger schema has words and classes, with room to double.
+
+    Of one that holds nothing but zeros (`empty`) nothing is moved.
+    """
+    if empty:
+        return np.zeros((max(words.size, len(room)), classes.size))
     cells = move(room[:size], 1, classes)
     stay = _stay(words, size)
     if words.size > len(room) or not stay:

@@ -40,6 +40,11 @@ class WordFactors:
     last: Index = field(default_factory=lambda: np.full(1, -1, dtype=np.int64))
 
 
+def _bias(name: str, array: Floats, summary: WordWeights) -> None:
+    valid.moderate(name, array, summary)
+    valid.non_negative(name, array[1], summary)
+
+
 def _probabilities(name: str, array: Floats, summary: WordWeights) -> None:
     valid.non_negative(name, array, summary)
     require(bool((array > 0).all()), f"{name} leaves an expert without a mixture weight")
@@ -64,7 +69,7 @@ class WordWeights(ArraySummary):
     law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
     weights: Floats = declare("words", "classes", valid=valid.moderate)  # "0.weights" ..: one per text column
     squares: Floats = declare("words", "classes", valid=valid.non_negative)
-    bias: Floats = declare(2, "classes", valid=valid.moderate)
+    bias: Floats = declare(2, "classes", valid=_bias)
     scalars: Floats = declare(2, valid=valid.non_negative)
     mixture_weights: Floats = declare(2, valid=_probabilities)
     last: Index = declare(1, dtype=np.int64, valid=valid.class_codes)
@@ -166,8 +171,9 @@ class WordWeights(ArraySummary):
         for old, new in enumerate(plan.text.to):
             moved[new] = self.texts[old]
         for text, words in zip(moved, plan.words, strict=True):
-            text.weights = moved_words(text.weights, text.size, words, plan.classes)
-            text.squares = moved_words(text.squares, text.size, words, plan.classes)
+            empty = not text.bias.any()  # it moves with every step
+            text.weights = moved_words(text.weights, text.size, words, plan.classes, empty)
+            text.squares = moved_words(text.squares, text.size, words, plan.classes, empty)
             text.bias = move(text.bias, 1, plan.classes)
             text.size = words.size
             if text.last[0] >= 0:
@@ -176,7 +182,7 @@ class WordWeights(ArraySummary):
 
     def fresh(self) -> Self:
         twin = self.blank()
-        twin.texts = [_untaught(*t.weights.shape, t.size) for t in self.texts]
+        twin.texts = [_untaught(len(t.weights), t.weights.shape[1], t.size) for t in self.texts]
         return twin
 
     def arrays(self) -> Arrays:

@@ -8,9 +8,11 @@ from itertools import pairwise
 import numpy as np
 
 from bayou.block import Bytes, Codes, Index, Words
-from bayou.kernels import tokens
+from bayou.kernels import token_ids
+from bayou.kernels.character_grams import tokenize_characters
 from bayou.kernels.characters import ROOM
 from bayou.kernels.look_up import place_names
+from bayou.kernels.tokens import tokenize_words
 from bayou.text.documents import Documents
 from bayou.text.recipe import Text
 from bayou.text.string_table import StringTable
@@ -64,14 +66,14 @@ class Tokenizer:
         With `learn` off, they have none. `start` is the stream number of the first document.
         """
         recipe = self.recipe
-        rule = np.zeros(tokens.RULE, dtype=np.int64)
-        rule[tokens.LEAST], rule[tokens.MOST] = recipe.ngrams
-        rule[tokens.WINDOW], rule[tokens.BUCKETS] = recipe.osb, recipe.buckets or 0
-        rule[tokens.BASE], rule[tokens.LIMIT] = limit + 1 if overflowed else known.size, limit
-        rule[tokens.LEARN], rule[tokens.BINARY] = learn, recipe.binary
-        rule[tokens.WITHIN], rule[tokens.START] = recipe.analyzer == "char_wb", start
+        rule = np.zeros(token_ids.RULE, dtype=np.int64)
+        rule[token_ids.LEAST], rule[token_ids.MOST] = recipe.ngrams
+        rule[token_ids.WINDOW], rule[token_ids.BUCKETS] = recipe.osb, recipe.buckets or 0
+        rule[token_ids.BASE], rule[token_ids.LIMIT] = limit + 1 if overflowed else known.size, limit
+        rule[token_ids.LEARN], rule[token_ids.BINARY] = learn, recipe.binary
+        rule[token_ids.WITHIN], rule[token_ids.START] = recipe.analyzer == "char_wb", start
         room = _Room(documents, rule)
-        while room.state[tokens.ROW] < len(documents):
+        while room.state[token_ids.ROW] < len(documents):
             self._go_on(room, documents, known, rule)
             room.make_room()
         return room.tokens(learn)
@@ -85,9 +87,9 @@ class Tokenizer:
         letters = (self._points, self._accents, self._plain)
         if self.recipe.analyzer == "word":
             stops = self._stops
-            tokens.tokenize_words(*places, stops.slots, stops.starts, stops.names, *letters)
+            tokenize_words(*places, stops.slots, stops.starts, stops.names, *letters)
         else:
-            tokens.tokenize_characters(*places, *letters)
+            tokenize_characters(*places, *letters)
 
 
 class _Room:
@@ -96,8 +98,8 @@ class _Room:
     def __init__(self, documents: Documents, rule: Index) -> None:
         size = int(documents.ends[-1] - documents.ends[0])
         longest = int(np.diff(documents.ends).max(initial=0))
-        self.hashes = bool(rule[tokens.BUCKETS])
-        self.ids: Codes = np.empty(size // 5 + 64, dtype=np.int32)
+        self.hashes = bool(rule[token_ids.BUCKETS])
+        self.ids: Codes = np.empty(size // 5 + 3 * token_ids.SOME, dtype=np.int32)
         self.counts = np.empty(len(self.ids))
         self.spare: Codes = np.empty(len(self.ids), dtype=np.int32)
         self.indptr = np.zeros(len(documents) + 1, dtype=np.int64)
@@ -105,21 +107,21 @@ class _Room:
         self.slots: Codes = np.full(256, -1, dtype=np.int32)
         self.starts: Index = np.zeros(129, dtype=np.int64)
         self.names: Bytes = np.empty(2048, dtype=np.uint8)
-        self.state = np.zeros(tokens.STATE, dtype=np.int64)
+        self.state = np.zeros(token_ids.STATE, dtype=np.int64)
 
     def make_room(self) -> None:
         """More of what a kernel found too little of."""
-        need, self.state[tokens.NEED] = int(self.state[tokens.NEED]), 0
-        if need == tokens.ROOM_FOR_IDS:
+        need, self.state[token_ids.NEED] = int(self.state[token_ids.NEED]), 0
+        if need == token_ids.ROOM_FOR_IDS:
             self.ids, self.counts = _longer(self.ids), _longer(self.counts)
             self.spare = np.empty(len(self.ids), dtype=np.int32)
-        elif need == tokens.ROOM_FOR_TEXT:
+        elif need == token_ids.ROOM_FOR_TEXT:
             self.low = np.empty(2 * len(self.low), dtype=np.uint8)
-        elif need == tokens.ROOM_FOR_NAMES:
+        elif need == token_ids.ROOM_FOR_NAMES:
             self._more_names()
 
     def _more_names(self) -> None:
-        met = int(self.state[tokens.NEW])
+        met = int(self.state[token_ids.NEW])
         self.names, self.starts = _longer(self.names), _longer(self.starts)
         if self.hashes:
             self.slots = _longer(self.slots)
@@ -131,7 +133,7 @@ class _Room:
 
     def tokens(self, learn: bool) -> Tokens:
         """What was found; a copy where most of the room was not needed."""
-        filled, met = int(self.indptr[-1]), int(self.state[tokens.NEW])
+        filled, met = int(self.indptr[-1]), int(self.state[token_ids.NEW])
         ids, counts = self.ids[:filled], self.counts[:filled]
         if 2 * filled < len(self.ids):
             ids, counts = ids.copy(), counts.copy()

@@ -1,0 +1,239 @@
+"""Ids of the features of documents: codes of known strings, codes of new ones, or hashes within a number of buckets.
+
+Ids of a document are sorted, equal ones counted. What there is no room for ends the work before its document; who
+called makes room and goes on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayou.block import Bytes, Codes, Floats, Index
+from bayou.kernels.jit import inner_kernel, tight_kernel
+from bayou.kernels.look_up import find_name, name_slot, span_hash
+
+# places of `state`
+ROW, FILLED, NEW, NEED = 0, 1, 2, 3  # next document, ids written, new strings, what there was no room for
+STATE = 4
+ROOM_FOR_IDS, ROOM_FOR_TEXT, ROOM_FOR_NAMES = 1, 2, 3
+# places of `rule`
+LEAST, MOST, WINDOW, BUCKETS, BASE, LIMIT, LEARN, BINARY, WITHIN, NOTED, START = range(11)
+RULE = 11
+RING = 8  # words or characters that a feature may span, at most
+FEW, SOME = 20, 128  # ids of a document that are sorted by insertion, and by counting
+EARLY, SELDOM = 512, 256  # documents whose features are all noted by name, and then one in so many
+SPARE = 8  # bytes behind names, so that each can be read in words of eight
+
+
+@tight_kernel
+def bucket_of(text: Bytes, at: int, n: int, buckets: int) -> int:
+    """The bucket of the n bytes from `at` on, among a power of two of them.
+
+    text : uint8[b], in
+    """
+    return int(np.int64(span_hash(text, at, n) >> np.uint64(1)) & (buckets - 1))
+
+
+@inner_kernel
+def _new_name(
+    slots: Codes, starts: Index, names: Bytes, state: Index, text: Bytes, at: int, n: int, code: int
+) -> bool:
+    """Append a string; whether there was room. `code` is what is noted of it, or -1 to enter it into the hash table.
+
+    slots : int32[s], in/out; starts : int64[m], in/out; names : uint8[c], in/out; state : int64[4], in/out
+    text : uint8[b], in
+    """
+    k = state[NEW]
+    begin = starts[k]
+    if k + 2 > len(starts) or 2 * (k + 1) > len(slots) or begin + n + SPARE > len(names):
+        state[NEED] = ROOM_FOR_NAMES
+        return False
+    for i in range(n):
+        names[begin + i] = text[at + i]
+    starts[k + 1] = begin + n
+    state[NEW] = k + 1
+    if code >= 0:
+        slots[k] = code
+        return True
+    slot = name_slot(text, at, n, len(slots))
+    while slots[slot] >= 0:
+        slot = (slot + 1) & (len(slots) - 1)
+    slots[slot] = k
+    return True
+
+
+@inner_kernel
+def known_code(text: Bytes, at: int, n: int, slots: Codes, starts: Index, names: Bytes) -> int:
+    """The code of the string that the n bytes from `at` on are; -1 if there is none.
+
+    text : uint8[b], in; slots : int32[s], in, read-only; starts : int64[m + 1], in, read-only
+    names : uint8[c], in, read-only
+    """
+    return find_name(text, at, n, slots, starts, names)
+
+
+@inner_kernel
+def add_feature(
+    ids: Codes,
+    slots: Codes,
+    starts: Index,
+    names: Bytes,
+    state: Index,
+    text: Bytes,
+    at: int,
+    n: int,
+    known_slots: Codes,
+    known_starts: Index,
+    known_names: Bytes,
+    rule: Index,
+) -> bool:
+    """Write the id of the n bytes from `at` on; whether there was room.
+
+    ids : int32[f], in/out; slots : int32[s], in/out; starts : int64[m], in/out; names : uint8[c], in/out
+    state : int64[4], in/out; text : uint8[b], in; known_slots : int32[s], in, read-only
+    known_starts : int64[m + 1], in, read-only; known_names : uint8[c], in, read-only; rule : int64[11], in
+    """
+    if state[FILLED] >= len(ids):
+        state[NEED] = ROOM_FOR_IDS
+        return False
+    if rule[BUCKETS] > 0:
+        code = bucket_of(text, at, n, rule[BUCKETS])
+        if rule[NOTED] > 0 and not _new_name(slots, starts, names, state, text, at, n, code):
+            return False
+    else:
+        code = known_code(text, at, n, known_slots, known_starts, known_names)
+        if code < 0 and rule[LEARN] == 0:
+            code = int(rule[LIMIT]) if rule[BASE] > rule[LIMIT] else -1
+        elif code < 0:
+            place = int(rule[BASE] + known_code(text, at, n, slots, starts, names))
+            if place < rule[BASE]:
+                place = int(rule[BASE] + state[NEW])
+                if place <= rule[LIMIT] and not _new_name(slots, starts, names, state, text, at, n, code):
+                    return False
+            code = int(min(place, rule[LIMIT]))
+    if code >= 0:
+        ids[state[FILLED]] = code
+        state[FILLED] += 1
+    return True
+
+
+@inner_kernel
+def sort_ids(ids: Codes, lo: int, hi: int, spare: Codes) -> None:
+    """Sort ids[lo:hi], all >= 0: by insertion if they are few, else byte by byte. O(hi - lo).
+
+    ids : int32[f], in/out; spare : int32[f], scratch
+    """
+    if hi - lo <= FEW:
+        for i in range(lo + 1, hi):
+            x, j = ids[i], i
+            while j > lo and ids[j - 1] > x:
+                ids[j] = ids[j - 1]
+                j -= 1
+            ids[j] = x
+        return
+    largest = 0
+    for i in range(lo, hi):
+        largest = max(largest, int(ids[i]))
+    ends = np.empty(257, dtype=np.int64)
+    shift = 0
+    while (largest >> shift) > 0:
+        ends[:] = 0
+        for i in range(lo, hi):
+            ends[((int(ids[i]) >> shift) & 255) + 1] += 1
+        for b in range(256):
+            ends[b + 1] += ends[b]
+        for i in range(lo, hi):
+            b = (int(ids[i]) >> shift) & 255
+            spare[lo + ends[b]] = ids[i]
+            ends[b] += 1
+        for i in range(lo, hi):
+            ids[i] = spare[i]
+        shift += 8
+
+
+@inner_kernel
+def count_some(ids: Codes, counts: Floats, lo: int, hi: int, spare: Codes) -> int:
+    """Sort and count at most SOME ids, without a branch on what they are; where the last one ends.
+
+    The place of an id is the number of smaller ones, and its count the number of equal ones.
+
+    ids : int32[f], in/out; counts : float64[f], in/out; spare : int32[3 SOME or more], scratch
+    """
+    n = hi - lo
+    width = (n + 15) & ~15
+    own, found, order = spare[:width], spare[SOME : SOME + width], spare[2 * SOME : 3 * SOME]
+    for i in range(width):
+        own[i] = ids[lo + i] if i < n else 0x7FFFFFFF
+        found[i] = 0
+    for i in range(n):
+        x = own[i]
+        for j in range(len(own)):
+            found[j] += np.int32(own[j] > x) + (np.int32(own[j] == x) << np.int32(8))
+    for i in range(n):
+        order[np.uint32(found[i] & 255)] = i
+    at, last = 0, lo
+    while at < n:
+        i = order[at]
+        ids[last] = own[i]
+        counts[last] = float(found[i] >> 8)
+        at += found[i] >> 8
+        last += 1
+    return last
+
+
+@inner_kernel
+def count_sorted(ids: Codes, counts: Floats, lo: int, hi: int) -> int:
+    """Count equal ids among sorted ones; where the last one ends.
+
+    ids : int32[f], in/out; counts : float64[f], in/out
+    """
+    last = lo
+    for i in range(lo, hi):
+        if last > lo and ids[last - 1] == ids[i]:
+            counts[last - 1] += 1.0
+        else:
+            ids[last] = ids[i]
+            counts[last] = 1.0
+            last += 1
+    return last
+
+
+@inner_kernel
+def end_row(ids: Codes, counts: Floats, indptr: Index, state: Index, spare: Codes, binary: bool) -> None:
+    """Sort the ids of the document, count equal ones, and go to the next.
+
+    ids : int32[f], in/out; counts : float64[f], in/out; indptr : int64[n + 1], in/out; state : int64[4], in/out
+    spare : int32[f and 3 SOME at least], scratch
+    """
+    lo, hi = indptr[state[ROW]], state[FILLED]
+    if FEW < hi - lo <= SOME:
+        last = count_some(ids, counts, lo, hi, spare)
+    else:
+        sort_ids(ids, lo, hi, spare)
+        last = count_sorted(ids, counts, lo, hi)
+    if binary:
+        counts[lo:last] = 1.0
+    state[FILLED] = last
+    state[ROW] += 1
+    indptr[state[ROW]] = last
+
+
+@inner_kernel
+def is_noted(rule: Index, row: int) -> bool:
+    """Whether the features of a document are noted by name: those of the first documents, and then of a few.
+
+    rule : int64[11], in
+    """
+    number = rule[START] + row
+    early = number < EARLY or number % SELDOM == 0
+    return bool(early and rule[LEARN] > 0 and rule[BUCKETS] > 0)
+
+
+@inner_kernel
+def forget_notes(state: Index, rule: Index, before: int) -> None:
+    """Take back the notes of a document that is begun again; new words stay, since they come again in their order.
+
+    state : int64[4], in/out; rule : int64[11], in
+    """
+    if rule[BUCKETS] > 0:
+        state[NEW] = before
