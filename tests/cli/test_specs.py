@@ -81,3 +81,9 @@ def test_models_inside_models() -> None:
     assert repr(made.estimator) == "NaiveBayes(smoothing=2.0)"
     assert made.members == 5
     assert repr(specs.build("wrapped(estimator=nb)", known, "model", "").estimator) == "NaiveBayes()"
+    both = specs.models(["forest-and-networks"])["forest-and-networks"]
+    assert repr(both) == "Pool(estimators=[CountForest(), RandomNetworks()])"
+    assert (
+        repr(specs.build("wrapped([nb, 3, word])", known, "model", "").estimator)
+        == "[NaiveBayes(), 3, 'word']"
+    )

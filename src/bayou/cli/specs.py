@@ -41,6 +41,7 @@ _NICKNAMES = {  # for pairings people ask for often
     "nb-modl": "nb(numeric='gk', bins='modl')",
     "nb-fayyad-irani": "nb(numeric='gk', bins='fayyad-irani')",
     "wnb-modl": "wnb(numeric='gk', bins='modl')",
+    "forest-and-networks": "pool([forest, networks])",
 }
 UNNAMED = "auto"  # what learns if no model is named
 MERGED = "nb"  # and where what is learned apart has to be merged
@@ -183,6 +184,8 @@ def _value(node: ast.expr, spec: str, known: Mapping[str, type[Any]]) -> Any:
     if isinstance(node, ast.Dict) and None not in node.keys:  # columns by name, with a recipe for each
         keys = [_value(key, spec, known) for key in node.keys if key is not None]
         return dict(zip(keys, (_value(value, spec, known) for value in node.values), strict=True))
+    if isinstance(node, ast.List):
+        return [_value(each, spec, known) for each in node.elts]
     if isinstance(node, ast.Name):
         return choices[node.id]() if node.id in known else node.id
     try:
