@@ -130,7 +130,10 @@ def follow(count: int) -> None:
                     file.flush()
                 if before * 10 // count < done * 10 // count:
                     seconds = time.perf_counter() - begin
-                    print(f"{done:,} messages, {seconds:.0f} s, {resident(os.getpid()) / 1e6:,.0f} MB", flush=True)
+                    print(
+                        f"{done:,} messages, {seconds:.0f} s, {resident(os.getpid()) / 1e6:,.0f} MB",
+                        flush=True,
+                    )
 
 
 if __name__ == "__main__":
