@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -29,6 +30,7 @@ from bayou.streams.source import ColumnType
 _CELL = (str, bool, int, float)
 _ARROW = {"numeric": pa.float64(), "nominal": cells.NOMINAL, "text": pa.string(), "date": pa.string()}
 _PLAIN = {"numeric": pa.float64(), "nominal": pa.string(), "text": pa.string(), "date": pa.string()}
+_BEHIND_OBJECT = re.compile(rb"\}[ \t]*[^\s,\]}]")  # something that cannot follow the end of an object
 _SIMPLE = (pa.float64(), pa.string())
 _TEXT = (pa.string(), cells.NOMINAL)
 _LABEL = {"string": pa.string(), "int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_()}
@@ -133,7 +135,10 @@ class JsonObjects:
     def _at_once(self, objects: Sequence[bytes]) -> dict[str, pa.Array] | None:
         """The columns, if nothing about the objects is unusual."""
         chunk = b"\n".join(objects)
-        if not all(objects) or chunk.count(b"\n") >= len(objects) or b"\r" in chunk:
+        if chunk.count(b"\n") >= len(objects) or b"\r" in chunk:
+            return None
+        # Arrow's parser dies of a null that stands alone, so it is given nothing but one object a line.
+        if not all(line.startswith(b"{") for line in objects) or _BEHIND_OBJECT.search(chunk):
             return None
         if not chunk.isascii() and not _is_utf8(chunk):
             return None
@@ -269,7 +274,7 @@ def _depth(line: bytes) -> int:
 def _simple(values: list[Any], arrow: pa.DataType) -> pa.Array | None:
     """The column at once, if all its values are of the type it wants."""
     wanted = (float, int) if pa.types.is_floating(arrow) else (str,) if arrow in _TEXT else ()
-    if not {*map(type, values)} <= {*wanted, type(None)}:
+    if not wanted or not {*map(type, values)} <= {*wanted, type(None)}:
         return None
     try:
         column = pa.array(values, arrow if arrow in _SIMPLE else pa.string(), from_pandas=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from bayou.errors import DataError
 from bayou.persist.checkpoint import SourceChangedError, check_same_source
 from bayou.streams import Source, open_stream
 from bayou.streams.brokers import source as message_source
+from bayou.streams.brokers.log import UnreachableError
 
 ROWS = 1_300
 
@@ -148,3 +150,29 @@ def test_a_log_made_anew_is_noticed(part: Any, tmp_path: Path) -> None:
                 other.seek(position | {"offset 0": position["offset 0"] << 4})
     with pytest.raises(SourceChangedError, match="columns"):
         check_same_source(identity, {**identity, "columns": ""})
+
+
+def test_where_to_begin_and_what_a_group_is_told(tmp_path: Path) -> None:
+    """Offsets are committed as a hint that tools see; a stream begins where its own address says, whatever they are."""
+    with started("kafka", tmp_path) as broker:
+        broker.send(messages(400))
+        address = broker.address + "?until=end&group=fraud&partitions=2"
+        with open_stream(address, target="fraud") as stream:
+            assert drained(stream, 30, 30) == records(400)[2::4][:30]
+            stream.commit()  # type: ignore[attr-defined]
+            kafka = stream._log._consumer  # type: ignore[attr-defined]
+            place = stream._log._place(2, 0)  # type: ignore[attr-defined]
+            assert _eventually(lambda: kafka.committed([place], timeout=5)[0].offset == 30)
+        with open_stream(address, target="fraud") as again:
+            assert len(drained(again, 100)) == 100, "the hint was taken for a place"
+        with open_stream(address + "&from=90", target="fraud") as later:
+            assert drained(later, 100) == records(400)[2::4][90:]
+    with pytest.raises(UnreachableError, match="Connection refused"):
+        open_stream("redis://127.0.0.1:1/payments", target="fraud")
+
+
+def _eventually(condition: Any) -> bool:
+    until = time.monotonic() + 20
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.05)
+    return bool(condition())
