@@ -9,6 +9,7 @@ import typer
 from bayou.cli import options
 from bayou.cli.compiling import announce_compiling
 from bayou.cli.console import guarded, out, out_json, out_table, prose
+from bayou.cli.followed import tell_choice
 from bayou.cli.meter import Meter, time_text
 
 
@@ -65,3 +66,4 @@ def compare(
             f"p: corrected resampled t-test on accuracy against {next(iter(chosen))}, two-sided; "
             "better and worse at the 5 % level."
         )
+        tell_choice(chosen, bool(model), prose)
