@@ -9,7 +9,6 @@ from multiprocessing import get_context
 
 from bayou.threads import set_threads
 
-
 Clock = Callable[[], float]
 
 
