@@ -32,8 +32,9 @@ def members_say(model: Any, columns: Any) -> Floats:
     block = model.encode(columns)
     joint = np.stack([one.joint_log_proba(block) for one in cast(Members, model.engine).members])
     joint = np.maximum(joint, -1e6)
-    proba: Floats = np.exp(joint - joint.max(axis=2, keepdims=True))
-    return proba / proba.sum(axis=2, keepdims=True)
+    odds = np.exp(joint - joint.max(axis=2, keepdims=True))
+    proba: Floats = odds / odds.sum(axis=2, keepdims=True)
+    return proba
 
 
 def votes(proba: Floats) -> dict[str, NDArray[np.int64]]:
