@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from bayou import Declared, MultinomialNB, Text
+from bayou import Declared, MultinomialNB, Text, WeightedNB
 from bayou.errors import DataError
 from bayou.text.documents import documents_of
 from bayou.text.tokenizer import Tokenizer
@@ -37,9 +37,10 @@ TEXTS = {
 }
 
 
+@pytest.mark.parametrize("classifier", [MultinomialNB, WeightedNB])
 @pytest.mark.parametrize("recipe", RECIPES, ids=repr)
-def test_odd_characters_are_learned_and_predicted(recipe: Text) -> None:
-    model = MultinomialNB(schema=Declared(columns={"t": recipe}))
+def test_odd_characters_are_learned_and_predicted(recipe: Text, classifier: type) -> None:
+    model = classifier(schema=Declared(columns={"t": recipe}))
     rows = [{"t": text} for text in TEXTS.values()] + [{"t": "plain words"}]
     model.learn_many(rows, [*["odd"] * len(TEXTS), "plain"])
     proba = model.predict_proba(rows)
@@ -68,6 +69,21 @@ def test_many_different_words_in_a_row() -> None:
     capped = MultinomialNB(schema=Declared(columns={"t": Text()}, max_words=100))
     capped.learn_many([{"t": text}, {"t": "other"}], ["many", "few"])
     assert capped.schema_.vocabularies["t"].size == 101
+    weighed = WeightedNB(schema=Declared(columns={"t": Text(buckets=2**12)}))
+    weighed.learn_many([{"t": text}, {"t": "other"}] * 2, ["many", "few"] * 2)
+    assert weighed.memory_bytes < 3 * 2**12 * 2 * 8 + 2000
+    assert np.isfinite(weighed.predict_proba([{"t": text}, {"t": "other w1"}])).all()
+
+
+def test_memory_is_fixed_over_an_endless_vocabulary() -> None:
+    for classifier in (MultinomialNB, WeightedNB):
+        model = classifier(schema=Declared(columns={"t": Text(buckets=2**10)}))
+        sizes = []
+        for part in range(6):
+            rows = [{"t": f"new{part}x{i} new{i}x{part} again"} for i in range(500)]
+            model.learn_many(rows, ["a", "b"] * 250)
+            sizes.append(model.memory_bytes)
+        assert len(set(sizes)) == 1
 
 
 def test_bytes_that_are_no_text() -> None:
