@@ -189,6 +189,7 @@ MIXED: dict[str, Callable[[], Any]] = {
     "spc lean": lambda: SPC(super_parent="sky", lean=True),
     "spcr": SPCr,
     "tc": lambda: TC(numeric=Grid(bins=4)),
+    "random networks": lambda: bayou.RandomNetworks(networks=4, numeric=Grid(bins=4)),
     "collection": lambda: Collection({"sky": [["wind"], (["flag", "height"], 2.0)], "weight": [["sky"]]}),
     "collection wide": lambda: Collection({"sky": [["wind", "flag", "height"], []]}),
     "tree": lambda: HoeffdingTree(grace=20),
@@ -203,6 +204,7 @@ MIXED: dict[str, Callable[[], Any]] = {
     "adaptive forest": lambda: AdaptiveForest(trees=3, grace=20),
     "forest": lambda: CountForest(trees=7, warm_up=200),
     "forest mean": lambda: CountForest(trees=5, warm_up=120, combine="mean", extra=2),
+    "forest growing on": lambda: CountForest(trees=3, warm_up=60, reservoir=100),
     "forest warming up": lambda: CountForest(trees=3, warm_up=2000),
     "pool": lambda: Pool(
         [NaiveBayes("gaussian"), HoeffdingTree(grace=20), CountForest(trees=3, warm_up=100)]
