@@ -43,7 +43,7 @@ def unlearn(
         if stream.target is None:
             raise OptionError(f"{file} has no target", remedy="say which column it is: target=")
         compare_columns(model, offered(stream), file, quiet)
-        while (rows := stream.read(BLOCK)) is not None:
+        while (rows := stream.read(BLOCK)) is not None and len(rows):
             model.unlearn(rows, rows.labels)
             done += len(rows)
             meter.update(done, stream.progress())

@@ -133,7 +133,11 @@ def _collected(source: Source, rows: int | None) -> RowsInMemory:
 
     from bayou.streams.source import DocumentTermMatrix
 
-    parts = [batch.rows for batch in _from_source(source, Pace(16_384), rows)]
+    parts = []
+    for batch in _from_source(source, Pace(16_384), rows):
+        if not batch.size:  # of a stream that is followed, all there is now
+            break
+        parts.append(batch.rows)
     if not parts:
         raise DataError("the stream has no rows", remedy="check the file")
     columns = {name: _joined([p.columns[name] for p in parts]) for name in parts[0].columns}

@@ -124,7 +124,7 @@ class Run:
                 if on_progress is not None:
                     on_progress(self.rows, self._share())
                 rows, then, cost = self._last
-                if self.every.due(self.rows - rows, time.monotonic() - then, cost):
+                if self.rows > rows and self.every.due(self.rows - rows, time.monotonic() - then, cost):
                     self._write()
                 return interrupts.caught is not None
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
-from bayou.errors import OptionError
+from bayou.errors import DataError, OptionError
 
 SCHEMES = ("kafka", "nats", "redis", "tail")
 _COMMON = {
@@ -50,8 +50,8 @@ class Address:
         """The parts of an address; refuses what it does not know."""
         scheme, _, rest = text.partition("://")
         if scheme not in SCHEMES:
-            raise OptionError(
-                "streams are files and brokers, not addresses of this kind",
+            raise DataError(
+                "streams are files or messages of a broker, not addresses",
                 value=text,
                 remedy="kafka:// nats:// redis:// tail://; or fetch it first, and pipe it into standard input: -",
             )

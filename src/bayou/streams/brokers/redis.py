@@ -72,8 +72,10 @@ class RedisLog:
         self._at_end = len(entries) < most
         if not entries:
             return []
-        values = [_field(fields, self._field) for _, fields in entries]
-        behind = [_offset(name) + 1 for name, _ in entries]
+        field = self._field
+        values = [(fields or {}).get(field, b"") for _, fields in entries]
+        ids = [name.partition(b"-") for name, _ in entries]
+        behind = [(int(milliseconds) << _SHIFT) + int(number) + 1 for milliseconds, _, number in ids]
         self._next = behind[-1]
         return [Batch(0, values, behind)]
 
@@ -119,13 +121,6 @@ def _entries(found: Any) -> list[tuple[Any, Any]]:
     if entries and isinstance(entries[0], list) and entries[0] and isinstance(entries[0][0], list | tuple):
         (entries,) = entries
     return list(entries)
-
-
-def _field(fields: Any, name: bytes) -> bytes:
-    if isinstance(fields, dict):
-        return fields.get(name, b"")  # type: ignore[no-any-return]
-    pairs = dict(zip(fields[::2], fields[1::2], strict=True)) if fields else {}
-    return pairs.get(name, b"")  # type: ignore[no-any-return]
 
 
 def _offset(name: bytes | str) -> int:

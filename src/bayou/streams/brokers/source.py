@@ -240,7 +240,7 @@ class MessageSource:
         if self._log.trouble is not None:
             self._tell_trouble(self._log.trouble)
         elif self._trouble is not None:
-            warn_user(f"{self._address.shown()} answers again", BrokerWarning)
+            warn_user(f"{self._address.shown()} answers again, at {_clock()}", BrokerWarning)
             self._trouble, self._pause, self._again_at = None, PAUSES[0], 0.0
         for batch in batches:
             self._waiting[batch.partition].add(*self._new(batch.partition, batch.values, batch.behind))
@@ -263,7 +263,7 @@ class MessageSource:
     def _tell_trouble(self, problem: str) -> None:
         if self._trouble is None:
             warn_user(
-                f"{self._address.shown()} does not answer, trying again until it does: {problem}",
+                f"{self._address.shown()} does not answer since {_clock()}, trying again until it does: {problem}",
                 BrokerWarning,
             )
         self._trouble = problem
@@ -429,6 +429,11 @@ class MessageSource:
             self._fetch(WAIT)
         self._know(layout_of(self._format, sample, self._read_options, self._names, self._delimiter))
         return self._look()
+
+
+def _clock() -> str:
+    """The time of day; with it, no line is the same as one before, of which Python shows only the first."""
+    return time.strftime("%H:%M:%S")
 
 
 class _Waiting:
