@@ -2,8 +2,8 @@
 
     python -m reproduce.calibrated_peers
 
-The first 6,000 rows are learned, the next 6,000 are judged: scikit-learn's as it is after the first, ours and River's while
-they go on learning, each row predicted before it is learned. Numeric columns; debiased calibration error, accuracy (%)
+The first 6,000 rows are learned, the next 6,000 are judged: scikit-learn's as it is after the first, ours and River's
+while they go on learning, each row predicted before it is learned. Numeric columns; debiased calibration error, accuracy (%)
 and log-loss.
 """
 
@@ -49,7 +49,10 @@ def by_river(X: Floats, labels: list[Any], classes: list[Any], first: int) -> Fl
 
 
 def lines() -> Iterator[str]:
-    yield "| set | `NaiveBayes('gaussian')` | `Calibrated` of it | isotonic over beta | River's GaussianNB | scikit-learn's GaussianNB | `CalibratedClassifierCV`, sigmoid | isotonic |"
+    yield (
+        "| set | `NaiveBayes('gaussian')` | `Calibrated` of it | isotonic over beta | River's GaussianNB "
+        "| scikit-learn's GaussianNB | `CalibratedClassifierCV`, sigmoid | isotonic |"
+    )
     yield "|---|---|---|---|---|---|---|---|"
     for name in SETS:
         rows = ordered(load(name, ROWS), "file" if name in STREAMS else "shuffled")
