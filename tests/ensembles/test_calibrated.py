@@ -12,6 +12,7 @@ from bayou.ensembles.calibrated import METHODS
 from bayou.errors import SchemaError
 from bayou.kernels import calibration
 from bayou.kernels.calibration import RANGES
+from bayou.report import report_html
 from bayou.testing import CHECKS
 
 
@@ -110,3 +111,14 @@ def test_files_and_parameters(tmp_path):
     for wrong in (Calibrated(method="platt"), Calibrated(forget=0.0)):
         with pytest.raises(SchemaError, match="method is one of"):
             wrong.learn_many(X, y)
+
+
+def test_the_page_shows_reliability_before_and_after():
+    X, y = overconfident(1500)
+    model = Calibrated(NaiveBayes("gaussian"))
+    model.learn_many(X, y)
+    page = report_html(models={"calibrated": model})
+    before, after = model.calibration_error_
+    assert "Reliability before and after calibration" in page
+    assert f"Before: calibration error {before:.4f}" in page
+    assert f"After: calibration error {after:.4f}" in page
