@@ -200,13 +200,7 @@ class _LoadedLibrary(JITCodeLibrary):
     def _get_module_for_linking(self) -> Any:
         if self.bitcode:
             self._shared_module, self.bitcode = llvm.parse_bitcode(self.bitcode), b""
-            self._codegen._engine._load_defined_symbols(self._shared_module)
         return self._shared_module
-
-
-@functools.cache
-def _empty_bitcode() -> bytes:
-    return bytes(llvm.parse_assembly("").as_bitcode())
 
 
 def rebuilt(target: Any, payload: Any) -> Any:
@@ -219,10 +213,11 @@ def rebuilt(target: Any, payload: Any) -> Any:
     if kind != "object":
         return CompileResult._rebuild(target, *payload)  # type: ignore[no-untyped-call]
     code, bitcode = kept
+    # Numba asks the bitcode which symbols there are: the way in from Python, which inner kernels do not have.
     entry = described.llvm_cpython_wrapper_name
-    if entry.encode() in code:  # an inner kernel has no way in from Python
-        target.codegen()._engine._defined_symbols.add(entry)
-    made = CompileResult._rebuild(target, (name, kind, (code, _empty_bitcode())), described, *rest)  # type: ignore[no-untyped-call]
+    symbols = f'define void @"{entry}"() {{ ret void }}' if entry.encode() in code else ""
+    stub = llvm.parse_assembly(symbols).as_bitcode()
+    made = CompileResult._rebuild(target, (name, kind, (code, stub)), described, *rest)  # type: ignore[no-untyped-call]
     made.library.__class__, made.library.bitcode = _LoadedLibrary, bitcode
     return made
 
