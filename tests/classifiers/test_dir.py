@@ -27,7 +27,7 @@ SPECIAL = {
     "AWE": {"weights"},
     "EcocNB": {"decision", "fitted"},
     "ResetOnDrift": {"drifts", "drift_rows"},
-    "WeightedNB": {"weights_"},
+    "WeightedNB": {"weights_", "word_weights_"},
     "AveragedNB": {"weights_"},
     "TAN": {"parents_", "coarsened"},
     "FAN": {"parents_", "coarsened"},
