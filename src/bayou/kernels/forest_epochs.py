@@ -78,8 +78,8 @@ def extend_tree(
         left,
         first,
         last,
-        tried,
-        min(room, tried + free),
+        int(tried),
+        int(min(room, tried + free)),
         rows,
         gains,
         cells,
@@ -89,4 +89,4 @@ def extend_tree(
         k,
         salt,
     )
-    return tried
+    return int(tried)

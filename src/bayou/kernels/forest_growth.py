@@ -100,7 +100,21 @@ def grow_tree(
     gains = np.zeros(d)
     attribute[0], first[0], last[0] = LEAF, 0, m
     count = split_nodes(
-        attribute, threshold, left, first, last, np.int64(1), room, rows, gains, cells, p, y, drawn, k, base
+        attribute,
+        threshold,
+        left,
+        first,
+        last,
+        int(np.int64(1)),
+        room,
+        rows,
+        gains,
+        cells,
+        p,
+        y,
+        drawn,
+        k,
+        base,
     )
     for level in range(extra):
         count = hashed_level(attribute, threshold, left, count, cells, p, gains, base ^ np.uint64(level + 7))

@@ -59,7 +59,8 @@ def _columns(cells: np.ndarray[tuple[int, ...], np.dtype[np.uint8]], schema: Sch
     names = schema.names(Kind.NUMERIC), schema.names(Kind.NOMINAL)
     order = [sorted(range(len(each)), key=each.__getitem__) for each in names]
     columns = np.array([*order[0], *(p + j for j in order[1])], dtype=np.int64)
-    return columns[differ[columns]]
+    chosen: Index = columns[differ[columns]]
+    return chosen
 
 
 def _joined(forest: Forest, found: list[Found], columns: Index) -> Structure:
