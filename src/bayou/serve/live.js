@@ -87,7 +87,9 @@ function explained(found) {
   rows.forEach(([name, value], i) => {
     const long = (half * Math.abs(value)) / most, y = 6 + 24 * i;
     const text = name.length > letters ? name.slice(0, letters - 1) + "…" : name;
-    svg.append(drawn("text", { x: names, y: y + 13, class: "end" }, text));
+    const label = drawn("text", { x: names, y: y + 13, class: "end" }, text);
+    label.prepend(drawn("title", {}, name)); // the whole of it, where it is cut
+    svg.append(label);
     const group = drawn("g", { class: "fill " + (value < 0 ? "c-against" : "c-for") });
     group.append(drawn("rect", { x: value < 0 ? middle - long : middle, y, width: long, height: 17, rx: 2 }));
     svg.append(group, drawn("text", { x: wide - 8, y: y + 13, class: "end" }, (value > 0 ? "+" : "") + value.toFixed(3)));
