@@ -8,6 +8,7 @@ those of the clock. `python -m benchmarks.bench_brokers MESSAGES` follows a grow
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 import tempfile
@@ -39,14 +40,14 @@ def learned(address: str, count: int = MESSAGES) -> float:
     return time.perf_counter() - begin
 
 
-def kafka_alone(part: Any) -> float:
+def kafka_alone(part: Any, decode: Callable[[bytes], Any] = bytes) -> float:
     from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
     begin, values = time.perf_counter(), []
     consumer = Consumer({"bootstrap.servers": part.hosts, "group.id": "bench", "enable.auto.commit": False})
     consumer.assign([TopicPartition("payments", p, OFFSET_BEGINNING) for p in range(part.partitions)])
     while len(values) < MESSAGES:
-        values += [message.value() for message in consumer.consume(8_000, 0.02)]
+        values += [decode(message.value()) for message in consumer.consume(8_000, 0.02)]
     consumer.close()
     return time.perf_counter() - begin
 
@@ -86,6 +87,7 @@ def nats_alone(part: Any) -> float:
 
 ALONE: dict[str, Callable[[Any], float]] = {
     "kafka": kafka_alone,
+    "kafka, json.loads": lambda part: kafka_alone(part, json.loads),
     "redis": redis_alone,
     "nats": nats_alone,
 }
@@ -95,7 +97,7 @@ def run() -> Iterator[dict[str, Any]]:
     """Messages a second, ours and the client's alone: the best of three each."""
     sent = messages(MESSAGES)
     for name, alone in ALONE.items():
-        with tempfile.TemporaryDirectory() as folder, started(name, Path(folder)) as part:
+        with tempfile.TemporaryDirectory() as folder, started(name.partition(",")[0], Path(folder)) as part:
             part.send(sent)
             learned(part.address)
             pairs = [(learned(part.address), alone(part)) for _ in range(3)]

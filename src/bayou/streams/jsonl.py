@@ -138,7 +138,8 @@ class JsonObjects:
         if chunk.count(b"\n") >= len(objects) or b"\r" in chunk:
             return None
         # Arrow's parser dies of a null that stands alone, so it is given nothing but one object a line.
-        if not all(line.startswith(b"{") for line in objects) or _BEHIND_OBJECT.search(chunk):
+        begun = chunk.startswith(b"{") and chunk.count(b"\n{") == len(objects) - 1
+        if not begun or _BEHIND_OBJECT.search(chunk):
             return None
         if not chunk.isascii() and not _is_utf8(chunk):
             return None

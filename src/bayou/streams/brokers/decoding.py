@@ -79,7 +79,9 @@ class _Json:
         self._objects = JsonObjects(layout)
 
     def draft(self, messages: Sequence[bytes]) -> Draft:
-        draft = self._objects.draft([_one_line(message) for message in messages])
+        whole = b"".join(messages)
+        several = b"\n" in whole or b"\r" in whole
+        draft = self._objects.draft([_one_line(message) for message in messages] if several else messages)
         draft.raw = messages.__getitem__
         return draft
 

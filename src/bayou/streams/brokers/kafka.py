@@ -80,13 +80,13 @@ class KafkaLog:
         messages = self._consumer.consume(most, 0.0)  # with a time, it waits until all have come
         if not messages:
             messages = self._consumer.consume(1, seconds) + self._consumer.consume(most, 0.0)
-        for message in messages:
-            if message.error() is not None:
-                self._event(message)
-                continue
-            p = message.partition()
-            values[p].append(message.value() or b"")
-            behind[p].append(message.offset() + 1)
+        for event in [message for message in messages if message.error() is not None]:
+            self._event(event)
+        good = [message for message in messages if message.error() is None]
+        ends = [message.offset() + 1 for message in good]
+        for p, value, end in zip([m.partition() for m in good], [m.value() for m in good], ends, strict=True):
+            values[p].append(value or b"")
+            behind[p].append(end)
         found = [Batch(p, values[p], behind[p]) for p in self.partitions if values[p]]
         if found:
             self.trouble = None

@@ -24,7 +24,7 @@ from bayou.streams.rejects import Rejects
 from bayou.streams.source import ColumnType, Rows
 
 TURN = 1_000  # messages taken from a partition before it is the turn of the next
-ROOM = 16_000  # messages of a partition that wait here; beyond, it is not asked for more
+ROOM = 64_000  # messages of a partition that wait here; beyond, it is not asked for more until half are taken
 WAIT = 0.2  # seconds to wait for a message before `read` comes back without any
 PAUSES = (
     0.2,
@@ -63,6 +63,7 @@ class MessageSource:
         self._marks: dict[int, int] = {}  # checksums of the last messages, of a position gone to
         self._last: dict[int, bytes] = {}
         self._waiting: dict[int, _Waiting] = {p: _Waiting() for p in self._partitions}
+        self._full: set[int] = set()  # partitions of which enough is waiting
         self._turn, self._taken_in_turn = 0, 0
         self._row, self._record = 0, 0
         self._chunk: Chunk | None = None  # rows of a message that were not handed out yet
@@ -227,7 +228,12 @@ class MessageSource:
         if (rest := self._again_at - time.monotonic()) > 0:
             time.sleep(min(rest, WAIT))
             return
-        only = [p for p in self._partitions if self._waiting[p].size < ROOM]
+        for p in self._partitions:  # to pause is dear: the client drops what it has fetched already
+            if self._waiting[p].size >= ROOM:
+                self._full.add(p)
+            elif self._waiting[p].size < ROOM // 2:
+                self._full.discard(p)
+        only = [p for p in self._partitions if p not in self._full]
         try:
             if self._trouble is not None and self._again_at:
                 self._seek_log()
@@ -456,11 +462,10 @@ class _Waiting:
         return self.values[self._start :]
 
     def add(self, values: list[bytes], behind: list[int]) -> None:
-        if not self.size:
-            self.values, self.behind, self._start = values, behind, 0
-        else:
-            self.values, self.behind = self.values_from() + values, self.behind[self._start :] + behind
-            self._start = 0
+        del self.values[: self._start], self.behind[: self._start]
+        self._start = 0
+        self.values += values
+        self.behind += behind
 
     def take(self, most: int, end: int | None) -> tuple[list[bytes], list[int]]:
         """At most so many messages before an end, and the offsets behind them."""
