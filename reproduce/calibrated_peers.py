@@ -3,7 +3,8 @@
     python -m reproduce.calibrated_peers
 
 The first 6,000 rows are learned, the next 6,000 are judged: scikit-learn's as it is after the first, ours and River's
-while they go on learning, each row predicted before it is learned. Numeric columns; debiased calibration error, accuracy (%)
+while they go on learning, each row predicted before it is learned.
+Numeric columns; debiased calibration error, accuracy (%)
 and log-loss.
 """
 

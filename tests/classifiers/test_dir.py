@@ -22,7 +22,7 @@ SPECIAL = {
     "RandomNetworks": {"coarsened"},
     "AdaptiveForest": {"replaced", "warned"},
     "Auto": {"shares_", "record_"},
-    "Calibrated": {"calibration_error_", "reliability_"},
+    "Calibrated": {"calibration_error_", "decision", "reliability_"},
     "ConformalSet": {"predict_set", "predict_set_one", "sets_then_train", "coverage_", "set_size_"},
     "AWE": {"weights"},
     "EcocNB": {"decision", "fitted"},

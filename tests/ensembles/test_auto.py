@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from tests.naive.followed import Followed
 
-from bayou import AODE, Auto, HoeffdingTree, MajorityClass, NaiveBayes, NoChange, load
+from bayou import AODE, Auto, HoeffdingTree, MajorityClass, NaiveBayes, NoChange, ReadMany, load
 from bayou.ensembles import auto
 from bayou.ensembles.auto import BACK, BUDGETS, FORESTS, FORGET, RATE, FollowedMembers
 from bayou.errors import MergeError, SchemaError
+from bayou.inspection.followed import candidates_of
 from bayou.testing import CHECKS
 
 
@@ -155,3 +156,13 @@ def test_budgets():
         model.learn_one({"x": 1.0}, "a")
     with pytest.raises(MergeError):
         one.merge(other)
+
+
+def test_only_who_follows_candidates_tells_of_them():
+    records, labels = rows(60)
+    model, other = Chosen(), ReadMany()
+    for one in (model, other):
+        assert candidates_of(one) == {}
+        one.learn_many(records, labels)
+    assert candidates_of(model) == model.record_
+    assert candidates_of(other) == {}, "its record is of another kind"

@@ -68,11 +68,11 @@ class SklearnDialect(EstimatorCore):
         Where a rule abstains, the array holds objects and the row None.
         """
         self._require_fitted()
-        decided = self.reading(lambda: self._named(self.decide(self._proba(self._encoded(X)))))
+        decided = self.reading(lambda: self._answers(self.decide(self._proba(self._encoded(X)))))
         self.tell_unknown_classes()
         return decided
 
-    def _named(self, places: NDArray[np.intp]) -> NDArray[Any]:
+    def _answers(self, places: NDArray[np.intp]) -> NDArray[Any]:
         """The classes at these places; None for -1."""
         if places.min(initial=0) >= 0:
             return self.classes_[places]

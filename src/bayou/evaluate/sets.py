@@ -102,9 +102,9 @@ class SetRecord:
     def scores(self) -> SetScores:
         """What was found so far."""
         covered, size = (self.sums[1:] / max(self.sums[0], 1.0)).tolist()
-        latest = (self.latest.sum(axis=1) / max(self.latest.shape[1], 1)).tolist()
+        lately, size_lately = (self.latest.sum(axis=1) / max(self.latest.shape[1], 1)).tolist()
         curve = tuple((a, b, c, d) for a, b, c, d in (point.tolist() for point in self.points))
-        return SetScores(self.promised, covered, size, *latest, tuple(self.rows), curve)
+        return SetScores(self.promised, covered, size, lately, size_lately, tuple(self.rows), curve)
 
     def arrays(self) -> Arrays:
         """The whole state under stable names."""
@@ -145,7 +145,8 @@ class SetRecords:
     def update(self, row: int, points: list[int]) -> None:
         """Take in the sets that the models gave the rows just learned, which follow `row`."""
         for name, record in self.records.items():
-            record.update(*self._models[name].latest_sets(), row, points)
+            sets, y = self._models[name].latest_sets()
+            record.update(sets, y, row, points)
 
     def thin(self, every: int) -> None:
         for record in self.records.values():

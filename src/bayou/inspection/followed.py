@@ -7,4 +7,4 @@ from typing import Any
 
 def candidates_of(model: Any) -> dict[str, dict[str, float]]:
     """By candidate, accuracy, log-loss, share of the answer, and whether it is followed; nothing of other models."""
-    return model.record_ if hasattr(type(model), "record_") and model.started else {}
+    return model.record_ if hasattr(type(model), "shares_") and model.started else {}

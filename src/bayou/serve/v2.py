@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayou.errors import DataError, UnsupportedError
 from bayou.schema import Kind, Label
-from bayou.serve.answers import named, plain
+from bayou.serve.answers import plain
 from bayou.serve.bodies import parsed
 from bayou.serve.errors import TooLargeError
 from bayou.serve.predicting import Predicted
@@ -209,13 +209,15 @@ def _output(wanted: str, found: Predicted) -> tuple[str, list[int], NDArray[Any]
     if wanted == "probabilities":
         return "FP64", list(found.proba.shape), found.proba
     kind = _label_type(found.classes)
-    labels = [plain(named(found.classes, i)) for i in found.decided]
+    silent = [i for i, place in enumerate(found.decided) if place < 0]
     if kind == "BYTES":
-        return kind, [len(labels)], ["" if label is None else str(label) for label in labels]
-    if None in labels:
+        texts = ["" if place < 0 else str(plain(found.classes[place])) for place in found.decided]
+        return kind, [len(texts)], texts
+    if silent:
         raise UnsupportedError(
-            f"the model gave row {labels.index(None)} no answer, for which {kind} has no value; ask for 'probabilities'"
+            f"the model gave row {silent[0]} no answer, for which {kind} has no value; ask for 'probabilities'"
         )
+    labels = [plain(found.classes[place]) for place in found.decided]
     return kind, [len(labels)], labels
 
 
