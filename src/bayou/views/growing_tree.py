@@ -341,7 +341,7 @@ def _most_promising(promise: Floats, most: int) -> NDArray[np.bool_]:
     if most >= len(promise):
         return np.ones(len(promise), dtype=np.bool_)
     least = np.partition(promise, len(promise) - most)[len(promise) - most]
-    keep = promise > least
+    keep: NDArray[np.bool_] = promise > least
     equal = np.flatnonzero(promise == least)
     keep[equal[: most - np.count_nonzero(keep)]] = True
     return keep
