@@ -52,8 +52,8 @@ def on_electricity(name, parts=None):
         "bagged tested trees": Bagging(),
         "normal": NaiveBayes("gaussian"),
         "reset": ResetOnDrift(NaiveBayes("gaussian")),
-        "fading": Fading(NaiveBayes("gaussian")),
-        "window": Window(NaiveBayes("gaussian")),
+        "fading": Fading(NaiveBayes("gaussian"), half_life=1000),
+        "window": Window(NaiveBayes("gaussian"), rows=1000),
     }
     return prequential(models[name], electricity()[:parts])
 

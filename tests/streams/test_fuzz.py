@@ -124,7 +124,7 @@ def test_both_ways_of_reading_csv_agree(tmp_path: Path, monkeypatch: pytest.Monk
 
     def careful(self: DelimitedSource, record: int) -> Chunk | None:
         chunk = self._records.take()
-        return flush(self._careful(chunk), self._read_options.policy, record) if chunk else None
+        return flush(self._rows_of.draft(chunk), self._read_options.policy, record) if chunk else None
 
     base = write(tmp_path, "s.csv", rows=records(24)).read_bytes()
     path = tmp_path / "s.csv"

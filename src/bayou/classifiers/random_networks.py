@@ -57,10 +57,10 @@ class RandomNetworks(JointClassifier):
 
     Examples
     --------
-    >>> rows = [[a, b, c] for a in "01" for b in "01" for c in "01"] * 5
-    >>> odd = [sum(map(int, row)) % 2 for row in rows]
-    >>> RandomNetworks().fit(rows, odd).predict([["0", "1", "0"], ["1", "1", "0"]]).tolist()
-    [1, 0]
+    >>> rows = [[a, b] for a in "01" for b in "01"] * 5
+    >>> differ = [a != b for a, b in rows]
+    >>> RandomNetworks().fit(rows, differ).predict([["0", "1"], ["1", "1"]]).tolist()
+    [True, False]
     """
 
     def __init__(

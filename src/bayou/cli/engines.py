@@ -15,7 +15,6 @@ import typer
 from bayou.cli.console import UsageError, as_options, warn
 from bayou.cli.meter import Meter
 from bayou.lazy import Absent
-from bayou.streams.brokers.address import is_address
 
 if TYPE_CHECKING:
     from bayou.backends.pool import Learned
@@ -37,6 +36,8 @@ def is_several(path: str) -> bool:
     >>> is_several("day-*.csv"), is_several("day.csv")
     (True, False)
     """
+    from bayou.streams.brokers.address import is_address
+
     if is_address(path):
         return False
     return os.path.isdir(path) or (glob.has_magic(path) and not os.path.exists(path))
@@ -54,6 +55,7 @@ def learned_apart(
 ) -> Done:
     """Learn the files in shards."""
     from bayou.cli.jobs import Done
+    from bayou.streams.brokers.address import is_address
     from bayou.training import Learning
 
     refused = {"--rows": job.limit, "--checkpoint": folder, "--dead-letters": job.stream["dead_letters"]}

@@ -27,7 +27,6 @@ from bayou.cli.jobs import (
 from bayou.cli.meter import time_text
 from bayou.cli.report import write_page
 from bayou.errors import DataError
-from bayou.streams.brokers.address import is_endless
 
 if TYPE_CHECKING:
     from bayou.evaluate.evaluation import Evaluation
@@ -107,6 +106,8 @@ def again(found: Snapshot, job: Job) -> Prequential:
 
 def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) -> None:
     """Show the table, or write what else was asked for; a run that was stopped shows what it found so far."""
+    from bayou.streams.brokers.address import is_endless
+
     work = cast("Prequential", done.work)
     found = work.evaluation(sum(done.rejects.values()))
     labels = next(iter(found.results.values())).labels

@@ -24,7 +24,6 @@ from bayou.cli.jobs import (
     warn_of_numbers,
 )
 from bayou.cli.meter import time_text
-from bayou.streams.brokers.address import is_endless
 
 
 @guarded
@@ -86,6 +85,7 @@ def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) ->
     """Save the model and tell about it; a run that can go on from a checkpoint says how instead."""
     from bayou.cli.files import save_model
     from bayou.decisions import tell_unknown
+    from bayou.streams.brokers.address import is_endless
 
     (learner,) = done.work.models.values()
     out = str(job.results["out"])

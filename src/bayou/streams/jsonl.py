@@ -137,9 +137,10 @@ class JsonObjects:
         chunk = b"\n".join(objects)
         if chunk.count(b"\n") >= len(objects) or b"\r" in chunk:
             return None
-        # Arrow's parser dies of a null that stands alone, so it is given nothing but one object a line.
+        # Arrow's parser dies of a null that stands alone, so it is given nothing but one object a line; and it takes
+        # the word Inf for a number, which JSON has not.
         begun = chunk.startswith(b"{") and chunk.count(b"\n{") == len(objects) - 1
-        if not begun or _BEHIND_OBJECT.search(chunk):
+        if not begun or b"Inf" in chunk or _BEHIND_OBJECT.search(chunk):
             return None
         if not chunk.isascii() and not _is_utf8(chunk):
             return None

@@ -12,6 +12,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,10 @@ class Nats:
                 await asyncio.gather(*[stream.publish("payments.eu", v) for v in values[i : i + 500]])
             await client.close()
 
-        asyncio.run(publish())
+        with ThreadPoolExecutor(
+            1
+        ) as own:  # this thread may have a loop already: that of the browser's driver
+            own.submit(asyncio.run, publish()).result()
 
     def stop(self) -> None:
         self.server.stop()

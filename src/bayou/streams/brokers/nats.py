@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from bayou.errors import DataError
@@ -37,7 +38,7 @@ class NatsLog:
         self._nats: Any = nats
         self._address, self._stream = address, address.path
         self._subject = address.options.get("subject")
-        self._loop = asyncio.new_event_loop()
+        self._loop, self._thread = asyncio.new_event_loop(), ThreadPoolExecutor(1)
         self._client: Any = None
         self._reader: Any = None
         self._expected, self._delivered, self._at_end = 1, 0, False
@@ -96,19 +97,24 @@ class NatsLog:
             return
         try:
             if self._client is not None and self._client.is_connected:
-                self._loop.run_until_complete(asyncio.wait_for(self._client.close(), PATIENCE))
+                self._run(asyncio.wait_for(self._client.close(), PATIENCE))
         except Exception:  # what cannot be closed is gone
             pass
         for task in asyncio.all_tasks(self._loop):
             task.cancel()
-        self._loop.run_until_complete(asyncio.sleep(0))
+        self._run(asyncio.sleep(0))
+        self._thread.shutdown()
         self._loop.close()
+
+    def _run(self, question: Coroutine[Any, Any, Result]) -> Result:
+        """Run the loop until a question is answered, in a thread of its own: the caller's may have a loop already."""
+        return self._thread.submit(self._loop.run_until_complete, question).result()
 
     def _answer(self, question: Coroutine[Any, Any, Result]) -> Result:
         """What the server says; whatever goes wrong with the connection is one kind of trouble."""
         errors = self._nats.errors
         try:
-            return self._loop.run_until_complete(question)
+            return self._run(question)
         except self._nats.js.errors.NotFoundError as problem:
             raise DataError(
                 f"{self._address.hosts} has no stream {self._stream!r}", remedy="check its name"
