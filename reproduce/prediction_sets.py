@@ -62,7 +62,7 @@ def held(batches: Batches, rate: float) -> tuple[np.ndarray, float]:
 
 
 def by_crepes(batches: Batches) -> tuple[np.ndarray, float] | None:
-    """The same classifier learned, calibrated on later rows, and then left as it is."""
+    """Coverage and size of crepes' sets: a classifier learned on the first rows, calibrated once on later ones."""
     try:
         from crepes import ConformalClassifier
     except ImportError:
