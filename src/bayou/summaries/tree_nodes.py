@@ -171,7 +171,7 @@ class TreeNodes(State):
     def check(self, arrays: Arrays) -> None:
         """Nodes in use come first, their tests are known, and no two leaves share a slot; see also `check_tests`.
 
-        What is not in use is zero: a split makes leaves of it, and a leaf that were a test could lead back to its parent.
+        What is not in use is zero: a split makes leaves of it, and a test among them could lead back to its parent.
         """
         super().check(arrays)
         nodes, used = arrays["nodes"], arrays["used"]
