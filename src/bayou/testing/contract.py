@@ -313,17 +313,18 @@ def check_bad_row(factory: Factory, seed: int) -> None:
     assert model.labels() == labels
 
 
-def check_memory(factory: Factory, seed: int) -> None:
+def check_memory(factory: Factory, seed: int, thousands: tuple[int, int] = (5, 6)) -> None:
     """Once warm, as many rows again of the same columns, classes and values need hardly more memory.
 
-    Trees grow with the stream; they need no more than their limits allow.
+    Trees grow with the stream; they need no more than their limits allow. `thousands` of rows until it is warm and
+    after that: an ensemble of ten chunks of 500 rows is full after 5,000, one of smaller windows sooner.
     """
     data = data_for(factory, seed, 200)
     model = taught(factory, data)
     peaks = []
     five = (list(data.records) * 5, list(data.labels) * 5, list(data.weights) * 5)
     block = model.encode(*five, learn=True)
-    for repeats in (5, 6):  # an ensemble of ten chunks of 500 rows is full after 5,000
+    for repeats in thousands:
         sizes = []
         for _ in range(repeats):
             model.learn(replace(block, start=model.position))
