@@ -69,9 +69,16 @@ class BatchParent(ChosenParent):
 
 
 def _merit(scores: Floats, y: Codes, w: Floats) -> tuple[float, float]:
-    """Weighted sums of the probability of the true class and of hits; rows one by one, in their order."""
+    """Weighted sums of the probability of the true class and of hits; rows one by one, in their order.
+
+    >>> impossible = np.full((1, 2), -np.inf)
+    >>> _merit(impossible, np.array([1], dtype=np.int32), np.ones(1))
+    (0.5, 0.0)
+    """
     if len(y) == 0:
         return 0.0, 0.0
+    top = scores.max(axis=1, keepdims=True)
+    scores = np.where(top > -np.inf, scores, 0.0)  # a row that no class can have says nothing
     raised = np.exp(scores - scores.max(axis=1, keepdims=True))
     right = raised[np.arange(len(y)), y] / raised.sum(axis=1)
     return float(np.sum(w * right)), float(np.sum(w * (scores.argmax(axis=1) == y)))
