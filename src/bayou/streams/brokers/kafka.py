@@ -9,12 +9,12 @@ import numpy as np
 
 from bayou.errors import DataError, OptionError
 from bayou.streams.brokers.address import Address
-from bayou.streams.brokers.log import Batch, UnreachableError, missing_library
+from bayou.streams.brokers.log import Batch, Log, UnreachableError, missing_library
 
 PATIENCE = 10.0  # seconds to wait for the broker's answer to a question
 
 
-class KafkaLog:
+class KafkaLog(Log):
     """A topic of Kafka, through librdkafka, which reconnects by itself with growing pauses.
 
     Partitions are assigned, never balanced: a partition that changes hands needs the model and the offset that the
@@ -22,7 +22,6 @@ class KafkaLog:
     checkpoint, for tools that show how far a group has come.
     """
 
-    over = False
     counted = True
 
     def __init__(self, address: Address) -> None:
@@ -32,7 +31,6 @@ class KafkaLog:
                 remedy="bayou learn ADDRESS --checkpoint FOLDER, with a folder that all of them share",
             )
         self._topic, self._group = address.path, address.options.get("group")
-        self.trouble: str | None = None
         self._at_end: set[int] = set()
         self._kafka, self._consumer = client(
             address,
@@ -92,12 +90,6 @@ class KafkaLog:
 
     def at_end(self, partition: int) -> bool:
         return partition in self._at_end
-
-    def facts(self, offsets: Mapping[int, int]) -> dict[str, int]:
-        return {}
-
-    def recall(self, facts: Mapping[str, int], offsets: Mapping[int, int]) -> None:
-        pass
 
     def commit(self, offsets: Mapping[int, int]) -> None:
         if self._group is None or self.trouble is not None:
