@@ -60,9 +60,9 @@ def learn(
     from bayou.training import Learning
 
     several = len(files) > 1 or (any(map(is_several, files)) and format not in MAIL)
-    apart = several or jobs != 1 or engine != "local"
+    apart, balanced = several or jobs != 1 or engine != "local", is_balanced(files[0])
     named = model is not None
-    model = model or (specs.MERGED if apart else specs.UNNAMED)
+    model = model or (specs.MERGED if apart or balanced else specs.UNNAMED)
     learner = _only_one(specs.models([model]))
     when = how_often(every)
     check_writable(out)
@@ -75,7 +75,7 @@ def learn(
     if apart:
         done = learned_apart(job, files, learner, jobs, engine, master, checkpoint, quiet)
         return finish(done, job, None, json, quiet)
-    if is_balanced(files[0]):
+    if balanced:
         return finish(learned_in_group(job, learner, checkpoint, when, quiet), job, None, json, quiet)
     with checkpoints(checkpoint) as (place, found):
         if found is not None and checkpoint is not None:
