@@ -10,7 +10,7 @@ import typer
 from bayou.cli import options
 from bayou.cli.compiling import announce_compiling
 from bayou.cli.console import INTERRUPTED, UsageError, guarded, note, out_json
-from bayou.cli.engines import Engine, Jobs, Master, is_several, learned_apart
+from bayou.cli.engines import Engine, Jobs, Master, is_several, learned_apart, learned_in_group
 from bayou.cli.files import shown_path
 from bayou.cli.followed import tell_choice
 from bayou.cli.jobs import (
@@ -55,13 +55,14 @@ def learn(
     """
     from bayou.cli import specs
     from bayou.cli.files import check_writable
+    from bayou.streams.brokers.address import is_balanced
     from bayou.streams.opening import MAIL
     from bayou.training import Learning
 
     several = len(files) > 1 or (any(map(is_several, files)) and format not in MAIL)
-    apart = several or jobs != 1 or engine != "local"
+    apart, balanced = several or jobs != 1 or engine != "local", is_balanced(files[0])
     named = model is not None
-    model = model or (specs.MERGED if apart else specs.UNNAMED)
+    model = model or (specs.MERGED if apart or balanced else specs.UNNAMED)
     learner = _only_one(specs.models([model]))
     when = how_often(every)
     check_writable(out)
@@ -74,6 +75,8 @@ def learn(
     if apart:
         done = learned_apart(job, files, learner, jobs, engine, master, checkpoint, quiet)
         return finish(done, job, None, json, quiet)
+    if balanced:
+        return finish(learned_in_group(job, learner, checkpoint, when, quiet), job, None, json, quiet)
     with checkpoints(checkpoint) as (place, found):
         if found is not None and checkpoint is not None:
             job.check_same(Job.of(found), checkpoint)
