@@ -36,12 +36,13 @@ def _powers(name: str, array: Floats, summary: Calibrator) -> None:
 
 
 class Calibrator(ArraySummary):
-    """Weights of "temperature", "vector" and "beta", counts for "isotonic", powers by level, reliability before and after.
+    """Weights of "temperature", "vector" and "beta", counts for "isotonic", powers by level, reliability.
 
     `kernels/calibration.py` says what the arrays hold. It learns from what a classifier says about a row before that
     is learned, so `update` is refused; `learn` takes the probabilities.
 
-    Merge: AVERAGED; counts add up, weights, fitted shares and powers are averaged by the rows in them. Memory: 1.4 kB a class.
+    Merge: AVERAGED; counts add up, weights, fitted shares and powers are averaged by the rows in them. Memory: 1.4 kB a
+    class.
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
