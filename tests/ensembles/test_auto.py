@@ -159,7 +159,7 @@ def wide(numeric=0, nominal=0, classes=2):
     [
         (wide(7, 1), "balanced", ["CountForest()", "Bagging()"]),  # electricity
         (wide(16, classes=26), "balanced", ["CountForest()"]),  # letters: bagged trees are dear
-        (wide(nominal=8, classes=5), "balanced", ["CountForest(trees=20)"]),  # nursery: naive Bayes is cheap
+        (wide(nominal=8, classes=5), "balanced", ["CountForest(trees=15)"]),  # nursery: naive Bayes is cheap
         (
             wide(nominal=8, classes=5),
             "accurate",
@@ -168,15 +168,15 @@ def wide(numeric=0, nominal=0, classes=2):
     ],
 )
 def test_forests_are_sized_by_the_shape_of_the_table(sizes, budget, kept):
-    """Of a table with so many columns and classes, 100 rows of noise: what may stay, and in which form."""
+    """Of a table with so many columns and classes, 300 rows of noise: what may stay, and in which form."""
     rng = np.random.default_rng(0)
-    columns = {f"x{j}": rng.normal(size=120) for j in range(sizes.numeric)}
-    columns |= {f"a{j}": rng.choice(list("abc"), 120) for j in range(sizes.nominal)}
-    table, y = pd.DataFrame(columns), np.arange(120) % sizes.classes
+    columns = {f"x{j}": rng.normal(size=300) for j in range(sizes.numeric)}
+    columns |= {f"a{j}": rng.choice(list("abc"), 300) for j in range(sizes.nominal)}
+    table, y = pd.DataFrame(columns), np.arange(300) % sizes.classes
     model, by_row = Auto(budget), Auto(budget)
-    model.learn_many(table[:99], y[:99])
+    model.learn_many(table[:255], y[:255])
     assert "CountForest()" in model.shares_
-    for lo, hi in ((99, 100), (100, 120)):
+    for lo, hi in ((255, 256), (256, 300)):
         model.learn_many(table[lo:hi], y[lo:hi])
     by_row.learn_many(table, y)
     assert by_row.digest() == model.digest()

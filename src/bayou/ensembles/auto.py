@@ -42,7 +42,7 @@ RATE, FORGET = (
     0.999,
 )  # of the pool: the size of its steps, and what is left of its record after each row
 BACK = 1e-3  # of all shares, what returns to the start after each row: a member that recovers is heard again
-SIZED = 100  # rows after which the shape of the table is known, and what no budget can bear is dropped
+SIZED = 256  # rows after which the shape of the table is known, and what no budget can bear is dropped
 FIRST_WEIGHED, THEN = (
     1000,
     4,
@@ -66,7 +66,7 @@ SIMPLE = (
     Candidate(WeightedNB, costs.weighted),
     Candidate(HoeffdingTree, costs.tree),
 )
-FEW, MANY = 20, 40  # trees
+FEW, MANY = 15, 40  # trees
 FOREST = Candidate(
     CountForest,
     partial(costs.forest, trees=MANY),
@@ -92,8 +92,8 @@ class Auto(Ensemble):
     P(c | x) = \sum_a q_a P_a(c | x) over the candidates, their plain mean and their log-linear pool (`Pool`). After
     each row q_a is multiplied by what P_a gave the label, and a thousandth of all shares goes back to where they
     began, so that the log-loss stays near that of the best candidate of every stretch of the stream.
-    What a candidate costs is told by the number of columns of each kind and of classes. After 100 rows candidates that
-    exceed the budget by themselves are dropped, or a forest is begun anew with half its trees; after 1,000, 4,000,
+    What a candidate costs is told by the number of columns of each kind and of classes. After 256 rows candidates that
+    exceed the budget by themselves are dropped, or a forest is begun anew with 15 trees for 40; after 1,000, 4,000,
     16,000 … rows the others are kept in the order of their errors since the time before, the best first, as far as the
     budget goes.
 
