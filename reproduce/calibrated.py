@@ -4,8 +4,9 @@
 
 Every row is predicted before it is learned: streams in their own order, tables shuffled (seed 1). The error is that of
 `calibration_error_`: 15 bins of the greatest probability, each gap less what chance alone would show. What a classifier
-said is kept and calibrated by every method, which gives what the classifier would inside `Calibrated`. Results are kept
-in reproduce/results/calibrated.json, and the command goes on where it stopped.
+said is kept and calibrated by every method, which gives what the classifier would inside `Calibrated`. Beside it stands
+what the error would be if every probability of "beta" were true: hits drawn by them, 200 times, the mean and the 95 %
+point. Results are kept in reproduce/results/calibrated.json, and the command goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 from bayou import AODE, Bagging, Calibrated, HoeffdingTree, NaiveBayes
 from bayou.block import Floats
 from bayou.ensembles.calibrated import METHODS, RATE, calibration_error
+from bayou.kernels.outcomes import BINS
 from bayou.summaries.calibrator import Calibrator
 from bayou.summaries.outcomes import class_plan
 from reproduce.auto import BLOCK, STREAMS, ordered
@@ -29,6 +31,7 @@ RESULTS = Path(__file__).parent / "results" / "calibrated.json"
 SETS = ("letter", "mushroom", "nursery", "adult", "banana", "elec", "covtype", "airlines")
 MODELS = (NaiveBayes, AODE, HoeffdingTree, Bagging)
 WAYS = {**{method: (method,) for method in METHODS}, "isotonic over beta": ("beta", "isotonic")}
+CHANCE, DRAWS = "by chance alone", 200
 FORGET = float(Calibrated().forget)
 
 
@@ -68,7 +71,20 @@ def measured(model: Any, rows: Rows) -> dict[str, list[float]]:
             if "before" not in found:
                 found["before"] = [calibration_error(calibrator.bins[0]), *scores(proba, y)]
         found[way] = [calibration_error(calibrator.bins[1]), *scores(now, y)]
+        if way == Calibrated().method:
+            found[CHANCE] = by_chance(now.max(axis=1))
     return {way: [round(value, 5) for value in values] for way, values in found.items()}
+
+
+def by_chance(confidence: Floats) -> list[float]:
+    """Mean and 95 % point of the calibration error where each row is right with the probability it says."""
+    rng, at = np.random.default_rng(1), np.minimum((confidence * BINS).astype(int), BINS - 1)
+    errors = []
+    for _ in range(DRAWS):
+        hits = rng.random(len(at)) < confidence
+        bins = [np.bincount(at, of, BINS) for of in (np.ones(len(at)), confidence, hits)]
+        errors.append(calibration_error(np.stack(bins, axis=1)))
+    return [float(np.mean(errors)), float(np.quantile(errors, 0.95))]
 
 
 def scores(proba: Floats, y: np.ndarray) -> tuple[float, float]:
@@ -91,12 +107,15 @@ def main() -> None:
                 kept[key] = measured(make(), rows)
                 RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
     ways = ("before", *WAYS)
-    print("| set, classifier |", " | ".join(ways), "|")
-    print("|---|" + "---|" * len(ways))
+    print("| set, classifier |", " | ".join(ways), f"| {CHANCE}, mean to 95 % |")
+    print("|---|" + "---|" * (len(ways) + 1))
     for key, found in kept.items():
-        print(f"| {key} |", " | ".join(f"{found[way][0]:.4f}" for way in ways), "|")
+        chance = " to ".join(f"{value:.4f}" for value in found[CHANCE])
+        print(f"| {key} |", " | ".join(f"{found[way][0]:.4f}" for way in ways), f"| {chance} |")
     above = [str(sum(found[way][0] > 0.01 for found in kept.values())) for way in ways]
-    print(f"| above .01, of {len(kept)} |", " | ".join(above), "|")
+    print(f"| above .01, of {len(kept)} |", " | ".join(above), "| |")
+    losses = [f"{np.mean([found[way][2] for found in kept.values()]):.4f}" for way in ways]
+    print("| mean log-loss |", " | ".join(losses), "| |")
     same = all(found["temperature"][1] == found["before"][1] for found in kept.values())
     print(f"\nAccuracy unchanged by temperature in all cases: {same}.")
 

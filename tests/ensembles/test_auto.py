@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.naive.followed import Followed
 
 from bayou import AODE, Auto, HoeffdingTree, MajorityClass, NaiveBayes, NoChange, ReadMany, load
 from bayou.ensembles import auto
-from bayou.ensembles.auto import BACK, BUDGETS, FORESTS, FORGET, RATE, FollowedMembers
+from bayou.ensembles.auto import BACK, BUDGETS, FORGET, RATE, FollowedMembers
+from bayou.ensembles.costs import Sizes
 from bayou.errors import MergeError, SchemaError
+from bayou.files import dumps, loads
 from bayou.inspection.followed import candidates_of
 from bayou.testing import CHECKS
 
@@ -17,7 +20,8 @@ from bayou.testing import CHECKS
 def engine_of(*templates, costs=None, budget=np.inf):
     """Members followed by their record, without an estimator around them."""
     builders = [template.build_engine for template in templates]
-    return FollowedMembers(builders, np.ones(len(builders)) if costs is None else np.array(costs), budget)
+    costs = [1.0] * len(builders) if costs is None else costs
+    return FollowedMembers(builders, lambda sizes: np.array(costs, dtype=float), budget)
 
 
 class Chosen(Auto):
@@ -92,6 +96,7 @@ def test_members_beyond_the_budget_are_dropped_at_row_counts_and_the_best_one_st
     engine = engine_of(NaiveBayes("gaussian"), AODE(), MajorityClass(), costs=[1, 3, 2], budget=1.5)
     model = Chosen()
     model.build_engine = lambda: engine
+    monkeypatch.setattr(auto, "SIZED", 0)  # what follows is about weighing by errors
     model.learn_many(records[:999], labels[:999])
     assert engine.followed.active.tolist() == [1, 1, 1]
     seen, right, _, wrong = engine.followed.record[:, :3].copy()
@@ -112,7 +117,9 @@ def test_dropping_does_not_depend_on_blocks(cut, tmp_path, monkeypatch):
 
     def taught(size):
         model = Auto("fast")
-        engine = FollowedMembers(model.builders(), np.array([1.0, 0.3, 2.0, 3.0, 0, 0]), 2.0)
+        engine = FollowedMembers(
+            model.builders(), lambda sizes: np.array([1.0, 0.3, 1.5, 1.8, 0, 0]) * sizes.columns / 3, 2.0
+        )
         model.build_engine = lambda: engine
         for lo in range(0, 1300, size):
             model.learn_many(records[lo : lo + size], labels[lo : lo + size])
@@ -143,11 +150,74 @@ def test_what_it_says_about_its_candidates_is_what_they_did():
     assert list(model.shares_.values()) == sorted(model.shares_.values(), reverse=True)
 
 
+def wide(numeric=0, nominal=0, classes=2):
+    return Sizes(numeric, nominal, 0, classes)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "budget", "kept"),
+    [
+        (wide(7, 1), "balanced", ["CountForest()", "Bagging()"]),  # electricity
+        (wide(16, classes=26), "balanced", ["CountForest()"]),  # letters: bagged trees are dear
+        (wide(nominal=8, classes=5), "balanced", ["CountForest(trees=15)"]),  # nursery: naive Bayes is cheap
+        (
+            wide(nominal=8, classes=5),
+            "accurate",
+            ["CountForest()", "Bagging()"],
+        ),  # the better one after 1,000 rows
+    ],
+)
+def test_forests_are_sized_by_the_shape_of_the_table(sizes, budget, kept):
+    """Of a table with so many columns and classes, 300 rows of noise: what may stay, and in which form."""
+    rng = np.random.default_rng(0)
+    columns = {f"x{j}": rng.normal(size=300) for j in range(sizes.numeric)}
+    columns |= {f"a{j}": rng.choice(list("abc"), 300) for j in range(sizes.nominal)}
+    table, y = pd.DataFrame(columns), np.arange(300) % sizes.classes
+    model, by_row = Auto(budget), Auto(budget)
+    model.learn_many(table[:255], y[:255])
+    assert "CountForest()" in model.shares_
+    for lo, hi in ((255, 256), (256, 300)):
+        model.learn_many(table[lo:hi], y[lo:hi])
+    by_row.learn_many(table, y)
+    assert by_row.digest() == model.digest()
+    assert model.engine.sizes() == sizes
+    forests = [
+        name for name, told in model.record_.items() if "For" in name or "Bag" in name if told["followed"]
+    ]
+    assert forests == kept
+    again = loads(dumps(model))
+    assert again.record_ == model.record_
+    again.learn_many(table[:30], y[:30])
+    model.learn_many(table[:30], y[:30])
+    assert again.digest() == model.digest()
+
+
+def test_what_is_kept_by_errors_fits_the_budget():
+    """Whatever the shape: the best first, then all that fit."""
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        model = Auto(str(rng.choice(list(BUDGETS))))
+        engine = model.build_engine()
+        sizes = Sizes(*rng.integers(0, 60, 2).tolist(), int(rng.integers(0, 2)), int(rng.integers(2, 30)))
+        engine.followed.record[3] = rng.permutation(len(engine.members) + 2)
+        costs = engine._costs(sizes)
+        dropped = engine._together(costs)
+        kept = np.delete(costs, dropped)
+        assert kept.sum() <= engine.budget or np.count_nonzero(kept) == 1
+        assert all(costs[m] > 0 for m in dropped)
+
+
+def test_sizes_are_those_of_rows_that_teach():
+    model = Auto("fast")
+    model.learn_many([{"a": 1.0, "b": None}, {"a": 2.0, "b": None}], ["x", "y"])
+    assert model.engine.sizes() == Sizes(1, 0, 0, 2)
+    model.learn_many([{"a": 1.0, "b": "u", "c": "v"}], ["z"], [0.0])
+    assert model.engine.sizes() == Sizes(1, 0, 0, 2)
+    model.learn_many([{"b": "u"}], ["z"])
+    assert model.engine.sizes() == Sizes(1, 1, 0, 3)
+
+
 def test_budgets():
-    costs = {name: sum(c.cost for c in candidates) for name, (_, candidates) in BUDGETS.items()}
-    assert costs["fast"] <= BUDGETS["fast"][0]
-    assert costs["accurate"] <= BUDGETS["accurate"][0]
-    assert costs["balanced"] > BUDGETS["balanced"][0] >= costs["balanced"] - min(c.cost for c in FORESTS)
     assert repr(HoeffdingTree()) in map(repr, Auto("fast").templates())
     with pytest.raises(SchemaError, match="budget='cheap'"):
         Auto("cheap").learn_one({"x": 1.0}, "a")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 from tests.reach import reach
 
@@ -11,7 +13,7 @@ from bayou import Calibrated, NaiveBayes, load
 from bayou.ensembles.calibrated import METHODS
 from bayou.errors import SchemaError
 from bayou.kernels import calibration
-from bayou.kernels.calibration import RANGES
+from bayou.kernels.calibration import FLATTEST, HOLD, LEVELS, RANGES, SHARPEST
 from bayou.report import report_html
 from bayou.testing import CHECKS
 
@@ -79,6 +81,63 @@ def test_the_errors_told_are_those_of_the_answers():
         assert sum(line["rows"] for line in told) == counted.sum()
         total = sum(line["rows"] * line["confidence"] for line in told)
         assert total == pytest.approx(confidence.sum(), rel=1e-9)
+
+
+def held(levels, proba, label):
+    """The power by level of confidence, slowly: what comes out, and the levels after the row."""
+    top, best = proba.max(), int(proba.argmax())
+    hats = np.maximum(1.0 - np.abs(top * (LEVELS - 1) - np.arange(LEVELS)), 0.0)
+    powered = np.maximum(proba, 1e-6) ** np.exp(hats @ levels)
+    out = powered / powered.sum()
+    return out, np.clip(levels + HOLD * hats * ((best == label) - out[best]), FLATTEST, SHARPEST)
+
+
+@given(st.integers(0, 10_000), st.integers(2, 5), st.floats(0.01, 8.0))
+@settings(max_examples=20, deadline=None)
+def test_confidence_is_held_by_its_formula(seed, classes, sharpness):
+    rng = np.random.default_rng(seed)
+    levels, gap = rng.normal(0, 0.5, LEVELS), np.zeros(LEVELS)
+    start, twin = levels.copy(), levels.copy()
+    hold = reach(calibration.hold)
+    for _ in range(40):
+        proba = rng.dirichlet(np.ones(classes)) ** sharpness
+        proba, label = proba / proba.sum(), int(rng.integers(classes))
+        expected, moved = held(twin, proba, label)
+        out = proba.copy()
+        hold(twin, np.zeros(classes), out, -1, 1.0)
+        np.testing.assert_allclose(out, expected, rtol=1e-9)
+        assert out.argmax() == proba.argmax(), "a power keeps the order of the classes"
+        hats = np.maximum(1.0 - np.abs(proba.max() * (LEVELS - 1) - np.arange(LEVELS)), 0.0)
+        gap += hats * ((proba.argmax() == label) - out.max())
+        hold(levels, np.zeros(classes), proba.copy(), label, 1.0)
+        np.testing.assert_allclose(levels, moved, rtol=1e-9, atol=1e-12)
+        twin = levels.copy()
+    np.testing.assert_allclose(gap, (levels - start) / HOLD, atol=1e-9)  # steps of one size add up
+
+
+def test_classes_that_are_not_known_get_nothing():
+    levels, proba = np.zeros(LEVELS), np.array([0.7, 0.0, 0.3, 0.0])
+    reach(calibration.hold)(levels, np.array([0.0, -np.inf, 0.0, 0.0]), proba, 0, 1.0)
+    assert proba[1] == 0.0
+    assert proba[3] > 0.0, "a class that is known is never impossible"
+    alone = np.array([1.0, 0.0])
+    reach(calibration.hold)(levels, np.array([0.0, -np.inf]), alone, 0, 1.0)
+    assert alone.tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_confidence_is_held_to_hits_whatever_the_stream_does(method):
+    """Columns that say more and less by turns, 500 rows each: the map lags, what holds it does not."""
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 2, 9000)
+    useful = (np.arange(9000) // 500) % 2 == 0
+    X = np.column_stack([rng.normal(np.where(useful, y, 0.5), 0.4)] * 3)
+    kept, loose = (Calibrated(NaiveBayes("gaussian"), method) for _ in range(2))
+    for lo in range(0, 9000, 50):
+        for model in (kept, loose):
+            model.learn_many(X[lo : lo + 50], y[lo : lo + 50])
+        loose.engine.calibrator.levels[:] = 0.0
+    assert kept.calibration_error_[1] < 0.5 * loose.calibration_error_[1]
 
 
 def test_temperature_never_changes_the_class():

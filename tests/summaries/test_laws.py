@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from bayou.summaries.class_counts import ClassCounts
 from bayou.summaries.last_label import LastLabel
+from bayou.summaries.met_columns import MetColumns
 from bayou.summaries.moments import Moments
 from bayou.summaries.sections import Sections
 from bayou.summaries.value_counts import ValueCounts
@@ -17,6 +18,7 @@ from bayou.testing import SUMMARY_CHECKS
 SUMMARIES = {
     "ClassCounts": (ClassCounts, False),
     "LastLabel": (LastLabel, False),
+    "MetColumns": (MetColumns, True),
     "Sections": (Sections, False),
     "ValueCounts": (ValueCounts, False),
     "Moments": (Moments, False),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self, cast
+from functools import partial
+from typing import Any, Self, cast
 
 import numpy as np
 
 from bayou.align import Alignment, from_empty
 from bayou.block import Block, Floats
+from bayou.checks import require
 from bayou.classifiers.baselines import MajorityClass, NoChange
 from bayou.classifiers.count_forest import CountForest
 from bayou.classifiers.estimator import Estimator
@@ -18,14 +20,19 @@ from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.classifiers.weighted import WeightedNB
 from bayou.decisions import Decision
 from bayou.engines import Engine, Members
+from bayou.engines.engine import under
+from bayou.ensembles import costs
 from bayou.ensembles.bagging import Bagging
+from bayou.ensembles.costs import Sizes
 from bayou.ensembles.ensemble import Ensemble
 from bayou.errors import SchemaError
 from bayou.kernels.followed import LATELY, LOSS, RIGHT, SEEN, follow_rows
 from bayou.kernels.posterior import posterior
+from bayou.protocols import Arrays
 from bayou.schema import Declared, Schema
 from bayou.summaries.class_counts import ClassCounts
 from bayou.summaries.followed import Followed
+from bayou.summaries.met_columns import MetColumns
 from bayou.summaries.pool_weights import PoolWeights
 from bayou.views.learned_view import LearnedView
 from bayou.views.view import AnyView
@@ -35,33 +42,48 @@ RATE, FORGET = (
     0.999,
 )  # of the pool: the size of its steps, and what is left of its record after each row
 BACK = 1e-3  # of all shares, what returns to the start after each row: a member that recovers is heard again
+SIZED = 256  # rows after which the shape of the table is known, and what no budget can bear is dropped
 FIRST_WEIGHED, THEN = (
-    4000,
+    1000,
     4,
-)  # rows after which members are weighed against their cost, and again at each fourfold
+)  # rows after which members are weighed by their errors, and again at each fourfold
+LIGHT = 0.15  # of a budget: members that take no more are no question when the others are sized
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A classifier that takes part, and its time per row in multiples of naive Bayes': see benchmarks/bench_auto.py."""
+    """A classifier that takes part, its time per row by the shape of the table, and a smaller form of it."""
 
     make: Callable[[], Estimator]
-    cost: float
+    cost: Callable[[Sizes], float]
+    smaller: Candidate | None = None
 
 
-BASELINES = (Candidate(MajorityClass, 0.0), Candidate(NoChange, 0.0))
+BASELINES = (Candidate(MajorityClass, costs.nothing), Candidate(NoChange, costs.nothing))
 SIMPLE = (
-    Candidate(NaiveBayes, 1.0),
-    Candidate(lambda: NaiveBayes("gaussian"), 0.3),
-    Candidate(WeightedNB, 1.3),
-    Candidate(HoeffdingTree, 0.7),
+    Candidate(NaiveBayes, costs.naive_bayes),
+    Candidate(partial(NaiveBayes, "gaussian"), costs.normal_densities),
+    Candidate(WeightedNB, costs.weighted),
+    Candidate(HoeffdingTree, costs.tree),
 )
-FORESTS = (Candidate(CountForest, 9.0), Candidate(Bagging, 10.0))
+FEW, MANY = 15, 40  # trees
+FOREST = Candidate(
+    CountForest,
+    partial(costs.forest, trees=MANY),
+    Candidate(partial(CountForest, trees=FEW), partial(costs.forest, trees=FEW)),
+)
+FORESTS = (FOREST, Candidate(Bagging, costs.bagged_trees))
 BUDGETS: Mapping[str, tuple[float, tuple[Candidate, ...]]] = {
     "fast": (5.0, (*SIMPLE, *BASELINES)),
     "balanced": (20.0, (*SIMPLE, *FORESTS, *BASELINES)),
     "accurate": (40.0, (*SIMPLE, *FORESTS, *BASELINES)),
 }
+
+
+def multiples(candidates: Sequence[Candidate], of: Sizes) -> Floats:
+    """[C] the time per row of each candidate, followed, over that of naive Bayes."""
+    each = np.array([candidate.cost(of) for candidate in candidates])
+    return np.where(each > 0.0, each + costs.mixing(of), 0.0) / costs.naive_bayes(of)
 
 
 class Auto(Ensemble):
@@ -70,15 +92,18 @@ class Auto(Ensemble):
     P(c | x) = \sum_a q_a P_a(c | x) over the candidates, their plain mean and their log-linear pool (`Pool`). After
     each row q_a is multiplied by what P_a gave the label, and a thousandth of all shares goes back to where they
     began, so that the log-loss stays near that of the best candidate of every stretch of the stream.
-    After 4,000, 16,000, 64,000 … rows candidates are kept in the order of their errors since the time before, the best
-    first, as far as the budget goes; the others are dropped.
+    What a candidate costs is told by the number of columns of each kind and of classes. After 256 rows candidates that
+    exceed the budget by themselves are dropped, or a forest is begun anew with 15 trees for 40; after 1,000, 4,000,
+    16,000 … rows the others are kept in the order of their errors since the time before, the best first, as far as the
+    budget goes.
 
     Parameters
     ----------
     budget
-        Time per row in multiples of naive Bayes': `"fast"` (5: naive Bayes in three forms, a tree), `"balanced"` (20:
-        also a forest of counts and bagged trees for 4,000 rows, then the better of the two), or `"accurate"` (40: both
-        to the end). The multiples are fixed numbers, so that what is learned never depends on a clock.
+        Time per row in multiples of naive Bayes', rows of a table encoded for each: `"fast"` (5: naive Bayes in three
+        forms, a tree), `"balanced"` (20: also a forest of counts and bagged trees, where both are too dear for 1,000
+        rows, then the better of the two), or `"accurate"` (40: both to the end but on the dearest tables). What is
+        learned never depends on a clock.
     decision
         How probabilities become a class: `Threshold(label, probability)`, `Costs(...)` or `Abstain(...)`; the most
         probable by default.
@@ -141,8 +166,14 @@ class Auto(Ensemble):
         return [candidate.make() for candidate in self.candidates()]
 
     def build_engine(self) -> FollowedMembers:
-        costs = np.array([candidate.cost for candidate in self.candidates()])
-        return FollowedMembers(self.builders(), costs, BUDGETS[self.budget][0])
+        candidates, budget = self.candidates(), BUDGETS[self.budget][0]
+        smaller = {m: c.smaller for m, c in enumerate(candidates) if c.smaller is not None}
+        return FollowedMembers(
+            self.builders(),
+            partial(multiples, candidates),
+            budget,
+            {m: (c.make().build_engine, partial(_multiple, c)) for m, c in smaller.items()},
+        )
 
     @property
     def shares_(self) -> dict[str, float]:
@@ -168,7 +199,10 @@ class Auto(Ensemble):
         }
 
     def _names(self) -> list[str]:
-        return [*map(repr, self.templates()), "their mean", "their pool"]
+        names = [repr(template) for template in self.templates()]
+        for m in np.flatnonzero(cast(FollowedMembers, self.engine).followed.small).tolist():
+            names[m] = repr(cast(Candidate, self.candidates()[m].smaller).make())
+        return [*names, "their mean", "their pool"]
 
 
 class FollowedMembers(Members):
@@ -179,16 +213,24 @@ class FollowedMembers(Members):
     builders
         What makes each member.
     costs
-        float64[M], the time per row of each.
+        What gives the time per row of each, float64[M], by the shape of the table; what costs nothing is never dropped.
     budget
         What the members that are followed may cost together.
+    smaller
+        By member, what makes a smaller form of it, and what gives the time per row of that.
     """
 
-    def __init__(self, builders: Sequence[Callable[[], Engine]], costs: Floats, budget: float) -> None:
+    def __init__(
+        self,
+        builders: Sequence[Callable[[], Engine]],
+        costs: Callable[[Sizes], Floats],
+        budget: float,
+        smaller: Mapping[int, tuple[Callable[[], Engine], Callable[[Sizes], float]]] | None = None,
+    ) -> None:
         super().__init__(builders)
         self.refresh_at_row_counts()
-        self.costs, self.budget = costs, budget
-        self.classes, self.followed = ClassCounts(), Followed(len(builders))
+        self.costs, self.budget, self.smaller = costs, budget, smaller or {}
+        self.classes, self.columns, self.followed = ClassCounts(), MetColumns(), Followed(len(builders))
         self.pool = PoolWeights(len(builders), RATE, FORGET)
 
     @property
@@ -197,12 +239,12 @@ class FollowedMembers(Members):
 
     def begin(self, schema: Schema) -> None:
         super().begin(schema)
-        for own in (self.classes, self.followed, self.pool):
+        for own in (self.classes, self.columns, self.followed, self.pool):
             own.realign(from_empty(schema))
 
     def realign(self, plan: Alignment) -> None:
         super().realign(plan)
-        for own in (self.classes, self.followed, self.pool):
+        for own in (self.classes, self.columns, self.followed, self.pool):
             own.realign(plan)
 
     # -- learning and predicting --
@@ -218,6 +260,7 @@ class FollowedMembers(Members):
         for where, part in block.cut(ends):
             joint = self._asked_then_trained(part)
             self.learned += part.learned()
+            self.columns.update(part)
             out[where] = self._mixed(joint, part, part.y)
             if where.stop in ends:
                 self._weigh()
@@ -252,34 +295,70 @@ class FollowedMembers(Members):
 
     # -- cost --
 
+    def sizes(self) -> Sizes:
+        """The shape of the table, as far as rows have shown it."""
+        met = self.columns
+        columns = (int(kind.sum()) for kind in (met.numeric, met.nominal, met.text))
+        return Sizes(*columns, int(np.count_nonzero(self.classes.weight)))
+
     def _points(self, more: int) -> list[int]:
-        """Row counts among the next rows after which members are weighed against their cost."""
-        points, point = [], FIRST_WEIGHED
+        """Row counts among the next rows after which members are sized, or weighed."""
+        points, point = [SIZED], FIRST_WEIGHED
         while point <= self.learned + more:
-            if point > self.learned:
-                points.append(point)
+            points.append(point)
             point *= THEN
-        return points
+        return [point for point in points if self.learned < point <= self.learned + more]
 
     def _weigh(self) -> None:
-        """Keep members in the order of their errors since they were weighed last, as far as the budget goes."""
-        followed, left, dropped = self.followed, self.budget, []
-        for m in np.argsort(followed.record[LATELY, :-2], kind="stable").tolist():
-            if not followed.active[m] or not self.costs[m]:
-                continue
-            if self.costs[m] <= left or left == self.budget:  # the best one stays, whatever it costs
-                left -= self.costs[m]
+        """Drop members that cost too much: by themselves at first, then in the order of their errors."""
+        sizes = self.sizes()
+        costs = self._costs(sizes)
+        dropped = self._alone(sizes, costs) if self.learned < FIRST_WEIGHED else self._together(costs)
+        if dropped:
+            self.followed.drop(dropped)
+            self._empty(dropped)
+        if self.learned >= FIRST_WEIGHED:
+            self.followed.weigh_anew()
+
+    def _costs(self, sizes: Sizes) -> Floats:
+        costs = self.costs(sizes)
+        for m in np.flatnonzero(self.followed.small).tolist():
+            costs[m] = self.smaller[m][1](sizes)
+        return costs
+
+    def _alone(self, sizes: Sizes, costs: Floats) -> list[int]:
+        """Members that exceed the budget beside the light ones; those with a smaller form that fits begin it."""
+        light = costs <= LIGHT * self.budget
+        left, dropped = self.budget - float(costs[light].sum()), []
+        for m in np.flatnonzero(~light & (costs > left)).tolist():
+            if m in self.smaller and self.smaller[m][1](sizes) <= left:
+                self.followed.small[m] = 1
+                self._empty([m])
             else:
                 dropped.append(m)
-        if dropped:
-            followed.drop(dropped)
-            self._empty(dropped)
-        followed.weigh_anew()
+        return dropped if len(dropped) < np.count_nonzero(costs) else []
+
+    def _together(self, costs: Floats) -> list[int]:
+        """Members beyond the budget when those with the fewest errors since they were weighed last are kept first."""
+        followed, left, dropped = self.followed, self.budget, []
+        for m in np.argsort(followed.record[LATELY, :-2], kind="stable").tolist():
+            if not followed.active[m] or not costs[m]:
+                continue
+            if costs[m] <= left or left == self.budget:  # the best one stays, whatever it costs
+                left -= costs[m]
+            else:
+                dropped.append(m)
+        return dropped
 
     def _empty(self, members: list[int]) -> None:
         for m in members:
             self.members[m] = self.new_member(m)
             self.members[m].refresh_at_row_counts()
+
+    def new_member(self, i: int = 0) -> Any:
+        member = self.smaller[i][0]() if self.followed.small[i] else self.builders[i]()
+        member.begin(self.schema)
+        return member
 
     # -- the algebra --
 
@@ -287,6 +366,7 @@ class FollowedMembers(Members):
         super().merge(other)
         self.followed.merge(other.followed)
         self.classes.merge(other.classes)
+        self.columns.merge(other.columns)
         self.pool.merge(other.pool)
         self._empty(np.flatnonzero(self.followed.active == 0).tolist())
 
@@ -296,13 +376,26 @@ class FollowedMembers(Members):
 
     def fresh(self) -> Self:
         twin = super().fresh()
-        twin.classes, twin.followed, twin.pool = (
-            self.classes.fresh(),
-            self.followed.fresh(),
-            self.pool.fresh(),
-        )
+        twin.classes, twin.columns = self.classes.fresh(), self.columns.fresh()
+        twin.followed, twin.pool = self.followed.fresh(), self.pool.fresh()
         return twin
 
     def parts(self) -> Mapping[str, Engine | AnyView]:  # type: ignore[override] # its own views besides the members
-        own = {"classes": self.classes, "followed": self.followed, "pool": self.pool}
+        own = {
+            "classes": self.classes,
+            "columns": self.columns,
+            "followed": self.followed,
+            "pool": self.pool,
+        }
         return {**super().parts(), **{name: LearnedView(state) for name, state in own.items()}}
+
+    def restore(self, arrays: Arrays) -> None:
+        self.followed.restore(under("followed.", arrays))
+        small = np.flatnonzero(self.followed.small).tolist()
+        require(all(m in self.smaller for m in small), "a member has no smaller form")
+        self._empty(small)
+        super().restore(arrays)
+
+
+def _multiple(candidate: Candidate, of: Sizes) -> float:
+    return float(multiples([candidate], of)[0])

@@ -4,6 +4,11 @@ Three rules score classes anew, H_k = (a_1 + v_1k) log P_k + (a_2 + v_2k) (-log(
 "temperature" moves a_1 alone, so that the order of the classes stays; "vector" v_1k and b_k; "beta" all of them. Their
 steps are the pool's (`kernels/pool.py`). "isotonic" counts, class by class, how often rows in a range of P_k were of
 class k, and reads the shares that rise with P_k. What comes out is mixed with P itself by what each gave the labels.
+
+Last, the mixture Q is held to what it says: P_k ~ Q_k^{e^c}, where c, interpolated between levels of the greatest
+probability, moves by `HOLD` (hit - confidence) after each row. Steps of constant size add up: over T rows the sum of
+hit - confidence at a level is what its c has moved, over `HOLD`, whatever the stream does (gradient equilibrium;
+Angelopoulos, Jordan and Tibshirani, 2025). A power keeps the order of the classes.
 """
 
 from __future__ import annotations
@@ -33,6 +38,9 @@ from bayou.kernels.weights import HEAVIEST, residuals, safe_share
 TEMPERATURE, VECTOR, BETA, ISOTONIC = range(4)
 RANGES = 56  # of the log-odds of a probability, each half a unit wide
 COLDEST = -0.99  # of a_1 - 1: the order of the classes is kept, never turned round
+LEVELS = 31  # of the greatest probability, from 0 to 1, at which it is held to what it says
+HOLD = 0.05  # of the steps by which it is
+FLATTEST, SHARPEST = -6.0, 3.0  # of the logarithm of the power
 
 
 @inner_kernel
@@ -123,6 +131,38 @@ def read_isotonic(fitted: Floats, proba: Floats, out: Floats) -> None:
 
 
 @inner_kernel
+def hold(levels: Floats, flat: Floats, proba: Floats, label: int, weight: float) -> None:
+    """proba = its power by what has been learned of rows as sure as this one, which is learned where it has a label.
+
+    levels : float64[LEVELS], in/out; flat : float64[K], in, -inf for classes that are not known
+    proba : float64[K], in/out; a known class has no less than LEAST
+    """
+    best, known = 0, 0
+    for c in range(len(proba)):
+        known += 1 if flat[c] > -np.inf else 0
+        if proba[c] > proba[best]:
+            best = c
+    top = proba[best]
+    if known < 2 or top <= 0.0:
+        return
+    at = min(int(top * (LEVELS - 1)), LEVELS - 2)
+    upper = min(top * (LEVELS - 1) - at, 1.0)
+    power = math.exp((1.0 - upper) * levels[at] + upper * levels[at + 1])
+    total = 0.0
+    for c in range(len(proba)):
+        if flat[c] > -np.inf:
+            proba[c] = math.exp(power * math.log(max(proba[c], LEAST) / top))
+            total += proba[c]
+    for c in range(len(proba)):
+        proba[c] = proba[c] / total if flat[c] > -np.inf else 0.0
+    if label < 0 or weight <= 0.0:
+        return
+    step_of = HOLD * min(weight, HEAVIEST) * ((1.0 if best == label else 0.0) - proba[best])
+    levels[at] = min(max(levels[at] + (1.0 - upper) * step_of, FLATTEST), SHARPEST)
+    levels[at + 1] = min(max(levels[at + 1] + upper * step_of, FLATTEST), SHARPEST)
+
+
+@inner_kernel
 def count_confidence(bins: Floats, proba: Floats, label: int, weight: float) -> None:
     """Adds a row to the bin of its greatest probability: weight, confidence, and whether it was right.
 
@@ -149,8 +189,8 @@ def next_fit(rows: float, forget: float) -> float:
 
 @kernel
 def calibrate_rows(
-    shared: Floats, cells: Floats, scalars: Floats, counts: Floats, fitted: Floats, points: Floats, bins: Floats,
-    proba: Floats, classes: Floats, declared: int, y: Codes, w: Floats,
+    shared: Floats, cells: Floats, scalars: Floats, counts: Floats, fitted: Floats, points: Floats, levels: Floats,
+    bins: Floats, proba: Floats, classes: Floats, declared: int, y: Codes, w: Floats,
     method: int, eta: float, forget: float, out: Floats,
 ) -> None:  # fmt: skip
     """Row by row: out = log of the calibrated probabilities, then the label is learned where there is one.
@@ -158,6 +198,7 @@ def calibrate_rows(
     shared : float64[3, E], in/out; cells : float64[3, E + 1, K], in/out; scalars : float64[3], in/out
     counts : float64[2, K, RANGES], in/out; fitted : float64[K, RANGES], in/out
     points : float64[2], in/out, rows counted, and when shares are fitted next
+    levels : float64[LEVELS], in/out, logarithms of powers
     bins : float64[2, BINS, 3], in/out, reliability before and after
     proba : float64[n, K], in; classes : float64[K], in/out, counted along; y : int32[n], in; w : float64[n], in
     out : float64[n, K], out
@@ -181,11 +222,14 @@ def calibrate_rows(
                 said[c] = math.exp(said[c]) if flat[c] > -np.inf else 0.0
         for c in range(k):
             mixed[c] = scalars[OF_MEAN] * proba[i, c] + scalars[OF_POOL] * said[c]
-            out[i, c] = math.log(mixed[c]) if mixed[c] > 0.0 else -np.inf
         label = y[i]
+        learned = label >= 0 and w[i] > 0.0 and flat[label] > -np.inf
+        hold(levels, flat, mixed, label if learned else -1, w[i])
+        for c in range(k):
+            out[i, c] = math.log(mixed[c]) if mixed[c] > 0.0 else -np.inf
         if label < 0 or w[i] <= 0.0:
             continue
-        if flat[label] > -np.inf:
+        if learned:
             count_confidence(bins[0], proba[i], label, w[i])
             count_confidence(bins[1], mixed, label, w[i])
             believe(scalars, proba[i, label], said[label], forget)

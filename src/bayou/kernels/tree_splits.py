@@ -234,7 +234,10 @@ def split_leaf(
     used[0] += 2
     held, held_counts, held_present = moments[slot].copy(), counts[slot].copy(), present[slot].copy()
     moments[slot], counts[slot], present[slot] = 0.0, 0.0, 0.0
-    total, share = sent[0] + sent[1], np.empty(k)
+    # Class by class: to load a kernel with an expression of whole arrays takes 50 ms of Numba's imports.
+    total, share = np.empty(k), np.empty(k)
+    for c in range(k):
+        total[c] = sent[0, c] + sent[1, c]
     values = np.empty(len(own), dtype=np.int64)
     for way in range(2):
         child, to = first + way, one if way == 0 else two

@@ -9,7 +9,7 @@ import numpy as np
 from bayou.block import Block, Codes, Floats
 from bayou.checks import require
 from bayou.errors import UnsupportedError
-from bayou.kernels.calibration import BETA, RANGES, calibrate_rows
+from bayou.kernels.calibration import BETA, FLATTEST, LEVELS, RANGES, SHARPEST, calibrate_rows
 from bayou.kernels.outcomes import BINS
 from bayou.kernels.pool import ROWS
 from bayou.laws import MergeLaw
@@ -20,6 +20,7 @@ from bayou.summaries.pool_weights import START, scalars_of_pool, squares_last
 from bayou.summaries.state import ADD, declare
 
 FIRST_FIT = 16.0  # rows after which shares are fitted for the first time
+ROUNDING = 1e-9  # of a mean of two bounded numbers
 ADDED = ("counts", "bins")  # what merging adds up; everything else is averaged
 
 
@@ -28,13 +29,20 @@ def _shares(name: str, array: Floats, summary: Calibrator) -> None:
     require(array.max(initial=0.0) <= 1.0, f"{name} holds a share above 1")
 
 
+def _powers(name: str, array: Floats, summary: Calibrator) -> None:
+    valid.moderate(name, array, summary)
+    inside = (array >= FLATTEST - ROUNDING) & (array <= SHARPEST + ROUNDING)
+    require(bool(inside.all()), f"{name} holds the logarithm of a power outside [{FLATTEST}, {SHARPEST}]")
+
+
 class Calibrator(ArraySummary):
-    """Weights of the rules "temperature", "vector" and "beta", counts for "isotonic", reliability before and after.
+    """Weights of "temperature", "vector" and "beta", counts for "isotonic", powers by level, reliability.
 
     `kernels/calibration.py` says what the arrays hold. It learns from what a classifier says about a row before that
     is learned, so `update` is refused; `learn` takes the probabilities.
 
-    Merge: AVERAGED; counts add up, weights and fitted shares are averaged by the rows in them. Memory: 1.4 kB a class.
+    Merge: AVERAGED; counts add up, weights, fitted shares and powers are averaged by the rows in them. Memory: 1.4 kB a
+    class.
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
@@ -44,6 +52,7 @@ class Calibrator(ArraySummary):
     counts: Floats = declare(2, "classes", RANGES, merge=ADD, valid=valid.non_negative)
     fitted: Floats = declare("classes", RANGES, valid=_shares)
     points: Floats = declare(2, valid=valid.non_negative)
+    levels: Floats = declare(LEVELS, valid=_powers)
     bins: Floats = declare(2, BINS, 3, merge=ADD, valid=valid.non_negative)
 
     def __init__(self, method: int, eta: float, forget: float) -> None:
@@ -62,8 +71,8 @@ class Calibrator(ArraySummary):
     def learn(self, proba: Floats, classes: Floats, declared: int, y: Codes, w: Floats, out: Floats) -> None:
         """Row by row the calibrated log-probabilities into `out`, then the label where there is one."""
         calibrate_rows(
-            self.shared, self.cells, self.scalars, self.counts, self.fitted, self.points, self.bins,
-            proba, classes, declared, y, w, self.method, self.eta, self.forget, out,
+            self.shared, self.cells, self.scalars, self.counts, self.fitted, self.points,
+            self.levels, self.bins, proba, classes, declared, y, w, self.method, self.eta, self.forget, out,
         )  # fmt: skip
 
     def update(self, block: Block) -> None:

@@ -14,15 +14,15 @@ from bayou.laws import MergeLaw
 from bayou.protocols import Scalar
 from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
+from bayou.summaries.met_columns import zero_or_one
 from bayou.summaries.state import declare
 
 OF_MEAN = OF_POOL = 0.3  # shares at the start; the members have the rest in equal parts
 
 
-def _zero_or_one(name: str, array: Index, summary: Followed) -> None:
-    require(
-        bool(np.isin(array, (0, 1)).all()) and bool(array.any()), f"{name} names no member that is active"
-    )
+def _any_active(name: str, array: Index, summary: Followed) -> None:
+    zero_or_one(name, array, summary)
+    require(bool(array.any()), f"{name} names no member that is active")
 
 
 class Followed(ArraySummary):
@@ -30,16 +30,18 @@ class Followed(ArraySummary):
 
     It learns from what members say about a row before they learn it, so `update` is refused;
     `kernels.followed.follow_rows` moves the shares. `record` holds rows, hits, log-loss in nats and the misses
-    since members were last weighed against their cost; `active` the members that have not been dropped.
+    since members were last weighed against their cost; `active` the members that have not been dropped; `small` those
+    that are there in their smaller form.
 
     Merge: AVERAGED; records add up, shares are averaged by the rows in them, and a member that either side has
-    dropped is dropped. Memory: 48 (M + 2) bytes.
+    dropped is dropped; forms must be the same. Memory: 56 (M + 2) bytes.
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.AVERAGED
     shares: Floats = declare("experts", valid=valid.non_negative)
     record: Floats = declare(4, "experts", valid=valid.non_negative)
-    active: Index = declare("members", dtype=np.int64, valid=_zero_or_one, fill=1, frame=False)
+    active: Index = declare("members", dtype=np.int64, valid=_any_active, fill=1, frame=False)
+    small: Index = declare("members", dtype=np.int64, valid=zero_or_one, frame=True)
 
     def __init__(self, members: int) -> None:
         self.members, self.experts = members, members + 2
@@ -68,6 +70,8 @@ class Followed(ArraySummary):
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
+        if not np.array_equal(self.small, other.small):
+            raise MergeError("cannot merge: a member has its smaller form in one of the models alone")
         both = self.active & other.active
         if not both.any():
             raise MergeError("cannot merge: no member is left that both models still follow")
@@ -82,7 +86,9 @@ class Followed(ArraySummary):
         return left / left.sum() if left.sum() > 0 else self.starts()
 
     def fresh(self) -> Self:
-        return self.blank()
+        twin = self.blank()
+        twin.small = self.small.copy()
+        return twin
 
     def check(self, arrays: dict[str, Floats]) -> None:  # type: ignore[override] # arrays by name
         super().check(arrays)
