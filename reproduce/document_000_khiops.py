@@ -14,7 +14,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,37 +30,66 @@ from bayou.rates import Constant
 from reproduce.document_000 import holdout, is_large, split
 from reproduce.sets import SETS, Rows, load
 
-PROGRAM = shutil.which("khiops", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+ALONE = {"KHIOPS_PROC_NUMBER": "1", "KHIOPS_MEMORY_LIMIT": "5000", **os.environ}  # one core; MB
+
+
+def program() -> str | None:
+    """Where Khiops is, if it runs: without the library of Open MPI beside it, which its package asks for, it does not."""
+    found = shutil.which(
+        "khiops", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    )
+    runs = found is not None and subprocess.run([found, "-v"], capture_output=True, env=ALONE).returncode == 0
+    return found if runs else None
+
+
+PROGRAM = program()
+MISSING = "the program khiops does not run here (package khiops-core, which needs the package openmpi)"
 MODELS = {"NB": lambda: WeightedNB("gk", rate=Constant(0.0)), "WNB": lambda: WeightedNB("gk")}
 MOST_ROWS = 50_000
 
 
 def khiops_accuracy(data: Rows, train: NDArray[np.int64]) -> float:
     """Accuracy of the selective naive Bayes on the rows that are not in `train`, in points."""
-    tests = khiops_report(data, train)["testEvaluationReport"]["predictorsPerformance"]
-    return 100.0 * float(tests[0]["accuracy"])
+    return accuracy_in(khiops_report(data, train))
+
+
+def accuracy_in(report: dict[str, Any]) -> float:
+    """Accuracy of the selective naive Bayes on the rows to test, in points."""
+    return 100.0 * float(report["testEvaluationReport"]["predictorsPerformance"][0]["accuracy"])
 
 
 def khiops_report(data: Rows, train: NDArray[np.int64]) -> dict[str, Any]:
     """What Khiops says about the rows in `train`, and about its predictions of the others."""
     part = np.zeros(len(data), dtype=np.int64)
     part[train] = 1
+    columns = {f"x{j}": _cells(column) for j, column in enumerate(data.columns.values())}
+    return report_on([pa.table({**columns, "y": _cells(pa.array(map(str, data.labels))), "part": part})])
+
+
+def report_on(tables: Iterable[pa.Table]) -> dict[str, Any]:
+    """What Khiops says about rows that come in pieces: columns, the class "y", and "part", 1 of the rows to learn."""
+    if PROGRAM is None:
+        raise SystemExit(MISSING)
+    pieces = iter(tables)
+    first = next(pieces)
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder)
-        kinds = ["Numerical" if _is_number(column) else "Categorical" for column in data.columns.values()]
+        kinds = ["Numerical" if _is_number(column) else "Categorical" for column in first.columns[:-2]]
         lines = [f"\t{kind}\tx{j};" for j, kind in enumerate(kinds)]
         told = "\n".join([*lines, "\tCategorical\ty;", "Unused\tCategorical\tpart;"])
         (base / "rows.kdic").write_text(f"Dictionary\trows\n{{\n{told}\n}};\n")
-        columns = {f"x{j}": _cells(column) for j, column in enumerate(data.columns.values())}
-        table = pa.table({**columns, "y": _cells(pa.array(map(str, data.labels))), "part": part})
-        csv.write_csv(table, base / "rows.txt", csv.WriteOptions(delimiter="\t", quoting_style="none"))
+        options = csv.WriteOptions(delimiter="\t", quoting_style="none")
+        with csv.CSVWriter(base / "rows.txt", first.schema, write_options=options) as out:
+            for table in chain([first], pieces):
+                out.write_table(table)
         (base / "train._kh").write_text(_SCENARIO.format(folder=folder))
-        subprocess.run([str(PROGRAM), "-b", "-i", str(base / "train._kh")], check=True, capture_output=True)
+        command = [PROGRAM, "-b", "-i", str(base / "train._kh")]
+        subprocess.run(command, check=True, capture_output=True, env=ALONE | {"KHIOPS_TMP_DIR": folder})
         report: dict[str, Any] = json.loads((base / "report.khj").read_text())
     return report
 
 
-def _is_number(column: pa.Array) -> bool:
+def _is_number(column: pa.Array | pa.ChunkedArray) -> bool:
     return bool(pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
 
 
@@ -89,7 +119,7 @@ def closed(found: Sequence[dict[str, float]]) -> float:
 
 def main(arguments: Sequence[str]) -> None:
     if PROGRAM is None:
-        raise SystemExit("the program khiops is not installed (package khiops-core)")
+        raise SystemExit(MISSING)
     names = arguments[0].split(",") if arguments else list(SETS)
     small_splits = int(arguments[1]) if len(arguments) > 1 else 5
     found = []

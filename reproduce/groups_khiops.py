@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bayou.readings.modl_groups import MODLGroups
-from reproduce.document_000_khiops import PROGRAM, khiops_report
+from reproduce.document_000_khiops import MISSING, PROGRAM, khiops_report
 from reproduce.sets import Rows
 
 Counts = NDArray[np.int64]
@@ -56,7 +56,7 @@ def khiops_groups(table: Counts) -> tuple[list[list[int]], float]:
 
 def main(arguments: Sequence[str]) -> None:
     if PROGRAM is None:
-        raise SystemExit("the program khiops is not installed (package khiops-core)")
+        raise SystemExit(MISSING)
     tables = int(arguments[0]) if arguments else 20
     most_values = int(arguments[1]) if len(arguments) > 1 else 60
     ahead = same = behind = 0

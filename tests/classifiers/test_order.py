@@ -39,6 +39,7 @@ from bayou import (
 from bayou.encoding.hashed_order import hashed_order, row_hashes
 from bayou.encoding.table import table_of
 from bayou.errors import DataError
+from bayou.kernels.expert_scores import LAST
 
 DEPENDENT = [
     WeightedNB(), WeightedNB(rate="paper"), HoeffdingTree(), ReadMany(), SPCr(), Bagging(), Bagging(WeightedNB()),
@@ -325,6 +326,38 @@ def test_a_stream_sorted_by_its_columns_costs_no_more_than_naive_bayes(seed: int
     assert weighted.score(tested, answers) > plain.score(tested, answers) + 0.01
 
 
+def travelled(n: int, seed: int, shuffled: bool) -> tuple[dict[str, np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
+    """Rows along a way to and fro between two lands: one column tells the class in one, two in the other."""
+    rng = np.random.default_rng(seed)
+    way = rng.uniform(0, 5 * np.pi, n) if shuffled else np.arange(n) * 5 * np.pi / n
+    place, y = np.sin(way), rng.integers(2, size=n)
+    tells = np.where((place[:, None] < 0) == [True, False, False], 2.0 * y[:, None] - 1.0, 0.0)
+    told = tells + rng.normal(size=(n, 3))
+    return {"place": place + 0.05 * rng.normal(size=n), **{f"x{j}": told[:, j] for j in range(3)}}, y
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_stream_that_goes_by_small_steps_costs_no_more_than_naive_bayes(seed: int) -> None:
+    """The weights follow the land where the way ends: heard of the other, they cost two points and more."""
+    X, y = travelled(10_000, seed, shuffled=False)
+    tested, answers = travelled(4000, seed + 10, shuffled=True)
+    weighted, plain, parts = WeightedNB(), NaiveBayes(), WeightedNB()
+    for model in (weighted, plain):
+        model.learn_many(X, y)
+        model.refresh()
+    assert weighted.score(tested, answers) > plain.score(tested, answers) - 0.01
+    parts.learn_many(in_order(X, np.arange(3333)), y[:3333])
+    parts = pickle.loads(pickle.dumps(parts))
+    parts.learn_many(in_order(X, np.arange(3333, len(y))), y[3333:])
+    assert parts.refresh().digest() == weighted.digest()
+    _, far = weighted.engine.views["sections"].summary.outside(weighted.encode(tested))
+    assert 0.2 < far.mean() < 0.8
+    last = weighted.engine.views["weights"].summary.mixture_weights  # heard everywhere, it would be believed
+    weighted.engine.views["sections"].summary.spread[:] = 0.0
+    assert last.argmax() == LAST
+    assert weighted.score(tested, answers) < plain.score(tested, answers) - 0.01
+
+
 def test_sections_are_the_same_bits_at_any_cut() -> None:
     X, y = graded(600, 3)
     order = np.lexsort((X["u"], X["part"]))
@@ -339,7 +372,7 @@ def test_sections_are_the_same_bits_at_any_cut() -> None:
     saved.learn_many(in_order(X, np.arange(350, 600)), y[350:])
     assert whole.digest() == by_rows.digest() == saved.digest()
     sections = whole.engine.views["sections"].summary
-    outside = sections.outside(whole.encode(X))
+    outside, _ = sections.outside(whole.encode(X))
     assert 0.5 < outside.mean() < 1
 
 

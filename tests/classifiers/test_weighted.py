@@ -17,7 +17,7 @@ from reproduce.document_000 import (
     prequential,
     splits,
 )
-from reproduce.document_000_khiops import PROGRAM, closed, compare
+from reproduce.document_000_khiops import MISSING, PROGRAM, closed, compare
 from reproduce.sets import DATA, SETS, load
 from tests.seeds import seeds
 
@@ -305,7 +305,7 @@ def test_few_rows_cannot_show_a_small_calibration_error():
 
 @pytest.mark.skipif("BAYOU_LONG" not in os.environ, reason="long; run with BAYOU_LONG=1")
 @pytest.mark.skipif(not DATA.exists(), reason="the shared data sets are not beside the project")
-@pytest.mark.skipif(PROGRAM is None, reason="Khiops is not installed (package khiops-core)")
+@pytest.mark.skipif(PROGRAM is None, reason=MISSING)
 def test_one_pass_closes_the_gap_to_offline_khiops():
     assert closed([compare(name, small_splits=2) for name in SETS]) >= 0.9
 

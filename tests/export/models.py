@@ -144,6 +144,17 @@ def in_sections(make: Callable[[], Any]) -> Any:
     return model
 
 
+def by_steps(make: Callable[[], Any]) -> Any:
+    """A model of rows along a way: of rows far away from its end the weights as they are now are not heard."""
+    model = make()
+    rows, labels = learned_rows(600, 1)
+    noise = np.random.default_rng(3).normal(size=len(rows)) / 20
+    for i, row in enumerate(rows):
+        row["place"] = float(np.sin(i / 60) + noise[i])
+    model.learn_many(rows, labels)
+    return model
+
+
 def crowded(make: Callable[[], Any]) -> Any:
     """A model with more values than its vocabulary keeps, so that there is an "other" cell."""
     return mixed(lambda: make(Declared(max_values=4)))
@@ -254,13 +265,14 @@ MODELS: dict[str, Callable[[], Any]] = {
     **{name: (lambda make=make: wordy(make, vocabulary=2000)) for name, make in LARGE.items()},
     **{name: (lambda make=make: named(make)) for name, make in NAMED.items()},
     "weighted sections": lambda: in_sections(WeightedNB),
+    "weighted steps": lambda: by_steps(WeightedNB),
 }
 WORDY |= LARGE
 
 
 # a few that together have every node there is
 QUICK = (
-    "nb", "nb gaussian", "nb groups", "weighted gaussian", "weighted", "weighted sections",
+    "nb", "nb gaussian", "nb groups", "weighted gaussian", "weighted", "weighted sections", "weighted steps",
     "averaged gaussian", "aode",
     "tan unsmoothed", "fanc",
     "collection", "tree", "tree binary", "bagging hard", "voting", "ecoc", "ecoc pairs", "ecoc l1",
@@ -286,6 +298,8 @@ def rows_for(name: str, n: int, seed: int = 9) -> list[Row]:
         return rows
     if name == "weighted sections":
         return [{**row, "half": float(rng.integers(2))} for row in scored_rows(n, seed)]
+    if name == "weighted steps":
+        return [{**row, "place": float(rng.uniform(-3, 3))} for row in scored_rows(n, seed)]
     if name not in WORDY:
         return scored_rows(n, seed)
     rows, _ = documents(n, seed, 2000 if name in LARGE else 30)

@@ -41,7 +41,7 @@ SILENCE = -1e4  # added to a log-probability: nothing of it is left
 class WeightedViews(Views):
     """Views "classes", "numeric", "nominal" and "words", and "weights", which holds a weight for each of their terms.
 
-    A view "sections", where there is one, tells the rows of which the weights are not heard.
+    A view "sections", where there is one, tells the rows of which the weights, or all but their average, are not heard.
 
     Each labelled row is predicted first, moves the weights by a step with the tables as they stand, and only then
     goes into the tables. Readings are refreshed at row counts only, because the weights depend on when they are read.
@@ -116,19 +116,19 @@ class WeightedViews(Views):
                 first = numeric.terms_then_update(block, units)
             columns = [first, nominal.terms_then_update(block, units)]
             y = block.y
-            outside = self._outside(block, learn=True)
+            places = self._places(block, learn=True)
         else:
             self.views["classes"].add_log_prob(block, prior)
             first = numeric.column_terms(block) if intervals is None else intervals.pmi_terms(block)
             columns = [first, nominal.column_terms(block)]
             numeric.fill_units(units)
             y = np.full(block.n, -1, dtype=np.int32)
-            outside = self._outside(block, learn=False)
+            places = self._places(block, learn=False)
         words = self.word_weights
         if words is None:
             columns.append(text.terms_then_update(block, units) if learn else text.column_terms(block))
             return self.weights.learn(
-                stacked(columns), units, prior, prior, edges, y, block.w, index, as_pmi, outside
+                stacked(columns), units, prior, prior, edges, y, block.w, index, as_pmi, places
             )
         others = stacked(columns)
         scores = words.bounded_scores(others, prior, as_pmi)
@@ -139,13 +139,13 @@ class WeightedViews(Views):
         else:
             terms, heard = text.column_terms(block), words.predict(text.summary, block, prior, scores)
         out = self.weights.learn(
-            stacked([others, terms]), units, prior, prior, edges, y, block.w, index, others.shape[1], outside
+            stacked([others, terms]), units, prior, prior, edges, y, block.w, index, others.shape[1], places
         )
         words.mix(out, scores, heard, prior, y, block.w)
         return out
 
-    def _outside(self, block: Block, learn: bool) -> Flags | None:
-        """Rows outside the latest section of the stream, where sections are recorded."""
+    def _places(self, block: Block, learn: bool) -> tuple[Flags, Flags] | None:
+        """Rows outside the latest section of the stream, and rows far away, where sections are recorded."""
         view = self.views.get("sections")
         return None if view is None else view.summary.outside(block, learn)
 
@@ -189,8 +189,11 @@ class WeightedViews(Views):
         others = [node for name in COLUMN_VIEWS[1:] for node in self.views[name].scorer_columns()]
         inputs = [*numeric, *self._as_pmi(others, prior[0])]
         view = self.views.get("sections")
-        outside = () if view is None else view.summary.scorer_columns(SILENCE, self.n_classes)
-        return self.weights.experts_scorer(inputs, prior[0], outside)
+        if view is None:
+            return self.weights.experts_scorer(inputs, prior[0])
+        said = (SILENCE, self.n_classes)
+        outside, far = view.summary.scorer_columns(*said), view.summary.far_columns(*said)
+        return self.weights.experts_scorer(inputs, prior[0], outside, far)
 
     def _as_pmi(self, columns: list[Node], prior: Floats) -> list[Node]:
         return [pointwise_information(node, prior, LEAST) for node in columns]

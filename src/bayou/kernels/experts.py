@@ -9,7 +9,8 @@ Weights that learn a run of one label say that label, and are right as long as t
 never shows that they forgot the others. So they are heard only once labels come back: once the rows whose known label
 differs from the one before number the square root of all rows. So is the factor that tempers naive Bayes, which may
 turn its answers round to say the label of a run. Until then naive Bayes, and by a half and a quarter, decides. So it
-does of rows outside the latest section of a stream that is sorted by a column (`bayou.kernels.sections`).
+does of rows outside the latest section of a stream that is sorted by a column (`bayou.kernels.sections`). Of rows far
+away from where a stream is that goes by small steps, the weights as they are now are not heard, their average is.
 """
 
 from __future__ import annotations
@@ -75,6 +76,7 @@ def learn_experts(
     y: Codes,
     w: Floats,
     outside: Flags,
+    far: Flags,
     rule: Floats,
     out: Floats,
 ) -> None:
@@ -89,6 +91,7 @@ def learn_experts(
     prior, pmi_prior : float64[n, K], in, log; index : int64[active], in, the columns that have terms
     the first `as_pmi` come as pointwise mutual information already
     y : int32[n], in; w : float64[n], in; outside : bool[n], in, rows of which the weights are not heard
+    far : bool[n], in, rows of which the weights are not heard as they are now, but for their average
     rule : float64[4], in, eta, forget, share, whether the
     rule is the published one (the prior is not tempered, inputs are not bounded); out : float64[n, K], out
     """
@@ -119,6 +122,7 @@ def learn_experts(
         trusted &= not outside[i]
         for a in (TEMPERED, LAST, MEAN):
             heard[a] = trusted
+        heard[LAST] = trusted and not far[i]
         mix(mixture_weights, scores, heard, out[i])
         label = y[i]
         if label < 0 or w[i] == 0.0:

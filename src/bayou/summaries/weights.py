@@ -211,24 +211,25 @@ class Weights(ArraySummary):
         w: Floats,
         index: Index,
         as_pmi: int,
-        outside: Flags | None = None,
+        places: tuple[Flags, Flags] | None = None,
     ) -> Floats:
         """[n, K] scores of the rows as they stood before each; rows with label and weight are learned.
 
         terms : float64[n, active, K], overwritten; units : float64[n, p or 0]; prior, pmi_prior : float64[n, K];
         edges : int64[views + 1], where the columns of each view end. `y` of -1 only predicts.
         index : int64[active], the columns that have terms (all of them, but for `Experts`); the first `as_pmi`
-        of these come as pointwise mutual information. outside : bool[n], where `Experts` do not hear the weights.
+        of these come as pointwise mutual information. places : bool[n] twice, where `Experts` do not hear the weights, and
+        where they hear only their average.
         """
         out = np.empty_like(prior)
         if isinstance(self.rate, Experts):
             rate = self.rate
             rule = np.array([rate.eta, rate.forget, rate.share, float(rate.published)])
-            if outside is None:
-                outside = np.zeros(len(y), dtype=np.bool_)
+            outside, far = np.zeros((2, len(y)), dtype=np.bool_) if places is None else places
             learn_experts(
                 self.weights, self.mean, self.squares, self.columns, self.bias, self.scalars, self.mixture_weights,
-                self.follows, self.last, terms, prior, pmi_prior, index, as_pmi, y, w, outside, rule, out,
+                self.follows, self.last, terms, prior, pmi_prior, index, as_pmi, y, w, outside, far,
+                rule, out,
             )  # fmt: skip
         elif isinstance(self.rate, MiniBatch):
             self._learn_batches(self.rate, terms, units, prior, pmi_prior, edges, y, w, out)
@@ -239,11 +240,13 @@ class Weights(ArraySummary):
             )  # fmt: skip
         return out
 
-    def experts_scorer(self, inputs: Sequence[Node], prior: Floats, outside: Sequence[Node] = ()) -> Node:
+    def experts_scorer(
+        self, inputs: Sequence[Node], prior: Floats, outside: Sequence[Node] = (), far: Sequence[Node] = ()
+    ) -> Node:
         """What `learn` says of rows without a label, where experts are mixed; inputs are those of the columns.
 
         Every expert is a weighted sum of the inputs. That the last label changes the odds is worked out here, since it
-        stays the same for all rows that are scored. What `outside` says silences the weights.
+        stays the same for all rows that are scored. What `outside` says silences the weights, `far` all but their average.
         """
         rate = self.rate
         assert isinstance(rate, Experts)
@@ -278,6 +281,8 @@ class Weights(ArraySummary):
         }
         log_weights = np.log(np.array(list(heard.values())))
         silenced = {a: tuple(outside) if a in FOLLOWERS else () for a in heard}
+        if LAST in heard:
+            silenced[LAST] = (*outside, *far)
         return Mixture(tuple(plain_sum([makers[a](), *silenced[a]]) for a in heard), log_weights)
 
     def _last_label_pmi(self, prior: Floats) -> Floats:
