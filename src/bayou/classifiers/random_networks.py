@@ -9,6 +9,7 @@ from bayou.readings.random_networks import RandomParents
 from bayou.schema import Declared
 from bayou.summaries.grid import Grid
 from bayou.summaries.joint_counts import MAX_BYTES
+from bayou.views.backed_off import BackedOff
 from bayou.views.searched_collection import SearchedCollection
 from bayou.views.view import AnyView
 from bayou.views.weighted_networks import WeightedNetworks
@@ -35,7 +36,8 @@ class RandomNetworks(JointClassifier):
     parents
         Of a column in each of them, besides the class: 1 or 2.
     smoothing
-        Pseudo-count per value (1 is Laplace's rule).
+        Pseudo-count per value (1 is Laplace's rule); or `"back-off"`: what a few rows say is drawn towards what is said
+        with one parent less, as strongly as the counts themselves advise at refresh points.
     prior
         `"empirical"`, `"laplace"`, or a mapping from every class to its probability.
     numeric
@@ -73,7 +75,7 @@ class RandomNetworks(JointClassifier):
         self,
         networks: int = 20,
         parents: int = 2,
-        smoothing: float = 1.0,
+        smoothing: float | str = 1.0,
         prior: Prior = "empirical",
         numeric: str | Grid = "frequency",
         max_bytes: int = MAX_BYTES,
@@ -98,4 +100,6 @@ class RandomNetworks(JointClassifier):
             self.counts(1 + self.parents),
             RandomParents(self.networks, self.parents, self.seed),
         )
+        if self.backs_off and not self.weighted:
+            return BackedOff(counts, parents)
         return (WeightedNetworks if self.weighted else SearchedCollection)(counts, parents, self.alpha)
