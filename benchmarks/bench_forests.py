@@ -4,8 +4,8 @@
 
 Processor time on one core. `CountForest`: 40 trees on 20 numeric columns and two classes; rows are Arrow tables in
 batches, encoding included, and single rows are dictionaries, beside scikit-learn's single-row matrices. Both forests
-have learned the same rows. `AdaptiveForest`: test-then-train on the first rows of Electricity, which MOA holds in memory
-as instances and ours as a table; without MOA or the data its lines are left out.
+have learned the same rows. `AdaptiveForest`: test-then-train on the first rows of Electricity, which MOA holds in
+memory as instances and ours as a table; without MOA or the data its lines are left out.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from reproduce.order import table
+from reproduce.sets import load
+from reproduce.streams import THEIRS, write_arff
 from sklearn.ensemble import RandomForestClassifier
 
 from bayou import AdaptiveForest, CountForest
 from benchmarks import jars
 from benchmarks.measure import alone, beside, best, row
-from reproduce.order import table
-from reproduce.sets import load
-from reproduce.streams import THEIRS, write_arff
 
 COLUMNS, TREES = 20, 40
 WARM_UP, ROWS, SINGLE = 20_000, 100_000, 200

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from tests.naive.back_off import NaiveBackOff
 
 from bayou import AODE, FAN, FANC, SPC, TAN, TC, RandomNetworks, load, save
 from bayou.errors import SchemaError, UnsupportedError
 from bayou.summaries.grid import Grid
-from tests.naive.back_off import NaiveBackOff
 
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)
 OFFERED = [
@@ -32,9 +32,7 @@ def rows_of(seed, n, missing=0.1):
     X[:, 2] = np.where(rng.random(n) < 0.8, X[:, 1], X[:, 2])
     y = np.where(rng.random(n) < 0.9, (X[:, 0] + X[:, 1]) % 2, 1 - (X[:, 0] + X[:, 1]) % 2)
     gone = rng.random(X.shape) < missing
-    records = [
-        {f"c{j}": "abc"[v] for j, v in enumerate(row) if not gone[i, j]} for i, row in enumerate(X)
-    ]
+    records = [{f"c{j}": "abc"[v] for j, v in enumerate(row) if not gone[i, j]} for i, row in enumerate(X)]
     return records, ["xy"[v] for v in y]
 
 
@@ -134,14 +132,15 @@ def test_few_rows_are_not_believed():
     """Pairs that say nothing beyond the class: back-off reads them as naive Bayes does, Laplace's rule as noise."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)
-    records = [
-        {f"c{j}": str(v) for j, v in enumerate(rng.integers(0, 8, 5) // (1 + label))} for label in y
-    ]
+    records = [{f"c{j}": str(v) for j, v in enumerate(rng.integers(0, 8, 5) // (1 + label))} for label in y]
     loss = {}
     for smoothing in (1.0, "back-off"):
         model = AODE(smoothing=smoothing)
         model.learn_many(records[:200], y[:200].tolist())
-        said = [model.predict_proba_one(r)[label] for r, label in zip(records[200:], y[200:].tolist(), strict=True)]
+        said = [
+            model.predict_proba_one(r)[label]
+            for r, label in zip(records[200:], y[200:].tolist(), strict=True)
+        ]
         loss[smoothing] = -np.log(said).mean()
     assert loss["back-off"] < loss[1.0]
 

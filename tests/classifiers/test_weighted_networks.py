@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from tests.classifiers.test_random_networks import rows_of
+from tests.naive.network_levels import NaiveLevels
 
 from bayou import RandomNetworks, load, save
 from bayou.errors import UnsupportedError
-from tests.classifiers.test_random_networks import rows_of
-from tests.naive.network_levels import NaiveLevels
 
 
 @settings(max_examples=6, deadline=None)

@@ -84,7 +84,11 @@ class NaiveLevels:
     def test_then_train(self, row, label, terms):
         """H - log prior by the mean weights, as it stood before the row."""
         prior, known = self.prior()
-        z = self.inputs(row, terms, prior, known) if known.any() else np.zeros((len(self.u), len(self.classes)))
+        z = (
+            self.inputs(row, terms, prior, known)
+            if known.any()
+            else np.zeros((len(self.u), len(self.classes)))
+        )
         h = self.scores(z, self.u_mean, self.v_mean, self.b_mean)
         said = np.where(known, h - np.where(known, prior, 0.0), 0.0)
         c = self.classes.index(label)

@@ -19,8 +19,8 @@ class AODE(JointClassifier):
     Parameters
     ----------
     smoothing
-        Pseudo-count per cell (1 is Laplace's rule); or `"back-off"`: what a few rows say is drawn towards P(x_i | c), as
-        strongly as the counts themselves advise at refresh points.
+        Pseudo-count per cell (1 is Laplace's rule); or `"back-off"`: what a few rows say is drawn towards P(x_i | c),
+        as strongly as the counts themselves advise at refresh points.
     min_count
         A value is used as parent only if it was seen this often; without any parent, naive Bayes.
     numeric

@@ -54,8 +54,8 @@ class JointClassifier(Estimator):
         """The pseudo-count as a float, which kernels are compiled for; refused where it is negative or infinite."""
         if isinstance(self.smoothing, str):
             raise SchemaError(
-                f"smoothing={self.smoothing!r}; it is a pseudo-count >= 0, or {BACK_OFF!r} for TAN and FAN without delta, "
-                "AODE, FANC, TC, and RandomNetworks that are not weighted"
+                f"smoothing={self.smoothing!r}; it is a pseudo-count >= 0, or {BACK_OFF!r} for TAN and FAN without "
+                "delta, AODE, FANC, TC, and RandomNetworks that are not weighted"
             )
         if not 0 <= self.smoothing < float("inf"):
             raise SchemaError(f"smoothing={self.smoothing!r}; it is a pseudo-count >= 0")

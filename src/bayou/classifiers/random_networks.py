@@ -55,8 +55,9 @@ class RandomNetworks(JointClassifier):
         What is known beforehand.
 
     Merge and unlearn: exact after `refresh()`, which draws the networks again from the counts; with `weighted` the
-    weights are averaged, and rows cannot be unlearned. A missing value drops its terms. Memory: 8 bytes per triple of values and class (with one parent per pair). Time: O(d³) per row to learn,
-    O(d M K) to predict (`weighted`: O(d² + d M) K); to draw the networks, all pairs of values once, O(d² v² K) for v values a column.
+    weights are averaged, and rows cannot be unlearned. A missing value drops its terms. Memory: 8 bytes per triple of
+    values and class (with one parent per pair). Time: O(d³) per row to learn, O(d M K) to predict, with `weighted`
+    O(d² K) more; to draw the networks, all pairs of values once, O(d² v² K) for v values a column.
 
     Raises
     ------

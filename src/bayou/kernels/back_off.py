@@ -5,9 +5,9 @@
     p(x | k, a)     = (N[x, a, k] + c_2 p(x | k)) / (N[a, k] + c_2)
     p(x | k, a, b)  = (N[x, a, b, k] + c_3 p(x | k, a)) / (N[a, b, k] + c_3)
 
-Columns, terms and missing values as in `kernels.collection`: a term with a missing or never seen value is dropped, and a
-column without terms is read with the class alone. With `one_dependent` reading s < m starts from P(c, x_s), as averaged
-one-dependence estimators do, and reading m from P(c).
+Columns, terms and missing values as in `kernels.collection`: a term with a missing or never seen value is dropped, and
+a column without terms is read with the class alone. With `one_dependent` reading s < m starts from P(c, x_s), as
+averaged one-dependence estimators do, and reading m from P(c).
 """
 
 from __future__ import annotations
@@ -173,7 +173,17 @@ def back_off_rows(
                             of_pairs[j, first[t]],
                         )  # fmt: skip
                         fill_given_two(
-                            given, pairs, triples, layout, at, plan, t, j, row[j], no_missing[j], of_triples[t]
+                            given,
+                            pairs,
+                            triples,
+                            layout,
+                            at,
+                            plan,
+                            t,
+                            j,
+                            row[j],
+                            no_missing[j],
+                            of_triples[t],
                         )
                     elif t >= ends[r, j, 1]:
                         if row[plan[3, t]] < 0:

@@ -1,8 +1,8 @@
 """Weights on what each column says with no parent, adds with one, and adds with two, learned online.
 
-Level l of column i says log P_l(x_i | k). It is lifted, L_ilk = log P_l(x_i | k) - log sum_j prior_j P_l(x_i | j), and the
-inputs are Z_i0k = L_i0k and Z_ilk = L_ilk - L_i,l-1,k, each within [-5, 5]. The score of a class is
-H_k = log prior_k + b_k + sum_il (1 + u_il + v_ilk) Z_ilk, and u, v and b learn as those of a pool do (`kernels/pool.py`).
+Level l of column i says log P_l(x_i | k). It is lifted, L_ilk = log P_l(x_i | k) - log sum_j prior_j P_l(x_i | j), and
+the inputs are Z_i0k = L_i0k and Z_ilk = L_ilk - L_i,l-1,k, each within [-5, 5]. The score of a class is
+H_k = log prior_k + b_k + sum_il (1 + u_il + v_ilk) Z_ilk; u, v and b learn as those of a pool do (`kernels/pool.py`).
 """
 
 from __future__ import annotations
@@ -69,7 +69,19 @@ def weigh_levels(
             continue
         if prior[label] > -np.inf:
             step(
-                1.0, shared, cells, scalars, inputs, prior, label, w[i], eta, 1.0, scratch, delta, shared_delta
+                1.0,
+                shared,
+                cells,
+                scalars,
+                inputs,
+                prior,
+                label,
+                w[i],
+                eta,
+                1.0,
+                scratch,
+                delta,
+                shared_delta,
             )
         scalars[ROWS] += 1.0
         classes[label] += w[i]

@@ -22,8 +22,8 @@ _DIGITS = 10  # of a log-likelihood: differences beyond are rounding, and would 
 class Concentrations:
     r"""c_0 .. c_3 of `bayou.kernels.back_off`, one by one those of the largest leave-one-out likelihood.
 
-    $\sum_{x, a, k} N[x, a, k] \log \frac{N[x, a, k] - 1 + c p'}{N[a, k] - 1 + c}$, with p' the level above, from which a
-    row was taken, too; among equals the smallest. Of two parents the one with which a column is more likely is a.
+    $\sum_{x, a, k} N[x, a, k] \log \frac{N[x, a, k] - 1 + c p'}{N[a, k] - 1 + c}$, with p' the level above, from which
+    a row was taken, too; among equals the smallest. Of two parents the one with which a column is more likely is a.
 
     alone : float64[2, m], c_0 and c_1; pairs : float64[m, m], c_2 of child and parent; triples : float64[t], c_3 of
     the terms with two parents; first : int64[t], their a, the parent that stays, or 0
@@ -97,7 +97,9 @@ class Concentrations:
         first = np.array(arrays["first"], dtype=np.int64)
         two = terms.sets[:, 2] >= 0
         parent = (terms.sets[:, 1:] == first[:, np.newaxis]).any(axis=1)
-        require(bool(parent[two].all() and (first[~two] == 0).all()), "what stays of two parents is one of them")
+        require(
+            bool(parent[two].all() and (first[~two] == 0).all()), "what stays of two parents is one of them"
+        )
         return Concentrations(*(np.array(arrays[name]) for name in ("alone", "pairs", "triples")), first)
 
 

@@ -45,7 +45,7 @@ class LevelWeights(DecayingSummary):
         super().__init__()
 
     def learn(self, levels: Floats, declared: int, y: Codes, w: Floats, out: Floats) -> None:
-        """Row by row what the weighted levels [3 d, n, K] say of the classes into `out`, then a step if there is a label."""
+        """Row by row what the weighted levels [3 d, n, K] say of the classes, then a step if there is a label."""
         weigh_levels(
             self.shared, self.cells, self.learned, self.labels, declared, levels, y, w, ETA, out
         )  # fmt: skip

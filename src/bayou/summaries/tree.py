@@ -46,7 +46,7 @@ class Tree(State):
         self, block: Block, first: int, kind: int, grace: float, rules: Floats, watched: bool, room: int, leaf: int,
         out: Floats,
     ) -> tuple[int, int, int]:  # fmt: skip
-        """Rows from `first` on, with splits in two for which the room of so many slots suffices; a ripe leaf, or -1, first.
+        """Rows from `first` on, with splits in two for which so many slots suffice; before them a ripe leaf, or -1.
 
         Returns the next row, the leaf to split (if watched, to look at) or -1, and what its split lacks.
         """
