@@ -3,6 +3,8 @@
     python -m reproduce.streams                      measure what is not recorded yet, then print the tables
     python -m reproduce.streams --sets elec,banana   only these streams
     python -m reproduce.streams --rows 50000         only the first rows of each stream
+    python -m reproduce.streams --only LeveragingBag,StreamingRandomPatches      only these classifiers
+    python -m reproduce.streams --seconds 120        less processor time for MOA
     python -m reproduce.streams --tables             print the tables of what is recorded
 
 MOA's ensembles have ten members and its defaults. Its program is `moa.jar`, which CapyMOA brings (`pip install
@@ -38,7 +40,7 @@ OURS = ("AdaptiveForest()", "Bagging()")
 THEIRS = ("AdaptiveRandomForest", "LeveragingBag", "StreamingRandomPatches")
 SMALL = 10_000
 SEEDS = (1, 2, 3)
-SECONDS = 600  # of processor time that MOA gets
+SECONDS = 600  # of processor time that MOA gets, unless told otherwise
 EVERY = 1000  # rows between two points of a curve
 Run = dict[str, Any]  # seconds, and the curve: rows and accuracy in % so far
 
@@ -56,14 +58,14 @@ def ours(setting: str, rows: Rows) -> Run:
     return {"seconds": round(seconds, 2), "rows": list(result.curve.rows), "accuracy": accuracy}
 
 
-def theirs(setting: str, rows: Rows) -> Run:
+def theirs(setting: str, rows: Rows, limit: int) -> Run:
     """One pass of MOA, in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         path, found = Path(folder) / "stream.arff", Path(folder) / "curve.csv"
         write_arff(path, rows)
         task = (
             f"EvaluatePrequential -l (meta.{setting} -s 10) -s (ArffFileStream -f {path}) "
-            f"-e BasicClassificationPerformanceEvaluator -f {EVERY} -t {SECONDS} -d {found}"
+            f"-e BasicClassificationPerformanceEvaluator -f {EVERY} -t {limit} -d {found}"
         )
         command = ["java", "-Xmx4g", "-XX:+UseSerialGC", "-cp", os.environ["MOA_JAR"], "moa.DoTask", task]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -104,23 +106,25 @@ def first_rows(name: str, most: int | None) -> Rows:
     return rows if most is None else rows.take(np.arange(min(most, len(rows))))
 
 
-def measure(names: list[str], most: int | None, found: dict[str, dict[str, Run]]) -> None:
-    settings = [*OURS, *(THEIRS if "MOA_JAR" in os.environ else ())]
+def measure(names: list[str], settings: list[str], most: int | None, limit: int) -> None:
+    """Measure what is not recorded; the file is read anew before it is written, since runs may go on side by side."""
     for name in names:
         rows = None
         for setting in settings:
-            if setting in found.setdefault(name, {}):
+            if setting in recorded().get(name, {}):
                 continue
             rows = first_rows(name, most) if rows is None else rows
-            found[name][setting] = (ours if setting in OURS else theirs)(setting, rows)
+            run = ours(setting, rows) if setting in OURS else theirs(setting, rows, limit)
+            found = recorded()
+            found.setdefault(name, {})[setting] = run
             RESULTS.write_text(json.dumps(found, separators=(",", ":")).replace('},"', '},\n"') + "\n")
-            print(
-                name,
-                setting,
-                found[name][setting]["accuracy"][-1],
-                found[name][setting]["seconds"],
-                flush=True,
-            )
+            print(name, setting, run["accuracy"][-1], run["seconds"], flush=True)
+
+
+def recorded() -> dict[str, dict[str, Run]]:
+    """What has been measured: by stream and classifier."""
+    found: dict[str, dict[str, Run]] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    return found
 
 
 def speed(run: Run) -> float:
@@ -160,14 +164,15 @@ def tables(found: dict[str, dict[str, Run]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", default=",".join(STREAMS))
+    parser.add_argument("--only", default=",".join((*OURS, *(THEIRS if "MOA_JAR" in os.environ else ()))))
     parser.add_argument("--rows", type=int)
+    parser.add_argument("--seconds", type=int, default=SECONDS)
     parser.add_argument("--tables", action="store_true")
     chosen = parser.parse_args()
     set_threads(1)
-    found = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     if not chosen.tables:
-        measure(chosen.sets.split(","), chosen.rows, found)
-    print(tables(found))
+        measure(chosen.sets.split(","), chosen.only.split(","), chosen.rows, chosen.seconds)
+    print(tables(recorded()))
 
 
 if __name__ == "__main__":

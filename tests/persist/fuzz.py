@@ -137,6 +137,8 @@ def plain() -> Made:
         (AODE(numeric=Grid(warm_up=50)), 90), (TC(), 60), (TC(), 900), (FANC(), 100),
         (TAN(), 900), (FAN(), 100), (SPC(), 100), (SPC("day", lean=True), 100), (SPCr(), 100), (SPCr(rows=30), 80),
         (SuperParent(), 100), (ReadMany(), 100), (RandomNetworks(3), 100), (TAN(delta=0.1), 100),
+        (RandomNetworks(3, weighted=True), 100), (RandomNetworks(3, smoothing="back-off"), 100),
+        (AODE(smoothing="back-off"), 100),
         (AveragedNB(rows=40), 80), (AveragedNB("compression", rows=40), 80), (WeightedNB(rate=AdaGrad()), 80),
         (WeightedNB(rate=KunchevaPlumpton()), 80), (WeightedNB(rate=MiniBatch(rows=50)), 70),
         (WeightedNB(rate=PaperRate()), 60), (WeightedNB(rate=Constant(1e-3)), 60), (WeightedNB(rate=Decaying()), 60),

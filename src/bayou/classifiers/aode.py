@@ -9,6 +9,7 @@ from bayou.readings.aode import OneDependence
 from bayou.schema import Declared
 from bayou.summaries.grid import Grid
 from bayou.summaries.joint_counts import MAX_BYTES
+from bayou.views.backed_off import BackedOffOneDependence
 from bayou.views.view import AnyView, Live
 
 
@@ -18,7 +19,8 @@ class AODE(JointClassifier):
     Parameters
     ----------
     smoothing
-        Pseudo-count per cell (1 is Laplace's rule).
+        Pseudo-count per cell (1 is Laplace's rule); or `"back-off"`: what a few rows say is drawn towards P(x_i | c),
+        as strongly as the counts themselves advise at refresh points.
     min_count
         A value is used as parent only if it was seen this often; without any parent, naive Bayes.
     numeric
@@ -50,7 +52,7 @@ class AODE(JointClassifier):
 
     def __init__(
         self,
-        smoothing: float = 1.0,
+        smoothing: float | str = 1.0,
         min_count: float = 1.0,
         numeric: str | Grid = "frequency",
         max_bytes: int = MAX_BYTES,
@@ -63,4 +65,6 @@ class AODE(JointClassifier):
         return {"joint": self.joint_view()}
 
     def joint_view(self) -> AnyView:
+        if self.backs_off:
+            return BackedOffOneDependence(self.counts(2), float(self.min_count))
         return Live(self.counts(2), OneDependence(self.alpha, float(self.min_count)))

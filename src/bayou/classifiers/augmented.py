@@ -8,6 +8,7 @@ from bayou.readings.structure import HoeffdingSearch, NetworkSearch
 from bayou.schema import Declared
 from bayou.summaries.grid import Grid
 from bayou.summaries.joint_counts import MAX_BYTES
+from bayou.views.backed_off import BackedOff
 from bayou.views.kept_network import KeptNetwork
 from bayou.views.searched_collection import SearchedCollection
 from bayou.views.view import AnyView
@@ -20,7 +21,7 @@ class AugmentedNB(JointClassifier):
 
     def __init__(
         self,
-        smoothing: float = 1.0,
+        smoothing: float | str = 1.0,
         prior: Prior = "empirical",
         order: Order = "name",
         numeric: str | Grid = "frequency",
@@ -36,6 +37,8 @@ class AugmentedNB(JointClassifier):
         raise NotImplementedError
 
     def joint_view(self) -> AnyView:
+        if self.backs_off and self.delta is None:
+            return BackedOff(self.counts(2), self.search())
         if self.delta is None:
             return SearchedCollection(self.counts(2), self.search(), self.alpha)
         return KeptNetwork(self.counts(2), HoeffdingSearch(self.search(), self.delta), self.alpha)

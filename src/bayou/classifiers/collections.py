@@ -19,6 +19,7 @@ from bayou.schema import Declared
 from bayou.summaries.grid import Grid, grid_of
 from bayou.summaries.joint_counts import MAX_BYTES
 from bayou.summaries.set_counts import ColumnSets, SetCounts
+from bayou.views.backed_off import BackedOff, RuleSearch
 from bayou.views.batch_parent import BatchParent
 from bayou.views.chosen_parent import Choice
 from bayou.views.searched_collection import SearchedCollection
@@ -47,6 +48,9 @@ class CollectionClassifier(JointClassifier):
 
     def joint_view(self) -> AnyView:
         summary = self.counts(self.interaction_order())
+        if self.backs_off:
+            rule, searched = self.rule(), self.order == "information"
+            return BackedOff(summary, ByInformation(rule) if searched else RuleSearch(rule))
         if self.order == "information":
             return SearchedCollection(summary, ByInformation(self.rule()), self.alpha)
         return Live(summary, CollectionReader(self.rule(), self.alpha))
@@ -58,7 +62,8 @@ class FANC(CollectionClassifier):
     Parameters
     ----------
     smoothing
-        Pseudo-count per value (1 is Laplace's rule).
+        Pseudo-count per value (1 is Laplace's rule); or `"back-off"`: what a few rows say is drawn towards what is said
+        with one parent less, as strongly as the counts themselves advise at refresh points.
     prior
         `"empirical"`, `"laplace"`, or a mapping from every class to its probability.
     order
@@ -98,7 +103,7 @@ class FANC(CollectionClassifier):
 
     def __init__(
         self,
-        smoothing: float = 1.0,
+        smoothing: float | str = 1.0,
         prior: Prior = "empirical",
         order: Order = "name",
         parents: int | None = None,

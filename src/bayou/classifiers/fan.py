@@ -46,7 +46,7 @@ class FAN(AugmentedNB):
     def __init__(
         self,
         criterion: str = "bayes",
-        smoothing: float = 1.0,
+        smoothing: float | str = 1.0,
         prior: Prior = "empirical",
         order: Order = "name",
         numeric: str | Grid = "frequency",

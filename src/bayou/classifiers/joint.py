@@ -20,6 +20,7 @@ from bayou.summaries.joint_counts import MAX_BYTES, JointCounts
 from bayou.views.view import AnyView, Live
 
 Prior = str | Mapping[Label, float]
+BACK_OFF = "back-off"
 
 
 class JointClassifier(Estimator):
@@ -31,7 +32,7 @@ class JointClassifier(Estimator):
 
     def __init__(
         self,
-        smoothing: float = 1.0,
+        smoothing: float | str = 1.0,
         prior: Prior = "empirical",
         order: Order = "name",
         numeric: str | Grid = "frequency",
@@ -51,9 +52,19 @@ class JointClassifier(Estimator):
     @property
     def alpha(self) -> float:
         """The pseudo-count as a float, which kernels are compiled for; refused where it is negative or infinite."""
+        if isinstance(self.smoothing, str):
+            raise SchemaError(
+                f"smoothing={self.smoothing!r}; it is a pseudo-count >= 0, or {BACK_OFF!r} for TAN and FAN without "
+                "delta, AODE, FANC, TC, and RandomNetworks that are not weighted"
+            )
         if not 0 <= self.smoothing < float("inf"):
             raise SchemaError(f"smoothing={self.smoothing!r}; it is a pseudo-count >= 0")
         return float(self.smoothing)
+
+    @property
+    def backs_off(self) -> bool:
+        """Whether probabilities back off to fewer parents, rather than to equal shares."""
+        return isinstance(self.smoothing, str) and self.smoothing == BACK_OFF
 
     def views(self) -> Mapping[str, AnyView]:
         check_order(self.order)

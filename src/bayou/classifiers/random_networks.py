@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from bayou.classifiers.joint import JointClassifier, Prior
+from bayou.engines.joint import JointViews
 from bayou.errors import SchemaError
 from bayou.readings.random_networks import RandomParents
 from bayou.schema import Declared
 from bayou.summaries.grid import Grid
 from bayou.summaries.joint_counts import MAX_BYTES
+from bayou.views.backed_off import BackedOff
 from bayou.views.searched_collection import SearchedCollection
 from bayou.views.view import AnyView
+from bayou.views.weighted_networks import WeightedNetworks
 
 MOST = 1000
 
@@ -33,7 +36,8 @@ class RandomNetworks(JointClassifier):
     parents
         Of a column in each of them, besides the class: 1 or 2.
     smoothing
-        Pseudo-count per value (1 is Laplace's rule).
+        Pseudo-count per value (1 is Laplace's rule); or `"back-off"`: what a few rows say is drawn towards what is said
+        with one parent less, as strongly as the counts themselves advise at refresh points.
     prior
         `"empirical"`, `"laplace"`, or a mapping from every class to its probability.
     numeric
@@ -43,12 +47,17 @@ class RandomNetworks(JointClassifier):
         Refuse larger tables.
     seed
         Of the orders and parents drawn.
+    weighted
+        Weigh the columns by what they and their parents have been worth: the log-odds of a column with the class alone,
+        what one parent adds and what the other adds each have a weight per class, 1 at first, which every row moves by
+        a step after it was predicted. More accurate and surer where columns repeat each other; slower.
     schema
         What is known beforehand.
 
-    Merge and unlearn: exact after `refresh()`, which draws the networks again from the counts. A missing value drops
-    its terms. Memory: 8 bytes per triple of values and class (with one parent per pair). Time: O(d³) per row to learn,
-    O(d M K) to predict; to draw the networks, all pairs of values once, O(d² v² K) for v values a column.
+    Merge and unlearn: exact after `refresh()`, which draws the networks again from the counts; with `weighted` the
+    weights are averaged, and rows cannot be unlearned. A missing value drops its terms. Memory: 8 bytes per triple of
+    values and class (with one parent per pair). Time: O(d³) per row to learn, O(d M K) to predict, with `weighted`
+    O(d² K) more; to draw the networks, all pairs of values once, O(d² v² K) for v values a column.
 
     Raises
     ------
@@ -67,21 +76,31 @@ class RandomNetworks(JointClassifier):
         self,
         networks: int = 20,
         parents: int = 2,
-        smoothing: float = 1.0,
+        smoothing: float | str = 1.0,
         prior: Prior = "empirical",
         numeric: str | Grid = "frequency",
         max_bytes: int = MAX_BYTES,
         seed: int = 0,
+        weighted: bool = False,
         schema: Declared | None = None,
     ) -> None:
         super().__init__(smoothing, prior, "name", numeric, max_bytes, schema)
         self.networks = networks
         self.parents = parents
         self.seed = seed
+        self.weighted = weighted
+
+    def build_engine(self) -> JointViews:
+        # Weights depend on when the networks are drawn: at row counts only.
+        return JointViews(self.views(), self.order, refreshes_on_schema_change=not self.weighted)
 
     def joint_view(self) -> AnyView:
         if not (1 <= self.networks <= MOST and self.parents in (1, 2)):
             raise SchemaError(f"{self!r}: networks lie between 1 and {MOST:,}, parents are 1 or 2")
-        return SearchedCollection(
-            self.counts(1 + self.parents), RandomParents(self.networks, self.parents, self.seed), self.alpha
+        counts, parents = (
+            self.counts(1 + self.parents),
+            RandomParents(self.networks, self.parents, self.seed),
         )
+        if self.backs_off and not self.weighted:
+            return BackedOff(counts, parents)
+        return (WeightedNetworks if self.weighted else SearchedCollection)(counts, parents, self.alpha)

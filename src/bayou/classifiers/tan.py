@@ -23,7 +23,8 @@ class TAN(AugmentedNB):
     Parameters
     ----------
     smoothing
-        Pseudo-count per value (1 is Laplace's rule).
+        Pseudo-count per value (1 is Laplace's rule); or `"back-off"`: what a few rows say is drawn towards what is said
+        with one parent less, as strongly as the counts themselves advise at refresh points.
     prior
         `"empirical"`, `"laplace"`, or a mapping from every class to its probability.
     order
@@ -42,7 +43,8 @@ class TAN(AugmentedNB):
         unlearned.
     interpolate
         A column is read as $(1 - \lambda) P(x | c, p) + \lambda P(x | c)$, p its parent, \lambda the number of cells
-        of the three over that of the rows, at most this share: a table of few rows says little. 0 is the tree alone.
+        of the three over that of the rows, at most this share: a table of few rows says little. 0 is the tree alone,
+        and so is back-off.
 
     Merge and unlearn: exact after `refresh()`, which searches the tree again in the counts. Memory: 8 bytes per
     pair of values and class. Time: O(d²) per row to learn, O(d K) to predict; a search looks at all pairs of values
@@ -62,7 +64,7 @@ class TAN(AugmentedNB):
 
     def __init__(
         self,
-        smoothing: float = 1.0,
+        smoothing: float | str = 1.0,
         prior: Prior = "empirical",
         order: Order = "name",
         numeric: str | Grid = "frequency",
@@ -75,4 +77,4 @@ class TAN(AugmentedNB):
         super().__init__(smoothing, prior, order, numeric, max_bytes, schema, delta)
 
     def search(self) -> NetworkSearch:
-        return SpanningTree(self.interpolate)
+        return SpanningTree(0.0 if self.backs_off else self.interpolate)

@@ -253,13 +253,13 @@ class WatchedTrees(BaggedMembers):
     def _replace(self, m: int, row: Block) -> None:
         self.replaced[m] += 1
         self.members[m] = self.background[m] if self.growing[m] else self._begin_with(m, row)
-        self.background[m], self.growing[m] = self.new_member(m), False
+        self.background[m], self.growing[m] = self.members[m].fresh(), False
         for windows in self.windows.values():
             windows[m].clear()
 
     def _begin_with(self, m: int, row: Block) -> Engine:
         """A tree that has learned one row."""
-        tree: Engine = self.new_member(m)
+        tree = self.background[m].fresh()
         tree.learn(row)
         return tree
 

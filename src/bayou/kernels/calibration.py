@@ -65,7 +65,7 @@ def temper(
     inputs : float64[E, K], in; prior : float64[K], in; scratch : float64[3, K]
     """
     log_proba, residual, change = scratch[0], scratch[1], scratch[2]
-    score(WEIGHTS, shared, cells, inputs, prior, log_proba)
+    score(WEIGHTS, 1.0 / inputs.shape[0], shared, cells, inputs, prior, log_proba)
     residuals(log_proba, label, residual)
     g = 0.0
     for c in range(inputs.shape[1]):
@@ -217,7 +217,7 @@ def calibrate_rows(
         if method == ISOTONIC:
             read_isotonic(fitted, proba[i], said)
         else:
-            score(MEANS, shared, cells, inputs, flat, said)
+            score(MEANS, 1.0 / e, shared, cells, inputs, flat, said)
             for c in range(k):
                 said[c] = math.exp(said[c]) if flat[c] > -np.inf else 0.0
         for c in range(k):
@@ -237,6 +237,7 @@ def calibrate_rows(
                 temper(shared, cells, scalars, inputs, flat, label, w[i], eta, forget, scratch)
             elif method != ISOTONIC:
                 step(
+                    1.0 / e,
                     shared,
                     cells,
                     scalars,

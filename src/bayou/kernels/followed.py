@@ -107,7 +107,7 @@ def follow_rows(
                 if active[m] == 0:
                     inputs[m, c] = 0.0
         add_mean(opinions[i], active, said[members])
-        score(MEANS, shared, cells, inputs, prior, said[members + 1])
+        score(MEANS, 1.0 / members, shared, cells, inputs, prior, said[members + 1])
         for c in range(k):
             known = prior[c] > -np.inf
             said[members + 1, c] = math.exp(said[members + 1, c]) if known else 0.0
@@ -122,7 +122,8 @@ def follow_rows(
             keep_record(record, starts, said, label, w[i], order, given)
             move_shares(shares, starts, given, w[i], back)
             step(
-                shared, cells, scalars, inputs, prior, label, w[i], eta, forget, scratch, delta, shared_delta
-            )
+                1.0 / members, shared, cells, scalars, inputs, prior, label, w[i], eta, forget,
+                scratch, delta, shared_delta,
+            )  # fmt: skip
         scalars[ROWS] += 1.0
         classes[label] += w[i]

@@ -38,8 +38,10 @@ def fill_inputs(opinions: Floats, prior: Floats, inputs: Floats) -> None:
 
 
 @inner_kernel
-def score(which: int, shared: Floats, cells: Floats, inputs: Floats, prior: Floats, out: Floats) -> None:
-    """log P by the weights of one kind, the present ones or their running means.
+def score(
+    which: int, start: float, shared: Floats, cells: Floats, inputs: Floats, prior: Floats, out: Floats
+) -> None:
+    """log P by the weights of one kind, the present ones or their running means, as deviations from `start`.
 
     shared : float64[3, E], in; cells : float64[3, E + 1, K], in; inputs : float64[E, K], in
     prior : float64[K], in, log; out : float64[K], out
@@ -48,14 +50,14 @@ def score(which: int, shared: Floats, cells: Floats, inputs: Floats, prior: Floa
     for c in range(len(out)):
         total = prior[c] + cells[which, e, c]
         for j in range(e):
-            total += (1.0 / e + shared[which, j] + cells[which, j, c]) * inputs[j, c]
+            total += (start + shared[which, j] + cells[which, j, c]) * inputs[j, c]
         out[c] = total
     log_softmax(out)
 
 
 @inner_kernel
 def step(
-    shared: Floats, cells: Floats, scalars: Floats, inputs: Floats, prior: Floats,
+    start: float, shared: Floats, cells: Floats, scalars: Floats, inputs: Floats, prior: Floats,
     label: int, weight: float, eta: float, forget: float, scratch: Floats, delta: Floats, shared_delta: Floats,
 ) -> None:  # fmt: skip
     """One step on -log P(label), and the running means follow.
@@ -66,7 +68,7 @@ def step(
     """
     e, k = inputs.shape
     log_proba, residual, change = scratch[0], scratch[1], scratch[2]
-    score(WEIGHTS, shared, cells, inputs, prior, log_proba)
+    score(WEIGHTS, start, shared, cells, inputs, prior, log_proba)
     residuals(log_proba, label, residual)
     weight = min(weight, HEAVIEST)
     for c in range(k):
@@ -127,7 +129,7 @@ def pool_rows(
     for i in range(len(y)):
         log_prior(classes, declared, prior)
         fill_inputs(opinions[i], prior, inputs)
-        score(MEANS, shared, cells, inputs, prior, pooled)
+        score(MEANS, 1.0 / e, shared, cells, inputs, prior, pooled)
         for c in range(k):
             mean = 0.0
             for j in range(e):
@@ -142,8 +144,9 @@ def pool_rows(
         if prior[label] > -np.inf:
             believe(scalars, scratch[0, label], pooled[label], forget)
             step(
-                shared, cells, scalars, inputs, prior, label, w[i], eta, forget, scratch, delta, shared_delta
-            )
+                1.0 / e, shared, cells, scalars, inputs, prior, label, w[i], eta, forget,
+                scratch, delta, shared_delta,
+            )  # fmt: skip
         scalars[ROWS] += 1.0
         if moving:
             classes[label] += w[i]

@@ -29,7 +29,7 @@ from bayou.kernels.tree import (
     learn_numeric,
     route,
 )
-from bayou.kernels.tree_splits import split_leaf
+from bayou.kernels.tree_splits import SPLIT, WAYS, split_leaf
 
 MAJORITY_LEAF, BAYES_LEAF, ADAPTIVE_LEAF = 0, 1, 2
 
@@ -142,7 +142,8 @@ def rows_predict_then_update(
 
     A leaf is ripe for a look at its merits after `grace` weight since the last one, if it has more than one class.
     It is split by `split_leaf` if that can, with at most `room` slots. Stops after a row that makes a leaf split which
-    that cannot (if `watched`, that makes it ripe): ripe[0] is that leaf, else -1. Returns the number of the next row.
+    that cannot (if `watched`, that makes it ripe): ripe[0] is that leaf, else -1, and ripe[1] what `split_leaf` lacks.
+    Called with a leaf in ripe[0], it looks at that one first. Returns the number of the next row.
 
     weight : float64[m, K], in/out; track : float64[m, 4], in/out, weight since the last attempt, in the statistics,
     weight that the majority and that naive Bayes got right; moments : float64[S, 5, K, p], in/out
@@ -153,7 +154,7 @@ def rows_predict_then_update(
     order : int64[K], in; columns : int64[p + q], in; cells : int64[cells], in, like `order` canonical
     rules : float64[8], in; keys : int64[p + q] or int64[0], in, by which columns are drawn; logs : float64[l], in
     x : float64[n, p], in; codes : int32[n, q], in; y : int32[n], in; w : float64[n], in
-    ripe : int64[1], out; out : float64[n, K] or float64[0, K], out
+    ripe : int64[2], in/out; out : float64[n, K] or float64[0, K], out
     """
     k = weight.shape[1]
     terms, terms_of = np.empty(x.shape[1]), np.empty((k, codes.shape[1]))
@@ -162,82 +163,92 @@ def rows_predict_then_update(
     merit, cut, value = np.empty(len(columns)), np.empty(x.shape[1]), np.empty(codes.shape[1], np.int64)
     freedom, tried = np.empty(len(columns)), np.empty(len(columns), dtype=np.bool_)
     least, bits, several = rules[LEAST], rules[BITS] > 0.0, int(rules[BRANCHES])
-    ripe[0] = -1
-    for i in range(first, len(y)):
-        c = y[i]
-        teaches = c >= 0 and w[i] > 0.0
-        row, values = x[i], codes[i]
-        leaf = route(nodes, cuts, branches, row, values)
-        s = nodes[leaf, SLOT] - 1
-        asked = len(out) > 0
-        # An adaptive leaf is scored even if nobody asks: what it has learned must not depend on who was watching.
-        if asked or kind == ADAPTIVE_LEAF:
-            total = leaf_prior(prior, nodes, weight, leaf)
-            bayes = kind == BAYES_LEAF or (
-                kind == ADAPTIVE_LEAF and not track[leaf, MAJORITY] > track[leaf, BAYES]
-            )
-            if s >= 0 and total > 0.0 and (bayes or kind == ADAPTIVE_LEAF):
-                for r in range(k):
-                    score[r] = prior[r]
-                add_numeric_terms(score, terms, tables, s, row)
-                add_nominal_terms(score, terms_of, above, below, known, s, offsets, values)
-                if teaches and kind == ADAPTIVE_LEAF:
-                    if best_class(prior, order) == c:
-                        track[leaf, MAJORITY] += w[i]
-                    if best_class(score, order) == c:
-                        track[leaf, BAYES] += w[i]
-            else:
-                bayes = False
-            if asked:
-                for r in range(k):
-                    out[i, r] = score[r] if bayes else prior[r]
-        if not teaches:
-            continue
-        weight[leaf, c] += w[i]
-        if s < 0:
-            continue
-        learn_numeric(moments, tables, bounds, s, row, c, w[i])
-        learn_nominal(
-            counts, present, above, below, known, seen, s, declared, offsets, logs, values, c, w[i]
-        )  # fmt: skip
-        track[leaf, OWN] += w[i]
-        track[leaf, SINCE] += w[i]
-        if track[leaf, SINCE] >= grace:
+    after, asked = first, len(out) > 0
+    while after < len(y) or ripe[0] >= 0:
+        leaf = ripe[0]
+        if leaf < 0:
+            i = after
+            after += 1
+            c = y[i]
+            teaches = c >= 0 and w[i] > 0.0
+            row, values = x[i], codes[i]
+            leaf = route(nodes, cuts, branches, row, values)
+            s = nodes[leaf, SLOT] - 1
+            # An adaptive leaf is scored even if nobody asks: what it has learned must not depend on who was watching.
+            if asked or kind == ADAPTIVE_LEAF:
+                total = leaf_prior(prior, nodes, weight, leaf)
+                bayes = kind == BAYES_LEAF or (
+                    kind == ADAPTIVE_LEAF and not track[leaf, MAJORITY] > track[leaf, BAYES]
+                )
+                if s >= 0 and total > 0.0 and (bayes or kind == ADAPTIVE_LEAF):
+                    for r in range(k):
+                        score[r] = prior[r]
+                    add_numeric_terms(score, terms, tables, s, row)
+                    add_nominal_terms(score, terms_of, above, below, known, s, offsets, values)
+                    if teaches and kind == ADAPTIVE_LEAF:
+                        if best_class(prior, order) == c:
+                            track[leaf, MAJORITY] += w[i]
+                        if best_class(score, order) == c:
+                            track[leaf, BAYES] += w[i]
+                else:
+                    bayes = False
+                if asked:
+                    for r in range(k):
+                        out[i, r] = score[r] if bayes else prior[r]
+            if not teaches:
+                continue
+            weight[leaf, c] += w[i]
+            if s < 0:
+                continue
+            learn_numeric(moments, tables, bounds, s, row, c, w[i])
+            learn_nominal(
+                counts, present, above, below, known, seen, s, declared, offsets, logs, values, c, w[i]
+            )  # fmt: skip
+            track[leaf, OWN] += w[i]
+            track[leaf, SINCE] += w[i]
+            if track[leaf, SINCE] < grace:
+                continue
             # Before the look, whatever comes of it: a leaf of one class, too, waits for another grace period.
             track[leaf, SINCE] = 0.0
             classes = 0
             for r in range(k):
                 if weight[leaf, r] > 0.0:
                     classes += 1
+            if classes < 2:
+                continue
             # Most looks end without a split, and leaving the kernel costs more than the look. Python is left to look
             # (`watched`) where it must: at quantiles, and where memory decides which leaves have statistics.
-            if classes > 1 and not watched:
-                draw_columns(keys, leaf, track[leaf, OWN], moments[s], counts[s], present[s], offsets, tried)
-                numeric_merits(
-                    moments[s],
-                    track[leaf, OWN],
-                    int(rules[CANDIDATES]),
-                    least,
-                    bits,
-                    tried[: x.shape[1]],
-                    merit[: x.shape[1]],
-                    cut,
-                    freedom[: x.shape[1]],
-                )
-                nominal_merits(
-                    counts[s], present[s], offsets, cells, order, track[leaf, OWN], least, bits, several,
-                    tried[x.shape[1] :], merit[x.shape[1] :], value, freedom[x.shape[1] :],
-                )  # fmt: skip
-                found = worth_splitting(merit, freedom, columns, weight[leaf], track[leaf, OWN], rules)
-                if found < 0 or split_leaf(
-                    weight, track, moments, counts, present, tables, bounds, above, below, known, seen,
-                    nodes, cuts, branches, used, declared, offsets, cells, rules, logs,
-                    leaf, found, cut, value, room,
-                ):  # fmt: skip
-                    continue
-            if (
-                classes > 1
-            ):  # the next row must meet the tree after the split, or bits would depend on the blocks
-                ripe[0] = leaf
-                return i + 1
-    return len(y)
+            if watched:
+                ripe[0], ripe[1] = leaf, WAYS
+                return after
+        ripe[0], s = -1, nodes[leaf, SLOT] - 1
+        draw_columns(keys, leaf, track[leaf, OWN], moments[s], counts[s], present[s], offsets, tried)
+        numeric_merits(
+            moments[s],
+            track[leaf, OWN],
+            int(rules[CANDIDATES]),
+            least,
+            bits,
+            tried[: x.shape[1]],
+            merit[: x.shape[1]],
+            cut,
+            freedom[: x.shape[1]],
+        )
+        nominal_merits(
+            counts[s], present[s], offsets, cells, order, track[leaf, OWN], least, bits, several,
+            tried[x.shape[1] :], merit[x.shape[1] :], value, freedom[x.shape[1] :],
+        )  # fmt: skip
+        found = worth_splitting(merit, freedom, columns, weight[leaf], track[leaf, OWN], rules)
+        if found < 0:
+            continue
+        lacks = split_leaf(
+            weight, track, moments, counts, present, tables, bounds, above, below, known, seen,
+            nodes, cuts, branches, used, declared, offsets, cells, rules, logs,
+            leaf, found, cut, value, room,
+        )  # fmt: skip
+        if (
+            lacks != SPLIT
+        ):  # the next row must meet the tree after the split, or bits would depend on the blocks
+            ripe[0], ripe[1] = leaf, lacks
+            return after
+    return after

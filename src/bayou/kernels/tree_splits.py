@@ -42,6 +42,14 @@ from bayou.kernels.tree import (
     read_slot_nominal,
 )
 
+SPLIT, NODES, SLOTS, WAYS, BRANCHES = (
+    0,
+    1,
+    2,
+    3,
+    4,
+)  # what a leaf lacks that should split: nothing, it is split
+
 
 @kernel
 def truncated(
@@ -182,8 +190,10 @@ def split_leaf(
     above: Floats, below: Floats, known: Flags, seen: Index, nodes: Index, cuts: Floats, branches: Index, used: Index,
     declared: Index, offsets: Index, cells: Index, rules: Floats, logs: Floats,
     leaf: int, place: int, cut: Floats, value: Index, room: int,
-) -> bool:  # fmt: skip
-    """Split a leaf in two by one column; False, and nothing done, where there is no room or are more than two ways.
+) -> int:  # fmt: skip
+    """Split a leaf in two by one column; else nothing is done, and the answer is what was lacking.
+
+    `NODES` or `SLOTS`: two more; `WAYS`: only Python splits in more than two ways; `BRANCHES` + n: room for n more.
 
     Arrays as in `rows_predict_then_update`; cut : float64[p], in, and value : int64[q], in, as the merits have them.
     """
@@ -191,12 +201,14 @@ def split_leaf(
     column = place if place < p else place - p
     by_value = place >= p
     first, slot = used[0], nodes[leaf, SLOT] - 1
-    if first + 2 > len(nodes) or (by_value and value[column] == MULTIWAY_VALUE):
-        return False
+    if by_value and value[column] == MULTIWAY_VALUE:
+        return WAYS
+    if first + 2 > len(nodes):
+        return NODES
     slots = min(room, len(moments))
     one, two = free_slots(nodes, first, leaf, len(moments), slots)
     if two >= slots:
-        return False
+        return SLOTS
     rows = track[leaf, OWN]
     sent = np.zeros((2, k))
     if not by_value:
@@ -215,7 +227,7 @@ def split_leaf(
         )
         one_value = value[column] >= 0
         if not one_value and used[1] + width > len(branches):
-            return False
+            return int(BRANCHES + width)
         for cell in own:
             way = 1 if side[cell - offsets[column]] != 0 else 0
             for c in range(k):
@@ -266,4 +278,4 @@ def split_leaf(
         read_slot_nominal(
             above[to], below[to], known[to], seen[to], counts[to], present[to], declared, offsets, logs
         )
-    return True
+    return SPLIT

@@ -85,14 +85,14 @@ def _predict_then_update(
         if learn:
             s.update(part)
         return
-    plan, ends, u = _joined(s, terms)
+    plan, ends, u = joined(s, terms)
     joint_predict_then_update(
         s.classes, s.singles, s.present, s.seen, s.pairs, s.triples, out, s.layout, codes, part.y, part.w,
         read, plan, ends, u, s.declared, int(s.declared_classes[0]), alpha, min_count, s.nominal, learn,
     )  # fmt: skip
 
 
-def _joined(s: JointCounts, terms: Readings) -> tuple[np.ndarray, Index, Floats]:
+def joined(s: JointCounts, terms: Readings) -> tuple[np.ndarray, Index, Floats]:
     """The plans of all readings end to end, kept as long as the order of the columns."""
     key = tuple(terms)  # not their ids: a copy of the counts outlives the tables that had them
     tables = kept(s.columns_mark)

@@ -107,8 +107,10 @@ class LeafStatistics(State):
     def read(self, slot: int | None = None) -> None:
         """Read the tables of one slot, or of all, from the state."""
         for s in range(self.slots) if slot is None else (slot,):
-            (peak, centre, half), (n, mean, m2) = self.tables[s], self.moments[s, [N, MEAN, M2]]
-            read_columns(peak, centre, half, self.bounds[s], n, mean, m2, 0.0, FLOOR, CONSTANT_SHARE)
+            (peak, centre, half), moments = self.tables[s], self.moments[s]
+            read_columns(
+                peak, centre, half, self.bounds[s], moments[N], moments[MEAN], moments[M2], 0.0, FLOOR, CONSTANT_SHARE
+            )  # fmt: skip
             read_slot_nominal(
                 self.above[s], self.below[s], self.known[s], self.seen[s],
                 self.counts[s], self.present[s], self.declared, self.offsets, LOGS,

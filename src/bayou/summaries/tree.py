@@ -43,14 +43,15 @@ class Tree(State):
         self._dormant: int | None = 0
 
     def learn(
-        self, block: Block, first: int, kind: int, grace: float, rules: Floats, watched: bool, room: int, out: Floats
-    ) -> tuple[int, int]:  # fmt: skip
-        """Rows from `first` on, with splits in two for which the room of so many slots suffices.
+        self, block: Block, first: int, kind: int, grace: float, rules: Floats, watched: bool, room: int, leaf: int,
+        out: Floats,
+    ) -> tuple[int, int, int]:  # fmt: skip
+        """Rows from `first` on, with splits in two for which so many slots suffice; before them a ripe leaf, or -1.
 
-        Returns the next row, and the leaf to split (if watched, to look at) or -1.
+        Returns the next row, the leaf to split (if watched, to look at) or -1, and what its split lacks.
         """
         t, s = self.nodes, self.statistics
-        ripe = np.empty(1, dtype=np.int64)
+        ripe = np.array([leaf, 0])
         after = rows_predict_then_update(
             t.weight, t.track, s.moments, s.counts, s.present,
             s.tables, s.bounds, s.above, s.below, s.known, s.seen,
@@ -61,7 +62,7 @@ class Tree(State):
             part, slots = block.rows(first, after), np.empty(after - first, dtype=np.int64)
             slots_of_rows(t.nodes, t.cuts, t.branches, part.numeric, part.codes, part.y, part.w, slots)
             s.quantiles.update(part, slots)
-        return after, int(ripe[0])
+        return after, int(ripe[0]), int(ripe[1])
 
     def update(self, block: Block) -> None:
         raise UnsupportedError("a tree is taught through the classifier that splits it")

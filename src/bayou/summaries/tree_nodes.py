@@ -59,7 +59,7 @@ class TreeNodes(State):
 
     def __init__(self) -> None:
         super().__init__()
-        self._reserve_rooms(ROOM, ROOM)
+        self.reserve(ROOM, ROOM)
         self.used[0] = 1
 
     @property
@@ -130,9 +130,10 @@ class TreeNodes(State):
         return children
 
     def _reserve(self, nodes: int, branches: int = 0) -> None:
-        self._reserve_rooms(*self.room_for(nodes, branches))
+        self.reserve(*self.room_for(nodes, branches))
 
-    def _reserve_rooms(self, length: int, places: int) -> None:
+    def reserve(self, length: int, places: int) -> None:
+        """Let the arrays have these lengths."""
         self.nodes, self.branches = _longer(self.nodes, length), _longer(self.branches, places)
         self.cuts, self.weight, self.track = (
             _longer(a, length) for a in (self.cuts, self.weight, self.track)

@@ -31,7 +31,7 @@ from bayou.kernels.tree import (
     WIDTH,
 )
 from bayou.kernels.tree_rows import ADAPTIVE_LEAF, BAYES_LEAF, predict_rows
-from bayou.kernels.tree_splits import inherit_counts, inherit_moments
+from bayou.kernels.tree_splits import BRANCHES, NODES, SLOTS, WAYS, inherit_counts, inherit_moments
 from bayou.readings.splits import Split, SplitRule, merits_of
 from bayou.schema import Kind, Schema, label_key
 from bayou.scorer import Branch, Cell, Constant, Interval, Node, Normal, Value, silent, total, value_table
@@ -81,7 +81,7 @@ class GrowingTree(View[Tree]):
         self._learn(block, out)
 
     def _learn(self, block: Block, out: Floats) -> None:
-        at, g, attempted = 0, self.growth, self._before is not None
+        at, leaf, g, attempted = 0, -1, self.growth, self._before is not None
         self._order_cells()
         while True:
             quantiles = self.summary.statistics.quantiles is not None
@@ -89,14 +89,34 @@ class GrowingTree(View[Tree]):
             # Where the schema has just grown, the sizes that memory goes by change from row to row.
             room = 0 if self._before is not None else self._room(self._known_sizes())
             room = self.summary.statistics.slots if room is None else room
-            at, leaf = self.summary.learn(block, at, g.kind, g.grace, self.rules, watched, room, out)
+            at, leaf, lacks = self.summary.learn(
+                block, at, g.kind, g.grace, self.rules, watched, room, leaf, out
+            )
             if leaf < 0:
                 break
-            self._attempt(leaf, block, at)
             attempted = True
+            if self._before is not None or not self._make_room(lacks):
+                self._attempt(leaf, block, at)
+                leaf = -1
         self._before = None
         if attempted:  # otherwise neither nodes nor leaves have changed
             self.summary.fit(self._room(self._known_sizes()))
+
+    def _make_room(self, lacks: int) -> bool:
+        """Make room for a split that lacks it; False where that does not help, or where memory is a matter."""
+        tree = self.summary
+        t, slots = tree.nodes, tree.statistics.slots
+        if lacks == WAYS:
+            return False
+        lengths = t.room_for(2 if lacks == NODES else 0, max(0, lacks - BRANCHES))
+        most = self._room(self._known_sizes(), lengths)
+        if most is not None and most < 2 * slots:
+            return False
+        if lacks == SLOTS:
+            tree.statistics.resize(2 * slots)
+        else:
+            t.reserve(*lengths)
+        return True
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
         self.place(block, out)
@@ -200,7 +220,9 @@ class GrowingTree(View[Tree]):
             split = rule.split(
                 place, merits, moments, counts, s.present[slot], s.offsets, tree.cells, rows, cells
             )
-            self._split(leaf, split, self._room(self._sizes(block, at), split))
+            width = max(map(max, split.groups)) + 1 if split.test == MULTIWAY else 0
+            lengths = t.room_for(len(split.weights), width)
+            self._split(leaf, split, self._room(self._sizes(block, at), lengths))
         if self.growth.limit is not None and tree.dormant:
             self._keep_the_promising(self._room(self._sizes(block, at)) or 1)
 
@@ -251,18 +273,16 @@ class GrowingTree(View[Tree]):
 
     # -- memory --
 
-    def _room(self, sizes: Sizes, split: Split | None = None) -> int | None:
-        """Slots that fit beside the nodes, once the split is made; None without a limit."""
+    def _room(self, sizes: Sizes, lengths: tuple[int, int] | None = None) -> int | None:
+        """Slots that fit beside the nodes, or beside nodes and branches of these lengths; None without a limit."""
         if self.growth.limit is None:
             return None
-        t = self.summary.nodes
-        branches = max(map(max, split.groups)) + 1 if split is not None and split.test == MULTIWAY else 0
-        nodes = t.room_for(0 if split is None else len(split.weights), branches)
+        t, s = self.summary.nodes, self.summary.statistics
+        nodes, branches = (len(t.nodes), len(t.branches)) if lengths is None else lengths
         classes, numeric, values = sizes
-        s = self.summary.statistics
         cells = int(s.offsets[-1] if values is s.sizes else rooms(values)[-1])
         slot = s.slot_bytes(classes, numeric, cells, len(values))
-        left = self.growth.limit - nodes[0] * (104 + 8 * classes) - 8 * nodes[1]
+        left = self.growth.limit - nodes * (104 + 8 * classes) - 8 * branches
         return max(0, left) // max(1, slot)
 
     def _known_sizes(self) -> Sizes:
@@ -327,8 +347,7 @@ class GrowingTree(View[Tree]):
 
     def fresh(self) -> Self:
         twin = type(self)(self.summary.fresh(), self.growth)
-        twin.schema = self.schema
-        twin._name_orders()
+        twin.schema, twin._ordered, twin._begun = self.schema, self._ordered, self._begun
         return twin
 
 
