@@ -79,17 +79,17 @@ class Tokenizer:
         return room.tokens(learn)
 
     def _go_on(self, room: _Room, documents: Documents, known: StringTable, rule: Index) -> None:
+        filled = (room.ids, room.counts, room.indptr, room.low)
         places = (
-            room.ids, room.counts, room.indptr, room.low, room.spare, room.slots, room.starts, room.names,
-            room.state, rule, documents.ends, documents.data, documents.valid, documents.offset,
+            room.spare, room.slots, room.starts, room.names, room.state, rule, documents.ends, documents.data, documents.valid, documents.offset,
             known.slots, known.starts, known.names,
         )  # fmt: skip
         letters = (self._points, self._accents, self._plain)
         if self.recipe.analyzer == "word":
             stops = self._stops
-            tokenize_words(*places, stops.slots, stops.starts, stops.names, *letters)
+            tokenize_words(*filled, room.line, room.marks, *places, stops.slots, stops.starts, stops.names, *letters)
         else:
-            tokenize_characters(*places, *letters)
+            tokenize_characters(*filled, *places, *letters)
 
 
 class _Room:
@@ -103,7 +103,7 @@ class _Room:
         self.counts = np.empty(len(self.ids))
         self.spare: Codes = np.empty(len(self.ids), dtype=np.int32)
         self.indptr = np.zeros(len(documents) + 1, dtype=np.int64)
-        self.low: Bytes = np.empty(longest + longest // 8 + 2 * ROOM, dtype=np.uint8)
+        self._text_of(longest + longest // 8 + 2 * ROOM)
         self.slots: Codes = np.full(256, -1, dtype=np.int32)
         self.starts: Index = np.zeros(129, dtype=np.int64)
         self.names: Bytes = np.empty(2048, dtype=np.uint8)
@@ -116,9 +116,15 @@ class _Room:
             self.ids, self.counts = _longer(self.ids), _longer(self.counts)
             self.spare = np.empty(len(self.ids), dtype=np.int32)
         elif need == token_ids.ROOM_FOR_TEXT:
-            self.low = np.empty(2 * len(self.low), dtype=np.uint8)
+            self._text_of(2 * len(self.low))
         elif need == token_ids.ROOM_FOR_NAMES:
             self._more_names()
+
+    def _text_of(self, size: int) -> None:
+        """Room for a document: in small letters, its words one space apart, and a bit for each byte."""
+        self.low: Bytes = np.empty(size, dtype=np.uint8)
+        self.line: Bytes = np.empty(size, dtype=np.uint8)
+        self.marks = np.empty(size // 64 + 2, dtype=np.uint64)
 
     def _more_names(self) -> None:
         met = int(self.state[token_ids.NEW])
