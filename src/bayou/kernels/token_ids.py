@@ -162,7 +162,7 @@ def count_sorted(ids: Codes, counts: Floats, lo: int, order: Codes, n: int) -> i
     return int(last) + 1
 
 
-@inner_kernel
+@tight_kernel
 def count_some(ids: Codes, counts: Floats, lo: int, n: int, own: Codes, below: Codes, order: Codes) -> int:
     """Sort and count at most SOME ids, without a branch on what they are; where the last one ends.
 
@@ -190,7 +190,7 @@ def count_some(ids: Codes, counts: Floats, lo: int, n: int, own: Codes, below: C
     return count_sorted(ids, counts, lo, order, n)
 
 
-@inner_kernel
+@tight_kernel
 def end_row(
     ids: Codes,
     counts: Floats,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayou.block import Bytes, Codes, Index
 from bayou.kernels.bitmaps import popcount
-from bayou.kernels.characters import LOWER, WORD, Points, decoded, fold_row
+from bayou.kernels.characters import LOWER, WORD, Points, ascii_eight, decoded, eight_bytes, fold_row
 from bayou.kernels.jit import inner_kernel, tight_kernel
 
 Marks = NDArray[np.uint64]
@@ -68,6 +68,9 @@ def _mark_longer(marks: Marks, low: Bytes, end: int, points: Points, alone: bool
     """
     at = 0
     while at < end:
+        if ascii_eight(eight_bytes(low, at)):  # or behind the end, where there is room
+            at += 8
+            continue
         if low[at] < 0x80:
             at += 1
             continue
@@ -86,7 +89,7 @@ def _mark_longer(marks: Marks, low: Bytes, end: int, points: Points, alone: bool
         at += size
 
 
-@inner_kernel
+@tight_kernel
 def _mark_blocks(
     marks: Marks, low: Bytes, data: Bytes, begin: int, end: int, letters: np.uint8, flags: Bytes
 ) -> bool:
@@ -95,28 +98,53 @@ def _mark_blocks(
     marks : uint64[m], out; low : uint8[b], out; data : uint8[b], in, read-only; flags : uint8[64], scratch
     """
     n = end - begin
-    met = np.uint8(0)
-    for b in range(n >> 6):
+    full, left, met = n >> 6, n & 63, np.uint8(0)
+    for b in range(full):
         met |= fold_block(low, 64 * b, data, begin + 64 * b, letters, flags)
-        marks[b] = packed(flags)
-    b = n >> 6
-    left = n & 63
-    marks[b] = 0
-    marks[b + 1] = 0
+        marks[np.uint64(b)] = packed(flags)
+    marks[np.uint64(full)] = 0
+    marks[np.uint64(full + 1)] = 0
     if left > 0:
-        if begin + 64 * b + 64 <= len(data):
-            fold_block(low, 64 * b, data, begin + 64 * b, letters, flags)
+        if begin + 64 * full + 64 <= len(data):
+            some = fold_block(low, 64 * full, data, begin + 64 * full, letters, flags)
         else:  # at the very end of the data
             for i in range(left):
-                low[64 * b + i] = data[begin + 64 * b + i]
-            fold_block(low, 64 * b, low, 64 * b, letters, flags)
-        for i in range(64 * b, n):
-            met |= low[i]
-        marks[b] = packed(flags) & ((_ONE << np.uint64(left)) - _ONE)
+                low[64 * full + i] = data[begin + 64 * full + i]
+            some = fold_block(low, 64 * full, low, 64 * full, letters, flags)
+        if some >= np.uint8(128):  # here, or in what follows
+            for i in range(64 * full, n):
+                met |= low[i]
+        marks[np.uint64(full)] = packed(flags) & ((_ONE << np.uint64(left)) - _ONE)
     return met < np.uint8(128)
 
 
 @inner_kernel
+def _mark_longer_row(
+    marks: Marks,
+    low: Bytes,
+    data: Bytes,
+    begin: int,
+    end: int,
+    points: Points,
+    accents: Codes,
+    plain: Codes,
+    flags: Bytes,
+) -> int:
+    """As `mark_row`, for text with longer characters.
+
+    marks : uint64[b / 64], out; low : uint8[b], out; data : uint8[b], in, read-only; points : uint32[1114112], in
+    accents : int32[0 or 1114112], in; plain : int32[m], in; flags : uint8[64], scratch
+    """
+    size = fold_row(low, 0, data, begin, end, points, accents, plain)
+    if size < 0 or size + 128 > len(low):
+        return -1
+    if not _mark_blocks(marks, low, low, 0, size, _NO_CASE, flags):
+        _mark_longer(marks, low, size, points, False)
+        _mark_longer(marks, low, size, points, True)
+    return size
+
+
+@tight_kernel
 def mark_row(
     marks: Marks,
     low: Bytes,
@@ -130,7 +158,7 @@ def mark_row(
 ) -> int:
     """Write the text from `begin` to `end` in lower case, and a bit for each byte that belongs to a word.
 
-    Returns where the text ends in `low`, or -1 for want of room; bits of the 128 bytes behind it are 0.
+    Returns where the text ends in `low`, or -1 for want of room; bits of the 64 bytes behind it are 0.
 
     marks : uint64[b / 64], out; low : uint8[b], out; data : uint8[b], in, read-only; points : uint32[1114112], in
     accents : int32[0 or 1114112], in; plain : int32[m], in; flags : uint8[64], scratch
@@ -140,13 +168,7 @@ def mark_row(
     letters = _LETTERS if points[65] & np.uint32(LOWER) == 97 else _NO_CASE
     if _mark_blocks(marks, low, data, begin, end, letters, flags):
         return end - begin
-    size = fold_row(low, 0, data, begin, end, points, accents, plain)
-    if size < 0 or size + 128 > len(low):
-        return -1
-    if not _mark_blocks(marks, low, low, 0, size, _NO_CASE, flags):
-        _mark_longer(marks, low, size, points, False)
-        _mark_longer(marks, low, size, points, True)
-    return size
+    return _mark_longer_row(marks, low, data, begin, end, points, accents, plain, flags)
 
 
 @tight_kernel

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, starmap
+from typing import overload
 
 import numpy as np
 
@@ -22,6 +24,37 @@ NO_WORDS = StringTable()
 NO_LIMIT = 1 << 31
 
 
+class Strings(Sequence[str]):
+    """Strings that lie one after the other in UTF-8, each decoded when it is asked for.
+
+    >>> list(Strings(b"noyes", [0, 2, 5]))
+    ['no', 'yes']
+    """
+
+    __slots__ = ("_edges", "_text")
+
+    def __init__(self, text: bytes, edges: list[int]) -> None:
+        self._text, self._edges = text, edges
+
+    def __len__(self) -> int:
+        return len(self._edges) - 1
+
+    @overload
+    def __getitem__(self, i: int) -> str: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[str]: ...
+    def __getitem__(self, i: int | slice) -> str | list[str]:
+        if isinstance(i, slice):
+            return [self[j] for j in range(*i.indices(len(self)))]
+        return self._decoded(*self._edges[i : i + 2])
+
+    def __iter__(self) -> Iterator[str]:
+        return starmap(self._decoded, pairwise(self._edges))
+
+    def _decoded(self, begin: int, end: int) -> str:
+        return self._text[begin:end].decode("utf-8", "surrogatepass")
+
+
 @dataclass(slots=True)
 class Tokens:
     """The features of some documents; `new` are those without a code, in order of their first appearance.
@@ -30,7 +63,7 @@ class Tokens:
     """
 
     words: Words
-    new: list[str]
+    new: Sequence[str]
     noted: list[int]
 
 
@@ -144,8 +177,7 @@ class _Room:
         if 2 * filled < len(self.ids):
             ids, counts = ids.copy(), counts.copy()
         text = self.names[: self.starts[met]].tobytes()
-        edges = self.starts[: met + 1].tolist()
-        new = [text[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(edges)]
+        new = Strings(text, self.starts[: met + 1].tolist())
         return Tokens(Words(self.indptr, ids, counts), new, self.slots[:met].tolist() if self.hashes else [])
 
 
