@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import islice
 
@@ -140,14 +141,21 @@ class HashedVocabulary(Vocabulary):
         found = self.tallies.get(code)
         return f"(bucket {code})" if found is None else found[0]
 
-    def note(self, codes: Iterable[int], names: Iterable[str]) -> None:
+    def note(self, codes: Sequence[int], names: Sequence[str]) -> None:
         """Remember words met, each with its bucket."""
-        for code, name in zip(codes, names, strict=True):
+        times = Counter(codes)
+        if len(self.tallies.keys() | times.keys()) <= NAMED:  # none is dropped: each bucket is looked at once
+            new = {code: i for i, code in zip(range(len(codes) - 1, -1, -1), reversed(codes), strict=True)}
+            for code, met in times.items():
+                name, tally = self.tallies.get(code) or (names[new[code]][:LONGEST_NAME], 0)
+                self.tallies[code] = (name, tally + met)
+            return
+        for i, code in enumerate(codes):
             known = self.tallies.get(code)
             if known is not None:
                 self.tallies[code] = (known[0], known[1] + 1)
             elif len(self.tallies) < NAMED:
-                self.tallies[code] = (name[:LONGEST_NAME], 1)
+                self.tallies[code] = (names[i][:LONGEST_NAME], 1)
             else:
                 self.tallies = {c: (n, t - 1) for c, (n, t) in self.tallies.items() if t > 1}
 

@@ -20,6 +20,7 @@ from bayou.kernels.token_ids import (
     RING,
     ROOM_FOR_TEXT,
     ROW,
+    SOME,
     WITHIN,
     add_feature,
     bucket_of,
@@ -111,6 +112,7 @@ def tokenize_characters(
     known_starts : int64[m + 1], in, read-only; known_names : uint8[c], in, read-only
     points : uint32[1114112], in; accents : int32[0 or 1114112], in; plain : int32[m], in
     """
+    own, below, order = np.empty(SOME, np.int32), np.empty(SOME, np.int32), np.empty(SOME, np.int32)
     while state[ROW] < len(ends) - 1:
         row = state[ROW]
         state[FILLED], before = indptr[row], state[NEW]
@@ -155,4 +157,4 @@ def tokenize_characters(
                 for i in range(size):
                     low[w + i] = low[r + i]
                 w, r = w + size, r + size
-        end_row(ids, counts, indptr, state, spare, rule[BINARY] > 0)
+        end_row(ids, counts, indptr, state, spare, own, below, order, rule[BINARY] > 0)

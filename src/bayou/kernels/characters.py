@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.block import Bytes, Codes
-from bayou.kernels.jit import ZERO, inner_kernel
+from bayou.kernels.jit import ZERO, inner_kernel, tight_kernel
 
 Points = NDArray[np.uint32]
 
@@ -144,6 +144,43 @@ def put_special(
     return put_plain(low, at, point, accents, plain)
 
 
+@tight_kernel
+def eight_bytes(data: Bytes, at: int) -> np.uint64:
+    """The eight bytes from `at` on as one number.
+
+    data : uint8[b], in, read-only, at least eight bytes longer than `at`
+    """
+    p, word = np.uint64(at), np.uint64(0)  # unsigned, so that the eight loads become one
+    for i in range(8):
+        word |= np.uint64(data[p + np.uint64(i)]) << np.uint64(8 * i)
+    return word
+
+
+@tight_kernel
+def put_eight(low: Bytes, at: int, word: np.uint64) -> None:
+    """Write a number as eight bytes.
+
+    low : uint8[b], out, at least eight bytes longer than `at`
+    """
+    p = np.uint64(at)
+    for i in range(8):
+        low[p + np.uint64(i)] = np.uint8(word >> np.uint64(8 * i))
+
+
+@tight_kernel
+def ascii_eight(word: np.uint64) -> bool:
+    """Whether none of eight bytes is part of a longer character."""
+    return word & np.uint64(0x8080808080808080) == 0
+
+
+@tight_kernel
+def lower_eight(word: np.uint64) -> np.uint64:
+    """Eight characters of one byte each, capitals as small letters: sums of seven bits tell what lies from A to Z."""
+    from_a = word + np.uint64(0x3F3F3F3F3F3F3F3F)
+    behind_z = word + np.uint64(0x2525252525252525)
+    return word | ((from_a & ~behind_z & np.uint64(0x8080808080808080)) >> np.uint64(2))
+
+
 @inner_kernel
 def is_ascii(text: Bytes) -> bool:
     """Whether no byte is part of a longer character.
@@ -179,13 +216,21 @@ def fold_row(
     """
     at, p = first, begin
     room = len(low) - ROOM
+    lowercase = points[65] & np.uint32(LOWER) == 97
     if first > room:
         return -1
     if first + (end - begin) <= room and is_ascii(data[begin:end]):
-        lower_ascii(low[first : first + (end - begin)], data[begin:end], points[65] & np.uint32(LOWER) == 97)
+        lower_ascii(low[first : first + (end - begin)], data[begin:end], lowercase)
         return first + (end - begin)
     while p < end:
         stop = min(end, p + room - at)
+        while p + 8 <= stop:
+            word = eight_bytes(data, p)
+            if not ascii_eight(word):
+                break
+            put_eight(low, at, lower_eight(word) if lowercase else word)
+            at += 8
+            p += 8
         while p < stop and data[p] < 0x80:
             low[at] = np.uint8(points[data[p]] & np.uint32(0x7F))
             at += 1

@@ -109,7 +109,7 @@ def _word(data: NDArray[np.uint8], at: int, n: int) -> np.uint64:
         p = np.uint64(at)  # unsigned, so that the eight loads become one
         for i in range(8):
             word |= np.uint64(data[p + np.uint64(i)]) << np.uint64(8 * i)
-        spare = np.uint64(8 * max(0, 8 - n))
+        spare = np.uint64(8 * (8 - min(n, 8)) & 63)
         return word & (np.uint64(0xFFFFFFFFFFFFFFFF) >> spare) if n > 0 else np.uint64(0)
     for i in range(min(n, 8)):
         word |= np.uint64(data[at + i]) << np.uint64(8 * i)
@@ -123,7 +123,10 @@ def span_hash(data: NDArray[np.uint8], at: int, n: int) -> np.uint64:
     data : uint8[b], in, read-only
     """
     h = (_word(data, at, n) ^ np.uint64(n)) * np.uint64(0x9E3779B97F4A7C15)
-    for i in range(8, n, 8):
+    # most have up to 16 bytes, as likely more than 8 as not: both are computed, and no branch is guessed wrong
+    longer = (h ^ (h >> np.uint64(32)) ^ _word(data, at + 8, n - 8)) * np.uint64(0x9E3779B97F4A7C15)
+    h = longer if n > 8 else h
+    for i in range(16, n, 8):
         h = (h ^ (h >> np.uint64(32)) ^ _word(data, at + i, n - i)) * np.uint64(0x9E3779B97F4A7C15)
     h = (h ^ (h >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)  # products spread upwards only
     return h ^ (h >> np.uint64(32))

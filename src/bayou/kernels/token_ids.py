@@ -20,7 +20,7 @@ ROOM_FOR_IDS, ROOM_FOR_TEXT, ROOM_FOR_NAMES = 1, 2, 3
 LEAST, MOST, WINDOW, BUCKETS, BASE, LIMIT, LEARN, BINARY, WITHIN, NOTED, START = range(11)
 RULE = 11
 RING = 8  # words or characters that a feature may span, at most
-FEW, SOME = 20, 128  # ids of a document that are sorted by insertion, and by counting
+SOME = 128  # ids of a document that are sorted by counting
 EARLY, SELDOM = 512, 256  # documents whose features are all noted by name, and then one in so many
 SPARE = 8  # bytes behind names, so that each can be read in words of eight
 
@@ -119,18 +119,10 @@ def add_feature(
 
 @inner_kernel
 def sort_ids(ids: Codes, lo: int, hi: int, spare: Codes) -> None:
-    """Sort ids[lo:hi], all >= 0: by insertion if they are few, else byte by byte. O(hi - lo).
+    """Sort ids[lo:hi], all >= 0, byte by byte. O(hi - lo).
 
     ids : int32[f], in/out; spare : int32[f], scratch
     """
-    if hi - lo <= FEW:
-        for i in range(lo + 1, hi):
-            x, j = ids[i], i
-            while j > lo and ids[j - 1] > x:
-                ids[j] = ids[j - 1]
-                j -= 1
-            ids[j] = x
-        return
     largest = 0
     for i in range(lo, hi):
         largest = max(largest, int(ids[i]))
@@ -151,66 +143,76 @@ def sort_ids(ids: Codes, lo: int, hi: int, spare: Codes) -> None:
         shift += 8
 
 
-@inner_kernel
-def count_some(ids: Codes, counts: Floats, lo: int, hi: int, spare: Codes) -> int:
+@tight_kernel
+def count_sorted(ids: Codes, counts: Floats, lo: int, order: Codes, n: int) -> int:
+    """Write each of n sorted ids once, with how often it stands there, from `lo` on; where the last one ends.
+
+    ids : int32[f], in/out; counts : float64[f], in/out; order : int32[n or more], in, or ids from `lo` on
+    """
+    if n == 0:
+        return lo
+    last, times, before = np.uint64(lo), 0, order[0]
+    for i in range(n):
+        x = order[np.uint64(i)]
+        last += np.uint64(x != before)
+        times = times + 1 if x == before else 1
+        ids[last] = x
+        counts[last] = float(times)
+        before = x
+    return int(last) + 1
+
+
+@tight_kernel
+def count_some(ids: Codes, counts: Floats, lo: int, n: int, own: Codes, below: Codes, order: Codes) -> int:
     """Sort and count at most SOME ids, without a branch on what they are; where the last one ends.
 
-    The place of an id is the number of smaller ones, and its count the number of equal ones.
+    The place of an id is the number of those before it: smaller ones, and equal ones that came earlier. Two ids at a
+    time are compared with all, of which there are a whole number of vectors.
 
-    ids : int32[f], in/out; counts : float64[f], in/out; spare : int32[3 SOME or more], scratch
+    ids : int32[f], in/out; counts : float64[f], in/out; own, below, order : int32[SOME], scratch
     """
-    n = hi - lo
-    width = (n + 15) & ~15
-    own, found, order = spare[:width], spare[SOME : SOME + width], spare[2 * SOME : 3 * SOME]
+    width = 16 if n <= 16 else (n + 31) & ~31
     for i in range(width):
-        own[i] = ids[lo + i] if i < n else 0x7FFFFFFF
-        found[i] = 0
+        own[i] = 0x7FFFFFFF
+        below[i] = 0
     for i in range(n):
-        x = own[i]
-        for j in range(len(own)):
-            found[j] += np.int32(own[j] > x) + (np.int32(own[j] == x) << np.int32(8))
+        own[i] = ids[lo + i]
+    for i in range(0, n, 2):
+        first, second = np.int32(i), np.int32(i + 1)
+        x, y = own[np.uint64(i)], own[np.uint64(i + 1)]
+        for j in range(width):
+            z = own[j]
+            behind_x, behind_y = np.int32(np.int32(j) > first), np.int32(np.int32(j) > second)
+            more = np.int32(z > np.int32(x - behind_x)) + np.int32(z > np.int32(y - behind_y))
+            below[j] = np.int32(below[j] + more)
     for i in range(n):
-        order[np.uint32(found[i] & 255)] = i
-    at, last = 0, lo
-    while at < n:
-        i = order[at]
-        ids[last] = own[i]
-        counts[last] = float(found[i] >> 8)
-        at += found[i] >> 8
-        last += 1
-    return last
+        order[np.uint32(below[i])] = own[i]
+    return count_sorted(ids, counts, lo, order, n)
 
 
-@inner_kernel
-def count_sorted(ids: Codes, counts: Floats, lo: int, hi: int) -> int:
-    """Count equal ids among sorted ones; where the last one ends.
-
-    ids : int32[f], in/out; counts : float64[f], in/out
-    """
-    last = lo
-    for i in range(lo, hi):
-        if last > lo and ids[last - 1] == ids[i]:
-            counts[last - 1] += 1.0
-        else:
-            ids[last] = ids[i]
-            counts[last] = 1.0
-            last += 1
-    return last
-
-
-@inner_kernel
-def end_row(ids: Codes, counts: Floats, indptr: Index, state: Index, spare: Codes, binary: bool) -> None:
+@tight_kernel
+def end_row(
+    ids: Codes,
+    counts: Floats,
+    indptr: Index,
+    state: Index,
+    spare: Codes,
+    own: Codes,
+    below: Codes,
+    order: Codes,
+    binary: bool,
+) -> None:
     """Sort the ids of the document, count equal ones, and go to the next.
 
     ids : int32[f], in/out; counts : float64[f], in/out; indptr : int64[n + 1], in/out; state : int64[4], in/out
-    spare : int32[f and 3 SOME at least], scratch
+    spare : int32[f], scratch; own, below, order : int32[SOME], scratch
     """
     lo, hi = indptr[state[ROW]], state[FILLED]
-    if FEW < hi - lo <= SOME:
-        last = count_some(ids, counts, lo, hi, spare)
+    if hi - lo <= SOME:
+        last = count_some(ids, counts, lo, hi - lo, own, below, order)
     else:
         sort_ids(ids, lo, hi, spare)
-        last = count_sorted(ids, counts, lo, hi)
+        last = count_sorted(ids, counts, lo, ids[lo:hi], hi - lo)
     if binary:
         counts[lo:last] = 1.0
     state[FILLED] = last

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from bayou.block import Bytes, Codes, Floats, Index
-from bayou.kernels.characters import Points, fold_row, is_ascii
-from bayou.kernels.jit import ZERO, inner_kernel, kernel
+from bayou.kernels.characters import Points
+from bayou.kernels.jit import ZERO, inner_kernel, kernel, tight_kernel
 from bayou.kernels.look_up import cell_present, find_name
 from bayou.kernels.token_ids import (
     BINARY,
@@ -25,6 +25,7 @@ from bayou.kernels.token_ids import (
     ROOM_FOR_IDS,
     ROOM_FOR_TEXT,
     ROW,
+    SOME,
     SPARE,
     WINDOW,
     add_feature,
@@ -34,7 +35,7 @@ from bayou.kernels.token_ids import (
     is_noted,
     known_code,
 )
-from bayou.kernels.word_spans import AT, BEGIN, LETTERS, SPANS, next_ascii_words, next_words
+from bayou.kernels.word_spans import BLOCK, EDGES, SCAN, Marks, mark_row, next_edges
 
 
 @inner_kernel
@@ -96,12 +97,26 @@ def add_word(
     return True
 
 
+@tight_kernel
+def copy_word(line: Bytes, to: int, low: Bytes, at: int, n: int) -> None:
+    """Copy the n bytes from `at` on, sixteen at a time: what is written behind them is written over later.
+
+    line : uint8[b], out, at least 16 bytes longer than it is filled; low : uint8[b], in, likewise
+    """
+    goal, source = np.uint64(to), np.uint64(at)
+    for done in range(np.uint64(0), np.uint64(n), np.uint64(16)):
+        for i in range(16):
+            line[goal + done + np.uint64(i)] = low[source + done + np.uint64(i)]
+
+
 @kernel
 def tokenize_words(
     ids: Codes,
     counts: Floats,
     indptr: Index,
     low: Bytes,
+    line: Bytes,
+    marks: Marks,
     spare: Codes,
     slots: Codes,
     starts: Index,
@@ -125,7 +140,7 @@ def tokenize_words(
     r"""Words as `\b\w\w+\b` finds them, and what is made of them, from document state[ROW] on.
 
     ids : int32[f], in/out; counts : float64[f], in/out; indptr : int64[n + 1], in/out; low : uint8[b], scratch
-    spare : int32[f], scratch; slots : int32[s], in/out; starts : int64[m], in/out; names : uint8[c], in/out
+    line : uint8[b], scratch; marks : uint64[b / 64 + 2], scratch; spare : int32[f], scratch; slots : int32[s], in/out; starts : int64[m], in/out; names : uint8[c], in/out
     state : int64[4], in/out; rule : int64[11], in/out; ends : int64[n + 1], in, read-only
     data : uint8[b], in, read-only; valid : uint8[v], in, read-only; known_slots : int32[s], in, read-only
     known_starts : int64[m + 1], in, read-only; known_names : uint8[c], in, read-only
@@ -134,53 +149,52 @@ def tokenize_words(
     plain : int32[m], in
     """
     ring = np.zeros((RING, 2), dtype=np.int64)
-    spans, scan = np.empty((SPANS + 33, 2), dtype=np.int64), np.zeros(3, dtype=np.int64)
+    edges, scan = np.empty(EDGES + 80, dtype=np.uint64), np.zeros(SCAN, dtype=np.int64)
     flags = np.empty(64, dtype=np.uint8)
+    own, below, order = np.empty(SOME, np.int32), np.empty(SOME, np.int32), np.empty(SOME, np.int32)
     stops = len(stop_starts) > 1
     least, most, buckets = rule[LEAST], rule[MOST], rule[BUCKETS]
     while state[ROW] < len(ends) - 1:
         row = state[ROW]
         filled, before = indptr[row], state[NEW]
-        end = ZERO
-        if cell_present(valid, offset + row):
-            end = fold_row(low, ZERO, data, ends[row], ends[row + 1], points, accents, plain)
+        begin = ends[row]
+        end = mark_row(
+            marks, low, data, begin, ends[row + 1] if cell_present(valid, offset + row) else begin,
+            points, accents, plain, flags,
+        )  # fmt: skip
         if end < 0:
             state[NEED] = ROOM_FOR_TEXT
             return
         rule[NOTED] = 1 if is_noted(rule, row) else 0
         several = rule[NOTED] > 0 or rule[WINDOW] > 1
-        simple = not several and not stops and most == 1 and buckets > 0
-        single = is_ascii(low[:end])
-        scan[AT], scan[BEGIN], scan[LETTERS] = 0, 0, 0
+        simple = not several and not stops and most == 1
+        scan[:] = 0
         w = met = ZERO
-        while scan[AT] <= end:
-            if single:
-                found = next_ascii_words(spans, scan, low, end, flags)
-            else:
-                found = next_words(spans, scan, low, end, points)
+        while scan[BLOCK] <= end >> 6:
+            found = next_edges(edges, scan, marks, end)
             if filled + found * (most - least + 1) > len(ids):
                 state[NEED] = ROOM_FOR_IDS
                 forget_notes(state, rule, before)
                 return
-            if simple:  # a word is a feature, and stands where it stood
+            if simple and buckets > 0:  # a word is a feature, and stands where it stood
                 for s in range(found):
-                    begin = spans[s, 0]
-                    ids[filled + s] = bucket_of(low, begin, spans[s, 1] - begin, buckets)
+                    at = np.int64(edges[np.uint64(2 * s)])
+                    size = np.int64(edges[np.uint64(2 * s + 1)]) - at
+                    ids[filled + s] = bucket_of(low, at, size, buckets)
                 filled += found
                 continue
             for s in range(found):
-                begin, n = spans[s, 0], spans[s, 1] - spans[s, 0]
-                if stops and known_code(low, begin, n, stop_slots, stop_starts, stop_names) >= 0:
+                at = np.int64(edges[np.uint64(2 * s)])
+                n = np.int64(edges[np.uint64(2 * s + 1)]) - at
+                if stops and known_code(low, at, n, stop_slots, stop_starts, stop_names) >= 0:
                     continue
-                if w < begin:  # words stand one space apart
-                    for i in range(n):
-                        low[w + i] = low[begin + i]
+                copy_word(line, w, low, at, n)  # words stand one space apart
                 ring[met & (RING - 1), 0], ring[met & (RING - 1), 1] = w, w + n
                 w += n
                 if several:
                     state[FILLED] = filled
                     if not add_word(
-                        ids, slots, starts, names, state, low, ring, met, w, end + SPARE,
+                        ids, slots, starts, names, state, line, ring, met, w, end + SPARE,
                         known_slots, known_starts, known_names, rule,
                     ):  # fmt: skip
                         forget_notes(state, rule, before)
@@ -190,13 +204,13 @@ def tokenize_words(
                     for size in range(least, min(most, met + 1) + 1):
                         at = ring[(met - size + 1) & (RING - 1), 0]
                         if buckets > 0:
-                            code = bucket_of(low, at, w - at, buckets)
+                            code = bucket_of(line, at, w - at, buckets)
                         else:
-                            code = find_name(low, at, w - at, known_slots, known_starts, known_names)
+                            code = find_name(line, at, w - at, known_slots, known_starts, known_names)
                         if code < 0:
                             state[FILLED] = filled
                             if not add_feature(
-                                ids, slots, starts, names, state, low, at, w - at,
+                                ids, slots, starts, names, state, line, at, w - at,
                                 known_slots, known_starts, known_names, rule,
                             ):  # fmt: skip
                                 return
@@ -204,8 +218,8 @@ def tokenize_words(
                         else:
                             ids[filled] = code
                             filled += 1
-                low[w] = 32
+                line[w] = 32
                 w += 1
                 met += 1
         state[FILLED] = filled
-        end_row(ids, counts, indptr, state, spare, rule[BINARY] > 0)
+        end_row(ids, counts, indptr, state, spare, own, below, order, rule[BINARY] > 0)

@@ -1,38 +1,56 @@
 """Where the words of a text stand: two or more letters, digits or underscores in a row.
 
-Text of one byte per character is looked at 64 bytes at a time: a bit for each that belongs to a word, and the bits
-where that changes are the ends of words. Other text is decoded character by character.
+A document becomes a row of bits, 64 to a word, one for every byte that belongs to a word; the places where the bits
+change are where words begin and end, by turns. Text of one byte per character is looked at 64 bytes at a time, and
+only longer characters one by one.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bayou.block import Bytes, Index
+from bayou.block import Bytes, Codes, Index
 from bayou.kernels.bitmaps import popcount
-from bayou.kernels.characters import WORD, Points, decoded
-from bayou.kernels.jit import inner_kernel
+from bayou.kernels.characters import LOWER, WORD, Points, ascii_eight, decoded, eight_bytes, fold_row
+from bayou.kernels.jit import inner_kernel, tight_kernel
 
-AT, BEGIN, LETTERS = (
-    0,
-    1,
-    2,
-)  # places of `scan`: where to go on, where the word at hand begins, letters of it so far
-SPANS = 512  # words found at a time
+Marks = NDArray[np.uint64]
+
+BLOCK, HELD, EDGES_HELD, INSIDE = 0, 1, 2, 3  # places of `scan`: next 64 bytes, an edge left over, whether, in a word
+SCAN = 4
+EDGES = 1024  # edges of words found at a time
 _ONE = np.uint64(1)
+_LAST = np.uint64(63)
+_NO_CASE = np.uint8(0)
+_LETTERS = np.uint8(26)
 
 
-@inner_kernel
-def word_bits(low: Bytes, flags: Bytes) -> np.uint64:
-    """Bit i says whether character i of the 64 in `low` belongs to a word.
+@tight_kernel
+def fold_block(low: Bytes, to: int, data: Bytes, at: int, letters: np.uint8, flags: Bytes) -> np.uint8:
+    """Copy 64 bytes, capitals as small letters, and flag those that belong to words; a byte >= 128 if there is one.
 
-    low : uint8[64], in, ASCII; flags : uint8[64], scratch
+    low : uint8[b], out, from `to` on; data : uint8[b], in, read-only, from `at` on; flags : uint8[64], out
     """
+    source, goal = np.uint64(at), np.uint64(to)  # unsigned, so that no end is looked for from behind
+    met = np.uint8(0)
     for i in range(64):
-        c = low[i]
+        c = data[source + np.uint64(i)]
+        met |= c
+        capital = np.uint8(c - np.uint8(65)) < letters
+        low[goal + np.uint64(i)] = c | (np.uint8(32) if capital else np.uint8(0))
         letter = np.uint8((c | np.uint8(32)) - np.uint8(97)) < np.uint8(26)
         digit = np.uint8(c - np.uint8(48)) < np.uint8(10)
         flags[i] = np.uint8(letter) | np.uint8(digit) | np.uint8(c == np.uint8(95))
+    return met
+
+
+@tight_kernel
+def packed(flags: Bytes) -> np.uint64:
+    """64 flags as the bits of one number.
+
+    flags : uint8[64], in, 0 or 1
+    """
     bits = np.uint64(0)
     for k in range(8):
         eight = np.uint64(0)
@@ -43,52 +61,142 @@ def word_bits(low: Bytes, flags: Bytes) -> np.uint64:
 
 
 @inner_kernel
-def next_ascii_words(spans: Index, scan: Index, low: Bytes, end: int, flags: Bytes) -> int:
-    """The next words of a text of one byte per character; returns how many, and scan[AT] > end when it is all done.
+def _mark_longer(marks: Marks, low: Bytes, end: int, points: Points, alone: bool) -> None:
+    """Set the bits of longer characters that belong to words; or, of those that stand `alone`, take them back.
 
-    spans : int64[SPANS + 33, 2], out; scan : int64[3], in/out; low : uint8[b], in, at least 64 bytes longer than `end`
-    flags : uint8[64], scratch
+    marks : uint64[m], in/out; low : uint8[b], in; points : uint32[1114112], in
     """
-    found, at, begin = 0, scan[AT], scan[BEGIN]
-    inside = np.uint64(scan[LETTERS] > 0)
-    while at <= end and found < SPANS:
-        bits = word_bits(low[at : at + 64], flags)
-        if end - at < 64:
-            bits &= (_ONE << np.uint64(end - at)) - _ONE
-        changes = bits ^ ((bits << _ONE) | inside)
-        while changes != 0:
-            place = at + int(popcount((changes & (~changes + _ONE)) - _ONE))
-            changes &= changes - _ONE
-            spans[found, 0] = begin
-            spans[found, 1] = place
-            found += int(inside != 0 and place - begin > 1)
-            begin = place
-            inside ^= _ONE
-        at += 64
-    scan[AT], scan[BEGIN], scan[LETTERS] = at, begin, int(inside)
-    return found
+    at = 0
+    while at < end:
+        if ascii_eight(eight_bytes(low, at)):  # or behind the end, where there is room
+            at += 8
+            continue
+        if low[at] < 0x80:
+            at += 1
+            continue
+        read = decoded(low, at, end)
+        size = read & 7
+        if points[read >> 3] & np.uint32(WORD) != 0:
+            before, behind = at - 1, at + size
+            if not alone:
+                for i in range(at, behind):
+                    marks[i >> 6] |= _ONE << np.uint64(i & 63)
+            elif not (
+                before >= 0 and (marks[before >> 6] >> np.uint64(before & 63)) & _ONE != 0
+            ) and not (marks[behind >> 6] >> np.uint64(behind & 63)) & _ONE != 0:
+                for i in range(at, behind):
+                    marks[i >> 6] &= ~(_ONE << np.uint64(i & 63))
+        at += size
+
+
+@tight_kernel
+def _mark_blocks(
+    marks: Marks, low: Bytes, data: Bytes, begin: int, end: int, letters: np.uint8, flags: Bytes
+) -> bool:
+    """Fold and mark the text from `begin` to `end`; whether its characters have one byte each.
+
+    marks : uint64[m], out; low : uint8[b], out; data : uint8[b], in, read-only; flags : uint8[64], scratch
+    """
+    n = end - begin
+    full, left, met = n >> 6, n & 63, np.uint8(0)
+    for b in range(full):
+        met |= fold_block(low, 64 * b, data, begin + 64 * b, letters, flags)
+        marks[np.uint64(b)] = packed(flags)
+    marks[np.uint64(full)] = 0
+    marks[np.uint64(full + 1)] = 0
+    if left > 0:
+        if begin + 64 * full + 64 <= len(data):
+            some = fold_block(low, 64 * full, data, begin + 64 * full, letters, flags)
+        else:  # at the very end of the data
+            for i in range(left):
+                low[64 * full + i] = data[begin + 64 * full + i]
+            some = fold_block(low, 64 * full, low, 64 * full, letters, flags)
+        if some >= np.uint8(128):  # here, or in what follows
+            for i in range(64 * full, n):
+                met |= low[i]
+        marks[np.uint64(full)] = packed(flags) & ((_ONE << np.uint64(left)) - _ONE)
+    return met < np.uint8(128)
 
 
 @inner_kernel
-def next_words(spans: Index, scan: Index, low: Bytes, end: int, points: Points) -> int:
-    """The next words of any text; returns how many, and scan[AT] > end when it is all done.
+def _mark_longer_row(
+    marks: Marks,
+    low: Bytes,
+    data: Bytes,
+    begin: int,
+    end: int,
+    points: Points,
+    accents: Codes,
+    plain: Codes,
+    flags: Bytes,
+) -> int:
+    """As `mark_row`, for text with longer characters.
 
-    spans : int64[SPANS + 33, 2], out; scan : int64[3], in/out; low : uint8[b], in; points : uint32[1114112], in
+    marks : uint64[b / 64], out; low : uint8[b], out; data : uint8[b], in, read-only; points : uint32[1114112], in
+    accents : int32[0 or 1114112], in; plain : int32[m], in; flags : uint8[64], scratch
     """
-    found, at, begin, letters = 0, scan[AT], scan[BEGIN], scan[LETTERS]
-    while at <= end and found < SPANS:
-        word, size = False, 1
-        if at < end:
-            read = decoded(low, at, end)
-            word, size = points[read >> 3] & np.uint32(WORD) != 0, read & 7
-        if word:
-            letters += 1
-        else:
-            if letters > 1:
-                spans[found, 0] = begin
-                spans[found, 1] = at
-                found += 1
-            begin, letters = at + size, 0
-        at += size
-    scan[AT], scan[BEGIN], scan[LETTERS] = at, begin, letters
-    return found
+    size = fold_row(low, 0, data, begin, end, points, accents, plain)
+    if size < 0 or size + 128 > len(low):
+        return -1
+    if not _mark_blocks(marks, low, low, 0, size, _NO_CASE, flags):
+        _mark_longer(marks, low, size, points, False)
+        _mark_longer(marks, low, size, points, True)
+    return size
+
+
+@tight_kernel
+def mark_row(
+    marks: Marks,
+    low: Bytes,
+    data: Bytes,
+    begin: int,
+    end: int,
+    points: Points,
+    accents: Codes,
+    plain: Codes,
+    flags: Bytes,
+) -> int:
+    """Write the text from `begin` to `end` in lower case, and a bit for each byte that belongs to a word.
+
+    Returns where the text ends in `low`, or -1 for want of room; bits of the 64 bytes behind it are 0.
+
+    marks : uint64[b / 64], out; low : uint8[b], out; data : uint8[b], in, read-only; points : uint32[1114112], in
+    accents : int32[0 or 1114112], in; plain : int32[m], in; flags : uint8[64], scratch
+    """
+    if end - begin + 128 > len(low):
+        return -1
+    letters = _LETTERS if points[65] & np.uint32(LOWER) == 97 else _NO_CASE
+    if _mark_blocks(marks, low, data, begin, end, letters, flags):
+        return end - begin
+    return _mark_longer_row(marks, low, data, begin, end, points, accents, plain, flags)
+
+
+@tight_kernel
+def next_edges(edges: Marks, scan: Index, marks: Marks, end: int) -> int:
+    """Where the next words begin and end, by turns; returns how many words. scan[BLOCK] > end / 64 when all is done.
+
+    Eight edges are written at a time, those that there are not in vain.
+
+    edges : uint64[EDGES + 80], out; scan : int64[SCAN], in/out; marks : uint64[m], in
+    """
+    block, found = np.uint64(scan[BLOCK]), np.uint64(scan[EDGES_HELD])
+    blocks = np.uint64(end >> 6)
+    edges[0] = scan[HELD]
+    before = _ONE & (marks[block - _ONE] >> _LAST) if block > 0 else np.uint64(0)
+    inside = np.uint64(scan[INSIDE])
+    while block <= blocks and found < EDGES:
+        bits, behind = marks[block], marks[block + _ONE]
+        words = bits & (((bits << _ONE) | before) | ((bits >> _ONE) | (behind << _LAST)))
+        before = bits >> _LAST
+        changes = words ^ ((words << _ONE) | inside)
+        inside = words >> _LAST
+        first, some = np.uint64(64) * block, popcount(changes)
+        for k in range(np.uint64(0), (some + np.uint64(7)) >> np.uint64(3)):
+            for i in range(8):
+                edges[found + np.uint64(8) * k + np.uint64(i)] = first + popcount(~changes & (changes - _ONE))
+                changes &= changes - _ONE
+        found += some
+        block += _ONE
+    scan[BLOCK], scan[INSIDE], scan[EDGES_HELD] = block, inside, found & _ONE
+    scan[HELD] = edges[found & ~_ONE]
+    return int(found >> _ONE)

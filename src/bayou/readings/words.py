@@ -67,10 +67,13 @@ class _Documents(LiveReader[WordCounts]):
         return tables
 
     def _wants_table(self, summary: WordCounts, block: Block) -> bool:
-        """Whether a table of all words pays: it is there already, or the documents have more words than it."""
-        if self._few is None or self in kept(summary.mark):
+        """Whether a table of all words pays: it is there, or this state was asked for more words than it has."""
+        known = kept(summary.mark)
+        if self._few is None or self in known:
             return True
-        return sum(len(words.ids) for words in block.words) >= sum(text.size for text in summary.texts)
+        asked = known.get((self, "asked"), 0) + sum(len(words.ids) for words in block.words)
+        known[self, "asked"] = asked
+        return bool(asked >= sum(text.size for text in summary.texts))
 
     def add_log_prob(self, summary: WordCounts, block: Block, out: Floats) -> None:
         if not summary.texts:

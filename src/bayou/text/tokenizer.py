@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, starmap
+from typing import overload
 
 import numpy as np
 
@@ -22,6 +24,37 @@ NO_WORDS = StringTable()
 NO_LIMIT = 1 << 31
 
 
+class Strings(Sequence[str]):
+    """Strings that lie one after the other in UTF-8, each decoded when it is asked for.
+
+    >>> list(Strings(b"noyes", [0, 2, 5]))
+    ['no', 'yes']
+    """
+
+    __slots__ = ("_edges", "_text")
+
+    def __init__(self, text: bytes, edges: list[int]) -> None:
+        self._text, self._edges = text, edges
+
+    def __len__(self) -> int:
+        return len(self._edges) - 1
+
+    @overload
+    def __getitem__(self, i: int) -> str: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[str]: ...
+    def __getitem__(self, i: int | slice) -> str | list[str]:
+        if isinstance(i, slice):
+            return [self[j] for j in range(*i.indices(len(self)))]
+        return self._decoded(*self._edges[i : i + 2])
+
+    def __iter__(self) -> Iterator[str]:
+        return starmap(self._decoded, pairwise(self._edges))
+
+    def _decoded(self, begin: int, end: int) -> str:
+        return self._text[begin:end].decode("utf-8", "surrogatepass")
+
+
 @dataclass(slots=True)
 class Tokens:
     """The features of some documents; `new` are those without a code, in order of their first appearance.
@@ -30,7 +63,7 @@ class Tokens:
     """
 
     words: Words
-    new: list[str]
+    new: Sequence[str]
     noted: list[int]
 
 
@@ -79,17 +112,17 @@ class Tokenizer:
         return room.tokens(learn)
 
     def _go_on(self, room: _Room, documents: Documents, known: StringTable, rule: Index) -> None:
+        filled = (room.ids, room.counts, room.indptr, room.low)
         places = (
-            room.ids, room.counts, room.indptr, room.low, room.spare, room.slots, room.starts, room.names,
-            room.state, rule, documents.ends, documents.data, documents.valid, documents.offset,
+            room.spare, room.slots, room.starts, room.names, room.state, rule, documents.ends, documents.data, documents.valid, documents.offset,
             known.slots, known.starts, known.names,
         )  # fmt: skip
         letters = (self._points, self._accents, self._plain)
         if self.recipe.analyzer == "word":
             stops = self._stops
-            tokenize_words(*places, stops.slots, stops.starts, stops.names, *letters)
+            tokenize_words(*filled, room.line, room.marks, *places, stops.slots, stops.starts, stops.names, *letters)
         else:
-            tokenize_characters(*places, *letters)
+            tokenize_characters(*filled, *places, *letters)
 
 
 class _Room:
@@ -103,7 +136,7 @@ class _Room:
         self.counts = np.empty(len(self.ids))
         self.spare: Codes = np.empty(len(self.ids), dtype=np.int32)
         self.indptr = np.zeros(len(documents) + 1, dtype=np.int64)
-        self.low: Bytes = np.empty(longest + longest // 8 + 2 * ROOM, dtype=np.uint8)
+        self._text_of(longest + longest // 8 + 2 * ROOM)
         self.slots: Codes = np.full(256, -1, dtype=np.int32)
         self.starts: Index = np.zeros(129, dtype=np.int64)
         self.names: Bytes = np.empty(2048, dtype=np.uint8)
@@ -116,9 +149,15 @@ class _Room:
             self.ids, self.counts = _longer(self.ids), _longer(self.counts)
             self.spare = np.empty(len(self.ids), dtype=np.int32)
         elif need == token_ids.ROOM_FOR_TEXT:
-            self.low = np.empty(2 * len(self.low), dtype=np.uint8)
+            self._text_of(2 * len(self.low))
         elif need == token_ids.ROOM_FOR_NAMES:
             self._more_names()
+
+    def _text_of(self, size: int) -> None:
+        """Room for a document: in small letters, its words one space apart, and a bit for each byte."""
+        self.low: Bytes = np.empty(size, dtype=np.uint8)
+        self.line: Bytes = np.empty(size, dtype=np.uint8)
+        self.marks = np.empty(size // 64 + 2, dtype=np.uint64)
 
     def _more_names(self) -> None:
         met = int(self.state[token_ids.NEW])
@@ -138,8 +177,7 @@ class _Room:
         if 2 * filled < len(self.ids):
             ids, counts = ids.copy(), counts.copy()
         text = self.names[: self.starts[met]].tobytes()
-        edges = self.starts[: met + 1].tolist()
-        new = [text[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(edges)]
+        new = Strings(text, self.starts[: met + 1].tolist())
         return Tokens(Words(self.indptr, ids, counts), new, self.slots[:met].tolist() if self.hashes else [])
 
 
