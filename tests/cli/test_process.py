@@ -37,11 +37,11 @@ def test_help_imports_nothing_heavy() -> None:
     assert found.stdout == b"[]\n"
 
 
-def test_a_command_imports_neither_pandas_nor_scipy(tmp_path: Path) -> None:
-    """Pyarrow and Numba look for them, which takes each half a second; rows that come from files need none."""
+def test_a_command_imports_nothing_that_it_does_not_need(tmp_path: Path) -> None:
+    """Pyarrow and Numba look for pandas and SciPy, half a second each, typer for pydantic; rows of files need none."""
     code = (
         "import atexit, sys; from bayou.cli import main;"
-        "atexit.register(lambda: print(sorted({'pandas', 'scipy'} & set(sys.modules)))); main()"
+        "atexit.register(lambda: print(sorted({'pandas', 'scipy', 'pydantic'} & set(sys.modules)))); main()"
     )
     for path, text in (
         (
@@ -54,6 +54,16 @@ def test_a_command_imports_neither_pandas_nor_scipy(tmp_path: Path) -> None:
         command = [sys.executable, "-c", code, "evaluate", str(path), "-t", "c", "-m", "nb", "-q", "--json"]
         found = subprocess.run(command, capture_output=True, check=True, timeout=120)
         assert found.stdout.splitlines()[-1] == b"[]"
+
+
+@pytest.mark.parametrize(
+    ("command", "status"), [("['--version']", 0), ("['evaluate', 'none.csv']", 1), ("['learn', '--none']", 2)]
+)
+def test_the_program_ends_with_all_written_and_the_status_of_the_command(command: str, status: int) -> None:
+    code = f"import sys; from bayou.cli import program; sys.argv[1:] = {command}; program()"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60)
+    assert found.returncode == status
+    assert (found.stdout if status == 0 else found.stderr).endswith(b"\n")
 
 
 def test_results_and_remarks_go_apart(tmp_path: Path) -> None:

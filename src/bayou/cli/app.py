@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from bayou.cli.plain_values import PlainCommand, PlainGroup
+
 EPILOG = (
     "Exit codes: 0 done; 1 an error in the data or the model; 2 an error in the command; 130 interrupted (Ctrl-C or "
     "SIGTERM).  "
@@ -63,6 +65,7 @@ def command_line(asked: str | None = None) -> typer.Typer:
     """All commands, or only the one that is asked for, if it is one."""
     line = typer.Typer(
         name="bayou",
+        cls=PlainGroup,
         help="Bayesian classifiers for data streams: one pass, any size, mergeable, explainable.",
         epilog=EPILOG,
         no_args_is_help=True,
@@ -74,7 +77,7 @@ def command_line(asked: str | None = None) -> typer.Typer:
     line.callback()(_main)
     names = (asked,) if asked in SUMMARIES else tuple(SUMMARIES)
     for name, function in zip(names, functions(names), strict=True):
-        line.command(epilog=EPILOG, short_help=SUMMARIES[name])(function)
+        line.command(cls=PlainCommand, epilog=EPILOG, short_help=SUMMARIES[name])(function)
     return line
 
 

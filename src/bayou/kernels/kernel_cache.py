@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import io
 import json
 import os
 import pickle
@@ -22,13 +23,15 @@ from numba.core import config
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
+    IndexDataCacheFile,
     InTreeCacheLocator,
     UserProvidedCacheLocator,
     UserWideCacheLocator,
 )
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompileResult
-from numba.core.runtime.nrt import rtsys
+from numba.core.environment import Environment, lookup_environment
+from numba.core.runtime import _nrt_python as runtime
 
 FOLDER = Path(__file__).parent / "compiled"
 # The levels of the x86-64 psABI that kernels are shipped for, best first, with LLVM's names of what each adds.
@@ -113,7 +116,7 @@ class ShippedKernels:
             return None
         with open(self._code, "rb") as file:
             file.seek(at[0])
-            return pickle.loads(file.read(at[1]))
+            return unpickled(file.read(at[1]))
 
 
 @functools.cache
@@ -168,6 +171,11 @@ class _UserWide(_Stamped, UserWideCacheLocator):
     """The user's own cache folder."""
 
 
+class _KeptFile(IndexDataCacheFile):
+    def _load_data(self, name: str) -> Any:
+        return unpickled(Path(self._data_path(name)).read_bytes())  # type: ignore[no-untyped-call]
+
+
 class _Kept(CompileResultCacheImpl):
     _locator_classes = [_UserProvided, _InTree, _UserWide]  # noqa: RUF012 # as Numba has it
 
@@ -180,6 +188,10 @@ class KeptKernels(FunctionCache):
 
     _impl_class = _Kept
 
+    def __init__(self, function: Callable[..., object]) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self._cache_file.__class__ = _KeptFile
+
     def load_overload(self, types: Any, target: Any) -> Any:
         """The compiled kernel for these types, or None, without `target.refresh()`: see `ready_to_run`."""
         ready_to_run(target)
@@ -187,9 +199,42 @@ class KeptKernels(FunctionCache):
             return self._load_overload(types, target)  # type: ignore[no-untyped-call]
 
 
+@functools.cache
 def ready_to_run(target: Any) -> None:
-    """All that finished code needs; `target.refresh()` would import what it takes to compile: .3 s."""
-    rtsys.initialize(target)
+    """All that finished code needs: where Numba's own functions in C lie.
+
+    `target.refresh()` would import what it takes to compile, .3 s, and compile the counting of references, .03 s, which
+    finished code has inside. Numba does both once it compiles.
+    """
+    for name, address in runtime.c_helpers.items():
+        llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+
+
+class _Unpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) == ("numba.core.environment", "_rebuild_env"):
+            return _environment
+        return super().find_class(module, name)
+
+
+def unpickled(data: bytes) -> Any:
+    """What a cache keeps of a compiled kernel."""
+    return _Unpickler(io.BytesIO(data)).load()
+
+
+def _environment(module: str, constants: list[object], name: str) -> Any:
+    """The constants of a compiled function, beside the globals of its module, which only interpreted code looks at.
+
+    Numba would import that module, wherever among its own it is: .05 s for the first kernel.
+    """
+    found: Any = lookup_environment(name)  # type: ignore[no-untyped-call]
+    if found is None:
+        known = sys.modules.get(module)
+        found = Environment({"__name__": module} if known is None else vars(known))
+        found.consts[:] = constants
+        found.env_name = name
+        Environment._memo[name] = found
+    return found
 
 
 class _LoadedLibrary(JITCodeLibrary):
