@@ -178,6 +178,9 @@ FORGED: dict[str, tuple[Callable[[], Any], str, Edit]] = {
     ),
     "tree: weight at a node to come": (lambda: taught(HoeffdingTree()), "tree.weight", put((-1, 0), 1.0)),
     "tree: a branch to come that leads to the root": (lambda: taught(HoeffdingTree()), "tree.branches", put(-1, 1)),
+    "tree: no room for branches that could be doubled": (
+        lambda: taught(HoeffdingTree()), "tree.branches", lambda a: a[:0].copy(),
+    ),
     "words: less than no weight": (lambda: trained("MultinomialNB", 40), "words.0.counts", put((0, 0), -1e-7)),
 }  # fmt: skip
 

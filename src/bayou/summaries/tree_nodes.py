@@ -178,6 +178,7 @@ class TreeNodes(State):
         nodes, used = arrays["nodes"], arrays["used"]
         in_use = 1 <= used[0] <= len(nodes) and used[1] <= len(arrays["branches"])
         require(in_use, "more nodes in use than there are")
+        require(len(arrays["branches"]) > 0, "no room for branches, which is doubled when full")
         spare = [arrays[name][used[0] :] for name in ("nodes", "cuts", "weight", "track")]
         spare.append(arrays["branches"][used[1] :])
         require(
