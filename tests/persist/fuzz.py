@@ -381,7 +381,8 @@ def loaded(data: bytes) -> Any:
         assert grew <= 64 + 2 * size, f"loading {size:.3f} MB took {grew:.0f} MB"
 
 
-def main(count: int, seed: int, quick: bool) -> None:
+def main(count: int, seed: int, quick: bool, first: int = 0) -> None:
+    """Files `first` to `count` of a seed: those before are made, so that the rest are the same, but not loaded."""
     set_threads(1)
     warnings.simplefilter("ignore", ColumnWarning)  # a changed schema has none of the columns of the rows
     draw = random.Random(seed)
@@ -398,6 +399,8 @@ def main(count: int, seed: int, quick: bool) -> None:
             print(f"{number} files, {sum(accepted.values())} accepted", file=sys.stderr, flush=True)
         subject = draw.choice(subjects)
         what, document, arrays = mutated(subject.good, draw)
+        if number < first:
+            continue
         faulthandler.dump_traceback_later(LONGEST, exit=True)  # a kernel that never ends hears no signal
         try:
             data = b"".join(pack(FORMAT, document, arrays))
@@ -432,4 +435,5 @@ def main(count: int, seed: int, quick: bool) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), "quick" in sys.argv)
+    numbers = [int(word) for word in sys.argv[1:] if word != "quick"]  # count, seed and, if not 0, the first file
+    main(numbers[0], numbers[1], "quick" in sys.argv, *numbers[2:])
