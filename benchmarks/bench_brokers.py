@@ -73,9 +73,12 @@ def _serve(name: str, count: int, asked: Any, done: Any) -> None:
             sent = messages(count)
             part.send(sent)
             done.put((part.address, getattr(part, "partitions", 1)))
-            send = {"nats": _nats_sender, "redis": _redis_sender}.get(name, lambda part: part.send)(part)
-            more = messages(AT_ONCE)
+            more, send = messages(AT_ONCE), None
             while (n := asked.get()) is not None:
+                if send is None:
+                    send = {"nats": _nats_sender, "redis": _redis_sender}.get(name, lambda part: part.send)(
+                        part
+                    )
                 send(more)
                 done.put(n)
 
