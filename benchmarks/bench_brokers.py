@@ -73,9 +73,12 @@ def _serve(name: str, count: int, asked: Any, done: Any) -> None:
             sent = messages(count)
             part.send(sent)
             done.put((part.address, getattr(part, "partitions", 1)))
-            send = {"nats": _nats_sender, "redis": _redis_sender}.get(name, lambda part: part.send)(part)
-            more = messages(AT_ONCE)
+            more, send = messages(AT_ONCE), None
             while (n := asked.get()) is not None:
+                if send is None:
+                    send = {"nats": _nats_sender, "redis": _redis_sender}.get(name, lambda part: part.send)(
+                        part
+                    )
                 send(more)
                 done.put(n)
 
@@ -253,23 +256,23 @@ def follow(name: str, count: int) -> None:
     """Learn a log while messages come in, and show the memory of this process on the way."""
     model = NaiveBayes()
     with broker(name, AT_ONCE) as part, open_stream(part.address, target="fraud") as stream:
-        sent, done, begin = AT_ONCE, 0, time.process_time()
+        sent, done, asked, begin = AT_ONCE, 0, False, time.process_time()
         Learning(model).declare_columns(stream)
-        while done < count:
-            part.send()
-            while done < sent or not (more := part.sent()):
-                rows = stream.read(8_000)
-                assert rows is not None
-                if len(rows):
-                    model.learn_batch(rows, rows.labels)
-                before, done = done, done + len(rows)
-                if before * 10 // count < done * 10 // count:
-                    seconds = time.process_time() - begin
-                    print(
-                        f"{name}: {done:,} messages, {seconds:.0f} s, {resident(os.getpid()) / 1e6:,.0f} MB",
-                        flush=True,
-                    )
-            sent += more
+        while done < max(count, sent):
+            if not asked and sent < count:
+                part.send()
+                asked = True
+            if more := part.sent():
+                sent, asked = sent + more, False
+            rows = stream.read(8_000)
+            assert rows is not None
+            if len(rows):
+                model.learn_batch(rows, rows.labels)
+            before, done = done, done + len(rows)
+            if before * 10 // count < done * 10 // count:
+                seconds = time.process_time() - begin
+                memory = resident(os.getpid()) / 1e6
+                print(f"{name}: {done:,} messages, {seconds:.0f} s, {memory:,.0f} MB", flush=True)
         assert done == sent, (done, sent)
 
 
