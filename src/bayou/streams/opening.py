@@ -46,6 +46,12 @@ def open_stream(
     policy: Policy = "strict",
     dead_letters: str | os.PathLike[str] | None = None,
     format: str | None = None,
+    labels: str | None = None,
+    join: str | None = None,
+    within: str | float | None = None,
+    time: str | None = None,
+    waiting: int = 100_000,
+    at_arrival: bool = False,
 ) -> Source:
     """Open a file, or standard input ("-"), as a stream of rows.
 
@@ -70,6 +76,17 @@ def open_stream(
     format
         "csv", "tsv", "text" (label, tab, text), "arff", "parquet", "arrow", "jsonl", "libsvm", "mbox",
         "maildir", "eml" or "folders"; messages: "json", "csv" or "arrow".
+    labels, join, within
+        Labels that come later, in a log of their own: its address, or a topic of the same broker; the column of
+        both logs that holds the key (text: 17 and "17" are one key); and how long a record waits for its label, by the
+        time of the messages (seconds, or text such as "1h"). A row is handed out when its label comes.
+    time
+        The column of both logs that holds the time of a message (seconds since 1970, or ISO 8601). Left out: the
+        time that the broker keeps, which lines of files have not.
+    waiting
+        Records that may wait; beyond, the oldest are given up and counted.
+    at_arrival
+        Hand records out when they arrive, too, without a label: to be predicted (`bayou.evaluate.Delayed`).
 
     Returns
     -------
@@ -104,6 +121,8 @@ def open_stream(
     left_out = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     read_options = ReadOptions(target, kinds, left_out, policy, letters)
     name = os.fspath(path)
+    if labels is not None or join is not None:
+        return _joined(name, labels, format, read_options, join, within, time, waiting, at_arrival)
     if is_address(name):
         from bayou.streams.brokers.opening import open_address
 
@@ -123,6 +142,35 @@ def open_stream(
     except BaseException:
         reader.close()
         raise
+
+
+def _joined(
+    records: str,
+    labels: str | None,
+    format: str | None,
+    read_options: ReadOptions,
+    key: str | None,
+    within: str | float | None,
+    time: str | None,
+    waiting: int,
+    at_arrival: bool,
+) -> Source:
+    if labels is None or key is None or within is None:
+        raise OptionError(
+            "labels that come later need their log, the column of the key, and how long they are waited for",
+            remedy='labels="kafka://host/labels", join="id", within="1h"',
+        )
+    if not is_address(records):
+        raise OptionError(
+            "labels that come later belong to a log", value=records, remedy="tail://records.csv for a file"
+        )
+    if waiting < 1:
+        raise OptionError("at least one record has to wait", value=waiting, remedy="waiting=100_000")
+    from bayou.streams.brokers.joined import JoinOptions
+    from bayou.streams.brokers.opening import duration, open_joined
+
+    options = JoinOptions(key, duration(within), time, waiting, at_arrival)
+    return open_joined(records, labels, format, read_options, options)
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -15,12 +15,13 @@ from bayou.persist.checkpoint import Checkpoint, Snapshot, SourceChangedError, c
 from bayou.persist.errors import CheckpointError
 from bayou.persist.interrupts import Interrupts
 from bayou.streams import Source
-from bayou.streams.source import Followed
+from bayou.streams.source import Followed, Remembering
 from bayou.training.batches import Pace
 from bayou.training.loop import Work, feed
 
 Progress = Callable[[int, float | None], None]
 
+SOURCE = "source."  # before the names of arrays that the source keeps in a checkpoint
 SHARE = 50  # of the time, one part at most goes into checkpoints by the clock
 
 
@@ -104,7 +105,11 @@ class Run:
         if isinstance(self.source, Followed):
             self.source.recall(found.source)
         check_same_source(found.source, self.source.identity)
-        self.source.seek(found.position)
+        if isinstance(self.source, Remembering):
+            own = {k.removeprefix(SOURCE): a for k, a in found.evaluator.items() if k.startswith(SOURCE)}
+            self.source.seek(found.position, own)
+        else:
+            self.source.seek(found.position)
         self.rows, self._gone_on = found.rows, True
         self._last = self.rows, time.monotonic(), 0.0
 
@@ -159,7 +164,7 @@ class Run:
             self.rows,
             self.source.identity,
             self.source.position(),
-            self.work.arrays(),
+            {**self.work.arrays(), **_remembered(self.source)},
             finished,
             self.notes,
         )
@@ -177,6 +182,13 @@ class Run:
 
     def _trained(self, finished: bool, stopped_by: str | None) -> Trained:
         return Trained(self.work, self.rows, finished, stopped_by, self.written)
+
+
+def _remembered(source: Source) -> dict[str, Any]:
+    """What a source keeps in a checkpoint beside its position."""
+    if not isinstance(source, Remembering):
+        return {}
+    return {f"{SOURCE}{name}": array for name, array in source.arrays().items()}
 
 
 class _UpToCheckpoint(Pace):

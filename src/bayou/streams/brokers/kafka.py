@@ -22,6 +22,7 @@ class KafkaLog:
 
     over = False
     counted = True
+    timed = False
 
     def __init__(self, address: Address) -> None:
         try:
@@ -87,7 +88,10 @@ class KafkaLog:
         for p, value, end in zip([m.partition() for m in good], [m.value() for m in good], ends, strict=True):
             values[p].append(value or b"")
             behind[p].append(end)
-        found = [Batch(p, values[p], behind[p]) for p in self.partitions if values[p]]
+        times: dict[int, list[int]] = {p: [] for p in self.partitions}
+        for message in good if self.timed else ():
+            times[message.partition()].append(1000 * message.timestamp()[1])
+        found = [Batch(p, values[p], behind[p], times[p]) for p in self.partitions if values[p]]
         if found:
             self.trouble = None
         # An end that was seen holds until a message of that partition comes; in one batch, the end comes last.

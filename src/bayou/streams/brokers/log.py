@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from bayou.errors import BayouError, BayouWarning, OptionError
@@ -19,11 +19,15 @@ class BrokerWarning(BayouWarning):
 
 @dataclass(frozen=True)
 class Batch:
-    """Messages of one partition in order; `behind[i]` is the offset at which to go on after `values[i]`."""
+    """Messages of one partition in order; `behind[i]` is the offset at which to go on after `values[i]`.
+
+    `times` are those that the broker keeps, in microseconds since 1970, where they were asked for.
+    """
 
     partition: int
     values: list[bytes]
     behind: list[int]
+    times: list[int] = field(default_factory=list)
 
 
 class Log(Protocol):
@@ -32,6 +36,7 @@ class Log(Protocol):
     partitions: Sequence[int]
     counted: bool  # offsets count messages: the one behind a message is its own plus 1
     trouble: str | None  # what a client that reconnects by itself says about it
+    timed: bool  # whether times are asked for
 
     @property
     def over(self) -> bool:

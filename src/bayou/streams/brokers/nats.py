@@ -25,6 +25,7 @@ class NatsLog:
     partitions: Sequence[int] = (0,)
     over = False
     counted = True
+    timed = False
     trouble: str | None = None
 
     def __init__(self, address: Address) -> None:
@@ -66,8 +67,9 @@ class NatsLog:
         messages = self._answer(self._pull(most, seconds))
         values: list[bytes] = []
         behind: list[int] = []
+        times: list[int] = []
         for message in messages:
-            sequence, delivered, left = _numbers(message.reply)
+            sequence, delivered, left, time = _numbers(message.reply)
             if delivered != self._delivered + 1:  # one was lost on the way: read again from it on
                 self._answer(self._read_from(self._expected))
                 break
@@ -76,9 +78,10 @@ class NatsLog:
             self._at_end = left == 0
             values.append(message.data)
             behind.append(sequence + 1)
+            times.append(time // 1000)
         if not messages:
             self._at_end = self._answer(self._idle())
-        return [Batch(0, values, behind)] if values else []
+        return [Batch(0, values, behind, times)] if values else []
 
     def at_end(self, partition: int) -> bool:
         return self._at_end
@@ -189,12 +192,12 @@ class NatsLog:
             return False
 
 
-def _numbers(reply: str) -> tuple[int, int, int]:
-    """Sequence in the stream, sequence of the delivery, and messages left, which the server writes into a reply.
+def _numbers(reply: str) -> tuple[int, int, int, int]:
+    """Sequence in the stream and of the delivery, messages left, and nanoseconds, which the server writes into a reply.
 
     >>> _numbers("$JS.ACK.payments.reader.1.17.3.1763370000.5")
-    (17, 3, 5)
+    (17, 3, 5, 1763370000)
     """
     parts = reply.split(".")
     at = 5 if len(parts) == 9 else 7  # with a domain and an account in front
-    return int(parts[at]), int(parts[at + 1]), int(parts[at + 3])
+    return int(parts[at]), int(parts[at + 1]), int(parts[at + 3]), int(parts[at + 2])

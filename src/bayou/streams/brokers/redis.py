@@ -19,6 +19,7 @@ class RedisLog:
     partitions: Sequence[int] = (0,)
     over = False
     counted = False
+    timed = False
     trouble: str | None = None
 
     def __init__(self, address: Address) -> None:
@@ -77,7 +78,7 @@ class RedisLog:
         ids = [name.partition(b"-") for name, _ in entries]
         behind = [(int(milliseconds) << _SHIFT) + int(number) + 1 for milliseconds, _, number in ids]
         self._next = behind[-1]
-        return [Batch(0, values, behind)]
+        return [Batch(0, values, behind, [1000 * (end - 1 >> _SHIFT) for end in behind] if self.timed else [])]
 
     def at_end(self, partition: int) -> bool:
         return self._at_end

@@ -38,6 +38,7 @@ class TailLog:
 
     partitions: Sequence[int] = (0,)
     counted = False
+    timed = False
     trouble: str | None = None
 
     def __init__(self, path: str, *, csv: bool, strict: bool) -> None:
