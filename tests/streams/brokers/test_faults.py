@@ -19,7 +19,7 @@ from tests.streams.brokers.test_logs import Tail, in_turns
 from bayou import files
 from bayou.cli import specs
 from bayou.persist.checkpoint import Checkpoint, Snapshot
-from bayou.streams.brokers.source import TURN
+from bayou.streams.brokers.inbox import TURN
 
 KILLS = 100 if LONG else 3  # for each of three brokers, and as many for files
 ORDERED = "wnb(numeric=gk, bins=modl)"  # what it learns depends on the order of all rows

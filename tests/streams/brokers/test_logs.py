@@ -15,7 +15,7 @@ from tests.streams.brokers.parts import PARTS, messages, records, started
 from bayou.errors import DataError
 from bayou.persist.checkpoint import SourceChangedError, check_same_source
 from bayou.streams import Source, open_stream
-from bayou.streams.brokers import source as message_source
+from bayou.streams.brokers import inbox
 from bayou.streams.brokers.log import UnreachableError
 
 ROWS = 1_300
@@ -52,7 +52,7 @@ def part(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(autouse=True)
 def _short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(message_source, "TURN", 70)
+    monkeypatch.setattr(inbox, "TURN", 70)
 
 
 def in_turns(rows: list[Any], partitions: int, turn: int) -> list[Any]:

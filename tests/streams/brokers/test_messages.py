@@ -162,8 +162,8 @@ def test_a_broker_that_is_gone_is_told_about_once_and_tried_again_after_growing_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     slept: list[float] = []
-    monkeypatch.setattr("bayou.streams.brokers.source.PAUSES", (0.01, 0.04))
-    monkeypatch.setattr("bayou.streams.brokers.source.time.sleep", slept.append)
+    monkeypatch.setattr("bayou.streams.brokers.inbox.PAUSES", (0.01, 0.04))
+    monkeypatch.setattr("bayou.streams.brokers.inbox.time.sleep", slept.append)
     log = Memory([FORMATS["json"]])
     with opened(log) as stream:
         rows = stream.read(7)

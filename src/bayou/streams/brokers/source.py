@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 import zlib
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Self
@@ -15,21 +13,14 @@ from bayou.errors import DataError, OptionError, warn_user
 from bayou.streams import limits
 from bayou.streams.brokers.address import Address
 from bayou.streams.brokers.decoding import Decoder, decoder_of, layout_of
-from bayou.streams.brokers.log import BrokerWarning, Log, UnreachableError
+from bayou.streams.brokers.inbox import Inbox
+from bayou.streams.brokers.log import BrokerWarning, Log
 from bayou.streams.chunked import quantity
 from bayou.streams.layout import Layout
 from bayou.streams.policy import Chunk, flush
 from bayou.streams.read_options import ReadOptions
 from bayou.streams.rejects import Rejects
 from bayou.streams.source import ColumnType, Rows
-
-TURN = 1_000  # messages taken from a partition before it is the turn of the next
-ROOM = 64_000  # messages of a partition that wait here; beyond, it is not asked for more until half are taken
-WAIT = 0.2  # seconds to wait for a message before `read` comes back without any
-PAUSES = (
-    0.2,
-    30.0,
-)  # seconds before a broker that is gone is tried again: doubled from the first up to the last
 
 
 class MessageSource:
@@ -62,9 +53,7 @@ class MessageSource:
         self._ends = {p: log.end(p) for p in self._partitions} if address.ends else None
         self._marks: dict[int, int] = {}  # checksums of the last messages, of a position gone to
         self._last: dict[int, bytes] = {}
-        self._waiting: dict[int, _Waiting] = {p: _Waiting() for p in self._partitions}
-        self._full: set[int] = set()  # partitions of which enough is waiting
-        self._turn, self._taken_in_turn = 0, 0
+        self._inbox = Inbox(log, address.shown(), self._offsets, self._ends, self._gone)
         self._row, self._record = 0, 0
         self._chunk: Chunk | None = None  # rows of a message that were not handed out yet
         self._taken = 0
@@ -75,9 +64,6 @@ class MessageSource:
         self._asked = False
         self._layout: Layout | None = None
         self._decoder: Decoder | None = None
-        self._sought = False
-        self._trouble: str | None = None
-        self._pause, self._again_at = PAUSES[0], 0.0
 
     # What is known about the stream ----------------------------------------------------------------------------
 
@@ -144,19 +130,15 @@ class MessageSource:
     def _next(self, n: int) -> bool | None:
         """Decode some messages into `_chunk`; False where none has come, None at the end."""
         assert self._decoder is not None
-        partition = self._partition_at_turn()
+        partition = self._inbox.partition_at_turn()
         if partition is None:
-            return None if self._ended() else False
-        waiting, most = self._waiting[partition], n if self._decoder.one_row else 1
-        if len(self._partitions) > 1:
-            most = min(most, TURN - self._taken_in_turn)
-        values, behind = waiting.take(most, None if self._ends is None else self._ends[partition])
-        self._taken_in_turn += len(values)
+            return None if self._inbox.ended else False
+        values, behind = self._inbox.take(partition, n if self._decoder.one_row else 1)
         chunk = flush(self._decoder.draft(values), self._read_options.policy, self._record)
         if chunk.fault is not None:
             # Where a bad message stops the stream, the place is before it: it is met again, and nothing is passed over.
             whole = chunk.rows if self._decoder.one_row else 0
-            self._taken_in_turn -= len(values) - whole
+            self._inbox.taken_in_turn -= len(values) - whole
             values, behind = values[:whole], behind[:whole]
             self._fault = self._at(chunk.fault, partition, self._offsets[partition], behind)
             chunk = Chunk(chunk.columns if whole else self._no_columns(), whole, whole)
@@ -189,111 +171,8 @@ class MessageSource:
             self._offsets[partition], self._last[partition] = offset, value
             self._pending = None
 
-    def _partition_at_turn(self) -> int | None:
-        """The partition whose messages come next; fetches where none wait. None: nothing is there now."""
-        if not self._sought:
-            self._seek_log()
-        for fetched in (False, True):
-            for _ in self._partitions:
-                partition = self._partitions[self._turn]
-                full = self._taken_in_turn >= TURN and len(self._partitions) > 1
-                if not full and self._waiting[partition].size and not self._done(partition):
-                    return partition
-                if not full and not self._done(partition) and not self._log.at_end(partition):
-                    break  # what is in the log already comes in a fixed order: wait for it
-                self._turn, self._taken_in_turn = (self._turn + 1) % len(self._partitions), 0
-            if not fetched:
-                self._fetch(WAIT)
-        return None
-
-    def _done(self, partition: int) -> bool:
-        """Whether a partition was read up to the end that was set when the stream was opened."""
-        if self._ends is None:
-            return False
-        first = self._waiting[partition].first()
-        reached = self._offsets[partition] if first is None else first
-        return reached >= self._ends[partition] if first is None else first > self._ends[partition]
-
-    def _ended(self) -> bool:
-        if self._log.over:
-            return not any(self._waiting[p].size for p in self._partitions)
-        if self._ends is None or self._trouble is not None:
-            return False
-        return all(
-            self._done(p) or (self._log.at_end(p) and not self._waiting[p].size) for p in self._partitions
-        )
-
-    def _fetch(self, seconds: float) -> None:
-        """Let messages come in; a broker that is gone is told about, and tried again after growing pauses."""
-        if (rest := self._again_at - time.monotonic()) > 0:
-            time.sleep(min(rest, WAIT))
-            return
-        for p in self._partitions:  # to pause is dear: the client drops what it has fetched already
-            if self._waiting[p].size >= ROOM:
-                self._full.add(p)
-            elif self._waiting[p].size < ROOM // 2:
-                self._full.discard(p)
-        only = [p for p in self._partitions if p not in self._full]
-        try:
-            if self._trouble is not None and self._again_at:
-                self._seek_log()
-            batches = self._log.fetch(limits.SAMPLE * 8, seconds, only)
-        except UnreachableError as problem:
-            self._tell_trouble(str(problem))
-            self._again_at = time.monotonic() + self._pause
-            self._pause = min(2 * self._pause, PAUSES[1])
-            return
-        if self._log.trouble is not None:
-            self._tell_trouble(self._log.trouble)
-        elif self._trouble is not None:
-            warn_user(f"{self._address.shown()} answers again, at {_clock()}", BrokerWarning)
-            self._trouble, self._pause, self._again_at = None, PAUSES[0], 0.0
-        for batch in batches:
-            self._waiting[batch.partition].add(*self._new(batch.partition, batch.values, batch.behind))
-
-    def _new(self, p: int, values: list[bytes], behind: list[int]) -> tuple[list[bytes], list[int]]:
-        """Messages that are not here already: what is delivered again is dropped by its offset."""
-        here = self._waiting[p].behind[-1] if self._waiting[p].size else self._offsets[p]
-        if not behind or behind[0] > here:
-            return values, behind
-        known = sum(offset <= here for offset in behind)
-        if p in self._marks and here == self._offsets[p] and here in behind[:known]:
-            if zlib.crc32(values[behind.index(here)]) != self._marks.pop(p):
-                raise DataError(
-                    f"the message before offset {here} of partition {p} of {self._address.shown()} is not the one that "
-                    "was learned",
-                    remedy="was it made anew? give the original, or start again in an empty folder",
-                )
-        return values[known:], behind[known:]
-
-    def _tell_trouble(self, problem: str) -> None:
-        if self._trouble is None:
-            warn_user(
-                f"{self._address.shown()} does not answer since {_clock()}, trying again until it does: {problem}",
-                BrokerWarning,
-            )
-        self._trouble = problem
-
-    def _seek_log(self) -> None:
-        """Let the log begin where this stream is: one message earlier where that tells whether it is the same log."""
-        sought = {}
-        for p in self._partitions:
-            here = self._waiting[p].behind[-1] if self._waiting[p].size else self._offsets[p]
-            first, end = self._log.first(p), self._log.end(p)
-            if self._log.counted and end < here:
-                raise DataError(
-                    f"partition {p} of {self._address.shown()} ends before the offset that was read last",
-                    remedy="was it made anew? give the original, or start again in an empty folder",
-                )
-            if first > here:
-                self._gone(p, here, first)
-                here = self._offsets[p] = first
-                self._marks.pop(p, None)
-            sought[p] = here - 1 if p in self._marks and here > first else here
-        self._log.seek(sought)
-        self._sought = True
-
     def _gone(self, partition: int, here: int, first: int) -> None:
+        """Messages that the broker dropped before they were read: an error, or counted and passed over."""
         many = f"{first - here:,} messages" if self._log.counted else "messages"
         problem = (
             f"{many} of partition {partition} of {self._address.shown()} are gone from the broker, unread"
@@ -304,13 +183,17 @@ class MessageSource:
             )
         warn_user(problem, BrokerWarning)
         self.rejects.count("gone before it was read", first - here if self._log.counted else 1)
+        if self._offsets[partition] == here:  # none of those before waits to be learned
+            self._offsets[partition] = first
+            self._marks.pop(partition, None)
+            self._last.pop(partition, None)
 
     # Places ----------------------------------------------------------------------------------------------------
 
     def position(self) -> Mapping[str, int]:
         """Where the next row comes from: an offset per partition, and how many rows of the next message are done."""
         here = {"row": self._row, "record": self._record, "taken": self._taken}
-        here |= {"turn": self._turn, "taken in turn": self._taken_in_turn}
+        here |= {"turn": self._inbox.turn, "taken in turn": self._inbox.taken_in_turn}
         here |= {f"offset {p}": offset for p, offset in self._offsets.items()}
         marks = self._marks | {p: zlib.crc32(value) for p, value in self._last.items()}
         here |= {f"mark {p}": mark for p, mark in marks.items()} if self._log.counted else {}
@@ -328,17 +211,19 @@ class MessageSource:
                 "not a position of this stream", value=dict(position), remedy="pass what position() gave"
             )
         self._row, self._record = position["row"], position["record"]
-        self._turn, self._taken_in_turn = position["turn"] % len(self._partitions), position["taken in turn"]
+        self._inbox.turn = position["turn"] % len(self._partitions)
+        self._inbox.taken_in_turn = position["taken in turn"]
         self._offsets = {p: position[f"offset {p}"] for p in self._partitions}
         if self._ends is not None:
             self._ends = {p: position[f"end {p}"] for p in self._partitions}
         self._marks = {p: position[f"mark {p}"] for p in self._partitions if f"mark {p}" in position}
-        self._last, self._waiting = {}, {p: _Waiting() for p in self._partitions}
+        self._last = {}
         self._chunk, self._taken, self._fault, self._pending = None, 0, None, None
         self._asked = self._asked or self._row > 0
         self._log.recall(position, self._offsets)
         self.rejects.seek(position)
-        self._seek_log()
+        self._inbox.go_to(self._offsets, self._marks, self._ends)
+        self._inbox.seek_log()
         if position["taken"]:
             self._skip(position["taken"])
 
@@ -363,12 +248,12 @@ class MessageSource:
         """Pass over rows of the next message that were handed out before."""
         self._look()
         while not self._left() and self._fault is None:
-            before = self._taken_in_turn
-            self._taken_in_turn = max(0, before - 1)  # the message was counted when it was taken
+            before = self._inbox.taken_in_turn
+            self._inbox.taken_in_turn = max(0, before - 1)  # the message was counted when it was taken
             if self._next(1) is None:
                 break
             if not self._left():
-                self._taken_in_turn = before
+                self._inbox.taken_in_turn = before
         if self._left() < taken:
             raise DataError("the stream does not reach this position", remedy="has it been replaced?")
         self._taken = taken
@@ -413,16 +298,13 @@ class MessageSource:
         """The columns: from a checkpoint, or else from the first messages there are, up to 1,000; waits for one."""
         if self._layout is not None:
             return self._layout
-        if not self._sought:
-            self._seek_log()
         share = -(-limits.SAMPLE // len(self._partitions))
         told = False
         while True:
-            lacking = [p for p in self._partitions if self._waiting[p].size < share]
-            if all(self._log.at_end(p) for p in lacking):
-                sample = [v for p in self._partitions for v in self._waiting[p].values_from()[:share]]
-                if sample:
-                    break
+            sample = self._inbox.sample(share)
+            if sample:
+                break
+            if sample is not None:
                 if self._ends is not None or self._log.over:
                     raise DataError(
                         f"{self._address.shown()} is empty", remedy="without until=end, it is waited for"
@@ -432,43 +314,6 @@ class MessageSource:
                         f"{self._address.shown()} is empty: waiting for its first message", BrokerWarning
                     )
                     told = True
-            self._fetch(WAIT)
+            self._inbox.fetch()
         self._know(layout_of(self._format, sample, self._read_options, self._names, self._delimiter))
         return self._look()
-
-
-def _clock() -> str:
-    """The time of day; with it, no line is the same as one before, of which Python shows only the first."""
-    return time.strftime("%H:%M:%S")
-
-
-class _Waiting:
-    """Messages of one partition that wait to be decoded."""
-
-    def __init__(self) -> None:
-        self.values: list[bytes] = []
-        self.behind: list[int] = []
-        self._start = 0
-
-    @property
-    def size(self) -> int:
-        return len(self.values) - self._start
-
-    def first(self) -> int | None:
-        """The offset behind the first message that waits."""
-        return self.behind[self._start] if self.size else None
-
-    def values_from(self) -> list[bytes]:
-        return self.values[self._start :]
-
-    def add(self, values: list[bytes], behind: list[int]) -> None:
-        del self.values[: self._start], self.behind[: self._start]
-        self._start = 0
-        self.values += values
-        self.behind += behind
-
-    def take(self, most: int, end: int | None) -> tuple[list[bytes], list[int]]:
-        """At most so many messages before an end, and the offsets behind them."""
-        begin, stop = self._start, min(len(self.values), self._start + most)
-        self._start = stop if end is None else bisect_right(self.behind, end, begin, stop)
-        return self.values[begin : self._start], self.behind[begin : self._start]

@@ -1,0 +1,229 @@
+"""Messages that have come in and wait: fetched within bounds, in a fixed order, each of them once."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
+
+from bayou.errors import DataError, warn_user
+from bayou.streams import limits
+from bayou.streams.brokers.log import BrokerWarning, Log, UnreachableError
+
+TURN = 1_000  # messages taken from a partition before it is the turn of the next
+ROOM = 64_000  # messages of a partition that wait here; beyond, it is not asked for more until half are taken
+WAIT = 0.2  # seconds to wait for a message before giving up for now
+PAUSES = (
+    0.2,
+    30.0,
+)  # seconds before a broker that is gone is tried again: doubled from the first up to the last
+
+
+class Inbox:
+    """The messages of a log from given offsets on, partition by partition in turns, through every kind of trouble.
+
+    A broker that is gone is told about once and tried again after growing pauses; what is delivered again is dropped by
+    its offset; of a partition with enough waiting here, no more is fetched.
+
+    Parameters
+    ----------
+    log
+        Where the messages are.
+    shown
+        What to call it in messages to people.
+    offsets
+        Where to begin in every partition.
+    ends
+        Where to stop in every partition; None follows the log.
+    gone
+        Called with the partition, the offset that was wanted and the oldest there is, where messages are gone unread.
+    """
+
+    def __init__(
+        self,
+        log: Log,
+        shown: str,
+        offsets: Mapping[int, int],
+        ends: Mapping[int, int] | None,
+        gone: Callable[[int, int, int], None],
+    ) -> None:
+        self._log, self._shown, self._gone = log, shown, gone
+        self._partitions = list(log.partitions)
+        self.turn, self.taken_in_turn = 0, 0
+        self._trouble: str | None = None
+        self._pause, self._again_at = PAUSES[0], 0.0
+        self.go_to(offsets, {}, ends)
+
+    def go_to(
+        self, offsets: Mapping[int, int], marks: Mapping[int, int], ends: Mapping[int, int] | None
+    ) -> None:
+        """Begin anew at these offsets; marks are checksums of the messages before them, to know the log again by."""
+        self._reached = dict(
+            offsets
+        )  # the offsets behind the last messages that came in, or were passed over
+        self._marks, self._ends = dict(marks), ends
+        self._waiting = {p: _Waiting() for p in self._partitions}
+        self._full: set[int] = set()  # partitions of which enough is waiting
+        self._sought = False
+
+    def sample(self, share: int) -> list[bytes] | None:
+        """The first messages that wait, up to so many of each partition; None until as many as there are have come."""
+        self._seek_once()
+        if all(self._log.at_end(p) for p in self._partitions if self._waiting[p].size < share):
+            return [v for p in self._partitions for v in self._waiting[p].first_values(share)]
+        return None
+
+    def take(self, partition: int, most: int) -> tuple[list[bytes], list[int]]:
+        """The next messages of the partition whose turn it is, and the offsets behind them."""
+        if len(self._partitions) > 1:
+            most = min(most, TURN - self.taken_in_turn)
+        values, behind = self._waiting[partition].take(
+            most, None if self._ends is None else self._ends[partition]
+        )
+        self.taken_in_turn += len(values)
+        return values, behind
+
+    def partition_at_turn(self) -> int | None:
+        """The partition whose messages come next; fetches where none wait. None: nothing is there now."""
+        self._seek_once()
+        for fetched in (False, True):
+            for _ in self._partitions:
+                partition = self._partitions[self.turn]
+                full = self.taken_in_turn >= TURN and len(self._partitions) > 1
+                if not full and self._waiting[partition].size and not self._done(partition):
+                    return partition
+                if not full and not self._done(partition) and not self._log.at_end(partition):
+                    break  # what is in the log already comes in a fixed order: wait for it
+                self.turn, self.taken_in_turn = (self.turn + 1) % len(self._partitions), 0
+            if not fetched:
+                self.fetch()
+        return None
+
+    def _done(self, partition: int) -> bool:
+        """Whether a partition was read up to the end that was set when the stream was opened."""
+        if self._ends is None:
+            return False
+        first = self._waiting[partition].first()
+        end = self._ends[partition]
+        return self._reached[partition] >= end if first is None else first > end
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come: every partition was read up to its end, or the log is over."""
+        if self._log.over:
+            return not any(self._waiting[p].size for p in self._partitions)
+        if self._ends is None or self._trouble is not None:
+            return False
+        return all(
+            self._done(p) or (self._log.at_end(p) and not self._waiting[p].size) for p in self._partitions
+        )
+
+    def fetch(self) -> None:
+        """Let messages come in; a broker that is gone is told about, and tried again after growing pauses."""
+        if (rest := self._again_at - time.monotonic()) > 0:
+            time.sleep(min(rest, WAIT))
+            return
+        for p in self._partitions:  # to pause is dear: the client drops what it has fetched already
+            if self._waiting[p].size >= ROOM:
+                self._full.add(p)
+            elif self._waiting[p].size < ROOM // 2:
+                self._full.discard(p)
+        only = [p for p in self._partitions if p not in self._full]
+        try:
+            if self._trouble is not None and self._again_at:
+                self.seek_log()
+            batches = self._log.fetch(limits.SAMPLE * 8, WAIT, only)
+        except UnreachableError as problem:
+            self._tell_trouble(str(problem))
+            self._again_at = time.monotonic() + self._pause
+            self._pause = min(2 * self._pause, PAUSES[1])
+            return
+        if self._log.trouble is not None:
+            self._tell_trouble(self._log.trouble)
+        elif self._trouble is not None:
+            warn_user(f"{self._shown} answers again, at {_clock()}", BrokerWarning)
+            self._trouble, self._pause, self._again_at = None, PAUSES[0], 0.0
+        for batch in batches:
+            self._waiting[batch.partition].add(*self._new(batch.partition, batch.values, batch.behind))
+
+    def _new(self, p: int, values: list[bytes], behind: list[int]) -> tuple[list[bytes], list[int]]:
+        """Messages that are not here already: what is delivered again is dropped by its offset."""
+        here, mark = self._reached[p], self._marks.pop(p, None)
+        self._reached[p] = max([here, *behind[-1:]])
+        if not behind or behind[0] > here:
+            return values, behind
+        known = bisect_right(behind, here)
+        if mark is not None and behind[known - 1] == here and zlib.crc32(values[known - 1]) != mark:
+            raise DataError(
+                f"the message before offset {here} of partition {p} of {self._shown} is not the one that was learned",
+                remedy="was it made anew? give the original, or start again in an empty folder",
+            )
+        return values[known:], behind[known:]
+
+    def _tell_trouble(self, problem: str) -> None:
+        if self._trouble is None:
+            warn_user(
+                f"{self._shown} does not answer since {_clock()}, trying again until it does: {problem}",
+                BrokerWarning,
+            )
+        self._trouble = problem
+
+    def seek_log(self) -> None:
+        """Let the log begin where this inbox is: one message earlier where that tells whether it is the same log."""
+        sought = {}
+        for p in self._partitions:
+            here, first, end = self._reached[p], self._log.first(p), self._log.end(p)
+            if self._log.counted and end < here:
+                raise DataError(
+                    f"partition {p} of {self._shown} ends before the offset that was read last",
+                    remedy="was it made anew? give the original, or start again in an empty folder",
+                )
+            if first > here:
+                self._gone(p, here, first)
+                here = self._reached[p] = first
+                self._marks.pop(p, None)
+            sought[p] = here - 1 if p in self._marks and here > first else here
+        self._log.seek(sought)
+        self._sought = True
+
+    def _seek_once(self) -> None:
+        if not self._sought:
+            self.seek_log()
+
+
+def _clock() -> str:
+    """The time of day; with it, no line is the same as one before, of which Python shows only the first."""
+    return time.strftime("%H:%M:%S")
+
+
+class _Waiting:
+    """Messages of one partition that wait to be decoded."""
+
+    def __init__(self) -> None:
+        self.values: list[bytes] = []
+        self.behind: list[int] = []
+        self._start = 0
+
+    @property
+    def size(self) -> int:
+        return len(self.values) - self._start
+
+    def first(self) -> int | None:
+        """The offset behind the first message that waits."""
+        return self.behind[self._start] if self.size else None
+
+    def first_values(self, most: int) -> list[bytes]:
+        return self.values[self._start : self._start + most]
+
+    def add(self, values: list[bytes], behind: list[int]) -> None:
+        del self.values[: self._start], self.behind[: self._start]
+        self._start = 0
+        self.values += values
+        self.behind += behind
+
+    def take(self, most: int, end: int | None) -> tuple[list[bytes], list[int]]:
+        """At most so many messages before an end, and the offsets behind them."""
+        begin, stop = self._start, min(len(self.values), self._start + most)
+        self._start = stop if end is None else bisect_right(self.behind, end, begin, stop)
+        return self.values[begin : self._start], self.behind[begin : self._start]
