@@ -119,7 +119,14 @@ class Inbox:
             self._done(p) or (self._log.at_end(p) and not self._waiting[p].size) for p in self._partitions
         )
 
-    def fetch(self) -> None:
+    def drained(self, partition: int) -> bool:
+        """Whether nothing more of a partition is here, nor was in the log when it was last asked."""
+        if self._done(partition):
+            return True
+        here = self._trouble is None and not self._waiting[partition].size
+        return here and (self._log.over or self._log.at_end(partition))
+
+    def fetch(self, seconds: float = WAIT) -> None:
         """Let messages come in; a broker that is gone is told about, and tried again after growing pauses."""
         if (rest := self._again_at - time.monotonic()) > 0:
             time.sleep(min(rest, WAIT))
@@ -133,7 +140,7 @@ class Inbox:
         try:
             if self._trouble is not None and self._again_at:
                 self.seek_log()
-            batches = self._log.fetch(limits.SAMPLE * 8, WAIT, only)
+            batches = self._log.fetch(limits.SAMPLE * 8, seconds, only)
         except UnreachableError as problem:
             self._tell_trouble(str(problem))
             self._again_at = time.monotonic() + self._pause
