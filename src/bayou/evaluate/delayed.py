@@ -130,7 +130,7 @@ class _Said:
         self.tickets = np.concatenate([self.tickets, new.tickets])
         for own, more in ((self.proba, new.proba), (self.decided, new.decided), (self.sets, new.sets)):
             for i, array in enumerate(more):
-                own[i] = np.concatenate([own[i], array])  # type: ignore[index,call-overload] # alike
+                own[i] = np.concatenate([own[i], array])
 
     def places(self, tickets: NDArray[np.int64]) -> NDArray[np.intp]:
         """Where these records stand."""

@@ -70,7 +70,7 @@ class Side:
     ) -> None:
         self.name, self.address, self._opened = name, opened.address, opened
         self._read_options, self._key, self._time = read_options, key, time
-        self._log: Log = opened.log if time is not None else _Stamped(opened.log)  # type: ignore[assignment]
+        self._log: Log = opened.log if time is not None else _Stamped(opened.log)
         self.partitions = list(self._log.partitions)
         self.offsets = self._begin()
         self._firsts = dict(self.offsets)
