@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -61,9 +61,7 @@ class Delayed(Prequential):
         }
         before, events, self._events = self.rows, self._events, self._events + batch.size
         self._count(blocks, len(labelled), sets)
-        self.drifts.look(
-            self._events, lambda event: before + int(np.searchsorted(labelled, event - events))
-        )
+        self.drifts.look(self._events, lambda event: before + int(np.searchsorted(labelled, event - events)))
         self._waiting.forget(rows.tickets[labelled], rows.oldest)
 
     def _said(
@@ -84,7 +82,9 @@ class Delayed(Prequential):
         for i, (name, (sets, _)) in enumerate(latest.items()):
             said.sets[i] = np.zeros((len(arrived), size), np.bool_)
             known = self.models[name].schema_.classes.values
-            said.sets[i][:, self._book.translated(np.arange(len(known), dtype=np.int32), known)] = sets[arrived]
+            said.sets[i][:, self._book.translated(np.arange(len(known), dtype=np.int32), known)] = sets[
+                arrived
+            ]
         return said
 
     def _decides(self, name: str) -> bool:
@@ -138,7 +138,8 @@ class _Said:
         known = place < len(self.tickets)
         if not known.all() or (self.tickets[place] != tickets).any():
             raise DataError(
-                "a label came for a record that was not predicted", remedy="open the logs with at_arrival=True"
+                "a label came for a record that was not predicted",
+                remedy="open the logs with at_arrival=True",
             )
         return place
 

@@ -6,6 +6,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -86,6 +87,11 @@ class JoinCounts:
     forgotten: int = 0
     behind: int = 0
 
+    @property
+    def waiting(self) -> int:
+        """Records that wait for their label."""
+        return self.records - self.repeated_records - self.joined - self.unlabelled - self.crowded_out
+
     def position(self) -> dict[str, int]:
         """The counts as part of a source's position."""
         return {f"join {field.name}": getattr(self, field.name) for field in fields(self)}
@@ -127,7 +133,9 @@ class Join:
         self.early: _Bounded[Early] = _Bounded(most, most_bytes)
         self.done: _Bounded[Early] = _Bounded(most, most_bytes)
         self.clock, self.tickets = -(2**62), 0
-        self.half: tuple[str, Record] | None = None  # a record that has come, whose label waits among the early ones
+        self.half: tuple[str, Record] | None = (
+            None  # a record that has come, whose label waits among the early ones
+        )
         self.counts = JoinCounts()
 
     @property
@@ -345,10 +353,8 @@ def _listed(name: str, arrays: Mapping[str, NDArray[Any]]) -> list[bytes]:
     if places[-1] != len(whole):
         raise _wrong()
     data = whole.tobytes()
-    return [data[a:b] for a, b in zip(places, places[1:], strict=False)]
+    return [data[a:b] for a, b in pairwise(places)]
 
 
 def _wrong() -> DataError:
-    return DataError(
-        "this is not how joined logs keep what waits", remedy="start again in an empty folder"
-    )
+    return DataError("this is not how joined logs keep what waits", remedy="start again in an empty folder")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -12,7 +12,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bayou.errors import DataError, OptionError
-from bayou.streams.brokers.join import Event, Join, JoinCounts
+from bayou.streams.brokers.join import Event, Join, JoinCounts, Record
+from bayou.streams.brokers.log import Place
 from bayou.streams.brokers.side import Message, OpenedLog, Side
 from bayou.streams.chunked import quantity
 from bayou.streams.layout import Layout
@@ -59,13 +60,10 @@ class JoinedRows(Rows):
         The number of each row's record: the same when it arrives and when its label does.
     oldest
         Records with a smaller number have got their label, or never will.
-    places
-        Partition and offset of each row's record.
     """
 
     tickets: NDArray[np.int64]
     oldest: int
-    places: Sequence[tuple[int, int]]
 
 
 class JoinedSource:
@@ -104,7 +102,7 @@ class JoinedSource:
         self._sides = (self.records, self.labels)
         self.join = Join(options.within, options.most)
         self.rejects: Rejects = read_options.rejects()
-        self._row = 0
+        self._row, self._handed = 0, list[Record]()
         self._asked = False
         self._clear()
 
@@ -259,16 +257,20 @@ class JoinedSource:
             self._asked, wrong = True, quantity(known, layout.target)
             if wrong is not None:
                 raise wrong
-        columns = dict(self.records.columns_of([event.record.message for event in events])) if events else {
-            name: pa.array([], pa.string()) for name in self.records.layout.columns
-        }
-        tickets = np.array([event.record.ticket for event in events], np.int64)
-        places = [(e.record.partition, self.records.offset(e.record.behind)) for e in events]
-        rows = JoinedRows(
-            self._row, columns, labels, None, len(events), tickets, self.join.oldest, places
+        columns = (
+            dict(self.records.columns_of([event.record.message for event in events]))
+            if events
+            else {name: pa.array([], pa.string()) for name in self.records.layout.columns}
         )
+        tickets = np.array([event.record.ticket for event in events], np.int64)
+        self._handed = [event.record for event in events]
+        rows = JoinedRows(self._row, columns, labels, None, len(events), tickets, self.join.oldest)
         self._row += len(events)
         return rows
+
+    def places(self) -> list[Place]:
+        """Where the records of the rows handed out last stand in their log."""
+        return [Place(record.partition, self.records.offset(record.behind)) for record in self._handed]
 
     # Places ----------------------------------------------------------------------------------------------------
 
@@ -291,7 +293,9 @@ class JoinedSource:
         join = Join(self._options.within, self._options.most)
         join.restore(position, join.arrays() if arrays is None else arrays)
         if join.size != position.get("waiting"):
-            raise DataError("what waited at this position is not there", remedy="pass what arrays() gave, too")
+            raise DataError(
+                "what waited at this position is not there", remedy="pass what arrays() gave, too"
+            )
         self.join, self._row = join, row
         self._asked = self._asked or row > 0
         self.rejects.seek(position)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from bayou.errors import BayouError, BayouWarning, OptionError
 
@@ -28,6 +28,14 @@ class Batch:
     values: list[bytes]
     behind: list[int]
     times: list[int] = field(default_factory=list)
+
+
+class Place(NamedTuple):
+    """Where a row stands in a log: partition and offset of its message, and which row of it, where it has several."""
+
+    partition: int
+    offset: int
+    row: int = 0
 
 
 class Log(Protocol):

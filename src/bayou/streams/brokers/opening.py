@@ -61,7 +61,9 @@ def label_address(records: str, labels: str) -> str:
         return labels
     found = Address.of(records)
     if found.scheme == "tail":
-        raise OptionError("files have no topics", value=labels, remedy="give a whole address: tail://labels.csv")
+        raise OptionError(
+            "files have no topics", value=labels, remedy="give a whole address: tail://labels.csv"
+        )
     kept = "&".join(f"{k}={v}" for k, v in found.options.items() if k in ("until", "config", "group", "db"))
     return f"{records.partition('://')[0]}://{records.partition('://')[2].partition('/')[0]}/{labels}" + (
         f"?{kept}" if kept else ""
@@ -134,9 +136,7 @@ def _tail(address: Address, format: str, read_options: ReadOptions) -> OpenedLog
             raise DataError(f"{address.path} is empty", remedy="a stream starts with a header")
         delimiter = delimiter_of(log.header)
         log.delimiter = delimiter.encode()
-        return OpenedLog(
-            log, address, format, delimiter, header_names(log.header, delimiter, read_options)
-        )
+        return OpenedLog(log, address, format, delimiter, header_names(log.header, delimiter, read_options))
     except BaseException:
         log.close()
         raise

@@ -78,7 +78,9 @@ class RedisLog:
         ids = [name.partition(b"-") for name, _ in entries]
         behind = [(int(milliseconds) << _SHIFT) + int(number) + 1 for milliseconds, _, number in ids]
         self._next = behind[-1]
-        return [Batch(0, values, behind, [1000 * (end - 1 >> _SHIFT) for end in behind] if self.timed else [])]
+        return [
+            Batch(0, values, behind, [1000 * (end - 1 >> _SHIFT) for end in behind] if self.timed else [])
+        ]
 
     def at_end(self, partition: int) -> bool:
         return self._at_end

@@ -288,9 +288,8 @@ class Side:
 
     def _gone(self, partition: int, here: int, first: int) -> None:
         many = first - here if self._log.counted else 1
-        problem = (
-            f"{many:,} messages of partition {partition} of {self.address.shown()} are gone from the broker, unread"
-        )
+        where = f"partition {partition} of {self.address.shown()}"
+        problem = f"{many:,} messages of {where} are gone from the broker, unread"
         if self._read_options.policy == "strict":
             raise DataError(
                 problem, remedy='keep them longer; policy="skip" goes on with the oldest there is'

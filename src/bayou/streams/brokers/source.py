@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Self
 
 import pyarrow as pa
@@ -14,13 +14,32 @@ from bayou.streams import limits
 from bayou.streams.brokers.address import Address
 from bayou.streams.brokers.decoding import Decoder, decoder_of, layout_of
 from bayou.streams.brokers.inbox import Inbox
-from bayou.streams.brokers.log import BrokerWarning, Log
+from bayou.streams.brokers.log import BrokerWarning, Log, Place
 from bayou.streams.chunked import quantity
 from bayou.streams.layout import Layout
 from bayou.streams.policy import Chunk, flush
 from bayou.streams.read_options import ReadOptions
-from bayou.streams.rejects import Rejects
+from bayou.streams.rejects import Reject, Rejects
 from bayou.streams.source import ColumnType, Rows
+
+
+@dataclass(frozen=True)
+class _Spots:
+    """Where the rows of a chunk come from."""
+
+    partition: int = 0
+    behind: Sequence[int] = ()
+    first: int = 0
+    rejects: Sequence[Reject] = ()
+    one_row: bool = True
+    rows: int = 0
+
+    def places(self, counted: bool) -> list[Place]:
+        offsets = [end - 1 for end in self.behind] if counted else self.behind
+        if not self.one_row:
+            return [Place(self.partition, offsets[0], row) for row in range(self.rows)]
+        left_out = {reject.record - self.first for reject in self.rejects if reject.raw is not None}
+        return [Place(self.partition, o) for i, o in enumerate(offsets) if i not in left_out]
 
 
 class MessageSource:
@@ -61,6 +80,7 @@ class MessageSource:
             None  # partition, offset behind the chunk, last message
         )
         self._fault: DataError | None = None
+        self._spots, self._handed = _Spots(), (0, 0)
         self._asked = False
         self._layout: Layout | None = None
         self._decoder: Decoder | None = None
@@ -121,6 +141,7 @@ class MessageSource:
         assert self._chunk is not None
         k = min(n, self._left())
         rows = self._rows(self._chunk, self._taken, k)
+        self._handed = self._taken, k
         self._taken += k
         self._row += k
         if not self._left():
@@ -149,6 +170,9 @@ class MessageSource:
             for reject in chunk.rejects
         ]
         self._pending = (partition, behind[-1], values[-1]) if behind else None
+        self._spots = _Spots(
+            partition, behind, self._record, chunk.rejects, self._decoder.one_row, chunk.rows
+        )
         self._chunk, self._taken = chunk, 0
         if not self._asked and chunk.rows and (target := self._look().target) is not None:
             self._asked, wrong = True, quantity(chunk.columns[target], target)
@@ -187,6 +211,11 @@ class MessageSource:
             self._offsets[partition] = first
             self._marks.pop(partition, None)
             self._last.pop(partition, None)
+
+    def places(self) -> list[Place]:
+        """Where the rows handed out last stand in the log."""
+        start, size = self._handed
+        return self._spots.places(self._log.counted)[start : start + size] if size else []
 
     # Places ----------------------------------------------------------------------------------------------------
 
