@@ -31,9 +31,13 @@ from bayou.cli.report import write_page
 from bayou.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bayou.cli.sending import Sending
     from bayou.evaluate.evaluation import Evaluation
     from bayou.evaluate.prequential import Prequential
     from bayou.persist.checkpoint import Snapshot
+    from bayou.streams.source import Source
 
 
 @guarded
@@ -60,6 +64,14 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="FILE", help="Write a page with pictures (HTML): scores, curves, what models learned."
+        ),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Send every prediction, made before its row was learned, to kafka:// nats:// redis:// or a .jsonl "
+            "file, with the place of the row: at least once; after a crash some come again, with the same place.",
         ),
     ] = None,
     checkpoint: options.Checkpoint = None,
@@ -94,6 +106,7 @@ def evaluate(
         "report": _absolute(report),
         "confusion": confusion,
         "named": bool(model),
+        "out": out if out is None or "://" in out else os.path.abspath(out),
     }
     job = Job.asked("evaluate", stream, rows, {"model": list(chosen), "window": window}, results)
     with checkpoints(checkpoint) as (place, found):
@@ -102,7 +115,7 @@ def evaluate(
             work = again(found, job)
         else:
             work = _protocol(job)(chosen, window=window)
-        done = carry_out(job, work, place, found, when, quiet, work.accuracy)
+        done = carry_out(job, work, place, found, when, quiet, work.accuracy, sender(job, work))
         finish(done, job, checkpoint, json, quiet)
 
 
@@ -160,6 +173,14 @@ def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) ->
         rest = f"; `bayou resume {folder}` goes on" if folder else ""
         note(f"interrupted after {found.rows:,} rows; the numbers are those so far{rest}")
         raise typer.Exit(INTERRUPTED)
+
+
+def sender(job: Job, work: Prequential) -> Callable[[Source], Sending] | None:
+    """What sends the predictions of an evaluation, if it was asked for."""
+    from bayou.cli.sending import Sending
+
+    where = job.results.get("out")
+    return None if where is None else lambda stream: Sending(str(where), stream, work)
 
 
 def _absolute(path: str | None) -> str | None:

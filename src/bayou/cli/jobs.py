@@ -6,7 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from bayou.cli.meter import Meter
 from bayou.errors import DataError
 
 if TYPE_CHECKING:
+    from bayou.cli.sending import Sending
     from bayou.persist.checkpoint import Checkpoint, Snapshot
     from bayou.streams.brokers.join import JoinCounts
     from bayou.streams.source import Source
@@ -159,8 +160,12 @@ def carry_out(
     when: Every,
     quiet: bool,
     accuracy: Callable[[], Mapping[str, float]] | None = None,
+    send: Callable[[Source], Sending] | None = None,
 ) -> Done:
-    """Do the job, from its beginning or from a checkpoint, to its end or to a signal."""
+    """Do the job, from its beginning or from a checkpoint, to its end or to a signal.
+
+    `send`, where predictions go elsewhere, makes what sends them from the stream.
+    """
     from bayou.streams import open_stream
     from bayou.streams.rejects import Rejects
     from bayou.training import Run
@@ -177,8 +182,11 @@ def carry_out(
         rows = found.rows if join is None else join.joined
         about, target = f"{job.title}: {rows:,} rows", job.stream.get("target")
         return Done(work, rows, before, 0.0, False, about, target, rejects.counts, join)
-    with open_stream(**job.stream) as stream:
-        run = Run(work, stream, place, notes=job.notes(), limit=job.limit, every=when)
+    with open_stream(**job.stream) as stream, nullcontext() if send is None else send(stream) as sending:
+        flush = None if sending is None else sending.flush
+        run = Run(
+            work, stream, place, notes=job.notes(), limit=job.limit, every=when, before_checkpoint=flush
+        )
         if found is not None:
             run.go_on_from(found)
             meter.begin(found.rows, stream.progress())

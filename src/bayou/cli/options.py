@@ -74,7 +74,13 @@ Policy = Annotated[
     PolicyName, typer.Option(help="A cell that does not fit: stop, leave its row out, or make it missing.")
 ]
 DeadLetters = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Keep the rows left out, as JSON lines.")
+    str | None,
+    typer.Option(
+        "--dead-letters",
+        "--rejects",
+        metavar="FILE",
+        help="Keep the rows left out, with reason and place, as JSON lines; or send them to a topic: kafka://...",
+    ),
 ]
 Format = Annotated[
     str | None,

@@ -101,6 +101,8 @@ class Prequential:
     """Test-then-train, one batch at a time: use this class instead of `prequential()` to drive the loop yourself.
 
     It can be saved and go on in another process. Models that read rows alike (equal schemas) share every encoded batch.
+    `on_predicted`, where it is set, is called with every batch and, by name, what each model said of its rows before
+    they were learned.
     """
 
     def __init__(self, models: Models, *, window: int = 1000, every: int | None = None) -> None:
@@ -115,6 +117,7 @@ class Prequential:
         self.drifts = Drifts(self.models)
         self._sets = SetRecords(self.models, window)
         self.rows = 0
+        self.on_predicted: Callable[[LabelledBatch, Mapping[str, Floats]], None] | None = None
 
     def declare_columns(self, stream: Source | tuple[Any, Any]) -> Source | tuple[Any, Any]:
         """Tell the models what a source declares about its columns."""
@@ -149,6 +152,8 @@ class Prequential:
             self._realign(plan)
         classes = next(iter(shared.models.values())).schema_.classes
         codes = self._book.translated(block.y, classes.values)
+        if self.on_predicted is not None:
+            self.on_predicted(batch, proba)
         self._score(batch, codes, proba)
 
     def _score(self, batch: LabelledBatch, codes: Codes, proba: Mapping[str, Floats]) -> None:

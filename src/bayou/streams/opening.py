@@ -72,7 +72,8 @@ def open_stream(
         What to do with a cell that does not fit its column: "strict" stops, "skip" leaves the row out,
         "missing" makes the cell missing. A row that cannot be split into cells is left out by both.
     dead_letters
-        A file for the rows left out, one JSON object a line; what it held before is replaced.
+        A file for the rows left out, one JSON object a line; what it held before is replaced. Or a topic:
+        `kafka://host/topic`, `nats://host/stream?subject=...`, `redis://host/key`.
     format
         "csv", "tsv", "text" (label, tab, text), "arff", "parquet", "arrow", "jsonl", "libsvm", "mbox",
         "maildir", "eml" or "folders"; messages: "json", "csv" or "arrow".
@@ -117,7 +118,7 @@ def open_stream(
         for name in [names] if isinstance(names, str) else names:
             if kinds.setdefault(name, cast(Kind, kind)) != kind or name in ignore:
                 raise OptionError(f"column {name!r} was given two kinds")
-    letters = Path(dead_letters) if dead_letters is not None else None
+    letters = _letters(dead_letters)
     left_out = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     read_options = ReadOptions(target, kinds, left_out, policy, letters)
     name = os.fspath(path)
@@ -134,7 +135,7 @@ def open_stream(
         return MailSource(name, chosen, read_options)
     reader = ByteReader(name)
     try:
-        if letters is not None and _same(letters, Path(name)):
+        if isinstance(letters, Path) and _same(letters, Path(name)):
             raise OptionError(
                 "the dead letters would overwrite the stream", value=name, remedy="another path"
             )
@@ -142,6 +143,16 @@ def open_stream(
     except BaseException:
         reader.close()
         raise
+
+
+def _letters(given: str | os.PathLike[str] | None) -> Path | str | None:
+    """Where rows go that are left out."""
+    if given is None:
+        return None
+    from bayou.streams.brokers.outlets import is_outlet
+
+    text = os.fspath(given)
+    return text if is_outlet(text) else Path(text)
 
 
 def _joined(

@@ -79,6 +79,8 @@ class Run:
         JSON values kept in every checkpoint for whoever resumes.
     limit, every, block, keep_going
         As in `train`.
+    before_checkpoint
+        Called before a checkpoint is written: what a step has sent elsewhere must have arrived when it returns.
     """
 
     def __init__(
@@ -92,7 +94,9 @@ class Run:
         every: Every = Every(seconds=10.0),  # noqa: B008 - frozen
         block: int | None = None,
         keep_going: bool = False,
+        before_checkpoint: Callable[[], None] | None = None,
     ) -> None:
+        self._before_checkpoint = before_checkpoint
         self.work, self.source, self.checkpoint = work, source, checkpoint
         self.notes, self.limit, self.every, self.keep_going = dict(notes or {}), limit, every, keep_going
         self.rows, self.written, self._gone_on = 0, 0, False
@@ -159,6 +163,8 @@ class Run:
                 "that was noticed: train on a copy that nobody writes to"
             )
         begin = time.monotonic()
+        if self._before_checkpoint is not None:
+            self._before_checkpoint()
         snapshot = Snapshot(
             self.work.models,
             self.rows,

@@ -59,6 +59,9 @@ class Memory:
     def at_end(self, partition: int) -> bool:
         return self._here[partition] == len(self.parts[partition])
 
+    def name_of(self, behind: int) -> int:
+        return behind - 1
+
     def facts(self, offsets: Mapping[int, int]) -> dict[str, int]:
         return {}
 

@@ -48,7 +48,7 @@ class KafkaLog:
                 "isolation.level": "read_committed",
                 "error_cb": self._note,
             },
-            logger=_Silent(),
+            logger=Silent(),
         )
         try:
             found = self._consumer.list_topics(self._topic, timeout=PATIENCE).topics[self._topic]
@@ -103,6 +103,9 @@ class KafkaLog:
 
     def at_end(self, partition: int) -> bool:
         return partition in self._at_end
+
+    def name_of(self, behind: int) -> int:
+        return behind - 1
 
     def facts(self, offsets: Mapping[int, int]) -> dict[str, int]:
         return {}
@@ -170,7 +173,7 @@ def _chosen(wish: str | None, there: list[int]) -> list[int]:
     return chosen
 
 
-class _Silent:
+class Silent:
     """librdkafka writes lines of its own to standard error; what matters is told by the stream."""
 
     def log(self, *args: Any, **more: Any) -> None:

@@ -34,7 +34,7 @@ class Place(NamedTuple):
     """Where a row stands in a log: partition and offset of its message, and which row of it, where it has several."""
 
     partition: int
-    offset: int
+    offset: int | str
     row: int = 0
 
 
@@ -73,6 +73,9 @@ class Log(Protocol):
 
     def at_end(self, partition: int) -> bool:
         """Whether nothing was left to fetch from a partition when it was last asked."""
+
+    def name_of(self, behind: int) -> int | str:
+        """What people call the message before an offset."""
 
     def facts(self, offsets: Mapping[int, int]) -> dict[str, int]:
         """What else is needed to find these offsets again."""

@@ -86,6 +86,9 @@ class NatsLog:
     def at_end(self, partition: int) -> bool:
         return self._at_end
 
+    def name_of(self, behind: int) -> int:
+        return behind - 1
+
     def facts(self, offsets: Mapping[int, int]) -> dict[str, int]:
         return {}
 
@@ -94,6 +97,10 @@ class NatsLog:
 
     def commit(self, offsets: Mapping[int, int]) -> None:
         pass
+
+    def publish(self, subject: str, messages: Sequence[bytes]) -> None:
+        """Send messages to a subject that a stream keeps, and wait until it has them."""
+        self._answer(self._publish(subject, messages))
 
     def close(self) -> None:
         if self._loop.is_closed():
@@ -176,6 +183,17 @@ class NatsLog:
             pending_bytes_limit=-1,
         )
         self._expected, self._delivered, self._at_end = max(1, sequence), 0, False
+
+    async def _publish(self, subject: str, messages: Sequence[bytes]) -> None:
+        if self._client is None or not self._client.is_connected:
+            await self._connect()
+        try:
+            await asyncio.gather(*[self._jetstream.publish(subject, message) for message in messages])
+        except self._nats.js.errors.NoStreamResponseError as problem:
+            raise DataError(
+                f"{self._address.shown()}: no stream keeps the subject {subject!r}",
+                remedy="name one that does: ?subject=...",
+            ) from problem
 
     async def _pull(self, most: int, seconds: float) -> list[Any]:
         try:

@@ -168,9 +168,9 @@ class Side:
         """Where a message stands, for people."""
         return f"{self.name}, partition {partition}, offset {self.offset(behind)}"
 
-    def offset(self, behind: int) -> int:
-        """The offset of a message, from the one behind it; where offsets do not count messages, that one."""
-        return behind - 1 if self._log.counted else behind
+    def offset(self, behind: int) -> int | str:
+        """What people call the message before an offset."""
+        return self._log.name_of(behind)
 
     def _decode(self, partition: int, values: list[bytes], behind: list[int]) -> None:
         assert self._layout is not None

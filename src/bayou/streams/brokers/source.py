@@ -34,8 +34,8 @@ class _Spots:
     one_row: bool = True
     rows: int = 0
 
-    def places(self, counted: bool) -> list[Place]:
-        offsets = [end - 1 for end in self.behind] if counted else self.behind
+    def places(self, log: Log) -> list[Place]:
+        offsets = [log.name_of(end) for end in self.behind]
         if not self.one_row:
             return [Place(self.partition, offsets[0], row) for row in range(self.rows)]
         left_out = {reject.record - self.first for reject in self.rejects if reject.raw is not None}
@@ -215,7 +215,7 @@ class MessageSource:
     def places(self) -> list[Place]:
         """Where the rows handed out last stand in the log."""
         start, size = self._handed
-        return self._spots.places(self._log.counted)[start : start + size] if size else []
+        return self._spots.places(self._log)[start : start + size] if size else []
 
     # Places ----------------------------------------------------------------------------------------------------
 
@@ -302,7 +302,7 @@ class MessageSource:
         return {name: pa.array([], pa.string()) for name in names}
 
     def _where(self, partition: int, behind: int) -> str:
-        return f"partition {partition}, offset {behind - 1 if self._log.counted else behind}"
+        return f"partition {partition}, offset {self._log.name_of(behind)}"
 
     def _at(self, fault: DataError, partition: int, begin: int, behind: Sequence[int]) -> DataError:
         offset = behind[-1] if behind else begin

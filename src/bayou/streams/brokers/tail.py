@@ -116,6 +116,9 @@ class TailLog:
     def at_end(self, partition: int) -> bool:
         return self._at_end
 
+    def name_of(self, behind: int) -> int:
+        return behind
+
     def facts(self, offsets: Mapping[int, int]) -> dict[str, int]:
         number, byte = divmod(offsets[0], 1 << _SHIFT)
         if self._piped or (number == self._number and self._handle < 0):
