@@ -64,6 +64,14 @@ def test_what_a_missing_value_says_stands_with_the_rest():
     assert abs(found.together) > abs(found.terms["y"])
 
 
+def test_a_forest_that_unlearned_every_row_has_nothing_to_explain():
+    model, _ = explained("mean")
+    model.unlearn(RECORDS, LABELS)
+    found = model.explain(RECORDS[0])
+    assert found.log_odds == found.base == found.together == 0.0
+    assert not any(found.terms.values())
+
+
 def test_uses_count_the_tests_a_row_meets():
     model, _ = explained("mean")
     forest = model.engine.forest

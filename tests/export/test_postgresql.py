@@ -97,13 +97,13 @@ def scored(server: Server, model: Any, rows: list[Row], wordy: bool) -> np.ndarr
         for row in given
     ]
     said = [(i, "words", w, c) for i, row in enumerate(rows) for w, c in row.items()] if wordy else []
-    *tables, select = to_sql(model_scorer(model), "postgresql").values()
+    *tables, select = to_sql(model_scorer(model), "postgresql", keep=["row_id"]).values()
     script = (
         f"DROP TABLE IF EXISTS rows, words, model_bayou_words_0, model_bayou_values_of_words_0;\n"
         f"CREATE TABLE rows ({columns});\nCOPY rows FROM STDIN WITH (FORMAT csv);\n{as_csv(cells)}\\.\n"
         "CREATE TABLE words (row_id integer, column_name text, word text, count double precision);\n"
         f"COPY words FROM STDIN WITH (FORMAT csv);\n{as_csv(said)}\\.\n"
-        f"{''.join(tables)}SELECT scored.* FROM (\n{select}) AS scored{' ORDER BY row_id' if wordy else ''};\n"
+        f"{''.join(tables)}SELECT scored.* FROM (\n{select}) AS scored ORDER BY row_id;\n"
     )
     k = len(model.labels())
     listed = list(csv.reader(io.StringIO(server.psql(script))))[1:]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayou import CountForest
+from bayou import CountForest, NaiveBayes
 from bayou.export.scoring import model_scorer
 from bayou.export.sql import to_sql
 from bayou.export.sql_text import exact_number, quoted
@@ -93,10 +93,10 @@ class Database:
 def scored(dialect: str, model: Any, rows: list[Row], wordy: bool) -> tuple[np.ndarray[Any, Any], list[Any]]:
     database = Database(dialect)
     database.fill(model, rows, wordy)
-    files = to_sql(model_scorer(model), dialect)
+    files = to_sql(model_scorer(model), dialect, keep=["row_id"])
     for script in list(files.values())[:-1]:
         database.run(script)
-    _, found = database.scored(files["model.sql"], "row_id" if wordy or dialect == "duckdb" else "")
+    _, found = database.scored(files["model.sql"], "row_id")
     k = len(model.labels())
     return np.array([row[-k - 1 : -1] for row in found], dtype=float), [row[-1] for row in found]
 
@@ -154,3 +154,18 @@ def test_sqlite_reads_numbers_back_as_they_are() -> None:
     connection = sqlite3.connect(":memory:")
     for value in values:
         assert connection.execute(f"SELECT {exact_number(value)}").fetchone()[0] == value
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+def test_a_key_comes_along(dialect: str) -> None:
+    """Whatever the key is called, even as a column of ours would be."""
+    model = NaiveBayes("gaussian").fit([{"x": 1.0}, {"x": 3.0}], ["a", "b"])
+    select = model.export("sql", dialect=dialect, keep=["p_a", "bayou_0", "x"])["model.sql"]
+    database = Database(dialect)
+    database.run("CREATE TABLE rows (x DOUBLE, p_a TEXT, bayou_0 INTEGER)")
+    database.run("INSERT INTO rows VALUES (3.0, 'first', 7), (1.0, 'second', 8)")
+    names, found = database.scored(str(select), "bayou_0")
+    assert [dict(zip(names, row, strict=True))["p_a"] for row in found] == ["first", "second"]
+    assert [row[names.index("x")] for row in found] == [3.0, 1.0]
+    assert [row[-1] for row in found] == ["b", "a"]
+    assert names.count("x") == names.count("bayou_0") == 1

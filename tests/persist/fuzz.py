@@ -8,6 +8,7 @@ where they would otherwise read or write beyond an array. Prints what was found 
 from __future__ import annotations
 
 import copy
+import faulthandler
 import json
 import random
 import resource
@@ -107,6 +108,7 @@ INTEGERS = [
 PARAMETERS: list[Any] = [
     0, 1, -1, 2, 3, 7, 100, 5000, 2**40, 0.5, 1e-9, 1e9, None, True, "", "x", {"float": "nan"}, {"float": "inf"},
 ]  # fmt: skip
+LONGEST = 120  # seconds for one file, on a busy machine; most take some hundredths of one
 KEPT = ("position", "unusable", "n_features")
 
 Made = list[tuple[Any, int]]
@@ -394,6 +396,7 @@ def main(count: int, seed: int, quick: bool) -> None:
             print(f"{number} files, {sum(accepted.values())} accepted", file=sys.stderr, flush=True)
         subject = draw.choice(subjects)
         what, document, arrays = mutated(subject.good, draw)
+        faulthandler.dump_traceback_later(LONGEST, exit=True)  # a kernel that never ends hears no signal
         try:
             data = b"".join(pack(FORMAT, document, arrays))
         except ModelFileError:

@@ -10,7 +10,19 @@ import pytest
 from numpy.typing import NDArray
 from tests.persist.models import batch, feed, trained
 
-from bayou import AODE, TAN, AveragedNB, Declared, EcocNB, NaiveBayes, ReadMany, SPCr, WeightedNB, files
+from bayou import (
+    AODE,
+    TAN,
+    AveragedNB,
+    Declared,
+    EcocNB,
+    HoeffdingTree,
+    NaiveBayes,
+    ReadMany,
+    SPCr,
+    WeightedNB,
+    files,
+)
 from bayou.errors import ModelFileError
 from bayou.persist.container import pack, unpack
 from bayou.persist.model_file import FORMAT
@@ -161,6 +173,11 @@ FORGED: dict[str, tuple[Callable[[], Any], str, Edit]] = {
         lambda: taught(EcocNB(NaiveBayes("gaussian"))), "numeric.n", put((0, 0), 5e-324),
     ),
     "values: counts of one class do not add up": (lambda: taught(NaiveBayes()), "nominal.present", add_one),
+    "tree: a node to come that is a test already": (
+        lambda: taught(HoeffdingTree()), "tree.nodes", put((-1, 0), 1),
+    ),
+    "tree: weight at a node to come": (lambda: taught(HoeffdingTree()), "tree.weight", put((-1, 0), 1.0)),
+    "tree: a branch to come that leads to the root": (lambda: taught(HoeffdingTree()), "tree.branches", put(-1, 1)),
     "words: less than no weight": (lambda: trained("MultinomialNB", 40), "words.0.counts", put((0, 0), -1e-7)),
 }  # fmt: skip
 

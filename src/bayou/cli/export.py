@@ -32,6 +32,10 @@ def export(
     table: Annotated[
         str, typer.Option(metavar="TABLE", help="The table whose rows the SELECT scores.")
     ] = "rows",
+    keep: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMNS", help="Other columns of it to carry along, such as its key: a,b."),
+    ] = None,
     single: Annotated[bool, typer.Option("--float", help="C and ONNX in single precision.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -45,7 +49,8 @@ def export(
     check_writable(str(folder / "model"))
     model = load_model(model_file)
     name = Path(model_file).stem
-    files = export_model(model, to, name=name, dialect=dialect, table=table, single=single)
+    kept = keep.split(",") if keep else ()
+    files = export_model(model, to, name=name, dialect=dialect, table=table, keep=kept, single=single)
     for path in write_files(files, folder):
         if not quiet:
             note(f"written to {path}")

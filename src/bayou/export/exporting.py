@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ def export_model(
     name: str = "model",
     dialect: str = "duckdb",
     table: str = "rows",
+    keep: Sequence[str] = (),
     single: bool = False,
     max_entries: int = MAX_ENTRIES,
 ) -> dict[str, str | bytes]:
@@ -35,6 +36,8 @@ def export_model(
         What the files are called, and in C what all public names begin with.
     dialect, table
         Of SQL: `"duckdb"`, `"sqlite"` or `"postgresql"`, and the table whose rows are scored.
+    keep
+        Other columns of that table that come along, such as its key; in DuckDB all of them do.
     single
         C and ONNX compute in float rather than in double.
     max_entries
@@ -46,7 +49,7 @@ def export_model(
     if to == "sql":
         from bayou.export.sql import to_sql
 
-        return {**to_sql(scorer, dialect, table, name=name)}
+        return {**to_sql(scorer, dialect, table, name=name, keep=keep)}
     if to == "c":
         from bayou.export.c import to_c
 

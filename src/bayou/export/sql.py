@@ -46,11 +46,17 @@ MANY_NODES = 20_000  # of all trees of a forest: more are refused
 
 
 def to_sql(
-    scorer: Scorer, dialect: str = "duckdb", table: str = "rows", words: str = "words", name: str = "model"
+    scorer: Scorer,
+    dialect: str = "duckdb",
+    table: str = "rows",
+    words: str = "words",
+    name: str = "model",
+    keep: Sequence[str] = (),
 ) -> dict[str, str]:
     """The SELECT over `table`, and where words need tables of their own the statements that make them, by file name.
 
     Words of text columns are read from the table `words`: row_id, column_name, word, count; `table` then has a row_id.
+    `keep` names other columns of `table` that come along.
     """
     if dialect not in DIALECTS:
         raise OptionError(
@@ -58,7 +64,7 @@ def to_sql(
         )
     if dialect != "postgresql":
         check_names(scorer)
-    writer = Writer(scorer, DIALECTS[dialect], table, words, name)
+    writer = Writer(scorer, DIALECTS[dialect], table, words, name, keep)
     select = writer.select()
     files = {f"{name}.sql": select}
     return {f"{name}_tables.sql": "".join(writer.statements), **files} if writer.statements else files

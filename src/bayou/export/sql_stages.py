@@ -20,8 +20,11 @@ MANY_VALUES = 64  # of a nominal column: more are joined rather than compared on
 class Stages:
     """Columns that are computed one after the other, and the SELECT made of them."""
 
-    def __init__(self, scorer: Scorer, dialect: Dialect, table: str, words: str, name: str) -> None:
+    def __init__(
+        self, scorer: Scorer, dialect: Dialect, table: str, words: str, name: str, keep: Sequence[str] = ()
+    ) -> None:
         self.scorer, self.dialect, self.table, self.words, self.name = scorer, dialect, table, words, name
+        self.keep = [one for one in dict.fromkeys(keep) if one not in self._columns()]
         self.statements: list[str] = []
         self.tables: list[str] = []  # common table expressions that need no rows
         self.joins: list[str] = []
@@ -35,7 +38,7 @@ class Stages:
                 self.uses[id(part)] = self.uses.get(id(part), 0) + 1
         self.made: dict[int, tuple[list[str], int]] = {}
         self.own = "bayou_"  # begins every name that is not the user's
-        while any(one.name.lower().startswith(self.own) for kind in scorer.inputs.values() for one in kind):
+        while any(one.lower().startswith(self.own) for one in self._taken()):
             self.own += "x_"
 
     # -- the whole --
@@ -65,10 +68,9 @@ class Stages:
         if self.dialect.name == "duckdb" and hidden:
             every = f"* EXCLUDE ({', '.join(hidden)})"
         elif hidden:
-            every = ", ".join(
-                quoted(one.name) for kind in ("numeric", "nominal") for one in self.scorer.inputs[kind]
-            )
-            every = f"row_id, {every}" if self.scorer.inputs["text"] and every else every or "row_id"
+            carried = [quoted(one) for one in (*self.keep, *self._columns())]
+            by_row = self.scorer.inputs["text"] or not carried
+            every = ", ".join(["row_id", *carried] if by_row and "row_id" not in self.keep else carried)
         stages = [f"{self.own}stage_0 AS {self._kept(0)}(SELECT {self._source()})"]
         for i, columns in enumerate(self.stages[1:], 1):
             added = "".join(f",\n    {column}" for column in columns)
@@ -104,7 +106,7 @@ class Stages:
         return [as_text(label) for label in self.scorer.classes] if mixed else list(self.scorer.classes)
 
     def _output_names(self) -> list[str]:
-        taken = {one.name.lower() for inputs in self.scorer.inputs.values() for one in inputs}
+        taken = self._taken()
         names = []
         for i, label in enumerate(self.scorer.classes):
             name = f"p_{as_text(label)}"
@@ -115,12 +117,19 @@ class Stages:
         return names
 
     def _free(self, name: str, taken: Any) -> str:
-        used = {one.lower() for one in taken} | {
-            one.name.lower() for kind in self.scorer.inputs.values() for one in kind
-        }
+        used = {one.lower() for one in taken} | self._taken()
         while name.lower() in used:
             name += "_"
         return name
+
+    def _columns(self) -> list[str]:
+        """Numeric and nominal columns of the model."""
+        return [one.name for kind in ("numeric", "nominal") for one in self.scorer.inputs[kind]]
+
+    def _taken(self) -> set[str]:
+        """Names of the user's, in small letters."""
+        theirs = {one.name.lower() for inputs in self.scorer.inputs.values() for one in inputs}
+        return theirs | {one.lower() for one in self.keep}
 
     # -- stages --
 

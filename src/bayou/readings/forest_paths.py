@@ -26,7 +26,7 @@ def path_log_odds(forest: Forest, block: Block, one: int, other: int) -> tuple[f
     for root in forest.roots.tolist():
         at = root
         held = forest.counts[at]
-        size = prior_size(held, int(forest.declared[0]))
+        size = max(1, prior_size(held, int(forest.declared[0])))  # every row may have been unlearned
         share = np.repeat([(held[pair] + 1.0 / size) / (held.sum() + 1.0)], 2, axis=0)
         before = _log_odds(share)
         base += before

@@ -76,9 +76,10 @@ def class_information(summary: JointCounts) -> Floats:
         if total <= 0:
             continue
         rows, classes = table.sum(axis=1), table.sum(axis=0)
-        at = np.nonzero(table)
+        at = np.nonzero(table / total)  # not what vanishes beside the rest
         shares = table[at] / total
-        found[i] = (shares * np.log(shares / (rows[at[0]] / total * (classes[at[1]] / total)))).sum()
+        apart = np.log(rows[at[0]] / total) + np.log(classes[at[1]] / total)
+        found[i] = (shares * (np.log(shares) - apart)).sum()
         found[i] -= (np.count_nonzero(rows) - 1) * (np.count_nonzero(classes) - 1) / (2 * total)
     return np.maximum(found, 0.0)
 

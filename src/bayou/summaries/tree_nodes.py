@@ -169,11 +169,19 @@ class TreeNodes(State):
         self.branches = _longer(np.concatenate(tables), room)
 
     def check(self, arrays: Arrays) -> None:
-        """Nodes in use come first, their tests are known, and no two leaves share a slot; see also `check_tests`."""
+        """Nodes in use come first, their tests are known, and no two leaves share a slot; see also `check_tests`.
+
+        What is not in use is zero: a split makes leaves of it, and a test among them could lead back to its parent.
+        """
         super().check(arrays)
         nodes, used = arrays["nodes"], arrays["used"]
         in_use = 1 <= used[0] <= len(nodes) and used[1] <= len(arrays["branches"])
         require(in_use, "more nodes in use than there are")
+        spare = [arrays[name][used[0] :] for name in ("nodes", "cuts", "weight", "track")]
+        spare.append(arrays["branches"][used[1] :])
+        require(
+            not any(array.any() for array in spare), "nodes or branches that are not in use are not empty"
+        )
         require(nodes[:, TEST].max() <= MULTIWAY, "an unknown test")
         slot = nodes[: used[0], SLOT]
         require(len(np.unique(slot[slot > 0])) == np.count_nonzero(slot), "slots clash")
