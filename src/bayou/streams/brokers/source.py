@@ -14,7 +14,7 @@ from bayou.streams import limits
 from bayou.streams.brokers.address import Address
 from bayou.streams.brokers.decoding import Decoder, decoder_of, layout_of
 from bayou.streams.brokers.inbox import Inbox
-from bayou.streams.brokers.log import BrokerWarning, Log, Place
+from bayou.streams.brokers.log import BrokerWarning, Log, Place, UnreachableError
 from bayou.streams.chunked import quantity
 from bayou.streams.layout import Layout
 from bayou.streams.policy import Chunk, flush
@@ -211,6 +211,19 @@ class MessageSource:
             self._offsets[partition] = first
             self._marks.pop(partition, None)
             self._last.pop(partition, None)
+
+    def offsets(self) -> dict[int, int]:
+        """The offset behind the last message learned, by partition."""
+        return dict(self._offsets)
+
+    def lag(self) -> int | None:
+        """Messages in the log that were not handed out yet; None where they are not counted, or nobody answers."""
+        if not self._log.counted:
+            return None
+        try:
+            return sum(max(0, self._log.end(p) - self._offsets[p]) for p in self._partitions)
+        except UnreachableError:
+            return None
 
     def places(self) -> list[Place]:
         """Where the rows handed out last stand in the log."""
