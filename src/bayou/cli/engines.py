@@ -19,6 +19,7 @@ from bayou.lazy import Absent
 if TYPE_CHECKING:
     from bayou.backends.pool import Learned
     from bayou.cli.jobs import Done, Job
+    from bayou.training import Every
 
 EngineName = Literal["local", "spark"]
 Jobs = Annotated[
@@ -89,6 +90,29 @@ def learned_apart(
     return Done(
         Learning(found.model), found.rows, 0, meter.seconds, False, about, stream["target"], found.rejects
     )
+
+
+def learned_in_group(job: Job, learner: Any, folder: str | None, when: Every, quiet: bool) -> Done:
+    """Learn the partitions that a consumer group deals to this process; the model is that of the whole group."""
+    from bayou.backends.group import learn_group
+    from bayou.cli.jobs import Done, Job
+    from bayou.training import Learning
+
+    if folder is None:
+        raise UsageError(
+            "balance=yes needs --checkpoint FOLDER, one folder that all learners of the group share"
+        )
+    if job.limit is not None:
+        raise UsageError("--rows does not go with balance=yes; a group ends with until=end")
+    meter = Meter("learn", quiet)
+    found = learn_group(
+        learner, job.stream, folder, notes=job.notes(), every=when, on_progress=meter.update,
+        check=lambda start: job.check_same(Job.of(start), folder),
+    )  # fmt: skip
+    meter.clear()
+    about = f"{job.title}: {found.rows:,} rows of all partitions"
+    stopped, target = not found.finished, job.stream["target"]
+    return Done(Learning(found.model), found.rows, 0, meter.seconds, stopped, about, target, found.rejects)
 
 
 def _on_spark(

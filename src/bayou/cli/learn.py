@@ -10,7 +10,7 @@ import typer
 from bayou.cli import options
 from bayou.cli.compiling import announce_compiling
 from bayou.cli.console import INTERRUPTED, UsageError, guarded, note, out_json
-from bayou.cli.engines import Engine, Jobs, Master, is_several, learned_apart
+from bayou.cli.engines import Engine, Jobs, Master, is_several, learned_apart, learned_in_group
 from bayou.cli.files import shown_path
 from bayou.cli.followed import tell_choice
 from bayou.cli.jobs import (
@@ -65,6 +65,7 @@ def learn(
     """
     from bayou.cli import specs
     from bayou.cli.files import check_writable
+    from bayou.streams.brokers.address import is_balanced
     from bayou.streams.opening import MAIL
     from bayou.training import Learning
 
@@ -88,6 +89,8 @@ def learn(
     if apart:
         done = learned_apart(job, files, learner, jobs, engine, master, checkpoint, quiet)
         return finish(done, job, None, json, quiet)
+    if is_balanced(files[0]):
+        return finish(learned_in_group(job, learner, checkpoint, when, quiet), job, None, json, quiet)
     with checkpoints(checkpoint) as (place, found):
         if found is not None and checkpoint is not None:
             job.check_same(Job.of(found), checkpoint)

@@ -25,6 +25,7 @@ def resume(
     The folder knows the file, the model and all options. It also says where the result goes, so resume only what
     you have started yourself.
     """
+    from bayou.streams.brokers.address import is_balanced
     from bayou.training import Learning
 
     when = how_often(every)
@@ -33,6 +34,11 @@ def resume(
         if found is None:
             raise DataError(f"{folder} holds no checkpoint", remedy="give the folder that --checkpoint had")
         job = Job.of(found)
+        if is_balanced(job.stream["path"]):
+            raise DataError(
+                f"{folder} belongs to a group of learners",
+                remedy="start any number of them again by the `bayou learn` that began it",
+            )
         if job.command == "learn":
             done = carry_out(job, Learning(found.model), place, found, when, quiet)
             learn.finish(done, job, folder, json, quiet)

@@ -104,9 +104,9 @@ class JsonObjects:
             types[layout.target] = _LABEL[layout.label]
         self._schema = pa.schema(list(types.items()))
 
-    def draft(self, objects: Sequence[bytes]) -> Draft:
-        """The objects as columns, and what does not fit."""
-        whole = self._at_once(objects)
+    def draft(self, objects: Sequence[bytes], lines: bytes | None = None) -> Draft:
+        """The objects as columns, and what does not fit; `lines` are the same objects, one a line, if that is known."""
+        whole = self._at_once(objects, lines)
         if whole is not None:
             everyone = np.arange(len(objects), dtype=np.int64)
             return Draft(whole, everyone, len(objects), objects.__getitem__)
@@ -132,10 +132,10 @@ class JsonObjects:
             draft.columns[self.layout.target] = self._column(draft, rows, self.layout.target, kind, arrow)
         return draft
 
-    def _at_once(self, objects: Sequence[bytes]) -> dict[str, pa.Array] | None:
+    def _at_once(self, objects: Sequence[bytes], lines: bytes | None = None) -> dict[str, pa.Array] | None:
         """The columns, if nothing about the objects is unusual."""
-        chunk = b"\n".join(objects)
-        if chunk.count(b"\n") >= len(objects) or b"\r" in chunk:
+        chunk = b"\n".join(objects) if lines is None else lines
+        if lines is None and (chunk.count(b"\n") >= len(objects) or b"\r" in chunk):
             return None
         # Arrow's parser dies of a null that stands alone, so it is given nothing but one object a line; and it takes
         # the word Inf for a number, which JSON has not.

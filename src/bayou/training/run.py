@@ -119,36 +119,57 @@ class Run:
 
     def to_the_end(self, on_progress: Progress | None = None) -> Trained:
         """Work until the source ends, the limit is reached, or a signal comes."""
-        if self.source.target is None:
-            raise OptionError("the source has no target to learn", remedy="open it with target=")
-        self._file = _fingerprint(self.source)
+        self._check_target()  # waits for the first message of a stream: Ctrl-C leaves at once
         with Interrupts() as interrupts:
-            if not self._gone_on:
-                self.work.declare_columns(self.source)
-                self._write()  # so that from now on there is something to resume
-            before = self.rows
-
-            def after(done: int) -> bool:
-                self.rows = before + done
-                if on_progress is not None:
-                    on_progress(self.rows, self._share())
-                rows, then, cost = self._last
-                if self.rows > rows and self.every.due(self.rows - rows, time.monotonic() - then, cost):
-                    self._write()
-                return interrupts.caught is not None
-
-            left = None if self.limit is None else self.limit - self.rows
-            finished = interrupts.caught is None and feed(
-                self.source, self.work.step, rows=left, pace=self._pace, after=after
+            self.begin()
+            finished = interrupts.caught is None and self._feed(
+                on_progress, lambda: interrupts.caught is not None
             )
-            self._write(finished)
-            return self._trained(finished, None if finished else interrupts.caught)
+            self.end(finished)
+            return Trained(
+                self.work, self.rows, finished, None if finished else interrupts.caught, self.written
+            )
+
+    def begin(self) -> None:
+        """Get ready: from now on there is a checkpoint to resume."""
+        self._check_target()
+        self._file = _fingerprint(self.source)
+        if not self._gone_on:
+            self.work.declare_columns(self.source)
+            self._write()
+
+    def some(self, on_progress: Progress | None = None) -> bool:
+        """Work on one batch of what is there; True where the source has ended."""
+        return self._feed(on_progress, lambda: True)
+
+    def end(self, finished: bool) -> None:
+        """Write the last checkpoint."""
+        self._write(finished)
+
+    def _feed(self, on_progress: Progress | None, stop: Callable[[], bool]) -> bool:
+        before = self.rows
+
+        def after(done: int) -> bool:
+            self.rows = before + done
+            if on_progress is not None:
+                on_progress(self.rows, self._share())
+            rows, then, cost = self._last
+            if self.rows > rows and self.every.due(self.rows - rows, time.monotonic() - then, cost):
+                self._write()
+            return stop()
+
+        left = None if self.limit is None else self.limit - self.rows
+        return feed(self.source, self.work.step, rows=left, pace=self._pace, after=after)
 
     def rows_to_checkpoint(self) -> int | None:
         """Rows up to the next checkpoint that is due by their number; None if none is."""
         if self.every.rows is None or self.checkpoint is None:
             return None
         return self._last[0] + self.every.rows - self.rows
+
+    def _check_target(self) -> None:
+        if self.source.target is None:
+            raise OptionError("the source has no target to learn", remedy="open it with target=")
 
     def _share(self) -> float | None:
         share = self.source.progress()
@@ -185,9 +206,6 @@ class Run:
             warnings.warn(f"training goes on without a checkpoint: {problem}", stacklevel=3)
         now = time.monotonic()
         self._last = self.rows, now, now - begin
-
-    def _trained(self, finished: bool, stopped_by: str | None) -> Trained:
-        return Trained(self.work, self.rows, finished, stopped_by, self.written)
 
 
 def _remembered(source: Source) -> dict[str, Any]:

@@ -19,15 +19,15 @@ from bayou.errors import DataError, OptionError
 from bayou.streams import open_stream
 from bayou.streams.brokers.address import Address
 from bayou.streams.brokers.joined import JoinedSource, JoinOptions
-from bayou.streams.brokers.log import Batch
+from bayou.streams.brokers.log import Batch, Log
 from bayou.streams.brokers.side import OpenedLog
 from bayou.streams.read_options import ReadOptions
 
 
-class Memory:
+class Memory(Log):
     """A log in memory that hands out a few messages at a time, of some partitions and not of others."""
 
-    counted, over, trouble, timed = True, False, None, False
+    counted = True
 
     def __init__(self, parts: Sequence[Sequence[tuple[bytes, int]]], seed: int) -> None:
         self.parts, self.partitions, self._draw = parts, range(len(parts)), random.Random(seed)
@@ -58,18 +58,6 @@ class Memory:
 
     def at_end(self, partition: int) -> bool:
         return self._here[partition] == len(self.parts[partition])
-
-    def name_of(self, behind: int) -> int:
-        return behind - 1
-
-    def facts(self, offsets: Mapping[int, int]) -> dict[str, int]:
-        return {}
-
-    def recall(self, facts: Mapping[str, int], offsets: Mapping[int, int]) -> None:
-        pass
-
-    def commit(self, offsets: Mapping[int, int]) -> None:
-        pass
 
     def close(self) -> None:
         pass

@@ -89,7 +89,7 @@ def predictions(where: Topics, topic: str) -> dict[tuple[Any, ...], list[str]]:
 
 @pytest.mark.parametrize("name", list(TOPICS))
 def test_late_labels_killed_again_and_again(forge: Forge, tmp_path: Path, name: str) -> None:
-    rows = 1_500 if LONG else 600
+    rows = 1_500 if LONG else 300
     with topics(name, tmp_path) as where:
         both = sent(where, rows, name)
         twin = joined(*both, WITHIN, MOST)

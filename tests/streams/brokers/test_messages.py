@@ -21,7 +21,7 @@ from bayou.streams.brokers.source import MessageSource
 from bayou.streams.read_options import ReadOptions
 
 
-class Memory:
+class Memory(Log):
     """A log in memory whose broker can be gone."""
 
     counted, over, trouble = True, False, None

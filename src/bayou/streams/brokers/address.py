@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from bayou.errors import DataError, OptionError
 
@@ -20,6 +20,7 @@ _OWN = {
     "kafka": {
         "partitions": "those to read, such as 0,2",
         "group": "whose offsets are committed",
+        "balance": "yes: partitions are dealt out among the learners of the group",
         "config": "a file",
     },
     "nats": {"subject": "only messages of this subject", "config": "a file"},
@@ -64,6 +65,8 @@ class Address:
                 raise OptionError(f"{scheme}:// knows no {name}=", remedy=offered)
         if options.get("until", "end") != "end":
             raise OptionError("until= is end, or left away", value=options["until"])
+        if options.get("balance", "yes") != "yes":
+            raise OptionError("balance= is yes, or left away", value=options["balance"])
         if scheme == "tail":
             return Address(scheme, "", rest, options)
         hosts, _, path = rest.partition("/")
@@ -84,6 +87,15 @@ class Address:
     def ends(self) -> bool:
         """Whether the stream ends where the log ended when it was opened."""
         return "until" in self.options
+
+    def with_options(self, **changes: str | None) -> str:
+        """The address as a text, with other options; None leaves one away.
+
+        >>> Address.of("kafka://one/fraud?group=g&until=end").with_options(group=None, partitions="3")
+        'kafka://one:9092/fraud?until=end&partitions=3'
+        """
+        options = {name: value for name, value in {**self.options, **changes}.items() if value is not None}
+        return self.shown() + "?" * bool(options) + urlencode(options)
 
     def shown(self) -> str:
         """The address without its options."""
@@ -113,6 +125,11 @@ def _tail_query(rest: str) -> tuple[str, str, str]:
 def is_endless(text: str) -> bool:
     """Whether this is the address of a stream that is followed until somebody stops it."""
     return is_address(text) and not Address.of(text).ends
+
+
+def is_balanced(text: str) -> bool:
+    """Whether this is the address of a topic whose partitions are dealt out among several learners."""
+    return is_address(text) and "balance" in Address.of(text).options
 
 
 def is_address(text: str) -> bool:

@@ -79,9 +79,10 @@ class _Json:
         self._objects = JsonObjects(layout)
 
     def draft(self, messages: Sequence[bytes]) -> Draft:
-        whole = b"".join(messages)
-        several = b"\n" in whole or b"\r" in whole
-        draft = self._objects.draft([_one_line(message) for message in messages] if several else messages)
+        whole = b"\n".join(messages)
+        if whole.count(b"\n") < len(messages) and b"\r" not in whole:
+            return self._objects.draft(messages, whole)
+        draft = self._objects.draft([_one_line(message) for message in messages])
         draft.raw = messages.__getitem__
         return draft
 

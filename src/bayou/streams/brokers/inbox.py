@@ -6,6 +6,7 @@ import time
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from bayou.errors import DataError, warn_user
 from bayou.streams import limits
@@ -18,6 +19,17 @@ PAUSES = (
     0.2,
     30.0,
 )  # seconds before a broker that is gone is tried again: doubled from the first up to the last
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Messages of a partition, taken together, the offsets behind them, and whose turn it was before them."""
+
+    partition: int
+    values: list[bytes]
+    behind: list[int]
+    turn: int
+    taken_in_turn: int
 
 
 class Inbox:
@@ -49,6 +61,7 @@ class Inbox:
         gone: Callable[[int, int, int], None],
     ) -> None:
         self._log, self._shown, self._gone = log, shown, gone
+        self.wait = WAIT  # seconds to wait for a message
         self._partitions = list(log.partitions)
         self.turn, self.taken_in_turn = 0, 0
         self._trouble: str | None = None
@@ -74,20 +87,39 @@ class Inbox:
             return [v for p in self._partitions for v in self._waiting[p].first_values(share)]
         return None
 
-    def take(self, partition: int, most: int) -> tuple[list[bytes], list[int]]:
-        """The next messages of the partition whose turn it is, and the offsets behind them."""
-        if len(self._partitions) > 1:
-            most = min(most, TURN - self.taken_in_turn)
-        values, behind = self._waiting[partition].take(
-            most, None if self._ends is None else self._ends[partition]
-        )
-        self.taken_in_turn += len(values)
-        return values, behind
-
-    def partition_at_turn(self) -> int | None:
-        """The partition whose messages come next; fetches where none wait. None: nothing is there now."""
+    def take(self, most: int) -> list[Turn]:
+        """At most so many messages, turn after turn; fetches where none wait, and takes none where none have come."""
         self._seek_once()
-        for fetched in (False, True):
+        out: list[Turn] = []
+        while most and (partition := self._at_turn(fetch=not out)) is not None:
+            place = self.turn, self.taken_in_turn
+            room = most if len(self._partitions) == 1 else min(most, TURN - self.taken_in_turn)
+            end = None if self._ends is None else self._ends[partition]
+            turn = Turn(partition, *self._waiting[partition].take(room, end), *place)
+            self.taken_in_turn += len(turn.values)
+            most -= len(turn.values)
+            out.append(turn)
+        return out
+
+    def give_back(self, turns: list[Turn], whole: int) -> tuple[Turn, list[Turn]]:
+        """The message behind so many of those taken last, which stops the stream, and what was taken before it.
+
+        It is that message's turn again.
+        """
+        before: list[Turn] = []
+        for turn in turns:
+            if whole < len(turn.values):
+                break
+            whole -= len(turn.values)
+            before.append(turn)
+        self.turn, self.taken_in_turn = turn.turn, turn.taken_in_turn + whole
+        if whole:
+            before.append(replace(turn, values=turn.values[:whole], behind=turn.behind[:whole]))
+        return replace(turn, values=turn.values[whole:], behind=turn.behind[whole:]), before
+
+    def _at_turn(self, fetch: bool) -> int | None:
+        """The partition whose messages come next; None: they are not here, or nothing is there now."""
+        for fetched in (False, True) if fetch else (True,):
             for _ in self._partitions:
                 partition = self._partitions[self.turn]
                 full = self.taken_in_turn >= TURN and len(self._partitions) > 1
@@ -126,10 +158,14 @@ class Inbox:
         here = self._trouble is None and not self._waiting[partition].size
         return here and (self._log.over or self._log.at_end(partition))
 
-    def fetch(self, seconds: float = WAIT) -> None:
+    def take_of(self, partition: int, most: int) -> tuple[list[bytes], list[int]]:
+        """At most so many messages of a partition that are here, whoever's turn it is, and the offsets behind them."""
+        return self._waiting[partition].take(most, None if self._ends is None else self._ends[partition])
+
+    def fetch(self, seconds: float | None = None) -> None:
         """Let messages come in; a broker that is gone is told about, and tried again after growing pauses."""
         if (rest := self._again_at - time.monotonic()) > 0:
-            time.sleep(min(rest, WAIT))
+            time.sleep(min(rest, self.wait))
             return
         for p in self._partitions:  # to pause is dear: the client drops what it has fetched already
             if self._waiting[p].size >= ROOM:
@@ -140,7 +176,7 @@ class Inbox:
         try:
             if self._trouble is not None and self._again_at:
                 self.seek_log()
-            batches = self._log.fetch(limits.SAMPLE * 8, seconds, only)
+            batches = self._log.fetch(limits.SAMPLE * 8, self.wait if seconds is None else seconds, only)
         except UnreachableError as problem:
             self._tell_trouble(str(problem))
             self._again_at = time.monotonic() + self._pause

@@ -5,59 +5,45 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from bayou.errors import DataError, OptionError
 from bayou.streams.brokers.address import Address
-from bayou.streams.brokers.log import Batch, UnreachableError, missing_library
+from bayou.streams.brokers.log import Batch, Log, UnreachableError, missing_library
 
 PATIENCE = 10.0  # seconds to wait for the broker's answer to a question
 
 
-class KafkaLog:
+class KafkaLog(Log):
     """A topic of Kafka, through librdkafka, which reconnects by itself with growing pauses.
 
-    Partitions are assigned, never balanced: who reads which is up to whoever starts the learners, because a partition
-    that changed hands would need its offset from the other's checkpoint. With `group=`, offsets are committed after
-    each checkpoint, for tools that show how far a group has come.
+    Partitions are assigned, never balanced: a partition that changes hands needs the model and the offset that the
+    other has come to, which `bayou.backends.group` hands on. With `group=`, offsets are committed after each
+    checkpoint, for tools that show how far a group has come.
     """
 
-    over = False
     counted = True
-    timed = False
 
     def __init__(self, address: Address) -> None:
-        try:
-            import confluent_kafka
-        except ImportError as absent:
-            raise missing_library("confluent-kafka", "kafka") from absent
-        self._kafka: Any = confluent_kafka
+        if "balance" in address.options:
+            raise OptionError(
+                "partitions are dealt out among learners only",
+                remedy="bayou learn ADDRESS --checkpoint FOLDER, with a folder that all of them share",
+            )
         self._topic, self._group = address.path, address.options.get("group")
-        self.trouble: str | None = None
         self._at_end: set[int] = set()
-        self._consumer: Any = confluent_kafka.Consumer(
+        self._kafka, self._consumer = client(
+            address,
             {
-                "fetch.wait.max.ms": 100,
-                "queued.max.messages.kbytes": 32_768,
-                "reconnect.backoff.ms": 100,
-                "reconnect.backoff.max.ms": 10_000,
-                **address.settings(),
-                "bootstrap.servers": address.hosts,
                 "group.id": self._group or "bayou",
-                "enable.auto.commit": False,
                 "enable.partition.eof": True,
                 "auto.offset.reset": "error",
                 "isolation.level": "read_committed",
                 "error_cb": self._note,
             },
-            logger=Silent(),
         )
-        try:
-            found = self._consumer.list_topics(self._topic, timeout=PATIENCE).topics[self._topic]
-        except confluent_kafka.KafkaException as problem:
-            raise UnreachableError(f"{address.shown()} does not answer: {problem.args[0].str()}") from problem
-        if found.error is not None or not found.partitions:
-            raise DataError(f"{address.hosts} has no topic {self._topic!r}", remedy="check its name")
-        self._whole = len(found.partitions)
-        self.partitions: Sequence[int] = _chosen(address.options.get("partitions"), sorted(found.partitions))
+        found = of_topic(self._consumer, self._kafka, address)
+        self.partitions: Sequence[int] = _chosen(address.options.get("partitions"), found)
         self._paused: set[int] = set()
 
     def identity(self) -> Mapping[str, str | int]:
@@ -76,22 +62,29 @@ class KafkaLog:
 
     def fetch(self, most: int, seconds: float, only: Collection[int]) -> list[Batch]:
         self._pause(only)
-        values: dict[int, list[bytes]] = {p: [] for p in self.partitions}
-        behind: dict[int, list[int]] = {p: [] for p in self.partitions}
         messages = self._consumer.consume(most, 0.0)  # with a time, it waits until all have come
         if not messages:
             messages = self._consumer.consume(1, seconds) + self._consumer.consume(most, 0.0)
-        for event in [message for message in messages if message.error() is not None]:
-            self._event(event)
-        good = [message for message in messages if message.error() is None]
-        ends = [message.offset() + 1 for message in good]
-        for p, value, end in zip([m.partition() for m in good], [m.value() for m in good], ends, strict=True):
-            values[p].append(value or b"")
-            behind[p].append(end)
-        times: dict[int, list[int]] = {p: [] for p in self.partitions}
-        for message in good if self.timed else ():
-            times[message.partition()].append(1000 * message.timestamp()[1])
-        found = [Batch(p, values[p], behind[p], times[p]) for p in self.partitions if values[p]]
+        # Hundreds of thousands a second: each question is asked of all messages by one call.
+        kind = self._kafka.Message
+        if any(error is not None for error in map(kind.error, messages)):
+            for message in messages:
+                if message.error() is not None:
+                    self._event(message)
+            messages = [message for message in messages if message.error() is None]
+        values = list(map(kind.value, messages))
+        if None in values:
+            values = [value or b"" for value in values]
+        times = [1000 * time for _, time in map(kind.timestamp, messages)] if self.timed else []
+        found = [
+            Batch(
+                p,
+                values[begin:end],
+                [offset + 1 for offset in map(kind.offset, messages[begin:end])],
+                times[begin:end],
+            )
+            for p, begin, end in _stretches(list(map(kind.partition, messages)))
+        ]
         if found:
             self.trouble = None
         # An end that was seen holds until a message of that partition comes; in one batch, the end comes last.
@@ -103,15 +96,6 @@ class KafkaLog:
 
     def at_end(self, partition: int) -> bool:
         return partition in self._at_end
-
-    def name_of(self, behind: int) -> int:
-        return behind - 1
-
-    def facts(self, offsets: Mapping[int, int]) -> dict[str, int]:
-        return {}
-
-    def recall(self, facts: Mapping[str, int], offsets: Mapping[int, int]) -> None:
-        pass
 
     def commit(self, offsets: Mapping[int, int]) -> None:
         if self._group is None or self.trouble is not None:
@@ -159,6 +143,55 @@ class KafkaLog:
     def _note(self, error: Any) -> None:
         if error.code() == self._kafka.KafkaError._ALL_BROKERS_DOWN:
             self.trouble = error.str()
+
+
+def client(address: Address, settings: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The library, and a consumer with these settings; the user's own go between ours and those we depend on."""
+    try:
+        import confluent_kafka
+    except ImportError as absent:
+        raise missing_library("confluent-kafka", "kafka") from absent
+    consumer = confluent_kafka.Consumer(
+        {
+            "fetch.wait.max.ms": 100,
+            "queued.max.messages.kbytes": 32_768,
+            "reconnect.backoff.ms": 100,
+            "reconnect.backoff.max.ms": 10_000,
+            **address.settings(),
+            "bootstrap.servers": address.hosts,
+            "enable.auto.commit": False,
+            **settings,
+        },
+        logger=Silent(),
+    )
+    return confluent_kafka, consumer
+
+
+def of_topic(consumer: Any, kafka: Any, address: Address) -> list[int]:
+    """The partitions of the topic."""
+    try:
+        found = consumer.list_topics(address.path, timeout=PATIENCE).topics[address.path]
+    except kafka.KafkaException as problem:
+        raise UnreachableError(f"{address.shown()} does not answer: {problem.args[0].str()}") from problem
+    if found.error is not None or not found.partitions:
+        raise DataError(f"{address.hosts} has no topic {address.path!r}", remedy="check its name")
+    return sorted(found.partitions)
+
+
+def _stretches(partitions: Sequence[int]) -> list[tuple[int, int, int]]:
+    """Where messages of one partition stand together: its number, the first and the one behind the last.
+
+    >>> _stretches([3, 3, 0, 3])
+    [(3, 0, 2), (0, 2, 3), (3, 3, 4)]
+    """
+    if not partitions:
+        return []
+    places = np.flatnonzero(np.diff(np.array(partitions))) + 1
+    begins = [0, *places.tolist()]
+    return [
+        (partitions[begin], begin, end)
+        for begin, end in zip(begins, [*begins[1:], len(partitions)], strict=True)
+    ]
 
 
 def _chosen(wish: str | None, there: list[int]) -> list[int]:

@@ -39,16 +39,17 @@ class Place(NamedTuple):
 
 
 class Log(Protocol):
-    """A log of messages, to be read from any offset, again and again."""
+    """A log of messages, to be read from any offset, again and again; most have one partition and need no more."""
 
-    partitions: Sequence[int]
+    partitions: Sequence[int] = (0,)
     counted: bool  # offsets count messages: the one behind a message is its own plus 1
-    trouble: str | None  # what a client that reconnects by itself says about it
-    timed: bool  # whether times are asked for
+    trouble: str | None = None  # what a client that reconnects by itself says about it
+    timed: bool = False  # whether times are asked for
 
     @property
     def over(self) -> bool:
         """Whether nothing will ever come any more: the other side of a pipe is closed."""
+        return False
 
     def identity(self) -> Mapping[str, str | int]:
         """What tells this log from another."""
@@ -76,15 +77,19 @@ class Log(Protocol):
 
     def name_of(self, behind: int) -> int | str:
         """What people call the message before an offset."""
+        return behind - 1 if self.counted else behind
 
     def facts(self, offsets: Mapping[int, int]) -> dict[str, int]:
         """What else is needed to find these offsets again."""
+        return {}
 
     def recall(self, facts: Mapping[str, int], offsets: Mapping[int, int]) -> None:
         """Take what `facts` gave, before the `seek` to these offsets."""
+        return
 
     def commit(self, offsets: Mapping[int, int]) -> None:
         """Tell the broker how far a checkpoint has come: a hint for people, nothing is read from it."""
+        return
 
     def close(self) -> None:
         """Let go of the connection."""

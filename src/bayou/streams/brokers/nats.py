@@ -9,24 +9,20 @@ from typing import Any, TypeVar
 
 from bayou.errors import DataError
 from bayou.streams.brokers.address import Address
-from bayou.streams.brokers.log import Batch, UnreachableError, missing_library
+from bayou.streams.brokers.log import Batch, Log, UnreachableError, missing_library
 
 Result = TypeVar("Result")
 PATIENCE = 5.0  # seconds to wait for the server's answer to a question
 FORGOTTEN = 300.0  # seconds after which the server forgets a reader that is gone
 
 
-class NatsLog:
+class NatsLog(Log):
     """A stream of JetStream: one partition, whose offsets are its sequence numbers.
 
     Every connection makes a reader of its own on the server, which keeps nothing for us: no acknowledgements.
     """
 
-    partitions: Sequence[int] = (0,)
-    over = False
     counted = True
-    timed = False
-    trouble: str | None = None
 
     def __init__(self, address: Address) -> None:
         try:
@@ -85,18 +81,6 @@ class NatsLog:
 
     def at_end(self, partition: int) -> bool:
         return self._at_end
-
-    def name_of(self, behind: int) -> int:
-        return behind - 1
-
-    def facts(self, offsets: Mapping[int, int]) -> dict[str, int]:
-        return {}
-
-    def recall(self, facts: Mapping[str, int], offsets: Mapping[int, int]) -> None:
-        pass
-
-    def commit(self, offsets: Mapping[int, int]) -> None:
-        pass
 
     def publish(self, subject: str, messages: Sequence[bytes]) -> None:
         """Send messages to a subject that a stream keeps, and wait until it has them."""

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from bayou.errors import DataError, OptionError
 from bayou.streams.brokers.address import Address
-from bayou.streams.brokers.log import Batch, UnreachableError, missing_library
+from bayou.streams.brokers.log import Batch, Log, UnreachableError, missing_library
 
 PATIENCE = 5.0  # seconds to wait for the server's answer
 _SHIFT = 64  # an ID is milliseconds and a number, each below 2^64; here it is one number
 
 
-class RedisLog:
+class RedisLog(Log):
     """A stream of Redis: one partition, whose offsets are IDs. The message is one field of an entry."""
 
-    partitions: Sequence[int] = (0,)
-    over = False
     counted = False
-    timed = False
-    trouble: str | None = None
 
     def __init__(self, address: Address) -> None:
         self._client, self._errors = client_of(address)
@@ -72,15 +68,6 @@ class RedisLog:
 
     def name_of(self, behind: int) -> str:
         return _name(behind - 1)
-
-    def facts(self, offsets: Mapping[int, int]) -> dict[str, int]:
-        return {}
-
-    def recall(self, facts: Mapping[str, int], offsets: Mapping[int, int]) -> None:
-        pass
-
-    def commit(self, offsets: Mapping[int, int]) -> None:
-        pass
 
     def close(self) -> None:
         self._client.close()

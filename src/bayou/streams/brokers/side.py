@@ -145,8 +145,7 @@ class Side:
         """Decode what has come in of a partition; whether there is something."""
         ready = self.ready[partition]
         if not ready:
-            self._inbox.taken_in_turn = 0  # turns are for those who read one log
-            values, behind = self._inbox.take(partition, CHUNK)
+            values, behind = self._inbox.take_of(partition, CHUNK)
             if values:
                 self._decode(partition, values, behind)
         return bool(ready)

@@ -13,7 +13,7 @@ from bayou.errors import DataError, OptionError, warn_user
 from bayou.streams import limits
 from bayou.streams.brokers.address import Address
 from bayou.streams.brokers.decoding import Decoder, decoder_of, layout_of
-from bayou.streams.brokers.inbox import Inbox
+from bayou.streams.brokers.inbox import Inbox, Turn
 from bayou.streams.brokers.log import BrokerWarning, Log, Place, UnreachableError
 from bayou.streams.chunked import quantity
 from bayou.streams.layout import Layout
@@ -27,19 +27,18 @@ from bayou.streams.source import ColumnType, Rows
 class _Spots:
     """Where the rows of a chunk come from."""
 
-    partition: int = 0
-    behind: Sequence[int] = ()
+    turns: Sequence[Turn] = ()
     first: int = 0
     rejects: Sequence[Reject] = ()
     one_row: bool = True
     rows: int = 0
 
     def places(self, log: Log) -> list[Place]:
-        offsets = [log.name_of(end) for end in self.behind]
+        places = [Place(turn.partition, log.name_of(end)) for turn in self.turns for end in turn.behind]
         if not self.one_row:
-            return [Place(self.partition, offsets[0], row) for row in range(self.rows)]
+            return [places[0]._replace(row=row) for row in range(self.rows)]
         left_out = {reject.record - self.first for reject in self.rejects if reject.raw is not None}
-        return [Place(self.partition, o) for i, o in enumerate(offsets) if i not in left_out]
+        return [place for i, place in enumerate(places) if i not in left_out]
 
 
 class MessageSource:
@@ -76,9 +75,7 @@ class MessageSource:
         self._row, self._record = 0, 0
         self._chunk: Chunk | None = None  # rows of a message that were not handed out yet
         self._taken = 0
-        self._pending: tuple[int, int, bytes] | None = (
-            None  # partition, offset behind the chunk, last message
-        )
+        self._pending: list[Turn] = []  # the messages of the chunk
         self._fault: DataError | None = None
         self._spots, self._handed = _Spots(), (0, 0)
         self._asked = False
@@ -110,6 +107,10 @@ class MessageSource:
     def recall(self, identity: Mapping[str, str | int]) -> None:
         """Take the columns from a checkpoint, rather than from messages."""
         self._know(Layout.of(identity.get("columns")))
+
+    def wait_at_most(self, seconds: float) -> None:
+        """How long `read` waits for a message before it returns no rows."""
+        self._inbox.wait = seconds
 
     def line_of(self, row: int) -> int | None:
         """Messages have no lines."""
@@ -151,28 +152,29 @@ class MessageSource:
     def _next(self, n: int) -> bool | None:
         """Decode some messages into `_chunk`; False where none has come, None at the end."""
         assert self._decoder is not None
-        partition = self._inbox.partition_at_turn()
-        if partition is None:
+        turns = self._inbox.take(n if self._decoder.one_row else 1)
+        if not turns:
             return None if self._inbox.ended else False
-        values, behind = self._inbox.take(partition, n if self._decoder.one_row else 1)
+        values = turns[0].values if len(turns) == 1 else [value for turn in turns for value in turn.values]
         chunk = flush(self._decoder.draft(values), self._read_options.policy, self._record)
         if chunk.fault is not None:
             # Where a bad message stops the stream, the place is before it: it is met again, and nothing is passed over.
             whole = chunk.rows if self._decoder.one_row else 0
-            self._inbox.taken_in_turn -= len(values) - whole
-            values, behind = values[:whole], behind[:whole]
-            self._fault = self._at(chunk.fault, partition, self._offsets[partition], behind)
+            bad, turns = self._inbox.give_back(turns, whole)
+            self._fault = self._at(chunk.fault, bad.partition, bad.behind[0])
             chunk = Chunk(chunk.columns if whole else self._no_columns(), whole, whole)
+        places = (
+            [(turn.partition, offset) for turn in turns for offset in turn.behind] if chunk.rejects else []
+        )
         chunk.rejects = [
-            replace(reject, at=self._where(partition, behind[reject.record - self._record]))
-            if self._decoder.one_row
-            else replace(reject, at=self._where(partition, behind[0]))
+            replace(
+                reject,
+                at=self._where(*places[reject.record - self._record if self._decoder.one_row else 0]),
+            )
             for reject in chunk.rejects
         ]
-        self._pending = (partition, behind[-1], values[-1]) if behind else None
-        self._spots = _Spots(
-            partition, behind, self._record, chunk.rejects, self._decoder.one_row, chunk.rows
-        )
+        self._pending = turns
+        self._spots = _Spots(turns, self._record, chunk.rejects, self._decoder.one_row, chunk.rows)
         self._chunk, self._taken = chunk, 0
         if not self._asked and chunk.rows and (target := self._look().target) is not None:
             self._asked, wrong = True, quantity(chunk.columns[target], target)
@@ -190,10 +192,9 @@ class MessageSource:
         for reject in chunk.rejects:
             self.rejects.add(reject)
         self._record += chunk.records
-        if self._pending is not None:
-            partition, offset, value = self._pending
-            self._offsets[partition], self._last[partition] = offset, value
-            self._pending = None
+        for turn in self._pending:
+            self._offsets[turn.partition], self._last[turn.partition] = turn.behind[-1], turn.values[-1]
+        self._pending = []
 
     def _gone(self, partition: int, here: int, first: int) -> None:
         """Messages that the broker dropped before they were read: an error, or counted and passed over."""
@@ -260,7 +261,7 @@ class MessageSource:
             self._ends = {p: position[f"end {p}"] for p in self._partitions}
         self._marks = {p: position[f"mark {p}"] for p in self._partitions if f"mark {p}" in position}
         self._last = {}
-        self._chunk, self._taken, self._fault, self._pending = None, 0, None, None
+        self._chunk, self._taken, self._fault, self._pending = None, 0, None, []
         self._asked = self._asked or self._row > 0
         self._log.recall(position, self._offsets)
         self.rejects.seek(position)
@@ -317,9 +318,8 @@ class MessageSource:
     def _where(self, partition: int, behind: int) -> str:
         return f"partition {partition}, offset {self._log.name_of(behind)}"
 
-    def _at(self, fault: DataError, partition: int, begin: int, behind: Sequence[int]) -> DataError:
-        offset = behind[-1] if behind else begin
-        problem = f"partition {partition}, offset {offset} of {self._address.shown()}: {fault.problem}"
+    def _at(self, fault: DataError, partition: int, behind: int) -> DataError:
+        problem = f"{self._where(partition, behind)} of {self._address.shown()}: {fault.problem}"
         return DataError(problem, column=fault.column, value=fault.value, remedy=fault.remedy)
 
     def _begin(self) -> dict[int, int]:

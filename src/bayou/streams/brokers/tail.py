@@ -7,12 +7,12 @@ import os
 import select
 import time
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from bayou.errors import DataError, warn_user
 from bayou.streams import limits
-from bayou.streams.brokers.log import Batch, BrokerWarning
+from bayou.streams.brokers.log import Batch, BrokerWarning, Log
 from bayou.streams.records import outside
 
 _SHIFT = 48  # an offset is the number of a file, from 0, and a byte in it
@@ -29,17 +29,14 @@ class _Known:
     checksum: int
 
 
-class TailLog:
+class TailLog(Log):
     """One file and those it is rotated into, or all files of a pattern, one after the other in order of their names.
 
     A file is left for the next one when it has been read to its end and the next one is there. A line counts when its
     end has been written.
     """
 
-    partitions: Sequence[int] = (0,)
     counted = False
-    timed = False
-    trouble: str | None = None
 
     def __init__(self, path: str, *, csv: bool, strict: bool) -> None:
         self._path, self._csv, self._strict = path, csv, strict
@@ -116,9 +113,6 @@ class TailLog:
     def at_end(self, partition: int) -> bool:
         return self._at_end
 
-    def name_of(self, behind: int) -> int:
-        return behind
-
     def facts(self, offsets: Mapping[int, int]) -> dict[str, int]:
         number, byte = divmod(offsets[0], 1 << _SHIFT)
         if self._piped or (number == self._number and self._handle < 0):
@@ -130,9 +124,6 @@ class TailLog:
     def recall(self, facts: Mapping[str, int], offsets: Mapping[int, int]) -> None:
         if "inode" in facts:
             self._recalled = _Known(facts["inode"], facts["head bytes"], facts["head"])
-
-    def commit(self, offsets: Mapping[int, int]) -> None:
-        pass
 
     def close(self) -> None:
         self._close_file()
