@@ -17,14 +17,17 @@ class Twin:
     counts: dict[str, int] = field(default_factory=dict)
 
 
-def in_time(records: Sequence[Sequence[Sent]], labels: Sequence[Sequence[Sent]]) -> list[tuple[str, Sent]]:
+def in_time(
+    records: Sequence[Sequence[Sent]], labels: Sequence[Sequence[Sent]]
+) -> list[tuple[str, int, Sent]]:
     """The messages of all partitions: always the one with the earliest time among the next ones."""
     left = [("record", list(part)) for part in records] + [("label", list(part)) for part in labels]
     out = []
     while any(part for _, part in left):
         heads = [(part[0][1], kind == "label", i) for i, (kind, part) in enumerate(left) if part]
-        kind, part = left[min(heads)[2]]
-        out.append((kind, part.pop(0)))
+        place = min(heads)[2]
+        kind, part = left[place]
+        out.append((kind, place, part.pop(0)))
     return out
 
 
@@ -39,7 +42,7 @@ def joined(
     waiting: dict[str, tuple[int, int, Any]] = {}
     early: dict[str, tuple[int, Any]] = {}
     done: dict[str, int] = {}
-    now, tickets = None, 0
+    now, tickets, taken = None, 0, []
 
     def crowd(store: dict[str, Any], count: str) -> None:
         while len(store) > most:
@@ -52,8 +55,9 @@ def joined(
         done[key] = now
         crowd(done, "forgotten")
 
-    for kind, (key, time, content) in in_time(records, labels):
-        counts["behind"] += now is not None and time < now
+    for kind, place, (key, time, content) in in_time(records, labels):
+        counts["behind"] += any((time, place) < before for before in taken)
+        taken.append((time, place))
         now = time if now is None else max(now, time)
         for name, (_, then, _) in list(waiting.items()):
             if now - then > within:

@@ -72,7 +72,8 @@ class JoinCounts:
         Keys that are done, given up before their time because there were too many: a repetition of such a key would not
         be noticed.
     behind
-        Messages taken after one with a later time. Without any, the order was that of time.
+        Messages taken after one that comes later in the order of time, log and partition. Without any, the order was
+        that one.
     """
 
     records: int = 0
@@ -133,6 +134,7 @@ class Join:
         self.early: _Bounded[Early] = _Bounded(most, most_bytes)
         self.done: _Bounded[Early] = _Bounded(most, most_bytes)
         self.clock, self.tickets = -(2**62), 0
+        self.last = 0, 0  # the log (0: records) and partition of the latest message
         self.half: tuple[str, Record] | None = (
             None  # a record that has come, whose label waits among the early ones
         )
@@ -152,7 +154,7 @@ class Join:
 
     def record(self, key: str, time: int, message: bytes, partition: int, behind: int) -> Event | None:
         """A record has come: it waits for its label, unless that is here already (see `completed`)."""
-        self._now(time)
+        self._now(time, 0, partition)
         self.counts.records += 1
         if key in self.waiting or key in self.done:
             self.counts.repeated_records += 1
@@ -173,9 +175,9 @@ class Join:
         self.counts.early += 1
         return self._joined(key, record, json.loads(self.early.pop(key).message))
 
-    def label(self, key: str, time: int, label: Any) -> Event | None:
+    def label(self, key: str, time: int, label: Any, partition: int = 0) -> Event | None:
         """A label has come: it is joined with its record, or waits for it."""
-        self._now(time)
+        self._now(time, 1, partition)
         self.counts.labels += 1
         if key in self.waiting:
             return self._joined(key, self.waiting.pop(key), label)
@@ -190,9 +192,12 @@ class Join:
         self.counts.forgotten += self.done.add(key, Early(self.clock))
         return Event(record, label)
 
-    def _now(self, time: int) -> None:
-        if time <= self.clock:
-            self.counts.behind += time < self.clock
+    def _now(self, time: int, log: int, partition: int) -> None:
+        if (time, log, partition) < (self.clock, *self.last):
+            self.counts.behind += 1
+            return
+        self.last = log, partition
+        if time == self.clock:
             return
         self.clock = time
         self.counts.unlabelled += self.waiting.expire(time - self.within)
@@ -203,7 +208,8 @@ class Join:
 
     def position(self) -> dict[str, int]:
         """The counts and the clock, as part of a source's position."""
-        return {"clock": self.clock, "tickets": self.tickets} | self.counts.position()
+        here = {"clock": self.clock, "clock log": self.last[0], "clock partition": self.last[1]}
+        return here | {"tickets": self.tickets} | self.counts.position()
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that waits."""
@@ -218,10 +224,12 @@ class Join:
 
     def restore(self, position: Mapping[str, int], arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take what `position` and `arrays` gave; refuses what cannot be."""
-        clock, tickets = position.get("clock"), position.get("tickets")
-        if type(clock) is not int or type(tickets) is not int:
+        names = ("clock", "clock log", "clock partition", "tickets")
+        if any(type(position.get(name)) is not int for name in names):
             raise _wrong()
+        clock, log, partition, tickets = (position[name] for name in names)
         self.counts, self.clock, self.tickets = JoinCounts.of(position), clock, tickets
+        self.last = log, partition
         self.waiting.fill(*_recorded("waiting", arrays), clock)
         halves = _Bounded[Record](1, MOST_BYTES)
         halves.fill(*_recorded("half", arrays), clock)

@@ -200,7 +200,7 @@ class JoinedSource:
         if message.reject is not None:
             return None
         if side is self.labels:
-            return self.join.label(message.key, message.time, message.label)
+            return self.join.label(message.key, message.time, message.label, partition)
         return self.join.record(message.key, message.time, message.value, partition, message.behind)
 
     def _next(self, wait: bool) -> tuple[int, int, Message] | None:

@@ -36,7 +36,7 @@ class _Spots:
     def places(self, log: Log) -> list[Place]:
         places = [Place(turn.partition, log.name_of(end)) for turn in self.turns for end in turn.behind]
         if not self.one_row:
-            return [places[0]._replace(row=row) for row in range(self.rows)]
+            return [Place(places[0].partition, places[0].offset, row) for row in range(self.rows)]
         left_out = {reject.record - self.first for reject in self.rejects if reject.raw is not None}
         return [place for i, place in enumerate(places) if i not in left_out]
 
