@@ -23,7 +23,7 @@ from tests.streams.brokers.topics import TOPICS, topics
 from bayou.client import Client
 from bayou.streams.brokers.inbox import TURN
 
-KILLS = 25 if LONG else 1  # of each part
+KILLS = 10 if LONG else 1  # of each part
 ORDERED = "wnb(numeric=gk, bins=modl)"
 
 

@@ -23,7 +23,7 @@ from tests.streams.brokers.twin import Sent, as_messages, joined
 from bayou import files
 from bayou.cli import specs
 
-KILLS = 75 if LONG else 2  # of each part
+KILLS = 50 if LONG else 2  # of each part
 ORDERED = "wnb(numeric=gk, bins=modl)"  # what it learns depends on the order of all rows
 WITHIN, MOST = 60_000_000, 42
 
@@ -89,7 +89,7 @@ def predictions(where: Topics, topic: str) -> dict[tuple[Any, ...], list[str]]:
 
 @pytest.mark.parametrize("name", list(TOPICS))
 def test_late_labels_killed_again_and_again(forge: Forge, tmp_path: Path, name: str) -> None:
-    rows = 1_500 if LONG else 300
+    rows = 900 if LONG else 300
     with topics(name, tmp_path) as where:
         both = sent(where, rows, name)
         twin = joined(*both, WITHIN, MOST)
