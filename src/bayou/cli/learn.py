@@ -70,9 +70,9 @@ def learn(
     from bayou.training import Learning
 
     several = len(files) > 1 or (any(map(is_several, files)) and format not in MAIL)
-    apart = several or jobs != 1 or engine != "local"
+    apart, balanced = several or jobs != 1 or engine != "local", is_balanced(files[0])
     named = model is not None
-    model = model or (specs.MERGED if apart else specs.UNNAMED)
+    model = model or (specs.MERGED if apart or balanced else specs.UNNAMED)
     learner = _only_one(specs.models([model]))
     when = how_often(every)
     check_writable(out)
@@ -81,15 +81,17 @@ def learn(
         files[0], target, nominal, numeric, text, date, ignore, policy, dead_letters, format
     )
     later = options.join(labels, label_topic, join, within, time, waiting)
-    if later and apart:
-        raise UsageError("records and their labels are joined by one process", remedy="leave --jobs away")
+    if later and (apart or balanced):
+        raise UsageError(
+            "records and their labels are joined by one process", remedy="one log, without --jobs and balance="
+        )
     stream |= later
     results = {"out": os.path.abspath(out), "named": named}
     job = Job.asked("learn", stream, rows, {"model": model}, results)
     if apart:
         done = learned_apart(job, files, learner, jobs, engine, master, checkpoint, quiet)
         return finish(done, job, None, json, quiet)
-    if is_balanced(files[0]):
+    if balanced:
         return finish(learned_in_group(job, learner, checkpoint, when, quiet), job, None, json, quiet)
     with checkpoints(checkpoint) as (place, found):
         if found is not None and checkpoint is not None:

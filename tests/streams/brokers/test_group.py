@@ -12,16 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.invoke import bayou
 from tests.seeds import LONG
 from tests.streams.brokers.parts import Kafka, messages, records, started
 from tests.streams.brokers.test_faults import latest
 from tests.streams.brokers.test_logs import in_turns
 
-from bayou import files, open_stream
+from bayou import NaiveBayes, files, open_stream
 from bayou.backends.frames import prepared
-from bayou.backends.group import together
+from bayou.backends.group import learn_group, together
 from bayou.cli import specs
+from bayou.errors import OptionError
 from bayou.streams.brokers.inbox import TURN
+from bayou.training import Every
 
 KILLS = 5
 ROWS = 1_200  # sent at a time
@@ -209,3 +212,51 @@ def test_partitions_change_hands_again_and_again(story: Story) -> None:
     one.stop()
     story.check(one)
     print(f"{KILLS} learners killed, {len(story.everyone)} in all, {story.sent:,} messages")
+
+
+def test_a_group_ends_with_the_log(tmp_path: Path) -> None:
+    """With until=end, a learner leaves when all partitions are done; one that comes later has nothing left to do."""
+    with started("kafka", tmp_path) as part:
+        part.send(messages(ROWS))
+        stream = {"path": f"{part.address}?until=end&balance=yes&group=g", "target": "fraud"}
+        done = learn_group(NaiveBayes(), stream, tmp_path / "shared", every=Every(rows=100))
+        assert (done.rows, done.finished, done.stopped_by) == (ROWS, True, None)
+        later = learn_group(NaiveBayes(), stream, tmp_path / "shared")
+        assert later.model.digest() == done.model.digest()
+        assert (later.rows, later.finished) == (ROWS, True)
+
+
+GROUP = "kafka://host/a?balance=yes&group=g"
+FOLDER = ["--checkpoint", "ck"]
+
+
+@pytest.mark.parametrize(
+    ("address", "options", "code", "said"),
+    [
+        ("kafka://host/a?balance=yes", [], 2, "balance=yes&group=NAME"),
+        (GROUP + "&partitions=1", [], 2, "deals out all partitions"),
+        ("kafka://host/a?balance=no&group=g", [], 2, "balance= is yes"),
+        ("nats://host/a?balance=yes", [], 2, "knows no balance="),
+        (GROUP, [], 2, "needs --checkpoint"),
+        (GROUP, [*FOLDER, "--rows", "5"], 2, "--rows does not go"),
+        (GROUP, [*FOLDER, "-m", "tree"], 1, "cannot be learned in shards"),
+        (
+            GROUP,
+            [*FOLDER, "--policy", "skip", "--dead-letters", "d"],
+            2,
+            "cannot share a file of dead letters",
+        ),
+    ],
+)
+def test_what_a_group_cannot_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str, options: list[str], code: int, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = bayou("learn", address, "-t", "y", "-o", "m.bayou", *options, code=code)
+    assert said in " ".join(ended.stderr.split())
+
+
+def test_partitions_are_dealt_out_among_learners_only(tmp_path: Path) -> None:
+    address = "kafka://127.0.0.1:1/a?balance=yes&group=g"
+    with pytest.raises(OptionError, match="among learners only"):
+        open_stream(address, target="y")

@@ -67,6 +67,11 @@ class Address:
             raise OptionError("until= is end, or left away", value=options["until"])
         if options.get("balance", "yes") != "yes":
             raise OptionError("balance= is yes, or left away", value=options["balance"])
+        if "balance" in options and ("group" not in options or "partitions" in options):
+            raise OptionError(
+                "balance=yes deals out all partitions among the learners of a group",
+                remedy="balance=yes&group=NAME",
+            )
         if scheme == "tail":
             return Address(scheme, "", rest, options)
         hosts, _, path = rest.partition("/")

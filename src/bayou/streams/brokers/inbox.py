@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 import zlib
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 
 from bayou.errors import DataError, warn_user
 from bayou.streams import limits
@@ -241,32 +243,42 @@ def _clock() -> str:
 
 
 class _Waiting:
-    """Messages of one partition that wait to be decoded."""
+    """Messages of one partition that wait to be decoded, in the batches in which they came."""
 
     def __init__(self) -> None:
-        self.values: list[bytes] = []
-        self.behind: list[int] = []
-        self._start = 0
-
-    @property
-    def size(self) -> int:
-        return len(self.values) - self._start
+        self.size = 0
+        self._batches: deque[tuple[list[bytes], list[int]]] = deque()
+        self._start = 0  # of the first batch, so many are taken
 
     def first(self) -> int | None:
         """The offset behind the first message that waits."""
-        return self.behind[self._start] if self.size else None
+        return self._batches[0][1][self._start] if self.size else None
 
     def first_values(self, most: int) -> list[bytes]:
-        return self.values[self._start : self._start + most]
+        return list(
+            islice(
+                chain.from_iterable(values for values, _ in self._batches), self._start, self._start + most
+            )
+        )
 
     def add(self, values: list[bytes], behind: list[int]) -> None:
-        del self.values[: self._start], self.behind[: self._start]
-        self._start = 0
-        self.values += values
-        self.behind += behind
+        if values:
+            self._batches.append((values, behind))
+            self.size += len(values)
 
     def take(self, most: int, end: int | None) -> tuple[list[bytes], list[int]]:
         """At most so many messages before an end, and the offsets behind them."""
-        begin, stop = self._start, min(len(self.values), self._start + most)
-        self._start = stop if end is None else bisect_right(self.behind, end, begin, stop)
-        return self.values[begin : self._start], self.behind[begin : self._start]
+        out: tuple[list[bytes], list[int]] = [], []
+        while self.size and len(out[0]) < most:
+            values, behind = self._batches[0]
+            begin, stop = self._start, min(len(values), self._start + most - len(out[0]))
+            last = stop if end is None else bisect_right(behind, end, begin, stop)
+            out[0].extend(values[begin:last])
+            out[1].extend(behind[begin:last])
+            self._start, self.size = last, self.size - (last - begin)
+            if last == len(values):
+                self._batches.popleft()
+                self._start = 0
+            elif last < stop:
+                break
+        return out

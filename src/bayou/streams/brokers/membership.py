@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Self
 
-from bayou.errors import OptionError
 from bayou.streams.brokers.address import Address
 from bayou.streams.brokers.kafka import client, of_topic
 
@@ -19,21 +18,22 @@ class Membership:
     Parameters
     ----------
     address
-        A topic, with `group=`.
+        A topic, with `balance=yes&group=NAME`.
     give_up
         Called with partitions before others get them.
     """
 
     def __init__(self, address: Address, give_up: Callable[[Collection[int]], None]) -> None:
-        group = address.options.get("group")
-        if group is None:
-            raise OptionError("balance=yes needs a group", remedy="name it in the address: &group=NAME")
         self.partitions: set[int] = set()
         self._give_up = give_up
         self._topic = address.path
         self._kafka, self._consumer = client(
             address,
-            {"group.id": group, "partition.assignment.strategy": "cooperative-sticky", "error_cb": _ignored},
+            {
+                "group.id": address.options["group"],
+                "partition.assignment.strategy": "cooperative-sticky",
+                "error_cb": _ignored,
+            },
         )
         self.all_partitions = of_topic(self._consumer, self._kafka, address)
         self._consumer.subscribe(
