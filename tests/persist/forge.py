@@ -121,6 +121,15 @@ def learn_by_command(command: dict[str, Any]) -> None:
     main()
 
 
+def by_command(command: dict[str, Any]) -> None:
+    """Run the command line; what it prints goes to the log."""
+    from bayou.cli import main
+
+    os.dup2(2, 1)
+    sys.argv = ["bayou", *map(str, command["arguments"])]
+    main()
+
+
 def read(command: dict[str, Any]) -> None:
     """Load a model file again and again; note every digest seen."""
     import hashlib
@@ -174,6 +183,7 @@ def _warm() -> None:
 
 DO = {
     "train": train, "read": read, "warm": bool, "fit_files": fit_in_processes, "bayou learn --jobs 2": learn_by_command,
+    "bayou": by_command,
 }  # fmt: skip
 
 

@@ -9,8 +9,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-_CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["tests.serve.child_imports"])
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload(["tests.serve.child_imports"])
 
 
 def serve(folder: str, rows: int, pipe: Connection) -> None:
@@ -28,8 +28,8 @@ class Child:
     """The process and where it answers."""
 
     def __init__(self, folder: Path, rows: int) -> None:
-        here, there = _CONTEXT.Pipe()
-        self.process: Any = _CONTEXT.Process(target=serve, args=(str(folder), rows, there), daemon=True)
+        here, there = CONTEXT.Pipe()
+        self.process: Any = CONTEXT.Process(target=serve, args=(str(folder), rows, there), daemon=True)
         self.process.start()
         there.close()
         self.url = here.recv()

@@ -21,6 +21,8 @@ from bayou.cli.jobs import (
     check_some_rows,
     checkpoints,
     how_often,
+    join_summary,
+    tell_join,
     tell_rejects,
     warn_of_numbers,
 )
@@ -29,9 +31,13 @@ from bayou.cli.report import write_page
 from bayou.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bayou.cli.sending import Sending
     from bayou.evaluate.evaluation import Evaluation
     from bayou.evaluate.prequential import Prequential
     from bayou.persist.checkpoint import Snapshot
+    from bayou.streams.source import Source
 
 
 @guarded
@@ -60,14 +66,31 @@ def evaluate(
             metavar="FILE", help="Write a page with pictures (HTML): scores, curves, what models learned."
         ),
     ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Send every prediction, made before its row was learned, to kafka:// nats:// redis:// or a .jsonl "
+            "file, with the place of the row: at least once; after a crash some come again, with the same place.",
+        ),
+    ] = None,
     checkpoint: options.Checkpoint = None,
     every: options.Every = "30s",
+    labels: options.Labels = None,
+    label_topic: options.LabelTopic = None,
+    join: options.JoinKey = None,
+    within: options.Within = None,
+    time: options.TimeColumn = None,
+    waiting: options.Waiting = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Test-then-train: predict every row, then learn it. No-change and majority class always run along."""
+    """Test-then-train: predict every row, then learn it. No-change and majority class always run along.
+
+    Of a broker or a file that grows, labels may come later, in a log of their own (--labels, --join, --within): a
+    record is predicted when it arrives, and scored and learned when its label does.
+    """
     from bayou.cli import specs
-    from bayou.evaluate.prequential import Prequential
 
     chosen = specs.models(model or [specs.UNNAMED])
     when = how_often(every)
@@ -76,11 +99,14 @@ def evaluate(
             check_writable(path)
     announce_compiling(quiet)
     stream = options.stream(file, target, nominal, numeric, text, date, ignore, policy, dead_letters, format)
+    if later := options.join(labels, label_topic, join, within, time, waiting):
+        stream |= {**later, "at_arrival": True}
     results = {
         "curve": _absolute(curve),
         "report": _absolute(report),
         "confusion": confusion,
         "named": bool(model),
+        "out": out if out is None or "://" in out else os.path.abspath(out),
     }
     job = Job.asked("evaluate", stream, rows, {"model": list(chosen), "window": window}, results)
     with checkpoints(checkpoint) as (place, found):
@@ -88,20 +114,27 @@ def evaluate(
             job.check_same(Job.of(found), checkpoint)
             work = again(found, job)
         else:
-            work = Prequential(chosen, window=window)
-        done = carry_out(job, work, place, found, when, quiet, work.accuracy)
+            work = _protocol(job)(chosen, window=window)
+        done = carry_out(job, work, place, found, when, quiet, work.accuracy, sender(job, work))
         finish(done, job, checkpoint, json, quiet)
 
 
 def again(found: Snapshot, job: Job) -> Prequential:
     """The evaluation as it was when a checkpoint was written."""
-    from bayou.evaluate.prequential import Prequential
     from bayou.training import restored
 
     window = job.settings.get("window")
     if type(window) is not int or window < 1:
         raise DataError("the checkpoint does not tell its window", remedy="start again in an empty folder")
-    return cast(Prequential, restored(Prequential(found.models, window=window), found))
+    return cast("Prequential", restored(_protocol(job)(found.models, window=window), found))
+
+
+def _protocol(job: Job) -> type[Prequential]:
+    """Test-then-train, with labels at once or later."""
+    from bayou.evaluate.delayed import Delayed
+    from bayou.evaluate.prequential import Prequential
+
+    return Delayed if job.stream.get("at_arrival") else Prequential
 
 
 def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) -> None:
@@ -114,12 +147,14 @@ def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) ->
     check_some_rows(done, job, labels)
     if json:
         summary = {"file": job.title, "target": done.target, "rejects": dict(done.rejects)}
+        summary |= join_summary(done.join)
         out_json({**summary, **_without_curves(found.to_dict())})
     else:
         show(found, done.about, bool(job.results.get("confusion")), quiet)
         if not quiet and found.rows:
             tell_choice(work.models, bool(job.results.get("named", True)), prose)
     tell_rejects(done.rejects)
+    tell_join(done.join)
     warn_of_numbers(labels, done.target)
     curve, page = job.results.get("curve"), job.results.get("report")
     if curve is not None:
@@ -138,6 +173,14 @@ def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) ->
         rest = f"; `bayou resume {folder}` goes on" if folder else ""
         note(f"interrupted after {found.rows:,} rows; the numbers are those so far{rest}")
         raise typer.Exit(INTERRUPTED)
+
+
+def sender(job: Job, work: Prequential) -> Callable[[Source], Sending] | None:
+    """What sends the predictions of an evaluation, if it was asked for."""
+    from bayou.cli.sending import Sending
+
+    where = job.results.get("out")
+    return None if where is None else lambda stream: Sending(str(where), stream, work)
 
 
 def _absolute(path: str | None) -> str | None:

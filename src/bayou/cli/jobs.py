@@ -6,8 +6,8 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -18,7 +18,9 @@ from bayou.cli.meter import Meter
 from bayou.errors import DataError
 
 if TYPE_CHECKING:
+    from bayou.cli.sending import Sending
     from bayou.persist.checkpoint import Checkpoint, Snapshot
+    from bayou.streams.brokers.join import JoinCounts
     from bayou.streams.source import Source
     from bayou.training import Every, Trained, Work
 
@@ -107,6 +109,7 @@ class Done:
     about: str
     target: str | None
     rejects: Mapping[str, int]
+    join: JoinCounts | None = None
 
 
 def how_often(text: str) -> Every:
@@ -157,8 +160,12 @@ def carry_out(
     when: Every,
     quiet: bool,
     accuracy: Callable[[], Mapping[str, float]] | None = None,
+    send: Callable[[Source], Sending] | None = None,
 ) -> Done:
-    """Do the job, from its beginning or from a checkpoint, to its end or to a signal."""
+    """Do the job, from its beginning or from a checkpoint, to its end or to a signal.
+
+    `send`, where predictions go elsewhere, makes what sends them from the stream.
+    """
     from bayou.streams import open_stream
     from bayou.streams.rejects import Rejects
     from bayou.training import Run
@@ -171,10 +178,15 @@ def carry_out(
     if found is not None and found.finished:
         rejects = Rejects()
         rejects.seek(found.position)
-        about = f"{job.title}: {found.rows:,} rows"
-        return Done(work, found.rows, before, 0.0, False, about, job.stream.get("target"), rejects.counts)
-    with open_stream(**job.stream) as stream:
-        run = Run(work, stream, place, notes=job.notes(), limit=job.limit, every=when)
+        join = _join_of(job, found)
+        rows = found.rows if join is None else join.joined
+        about, target = f"{job.title}: {rows:,} rows", job.stream.get("target")
+        return Done(work, rows, before, 0.0, False, about, target, rejects.counts, join)
+    with open_stream(**job.stream) as stream, nullcontext() if send is None else send(stream) as sending:
+        flush = None if sending is None else sending.flush
+        run = Run(
+            work, stream, place, notes=job.notes(), limit=job.limit, every=when, before_checkpoint=flush
+        )
         if found is not None:
             run.go_on_from(found)
             meter.begin(found.rows, stream.progress())
@@ -196,9 +208,18 @@ def watched(
 
 
 def _done(job: Job, ended: Trained, before: int, stream: Source, seconds: float) -> Done:
-    about = options.described(job.title, stream, ended.rows)
+    join: JoinCounts | None = getattr(stream, "counts", None)
+    rows = ended.rows if join is None else join.joined
+    about = options.described(job.title, stream, rows)
     rejects = dict(stream.rejects.counts)
-    return Done(ended.work, ended.rows, before, seconds, not ended.finished, about, stream.target, rejects)
+    stopped = not ended.finished
+    return Done(ended.work, rows, before, seconds, stopped, about, stream.target, rejects, join)
+
+
+def _join_of(job: Job, found: Snapshot) -> JoinCounts | None:
+    from bayou.streams.brokers.join import JoinCounts
+
+    return JoinCounts.of(found.position) if job.stream.get("join") else None
 
 
 def check_some_rows(done: Done, job: Job, labels: Sequence[Any]) -> None:
@@ -206,6 +227,9 @@ def check_some_rows(done: Done, job: Job, labels: Sequence[Any]) -> None:
     if done.stopped or labels:
         return
     left_out = sum(done.rejects.values())
+    if done.join is not None:
+        what = f"none of {done.join.records:,} records got one of {done.join.labels:,} labels"
+        raise DataError(f"{job.title}: {what}", remedy="check --join and --within")
     if done.rows:
         what = f"no row has a label in column {done.target}"
     else:
@@ -221,6 +245,34 @@ def warn_of_numbers(labels: Sequence[Any], target: str | None) -> None:
             f"the target {target} has {len(numbers):,} different numbers, and each was taken as a class of its own; "
             "a quantity has to be cut into a few ranges first"
         )
+
+
+def join_summary(join: JoinCounts | None) -> dict[str, Any]:
+    """What became of records and labels, for JSON."""
+    return {} if join is None else {"join": {**asdict(join), "waiting": join.waiting}}
+
+
+def tell_join(join: JoinCounts | None) -> None:
+    """What became of records and labels, where they came apart."""
+    if join is None:
+        return
+    said = {
+        "got no label in time": join.unlabelled,
+        "were given up, too many waited (--waiting)": join.crowded_out,
+        "wait": join.waiting,
+        "repeated a key": join.repeated_records,
+    }
+    rest = "".join(f"; {n:,} {what}" for what, n in said.items() if n)
+    note(f"records: {join.joined:,} of {join.records:,} got their label{rest}")
+    said = {
+        "came before their record": join.early,
+        "had no record in time": join.without_record,
+        "repeated a key": join.repeated_labels,
+    }
+    rest = "".join(f"; {n:,} {what}" for what, n in said.items() if n)
+    note(f"labels: {join.joined:,} of {join.labels:,} met their record{rest}")
+    if join.behind:
+        note(f"{join.behind:,} messages were taken after one with a later time")
 
 
 def tell_rejects(rejects: Mapping[str, int]) -> None:

@@ -20,6 +20,8 @@ from bayou.cli.jobs import (
     check_some_rows,
     checkpoints,
     how_often,
+    join_summary,
+    tell_join,
     tell_rejects,
     warn_of_numbers,
 )
@@ -43,6 +45,12 @@ def learn(
     format: options.Format = None,
     checkpoint: options.Checkpoint = None,
     every: options.Every = "30s",
+    labels: options.Labels = None,
+    label_topic: options.LabelTopic = None,
+    join: options.JoinKey = None,
+    within: options.Within = None,
+    time: options.TimeColumn = None,
+    waiting: options.Waiting = None,
     jobs: Jobs = 1,
     engine: Engine = "local",
     master: Master = None,
@@ -51,7 +59,9 @@ def learn(
 ) -> None:
     """Learn a model from a stream and save it. Ctrl-C saves what is learned so far.
 
-    Several files, a folder or a pattern are learned file by file and merged, in --jobs processes.
+    Several files, a folder or a pattern are learned file by file and merged, in --jobs processes. Of a broker or a file
+    that grows, labels may come later, in a log of their own (--labels, --join, --within): a record is learned when its
+    label comes.
     """
     from bayou.cli import specs
     from bayou.cli.files import check_writable
@@ -70,6 +80,12 @@ def learn(
     stream = options.stream(
         files[0], target, nominal, numeric, text, date, ignore, policy, dead_letters, format
     )
+    later = options.join(labels, label_topic, join, within, time, waiting)
+    if later and (apart or balanced):
+        raise UsageError(
+            "records and their labels are joined by one process", remedy="one log, without --jobs and balance="
+        )
+    stream |= later
     results = {"out": os.path.abspath(out), "named": named}
     job = Job.asked("learn", stream, rows, {"model": model}, results)
     if apart:
@@ -102,6 +118,7 @@ def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) ->
         learner.refresh()
         save_model(learner, out)
         summary = {"model": repr(learner), "out": out, "rows": done.rows, "rejects": done.rejects}
+        summary |= join_summary(done.join)
         if json:
             rate = (done.rows - done.before) / done.seconds if done.seconds > 0 else 0.0
             out_json({**summary, "rows_per_second": rate})
@@ -112,6 +129,7 @@ def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) ->
             )
             tell_choice({str(job.settings["model"]): learner}, bool(job.results.get("named", True)), note)
     tell_rejects(done.rejects)
+    tell_join(done.join)
     if done.stopped:
         if followed:  # being stopped is how it ends
             note(

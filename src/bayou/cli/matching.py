@@ -72,6 +72,7 @@ def matching(
     policy: options.PolicyName,
     format: str | None,
     ignore: Sequence[str] = (),
+    dead_letters: str | None = None,
 ) -> Source:
     """The stream, with columns of the kinds the model learned them as."""
     from bayou.errors import SchemaError, TextWarning
@@ -87,7 +88,8 @@ def matching(
         with warnings.catch_warnings():
             for told in (DateWarning, TextWarning):  # the kinds are the model's, whatever the file suggests
                 warnings.simplefilter("ignore", told)
-            return open_stream(file, target=target, policy=policy, format=format, ignore=ignore, **by_kind)  # type: ignore[arg-type] # by name
+            given: dict[str, Any] = {**by_kind, "ignore": ignore, "dead_letters": dead_letters}
+            return open_stream(file, target=target, policy=policy, format=format, **given)
 
     stream = opened({})
     other = {n: kinds[n] for n, c in stream.columns.items() if n in kinds and kinds[n] != c.kind}

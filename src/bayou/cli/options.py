@@ -74,7 +74,13 @@ Policy = Annotated[
     PolicyName, typer.Option(help="A cell that does not fit: stop, leave its row out, or make it missing.")
 ]
 DeadLetters = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Keep the rows left out, as JSON lines.")
+    str | None,
+    typer.Option(
+        "--dead-letters",
+        "--rejects",
+        metavar="FILE",
+        help="Keep the rows left out, with reason and place, as JSON lines; or send them to a topic: kafka://...",
+    ),
 ]
 Format = Annotated[
     str | None,
@@ -95,6 +101,37 @@ Checkpoint = Annotated[
 ]
 Every = Annotated[
     str, typer.Option(metavar="N", help="How often to save: a number of rows (10000) or a time (30s, 2min).")
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Labels that come later, in a log of their own; joined by --join."),
+]
+LabelTopic = Annotated[
+    str | None, typer.Option(metavar="TOPIC", help="As --labels: a topic of the broker that has the records.")
+]
+JoinKey = Annotated[
+    str | None,
+    typer.Option("--join", metavar="COLUMN", help="Column of records and labels that holds their key."),
+]
+Within = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="How long a record waits for its label: 90s, 15min, 1h, 2d."),
+]
+TimeColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--time",
+        metavar="COLUMN",
+        help="Column that holds the time; unless given, the time the broker keeps.",
+    ),
+]
+Waiting = Annotated[
+    int | None,
+    typer.Option(
+        parser=count,
+        metavar="N",
+        help="Records that may wait for their label (100,000); then the oldest are given up.",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="The result as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
@@ -131,6 +168,25 @@ def stream(
         "dead_letters": dead_letters,
         "format": format,
     }
+
+
+def join(
+    labels: str | None,
+    topic: str | None,
+    key: str | None,
+    within: str | None,
+    time: str | None,
+    waiting: int | None,
+) -> dict[str, Any]:
+    """Labels that come later, as arguments of `open_stream`; none if there are no such labels."""
+    from bayou.cli.console import UsageError
+
+    if labels is not None and topic is not None:
+        raise UsageError("--labels and --label-topic are two names of one thing", remedy="give one of them")
+    given = {"labels": labels if topic is None else topic, "join": key, "within": within, "time": time}
+    if waiting is None and all(value is None for value in given.values()):
+        return {}
+    return given | ({} if waiting is None else {"waiting": waiting})
 
 
 def title(file: str) -> str:

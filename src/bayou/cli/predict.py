@@ -8,7 +8,7 @@ import typer
 
 from bayou.cli import options
 from bayou.cli.compiling import announce_compiling
-from bayou.cli.console import guarded, note
+from bayou.cli.console import UsageError, guarded, note
 from bayou.cli.jobs import tell_rejects
 from bayou.cli.matching import compare_columns, matching, offered
 from bayou.cli.meter import Meter, time_text
@@ -26,7 +26,12 @@ def predict(
     out: Annotated[
         str,
         typer.Option(
-            "--out", "-o", metavar="FILE", help=".csv .tsv .jsonl .parquet, or - (CSV on standard output)."
+            "--out",
+            "-o",
+            metavar="FILE",
+            help=".csv .tsv .jsonl .parquet, or - (CSV on standard output). From a log also kafka:// nats:// redis://: "
+            "each prediction at least once, with the place of its row; after a crash some come again, with the same "
+            "place.",
         ),
     ] = "-",
     only: Annotated[
@@ -51,13 +56,22 @@ def predict(
     ] = False,
     policy: options.Policy = "strict",
     format: options.Format = None,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER", help="From a log to a topic: keep the place here, and go on from what is there."
+        ),
+    ] = None,
+    every: options.Every = "30s",
     quiet: options.Quiet = False,
 ) -> None:
     """Write the predicted class and all class probabilities of every row. The model stays as it is."""
     from bayou.cli.files import load_model
+    from bayou.cli.predicting import predict_log
     from bayou.cli.sinks import opened_sink
     from bayou.decisions import tell_unknown
     from bayou.errors import NotFittedError
+    from bayou.streams.brokers.outlets import is_outlet
     from bayou.training.loop import lines_in_errors
 
     model = load_model(model_file)
@@ -65,6 +79,14 @@ def predict(
         raise NotFittedError(f"{options.title(model_file)} has met no class yet; learn labelled rows first")
     tell_unknown(getattr(model, "decision", None), model.labels())
     announce_compiling(quiet)
+    if is_outlet(out):
+        predict_log(
+            model, options.title(model_file), file, out,
+            target=target, rows=rows, policy=policy, format=format, folder=checkpoint, every=every, quiet=quiet,
+        )  # fmt: skip
+        return
+    if checkpoint is not None:
+        raise UsageError("--checkpoint is for what goes from a log to a topic", remedy="--out kafka://...")
     meter = Meter("predict", quiet)
     right = labelled = done = 0
     with (

@@ -44,5 +44,6 @@ def resume(
             learn.finish(done, job, folder, json, quiet)
         else:
             work = evaluate.again(found, job)
-            done = carry_out(job, work, place, found, when, quiet, work.accuracy)
+            send = evaluate.sender(job, work)
+            done = carry_out(job, work, place, found, when, quiet, work.accuracy, send)
             evaluate.finish(done, job, folder, json, quiet)

@@ -22,7 +22,9 @@ def serve(
     models: Annotated[
         list[str],
         typer.Argument(
-            metavar="MODEL", help="Model files: m.bayou, or NAME=m.bayou; the first answers by default."
+            metavar="MODEL",
+            help="Model files: m.bayou, or NAME=m.bayou; the first answers by default. After --follow, a log: "
+            "kafka:// nats:// redis:// tail://.",
         ),
     ],
     learn: Annotated[
@@ -47,8 +49,16 @@ def serve(
         typer.Option(metavar="DIR", help="Write snapshots here, as NAME.bayou, for servers that --follow."),
     ] = None,
     follow: Annotated[
-        bool, typer.Option("--follow", help="Take up model files again whenever they change.")
+        bool,
+        typer.Option(
+            "--follow",
+            help="Take up model files again whenever they change; or, before the address of a log, let the first model "
+            "learn from it while it answers.",
+        ),
     ] = False,
+    target: options.Target = None,
+    policy: options.Policy = "strict",
+    dead_letters: options.DeadLetters = None,
     host: Annotated[
         str, typer.Option(help="Address to listen on; any but the loopback needs --tokens.")
     ] = "127.0.0.1",
@@ -69,6 +79,8 @@ def serve(
 
     Nothing leaves this machine, and only programs on it can ask, unless --host and --tokens say otherwise.
     """
+    from bayou.streams.brokers.address import is_address
+
     try:
         from bayou.serve.follow import Follower
         from bayou.serve.living import LivingModel
@@ -80,12 +92,20 @@ def serve(
             f"serving needs {problem.name}, which is not installed", remedy="pip install 'bayou[serve]'"
         ) from None
 
-    if follow and learn:
+    logs = [text for text in models if is_address(text)]
+    models = [text for text in models if text not in logs]
+    if (logs and not follow) or len(logs) > 1 or not models:
+        raise UsageError(
+            "a server has models, and one log to follow", remedy="bayou serve m.bayou --follow kafka://..."
+        )
+    if follow and learn and not logs:
         raise UsageError("a model either learns or follows a file", remedy="leave out --learn or --follow")
     named = dict(_named(text, check_name) for text in models)
     if len(named) < len(models):
         raise UsageError("two models have the same name", remedy="give names: first=a.bayou second=b.bayou")
     shadows = _shadows(shadow, named, check_name)
+    if logs and not target:
+        raise UsageError("which column of the log is the target?", remedy="say --target COLUMN")
     access = Access() if tokens is None else Access.of_file(tokens)
     settings = Settings(access, max_body, max_rows, timeout)
     announce_compiling(quiet)
@@ -94,18 +114,24 @@ def serve(
             name,
             _loaded(path),
             shadows={own: _loaded(file) for own, file in shadows.get(name, {}).items()},
-            learns=learn,
+            learns=learn or (bool(logs) and name == next(iter(named))),
             folder=None if checkpoint is None else Path(checkpoint) / name,
             every=how_often(every),
             keep_log=keep_log,
             follow_file=None if publish is None else _folder(publish) / f"{name}.bayou",
+            **(
+                _log(logs[0], path, target, policy, dead_letters)
+                if logs and name == next(iter(named))
+                else {}
+            ),
         )
         for name, path in named.items()
     }
     server = RunningServer(living, host=host, port=port, settings=settings)
-    followers = [Follower(living[name], path) for name, path in named.items()] if follow else []
+    followers = [Follower(living[name], path) for name, path in named.items()] if follow and not logs else []
     if not quiet:
-        note(f"{', '.join(living)} on {server.url}" + (" (learning)" if learn else "") + "; Ctrl-C stops")
+        how = f" (learning from {options.title(logs[0])})" if logs else " (learning)" if learn else ""
+        note(f"{', '.join(living)} on {server.url}{how}; Ctrl-C stops")
     for follower in followers:
         follower.start()
     try:
@@ -115,8 +141,20 @@ def serve(
             follower.stop()
     if not quiet:
         for name, each in living.items():
-            kept = f"; {checkpoint} has it" if checkpoint and learn else ""
+            kept = f"; {checkpoint} has it" if checkpoint and each.learns else ""
             note(f"stopped: {name} has learned {each.variants.rows:,} rows{kept}")
+
+
+def _log(
+    address: str, model_file: str, target: str | None, policy: options.PolicyName, dead_letters: str | None
+) -> dict[str, Any]:
+    """A log to follow, with columns of the kinds the model learned them as."""
+    from bayou.cli.matching import matching
+
+    def opened() -> Any:
+        return matching(_loaded(model_file), address, target, policy, None, dead_letters=dead_letters)
+
+    return {"follow": opened, "follow_name": options.title(address)}
 
 
 def _named(text: str, check: Any) -> tuple[str, str]:

@@ -289,7 +289,8 @@ def column_of(values: Any) -> Any:
 
 def _is(module: str, name: str, value: Any) -> bool:
     """Whether a value is of a library's class; nobody holds one who has not imported the library."""
-    return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
+    # Another thread may be in the middle of importing it: then nothing is of its kind yet.
+    return module in sys.modules and isinstance(value, getattr(sys.modules[module], name, ()))
 
 
 def _pandas_columns(frame: Any) -> list[Any]:

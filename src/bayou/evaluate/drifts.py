@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,14 +22,18 @@ class Drifts:
         self._seen = {name: model.drifts if model.started else 0 for name, model in self._watching.items()}
         self.rows: dict[str, list[int]] = {name: [] for name in self._watching}
 
-    def look(self, rows: int) -> None:
-        """Remember what the models have noticed since the last look; `rows` of the evaluation have gone by."""
+    def look(self, rows: int, number: Callable[[int], int] | None = None) -> None:
+        """Remember what the models have noticed since the last look; `rows` of the evaluation have gone by.
+
+        `number` turns the number of such a row into the one to remember.
+        """
         for name, model in self._watching.items():
             new = model.drifts - self._seen[name]
             if new:
                 before = model.position - rows  # rows the model had met before the evaluation
                 self._seen[name] = model.drifts
-                self.rows[name] += [row - before for row in model.drift_rows[-new:]]
+                found = [row - before for row in model.drift_rows[-new:]]
+                self.rows[name] += found if number is None else [number(row) for row in found]
 
     def arrays(self) -> Arrays:
         """Row numbers of the drifts under stable names."""

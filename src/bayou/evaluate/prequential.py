@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bayou.block import Block, Floats
+from bayou.align import Alignment
+from bayou.block import Block, Codes, Floats
 from bayou.checks import require, rising
 from bayou.classifiers.baselines import MajorityClass, NoChange
 from bayou.decisions import tell_unknown
@@ -23,7 +24,7 @@ from bayou.evaluate.evaluation import Evaluation
 from bayou.evaluate.label_index import LabelIndex
 from bayou.evaluate.record import Record
 from bayou.evaluate.result import Result
-from bayou.evaluate.sets import SetRecords
+from bayou.evaluate.sets import SetRecords, Sets
 from bayou.evaluate.shared_encoding import SharedEncoding, shared_encodings
 from bayou.protocols import Arrays
 from bayou.streams.source import Source
@@ -100,6 +101,8 @@ class Prequential:
     """Test-then-train, one batch at a time: use this class instead of `prequential()` to drive the loop yourself.
 
     It can be saved and go on in another process. Models that read rows alike (equal schemas) share every encoded batch.
+    `on_predicted`, where it is set, is called with every batch and, by name, what each model said of its rows before
+    they were learned.
     """
 
     def __init__(self, models: Models, *, window: int = 1000, every: int | None = None) -> None:
@@ -114,6 +117,7 @@ class Prequential:
         self.drifts = Drifts(self.models)
         self._sets = SetRecords(self.models, window)
         self.rows = 0
+        self.on_predicted: Callable[[LabelledBatch, Mapping[str, Floats]], None] | None = None
 
     def declare_columns(self, stream: Source | tuple[Any, Any]) -> Source | tuple[Any, Any]:
         """Tell the models what a source declares about its columns."""
@@ -145,12 +149,22 @@ class Prequential:
         proba |= {} if beside is None else beside.result()
         plan = self._book.admit(c for model in self.models.values() for c in model.labels())
         if plan is not None:
-            for record in self._records.values():
-                record.realign(plan)
+            self._realign(plan)
         classes = next(iter(shared.models.values())).schema_.classes
         codes = self._book.translated(block.y, classes.values)
+        if self.on_predicted is not None:
+            self.on_predicted(batch, proba)
+        self._score(batch, codes, proba)
+
+    def _score(self, batch: LabelledBatch, codes: Codes, proba: Mapping[str, Floats]) -> None:
+        """Count how right the probabilities of a batch were."""
         blocks = {name: self._book.scored(codes, proba[name], model) for name, model in self.models.items()}
-        points = self._spacing.points(self.rows, batch.size)
+        self._count(blocks, batch.size, self._sets.latest())
+        self.drifts.look(self.rows)
+
+    def _count(self, blocks: Mapping[str, Block], size: int, sets: Mapping[str, Sets]) -> None:
+        """Take in predicted rows: what each model said of so many, and the sets of those who give any."""
+        points = self._spacing.points(self.rows, size)
         names = list(self._records)
 
         def count(lo: int, hi: int) -> None:
@@ -159,14 +173,18 @@ class Prequential:
                 for point, values in zip(points, read, strict=True):
                     self._curves[name].add(self.rows + point, values)
 
-        over_ranges(count, len(names), 1 if batch.size >= BESIDE else len(names))
-        self._sets.update(self.rows, points)
+        over_ranges(count, len(names), 1 if size >= BESIDE else len(names))
+        self._sets.update(self.rows, points, sets)
         while self._spacing.widen(len(next(iter(self._curves.values())).rows)):
             for curve in self._curves.values():
                 curve.thin(self._spacing.every)
             self._sets.thin(self._spacing.every)
-        self.rows += batch.size
-        self.drifts.look(self.rows)
+        self.rows += size
+
+    def _realign(self, plan: Alignment) -> None:
+        """Make room for new classes."""
+        for record in self._records.values():
+            record.realign(plan)
 
     def _encode(self, shared: SharedEncoding, batch: LabelledBatch) -> Block:
         return shared.encode(Table(batch.size) if _is_blind(shared) else batch.rows, batch.labels, learn=True)
@@ -244,9 +262,9 @@ class Prequential:
         plan = self._book.admit(
             label for model in self.models.values() if model.started for label in model.labels()
         )
+        if plan is not None:
+            self._realign(plan)
         for i, name in enumerate(self.models):
-            if plan is not None:
-                self._records[name].realign(plan)
             own = {k.removeprefix(f"{i}."): a for k, a in arrays.items() if k.startswith(f"{i}.")}
             self._curves[name].restore(points.tolist(), own.pop("curve"))
             self._records[name].restore(own)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from bayou.checks import require
 from bayou.protocols import Arrays
 
 COVERED, SIZE = range(2)
+Sets = tuple[Flags, NDArray[Any]]  # [n, K] which classes each set holds, and [n] the code of the true one
 
 
 @dataclass(frozen=True)
@@ -142,11 +144,14 @@ class SetRecords:
         self._models = {name: model for name, model in models.items() if hasattr(type(model), "predict_set")}
         self.records = {name: SetRecord(model.coverage, window) for name, model in self._models.items()}
 
-    def update(self, row: int, points: list[int]) -> None:
-        """Take in the sets that the models gave the rows just learned, which follow `row`."""
+    def latest(self) -> dict[str, Sets]:
+        """The sets that the models gave the rows just learned, and the codes of their labels."""
+        return {name: model.latest_sets() for name, model in self._models.items()}
+
+    def update(self, row: int, points: list[int], given: Mapping[str, Sets]) -> None:
+        """Take in the sets of rows that follow `row`."""
         for name, record in self.records.items():
-            sets, y = self._models[name].latest_sets()
-            record.update(sets, y, row, points)
+            record.update(*given[name], row, points)
 
     def thin(self, every: int) -> None:
         for record in self.records.values():

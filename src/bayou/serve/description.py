@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from bayou.serve.answers import plain
 from bayou.serve.living import LivingModel
+from bayou.serve.log_follower import FollowedLog
 from bayou.serve.snapshot import Measures
 
 MOST_COLUMNS = 1_000  # that are listed
@@ -32,8 +34,13 @@ def described(living: LivingModel) -> dict[str, Any]:
         "waiting": living.queue.rows,
         "stopped": living.broken,
         "trouble": living.trouble,
+        **({} if living.follower is None else {"follows": _followed(living.follower.told)}),
         "variants": {name: _measured(found) for name, found in told.variants.items()},
     }
+
+
+def _followed(told: FollowedLog) -> dict[str, Any]:
+    return {**asdict(told), "offsets": {str(p): offset for p, offset in told.offsets.items()}}
 
 
 def _measured(found: Measures) -> dict[str, Any]:

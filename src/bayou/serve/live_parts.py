@@ -93,6 +93,12 @@ def _tiles(living: LivingModel, found: Measures | None, seconds: Sequence[Second
     rate = sum(second.requests for second in last) / len(last)
     worst = max(second.quantile(0.99) for second in last)
     entries = [("Rows learned", f"{living.told.rows:,}", f"{living.queue.rows:,} wait")]
+    if living.follower is not None:
+        told = living.follower.told
+        behind = (
+            "at its end" if told.ended else "not counted" if told.lag is None else f"{told.lag:,} messages"
+        )
+        entries.append(("Behind the log", behind, f"{told.rows:,} rows of {told.log}"))
     if found is not None and found.rows:
         entries += [
             ("Rolling accuracy", share(found.windowed.accuracy), "of the latest 1,000 rows"),

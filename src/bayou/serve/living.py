@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import InvalidStateError
 from contextlib import suppress
 from pathlib import Path
@@ -24,10 +24,12 @@ from bayou.persist.errors import CheckpointError
 from bayou.serve.bodies import read_batch
 from bayou.serve.errors import BusyError, ConflictError, DeadlineError
 from bayou.serve.keys import RecentKeys
-from bayou.serve.log import Item, Log
+from bayou.serve.log import Item, Log, LogPlace
+from bayou.serve.log_follower import LogFollower
 from bayou.serve.queue import MOST_ROWS, Task, TaskQueue
 from bayou.serve.snapshot import Measures, Published, Told
 from bayou.serve.variants import Variants
+from bayou.streams.source import Source
 from bayou.training.run import Every
 
 SOURCE = {"kind": "bayou serve"}
@@ -63,6 +65,8 @@ class LivingModel:
         Keep all of the log, also what checkpoints have made superfluous.
     follow_file
         Where every few seconds the published model is written for predictors that follow it.
+    follow, follow_name
+        Opens a log whose rows are learned as they come, and what it is called; its place is part of the checkpoints.
 
     Examples
     --------
@@ -87,6 +91,8 @@ class LivingModel:
         most_rows: int = MOST_ROWS,
         keep_log: bool = False,
         follow_file: str | os.PathLike[str] | None = None,
+        follow: Callable[[], Source] | None = None,
+        follow_name: str = "a log",
     ) -> None:
         self.name, self.learns = name, learns
         self.queue = TaskQueue(most_rows)
@@ -110,6 +116,8 @@ class LivingModel:
         self._untold = True  # what was measured is behind what was learned
         self._written: Published | None = None
         self._next_write = 0.0
+        self.place: LogPlace | None = None  # behind the last rows learned from a log
+        self.follower = None if follow is None else LogFollower(self, follow, follow_name)
         self._publish()
 
     # -- the life of it --
@@ -127,10 +135,14 @@ class LivingModel:
         if self.learns:
             self._thread = Thread(target=self._live, name=f"learner of {self.name}", daemon=True)
             self._thread.start()
+            if self.follower is not None:
+                self.follower.start()
         return self
 
     def stop(self) -> None:
         """Learn what waits, write a last checkpoint, and let go of the folder."""
+        if self.follower is not None and self._thread is not None:
+            self.follower.stop()
         self.queue.close()
         if self._thread is not None:
             self._thread.join()
@@ -260,6 +272,7 @@ class LivingModel:
         for task, problem in zip(tasks, found, strict=True):
             if problem is None and task.key is not None:
                 self._keys.add(task.key, task.batch.body)
+            self.place = task.place or self.place
         self._stale = self._untold = True
         return found
 
@@ -346,6 +359,7 @@ class LivingModel:
                 )
             self.variants.restore(found)
             self._keys.restore(found.evaluator["keys"])
+            self.place = LogPlace.of(found.notes.get("place"))
             number = found.position["entry"]
             self._entries = [number]
         self._log = Log(folder.folder, number)
@@ -366,6 +380,7 @@ class LivingModel:
         models, arrays, notes = self.variants.saved()
         place = {"entry": self._log.number, "unlearned": self.variants.unlearned}
         arrays = {**arrays, "keys": self._keys.array()}
+        notes |= {} if self.place is None else {"place": self.place.document()}
         self._folder.write(Snapshot(models, self.variants.rows, SOURCE, place, arrays, False, notes))
         self._entries = [*self._entries, self._log.number][-2:]
         if not self._keep_log and len(self._entries) == 2:
@@ -380,7 +395,7 @@ def _task(item: Item) -> Task:
     if item.verb == "promote":
         return Task.promotion(item.body.decode(), item.key)
     batch = read_batch(item.body, item.form, labelled=True, target=item.target, most=ANY)
-    return Task(item.verb, batch, item.key)
+    return Task(item.verb, batch, item.key, place=item.place)
 
 
 def _answer(task: Task, answer: dict[str, Any]) -> None:

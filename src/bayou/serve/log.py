@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,14 +29,47 @@ _KEYS = {"verb", "key", "form", "target"}
 
 
 @dataclass(frozen=True)
+class LogPlace:
+    """How far a log was learned: what it is known by, and its position behind the last rows."""
+
+    identity: Mapping[str, str | int] = field(default_factory=dict)
+    position: Mapping[str, int] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        """The place as JSON values."""
+        return {"identity": dict(self.identity), "position": dict(self.position)}
+
+    @staticmethod
+    def of(document: Any) -> LogPlace | None:
+        """The place that `document` gave; refuses anything else."""
+        if document is None:
+            return None
+        whole = isinstance(document, dict) and set(document) == {"identity", "position"}
+        if not whole or not all(isinstance(part, dict) for part in document.values()):
+            raise ModelFileError("a place in a log is what it is known by, and a position")
+        if not all(type(number) is int for number in document["position"].values()):
+            raise ModelFileError("a position is made of numbers")
+        return LogPlace(document["identity"], document["position"])
+
+
+@dataclass(frozen=True)
 class Item:
-    """One request as it is logged: a verb, its key if it has one, and the body with its media type."""
+    """One request as it is logged: a verb, its key if it has one, and the body with its media type.
+
+    Rows from a log that is followed have the place behind them.
+    """
 
     verb: str
     key: str | None
     form: str
     target: str
     body: bytes
+    place: LogPlace | None = None
+
+    def document(self) -> dict[str, Any]:
+        """All but the body."""
+        out: dict[str, Any] = {name: getattr(self, name) for name in sorted(_KEYS)}
+        return out if self.place is None else {**out, "place": self.place.document()}
 
 
 class Log:
@@ -66,7 +100,7 @@ class Log:
             self._begin_segment()
         document = {
             "number": self.number,
-            "items": [{"verb": i.verb, "key": i.key, "form": i.form, "target": i.target} for i in items],
+            "items": [item.document() for item in items],
         }
         bodies = {f"body.{n}": np.frombuffer(item.body, np.uint8) for n, item in enumerate(items)}
         content = b"".join(pack(FORMAT, document, bodies))
@@ -169,9 +203,10 @@ def _entry(data: memoryview) -> tuple[int, list[Item]]:
         raise ModelFileError("an entry has a number, and a body for every item")
     out = []
     for n, item in enumerate(items):
-        if not isinstance(item, dict) or set(item) != _KEYS or f"body.{n}" not in arrays:
+        if not isinstance(item, dict) or set(item) - {"place"} != _KEYS or f"body.{n}" not in arrays:
             raise ModelFileError(f"an item of the log has exactly: {', '.join(sorted(_KEYS))}, and a body")
-        out.append(Item(**item, body=arrays[f"body.{n}"].tobytes()))
+        place = LogPlace.of(item.pop("place", None))
+        out.append(Item(**item, body=arrays[f"body.{n}"].tobytes(), place=place))
     return document["number"], out
 
 

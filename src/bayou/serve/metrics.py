@@ -80,7 +80,38 @@ class _Models(Collector):
             for name, living in self._models.items():
                 family.add_metric([name], _gauge(living, key))
             yield family
+        yield from self._logs()
         yield from self._measures()
+
+    def _logs(self) -> Iterator[Any]:
+        followed = {
+            n: living.follower.told for n, living in self._models.items() if living.follower is not None
+        }
+        if not followed:
+            return
+        lag = GaugeMetricFamily(
+            "bayou_followed_lag",
+            "Messages of the log not learned yet, where they are counted.",
+            labels=["model"],
+        )
+        offset = GaugeMetricFamily(
+            "bayou_followed_offset", "Offset behind the last message learned.", labels=["model", "partition"]
+        )
+        rows = CounterMetricFamily(
+            "bayou_followed_rows", "Rows of the log learned since the start.", labels=["model"]
+        )
+        left_out = CounterMetricFamily(
+            "bayou_followed_rejects", "Messages and cells of the log that did not fit.", labels=["model"]
+        )
+        for name, told in followed.items():
+            if told.lag is not None:
+                lag.add_metric([name], told.lag)
+            for partition, behind in told.offsets.items():
+                if isinstance(behind, int):
+                    offset.add_metric([name, str(partition)], behind)
+            rows.add_metric([name], told.rows)
+            left_out.add_metric([name], told.rejected + told.refused)
+        yield from (lag, offset, rows, left_out)
 
     def _measures(self) -> Iterator[Any]:
         labels = ["model", "variant"]

@@ -11,7 +11,7 @@ from typing import Any
 
 from bayou.serve.bodies import Batch
 from bayou.serve.errors import BusyError
-from bayou.serve.log import Item
+from bayou.serve.log import Item, LogPlace
 
 MOST_ROWS = 100_000  # that wait
 MOST_BYTES = 64 << 20  # of their bodies
@@ -36,6 +36,8 @@ class Task:
         Answer only once predictions are made from it; else they follow soon.
     deadline
         Moment of `time.monotonic` after which it is not begun any more.
+    place
+        Of rows from a log that is followed, the place behind them.
     """
 
     verb: str
@@ -44,6 +46,7 @@ class Task:
     durable: bool = False
     visible: bool = False
     deadline: float | None = None
+    place: LogPlace | None = None
     future: Future[dict[str, Any]] = field(default_factory=Future)
 
     @staticmethod
@@ -54,7 +57,7 @@ class Task:
 
     def item(self) -> Item:
         """The task as it is logged."""
-        return Item(self.verb, self.key, self.batch.form, self.batch.target, self.batch.body)
+        return Item(self.verb, self.key, self.batch.form, self.batch.target, self.batch.body, self.place)
 
     def late(self) -> bool:
         """Whether its time is over."""

@@ -46,6 +46,12 @@ def open_stream(
     policy: Policy = "strict",
     dead_letters: str | os.PathLike[str] | None = None,
     format: str | None = None,
+    labels: str | None = None,
+    join: str | None = None,
+    within: str | float | None = None,
+    time: str | None = None,
+    waiting: int = 100_000,
+    at_arrival: bool = False,
 ) -> Source:
     """Open a file, or standard input ("-"), as a stream of rows.
 
@@ -66,10 +72,22 @@ def open_stream(
         What to do with a cell that does not fit its column: "strict" stops, "skip" leaves the row out,
         "missing" makes the cell missing. A row that cannot be split into cells is left out by both.
     dead_letters
-        A file for the rows left out, one JSON object a line; what it held before is replaced.
+        A file for the rows left out, one JSON object a line; what it held before is replaced. Or a topic:
+        `kafka://host/topic`, `nats://host/stream?subject=...`, `redis://host/key`.
     format
         "csv", "tsv", "text" (label, tab, text), "arff", "parquet", "arrow", "jsonl", "libsvm", "mbox",
         "maildir", "eml" or "folders"; messages: "json", "csv" or "arrow".
+    labels, join, within
+        Labels that come later, in a log of their own: its address, or a topic of the same broker; the column of
+        both logs that holds the key (text: 17 and "17" are one key); and how long a record waits for its label, by the
+        time of the messages (seconds, or text such as "1h"). A row is handed out when its label comes.
+    time
+        The column of both logs that holds the time of a message (seconds since 1970, or ISO 8601). Left out: the
+        time that the broker keeps, which lines of files have not.
+    waiting
+        Records that may wait; beyond, the oldest are given up and counted.
+    at_arrival
+        Hand records out when they arrive, too, without a label: to be predicted (`bayou.evaluate.Delayed`).
 
     Returns
     -------
@@ -100,10 +118,12 @@ def open_stream(
         for name in [names] if isinstance(names, str) else names:
             if kinds.setdefault(name, cast(Kind, kind)) != kind or name in ignore:
                 raise OptionError(f"column {name!r} was given two kinds")
-    letters = Path(dead_letters) if dead_letters is not None else None
+    letters = _letters(dead_letters)
     left_out = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     read_options = ReadOptions(target, kinds, left_out, policy, letters)
     name = os.fspath(path)
+    if labels is not None or join is not None:
+        return _joined(name, labels, format, read_options, join, within, time, waiting, at_arrival)
     if is_address(name):
         from bayou.streams.brokers.opening import open_address
 
@@ -115,7 +135,7 @@ def open_stream(
         return MailSource(name, chosen, read_options)
     reader = ByteReader(name)
     try:
-        if letters is not None and _same(letters, Path(name)):
+        if isinstance(letters, Path) and _same(letters, Path(name)):
             raise OptionError(
                 "the dead letters would overwrite the stream", value=name, remedy="another path"
             )
@@ -123,6 +143,45 @@ def open_stream(
     except BaseException:
         reader.close()
         raise
+
+
+def _letters(given: str | os.PathLike[str] | None) -> Path | str | None:
+    """Where rows go that are left out."""
+    if given is None:
+        return None
+    from bayou.streams.brokers.outlets import is_outlet
+
+    text = os.fspath(given)
+    return text if is_outlet(text) else Path(text)
+
+
+def _joined(
+    records: str,
+    labels: str | None,
+    format: str | None,
+    read_options: ReadOptions,
+    key: str | None,
+    within: str | float | None,
+    time: str | None,
+    waiting: int,
+    at_arrival: bool,
+) -> Source:
+    if labels is None or key is None or within is None:
+        raise OptionError(
+            "labels that come later need their log, the column of the key, and how long they are waited for",
+            remedy='labels="kafka://host/labels", join="id", within="1h"',
+        )
+    if not is_address(records):
+        raise OptionError(
+            "labels that come later belong to a log", value=records, remedy="tail://records.csv for a file"
+        )
+    if waiting < 1:
+        raise OptionError("at least one record has to wait", value=waiting, remedy="waiting=100_000")
+    from bayou.streams.brokers.joined import JoinOptions
+    from bayou.streams.brokers.opening import duration, open_joined
+
+    options = JoinOptions(key, duration(within), time, waiting, at_arrival)
+    return open_joined(records, labels, format, read_options, options)
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -25,11 +25,15 @@ class ReadOptions:
     kinds: Mapping[str, Kind] | None = None
     ignore: Collection[str] = ()
     policy: Policy = "strict"
-    dead_letters: Path | None = None
+    dead_letters: Path | str | None = None  # a file, or the address of a topic
 
     def rejects(self) -> Rejects:
         """An empty account of rejects."""
-        return Rejects(self.dead_letters)
+        if not isinstance(self.dead_letters, str):
+            return Rejects(self.dead_letters)
+        from bayou.streams.brokers.outlets import open_outlet
+
+        return Rejects(outlet=open_outlet(self.dead_letters))
 
     def kind(self, name: str) -> Kind | None:
         """The kind asked for, if any."""

@@ -7,9 +7,12 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from bayou.errors import DataError
+
+if TYPE_CHECKING:
+    from bayou.streams.brokers.outlets import Outlet
 
 _COUNT = "rejected: "
 
@@ -43,6 +46,7 @@ class Rejects:
     """
 
     path: Path | None = None
+    outlet: Outlet | None = None
     rows: int = 0
     cells: int = 0
     counts: dict[str, int] = field(default_factory=dict)
@@ -56,7 +60,7 @@ class Rejects:
             self.cells += 1
             return
         self.rows += 1
-        if self.path is not None:
+        if self.path is not None or self.outlet is not None:
             letter: dict[str, object] = {} if reject.at is None else {"at": reject.at}
             letter |= {
                 "row": reject.record,
@@ -66,6 +70,9 @@ class Rejects:
                 "raw": reject.raw.decode("utf-8", "backslashreplace"),
             }
             line = json.dumps(letter).encode() + b"\n"
+            if self.outlet is not None:
+                self.outlet.send([line[:-1]])
+                return
             try:
                 self._opened().write(line)
             except OSError as error:
@@ -78,7 +85,12 @@ class Rejects:
         self.rows += rows
 
     def position(self) -> dict[str, int]:
-        """The counts as part of a source's position; what the dead-letter file holds is then on disk."""
+        """The counts as part of a source's position; what the dead-letter file holds is then on disk.
+
+        What went to a topic has then arrived; after a crash, what went there behind the position goes there again.
+        """
+        if self.outlet is not None:
+            self.outlet.flush()
         if self._file is not None:
             try:
                 self._file.flush()
@@ -115,7 +127,9 @@ class Rejects:
             raise self._trouble(error) from error
 
     def close(self) -> None:
-        """Close the dead-letter file."""
+        """Close the dead-letter file, or let go of the topic."""
+        if self.outlet is not None:
+            self.outlet.close()
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,6 +153,17 @@ class Followed(Protocol):
 
     def commit(self) -> None:
         """A checkpoint was written: tell the broker how far it has come, as a hint."""
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """What else a stream does that remembers more than a place: records that wait for their labels."""
+
+    def arrays(self) -> Mapping[str, NDArray[Any]]:
+        """What a checkpoint keeps beside the position."""
+
+    def seek(self, position: Mapping[str, int], arrays: Mapping[str, NDArray[Any]] | None = None) -> None:
+        """Go to a place that `position` gave, when `arrays` was remembered."""
 
 
 def _bases(parts: Sequence[DocumentTermMatrix]) -> list[int]:

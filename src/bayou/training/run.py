@@ -15,12 +15,13 @@ from bayou.persist.checkpoint import Checkpoint, Snapshot, SourceChangedError, c
 from bayou.persist.errors import CheckpointError
 from bayou.persist.interrupts import Interrupts
 from bayou.streams import Source
-from bayou.streams.source import Followed
+from bayou.streams.source import Followed, Remembering
 from bayou.training.batches import Pace
 from bayou.training.loop import Work, feed
 
 Progress = Callable[[int, float | None], None]
 
+SOURCE = "source."  # before the names of arrays that the source keeps in a checkpoint
 SHARE = 50  # of the time, one part at most goes into checkpoints by the clock
 
 
@@ -78,6 +79,8 @@ class Run:
         JSON values kept in every checkpoint for whoever resumes.
     limit, every, block, keep_going
         As in `train`.
+    before_checkpoint
+        Called before a checkpoint is written: what a step has sent elsewhere must have arrived when it returns.
     """
 
     def __init__(
@@ -91,7 +94,9 @@ class Run:
         every: Every = Every(seconds=10.0),  # noqa: B008 - frozen
         block: int | None = None,
         keep_going: bool = False,
+        before_checkpoint: Callable[[], None] | None = None,
     ) -> None:
+        self._before_checkpoint = before_checkpoint
         self.work, self.source, self.checkpoint = work, source, checkpoint
         self.notes, self.limit, self.every, self.keep_going = dict(notes or {}), limit, every, keep_going
         self.rows, self.written, self._gone_on = 0, 0, False
@@ -104,7 +109,11 @@ class Run:
         if isinstance(self.source, Followed):
             self.source.recall(found.source)
         check_same_source(found.source, self.source.identity)
-        self.source.seek(found.position)
+        if isinstance(self.source, Remembering):
+            own = {k.removeprefix(SOURCE): a for k, a in found.evaluator.items() if k.startswith(SOURCE)}
+            self.source.seek(found.position, own)
+        else:
+            self.source.seek(found.position)
         self.rows, self._gone_on = found.rows, True
         self._last = self.rows, time.monotonic(), 0.0
 
@@ -175,12 +184,14 @@ class Run:
                 "that was noticed: train on a copy that nobody writes to"
             )
         begin = time.monotonic()
+        if self._before_checkpoint is not None:
+            self._before_checkpoint()
         snapshot = Snapshot(
             self.work.models,
             self.rows,
             self.source.identity,
             self.source.position(),
-            self.work.arrays(),
+            {**self.work.arrays(), **_remembered(self.source)},
             finished,
             self.notes,
         )
@@ -195,6 +206,13 @@ class Run:
             warnings.warn(f"training goes on without a checkpoint: {problem}", stacklevel=3)
         now = time.monotonic()
         self._last = self.rows, now, now - begin
+
+
+def _remembered(source: Source) -> dict[str, Any]:
+    """What a source keeps in a checkpoint beside its position."""
+    if not isinstance(source, Remembering):
+        return {}
+    return {f"{SOURCE}{name}": array for name, array in source.arrays().items()}
 
 
 class _UpToCheckpoint(Pace):

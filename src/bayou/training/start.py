@@ -14,7 +14,7 @@ from bayou.persist.errors import CheckpointError
 from bayou.streams import Source, open_stream
 from bayou.streams.brokers.address import absolute
 from bayou.training.loop import Learning, Work
-from bayou.training.run import Every, Progress, Run, Trained
+from bayou.training.run import SOURCE, Every, Progress, Run, Trained
 
 Folder = str | os.PathLike[str]
 
@@ -120,7 +120,7 @@ def resume(
 def restored(work: Work, found: Snapshot) -> Work:
     """The work with the state of a checkpoint, whose models it has already."""
     try:
-        work.restore(found.evaluator)
+        work.restore({name: a for name, a in found.evaluator.items() if not name.startswith(SOURCE)})
     except KeyError as missing:
         raise CheckpointError(
             f"this checkpoint lacks {missing}; resume it with the work it was made by"
@@ -142,9 +142,10 @@ def portable(options: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of `open_stream` as JSON values, with paths that hold in every working folder."""
     out: dict[str, Any] = {}
     for name, value in options.items():
-        if name in ("path", "dead_letters") and value is not None:
+        if name in ("path", "dead_letters", "labels") and value is not None:
             text = os.fspath(value)
-            out[name] = absolute(text) if "://" in text else text if text == "-" else os.path.abspath(text)
+            plain = text == "-" or name == "labels"  # a topic
+            out[name] = absolute(text) if "://" in text else text if plain else os.path.abspath(text)
         else:
-            out[name] = value if value is None or isinstance(value, str) else sorted(value)
+            out[name] = value if value is None or isinstance(value, str | int | float) else sorted(value)
     return out

@@ -16,15 +16,15 @@ from tests.cli.invoke import bayou
 from bayou.cli import meter
 from bayou.errors import DataError, OptionError
 from bayou.streams.brokers.address import Address
-from bayou.streams.brokers.log import Batch, BrokerWarning, UnreachableError
+from bayou.streams.brokers.log import Batch, BrokerWarning, Log, UnreachableError
 from bayou.streams.brokers.source import MessageSource
 from bayou.streams.read_options import ReadOptions
 
 
-class Memory:
+class Memory(Log):
     """A log in memory whose broker can be gone."""
 
-    counted, over, trouble = True, False, None
+    counted = True
 
     def __init__(self, logs: list[list[bytes]], dropped: int = 0) -> None:
         self.logs, self.partitions, self.dropped, self.gone = logs, range(len(logs)), dropped, 0

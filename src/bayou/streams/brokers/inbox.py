@@ -153,7 +153,18 @@ class Inbox:
             self._done(p) or (self._log.at_end(p) and not self._waiting[p].size) for p in self._partitions
         )
 
-    def fetch(self) -> None:
+    def drained(self, partition: int) -> bool:
+        """Whether nothing more of a partition is here, nor was in the log when it was last asked."""
+        if self._done(partition):
+            return True
+        here = self._trouble is None and not self._waiting[partition].size
+        return here and (self._log.over or self._log.at_end(partition))
+
+    def take_of(self, partition: int, most: int) -> tuple[list[bytes], list[int]]:
+        """At most so many messages of a partition that are here, whoever's turn it is, and the offsets behind them."""
+        return self._waiting[partition].take(most, None if self._ends is None else self._ends[partition])
+
+    def fetch(self, seconds: float | None = None) -> None:
         """Let messages come in; a broker that is gone is told about, and tried again after growing pauses."""
         if (rest := self._again_at - time.monotonic()) > 0:
             time.sleep(min(rest, self.wait))
@@ -167,7 +178,7 @@ class Inbox:
         try:
             if self._trouble is not None and self._again_at:
                 self.seek_log()
-            batches = self._log.fetch(limits.SAMPLE * 8, self.wait, only)
+            batches = self._log.fetch(limits.SAMPLE * 8, self.wait if seconds is None else seconds, only)
         except UnreachableError as problem:
             self._tell_trouble(str(problem))
             self._again_at = time.monotonic() + self._pause

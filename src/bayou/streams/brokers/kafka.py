@@ -75,8 +75,14 @@ class KafkaLog(Log):
         values = list(map(kind.value, messages))
         if None in values:
             values = [value or b"" for value in values]
+        times = [1000 * time for _, time in map(kind.timestamp, messages)] if self.timed else []
         found = [
-            Batch(p, values[begin:end], [offset + 1 for offset in map(kind.offset, messages[begin:end])])
+            Batch(
+                p,
+                values[begin:end],
+                [offset + 1 for offset in map(kind.offset, messages[begin:end])],
+                times[begin:end],
+            )
             for p, begin, end in _stretches(list(map(kind.partition, messages)))
         ]
         if found:
@@ -156,7 +162,7 @@ def client(address: Address, settings: Mapping[str, Any]) -> tuple[Any, Any]:
             "enable.auto.commit": False,
             **settings,
         },
-        logger=_Silent(),
+        logger=Silent(),
     )
     return confluent_kafka, consumer
 
@@ -200,7 +206,7 @@ def _chosen(wish: str | None, there: list[int]) -> list[int]:
     return chosen
 
 
-class _Silent:
+class Silent:
     """librdkafka writes lines of its own to standard error; what matters is told by the stream."""
 
     def log(self, *args: Any, **more: Any) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 from bayou.errors import BayouError, BayouWarning, OptionError
 
@@ -19,11 +19,23 @@ class BrokerWarning(BayouWarning):
 
 @dataclass(frozen=True)
 class Batch:
-    """Messages of one partition in order; `behind[i]` is the offset at which to go on after `values[i]`."""
+    """Messages of one partition in order; `behind[i]` is the offset at which to go on after `values[i]`.
+
+    `times` are those that the broker keeps, in microseconds since 1970, where they were asked for.
+    """
 
     partition: int
     values: list[bytes]
     behind: list[int]
+    times: list[int] = field(default_factory=list)
+
+
+class Place(NamedTuple):
+    """Where a row stands in a log: partition and offset of its message, and which row of it, where it has several."""
+
+    partition: int
+    offset: int | str
+    row: int = 0
 
 
 class Log(Protocol):
@@ -32,6 +44,7 @@ class Log(Protocol):
     partitions: Sequence[int] = (0,)
     counted: bool  # offsets count messages: the one behind a message is its own plus 1
     trouble: str | None = None  # what a client that reconnects by itself says about it
+    timed: bool = False  # whether times are asked for
 
     @property
     def over(self) -> bool:
@@ -61,6 +74,10 @@ class Log(Protocol):
 
     def at_end(self, partition: int) -> bool:
         """Whether nothing was left to fetch from a partition when it was last asked."""
+
+    def name_of(self, behind: int) -> int | str:
+        """What people call the message before an offset."""
+        return behind - 1 if self.counted else behind
 
     def facts(self, offsets: Mapping[int, int]) -> dict[str, int]:
         """What else is needed to find these offsets again."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Coroutine, Mapping
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -63,8 +63,9 @@ class NatsLog(Log):
         messages = self._answer(self._pull(most, seconds))
         values: list[bytes] = []
         behind: list[int] = []
+        times: list[int] = []
         for message in messages:
-            sequence, delivered, left = _numbers(message.reply)
+            sequence, delivered, left, time = _numbers(message.reply)
             if delivered != self._delivered + 1:  # one was lost on the way: read again from it on
                 self._answer(self._read_from(self._expected))
                 break
@@ -73,12 +74,17 @@ class NatsLog(Log):
             self._at_end = left == 0
             values.append(message.data)
             behind.append(sequence + 1)
+            times.append(time // 1000)
         if not messages:
             self._at_end = self._answer(self._idle())
-        return [Batch(0, values, behind)] if values else []
+        return [Batch(0, values, behind, times)] if values else []
 
     def at_end(self, partition: int) -> bool:
         return self._at_end
+
+    def publish(self, subject: str, messages: Sequence[bytes]) -> None:
+        """Send messages to a subject that a stream keeps, and wait until it has them."""
+        self._answer(self._publish(subject, messages))
 
     def close(self) -> None:
         if self._loop.is_closed():
@@ -162,6 +168,17 @@ class NatsLog(Log):
         )
         self._expected, self._delivered, self._at_end = max(1, sequence), 0, False
 
+    async def _publish(self, subject: str, messages: Sequence[bytes]) -> None:
+        if self._client is None or not self._client.is_connected:
+            await self._connect()
+        try:
+            await asyncio.gather(*[self._jetstream.publish(subject, message) for message in messages])
+        except self._nats.js.errors.NoStreamResponseError as problem:
+            raise DataError(
+                f"{self._address.shown()}: no stream keeps the subject {subject!r}",
+                remedy="name one that does: ?subject=...",
+            ) from problem
+
     async def _pull(self, most: int, seconds: float) -> list[Any]:
         try:
             return list(await self._reader.fetch(most, timeout=seconds))
@@ -177,12 +194,12 @@ class NatsLog(Log):
             return False
 
 
-def _numbers(reply: str) -> tuple[int, int, int]:
-    """Sequence in the stream, sequence of the delivery, and messages left, which the server writes into a reply.
+def _numbers(reply: str) -> tuple[int, int, int, int]:
+    """Sequence in the stream and of the delivery, messages left, and nanoseconds, which the server writes into a reply.
 
     >>> _numbers("$JS.ACK.payments.reader.1.17.3.1763370000.5")
-    (17, 3, 5)
+    (17, 3, 5, 1763370000)
     """
     parts = reply.split(".")
     at = 5 if len(parts) == 9 else 7  # with a domain and an account in front
-    return int(parts[at]), int(parts[at + 1]), int(parts[at + 3])
+    return int(parts[at]), int(parts[at + 1]), int(parts[at + 3]), int(parts[at + 2])

@@ -3,30 +3,93 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from bayou.errors import DataError, OptionError
 from bayou.streams.brokers.address import Address
 from bayou.streams.brokers.decoding import check_format
+from bayou.streams.brokers.joined import JoinedSource, JoinOptions
 from bayou.streams.brokers.log import Log
+from bayou.streams.brokers.side import OpenedLog
 from bayou.streams.brokers.source import MessageSource
 from bayou.streams.delimited import delimiter_of, header_names
 from bayou.streams.read_options import ReadOptions
 
+_UNITS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+
 
 def open_address(text: str, format: str | None, read_options: ReadOptions) -> MessageSource:
     """The stream at an address."""
+    opened = _opened(text, format, read_options)
+    try:
+        return MessageSource(
+            opened.log, opened.address, opened.format, read_options,
+            delimiter=opened.delimiter, names=opened.names,
+        )  # fmt: skip
+    except BaseException:
+        opened.log.close()
+        raise
+
+
+def open_joined(
+    records: str, labels: str, format: str | None, read_options: ReadOptions, options: JoinOptions
+) -> JoinedSource:
+    """The records at one address, joined with the labels at another, which may be no more than a topic."""
+    labels = label_address(records, labels)
+    first = _opened(records, format, read_options)
+    try:
+        second = _opened(labels, None, ReadOptions(policy=read_options.policy))
+    except BaseException:
+        first.log.close()
+        raise
+    try:
+        return JoinedSource(first, second, options, read_options)
+    except BaseException:
+        first.log.close()
+        second.log.close()
+        raise
+
+
+def label_address(records: str, labels: str) -> str:
+    """The address of labels: a whole one, or a topic of the broker that has the records.
+
+    >>> label_address("kafka://host/payments?until=end&partitions=0", "frauds")
+    'kafka://host/frauds?until=end'
+    """
+    if "://" in labels:
+        return labels
+    found = Address.of(records)
+    if found.scheme == "tail":
+        raise OptionError(
+            "files have no topics", value=labels, remedy="give a whole address: tail://labels.csv"
+        )
+    kept = "&".join(f"{k}={v}" for k, v in found.options.items() if k in ("until", "config", "group", "db"))
+    return f"{records.partition('://')[0]}://{records.partition('://')[2].partition('/')[0]}/{labels}" + (
+        f"?{kept}" if kept else ""
+    )
+
+
+def duration(text: str | float) -> int:
+    """A length of time in microseconds, from seconds or text such as 90s, 15min, 1h, 2d.
+
+    >>> duration("1h"), duration(2), duration("250ms")
+    (3600000000, 2000000, 250000)
+    """
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*(ms|s|min|h|d|)\s*", str(text))
+    microseconds = round(float(found[1]) * _UNITS[found[2] or "s"] * 1e6) if found is not None else -1
+    if not 0 <= microseconds < 2**60:
+        raise OptionError("not a length of time", value=text, remedy="such as 90s, 15min, 1h or 2d")
+    return microseconds
+
+
+def _opened(text: str, format: str | None, read_options: ReadOptions) -> OpenedLog:
     address = Address.of(text)
     chosen = check_format(format or address.options.get("format") or _format_of(address))
     if address.scheme == "tail":
         return _tail(address, chosen, read_options)
-    log = _log(address)
-    try:
-        names = address.options["columns"].split(",") if "columns" in address.options else None
-        return MessageSource(log, address, chosen, read_options, names=names)
-    except BaseException:
-        log.close()
-        raise
+    names = address.options["columns"].split(",") if "columns" in address.options else None
+    return OpenedLog(_log(address), address, chosen, names=names)
 
 
 def _format_of(address: Address) -> str:
@@ -55,7 +118,7 @@ def _log(address: Address) -> Log:
     return RedisLog(address)
 
 
-def _tail(address: Address, format: str, read_options: ReadOptions) -> MessageSource:
+def _tail(address: Address, format: str, read_options: ReadOptions) -> OpenedLog:
     from bayou.streams.brokers.tail import TailLog
 
     if format == "arrow":
@@ -66,15 +129,14 @@ def _tail(address: Address, format: str, read_options: ReadOptions) -> MessageSo
     if address.path == "-" and address.ends:
         raise OptionError("standard input has no end yet", remedy="leave until= away; it ends by itself")
     log = TailLog(address.path, csv=format == "csv", strict=read_options.policy == "strict")
+    if format != "csv":
+        return OpenedLog(log, address, format)
     try:
-        if format != "csv":
-            return MessageSource(log, address, format, read_options)
         if not log.read_header().strip():
             raise DataError(f"{address.path} is empty", remedy="a stream starts with a header")
         delimiter = delimiter_of(log.header)
         log.delimiter = delimiter.encode()
-        names = header_names(log.header, delimiter, read_options)
-        return MessageSource(log, address, format, read_options, delimiter=delimiter, names=names)
+        return OpenedLog(log, address, format, delimiter, header_names(log.header, delimiter, read_options))
     except BaseException:
         log.close()
         raise

@@ -19,25 +19,10 @@ class RedisLog(Log):
     counted = False
 
     def __init__(self, address: Address) -> None:
-        try:
-            import redis
-            import redis.exceptions
-        except ImportError as absent:
-            raise missing_library("redis", "redis") from absent
-        self._errors: Any = redis.exceptions
+        self._client, self._errors = client_of(address)
         self._address, self._key = address, address.path
         self._field = address.options.get("field", "value").encode()
         self._next, self._at_end = 0, False
-        host, _, port = address.hosts.rpartition(":")
-        login: dict[str, Any] = {k: v for k, v in address.settings().items() if k in ("username", "password")}
-        try:
-            database = int(address.options.get("db", "0"))
-            self._client: Any = redis.Redis(
-                host, int(port), database, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE,
-                **login,
-            )  # fmt: skip
-        except ValueError as problem:
-            raise OptionError("the port and db= are numbers", value=address.shown()) from problem
         self._info()
 
     def identity(self) -> Mapping[str, str | int]:
@@ -74,10 +59,15 @@ class RedisLog(Log):
         ids = [name.partition(b"-") for name, _ in entries]
         behind = [(int(milliseconds) << _SHIFT) + int(number) + 1 for milliseconds, _, number in ids]
         self._next = behind[-1]
-        return [Batch(0, values, behind)]
+        return [
+            Batch(0, values, behind, [1000 * (end - 1 >> _SHIFT) for end in behind] if self.timed else [])
+        ]
 
     def at_end(self, partition: int) -> bool:
         return self._at_end
+
+    def name_of(self, behind: int) -> str:
+        return _name(behind - 1)
 
     def close(self) -> None:
         self._client.close()
@@ -99,6 +89,25 @@ class RedisLog(Log):
             raise UnreachableError(f"{self._address.shown()}: {problem}") from problem
         except self._errors.BusyLoadingError as problem:
             raise UnreachableError(f"{self._address.shown()} is loading its data") from problem
+
+
+def client_of(address: Address) -> tuple[Any, Any]:
+    """A client for a server, and its module of errors."""
+    try:
+        import redis
+        import redis.exceptions
+    except ImportError as absent:
+        raise missing_library("redis", "redis") from absent
+    host, _, port = address.hosts.rpartition(":")
+    login: dict[str, Any] = {k: v for k, v in address.settings().items() if k in ("username", "password")}
+    try:
+        database = int(address.options.get("db", "0"))
+        client = redis.Redis(
+            host, int(port), database, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE, **login
+        )
+    except ValueError as problem:
+        raise OptionError("the port and db= are numbers", value=address.shown()) from problem
+    return client, redis.exceptions
 
 
 def _entries(found: Any) -> list[tuple[Any, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Self
 
 import pyarrow as pa
@@ -14,13 +14,31 @@ from bayou.streams import limits
 from bayou.streams.brokers.address import Address
 from bayou.streams.brokers.decoding import Decoder, decoder_of, layout_of
 from bayou.streams.brokers.inbox import Inbox, Turn
-from bayou.streams.brokers.log import BrokerWarning, Log
+from bayou.streams.brokers.log import BrokerWarning, Log, Place, UnreachableError
 from bayou.streams.chunked import quantity
 from bayou.streams.layout import Layout
 from bayou.streams.policy import Chunk, flush
 from bayou.streams.read_options import ReadOptions
-from bayou.streams.rejects import Rejects
+from bayou.streams.rejects import Reject, Rejects
 from bayou.streams.source import ColumnType, Rows
+
+
+@dataclass(frozen=True)
+class _Spots:
+    """Where the rows of a chunk come from."""
+
+    turns: Sequence[Turn] = ()
+    first: int = 0
+    rejects: Sequence[Reject] = ()
+    one_row: bool = True
+    rows: int = 0
+
+    def places(self, log: Log) -> list[Place]:
+        places = [Place(turn.partition, log.name_of(end)) for turn in self.turns for end in turn.behind]
+        if not self.one_row:
+            return [Place(places[0].partition, places[0].offset, row) for row in range(self.rows)]
+        left_out = {reject.record - self.first for reject in self.rejects if reject.raw is not None}
+        return [place for i, place in enumerate(places) if i not in left_out]
 
 
 class MessageSource:
@@ -59,6 +77,7 @@ class MessageSource:
         self._taken = 0
         self._pending: list[Turn] = []  # the messages of the chunk
         self._fault: DataError | None = None
+        self._spots, self._handed = _Spots(), (0, 0)
         self._asked = False
         self._layout: Layout | None = None
         self._decoder: Decoder | None = None
@@ -123,6 +142,7 @@ class MessageSource:
         assert self._chunk is not None
         k = min(n, self._left())
         rows = self._rows(self._chunk, self._taken, k)
+        self._handed = self._taken, k
         self._taken += k
         self._row += k
         if not self._left():
@@ -154,6 +174,7 @@ class MessageSource:
             for reject in chunk.rejects
         ]
         self._pending = turns
+        self._spots = _Spots(turns, self._record, chunk.rejects, self._decoder.one_row, chunk.rows)
         self._chunk, self._taken = chunk, 0
         if not self._asked and chunk.rows and (target := self._look().target) is not None:
             self._asked, wrong = True, quantity(chunk.columns[target], target)
@@ -191,6 +212,24 @@ class MessageSource:
             self._offsets[partition] = first
             self._marks.pop(partition, None)
             self._last.pop(partition, None)
+
+    def offsets(self) -> dict[int, int]:
+        """The offset behind the last message learned, by partition."""
+        return dict(self._offsets)
+
+    def lag(self) -> int | None:
+        """Messages in the log that were not handed out yet; None where they are not counted, or nobody answers."""
+        if not self._log.counted:
+            return None
+        try:
+            return sum(max(0, self._log.end(p) - self._offsets[p]) for p in self._partitions)
+        except UnreachableError:
+            return None
+
+    def places(self) -> list[Place]:
+        """Where the rows handed out last stand in the log."""
+        start, size = self._handed
+        return self._spots.places(self._log)[start : start + size] if size else []
 
     # Places ----------------------------------------------------------------------------------------------------
 
@@ -277,7 +316,7 @@ class MessageSource:
         return {name: pa.array([], pa.string()) for name in names}
 
     def _where(self, partition: int, behind: int) -> str:
-        return f"partition {partition}, offset {behind - 1 if self._log.counted else behind}"
+        return f"partition {partition}, offset {self._log.name_of(behind)}"
 
     def _at(self, fault: DataError, partition: int, behind: int) -> DataError:
         problem = f"{self._where(partition, behind)} of {self._address.shown()}: {fault.problem}"
