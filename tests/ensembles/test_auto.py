@@ -163,7 +163,7 @@ def wide(numeric=0, nominal=0, classes=2):
     [
         (wide(7, 1), "balanced", ["CountForest()", "Bagging()"]),  # electricity
         (wide(16, classes=26), "balanced", ["CountForest()"]),  # letters: bagged trees are dear
-        (wide(nominal=8, classes=5), "balanced", ["CountForest(trees=20)"]),  # nursery: naive Bayes is cheap
+        (wide(nominal=8, classes=5), "balanced", ["CountForest(trees=15)"]),  # nursery: naive Bayes is cheap
         (
             wide(nominal=8, classes=5),
             "accurate",

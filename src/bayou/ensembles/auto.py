@@ -66,7 +66,7 @@ SIMPLE = (
     Candidate(WeightedNB, costs.weighted),
     Candidate(HoeffdingTree, costs.tree),
 )
-FEW, MANY = 20, 40  # trees
+FEW, MANY = 15, 40  # trees
 FOREST = Candidate(
     CountForest,
     partial(costs.forest, trees=MANY),
@@ -93,7 +93,7 @@ class Auto(Ensemble):
     each row q_a is multiplied by what P_a gave the label, and a thousandth of all shares goes back to where they
     began, so that the log-loss stays near that of the best candidate of every stretch of the stream.
     What a candidate costs is told by the number of columns of each kind and of classes. After 256 rows candidates that
-    exceed the budget by themselves are dropped, or a forest is grown anew with 20 trees for 40; after 1,000, 4,000,
+    exceed the budget by themselves are dropped, or a forest is grown anew with 15 trees for 40; after 1,000, 4,000,
     16,000 … rows the others are kept in the order of their errors since the time before, the best first, as far as the
     budget goes.
 
