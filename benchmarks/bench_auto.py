@@ -1,10 +1,10 @@
 """What each budget of Auto costs, in multiples of naive Bayes: processor time of test-then-train, one thread.
 
 Real sets above 4,000 rows where they are at hand, 8,000 rows drawn from the first 20,000, in blocks of 2,000, those
-among them in which Auto still has all its candidates; else generated streams. Rows come from the user's hands: they are encoded for each
-model. Beside it stands the multiple from blocks that are encoded already, for which nothing is promised.
-BAYOU_BENCH_SETS=elec,letter names sets; BAYOU_BENCH_CANDIDATES=1 measures each candidate by itself, beside what
-`bayou.ensembles.costs` says.
+among them in which Auto still has all its candidates; else generated streams. Rows come from the user's hands: they are
+encoded for each model. Beside it stands the multiple from blocks that are encoded already, for which nothing is
+promised. BAYOU_BENCH_SETS=elec,letter names sets; BAYOU_BENCH_CANDIDATES=1 measures each candidate by itself, beside
+what `bayou.ensembles.costs` says.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.naive.followed import Followed
+from tests.reach import reach
 
 from bayou import AODE, Auto, HoeffdingTree, MajorityClass, NaiveBayes, NoChange, ReadMany, load
 from bayou.ensembles import auto
@@ -14,6 +15,9 @@ from bayou.ensembles.costs import Sizes
 from bayou.errors import MergeError, SchemaError
 from bayou.files import dumps, loads
 from bayou.inspection.followed import candidates_of
+from bayou.kernels import pool as kernels_pool
+from bayou.summaries.outcomes import class_plan
+from bayou.summaries.pool_weights import PoolWeights
 from bayou.testing import CHECKS
 
 
@@ -190,6 +194,24 @@ def test_forests_are_sized_by_the_shape_of_the_table(sizes, budget, kept):
     again.learn_many(table[:30], y[:30])
     model.learn_many(table[:30], y[:30])
     assert again.digest() == model.digest()
+
+
+def test_a_pool_stays_as_sure_when_one_of_two_twins_is_dropped():
+    rng = np.random.default_rng(4)
+    pool, z, prior = PoolWeights(3, RATE, FORGET), rng.normal(size=(3, 4)), np.log(np.full(4, 0.25))
+    pool.realign(class_plan([], list("abcd")))
+    pool.shared[:2], pool.cells[:2] = rng.normal(size=(2, 3)), rng.normal(size=(2, 4, 4))
+    z[2] = z[0]
+    said = reach(kernels_pool.score)
+    for which in (kernels_pool.WEIGHTS, kernels_pool.MEANS):
+        before, after = np.empty(4), np.empty(4)
+        said(which, pool.shared, pool.cells, z, prior, before)
+        pool_after = pool.copy()
+        pool_after.hand_over(2, 0)
+        said(which, pool_after.shared, pool_after.cells, np.vstack([z[:2], [np.zeros(4)]]), prior, after)
+        np.testing.assert_allclose(after, before, rtol=1e-9)
+        said(which, pool_after.shared, pool_after.cells, z, prior, after)
+        np.testing.assert_allclose(after, before, rtol=1e-9)  # who is gone has no weight left
 
 
 def test_what_is_kept_by_errors_fits_the_budget():

@@ -157,6 +157,11 @@ class ForestViews(Views):
         pool.learn(sums, forest.classes.copy(), declared, y, np.where(voters > 0, w, 0.0), False, out)
         self.views["pool"].summary = pool
 
+    def kept_rows(self) -> Block:
+        """The rows the trees are still grown from, in their own order, equal ones together; none after the warm-up."""
+        self._tidy()
+        return self.forest.kept.block()
+
     # -- learning and predicting --
 
     def learn(self, block: Block) -> None:

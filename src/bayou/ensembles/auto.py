@@ -93,7 +93,7 @@ class Auto(Ensemble):
     each row q_a is multiplied by what P_a gave the label, and a thousandth of all shares goes back to where they
     began, so that the log-loss stays near that of the best candidate of every stretch of the stream.
     What a candidate costs is told by the number of columns of each kind and of classes. After 256 rows candidates that
-    exceed the budget by themselves are dropped, or a forest is begun anew with 15 trees for 40; after 1,000, 4,000,
+    exceed the budget by themselves are dropped, or a forest is grown anew with 15 trees for 40; after 1,000, 4,000,
     16,000 … rows the others are kept in the order of their errors since the time before, the best first, as far as the
     budget goes.
 
@@ -217,7 +217,8 @@ class FollowedMembers(Members):
     budget
         What the members that are followed may cost together.
     smaller
-        By member, what makes a smaller form of it, and what gives the time per row of that.
+        By member, what makes a smaller form of it, and what gives the time per row of that; the member must have
+        `kept_rows`, from which that learns.
     """
 
     def __init__(
@@ -315,6 +316,10 @@ class FollowedMembers(Members):
         costs = self._costs(sizes)
         dropped = self._alone(sizes, costs) if self.learned < FIRST_WEIGHED else self._together(costs)
         if dropped:
+            losses = np.where(self.followed.active == 1, self.followed.record[LOSS, :-2], np.inf)
+            losses[dropped] = np.inf
+            for m in dropped:
+                self.pool.hand_over(m, int(losses.argmin()))
             self.followed.drop(dropped)
             self._empty(dropped)
         if self.learned >= FIRST_WEIGHED:
@@ -327,13 +332,15 @@ class FollowedMembers(Members):
         return costs
 
     def _alone(self, sizes: Sizes, costs: Floats) -> list[int]:
-        """Members that exceed the budget beside the light ones; those with a smaller form that fits begin it."""
+        """Members that exceed the budget beside the light ones; those with a smaller form that fits take it on."""
         light = costs <= LIGHT * self.budget
         left, dropped = self.budget - float(costs[light].sum()), []
         for m in np.flatnonzero(~light & (costs > left)).tolist():
             if m in self.smaller and self.smaller[m][1](sizes) <= left:
                 self.followed.small[m] = 1
+                rows = self.members[m].kept_rows()
                 self._empty([m])
+                self.members[m].learn(rows)
             else:
                 dropped.append(m)
         return dropped if len(dropped) < np.count_nonzero(costs) else []

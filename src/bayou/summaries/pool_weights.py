@@ -21,6 +21,7 @@ from bayou.kernels.pool import (
     ROWS,
     SCALARS,
     SQUARES,
+    WEIGHTS,
     pool_rows,
 )
 from bayou.laws import MergeLaw
@@ -77,6 +78,14 @@ class PoolWeights(ArraySummary):
             self.shared, self.cells, self.scalars, opinions, classes, declared,
             y, w, self.eta, self.forget, moving, out,
         )  # fmt: skip
+
+    def hand_over(self, gone: int, heir: int) -> None:
+        """Give the weight of an opinion that is heard no longer to another: the pool stays as sure as it was."""
+        for which in (WEIGHTS, MEANS):
+            self.shared[which, heir] += 1.0 / self.opinions + self.shared[which, gone]
+            self.shared[which, gone] = -1.0 / self.opinions
+            self.cells[which, heir] += self.cells[which, gone]
+            self.cells[which, gone] = 0.0
 
     def scorer(self, log_opinions: Sequence[Node], classes: Floats, declared: int) -> Node:
         """What `learn` says of rows without a label, given the logarithms of the opinions."""
