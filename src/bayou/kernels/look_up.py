@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayou.block import Codes, Flags, Index
 from bayou.kernels.jit import kernel, tight_kernel
 
+SPARE = 16  # bytes behind the last name of a table, so that each can be read in words of eight
 MISS = -2  # a cell whose value nobody knows yet
 
 
@@ -99,18 +100,27 @@ def look_up_integers(
 
 
 @tight_kernel
-def _word(data: NDArray[np.uint8], at: int, n: int) -> np.uint64:
-    """At most 8 of the n bytes from `at` on as one number; without a branch on n, but at the very end of the data.
+def _eight(data: NDArray[np.uint8], at: int, n: int) -> np.uint64:
+    """At most 8 of the n bytes from `at` on as one number, where there are 8 to be read; without a branch.
 
     data : uint8[b], in, read-only
     """
-    word = np.uint64(0)
+    p, word = np.uint64(at), np.uint64(0)  # unsigned, so that the eight loads become one
+    for i in range(8):
+        word |= np.uint64(data[p + np.uint64(i)]) << np.uint64(8 * i)
+    spare = np.uint64(8 * (8 - min(n, 8)) & 63)
+    return word & (np.uint64(0xFFFFFFFFFFFFFFFF) >> spare) if n > 0 else np.uint64(0)
+
+
+@tight_kernel
+def _word(data: NDArray[np.uint8], at: int, n: int) -> np.uint64:
+    """At most 8 of the n bytes from `at` on as one number, also at the very end of the data.
+
+    data : uint8[b], in, read-only
+    """
     if at + 8 <= len(data):
-        p = np.uint64(at)  # unsigned, so that the eight loads become one
-        for i in range(8):
-            word |= np.uint64(data[p + np.uint64(i)]) << np.uint64(8 * i)
-        spare = np.uint64(8 * (8 - min(n, 8)) & 63)
-        return word & (np.uint64(0xFFFFFFFFFFFFFFFF) >> spare) if n > 0 else np.uint64(0)
+        return _eight(data, at, n)
+    word = np.uint64(0)
     for i in range(min(n, 8)):
         word |= np.uint64(data[at + i]) << np.uint64(8 * i)
     return word
@@ -148,19 +158,22 @@ def find_name(
     """The code of the name whose bytes are the n from `at` on; -1 if there is none.
 
     data : uint8[b], in, read-only; slots : int32[s], in, read-only; starts : int64[m + 1], in, read-only
-    names : uint8[c], in, read-only
+    names : uint8[c], in, read-only, with SPARE bytes behind the last
     """
-    slot = name_slot(data, at, n, len(slots))
+    mask = np.uint64(len(slots) - 1)
+    slot = span_hash(data, at, n) & mask
+    first, second = _word(data, at, n), _word(data, at + 8, n - 8)
     while slots[slot] >= 0:
-        code = int(slots[slot])
+        code = np.uint64(slots[slot])
         begin = starts[code]
-        if starts[code + 1] - begin == n and _word(names, begin, n) == _word(data, at, n):
-            same = 8
-            while same < n and _word(names, begin + same, n - same) == _word(data, at + same, n - same):
+        alike = (_eight(names, begin, n) == first) & (_eight(names, begin + 8, n - 8) == second)
+        if alike & (starts[code + np.uint64(1)] - begin == n):  # one branch for all of it
+            same = 16
+            while same < n and _eight(names, begin + same, n - same) == _word(data, at + same, n - same):
                 same += 8
             if same >= n:
-                return code
-        slot = (slot + 1) & (len(slots) - 1)
+                return int(code)
+        slot = (slot + np.uint64(1)) & mask
     return -1
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayou.block import Bytes, Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, tight_kernel
-from bayou.kernels.look_up import find_name, name_slot, span_hash
+from bayou.kernels.look_up import SPARE, find_name, name_slot, span_hash
 
 # places of `state`
 ROW, FILLED, NEW, NEED = 0, 1, 2, 3  # next document, ids written, new strings, what there was no room for
@@ -22,7 +22,6 @@ RULE = 11
 RING = 8  # words or characters that a feature may span, at most
 SOME = 128  # ids of a document that are sorted by counting
 EARLY, SELDOM = 512, 256  # documents whose features are all noted by name, and then one in so many
-SPARE = 8  # bytes behind names, so that each can be read in words of eight
 
 
 @tight_kernel

@@ -109,6 +109,41 @@ def copy_word(line: Bytes, to: int, low: Bytes, at: int, n: int) -> None:
             line[goal + done + np.uint64(i)] = low[source + done + np.uint64(i)]
 
 
+@inner_kernel
+def simple_words(
+    ids: Codes,
+    filled: int,
+    edges: Marks,
+    found: int,
+    low: Bytes,
+    buckets: int,
+    known_slots: Codes,
+    known_starts: Index,
+    known_names: Bytes,
+) -> bool:
+    """Ids of words that are features by themselves, where they stand; whether all of them have one.
+
+    ids : int32[f], out, from `filled` on; edges : uint64[2 m], in; low : uint8[b], in
+    known_slots : int32[s], in, read-only; known_starts : int64[m + 1], in, read-only
+    known_names : uint8[c], in, read-only
+    """
+    goal = np.uint64(filled)
+    if buckets > 0:
+        for s in range(np.uint64(0), np.uint64(2 * found), np.uint64(2)):
+            at = np.int64(edges[s])
+            n = np.int64(edges[s + np.uint64(1)]) - at
+            ids[goal + (s >> np.uint64(1))] = bucket_of(low, at, n, buckets)
+        return True
+    least = 0
+    for s in range(np.uint64(0), np.uint64(2 * found), np.uint64(2)):
+        at = np.int64(edges[s])
+        n = np.int64(edges[s + np.uint64(1)]) - at
+        code = find_name(low, at, n, known_slots, known_starts, known_names)
+        ids[goal + (s >> np.uint64(1))] = code
+        least = min(least, code)
+    return least >= 0
+
+
 @kernel
 def tokenize_words(
     ids: Codes,
@@ -140,7 +175,8 @@ def tokenize_words(
     r"""Words as `\b\w\w+\b` finds them, and what is made of them, from document state[ROW] on.
 
     ids : int32[f], in/out; counts : float64[f], in/out; indptr : int64[n + 1], in/out; low : uint8[b], scratch
-    line : uint8[b], scratch; marks : uint64[b / 64 + 2], scratch; spare : int32[f], scratch; slots : int32[s], in/out; starts : int64[m], in/out; names : uint8[c], in/out
+    line : uint8[b], scratch; marks : uint64[b / 64 + 2], scratch; spare : int32[f], scratch
+    slots : int32[s], in/out; starts : int64[m], in/out; names : uint8[c], in/out
     state : int64[4], in/out; rule : int64[11], in/out; ends : int64[n + 1], in, read-only
     data : uint8[b], in, read-only; valid : uint8[v], in, read-only; known_slots : int32[s], in, read-only
     known_starts : int64[m + 1], in, read-only; known_names : uint8[c], in, read-only
@@ -176,11 +212,9 @@ def tokenize_words(
                 state[NEED] = ROOM_FOR_IDS
                 forget_notes(state, rule, before)
                 return
-            if simple and buckets > 0:  # a word is a feature, and stands where it stood
-                for s in range(found):
-                    at = np.int64(edges[np.uint64(2 * s)])
-                    size = np.int64(edges[np.uint64(2 * s + 1)]) - at
-                    ids[filled + s] = bucket_of(low, at, size, buckets)
+            if simple and simple_words(
+                ids, filled, edges, found, low, buckets, known_slots, known_starts, known_names
+            ):  # fmt: skip
                 filled += found
                 continue
             for s in range(found):

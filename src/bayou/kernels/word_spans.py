@@ -17,7 +17,12 @@ from bayou.kernels.jit import inner_kernel, tight_kernel
 
 Marks = NDArray[np.uint64]
 
-BLOCK, HELD, EDGES_HELD, INSIDE = 0, 1, 2, 3  # places of `scan`: next 64 bytes, an edge left over, whether, in a word
+BLOCK, HELD, EDGES_HELD, INSIDE = (
+    0,
+    1,
+    2,
+    3,
+)  # places of `scan`: next 64 bytes, an edge left over, whether, in a word
 SCAN = 4
 EDGES = 1024  # edges of words found at a time
 _ONE = np.uint64(1)
@@ -81,9 +86,10 @@ def _mark_longer(marks: Marks, low: Bytes, end: int, points: Points, alone: bool
             if not alone:
                 for i in range(at, behind):
                     marks[i >> 6] |= _ONE << np.uint64(i & 63)
-            elif not (
-                before >= 0 and (marks[before >> 6] >> np.uint64(before & 63)) & _ONE != 0
-            ) and not (marks[behind >> 6] >> np.uint64(behind & 63)) & _ONE != 0:
+            elif (
+                not (before >= 0 and (marks[before >> 6] >> np.uint64(before & 63)) & _ONE != 0)
+                and not (marks[behind >> 6] >> np.uint64(behind & 63)) & _ONE != 0
+            ):
                 for i in range(at, behind):
                     marks[i >> 6] &= ~(_ONE << np.uint64(i & 63))
         at += size

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.look_up import place_names
+from bayou.kernels.look_up import SPARE, place_names
 from bayou.schema import Label
-
-SPARE = 8  # bytes behind the last name, so that each can be read in words of eight
 
 
 class StringTable:

@@ -114,13 +114,16 @@ class Tokenizer:
     def _go_on(self, room: _Room, documents: Documents, known: StringTable, rule: Index) -> None:
         filled = (room.ids, room.counts, room.indptr, room.low)
         places = (
-            room.spare, room.slots, room.starts, room.names, room.state, rule, documents.ends, documents.data, documents.valid, documents.offset,
+            room.spare, room.slots, room.starts, room.names, room.state, rule,
+            documents.ends, documents.data, documents.valid, documents.offset,
             known.slots, known.starts, known.names,
         )  # fmt: skip
         letters = (self._points, self._accents, self._plain)
         if self.recipe.analyzer == "word":
             stops = self._stops
-            tokenize_words(*filled, room.line, room.marks, *places, stops.slots, stops.starts, stops.names, *letters)
+            tokenize_words(
+                *filled, room.line, room.marks, *places, stops.slots, stops.starts, stops.names, *letters
+            )
         else:
             tokenize_characters(*filled, *places, *letters)
 
