@@ -100,7 +100,10 @@ class Concentrations:
         require(
             bool(parent[two].all() and (first[~two] == 0).all()), "what stays of two parents is one of them"
         )
-        return Concentrations(*(np.array(arrays[name]) for name in ("alone", "pairs", "triples")), first)
+        alone, pairs, triples = (
+            np.array(arrays[name], dtype=np.float64) for name in ("alone", "pairs", "triples")
+        )
+        return Concentrations(alone, pairs, triples, first)
 
 
 def _key(terms: Index) -> tuple[int, ...]:

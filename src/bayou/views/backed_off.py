@@ -89,7 +89,8 @@ class BackedOff(SearchedCollection):
 
     def combined(self, said: Floats) -> Floats:
         """log P(x | c) of all readings together."""
-        return said[0]
+        alone: Floats = said[0]
+        return alone
 
     def add_to_scorer(self, so_far: Node) -> Node:
         raise UnsupportedError(
@@ -122,18 +123,18 @@ class BackedOffOneDependence(BackedOff):
         self.min_count = min_count
 
     def readings(self, summary: JointCounts) -> list[ParentSetTable]:
-        rules = [*map(OneParent, range(len(summary.sizes))), NoParents()]
+        rules: list[ParentSets] = [*map(OneParent, range(len(summary.sizes))), NoParents()]
         return [kept_terms(summary, rule) for rule in rules]
 
     def combined(self, said: Floats) -> Floats:
         """The mean over the parents; where there is none, naive Bayes, which comes last."""
         with np.errstate(divide="ignore", invalid="ignore"):
             top = said[:-1].max(axis=(0, 2), initial=-math.inf)
-            speaking = np.isfinite(said[:-1]).any(axis=2)
+            speaking = np.count_nonzero(np.isfinite(said[:-1]).any(axis=2), axis=0)[:, np.newaxis]
             base = np.where(np.isfinite(top), top, 0.0)[:, np.newaxis]
-            total = np.exp(said[:-1] - base).sum(axis=0) / np.maximum(1, speaking.sum(axis=0))[:, np.newaxis]
-            mean = np.log(total) + base
-        return np.where(speaking.any(axis=0)[:, np.newaxis], mean, said[-1])
+            mean = np.log(np.exp(said[:-1] - base).sum(axis=0) / np.maximum(1, speaking)) + base
+        found: Floats = np.where(speaking > 0, mean, said[-1])
+        return found
 
     def fresh(self) -> Self:
         return type(self)(self.summary.fresh(), self.min_count)
