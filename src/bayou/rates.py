@@ -189,7 +189,9 @@ class Experts(Rate):
     label differs from that of the row before number at least the square root of all rows. On a stream sorted by class
     they would say the last class; there the model answers as naive Bayes does. Nor are they heard of a row outside the
     latest section of a stream that is sorted by a column: one that changes less often than the square root of how often
-    it differs from its first value, and whose latest value the row does not have.
+    it differs from its first value, and whose latest value the row does not have. Where a numeric column goes by small
+    steps, as in the order of a map, the weights as they are now are not heard of a row more than two deviations from its
+    latest values; their average is.
 
     Parameters
     ----------

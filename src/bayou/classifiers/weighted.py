@@ -60,7 +60,7 @@ class WeightedNB(Estimator):
 
     Merge: AVERAGED, a heuristic: tables merge by their own laws, weights are averaged by rows. Not unlearnable.
     Memory: that of `NaiveBayes`, and for d columns and K classes 24 d (K + 1) bytes (without the average 16 d K +
-    24 d; with a constant rate 8 d K), with `Experts` 32 d for the record of sections, and 1 MB while learning; 16 K
+    24 d; with a constant rate 8 d K), with `Experts` 96 d for the record of sections, and 1 MB while learning; 16 K
     bytes per word. Time: O(d K) per row to learn and to predict, where a text has d distinct words.
 
     Raises

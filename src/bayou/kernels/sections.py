@@ -32,13 +32,17 @@ FARTHEST = 1e70  # values beyond are not learned: squares of them and sums of th
 
 
 @inner_kernel
-def goes_by_steps(spread: Floats, j: int) -> bool:
-    """Whether a column changes by small steps and is no clock.
+def find_reach(spread: Floats, middle: Floats, j: int, reach: Floats) -> None:
+    """Between which values nothing of a column is far away: of all values, unless it goes by small steps and is no clock.
 
-    spread : float64[5, p], in
+    spread : float64[5, p], in; middle : float64[3, p], in; reach : float64[2, p], out
     """
     count, least = spread[COUNT, j], min(spread[RISES, j], spread[FALLS, j])
-    return count >= FEWEST and spread[STEPS, j] < SMALL * spread[SQUARES, j] and least * least >= count
+    if count >= FEWEST and spread[STEPS, j] < SMALL * spread[SQUARES, j] and least * least >= count:
+        deviations = REACH * math.sqrt(middle[SPAN, j])
+        reach[0, j], reach[1, j] = middle[HERE, j] - deviations, middle[HERE, j] + deviations
+    else:
+        reach[0, j], reach[1, j] = -np.inf, np.inf
 
 
 @inner_kernel
@@ -88,6 +92,9 @@ def outside_section(
     spread : float64[5, p], in/out; middle : float64[3, p], in/out
     x : float64[n, p], in; codes : int32[n, q], in; y : int32[n], in; w : float64[n], in; out, far : bool[n], out
     """
+    reach = np.empty((2, x.shape[1]))
+    for j in range(x.shape[1]):
+        find_reach(spread, middle, j, reach)
     for i in range(len(out)):
         outside, away = False, False
         teaches = learn and y[i] >= 0 and w[i] > 0.0
@@ -95,14 +102,13 @@ def outside_section(
             value = x[i, j]
             if np.isnan(value):
                 continue
-            if goes_by_steps(spread, j):
-                reach = REACH * math.sqrt(middle[SPAN, j])
-                away |= value < middle[HERE, j] - reach or value > middle[HERE, j] + reach
+            away |= value < reach[0, j] or value > reach[1, j]
             differs = value != ends[LATEST, j]
             if differs:
                 outside |= steps[CHANGES, j] * steps[CHANGES, j] < steps[DEPARTURES, j]
             if teaches:
                 learn_place(spread, middle, j, ends[LATEST, j], value)
+                find_reach(spread, middle, j, reach)
                 if np.isnan(ends[FIRST, j]):
                     ends[FIRST, j] = value
                 elif differs:

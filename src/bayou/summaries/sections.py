@@ -93,8 +93,8 @@ class Sections(DecayingSummary):
         steps = (count >= FEWEST) & (self.spread[STEPS] < SMALL * self.spread[SQUARES]) & (least**2 >= count)
         nodes = []
         for j in np.flatnonzero(steps).tolist():
-            here, reach = self.middle[HERE, j], REACH * np.sqrt(self.middle[SPAN, j])
-            cuts = np.array([np.nextafter(here - reach, -np.inf), here + reach])
+            here, deviations = self.middle[HERE, j], REACH * np.sqrt(self.middle[SPAN, j])
+            cuts = np.array([np.nextafter(here - deviations, -np.inf), here + deviations])
             nodes.append(interval_table(j, cuts, np.outer([says, 0.0, says], np.ones(width))))
         return nodes
 
