@@ -59,6 +59,25 @@ def test_crlf_tabs_comments_mixed_case_and_blanks_in_lists(tmp_path: Path) -> No
     }
 
 
+@pytest.mark.parametrize(
+    "cells", [("no", "yes", "?"), ("no", "yes "), ("yes", "Yes"), ("no", "true"), ("", "yes"), ("no", "1")]
+)
+def test_two_words_read_as_flags_and_row_by_row(tmp_path: Path, cells: tuple[str, ...]) -> None:
+    """A remark has the rows read one by one, in Python, where pyarrow would read them all at once."""
+    head = "@relation r\n" + "".join(f"@attribute {name} {{no,yes}}\n" for name in "abc")
+    head += "@attribute d {yes,no}\n@attribute e {no,yes,maybe}\n@attribute class {no,yes}\n@data\n"
+    rows = "".join(",".join(cells[(i + j) % len(cells)] for j in range(6)) + "\n" for i in range(50))
+    for policy in ("strict", "skip", "missing"):
+        found = []
+        for name, text in (("plain", head + rows), ("remarks", head + "% a remark\n" + rows)):
+            path = tmp_path / f"{name}.arff"
+            path.write_text(text)
+            found.append(outcome(path, policy=policy))
+        (plain_rows, plain_error, plain_counts), (rows_, error, counts) = found
+        assert (plain_rows, plain_counts) == (rows_, counts)
+        assert bool(plain_error) == bool(error)
+
+
 def test_percent_inside_a_value(tmp_path: Path) -> None:
     text = "@relation r\n@attribute a {50%,'a % b'}\n@attribute c {x}\n@data\n50%,x\n'a % b',x\n"
     assert cells(tmp_path, text)["a"] == ["50%", "a % b"]

@@ -100,6 +100,15 @@ def cached_log(x: float, logs: Floats) -> float:
     return log_or_floor(x)
 
 
+@inner_kernel
+def place_of_log(x: float, logs: Floats) -> int:
+    """Where in a table of logarithms of integers that of x stands, -1 where it does not.
+
+    logs : float64[m], in
+    """
+    return int(x) if 0.0 <= x < float(len(logs)) and x == np.floor(x) else -1
+
+
 @kernel
 def fill_logs(logs: Floats) -> None:
     """logs[i] = log i.
@@ -235,61 +244,77 @@ def table_predict_then_update(
     cells = len(counts) if keeps else 1
     above = np.empty((cells, k))
     below = np.empty((q, k))
+    at = np.empty((cells, k), np.int64)  # where in `logs` they are, -1 where they are computed
+    base = np.empty((q, k), np.int64)
     added = np.empty((2, q))
     current = np.empty(cells, np.bool_)  # whether the logarithms of a cell are those of its counts
-    terms = np.empty((k, TILE))
+    lanes = np.empty((4, k))  # the four sums of `row_sum`, of every class
+    last = np.uint64(max(len(logs) - 1, 0))
     for cell in range(cells):
         current[cell] = False
     for j in range(q):
-        read_column(below, added, present, seen, declared, logs, alpha, m, j)
+        read_column(below, base, added, present, seen, declared, logs, alpha, m, j)
     for i in range(len(codes)):
+        label = y[i] if i < len(y) else -1
+        learns = label >= 0 and w[i] != 0.0
+        c = np.uint64(label if learns else 0)
+        step = w[i] if learns else 0.0
+        by_one = keeps and step == 1.0
         for t in range(0, q, TILE):
-            d = TILE if q - t > TILE else q - t
-            for j in range(d):
-                v = codes[i, t + j]
-                cell = offsets[t + j] + v
-                kept = cell if keeps else 0
-                known = v >= 0 and current[kept]
-                if v >= 0 and not known and cell_seen(counts, cell):
+            for e in range(k):
+                lanes[0, e] = lanes[1, e] = lanes[2, e] = lanes[3, e] = 0.0
+            for j in range(np.uint64(t), np.uint64(t + TILE if q - t > TILE else q)):
+                v = codes[i, j]
+                if v < 0:
+                    continue
+                cell = np.uint64(offsets[j] + v)
+                kept = cell if keeps else np.uint64(0)
+                known = current[kept]
+                if not known and cell_seen(counts, cell):
                     known = True
                     current[kept] = keeps
-                    for c in range(k):
-                        above[kept, c] = cached_log(counts[cell, c] + added[0, t + j], logs)
+                    for e in range(k):
+                        x = counts[cell, e] + added[0, j]
+                        above[kept, e], at[kept, e] = cached_log(x, logs), place_of_log(x, logs)
                 if known:
-                    for c in range(k):
-                        terms[c, j] = above[kept, c] - below[t + j, c]
-                else:
-                    for c in range(k):
-                        terms[c, j] = 0.0
-            for c in range(k):
-                out[i, c] = row_sum(out[i, c], terms[c, :d])
-        c = y[i] if i < len(y) else -1
-        if c < 0 or w[i] == 0.0:
-            continue
-        for j in range(q):
-            v = codes[i, j]
-            if v < 0:
-                continue
-            cell = offsets[j] + v
-            kept = cell if keeps else 0
-            known = current[kept] or cell_seen(counts, cell)
-            counts[cell, c] += w[i]
-            present[j, c] += w[i]
-            if current[kept]:
-                above[cell, c] = cached_log(counts[cell, c] + added[0, j], logs)
-            if known:
-                below[j, c] = cached_log(present[j, c] + added[1, j], logs)
-                continue
-            seen[j] += 1
-            read_column(below, added, present, seen, declared, logs, alpha, m, j)
-            if m > 0.0:
-                for other in range(offsets[j], offsets[j + 1] if keeps else offsets[j]):
-                    current[other] = False
+                    lane = j & np.uint64(3)
+                    if k == 2:  # written out: to begin a loop takes longer than two of its turns
+                        lanes[lane, 0] += above[kept, 0] - below[j, 0]
+                        lanes[lane, 1] += above[kept, 1] - below[j, 1]
+                    else:
+                        for e in range(k):
+                            lanes[lane, e] += above[kept, e] - below[j, e]
+                if not learns:
+                    continue
+                # A column's term stands before its count: what the row teaches about it, nobody reads before the next.
+                counts[cell, c] += step
+                present[j, c] += step
+                if not known:
+                    seen[j] += 1
+                    read_column(below, base, added, present, seen, declared, logs, alpha, m, j)
+                    if m > 0.0:
+                        for other in range(offsets[j], offsets[j + 1] if keeps else offsets[j]):
+                            current[other] = False
+                    continue
+                one, all_ = np.uint64(at[kept, c]), np.uint64(base[j, c])  # -1 is beyond all
+                if by_one and one < last and all_ < last:
+                    one, all_ = one + np.uint64(1), all_ + np.uint64(1)
+                    at[kept, c], base[j, c] = one, all_
+                    above[kept, c], below[j, c] = logs[one], logs[all_]
+                    continue
+                x = counts[cell, c] + added[0, j]
+                if keeps:
+                    above[kept, c], at[kept, c] = cached_log(x, logs), place_of_log(x, logs)
+                x = present[j, c] + added[1, j]
+                below[j, c], base[j, c] = cached_log(x, logs), place_of_log(x, logs)
+            for e in range(k):
+                out[i, e] += (lanes[0, e] + lanes[1, e]) + (lanes[2, e] + lanes[3, e])
 
 
 @inner_kernel
 def read_column(
     below: Floats,
+    base: Index,
     added: Floats,
     present: Floats,
     seen: Index,
@@ -301,11 +326,12 @@ def read_column(
 ) -> None:
     """What smoothing adds to the cells and to the total of a column, and the logarithms of its totals.
 
-    below : float64[q, K], out; added : float64[2, q], out; present : float64[q, K], in
-    seen, declared : int64[q], in; logs : float64[m], in
+    below : float64[q, K], out; base : int64[q, K], out, where they are in `logs`; added : float64[2, q], out
+    present : float64[q, K], in; seen, declared : int64[q], in; logs : float64[m], in
     """
     values = seen[j] if seen[j] > declared[j] else declared[j]
     added[0, j] = alpha + m / values
     added[1, j] = alpha * values + m
     for c in range(present.shape[1]):
-        below[j, c] = cached_log(present[j, c] + added[1, j], logs)
+        x = present[j, c] + added[1, j]
+        below[j, c], base[j, c] = cached_log(x, logs), place_of_log(x, logs)
