@@ -34,7 +34,7 @@ ALONE = {"KHIOPS_PROC_NUMBER": "1", "KHIOPS_MEMORY_LIMIT": "5000", **os.environ}
 
 
 def program() -> str | None:
-    """Where Khiops is, if it runs: without the library of Open MPI beside it, which its package asks for, it does not."""
+    """Where Khiops is, if it runs: without the library of Open MPI, which its package asks for, it does not."""
     found = shutil.which(
         "khiops", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     )

@@ -6,7 +6,8 @@
 
 With `--fit` (the default) all rows are in hand, and learners that depend on their order get them in a hashed one; with
 `--stream` the same rows are learned as they come, in one pass (`learn_many`). Test rows are drawn by a seed, whatever
-the order; with `--splits` figures are means over so many seeds. Shuffled figures are means over three shuffles. Covertype: its first 100,000 rows; `--rows` bounds all sets.
+the order; with `--splits` figures are means over so many seeds. Shuffled figures are means over three shuffles.
+Covertype: its first 100,000 rows; `--rows` bounds all sets.
 `drawn` is made by a seed to be like MAGIC's telescope: 19,020 rows of ten columns without a value twice, two classes of
 65 and 35 %.
 """

@@ -190,8 +190,8 @@ class Experts(Rate):
     they would say the last class; there the model answers as naive Bayes does. Nor are they heard of a row outside the
     latest section of a stream that is sorted by a column: one that changes less often than the square root of how often
     it differs from its first value, and whose latest value the row does not have. Where a numeric column goes by small
-    steps, as in the order of a map, the weights as they are now are not heard of a row more than two deviations from its
-    latest values; their average is.
+    steps, as in the order of a map, the weights as they are now are not heard of a row more than two deviations from
+    its latest values; their average is.
 
     Parameters
     ----------

@@ -326,8 +326,10 @@ def test_a_stream_sorted_by_its_columns_costs_no_more_than_naive_bayes(seed: int
     assert weighted.score(tested, answers) > plain.score(tested, answers) + 0.01
 
 
-def travelled(n: int, seed: int, shuffled: bool) -> tuple[dict[str, np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
-    """Rows along a way to and fro between two lands: one column tells the class in one, two in the other."""
+def travelled(
+    n: int, seed: int, shuffled: bool
+) -> tuple[dict[str, np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
+    """Rows along a way back and forth between two lands: one column tells the class in one, two in the other."""
     rng = np.random.default_rng(seed)
     way = rng.uniform(0, 5 * np.pi, n) if shuffled else np.arange(n) * 5 * np.pi / n
     place, y = np.sin(way), rng.integers(2, size=n)

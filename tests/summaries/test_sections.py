@@ -94,7 +94,12 @@ def walks(seed: int, n: int) -> dict[str, Floats]:
     rng = np.random.default_rng(seed)
     walk = np.cumsum(rng.normal(size=n)) * 1e-3 + 5.0
     walk[rng.random(n) < 0.05] = np.nan
-    return {"walk": walk, "any": rng.normal(size=n), "clock": np.arange(n) * 0.5, "huge": rng.choice([1.0, 1e300], n)}
+    return {
+        "walk": walk,
+        "any": rng.normal(size=n),
+        "clock": np.arange(n) * 0.5,
+        "huge": rng.choice([1.0, 1e300], n),
+    }
 
 
 @pytest.mark.parametrize(("seed", "n"), [(0, 400), (1, 400), (2, 1500)])
@@ -108,7 +113,8 @@ def test_the_naive_twin_says_the_same_rows_are_far_away(seed: int, n: int) -> No
     expected = far(columns["walk"])
     assert np.concatenate(found).tolist() == expected
     assert 0 < sum(expected) < n
-    assert not any(far(columns["any"])) and not any(far(columns["clock"]))
+    assert not any(far(columns["any"]))
+    assert not any(far(columns["clock"]))
 
 
 def test_a_row_without_label_or_weight_is_not_learned() -> None:

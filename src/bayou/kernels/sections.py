@@ -33,7 +33,7 @@ FARTHEST = 1e70  # values beyond are not learned: squares of them and sums of th
 
 @inner_kernel
 def find_reach(spread: Floats, middle: Floats, j: int, reach: Floats) -> None:
-    """Between which values nothing of a column is far away: of all values, unless it goes by small steps and is no clock.
+    """Between which values nothing of a column is far away: all, unless it goes by small steps and is no clock.
 
     spread : float64[5, p], in; middle : float64[3, p], in; reach : float64[2, p], out
     """
@@ -84,8 +84,9 @@ def outside_section(
     out: Flags,
     far: Flags,
 ) -> None:
-    """Row by row: out[i], far[i] = whether a column says that the row lies outside the latest section, or far away; then
-    it is learned.
+    """Row by row: out[i], far[i] = whether a column says that the row is outside the latest section, or far away.
+
+    Then the row is learned.
 
     ends : float64[2, p], in/out, NaN before the first value; steps : float64[2, p], in/out
     code_ends : int32[2, q], in/out, -1 before the first value; code_steps : float64[2, q], in/out

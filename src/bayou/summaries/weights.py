@@ -218,8 +218,8 @@ class Weights(ArraySummary):
         terms : float64[n, active, K], overwritten; units : float64[n, p or 0]; prior, pmi_prior : float64[n, K];
         edges : int64[views + 1], where the columns of each view end. `y` of -1 only predicts.
         index : int64[active], the columns that have terms (all of them, but for `Experts`); the first `as_pmi`
-        of these come as pointwise mutual information. places : bool[n] twice, where `Experts` do not hear the weights, and
-        where they hear only their average.
+        of these come as pointwise mutual information. places : bool[n] twice, where `Experts` do not hear the
+        weights, and where they hear only their average.
         """
         out = np.empty_like(prior)
         if isinstance(self.rate, Experts):
@@ -246,7 +246,8 @@ class Weights(ArraySummary):
         """What `learn` says of rows without a label, where experts are mixed; inputs are those of the columns.
 
         Every expert is a weighted sum of the inputs. That the last label changes the odds is worked out here, since it
-        stays the same for all rows that are scored. What `outside` says silences the weights, `far` all but their average.
+        stays the same for all rows that are scored. What `outside` says silences the weights, what
+        `far` says all but their average.
         """
         rate = self.rate
         assert isinstance(rate, Experts)
