@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from bayou.block import Codes, Flags, Floats, Index
-from bayou.kernels.class_counts import class_total
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.splits import (
     BITS,
@@ -19,12 +18,10 @@ from bayou.kernels.splits import (
 )
 from bayou.kernels.tree import (
     BAYES,
-    LEAF,
     MAJORITY,
     OWN,
     SINCE,
     SLOT,
-    TEST,
     add_nominal_terms,
     add_numeric_terms,
     leaf_prior,
@@ -35,12 +32,6 @@ from bayou.kernels.tree import (
 from bayou.kernels.tree_splits import SPLIT, WAYS, split_leaf
 
 MAJORITY_LEAF, BAYES_LEAF, ADAPTIVE_LEAF = 0, 1, 2
-ALONE, CROWDED, WATCHED = (
-    0,
-    1,
-    2,
-)  # who looks at a ripe leaf: the kernel, as long as no leaf must give way, or Python
-LOYALTY = 1.25  # an active leaf gives way only to one that promises this much more
 
 
 @inner_kernel
@@ -54,29 +45,6 @@ def best_class(score: Floats, order: Index) -> int:
         if score[order[r]] > score[order[best]]:
             best = r
     return int(order[best])
-
-
-@inner_kernel
-def leaves_stay(nodes: Index, weight: Floats, count: int, most: int) -> bool:
-    """Whether the leaves that keep statistics, `most` of them, are surely those that promise most, as things are.
-
-    nodes : int64[m, 8], in; weight : float64[m, K], in
-    """
-    active, leaves, least, greatest = 0, 0, np.inf, -np.inf
-    for node in range(count):
-        if nodes[node, TEST] != LEAF:
-            continue
-        top = 0.0
-        for c in range(weight.shape[1]):
-            top = max(top, weight[node, c])
-        promise = class_total(weight[node]) - top
-        leaves += 1
-        if nodes[node, SLOT] > 0:
-            active += 1
-            least = min(least, LOYALTY * promise)
-        else:
-            greatest = max(greatest, promise)
-    return active == min(most, leaves) and greatest < least
 
 
 @kernel
@@ -164,7 +132,7 @@ def rows_predict_then_update(
     w: Floats,
     kind: int,
     grace: float,
-    watched: int,
+    watched: bool,
     room: int,
     first: int,
     ripe: Index,
@@ -174,8 +142,7 @@ def rows_predict_then_update(
 
     A leaf is ripe for a look at its merits after `grace` weight since the last one, if it has more than one class.
     It is split by `split_leaf` if that can, with at most `room` slots. Stops after a row that makes a leaf split which
-    that cannot (`WATCHED`: that makes it ripe; `CROWDED`: also where another leaf may deserve the statistics of one):
-    ripe[0] is that leaf, else -1, and ripe[1] what `split_leaf` lacks.
+    that cannot (if `watched`, that makes it ripe): ripe[0] is that leaf, else -1, and ripe[1] what `split_leaf` lacks.
     Called with a leaf in ripe[0], it looks at that one first. Returns the number of the next row.
 
     weight : float64[m, K], in/out; track : float64[m, 4], in/out, weight since the last attempt, in the statistics,
@@ -250,11 +217,8 @@ def rows_predict_then_update(
             if classes < 2:
                 continue
             # Most looks end without a split, and leaving the kernel costs more than the look. Python is left to look
-            # where it must: at quantiles, and where memory decides which leaves have statistics.
-            crowded = watched == CROWDED and (
-                len(moments) > room or not leaves_stay(nodes, weight, used[0], room)
-            )
-            if watched == WATCHED or crowded:
+            # (`watched`) where it must: at quantiles, and where memory decides which leaves have statistics.
+            if watched:
                 ripe[0], ripe[1] = leaf, WAYS
                 return after
         ripe[0], s = -1, nodes[leaf, SLOT] - 1
@@ -277,9 +241,6 @@ def rows_predict_then_update(
         found = worth_splitting(merit, freedom, columns, weight[leaf], track[leaf, OWN], rules)
         if found < 0:
             continue
-        if watched == CROWDED:
-            ripe[0], ripe[1] = leaf, WAYS
-            return after
         lacks = split_leaf(
             weight, track, moments, counts, present, tables, bounds, above, below, known, seen,
             nodes, cuts, branches, used, declared, offsets, cells, rules, logs,

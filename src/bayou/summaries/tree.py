@@ -43,7 +43,7 @@ class Tree(State):
         self._dormant: int | None = 0
 
     def learn(
-        self, block: Block, first: int, kind: int, grace: float, rules: Floats, watched: int, room: int, leaf: int,
+        self, block: Block, first: int, kind: int, grace: float, rules: Floats, watched: bool, room: int, leaf: int,
         out: Floats,
     ) -> tuple[int, int, int]:  # fmt: skip
         """Rows from `first` on, with splits in two for which so many slots suffice; before them a ripe leaf, or -1.

@@ -30,15 +30,7 @@ from bayou.kernels.tree import (
     VALUE,
     WIDTH,
 )
-from bayou.kernels.tree_rows import (
-    ADAPTIVE_LEAF,
-    ALONE,
-    BAYES_LEAF,
-    CROWDED,
-    LOYALTY,
-    WATCHED,
-    predict_rows,
-)
+from bayou.kernels.tree_rows import ADAPTIVE_LEAF, BAYES_LEAF, predict_rows
 from bayou.kernels.tree_splits import BRANCHES, NODES, SLOTS, WAYS, inherit_counts, inherit_moments
 from bayou.readings.splits import Split, SplitRule, merits_of
 from bayou.schema import Kind, Schema, label_key
@@ -50,6 +42,7 @@ from bayou.views.view import View
 
 Sizes = tuple[int, int, list[int]]  # classes, numeric columns, values of each nominal column
 GRAIN = 100_000  # cells worth a thread of their own
+LOYALTY = 1.25  # an active leaf gives way only to one that promises this much more
 
 
 @dataclass(frozen=True)
@@ -91,11 +84,8 @@ class GrowingTree(View[Tree]):
         at, leaf, g, attempted = 0, -1, self.growth, self._before is not None
         self._order_cells()
         while True:
-            watched = ALONE
-            if self.summary.statistics.quantiles is not None:
-                watched = WATCHED
-            elif g.limit is not None and self.summary.dormant > 0:
-                watched = WATCHED if self._before is not None else CROWDED
+            quantiles = self.summary.statistics.quantiles is not None
+            watched = quantiles or (g.limit is not None and self.summary.dormant > 0)
             # Where the schema has just grown, the sizes that memory goes by change from row to row.
             room = 0 if self._before is not None else self._room(self._known_sizes())
             room = self.summary.statistics.slots if room is None else room
