@@ -31,7 +31,7 @@ from numba.core.caching import (
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompileResult
 from numba.core.environment import Environment, lookup_environment
-from numba.core.runtime import _nrt_python as runtime
+from numba.core.runtime import _nrt_python as runtime  # type: ignore[attr-defined] # in C
 
 FOLDER = Path(__file__).parent / "compiled"
 # The levels of the x86-64 psABI that kernels are shipped for, best first, with LLVM's names of what each adds.
@@ -288,7 +288,7 @@ class KernelCache:
         if not self._looked:
             self._looked = True
             try:
-                self._kept = KeptKernels(self._function)  # type: ignore[no-untyped-call]
+                self._kept = KeptKernels(self._function)
             except (
                 RuntimeError
             ) as problem:  # "cannot cache function": neither package nor home can be written to

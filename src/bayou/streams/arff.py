@@ -109,7 +109,7 @@ class ArffSource(ChunkedSource):
             if kind.kind == "nominal":
                 values = column.dictionary if types[name] != pa.bool_() else None
                 if values is None:
-                    column = pa.DictionaryArray.from_arrays(column.cast(pa.int32()), list(kind.values))
+                    column = pa.DictionaryArray.from_arrays(column.cast(pa.int32()), list(kind.values or ()))
                 elif kind.values is not None:
                     codes = pc.index_in(values, pa.array(kind.values))
                     if codes.null_count:
