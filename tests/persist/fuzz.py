@@ -156,7 +156,7 @@ def ensembles() -> Made:
     """Every ensemble over several bases, one of them an ensemble."""
     return [
         (AWE(chunk=40, members=2, folds=2), 130), (AWE(MultinomialNB(), chunk=40, members=2, folds=2), 110),
-        (Auto("fast"), 80), (Calibrated(), 80), (Calibrated(AODE(), "isotonic"), 80),
+        (Auto("fast"), 80), (Auto(), 300), (Calibrated(), 80), (Calibrated(AODE(), "isotonic"), 80),
         (ConformalSet(), 80), (ConformalSet(by_class=True), 80),
         (AdaptiveForest(trees=2, warning=0.5, drift=0.3), 150), (AdaptiveForest(trees=2), 80),
         (Bagging(n_estimators=2), 80), (Bagging(NaiveBayes(numeric="gk"), n_estimators=2), 80),

@@ -299,8 +299,8 @@ class FollowedMembers(Members):
     def sizes(self) -> Sizes:
         """The shape of the table, as far as rows have shown it."""
         met = self.columns
-        columns = (int(kind.sum()) for kind in (met.numeric, met.nominal, met.text))
-        return Sizes(*columns, int(np.count_nonzero(self.classes.weight)))
+        numeric, nominal, text = (int(kind.sum()) for kind in (met.numeric, met.nominal, met.text))
+        return Sizes(numeric, nominal, text, int(np.count_nonzero(self.classes.weight)))
 
     def _points(self, more: int) -> list[int]:
         """Row counts among the next rows after which members are sized, or weighed."""
