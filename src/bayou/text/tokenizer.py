@@ -181,7 +181,8 @@ class _Room:
             ids, counts = ids.copy(), counts.copy()
         text = self.names[: self.starts[met]].tobytes()
         new = Strings(text, self.starts[: met + 1].tolist())
-        return Tokens(Words(self.indptr, ids, counts), new, self.slots[:met].tolist() if self.hashes else [])
+        words = Words(self.indptr, ids, counts)
+        return Tokens(words, new, self.slots[:met].tolist()) if self.hashes else Tokens(words, list(new), [])
 
 
 def _longer(array: np.ndarray) -> np.ndarray:
