@@ -269,7 +269,8 @@ def test_rows_that_could_not_be_learned_are_met_again(
                 learn_group(NaiveBayes(), stream, tmp_path / "shared")
         assert together(tmp_path / "shared").rows == 0
         done, undisturbed = (
-            learn_group(NaiveBayes(), stream, tmp_path / name) for name in ("shared", "undisturbed")
+            learn_group(NaiveBayes(), {**stream, "path": stream["path"] + name}, tmp_path / name)
+            for name in ("shared", "undisturbed")
         )
         assert done.rows == ROWS
         assert done.model.digest() == undisturbed.model.digest()
