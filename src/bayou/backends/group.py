@@ -34,7 +34,7 @@ from bayou.training.run import Every, Run
 from bayou.training.start import portable
 
 IDLE = 0.1  # seconds to wait for news of the group where no message has come
-PATIENCE = 60.0  # seconds to wait for the learner that begins the folder
+PATIENCE = 10.0  # seconds to wait for another learner that is just beginning the folder
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,14 @@ class _Share:
         if self._run is None:
             return 0
         run, before, written = self._run, self._run.rows, self._run.written
-        if run.some():
+        try:
+            ended = run.some()
+        except BaseException:
+            # Rows may have been read and not been learned: what is in the last checkpoint stays the truth.
+            self._run = None
+            self._close()
+            raise
+        if ended:
             self.finished = True
             self._end()
         elif run.written > written:
@@ -241,21 +248,21 @@ class _Prepared(Learning):
 
 def _begun(home: Path, model: Any, stream: Mapping[str, Any], notes: Mapping[str, Any]) -> Snapshot:
     """What all learners of the group begin with: the empty model and the columns; made by the first of them."""
+    place = Checkpoint(home, files.kinds())
+    found = place.latest()
+    if found is not None:
+        return found
+    first = _first(model, stream, notes)  # may wait for a message: nobody is kept out meanwhile
     until = time.monotonic() + PATIENCE
     while True:
-        place = Checkpoint(home, files.kinds())
         try:
             with place:
+                if place.latest() is None:
+                    place.write(first)
                 found = place.latest()
-                if found is None:
-                    place.write(_first(model, stream, notes))
-                    found = place.latest()
-                    assert found is not None
-                return found
-        except CheckpointError:
-            found = Checkpoint(home, files.kinds()).latest()
-            if found is not None:
-                return found
+                assert found is not None
+                return found  # as all others will find it
+        except CheckpointError:  # another is just writing it
             if time.monotonic() > until:
                 raise
             time.sleep(IDLE)

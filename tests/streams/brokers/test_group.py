@@ -20,7 +20,7 @@ from tests.streams.brokers.test_logs import in_turns
 
 from bayou import NaiveBayes, files, open_stream
 from bayou.backends.frames import prepared
-from bayou.backends.group import learn_group, together
+from bayou.backends.group import _Prepared, learn_group, together
 from bayou.cli import specs
 from bayou.errors import OptionError
 from bayou.streams.brokers.inbox import TURN
@@ -254,6 +254,26 @@ def test_what_a_group_cannot_do(
     monkeypatch.chdir(tmp_path)
     ended = bayou("learn", address, "-t", "y", "-o", "m.bayou", *options, code=code)
     assert said in " ".join(ended.stderr.split())
+
+
+def test_rows_that_could_not_be_learned_are_met_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step that fails leaves no checkpoint behind its rows, which had been read already."""
+    with started("kafka", tmp_path) as part:
+        part.send(messages(ROWS))
+        stream = {"path": f"{part.address}?until=end&balance=yes&group=g", "target": "fraud"}
+        with monkeypatch.context() as patched:
+            patched.setattr(_Prepared, "step", lambda work, batch: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                learn_group(NaiveBayes(), stream, tmp_path / "shared")
+        assert together(tmp_path / "shared").rows == 0
+        done, undisturbed = (
+            learn_group(NaiveBayes(), {**stream, "path": stream["path"] + name}, tmp_path / name)
+            for name in ("shared", "undisturbed")
+        )
+        assert done.rows == ROWS
+        assert done.model.digest() == undisturbed.model.digest()
 
 
 def test_partitions_are_dealt_out_among_learners_only(tmp_path: Path) -> None:

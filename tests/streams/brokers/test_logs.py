@@ -176,3 +176,25 @@ def _eventually(condition: Any) -> bool:
     while not condition() and time.monotonic() < until:
         time.sleep(0.05)
     return bool(condition())
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_messages_of_nats_that_are_on_the_way_are_not_the_end(tmp_path: Path, lost: bool) -> None:
+    """The server has sent all there is, and nothing has arrived in time: it comes later, or has to be sent again."""
+    with started("nats", tmp_path) as broker:
+        broker.send(messages(ROWS))
+        with open_stream(broker.address + "?until=end", target="fraud") as stream:
+            log = stream._log  # type: ignore[attr-defined]
+            pull, held = log._pull, []
+
+            async def late(most: int, seconds: float) -> list[Any]:
+                if not held:
+                    while len(held) < ROWS:
+                        held.extend(await pull(most, seconds))
+                    return []
+                log._pull = pull
+                return await pull(most, seconds) if lost else held
+
+            log._pull = late
+            assert drained(stream, 500) == records(ROWS)
+            assert held

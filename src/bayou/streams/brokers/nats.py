@@ -39,6 +39,7 @@ class NatsLog(Log):
         self._client: Any = None
         self._reader: Any = None
         self._expected, self._delivered, self._at_end = 1, 0, False
+        self._on_the_way = False  # the server had sent messages that were not here when it was last asked
         try:
             self._info = self._answer(self._connect())
         except BaseException:
@@ -188,7 +189,14 @@ class NatsLog(Log):
     async def _idle(self) -> bool:
         """Whether all is read; a server that was started again has forgotten the reader, which is made anew."""
         try:
-            return int((await self._reader.consumer_info()).num_pending) == 0
+            found = await self._reader.consumer_info()
+            if int(found.delivered.consumer_seq) <= self._delivered:
+                self._on_the_way = False
+                return int(found.num_pending) == 0
+            if self._on_the_way:  # sent, and still not here: read them again
+                await self._read_from(self._expected)
+            self._on_the_way = not self._on_the_way
+            return False
         except self._nats.js.errors.NotFoundError:
             await self._read_from(self._expected)
             return False
