@@ -75,8 +75,8 @@ def arrays(folder: Path) -> dict[str, Any]:
     found = latest(folder)
     assert found is not None
     assert found.finished
-    # Of the first rows, a class that came later has 0 or nothing, as rows were cut; what was said of a record that never
-    # gets a label is let go of with the next rows.
+    # Of the first rows, a class that came later has 0 or nothing, as rows were cut; what was said of a record that
+    # never gets a label is let go of with the next rows.
     return {
         name: np.nan_to_num(array) if name.endswith(".first.proba") else array
         for name, array in found.evaluator.items()
