@@ -83,7 +83,8 @@ def learn(
     later = options.join(labels, label_topic, join, within, time, waiting)
     if later and (apart or balanced):
         raise UsageError(
-            "records and their labels are joined by one process", remedy="one log, without --jobs and balance="
+            "records and their labels are joined by one process",
+            remedy="one log, without --jobs and balance=",
         )
     stream |= later
     results = {"out": os.path.abspath(out), "named": named}

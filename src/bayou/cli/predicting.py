@@ -77,6 +77,7 @@ def predict_log(
             if len(got):
                 proba = model.proba(model.encode(got))
                 outlet.send(messages(shown, log.places(), name, model, proba))
+                outlet.flush()  # who waits for predictions does not wait for a checkpoint
                 done += len(got)
                 meter.update(done, stream.progress(), None)
             if done > saved and when.due(done - saved, time.monotonic() - last):

@@ -43,6 +43,7 @@ class Sending:
             said = proba[name][rows]
             here = [places[i] for i in rows]
             self._outlet.send(messages(self._log, here, name, model, said))
+        self._outlet.flush()  # who waits for predictions does not wait for a checkpoint
 
     def __enter__(self) -> Self:
         return self

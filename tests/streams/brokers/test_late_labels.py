@@ -75,7 +75,13 @@ def arrays(folder: Path) -> dict[str, Any]:
     found = latest(folder)
     assert found is not None
     assert found.finished
-    return {name: array for name, array in found.evaluator.items() if name != "seconds"}
+    # Of the first rows, a class that came later has 0 or nothing, as rows were cut; what was said of a record that
+    # never gets a label is let go of with the next rows.
+    return {
+        name: np.nan_to_num(array) if name.endswith(".first.proba") else array
+        for name, array in found.evaluator.items()
+        if name != "seconds" and not name.startswith("delayed.")
+    }
 
 
 def predictions(where: Topics, topic: str) -> dict[tuple[Any, ...], list[str]]:
@@ -170,9 +176,8 @@ def test_late_labels_killed_again_and_again(forge: Forge, tmp_path: Path, name: 
             }
             result = arrays(folder)
             assert result.keys() == whole.keys()
-            assert all(
-                np.array_equal(result[k], whole[k], equal_nan=True) for k in whole if "delayed" not in k
-            )
+            differ = [k for k in whole if not np.array_equal(result[k], whole[k], equal_nan=True)]
+            assert not differ
             again = predictions(where, topic)
             assert again.keys() == told.keys(), "a row was not predicted"
             for place, times in again.items():
