@@ -301,7 +301,7 @@ class Batch:
             start=self.start,
         )
         if found.noted:
-            self.notes[name] = (found.noted, found.new)
+            self.notes[name] = (found.noted, list(found.new))
         elif found.new:
             self.new_values[name] = list(found.new)
         return found.words

@@ -250,8 +250,8 @@ def table_predict_then_update(
     current = np.empty(cells, np.bool_)  # whether the logarithms of a cell are those of its counts
     lanes = np.empty((4, k))  # the four sums of `row_sum`, of every class
     last = np.uint64(max(len(logs) - 1, 0))
-    for cell in range(cells):
-        current[cell] = False
+    for any_cell in range(cells):
+        current[any_cell] = False
     for j in range(q):
         read_column(below, base, added, present, seen, declared, logs, alpha, m, j)
     for i in range(len(codes)):
