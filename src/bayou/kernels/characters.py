@@ -170,7 +170,7 @@ def put_eight(low: Bytes, at: int, word: np.uint64) -> None:
 @tight_kernel
 def ascii_eight(word: np.uint64) -> bool:
     """Whether none of eight bytes is part of a longer character."""
-    return word & np.uint64(0x8080808080808080) == 0
+    return bool(word & np.uint64(0x8080808080808080) == 0)
 
 
 @tight_kernel

@@ -11,7 +11,7 @@ import numpy as np
 from bayou.block import Bytes, Codes, Floats, Index
 from bayou.kernels.characters import Points
 from bayou.kernels.jit import ZERO, inner_kernel, kernel, tight_kernel
-from bayou.kernels.look_up import cell_present, find_name
+from bayou.kernels.look_up import SPARE, cell_present, find_name
 from bayou.kernels.token_ids import (
     BINARY,
     BUCKETS,
@@ -26,7 +26,6 @@ from bayou.kernels.token_ids import (
     ROOM_FOR_TEXT,
     ROW,
     SOME,
-    SPARE,
     WINDOW,
     add_feature,
     bucket_of,
@@ -132,13 +131,13 @@ def simple_words(
         for s in range(np.uint64(0), np.uint64(2 * found), np.uint64(2)):
             at = np.int64(edges[s])
             n = np.int64(edges[s + np.uint64(1)]) - at
-            ids[goal + (s >> np.uint64(1))] = bucket_of(low, at, n, buckets)
+            ids[goal + (s >> np.uint64(1))] = bucket_of(low, at, n, buckets)  # type: ignore[arg-type]
         return True
     least = 0
     for s in range(np.uint64(0), np.uint64(2 * found), np.uint64(2)):
         at = np.int64(edges[s])
         n = np.int64(edges[s + np.uint64(1)]) - at
-        code = find_name(low, at, n, known_slots, known_starts, known_names)
+        code = find_name(low, at, n, known_slots, known_starts, known_names)  # type: ignore[arg-type]
         ids[goal + (s >> np.uint64(1))] = code
         least = min(least, code)
     return least >= 0
@@ -218,8 +217,8 @@ def tokenize_words(
                 filled += found
                 continue
             for s in range(found):
-                at = np.int64(edges[np.uint64(2 * s)])
-                n = np.int64(edges[np.uint64(2 * s + 1)]) - at
+                at: int = np.int64(edges[np.uint64(2 * s)])  # type: ignore[assignment]
+                n: int = np.int64(edges[np.uint64(2 * s + 1)]) - at  # type: ignore[assignment]
                 if stops and known_code(low, at, n, stop_slots, stop_starts, stop_names) >= 0:
                     continue
                 copy_word(line, w, low, at, n)  # words stand one space apart

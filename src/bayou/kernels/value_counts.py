@@ -270,7 +270,7 @@ def table_predict_then_update(
                 cell = np.uint64(offsets[j] + v)
                 kept = cell if keeps else np.uint64(0)
                 known = current[kept]
-                if not known and cell_seen(counts, cell):
+                if not known and cell_seen(counts, cell):  # type: ignore[arg-type]
                     known = True
                     current[kept] = keeps
                     for e in range(k):

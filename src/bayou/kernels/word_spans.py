@@ -121,7 +121,7 @@ def _mark_blocks(
             for i in range(64 * full, n):
                 met |= low[i]
         marks[np.uint64(full)] = packed(flags) & ((_ONE << np.uint64(left)) - _ONE)
-    return met < np.uint8(128)
+    return bool(met < np.uint8(128))
 
 
 @inner_kernel

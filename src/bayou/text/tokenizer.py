@@ -122,10 +122,11 @@ class Tokenizer:
         if self.recipe.analyzer == "word":
             stops = self._stops
             tokenize_words(
-                *filled, room.line, room.marks, *places, stops.slots, stops.starts, stops.names, *letters
-            )
+                *filled, room.line, room.marks, *places,  # type: ignore[arg-type]
+                stops.slots, stops.starts, stops.names, *letters,
+            )  # fmt: skip
         else:
-            tokenize_characters(*filled, *places, *letters)
+            tokenize_characters(*filled, *places, *letters)  # type: ignore[arg-type]
 
 
 class _Room:
