@@ -68,6 +68,21 @@ def test_the_block_size_does_not_show(block: int) -> None:
         assert numbers(parts[name]) == numbers(whole[name])
 
 
+@pytest.mark.parametrize("block", [1, 7, 1000])
+def test_a_class_that_comes_late_had_no_chance_before_whatever_the_blocks(block: int) -> None:
+    X, y = records(200)
+    late = [*y[:150], *(["late" if i % 3 else c for i, c in enumerate(y[150:])])]
+    whole = prequential([NaiveBayes()], (X, late), block=200)["NaiveBayes"]
+    parts = prequential([NaiveBayes()], (X, late), block=block)["NaiveBayes"]
+    found, wanted = parts.record.arrays(), whole.record.arrays()
+    assert found.keys() == wanted.keys()
+    for name, array in wanted.items():
+        np.testing.assert_array_equal(found[name], array, err_msg=name)
+    assert parts.record.first.complete
+    assert parts.thresholds("late").auc == whole.thresholds("late").auc
+    assert parts.record.losses.scores.sum(axis=(1, 2)) == pytest.approx(parts.record.losses.sums[2])
+
+
 @pytest.mark.parametrize("decision", [Threshold("c1", 0.2), Costs(miss={"c2": 4.0})])
 def test_a_model_is_judged_by_what_it_decides_for(decision: Any) -> None:
     X, y = records()

@@ -66,10 +66,8 @@ def ranking(first: FirstScores, code: int) -> Ranking | None:
     """The rows by their scores for one class; None where they were given up."""
     if not first.complete:
         return None
-    score = first.proba[:, code]
-    known = ~np.isnan(score)
-    own, weight = (first.truth[known] == code).astype(np.float64), first.weight[known]
-    _, tie = np.unique(-score[known], return_inverse=True)
+    own, weight = (first.truth == code).astype(np.float64), first.weight
+    _, tie = np.unique(-first.proba[:, code], return_inverse=True)
     sums = np.zeros((4, int(tie.max(initial=-1)) + 1))
     for total, each in zip(sums, (np.ones(len(tie)), own, weight, own * weight), strict=True):
         np.add.at(total, tie, each)

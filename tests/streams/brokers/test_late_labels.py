@@ -75,10 +75,9 @@ def arrays(folder: Path) -> dict[str, Any]:
     found = latest(folder)
     assert found is not None
     assert found.finished
-    # Of the first rows, a class that came later has 0 or nothing, as rows were cut; what was said of a record that
-    # never gets a label is let go of with the next rows.
+    # What was said of a record that never gets a label is let go of with the next rows.
     return {
-        name: np.nan_to_num(array) if name.endswith(".first.proba") else array
+        name: array
         for name, array in found.evaluator.items()
         if name != "seconds" and not name.startswith("delayed.")
     }
