@@ -104,9 +104,7 @@ class Losses(DecayingSummary):
         require(loss <= most * weight + slack and brier <= 2.0 * weight + slack, "losses beyond their range")
         require(abs(bins[:, 0].sum() - weight) <= slack, "the bins of confidence do not add up")
         require((bins[:, 1:] <= bins[:, :1] + slack).all(), "a bin of confidence holds more than its rows")
-        require(
-            (abs(scores.sum(axis=(1, 2)) - weight) <= slack).all(), "the scores of a class do not add up"
-        )
+        require((abs(scores.sum(axis=(1, 2)) - weight) <= slack).all(), "the scores of a class do not add up")
 
 
 def scored_rows(y: Any, proba: Any, w: Any = None, decided: Codes | None = None) -> Block:
