@@ -205,12 +205,14 @@ def test_a_pool_stays_as_sure_when_one_of_two_twins_is_dropped():
     said = reach(kernels_pool.score)
     for which in (kernels_pool.WEIGHTS, kernels_pool.MEANS):
         before, after = np.empty(4), np.empty(4)
-        said(which, pool.shared, pool.cells, z, prior, before)
+        said(which, 1 / 3, pool.shared, pool.cells, z, prior, before)
         pool_after = pool.copy()
         pool_after.hand_over(2, 0)
-        said(which, pool_after.shared, pool_after.cells, np.vstack([z[:2], [np.zeros(4)]]), prior, after)
+        said(
+            which, 1 / 3, pool_after.shared, pool_after.cells, np.vstack([z[:2], [np.zeros(4)]]), prior, after
+        )
         np.testing.assert_allclose(after, before, rtol=1e-9)
-        said(which, pool_after.shared, pool_after.cells, z, prior, after)
+        said(which, 1 / 3, pool_after.shared, pool_after.cells, z, prior, after)
         np.testing.assert_allclose(after, before, rtol=1e-9)  # who is gone has no weight left
 
 

@@ -213,10 +213,14 @@ def test_a_queue_hands_out_what_waits_after_it_is_closed() -> None:
 
 
 def crashed(living: LivingModel, source: Path, to: Path) -> Path:
-    """The folder as a killed process would leave it."""
-    shutil.rmtree(to, ignore_errors=True)
-    shutil.copytree(source, to)
-    return to
+    """The folder as a killed process would leave it; copied again where a checkpoint went while it was copied."""
+    while True:
+        shutil.rmtree(to, ignore_errors=True)
+        try:
+            shutil.copytree(source, to)
+        except shutil.Error:
+            continue
+        return to
 
 
 def test_what_was_acknowledged_survives_a_crash_bit_for_bit(tmp_path: Path) -> None:

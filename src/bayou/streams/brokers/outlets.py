@@ -43,10 +43,11 @@ def open_outlet(text: str) -> Outlet:
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> path = tempfile.mktemp(suffix=".jsonl")
     >>> with open_outlet(path) as outlet:
     ...     outlet.send([b'{"prediction": "yes"}'])
-    >>> open(path).read()
+    >>> Path(path).read_text()
     '{"prediction": "yes"}\\n'
     """
     if not is_address(text):
