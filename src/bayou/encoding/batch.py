@@ -97,7 +97,7 @@ class Batch:
     def _fill(self, values: Any, out: Codes, j: int, lookup: Lookup, name: str, codes: CodesOf) -> None:
         """Write a column's codes: of known values in compiled code, of others as `codes` gives them out."""
         misses = lookup.fill(values, out, j, self.learn)
-        if misses is None:
+        if misses is None or misses == len(out[j]):  # the first batch of a column knows none of its values
             found, inverse, rows = distinct(values, name, self.start)
             out[j] = np.append(codes(name, found, rows), -1)[inverse]
         elif misses:

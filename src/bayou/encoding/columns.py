@@ -106,7 +106,7 @@ def distinct(
         low, high = int(values.min()), int(values.max())
         if high - low <= SPAN:
             return _distinct_integers(values, low, high)
-    numbers = range(start, start + len(values)) if where is None else (start + where).tolist()
+    numbers = range(start, start + len(values)) if where is None else start + where
     coded = dictionary_form(values)
     if coded is not None:
         return _distinct_entries(values, coded, name, numbers)
@@ -124,7 +124,7 @@ def distinct(
 
 
 def _distinct_objects(
-    values: Sequence[Any], name: str | None, numbers: Sequence[int]
+    values: Sequence[Any], name: str | None, numbers: Sequence[int] | NDArray[np.int64]
 ) -> tuple[list[Label], NDArray[np.int64], list[int]]:
     """The distinct values among Python objects, whose rows have these numbers."""
     uniques: list[Label] = []
@@ -138,7 +138,7 @@ def _distinct_objects(
         if not isinstance(value, str | bytes | int | float):
             raise DataError(
                 "argument must be a string or a number, or missing",
-                row=numbers[i],
+                row=int(numbers[i]),
                 column=name,
                 value=value,
                 remedy="turn it into text",
@@ -153,14 +153,14 @@ def _distinct_objects(
 
 
 def _distinct_entries(
-    values: Any, coded: Indices, name: str | None, numbers: Sequence[int]
+    values: Any, coded: Indices, name: str | None, numbers: Sequence[int] | NDArray[np.int64]
 ) -> tuple[list[Label], NDArray[np.int64], list[int]]:
     """The distinct values of a column with a dictionary, whose entries may be equal, missing, or not met."""
     table = np.full(coded.size, MISS, dtype=np.int32)
     rows = np.empty(coded.size, dtype=np.int64)
     rows = rows[: first_misses(rows, coded.indices, coded.valid, coded.offset, table)]
     met = python_values(picked(values, rows))
-    uniques, inner, first = _distinct_objects(met, name, [numbers[i] for i in rows.tolist()])
+    uniques, inner, first = _distinct_objects(met, name, [int(numbers[i]) for i in rows.tolist()])
     table[coded.indices[rows]] = inner
     inverse = np.empty((1, len(values)), dtype=np.int32)
     translate(inverse, 0, coded.indices, coded.valid, coded.offset, table)

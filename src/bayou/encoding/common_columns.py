@@ -17,8 +17,15 @@ MOST_WARNED = 64  # sets of columns that are warned of: records may bring ever n
 
 
 def suspicious(batch: Batch, table: Table) -> bool:
-    """Whether so few columns are known that it is worth a closer look; costs nothing per row or column."""
-    return bool(table.n and len(batch.place) <= MANY * len(batch.schema.place)) or table.sparse is not None
+    """Whether so few columns are known that it is worth a closer look; costs nothing per row or column.
+
+    Columns of counts are words, of which a table may lack any; it is enough that one is known.
+    """
+    if table.sparse is None:
+        return bool(table.n and len(batch.place) <= MANY * len(batch.schema.place))
+    words = _words(batch.schema)
+    met = any(name in words for names in (table.sparse.names, table.names) for name in names)
+    return not (words and (met or not table.sparse.complete))
 
 
 def compare_columns(schema: Schema, table: Table, X: Any, warned: set[frozenset[str]]) -> None:
@@ -34,12 +41,9 @@ def compare_columns(schema: Schema, table: Table, X: Any, warned: set[frozenset[
     if not given or given in warned:
         return
     columns = [name for name in schema.place if name != WORDS]
-    words: Mapping[Any, int] = schema.vocabularies[WORDS].codes if WORDS in schema.place else {}
-    if table.sparse is not None and words and (not table.sparse.complete or any(n in words for n in given)):
-        return
     lacking = [name for name in columns if name not in given]
     if len(lacking) == len(columns):
-        what, known = ("columns", columns) if columns else ("words", list(words))
+        what, known = ("columns", columns) if columns else ("words", list(_words(schema)))
         text = (
             f"the rows have none of the {what} the model learned, so every answer is the prior: it learned "
             f"{listed(known)}; the rows have {listed(sorted(given))}"
@@ -53,6 +57,11 @@ def compare_columns(schema: Schema, table: Table, X: Any, warned: set[frozenset[
         )
     warned.add(given)
     warn_user(text, ColumnWarning)
+
+
+def _words(schema: Schema) -> Mapping[Any, int]:
+    """The words of tables of counts that the model knows."""
+    return schema.vocabularies[WORDS].codes if WORDS in schema.place else {}
 
 
 def _given(table: Table, X: Any) -> frozenset[str]:
