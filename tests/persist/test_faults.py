@@ -52,6 +52,8 @@ def _traced(forge: Forge, strace: str, home: Path, name: str, *rules: str) -> tu
     """Status of a training and the calls it made while it was traced."""
     log, go = home / f"{name}.strace", home / f"{name}.go"
     pid = forge.start(**_command(home, name), wait=go)
+    while not (home / f"{name}.log").exists():  # a slow process must not open its log under the tracer's eyes
+        time.sleep(0.002)
     tracer = subprocess.Popen(
         [strace, "-f", "-qq", "-s", "200", "-o", str(log), *rules, "-p", str(pid)], stderr=subprocess.PIPE
     )
