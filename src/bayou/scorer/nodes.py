@@ -63,7 +63,7 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Constant(Node):
-    """The same vector for every row."""
+    """A vector that does not depend on the row."""
 
     values: Floats
 
