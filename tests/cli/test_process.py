@@ -168,26 +168,12 @@ def test_compiling_is_announced(tmp_path: Path) -> None:
 def test_sigterm_saves_a_checkpoint_and_resume_goes_on(tmp_path: Path) -> None:
     path, place, out = tmp_path / "x.csv", tmp_path / "ck", tmp_path / "m.bayou"
     path.write_text("a,b,c\n" + "".join(f"{i % 97},{i % 13},{'pq'[i % 7 > 2]}\n" for i in range(1000)) * 200)
-    command = [
-        "learn",
-        str(path),
-        "-t",
-        "c",
-        "-m",
-        "nb",
-        "-o",
-        str(out),
-        "--checkpoint",
-        str(place),
-        "--every",
-        "1h",
-    ]
-    with subprocess.Popen([*COMMAND, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        while not list(place.glob("checkpoint-*.bayou")):  # it has begun
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.005)
-        process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=60)
+    code = "from tests.persist import forge; forge.signal_after('batches', 2, 'SIGTERM');" + COMMAND[-1]
+    command = ["learn", path, "-t", "c", "-m", "nb", "-o", out, "--checkpoint", place, "--every", "1h"]
+    process = subprocess.run(
+        [sys.executable, "-c", code, *map(str, command)], capture_output=True, timeout=120, check=False
+    )
+    err = process.stderr
     assert process.returncode == 130, err
     assert err.decode().splitlines()[-1].endswith(f"`bayou resume {place}` goes on")
     assert not out.exists()

@@ -3,6 +3,9 @@
 Starting Python and bayou takes over a second; forking from here takes a few milliseconds, so hundreds of kills fit
 into a short test. Commands come as JSON lines; each is answered by the child's process id, and, when the child has
 ended, by its exit status. Run as a script; used through `Forge`.
+
+Who sends a signal from outside may come too late on a busy machine. Where a test needs the fault at a certain place,
+`after=("checkpoints", 3, "SIGKILL")` lets the child send it to itself when it has written its third checkpoint.
 """
 
 from __future__ import annotations
@@ -181,6 +184,25 @@ def _warm() -> None:
     )  # Arrow's first array imports pandas, where it is installed
 
 
+def signal_after(what: str, times: int, name: str) -> None:
+    """Have this process send itself a signal when it has written so many checkpoints, or learned so many batches."""
+    from bayou.persist.checkpoint import Checkpoint
+    from bayou.training import Learning
+
+    kind, method = {"checkpoints": (Checkpoint, "write"), "batches": (Learning, "step")}[what]
+    plain, done = getattr(kind, method), 0
+
+    def do_and_send(*args: Any) -> Any:
+        nonlocal done
+        found = plain(*args)
+        done += 1
+        if done == times:
+            os.kill(os.getpid(), signal.Signals[name])
+        return found
+
+    setattr(kind, method, do_and_send)
+
+
 DO = {
     "train": train, "read": read, "warm": bool, "fit_files": fit_in_processes, "bayou learn --jobs 2": learn_by_command,
     "bayou": by_command,
@@ -201,6 +223,8 @@ def main() -> None:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
                 log = os.open(command.get("log", os.devnull), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
                 os.dup2(log, 2)
+                if "after" in command:
+                    signal_after(*command["after"])
                 DO[command["do"]](command)
                 code = 0
             except SystemExit as leaving:

@@ -124,10 +124,10 @@ def test_a_newer_version_is_never_passed_over(tmp_path: Path) -> None:
 def test_a_second_writer_is_refused_and_the_lock_of_a_killed_one_is_free(
     tmp_path: Path, forge: Forge
 ) -> None:
-    source = write_csv(tmp_path / "moves.csv", 30_000, 1)
+    source = write_csv(tmp_path / "moves.csv", 1_000, 1)
     pid = forge.start(
         do="train", stream={"path": str(source), "target": "move"}, model="nb", folder=tmp_path / "ck",
-        out=tmp_path / "m", every=50, block=50,
+        out=tmp_path / "m", every=50, block=50, after=("checkpoints", 2, "SIGSTOP"),
     )  # fmt: skip
     folder = _folder(tmp_path / "ck")
     while folder.latest() is None:

@@ -6,7 +6,6 @@ import json
 import os
 import random
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -122,18 +121,14 @@ def _kill_again_and_again(forge: Forge, memory_path: Path, format: str, model: s
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_polite_signal_writes_a_checkpoint_and_leaves(forge: Forge, memory_path: Path, number: int) -> None:
+def test_a_polite_signal_writes_a_checkpoint_and_leaves(
+    forge: Forge, memory_path: Path, number: signal.Signals
+) -> None:
     source = WRITERS["csv"](memory_path / "moves.csv", ROWS, 7)
     command = {**_command(memory_path, source, "ck", "nb"), "every": 10_000_000}
     folder = Checkpoint(memory_path / "ck", files.kinds())
-    pid = forge.start(**command)
-    while folder.latest() is None and not forge.ended(0.002):
-        pass  # the checkpoint at row 0: training has begun
-    time.sleep(0.03)
-    os.kill(pid, number)
-    assert forge.status() == 3, (
-        "the signal came too late, or was not obeyed: " + (memory_path / "log").read_text()
-    )
+    status = forge.carry_out(**command, after=("batches", 2, number.name))
+    assert status == 3, "the signal was not obeyed: " + (memory_path / "log").read_text()
     found = folder.latest()
     assert found is not None
     assert 0 < found.rows < ROWS

@@ -168,11 +168,8 @@ def test_two_learners_share_the_partitions_and_are_merged(forge: Forge, tmp_path
         shares = {"even": "0,2", "odd": "1,3"}
         for name, share in shares.items():
             one = command(tmp_path, f"{part.address}?until=end&partitions={share}", name, "nb", counts=True)
-            pid = forge.start(**one)
-            while newest(tmp_path / name) < 3 and not forge.ended(0.002):
-                pass
-            os.kill(pid, signal.SIGKILL)
-            assert forge.status() == -signal.SIGKILL, "it was not killed"
+            killed = forge.carry_out(**one, after=("checkpoints", 3, "SIGKILL"))
+            assert killed == -signal.SIGKILL, "it was not killed: " + _said(tmp_path)
         for name, share in reversed(shares.items()):
             again = command(tmp_path, f"{part.address}?until=end&partitions={share}", name, "nb", counts=True)
             assert forge.carry_out(**again) == 0, _said(tmp_path)

@@ -250,11 +250,8 @@ def test_predictions_and_rejects_go_to_topics(forge: Forge, tmp_path: Path, name
             "predict", tmp_path / "m.bayou", source, "--target", "fraud", "--policy", "skip", "--out",
             where.outlet("out"), "--checkpoint", folder, "--every", 200, "--quiet",
         ]  # fmt: skip
-        pid = forge.start(do="bayou", arguments=predict, log=log)
-        while newest(folder) < 4 and not forge.ended(0.001):
-            pass
-        os.kill(pid, signal.SIGKILL)
-        assert forge.status() == -signal.SIGKILL, "it was not killed: " + log.read_text()
+        killed = forge.carry_out(do="bayou", arguments=predict, log=log, after=("checkpoints", 4, "SIGKILL"))
+        assert killed == -signal.SIGKILL, "it was not killed: " + log.read_text()
         assert forge.carry_out(do="bayou", arguments=predict, log=log) == 0, log.read_text()
         told = predictions(where, "out")
         good = [row for row in bad if row["amount"] != "much"]
