@@ -245,9 +245,8 @@ def learning_curves(
 ) -> tuple[float, dict[str, list[float]]]:
     """The best possible accuracy, and what each model reaches after so many rows, tested on rows it never saw."""
     stream = ManyGaussians(attributes, structure=structure, seed=1)
-    for _ in pieces(
-        stream, test_rows
-    ):  # the first rows are the test; they are drawn again when they are wanted
+    # The first rows are the test; they are drawn again when they are wanted
+    for _ in pieces(stream, test_rows):
         pass
     fitted = {name: new() for name, new in densities().items()}
     curves: dict[str, list[float]] = {name: [] for name in fitted}

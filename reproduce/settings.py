@@ -117,6 +117,21 @@ NAMED: Mapping[str, tuple[str, ...]] = {
         "Window()", "Window(NaiveBayes('gaussian'), rows=1000)", "Window(rows=300)", "Window(rows=1000)",
         "Window(rows=10000)",
     ),
+    "AdaptiveForest": (
+        "AdaptiveForest()", "AdaptiveForest(trees=30)", "AdaptiveForest(rate=1.0)", "AdaptiveForest(grace=200)",
+        "AdaptiveForest(delta=0.0001)", "AdaptiveForest(warning=0.01, drift=0.001)",
+    ),
+    "Auto": ("Auto()", "Auto('fast')", "Auto('accurate')"),
+    "Calibrated": (
+        "Calibrated()", "Calibrated(method='temperature')", "Calibrated(method='vector')",
+        "Calibrated(method='isotonic')", "Calibrated(forget=1.0)",
+    ),
+    "ConformalSet": ("ConformalSet()", "ConformalSet(coverage=0.95)", "ConformalSet(by_class=True)"),
+    "RandomNetworks": (
+        "RandomNetworks()", "RandomNetworks(networks=50)", "RandomNetworks(parents=1)",
+        "RandomNetworks(smoothing=0.5)", "RandomNetworks(smoothing='back-off')", "RandomNetworks(weighted=True)",
+        "RandomNetworks(numeric=Grid(5))",
+    ),
 }  # fmt: skip
 TEXT: Mapping[str, tuple[str, ...]] = {
     name: (f"{name}()", f"{name}(alpha=0.5)", f"{name}(alpha=0.1)", f"{name}(alpha=0.01)")

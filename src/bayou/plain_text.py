@@ -9,9 +9,10 @@ from collections.abc import Sequence
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 SENTENCES = 20  # values that are looked at, to tell whether they are sentences
 WORDS_OF_MANY, WORDS_OF_FEW = 3, 5  # on average, in so many values, and in fewer
+# What a terminal acts on, marks that turn the direction of text, halves of surrogate pairs
 CONTROLS = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)  # what a terminal acts on, marks that turn the direction of text, halves of surrogate pairs
+)
 
 
 def clean(text: object) -> str:

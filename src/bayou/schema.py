@@ -50,9 +50,8 @@ def natural_key(name: str) -> tuple[list[tuple[str, int, str]], str]:
     ['a9', 'x', 'x2', 'x02b', 'x10']
     """
     parts = re.split("([0-9]+)", name)
-    digits = [
-        part.lstrip("0") for part in parts[1::2]
-    ]  # compared by length, then as text: as numbers of any size
+    # Compared by length, then as text: as numbers of any size
+    digits = [part.lstrip("0") for part in parts[1::2]]
     return [(text, len(d), d) for text, d in zip(parts[::2], [*digits, ""], strict=True)], name
 
 

@@ -169,9 +169,8 @@ def test_no_two_groups_of_values_are_better_with_two_classes(table):
             halves = np.stack((counts[list(left)].sum(axis=0), counts[np.setdiff1d(met, left)].sum(axis=0)))
             best = max(best, table_merit(halves, InformationGain(min_branch=0.0)))
     beyond = 2 * np.log(2) * counts.sum() * table_merit(counts, InformationGain(min_branch=0.0))
-    assume(
-        beyond > len(met) - 1 + 1e-9
-    )  # else the values tell no more than chance, and no groups are looked for
+    # Else the values tell no more than chance, and no groups are looked for
+    assume(beyond > len(met) - 1 + 1e-9)
     assert table_merit(counts, GTest(min_branch=0.0)) == pytest.approx(best, abs=1e-12)
 
 

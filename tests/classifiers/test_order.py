@@ -320,9 +320,8 @@ def test_a_stream_sorted_by_its_columns_costs_no_more_than_naive_bayes(seed: int
         model.refresh()
     assert weighted.score(tested, answers) > plain.score(tested, answers) - 0.01
     mixed = np.random.default_rng(seed).permutation(len(y))
-    weighted.learn_many(
-        in_order(X, mixed), y[mixed]
-    )  # once sections have come back often enough, weights are heard
+    # Once sections have come back often enough, weights are heard
+    weighted.learn_many(in_order(X, mixed), y[mixed])
     assert weighted.score(tested, answers) > plain.score(tested, answers) + 0.01
 
 
@@ -396,9 +395,8 @@ def test_weights_are_heard_once_labels_come_back() -> None:
         model = WeightedNB()
         model.learn_many(X, labels)
         returns, rows = model.engine.arrays()["weights.scalars"][[11, 0]]
-        assert (
-            returns == np.count_nonzero(np.diff(labels)) - 1
-        )  # the first of the second class came from nowhere
+        # The first of the second class came from nowhere
+        assert returns == np.count_nonzero(np.diff(labels)) - 1
         assert (returns**2 >= rows) == heard
 
 

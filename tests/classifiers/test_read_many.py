@@ -71,9 +71,8 @@ def test_the_record_is_that_of_the_classifiers():
         p = proba[np.arange(len(y)), truth]
         hits = (proba.argmax(axis=1) == truth) * w
         record = many.record_[name]
-        assert record["right"] == pytest.approx(
-            hits[known].sum(), abs=2
-        )  # ties go to the class that came first
+        # Ties go to the class that came first
+        assert record["right"] == pytest.approx(hits[known].sum(), abs=2)
         assert record["log_loss"] == pytest.approx(-(np.log(p[known]) * w[known]).sum(), rel=1e-9)
     assert many.best_ == max(many.record_, key=lambda name: many.record_[name]["right"])
 

@@ -42,9 +42,8 @@ def test_a_saved_tree_goes_on_as_if_nothing_had_happened(tmp_path):
     X, y = steps(2600, seed=2)
     whole, part = (HoeffdingTree(numeric="cpid", **EAGER) for _ in range(2))
     whole.partial_fit(X, y)
-    part.partial_fit(X[:1700], y[:1700]).save(
-        tmp_path / "tree.bayou"
-    )  # some leaves warm up, others have their range
+    # Some leaves warm up, others have their range
+    part.partial_fit(X[:1700], y[:1700]).save(tmp_path / "tree.bayou")
     again = load(tmp_path / "tree.bayou").partial_fit(X[1700:], y[1700:])
     assert again.digest() == whole.digest()
 

@@ -40,9 +40,8 @@ def test_the_limit_is_kept_and_used_to_a_tenth():
         model.learn_many(pa.table(columns), y)
         used.append(model.memory_bytes)
         if number % 10 == 9:
-            written.append(
-                len(pickle.dumps(model))
-            )  # what there really is: state, tables, schema, all objects
+            # What there really is: state, tables, schema, all objects
+            written.append(len(pickle.dumps(model)))
     assert max(used) <= LIMIT
     assert max(written) <= 1.1 * LIMIT
     assert min(used[len(used) // 2 :]) >= 0.9 * LIMIT

@@ -147,9 +147,8 @@ def test_what_it_says_about_its_candidates_is_what_they_did():
     names = sorted(set(labels))
     right = [names[p.argmax()] == c and p.any() for p, c in zip(alone, labels, strict=True)]
     told = model.record_["NaiveBayes(numeric='gaussian')"]
-    assert told["accuracy"] == pytest.approx(
-        np.sum(right) / (300 - 3)
-    )  # the first row of a class tells nothing
+    # The first row of a class tells nothing
+    assert told["accuracy"] == pytest.approx(np.sum(right) / (300 - 3))
     assert sum(model.shares_.values()) == pytest.approx(1.0)
     assert list(model.shares_.values()) == sorted(model.shares_.values(), reverse=True)
 

@@ -57,9 +57,8 @@ def test_probabilities_come_to_mean_what_they_say(method):
     assert before > 0.1
     assert after < 0.03
     told = model.reliability_["before"]
-    assert (
-        sum(line["rows"] for line in told) == 6000 - 2
-    )  # before the first row of a class nothing is known of it
+    # Before the first row of a class nothing is known of it
+    assert sum(line["rows"] for line in told) == 6000 - 2
     assert all(line["low"] <= line["accuracy"] <= line["high"] for line in told)
 
 

@@ -77,9 +77,8 @@ class Experts:
         if not self.published:
             P += [softmax([part * h for h in heat]) for part in (0.5, 0.25)]
         trusted = self.published or self.returns**2 >= self.t
-        heard = [
-            trusted if a in (1, 2, 3) else True for a in range(len(P))
-        ]  # what is learned: factor, weights, mean
+        # What is learned: factor, weights, mean
+        heard = [trusted if a in (1, 2, 3) else True for a in range(len(P))]
         q = [part if h else 0.0 for part, h in zip(self.q, heard, strict=True)]
         mixed = [sum(a * p[c] for a, p in zip(q, P, strict=True)) / sum(q) for c in range(k)]
         if label is None:

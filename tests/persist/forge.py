@@ -179,9 +179,8 @@ def _warm() -> None:
     warm("nb")
     assert training.train
     assert bayou.streams
-    pyarrow.compute.fill_null(
-        pa.array([1, None]), 0
-    )  # Arrow's first array imports pandas, where it is installed
+    # Arrow's first array imports pandas, where it is installed
+    pyarrow.compute.fill_null(pa.array([1, None]), 0)
 
 
 def signal_after(what: str, times: int, name: str) -> None:

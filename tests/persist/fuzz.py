@@ -435,7 +435,6 @@ def main(count: int, seed: int, quick: bool, first: int = 0) -> None:
 
 
 if __name__ == "__main__":
-    numbers = [
-        int(word) for word in sys.argv[1:] if word != "quick"
-    ]  # count, seed and, if not 0, the first file
+    # Count, seed and, if not 0, the first file
+    numbers = [int(word) for word in sys.argv[1:] if word != "quick"]
     main(numbers[0], numbers[1], "quick" in sys.argv, *numbers[2:])

@@ -23,9 +23,8 @@ class Told:
         return [number]
 
 
-Form = tuple[
-    Callable[[Any], Any], int, Callable[[Any], Any]
-]  # around a value, levels it adds, what it is read as
+# Around a value, levels it adds, what it is read as
+Form = tuple[Callable[[Any], Any], int, Callable[[Any], Any]]
 FORMS: dict[str, Form] = {
     "list": (lambda inner: {"list": [inner]}, 1, lambda inner: [inner]),
     "tuple": (lambda inner: {"tuple": [inner]}, 1, lambda inner: (inner,)),

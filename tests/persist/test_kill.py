@@ -39,6 +39,7 @@ def _newest(folder: Path) -> int:
 
 LONG = bool(os.environ.get("BAYOU_LONG"))
 MODL = "nb(numeric=gk, bins=modl)"
+# What they know depends on the order of the rows
 ORDERED = (
     "no-change",
     "wnb(numeric=gk, bins=modl)",
@@ -51,12 +52,13 @@ ORDERED = (
     "bagging(tree(grace=50), n_estimators=3)",
     "voting",
     "spcr",
-)  # what they know depends on the order of the rows
+)
+# Killed in the warm-up, after it, and while trees grow on
 FORESTS = (
     "forest(trees=4)",
     "forest(trees=4, warm_up=700)",
     "forest(trees=4, warm_up=200, reservoir=400)",
-)  # killed in the warm-up, after it, and while trees grow on
+)
 # Formats with one learner that buffers, freezes and searches; order-dependent learners, in turn over the formats.
 CASES = [(format, MODL) for format in sorted(WRITERS)]
 CASES += [("csv", model) for model in (*ORDERED[1:4], FORESTS[2])]

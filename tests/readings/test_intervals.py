@@ -143,9 +143,8 @@ def test_realigning_is_reading_over_the_larger_schema():
     again = Intervals().read(s)
     for name in ("offsets", "cuts", "counts"):
         assert np.array_equal(moved.arrays()[name], again.arrays()[name])
-    np.testing.assert_allclose(
-        moved.partitions.levels, again.partitions.levels, rtol=1e-12
-    )  # other class order
+    # Other class order
+    np.testing.assert_allclose(moved.partitions.levels, again.partitions.levels, rtol=1e-12)
     assert np.array_equal(moved.table, again.table)
     assert moved.partitions[0].n_parts == 1
 

@@ -168,9 +168,8 @@ def test_calibration_error_against_the_slow_twin() -> None:
 def test_areas_against_the_slow_twin_and_scikit_learn() -> None:
     random = np.random.default_rng(5)
     y = random.integers(0, 2, 400)
-    odds = (
-        np.round(random.normal(2.0 * y - 1.0, 2.0) * 8) / 8 + 1 / 16
-    )  # in the middle of cells: no cell mixes scores
+    # In the middle of cells: no cell mixes scores
+    odds = np.round(random.normal(2.0 * y - 1.0, 2.0) * 8) / 8 + 1 / 16
     score = 1 / (1 + np.exp(-odds))
     table = threshold_table(tracked(y, np.column_stack([1 - score, score]))["losses"], 1)
     assert table.auc == pytest.approx(naive.area(score.tolist(), (y == 1).tolist()), abs=1e-12)

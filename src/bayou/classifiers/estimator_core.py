@@ -322,9 +322,8 @@ class EstimatorCore(Parameterised):
         block.start = self._position
         engine.learn(block)
         self._position += 1
-        sync.synced = (
-            engine.only_looks
-        )  # nothing is left that the next prediction would have to bring up to date
+        # Nothing is left that the next prediction would have to bring up to date
+        sync.synced = engine.only_looks
 
     def flush(self) -> None:
         """Learn the pending records."""
@@ -395,9 +394,8 @@ class EstimatorCore(Parameterised):
         return self.reading(self._joint_log_proba, block)
 
     def _joint_log_proba(self, block: Block) -> Floats:
-        return self._engine.joint_log_proba(
-            block
-        )  # of the engine there is when nobody changes the model any more
+        # Of the engine there is when nobody changes the model any more
+        return self._engine.joint_log_proba(block)
 
     def reading(self, work: Callable[..., Answer], *given: Any) -> Answer:
         """What `work`, which encodes and predicts, answers to what is given, while no thread changes the model.

@@ -118,9 +118,8 @@ def learned_in_group(job: Job, learner: Any, folder: str | None, when: Every, qu
 def _on_spark(
     paths: Sequence[str], learner: Any, stream: Mapping[str, Any], master: str | None, meter: Meter
 ) -> Learned:
-    sys.meta_path[:] = [
-        finder for finder in sys.meta_path if not isinstance(finder, Absent)
-    ]  # Spark needs them
+    # Spark needs them
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, Absent)]
     try:
         from pyspark.sql import SparkSession
     except ImportError:

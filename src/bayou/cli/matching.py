@@ -25,9 +25,8 @@ def compare_columns(model: Any, offered: Collection[str], file: str, quiet: bool
     from bayou.errors import ColumnWarning, SchemaError
     from bayou.streams.read_options import listed
 
-    warnings.simplefilter(
-        "ignore", ColumnWarning
-    )  # said here, of the file; inside the warnings of one command
+    # Said here, of the file; inside the warnings of one command
+    warnings.simplefilter("ignore", ColumnWarning)
     columns, words = _known(model)
     if not columns and not words:
         return

@@ -64,9 +64,8 @@ def generator(m: int) -> int:
             continue
         conjugates = {i * (1 << s) % n for s in range(m)}
         done |= conjugates
-        minimal = [
-            1
-        ]  # coefficients in the field, lowest first; the product of (x - alpha^r) ends up in GF(2)
+        # Coefficients in the field, lowest first; the product of (x - alpha^r) ends up in GF(2)
+        minimal = [1]
         for r in sorted(conjugates):
             shifted = [0, *minimal]
             for degree, c in enumerate(minimal):

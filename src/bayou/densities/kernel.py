@@ -282,9 +282,8 @@ class DensityReading:
         k, here = self.widths.shape[1] - 1, slice(self.offsets[j], self.offsets[j + 1])
         if here.stop - here.start < 2:
             return silent(k)
-        who = np.where(
-            self.widths[j, :k] > 0.0, np.arange(k), k
-        )  # a class without weight is read as all together
+        # A class without weight is read as all together
+        who = np.where(self.widths[j, :k] > 0.0, np.arange(k), k)
         return Kernels(
             j, self.centres[here], self.weights[who, here], self.extra[here], self.widths[j, who],
             float(self.precision[j]), self.rounds, self.floor, self.kernel,

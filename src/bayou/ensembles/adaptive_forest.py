@@ -173,9 +173,8 @@ class WatchedTrees(BaggedMembers):
         size = len(self.members)
         self.windows = {name: [AdaptiveWindow(d) for _ in range(size)] for name, d in self.deltas.items()}
         self.background: list[Engine] = [build() for build in self.builders]
-        self.growing = np.zeros(
-            size, dtype=np.bool_
-        )  # which trees in the background are in use; the others are empty
+        # Which trees in the background are in use; the others are empty
+        self.growing = np.zeros(size, dtype=np.bool_)
         self.replaced = np.zeros(size, dtype=np.int64)
         self.warned = np.zeros(size, dtype=np.int64)
         self.record = np.full(size, UNKNOWN)

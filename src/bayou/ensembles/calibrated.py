@@ -169,9 +169,8 @@ def calibration_error(bins: Floats) -> float:
     """Sum over bins of |confidence - accuracy|, each less what chance alone would show, over all rows."""
     n, confidence, right = bins[bins[:, 0] > 0].T
     accuracy = right / n
-    noise = np.sqrt(
-        2.0 / np.pi * accuracy * (1.0 - accuracy) / n
-    )  # mean distance of a share from its probability
+    # Mean distance of a share from its probability
+    noise = np.sqrt(2.0 / np.pi * accuracy * (1.0 - accuracy) / n)
     gaps = np.maximum(np.abs(confidence / n - accuracy) - noise, 0.0)
     return float((n * gaps).sum() / n.sum()) if len(n) else 0.0
 

@@ -372,9 +372,8 @@ class Writer:
             )
             if by_set.any():
                 place = self.op("Where", self.op("Less", cell, none), self.ints([[SET - 1]]), cell)
-                place = self.op(
-                    "Mul", place, self.op("Gather", counted, at)
-                )  # elsewhere a cell may be beyond a set
+                # Elsewhere a cell may be beyond a set
+                place = self.op("Mul", place, self.op("Gather", counted, at))
                 outside = self.op("Gather", sets, self.op("Add", self.op("Gather", row, at), place))
                 right = self.op("Add", right, self.op("Mul", outside, self.op("Gather", counted, at)))
             at = self.op("Add", self.op("Gather", child, at), right)

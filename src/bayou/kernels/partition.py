@@ -125,9 +125,8 @@ def merge_greedily(bounds: Index, table: Floats, prefix: Floats, prior: Floats, 
             joined[e] = interval_cost(table, prefix, k, a, high[e])
             _replay(tree, size + e, joined[e] - own[a] - own[e])
         cost = prior[q - 1 - step] + total
-        if (
-            cost < best + TOLERANCE
-        ):  # of equals the coarser; `best` itself never rises, or small ties would add up
+        # Of equals the coarser; `best` itself never rises, or small ties would add up
+        if cost < best + TOLERANCE:
             best = min(best, cost)
             intervals = q - 1 - step
     # No state was copied on the way: a boundary belongs to the best state if it went later.

@@ -23,9 +23,8 @@ ROUNDING = 1e-12
 LN2 = 0.6931471805599453
 DELTA, TIE, LEAST, CANDIDATES, BITS, BRANCHES, TESTED, INHERITS = 0, 1, 2, 3, 4, 5, 6, 7  # places in `rules`
 EACH_VALUE, ONE_AGAINST_REST, GROUPS = 0, 1, 2  # what may become of the values of a nominal column
-MULTIWAY_VALUE = (
-    -1
-)  # instead of a value: one branch per value; -2 - c: two groups, along the share of class c
+# Instead of a value: one branch per value; -2 - c: two groups, along the share of class c
+MULTIWAY_VALUE = -1
 
 
 @inner_kernel

@@ -39,9 +39,8 @@ def log_ratio(n: float, both: float, left: float, right: float) -> float:
     ratio = n * both / (left * right)
     if 0.0 < ratio < np.inf:
         return math.log(ratio)
-    return (
-        math.log(n) + math.log(both) - math.log(left) - math.log(right)
-    )  # a product beyond the range of numbers
+    # A product beyond the range of numbers
+    return math.log(n) + math.log(both) - math.log(left) - math.log(right)
 
 
 @kernel

@@ -246,9 +246,8 @@ def rows_predict_then_update(
             nodes, cuts, branches, used, declared, offsets, cells, rules, logs,
             leaf, found, cut, value, room,
         )  # fmt: skip
-        if (
-            lacks != SPLIT
-        ):  # the next row must meet the tree after the split, or bits would depend on the blocks
+        # The next row must meet the tree after the split, or bits would depend on the blocks
+        if lacks != SPLIT:
             ripe[0], ripe[1] = leaf, lacks
             return after
     return after

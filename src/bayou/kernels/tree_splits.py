@@ -42,13 +42,8 @@ from bayou.kernels.tree import (
     read_slot_nominal,
 )
 
-SPLIT, NODES, SLOTS, WAYS, BRANCHES = (
-    0,
-    1,
-    2,
-    3,
-    4,
-)  # what a leaf lacks that should split: nothing, it is split
+# What a leaf lacks that should split: nothing, it is split
+SPLIT, NODES, SLOTS, WAYS, BRANCHES = range(5)
 
 
 @kernel

@@ -92,9 +92,8 @@ def layout_of(make: Callable[[], Any]) -> Layout | None:
     unknown = set()
     for name in {*found[0], *found[1]}:
         members = found[0].get(name, {}), found[1].get(name, {})
-        if "#" in name and set(members[0]) == set(
-            members[1]
-        ):  # so many, whatever the schema: each on its own
+        # So many, whatever the schema: each on its own
+        if "#" in name and set(members[0]) == set(members[1]):
             each = {name.replace("#", str(i)): ({i: members[0][i]}, {i: members[1][i]}) for i in members[0]}
         else:
             each = {name: members}

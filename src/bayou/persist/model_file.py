@@ -129,9 +129,8 @@ def _state(document: Mapping[str, Any], arrays: Arrays, schema: Schema, reader: 
 def _layout(model: Any, document: Mapping[str, Any], kinds: Kinds) -> Layout | None:
     """What kind and parameters imply: found once for all files that say the same, as those of many workers do."""
     key = strict_dumps([document["kind"], document["params"]])
-    if (
-        len(key) > LONG or '"labels":' in key or '"array":' in key
-    ):  # the parameters are not all in the document
+    # The parameters are not all in the document
+    if len(key) > LONG or '"labels":' in key or '"array":' in key:
         return layout_of(lambda: _twin(model))
     if key not in kinds.layouts:
         if len(kinds.layouts) == MANY:

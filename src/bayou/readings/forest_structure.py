@@ -60,9 +60,8 @@ def bag_of(kept: PendingRows, schema: Schema) -> Bag:
     for j, vocabulary in enumerate(schema.vocabulary_list(Kind.NOMINAL)):
         codes[:, j] = canonical_codes(kept.codes[:, j], vocabulary.values, vocabulary.size)
     y = canonical_codes(kept.y, schema.classes.values, schema.classes.size)
-    present = np.asarray(
-        ~np.isnan(kept.numeric).all(axis=0)
-    )  # a column without a value says nothing, nor does its place
+    # A column without a value says nothing, nor does its place
+    present = np.asarray(~np.isnan(kept.numeric).all(axis=0))
     has_values = np.asarray((kept.codes >= 0).any(axis=0))
     numeric, nominal = numeric[present[numeric]], nominal[has_values[nominal]]
     hashes = np.empty(len(kept), dtype=np.int64)

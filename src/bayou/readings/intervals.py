@@ -253,9 +253,8 @@ class IntervalReading:
     def odds(self, dichotomies: Dichotomies) -> Odds:
         """All columns of a code share the intervals of the classes; counts of a side are summed, then smoothed."""
         parts = self.partitions
-        if self.added[
-            2
-        ]:  # smoothing by the weight of the column, which differs from column to column of the code
+        # Smoothing by the weight of the column, which differs from column to column of the code
+        if self.added[2]:
             counts = [np.ascontiguousarray(parts.counts @ groups.T) for groups in dichotomies.groups()]
             return ColumnOdds([self.with_counts(c) for c in counts], dichotomies)
         return PairedOdds(self.with_counts(dichotomies.sums(parts.counts)), dichotomies)

@@ -186,9 +186,8 @@ def bars(
     low = min([0.0, *(value for _, value, _ in entries)])
     span = (top or max([value for _, value, _ in entries] + [1e-12])) - low
     label_width = 14 + 8 * min(27, max([4, *(len(name) for name, _, _ in entries)]))
-    text_width = 14 + 7.5 * max(
-        [4, *(len(text) for _, _, text in entries)]
-    )  # what is written beside is never cut
+    # What is written beside is never cut
+    text_width = 14 + 7.5 * max([4, *(len(text) for _, _, text in entries)])
     room, height = 540 - label_width - text_width, 22
     parts = []
     for i, (name, value, text) in enumerate(entries):

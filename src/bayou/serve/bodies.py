@@ -14,10 +14,11 @@ JSON, JSON_LINES, ARROW = "application/json", "application/x-ndjson", "applicati
 FORMS = (JSON, JSON_LINES, ARROW)
 TARGET = "label"  # the column of labels in JSON lines and Arrow, unless the request names another
 NAME_LENGTH = 1_000  # characters of a column's or a class's name
+# Of rows times columns: so many, and some more for every byte of the body
 CELLS, CELLS_PER_BYTE = (
     1 << 22,
     16,
-)  # of rows times columns: so many, and some more for every byte of the body
+)
 _CELL = frozenset((str, int, float, bool, type(None)))
 _LABEL = "a label is a text, a number, true, false, or null for none"
 

@@ -140,9 +140,8 @@ def protocol(load: Load, seconds: float = SECONDS) -> type[asyncio.Protocol]:
             super().data_received(data)
 
         def timeout_keep_alive_handler(self) -> None:
-            if (
-                self._refused
-            ):  # it was not silent; a timer for every refusal would take longer than all the rest
+            # It was not silent; a timer for every refusal would take longer than all the rest
+            if self._refused:
                 self._refused = False
                 self._keep_alive()
             else:

@@ -34,11 +34,8 @@ from bayou.training.run import Every
 
 SOURCE = {"kind": "bayou serve"}
 SHARE = 10  # of the learner's time, one part at most goes into publishing
-PUBLISH, TELL, WRITE = (
-    0.01,
-    0.25,
-    1.0,
-)  # seconds at least between two snapshots, sets of measures, snapshot files
+# Seconds at least between two snapshots, sets of measures, snapshot files
+PUBLISH, TELL, WRITE = 0.01, 0.25, 1.0
 ANY = 1 << 62  # rows of a batch that was accepted once, whatever the limit is now
 
 
@@ -107,11 +104,12 @@ class LivingModel:
         self._log: Log | None = None
         self._thread: Thread | None = None
         self._entries: list[int] = []  # the next entry at each checkpoint that is kept
+        # Rows and moment of the last checkpoint, and the seconds it took
         self._saved = (
             0,
             time.monotonic(),
             0.0,
-        )  # rows and moment of the last checkpoint, and the seconds it took
+        )
         self._stale, self._next_publish, self._next_tell = False, 0.0, 0.0
         self._untold = True  # what was measured is behind what was learned
         self._written: Published | None = None

@@ -183,9 +183,8 @@ def _read(path: Path, last: bool) -> Iterator[tuple[int, list[Item]]]:
             entry = _entry(data[place + LENGTH : end])
         except ModelFileError as problem:
             if last and (not whole or end == len(data)):
-                os.truncate(
-                    path, place
-                )  # written while the machine or the process died: nobody was told of it
+                # Written while the machine or the process died: nobody was told of it
+                os.truncate(path, place)
                 return
             raise CheckpointError(
                 f"{path} is damaged at byte {place:,} ({problem}): rows that were acknowledged stand behind it; "

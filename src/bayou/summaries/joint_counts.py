@@ -56,9 +56,8 @@ class JointCounts(DecayingSummary):
     declared: Index = declare("columns", dtype=np.int64, frame=True, valid=valid.finite)
     declared_classes: Index = from_schema(1, follows=declared_classes)
     ranks: Index = declare("?ranked", dtype=np.int64, frame=True, valid=valid.finite)
-    cuts: Floats = declare(
-        "numeric", "inner", frame=True, valid=valid.anything
-    )  # of frozen columns: see `check`
+    # Of frozen columns: see `check`
+    cuts: Floats = declare("numeric", "inner", frame=True, valid=valid.anything)
     frozen: Index = declare("numeric", dtype=np.int64, frame=True, valid=valid.finite)
     pending_numeric: Floats = declare("*pending", "numeric", valid=valid.not_infinite)
     pending_codes: Codes = declare("*pending", "nominal", dtype=np.int32, valid=valid.value_codes)

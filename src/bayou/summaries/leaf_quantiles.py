@@ -25,9 +25,8 @@ class LeafQuantiles(State):
     Memory per slot: 8 (4 + K) bytes per tuple and column, and 512 (8 p + 12) for the rows that wait.
     """
 
-    tuples: Floats = declare(
-        "*tuples", "width", valid=valid.anything
-    )  # checked slot by slot, as `QuantileTuples` are
+    # Checked slot by slot, as `QuantileTuples` are
+    tuples: Floats = declare("*tuples", "width", valid=valid.anything)
     values: Floats = declare("*pending", "numeric", valid=valid.anything)
     labels: Codes = declare("*pending", dtype=np.int32, valid=valid.anything)
     weights: Floats = declare("*pending", valid=valid.anything)

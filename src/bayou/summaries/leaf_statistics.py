@@ -26,14 +26,8 @@ from bayou.summaries.state import declare
 
 Held = tuple[Floats, Floats, Floats]  # moments, counts and presences of one slot
 QUANTILES = "quantiles."
-READ = (
-    "tables",
-    "bounds",
-    "above",
-    "below",
-    "known",
-    "seen",
-)  # what is read off the statistics, slot by slot
+# What is read off the statistics, slot by slot
+READ = ("tables", "bounds", "above", "below", "known", "seen")
 ROOM = 8  # slots allocated at first, if memory allows; doubled when full
 LOGS = np.empty(1 << 14)
 fill_logs(LOGS)

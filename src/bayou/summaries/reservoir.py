@@ -45,9 +45,8 @@ class Reservoir(ArraySummary):
     w: Floats = declare("rows", valid=valid.non_negative)
     hashes: Hashes = declare("rows", dtype=np.uint64, valid=valid.anything)
     seen: Index = declare(1, dtype=np.int64, valid=valid.finite)
-    indptr: Index = declare(
-        "*row ends", dtype=np.int64, valid=valid.finite
-    )  # "0.indptr", ..: one per text column
+    # "0.indptr", ..: one per text column
+    indptr: Index = declare("*row ends", dtype=np.int64, valid=valid.finite)
     ids: Codes = declare("*words", dtype=np.int32, valid=valid.word_codes)
     counts: Floats = declare("*words", valid=valid.non_negative)
 

@@ -37,9 +37,8 @@ class Tree(State):
         self.order: Index = np.zeros(0, dtype=np.int64)  # classes in canonical order, given by the owner
         self.columns: Index = np.zeros(0, dtype=np.int64)  # so are columns, numeric ones counted first
         self.cells: Index = np.zeros(0, dtype=np.int64)  # and the cells of each nominal column
-        self.keys: Index = np.zeros(
-            0, dtype=np.int64
-        )  # of columns, by which some are drawn; none where all are tried
+        # Of columns, by which some are drawn; none where all are tried
+        self.keys: Index = np.zeros(0, dtype=np.int64)
         self._dormant: int | None = 0
 
     def learn(

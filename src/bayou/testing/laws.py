@@ -22,12 +22,8 @@ from bayou.testing.promises import means_of, off_by
 from bayou.testing.tolerances import ABSORBED, CELL, LAW, UNLEARNED
 
 Make = Callable[[], Summary]
-ONE_PASS = (
-    MergeLaw.EXACT,
-    MergeLaw.ROUNDING,
-    MergeLaw.BOUNDED,
-    MergeLaw.ORDERED,
-)  # laws that speak of one pass
+# Laws that speak of one pass
+ONE_PASS = (MergeLaw.EXACT, MergeLaw.ROUNDING, MergeLaw.BOUNDED, MergeLaw.ORDERED)
 
 
 def check_summary(make: Make, seeds: Iterable[int] = range(5), *, words: bool = False) -> None:

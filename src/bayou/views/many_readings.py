@@ -27,11 +27,12 @@ from bayou.summaries.track_record import TrackRecord
 from bayou.views.recorded import RecordedView
 
 ROWS = 4096  # read in every way at a time
+# Of hits and of log-loss in a reading's share
 RATES = {
     "hits": (0.5, 0.0),
     "best": (0.0, 0.0),
     "loss": (0.0, 1.0),
-}  # of hits and of log-loss in a reading's share
+}
 Rule = ParentSets | SpanningTree | GreedyForest | None  # None: averaged one-dependence estimators
 
 
