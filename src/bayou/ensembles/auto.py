@@ -38,11 +38,11 @@ from bayou.views.learned_view import LearnedView
 from bayou.views.view import AnyView
 
 # Of the pool: the size of its steps, and what is left of its record after each row
-RATE, FORGET = (0.05, 0.999)
+RATE, FORGET = 0.05, 0.999
 BACK = 1e-3  # of all shares, what returns to the start after each row: a member that recovers is heard again
 SIZED = 256  # rows after which the shape of the table is known, and what no budget can bear is dropped
 # Rows after which members are weighed by their errors, and again at each fourfold
-FIRST_WEIGHED, THEN = (1000, 4)
+FIRST_WEIGHED, THEN = 1000, 4
 LIGHT = 0.15  # of a budget: members that take no more are no question when the others are sized
 
 
