@@ -34,9 +34,8 @@ class State:
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         own = {name: cells for name, cells in vars(cls).items() if isinstance(cells, Cells)}
-        for (
-            name
-        ) in own:  # an attribute of the class would make that of the instance three times as slow to reach
+        # An attribute of the class would make that of the instance three times as slow to reach
+        for name in own:
             delattr(cls, name)
         cls.state = {**cls.state, **own}
 

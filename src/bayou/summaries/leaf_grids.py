@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayou.align import Alignment
-from bayou.block import Block, Codes, Floats, Index
+from bayou.block import Codes, Floats, Index
 from bayou.checks import require
 from bayou.protocols import Arrays
 from bayou.summaries import valid
-from bayou.summaries.array_summary import State
 from bayou.summaries.frame import WARM_UP
 from bayou.summaries.grid_counts import GridCounts
+from bayou.summaries.leaf_columns import LeafColumns
 from bayou.summaries.state import declare
 
 STACKED = ("breaks", "slack", "counts", "sizes", "sums", "filled", "low", "high")
 WARM = ("warm_values", "warm_labels", "warm_weights")  # of the slots whose columns have no range yet
 
 
-class LeafGrids(State):
+class LeafGrids(LeafColumns[GridCounts]):
     """One `GridCounts` per slot, of one configuration.
 
     A column of a leaf keeps its first thousand values and is read off them; then its range is fixed and cells are
@@ -38,11 +37,11 @@ class LeafGrids(State):
     warm_labels: Codes = declare("*warming", "numeric", "rows", dtype=np.int32, valid=valid.anything)
     warm_weights: Floats = declare("*warming", "numeric", "rows", valid=valid.anything)
 
-    per_slot = "warming"  # an array with a row per slot
+    per_slot = "warming"
 
-    def __init__(self, like: GridCounts, slots: int) -> None:
-        self._empty, self.room, self.rows = like.blank(), like.room, WARM_UP
-        self._slots = [self._empty.fresh() for _ in range(slots)]
+    def __init__(self, empty: GridCounts, slots: int) -> None:
+        super().__init__(empty, slots)
+        self.room, self.rows = empty.room, WARM_UP
 
     def slot_bytes(self, classes: int, numeric: int) -> int:
         """Bytes of one slot over a schema of these sizes."""
@@ -51,48 +50,12 @@ class LeafGrids(State):
     @property
     def memory_bytes(self) -> int:
         """Bytes of all slots."""
-        return sum(a.nbytes for slot in self._slots for a in slot.arrays().values())
-
-    def cells(self, slot: int) -> tuple[Index, Floats, Floats]:
-        """The cells of all columns of one slot, end to end: offsets, largest values, class counts."""
-        return self._slots[slot].all_cells()
-
-    def update(self, block: Block, slots: Index) -> None:
-        """Take in rows, each at its slot; -1 is none."""
-        for slot in np.unique(slots[slots >= 0]):
-            rows = np.flatnonzero(slots == slot)
-            codes = np.empty((len(rows), 0), dtype=np.int32)
-            self._slots[slot].update(Block(block.numeric[rows], codes, (), block.y[rows], block.w[rows]))
-
-    def clear(self, slot: int) -> None:
-        """Forget what one slot holds."""
-        self._slots[slot] = self._empty.fresh()
-
-    def copy(self, here: int, there: int) -> None:
-        """Let one slot hold what another does."""
-        self._slots[there] = self._slots[here].copy()
-
-    def resize(self, slots: int) -> None:
-        """More or fewer slots; those beyond the end are lost."""
-        more = (self._empty.fresh() for _ in range(slots - len(self._slots)))
-        self._slots = [*self._slots[:slots], *more]
-
-    def realign(self, plan: Alignment) -> None:
-        """Make room for classes and columns."""
-        for each in (self._empty, *self._slots):
-            each.realign(plan)
-
-    def fresh(self, slots: int) -> LeafGrids:
-        """Empty grids over the same schema, for so many leaves."""
-        twin = LeafGrids(self._empty, 0)
-        twin._empty = self._empty.fresh()
-        twin.resize(slots)
-        return twin
+        return sum(a.nbytes for slot in self.slots for a in slot.arrays().values())
 
     def arrays(self) -> Arrays:
-        each = [slot.arrays() for slot in self._slots]
+        each = [slot.arrays() for slot in self.slots]
         warm = [a for a in each if a["warm_values"].shape[1]]
-        shape = (0, len(self._empty.sizes), self.rows)
+        shape = (0, len(self.empty.sizes), self.rows)
         return {
             **{name: np.stack([a[name] for a in each]) for name in STACKED},
             **{
@@ -102,15 +65,7 @@ class LeafGrids(State):
             "warming": np.array([a["warm_values"].shape[1] > 0 for a in each], dtype=np.int64),
         }
 
-    def restore(self, arrays: Arrays) -> None:
-        self._slots = []
-        for one in self._apart(arrays):
-            slot = self._empty.fresh()
-            slot.restore(one)
-            self._slots.append(slot)
-
-    def _apart(self, arrays: Arrays) -> list[Arrays]:
-        """The arrays of each slot."""
+    def apart(self, arrays: Arrays) -> list[Arrays]:
         out: list[Arrays] = []
         place = np.cumsum(arrays["warming"]) - arrays["warming"]
         for s, warm in enumerate(arrays["warming"].tolist()):
@@ -119,7 +74,7 @@ class LeafGrids(State):
             }
             kept = {name: a.astype(self.state[name].dtype) for name, a in kept.items()}
             stacked = {name: arrays[name][s] for name in STACKED}
-            out.append({**stacked, **kept, "declared": self._empty.declared})
+            out.append({**stacked, **kept, "declared": self.empty.declared})
         return out
 
     def check(self, arrays: Arrays) -> None:
@@ -129,5 +84,5 @@ class LeafGrids(State):
         require(
             warming.max(initial=0) <= 1 and warming.sum() == len(arrays["warm_values"]), "leaves that warm up"
         )
-        for one in self._apart(arrays):
-            self._empty.check(one)
+        for one in self.apart(arrays):
+            self.empty.check(one)

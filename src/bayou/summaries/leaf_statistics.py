@@ -22,6 +22,7 @@ from bayou.summaries.array_summary import State
 from bayou.summaries.grid_counts import GridCounts
 from bayou.summaries.leaf_grids import LeafGrids
 from bayou.summaries.leaf_quantiles import LeafQuantiles
+from bayou.summaries.quantile_tuples import QuantileTuples
 from bayou.summaries.state import declare
 
 Held = tuple[Floats, Floats, Floats]  # moments, counts and presences of one slot
@@ -61,9 +62,11 @@ class LeafStatistics(State):
     present: Floats = declare("*slots", "nominal", "classes", valid=valid.non_negative)
 
     def __init__(self, tuples: int = 0, grid: GridCounts | None = None) -> None:
-        self.quantiles: LeafQuantiles | LeafGrids | None = LeafQuantiles(tuples, ROOM) if tuples else None
+        self.quantiles: LeafQuantiles | LeafGrids | None = None
         if grid is not None:
-            self.quantiles = LeafGrids(grid, ROOM)
+            self.quantiles = LeafGrids(grid.blank(), ROOM)
+        elif tuples:
+            self.quantiles = LeafQuantiles(QuantileTuples(tuples), ROOM)
         self.moments = np.zeros((ROOM, 5, 0, 0))
         self.counts = np.zeros((ROOM, 0, 0))
         self.present = np.zeros((ROOM, 0, 0))
