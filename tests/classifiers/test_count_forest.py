@@ -104,6 +104,18 @@ def test_counts_and_readings_are_those_of_the_twin(seed, classes):
         np.testing.assert_allclose(np.exp(joint[i]), said, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.parametrize("combine", ["pool", "mean"])
+@pytest.mark.parametrize("classes", ["xy", "xyz"])
+@pytest.mark.parametrize("trees", [1, 4, 6])
+def test_single_rows_have_the_bits_of_a_block(classes, trees, combine):
+    """One row goes down several trees at once, a block goes down one tree after the other."""
+    records, labels = rows_of(3, 300, classes)
+    model = taught(records, labels, trees=trees, combine=combine)
+    of_block = model.predict_proba_many(records)
+    assert [model.predict_proba_one(record) for record in records] == of_block
+    assert len({tuple(proba.values()) for proba in of_block}) > 20
+
+
 def test_the_pool_follows_its_formulas():
     records, labels = rows_of(5, 260, "xyz")
     model = taught(records[:100], labels[:100], warm_up=100)

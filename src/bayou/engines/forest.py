@@ -24,6 +24,7 @@ from bayou.summaries.pool_weights import PoolWeights
 from bayou.views.view import AnyView
 
 FEWEST = 8  # rows before which nothing is grown
+NO_LABEL = np.full(1, -1, dtype=np.int32)
 UNTIDY = 4096  # rows that may be kept twice before equal ones are put together
 
 
@@ -244,7 +245,7 @@ class ForestViews(Views):
             return
         opinions = forest.read_then_update(block) if learn else forest.read(block)
         if pool is not None:
-            y = block.y if learn else np.full(block.n, -1, dtype=np.int32)
+            y = block.y if learn else NO_LABEL if block.n == 1 else np.full(block.n, -1, dtype=np.int32)
             pool.learn(opinions, classes.copy(), declared, y, block.w, learn, out)
         else:
             with np.errstate(divide="ignore"):

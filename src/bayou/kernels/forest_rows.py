@@ -189,6 +189,43 @@ def read_up(
     read_root(counts[v], off, label, declared, sharp, smooth, out)
 
 
+@inner_kernel
+def read_up_two(leaf: int, parent: Codes, counts: Floats, declared: int, out: Floats) -> None:
+    """`read_up` of two classes with nothing left out, on numbers instead of arrays: much faster, the same bits.
+
+    parent : int32[nodes], in; counts : float64[nodes, 2], in; out : float64[2, 2], out
+    """
+    sharp, smooth, s0, s1, m0, m1 = 1.0, 1.0, 0.0, 0.0, 0.0, 0.0
+    v, up = leaf, np.int64(parent[leaf])
+    while up >= 0 and smooth >= NOTHING:
+        one, two = counts[v, 0], counts[v, 1]
+        total = one + two
+        if total > 0.0:
+            both = 1.0 / ((total + SHARP) * (total + SMOOTH))
+            keen, mild = sharp * both * (total + SMOOTH), smooth * both * (total + SHARP)
+            s0 += keen * one
+            s1 += keen * two
+            m0 += mild * one
+            m1 += mild * two
+            sharp, smooth = keen * SHARP, mild * SMOOTH
+        v, up = up, np.int64(parent[up])
+    out[0, 0], out[0, 1], out[1, 0], out[1, 1] = s0, s1, m0, m1
+    if smooth >= NOTHING:
+        read_root(counts[v], 0.0, -1, declared, sharp, smooth, out)
+
+
+@inner_kernel
+def read_leaf(leaf: int, parent: Codes, counts: Floats, declared: int, out: Floats) -> None:
+    """What a leaf says, with all that is counted.
+
+    parent : int32[nodes], in; counts : float64[nodes, K], in; out : float64[2, K], out
+    """
+    if counts.shape[1] == 2:
+        read_up_two(leaf, parent, counts, declared, out)
+    else:
+        read_up(leaf, parent, counts, 0.0, -1, declared, out)
+
+
 @kernel
 def count_rows(
     counts: Floats, packed: Index, parent: Codes, threshold: Index, roots: Index, trees: Index,
@@ -284,16 +321,62 @@ def read_rows(
         for i in range(n):
             v = leaves[i]
             if not keeps:
-                read_up(v, parent, counts, 0.0, -1, declared, said)
+                read_leaf(v, parent, counts, declared, said)
                 for c in range(k):
                     into[i, 0, c] += said[0, c]
                     into[i, 1, c] += said[1, c]
                 continue
             if table[v, 0, 0] != table[v, 0, 0]:
-                read_up(v, parent, counts, 0.0, -1, declared, table[v])
+                read_leaf(v, parent, counts, declared, table[v])
             for c in range(k):
                 into[i, 0, c] += table[v, 0, c]
                 into[i, 1, c] += table[v, 1, c]
+
+
+@kernel
+def read_row(
+    counts: Floats, packed: Index, parent: Codes, threshold: Index, roots: Index, cuts: Floats, places: Bytes,
+    offsets: Index, numeric: Floats, codes: Codes, declared: int, out: Floats,
+) -> None:  # fmt: skip
+    """What the trees say, on average, of one row: `read_rows` and `mean_of_trees` in one call, bit for bit.
+
+    With one row alone it is the trees of a group that go down side by side, since each waits for memory at every step.
+
+    counts : float64[nodes, K], in; packed, threshold : int64[nodes], in; parent : int32[nodes], in
+    roots : int64[T], in; cuts : float64[p, 256], in; places : uint8[values], in; offsets : int64[q + 1], in
+    numeric : float64[1, p], in; codes : int32[1, q], in; out : float64[1, 2, K], out
+    """
+    p, k, last = numeric.shape[1], counts.shape[1], len(roots) - 1
+    cells = np.empty((1, p + codes.shape[1]), dtype=np.uint8)
+    place_numeric(cells, numeric, cuts)
+    place_nominal(cells, codes, places, offsets, p)
+    said, group = np.empty((READINGS, k)), np.empty((READINGS, k))
+    leaves = np.empty(GROUP, dtype=np.int64)
+    out[:] = 0.0
+    for first in range(0, len(roots), GROUP):
+        a, b = roots[first], roots[min(first + 1, last)]
+        c, d = roots[min(first + 2, last)], roots[min(first + 3, last)]
+        going = cells.shape[1] > 0
+        while going:
+            was = a + b + c + d
+            a = step(a, 0, packed, threshold, cells)
+            b = step(b, 0, packed, threshold, cells)
+            c = step(c, 0, packed, threshold, cells)
+            d = step(d, 0, packed, threshold, cells)
+            going = a + b + c + d != was
+        leaves[0], leaves[1], leaves[2], leaves[3] = a, b, c, d
+        group[:] = 0.0
+        for t in range(first, min(first + GROUP, len(roots))):
+            read_leaf(leaves[t - first], parent, counts, declared, said)
+            for r in range(READINGS):
+                for label in range(k):
+                    group[r, label] += said[r, label]
+        for r in range(READINGS):
+            for label in range(k):
+                out[0, r, label] += group[r, label]
+    for r in range(READINGS):
+        for label in range(k):
+            out[0, r, label] /= len(roots)
 
 
 @kernel
@@ -303,7 +386,7 @@ def read_leaves(counts: Floats, parent: Codes, declared: int, out: Floats) -> No
     counts : float64[nodes, K], in; parent : int32[nodes], in; out : float64[nodes, 2, K], out
     """
     for v in range(len(parent)):
-        read_up(v, parent, counts, 0.0, -1, declared, out[v])
+        read_leaf(v, parent, counts, declared, out[v])
 
 
 @kernel

@@ -23,6 +23,7 @@ from bayou.kernels.forest_rows import (
     pack,
     place_nominal,
     place_numeric,
+    read_row,
     read_rows,
 )
 from bayou.kernels.jit import ZERO
@@ -193,6 +194,13 @@ class Forest(DecayingSummary):
 
     def read(self, block: Block) -> Floats:
         """float64[n, 2, K]: what the trees say, on average, of each row."""
+        if block.n == 1:
+            out = np.empty((1, READINGS, len(self.classes)))
+            read_row(
+                self.counts, self.packed, self.parent, self.threshold, self.roots, self.padded, self.places,
+                self.offsets, block.numeric, block.codes, int(self.declared[0]), out,
+            )  # fmt: skip
+            return out
         many = block.n * self.trees > len(self.attribute)
         table = np.full((len(self.attribute) if many else 0, READINGS, len(self.classes)), np.nan)
 
