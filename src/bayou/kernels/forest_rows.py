@@ -196,7 +196,7 @@ def read_up_two(leaf: int, parent: Codes, counts: Floats, declared: int, out: Fl
     parent : int32[nodes], in; counts : float64[nodes, 2], in; out : float64[2, 2], out
     """
     sharp, smooth, s0, s1, m0, m1 = 1.0, 1.0, 0.0, 0.0, 0.0, 0.0
-    v, up = leaf, np.int64(parent[leaf])
+    v, up = np.int64(leaf), np.int64(parent[leaf])
     while up >= 0 and smooth >= NOTHING:
         one, two = counts[v, 0], counts[v, 1]
         total = one + two
