@@ -68,7 +68,7 @@ def hashed_columns(inside: ModelContents) -> Iterator[Buckets]:
 
 
 def word_tables(inside: ModelContents) -> Iterator[WordTable]:
-    """A table per text column."""
+    """A table per text column, of the words that say something."""
     order = canonical_order(inside.schema.classes.values)
     for view in inside.views.values():
         if not isinstance(view.summary, WordCounts):
@@ -78,7 +78,7 @@ def word_tables(inside: ModelContents) -> Iterator[WordTable]:
             if counts.size == 0 or counts.shape[1] < 2:
                 continue
             vocabulary = inside.schema.vocabularies[name]
-            met = np.flatnonzero(counts.sum(axis=1) > 0)
+            met = np.flatnonzero(text.heard())
             counts = counts[met]
             total = counts.sum(axis=0) + len(met)
             rest = counts.sum() - counts.sum(axis=0) + len(met)
