@@ -13,7 +13,6 @@ from bayou.kernels.characters import Points
 from bayou.kernels.jit import ZERO, inner_kernel, kernel, tight_kernel
 from bayou.kernels.look_up import SPARE, cell_present, find_name
 from bayou.kernels.token_ids import (
-    BINARY,
     BUCKETS,
     FILLED,
     LEAST,
@@ -28,10 +27,10 @@ from bayou.kernels.token_ids import (
     SOME,
     WINDOW,
     add_feature,
+    begin_notes,
     bucket_of,
     end_row,
     forget_notes,
-    is_noted,
     known_code,
 )
 from bayou.kernels.word_spans import BLOCK, EDGES, SCAN, Marks, mark_row, next_edges
@@ -59,7 +58,7 @@ def add_word(
     ids : int32[f], in/out; slots : int32[s], in/out; starts : int64[m], in/out; names : uint8[c], in/out
     state : int64[4], in/out; low : uint8[b], in/out, free from `free` on; ring : int64[8, 2], in, where words are
     known_slots : int32[s], in, read-only; known_starts : int64[m + 1], in, read-only
-    known_names : uint8[c], in, read-only; rule : int64[11], in
+    known_names : uint8[c], in, read-only; rule : int64[12], in
     """
     for n in range(rule[LEAST], min(rule[MOST], met + 1) + 1):
         begin = ring[(met - n + 1) & (RING - 1), 0]
@@ -176,7 +175,7 @@ def tokenize_words(
     ids : int32[f], in/out; counts : float64[f], in/out; indptr : int64[n + 1], in/out; low : uint8[b], scratch
     line : uint8[b], scratch; marks : uint64[b / 64 + 2], scratch; spare : int32[f], scratch
     slots : int32[s], in/out; starts : int64[m], in/out; names : uint8[c], in/out
-    state : int64[4], in/out; rule : int64[11], in/out; ends : int64[n + 1], in, read-only
+    state : int64[4], in/out; rule : int64[12], in/out; ends : int64[n + 1], in, read-only
     data : uint8[b], in, read-only; valid : uint8[v], in, read-only; known_slots : int32[s], in, read-only
     known_starts : int64[m + 1], in, read-only; known_names : uint8[c], in, read-only
     stop_slots : int32[s], in, read-only; stop_starts : int64[m + 1], in, read-only
@@ -200,7 +199,7 @@ def tokenize_words(
         if end < 0:
             state[NEED] = ROOM_FOR_TEXT
             return
-        rule[NOTED] = 1 if is_noted(rule, row) else 0
+        begin_notes(state, rule)
         several = rule[NOTED] > 0 or rule[WINDOW] > 1
         simple = not several and not stops and most == 1
         scan[:] = 0
@@ -255,4 +254,4 @@ def tokenize_words(
                 w += 1
                 met += 1
         state[FILLED] = filled
-        end_row(ids, counts, indptr, state, spare, own, below, order, rule[BINARY] > 0)
+        end_row(ids, counts, indptr, state, spare, own, below, order, rule)

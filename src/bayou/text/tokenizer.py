@@ -22,6 +22,7 @@ from bayou.text.unicode_table import accents, points
 
 NO_WORDS = StringTable()
 NO_LIMIT = 1 << 31
+NAMES = 4096  # of a document, where those of hashed words are noted: a line may have 50 MB
 
 
 class Strings(Sequence[str]):
@@ -93,10 +94,12 @@ class Tokenizer:
         overflowed: bool = False,
         learn: bool = True,
         start: int = 0,
+        names: int = NAMES,
     ) -> Tokens:
         """The features of documents; words that are not `known` get the codes behind them, up to `limit`.
 
-        With `learn` off, they have none. `start` is the stream number of the first document.
+        With `learn` off, they have none. `start` is the stream number of the first document; `names` how many of the
+        hashed features of one are noted by name.
         """
         recipe = self.recipe
         rule = np.zeros(token_ids.RULE, dtype=np.int64)
@@ -105,6 +108,7 @@ class Tokenizer:
         rule[token_ids.BASE], rule[token_ids.LIMIT] = limit + 1 if overflowed else known.size, limit
         rule[token_ids.LEARN], rule[token_ids.BINARY] = learn, recipe.binary
         rule[token_ids.WITHIN], rule[token_ids.START] = recipe.analyzer == "char_wb", start
+        rule[token_ids.NAMES] = names
         room = _Room(documents, rule)
         while room.state[token_ids.ROW] < len(documents):
             self._go_on(room, documents, known, rule)
