@@ -162,15 +162,19 @@ def count_sorted(ids: Codes, counts: Floats, lo: int, order: Codes, n: int) -> i
 
 
 @tight_kernel
-def count_some(ids: Codes, counts: Floats, lo: int, n: int, own: Codes, below: Codes, order: Codes) -> int:
+def count_some(
+    ids: Codes, counts: Floats, lo: int, source: int, n: int, own: Codes, below: Codes, order: Codes
+) -> int:
     """Sort and count at most SOME ids below FEW, without a branch on what they are; where the last one ends.
+
+    They stand from `source` >= lo on, and go to `lo`.
 
     The place of an id is the number of smaller ones, where no two are equal: each has the place it came at in its last
     bits. Eight ids at a time are compared with all, of which there are a whole number of vectors.
 
     ids : int32[f], in/out; counts : float64[f], in/out; own, below, order : int32[SOME], scratch
     """
-    first, some, width = np.uint64(lo), np.uint64(n), np.uint64((n + 7) & ~7)
+    first, some, width = np.uint64(source), np.uint64(n), np.uint64((n + 7) & ~7)
     for i in range(some, width):
         own[i] = 0x7FFFFFFF
     for i in range(some):
@@ -192,6 +196,16 @@ def count_some(ids: Codes, counts: Floats, lo: int, n: int, own: Codes, below: C
     return count_sorted(ids, counts, lo, order, n)
 
 
+@inner_kernel
+def few_codes(state: Index, rule: Index) -> bool:
+    """Whether all codes so far are small enough to be sorted by counting.
+
+    state : int64[4], in; rule : int64[12], in
+    """
+    codes = rule[BUCKETS] if rule[BUCKETS] > 0 else rule[BASE] + state[NEW]
+    return bool(codes < FEW)
+
+
 @tight_kernel
 def end_row(
     ids: Codes,
@@ -210,9 +224,8 @@ def end_row(
     spare : int32[f], scratch; own, below, order : int32[SOME], scratch; rule : int64[12], in
     """
     lo, hi = indptr[state[ROW]], state[FILLED]
-    codes = rule[BUCKETS] if rule[BUCKETS] > 0 else rule[BASE] + state[NEW]
-    if hi - lo <= SOME and codes < FEW:
-        last = count_some(ids, counts, lo, hi - lo, own, below, order)
+    if hi - lo <= SOME and few_codes(state, rule):
+        last = count_some(ids, counts, lo, lo, hi - lo, own, below, order)
     else:
         sort_ids(ids, lo, hi, spare)
         last = count_sorted(ids, counts, lo, ids[lo:hi], hi - lo)
@@ -224,18 +237,23 @@ def end_row(
 
 
 @inner_kernel
-def begin_notes(state: Index, rule: Index) -> None:
+def is_noted(rule: Index, row: int) -> bool:
     """Whether the features of a document are noted by name: those of the first documents, and then of a few.
 
-    Of a document rule[NAMES] are noted at most; rule[NOTED] is the number of notes that ends it.
+    rule : int64[12], in
+    """
+    number = rule[START] + row
+    early = number < EARLY or number % SELDOM == 0
+    return bool(early and rule[LEARN] > 0 and rule[BUCKETS] > 0)
+
+
+@inner_kernel
+def begin_notes(state: Index, rule: Index) -> None:
+    """Note the features of the next document, or not; rule[NOTED] is the number of notes that is enough for it.
 
     state : int64[4], in; rule : int64[12], in/out
     """
-    number = rule[START] + state[ROW]
-    early = number < EARLY or number % SELDOM == 0
-    rule[NOTED] = 0
-    if early and rule[LEARN] > 0 and rule[BUCKETS] > 0:
-        rule[NOTED] = state[NEW] + rule[NAMES]
+    rule[NOTED] = state[NEW] + rule[NAMES] if is_noted(rule, state[ROW]) else 0
 
 
 @inner_kernel

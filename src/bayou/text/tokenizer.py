@@ -14,7 +14,7 @@ from bayou.kernels import token_ids
 from bayou.kernels.character_grams import tokenize_characters
 from bayou.kernels.characters import ROOM
 from bayou.kernels.look_up import place_names
-from bayou.kernels.tokens import tokenize_words
+from bayou.kernels.tokens import TOGETHER_BYTES, tokenize_words
 from bayou.text.documents import Documents
 from bayou.text.recipe import Text
 from bayou.text.string_table import StringTable
@@ -144,7 +144,7 @@ class _Room:
         self.counts = np.empty(len(self.ids))
         self.spare: Codes = np.empty(len(self.ids), dtype=np.int32)
         self.indptr = np.zeros(len(documents) + 1, dtype=np.int64)
-        self._text_of(longest + longest // 8 + 2 * ROOM)
+        self._text_of(max(longest + longest // 8 + 2 * ROOM, TOGETHER_BYTES))
         self.slots: Codes = np.full(256, -1, dtype=np.int32)
         self.starts: Index = np.zeros(129, dtype=np.int64)
         self.names: Bytes = np.empty(2048, dtype=np.uint8)
