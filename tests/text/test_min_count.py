@@ -231,4 +231,5 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     call("learn", file, "--target", "label", "--text", "body", "--model", spec, "--out", out)
     shown = call("inspect", out).output
     assert "win" in shown
+    assert "3, met at least 2 times" in shown
     assert "cash" not in shown

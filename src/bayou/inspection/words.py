@@ -67,6 +67,16 @@ def hashed_columns(inside: ModelContents) -> Iterator[Buckets]:
                     yield Buckets(name, text.size, int(text.seen[0]))
 
 
+def words_met_often(inside: ModelContents) -> Iterator[tuple[str, int, int]]:
+    """Of each text column with a `min_count`: its name, how many words were met as often, and how often that is."""
+    for view in inside.views.values():
+        if isinstance(view.summary, WordCounts):
+            for name, text in zip(inside.schema.names(Kind.TEXT), view.summary.texts, strict=False):
+                recipe = inside.schema.text_recipe(name)
+                if recipe is not None and recipe.min_count > 1:
+                    yield name, int(text.heard().sum()), recipe.min_count
+
+
 def word_tables(inside: ModelContents) -> Iterator[WordTable]:
     """A table per text column, of the words that say something."""
     order = canonical_order(inside.schema.classes.values)

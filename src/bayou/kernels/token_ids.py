@@ -21,7 +21,7 @@ LEAST, MOST, WINDOW, BUCKETS, BASE, LIMIT, LEARN, BINARY, WITHIN, NOTED, START, 
 RULE = 12
 RING = 8  # words or characters that a feature may span, at most
 SOME, FEW = 128, 1 << 24  # ids of a document that are sorted by counting, and how large they may be
-EARLY, SELDOM = 512, 256  # documents whose features are all noted by name, and then one in so many
+EARLY, SELDOM = 512, 1024  # documents whose features are all noted by name, and then one in so many
 
 
 @tight_kernel

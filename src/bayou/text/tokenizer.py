@@ -50,6 +50,9 @@ class Strings(Sequence[str]):
         return self._decoded(*self._edges[i : i + 2])
 
     def __iter__(self) -> Iterator[str]:
+        if self._text.isascii():  # a byte is a character
+            whole = self._text.decode()
+            return (whole[begin:end] for begin, end in pairwise(self._edges))
         return starmap(self._decoded, pairwise(self._edges))
 
     def _decoded(self, begin: int, end: int) -> str:
