@@ -1,6 +1,7 @@
 """Accuracy on text: bayou in one pass beside scikit-learn's classifiers, 10-fold; spam caught at a false-alarm rate.
 
     python -m reproduce.text                    # tables, reproduce/results/text.json, docs/gallery/spam-stream.svg
+    python -m reproduce.text buckets            # a million words in 2^16 buckets; four parts of the messages merged
 
 SMS spam is raw text; oh0 and re0 come as counts of words; docstrings (which of 15
 packages does the first paragraph come from?) are read from the packages that happen to be installed, so that their
@@ -15,6 +16,8 @@ import ast
 import gzip
 import importlib.util
 import json
+import resource
+import sys
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -216,8 +219,54 @@ def draw(curves: list[dict[str, Any]]) -> None:
     figure.savefig(PICTURE, metadata={"Date": None})
 
 
+def endless() -> list[dict[str, int]]:
+    """Bytes of a model and, at most, of its process, as a million different words come."""
+    model = ours_on_text(MultinomialNB, buckets=2**16)
+    found = []
+    for part in range(10):
+        rows = [
+            {"text": " ".join(f"w{part}x{document}x{i}" for i in range(1_000))} for document in range(100)
+        ]
+        model.learn_many(rows, ["ham", "spam"] * 50)
+        found.append(
+            {
+                "words": 100_000 * (part + 1),
+                "model": model.memory_bytes,
+                "process": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+            }
+        )
+    return found
+
+
+def merged() -> dict[str, str]:
+    """Digests of one pass over the messages, and of four parts learned apart and merged."""
+    texts, y = sms()
+    found = {}
+    for label, choices in (
+        ("words", {}),
+        ("words and bigrams", {"ngrams": (1, 2)}),
+        ("min_count=3", {"min_count": 3}),
+    ):
+        origin = ours_on_text(MultinomialNB, buckets=2**20, **choices)
+        origin.reset()
+        whole, parts = origin.fresh(), [origin.fresh() for _ in range(4)]
+        whole.learn_many([{"text": text} for text in texts], y.tolist())
+        for i, part in enumerate(parts):
+            part.learn_many([{"text": text} for text in texts[i::4]], y[i::4].tolist())
+        for part in parts[1:]:
+            parts[0].merge(part)
+        found[f"{label}, one pass"], found[f"{label}, four parts"] = whole.digest(), parts[0].digest()
+    return found
+
+
 def main() -> None:
     warnings.simplefilter("ignore")
+    if sys.argv[1:] == ["buckets"]:
+        for line in endless():
+            print(line)
+        for label, digest in merged().items():
+            print(label, digest)
+        return
     found: dict[str, Any] = {}
     for name in ("SMS spam", "docstrings", "oh0", "re0"):
         X, y = {"SMS spam": sms, "docstrings": docstrings}.get(name, lambda name=name: counts(name))()

@@ -25,11 +25,15 @@ class Axis:
 
 @dataclass(frozen=True)
 class Lengths:
-    """How many classes, values of each nominal column and words of each text column a schema has."""
+    """How many classes, values of each nominal column and words of each text column a schema has.
+
+    `min_counts` say how often a word of each text column must have been met to say something.
+    """
 
     classes: int = 0
     values: tuple[int, ...] = ()
     words: tuple[int, ...] = ()
+    min_counts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,9 @@ class Alignment:
     def lengths(self) -> Lengths:
         """The lengths of the new schema, once for all who realign by this plan."""
         values, words = (tuple(axis.size for axis in axes) for axes in (self.values, self.words))
-        return Lengths(self.classes.size, values, words)
+        recipes = [self.schema.text_recipe(name) for name in self.schema.names(Kind.TEXT)]
+        least = tuple(1 if recipe is None else recipe.min_count for recipe in recipes)
+        return Lengths(self.classes.size, values, words, least)
 
 
 def align(old: Schema, new: Schema) -> Alignment:

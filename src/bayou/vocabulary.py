@@ -145,9 +145,10 @@ class HashedVocabulary(Vocabulary):
         """Remember words met, each with its bucket."""
         times = Counter(codes)
         if len(self.tallies.keys() | times.keys()) <= NAMED:  # none is dropped: each bucket is looked at once
-            new = {code: i for i, code in zip(range(len(codes) - 1, -1, -1), reversed(codes), strict=True)}
+            first = dict(zip(reversed(codes), range(len(codes) - 1, -1, -1), strict=True))
             for code, met in times.items():
-                name, tally = self.tallies.get(code) or (names[new[code]][:LONGEST_NAME], 0)
+                known = self.tallies.get(code)
+                name, tally = known or (names[first[code]][:LONGEST_NAME], 0)
                 self.tallies[code] = (name, tally + met)
             return
         for i, code in enumerate(codes):

@@ -27,7 +27,7 @@ def dichotomies_of(matrix):
 
 def tables(counts, total, width, dichotomies, fold=UNFOLDED, alpha=1.0, m=0.0):
     out = np.full((len(counts), fold.shape[1] if len(fold) else dichotomies.shape[2]), np.nan)
-    ecoc.odds_table(counts, np.arange(len(counts)), total, width, dichotomies, fold, LOGS, alpha, m, out)
+    ecoc.odds_table(counts, np.arange(len(counts)), total, width, dichotomies, fold, LOGS, alpha, m, 0.0, out)
     return out
 
 

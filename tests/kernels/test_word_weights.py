@@ -27,9 +27,9 @@ def documents(rng, n, words):
     return found, Words(np.cumsum([0, *map(len, found)], dtype=np.int64), ids, counts)
 
 
-def summaries(eta, words, k):
+def summaries(eta, words, k, least=0.0):
     counts, weights = WordCounts(), WordWeights(eta, 0.001)
-    counts.texts = [TextCounts(np.zeros((words, k)), np.zeros(k), words)]
+    counts.texts = [TextCounts(np.zeros((words, k)), np.zeros(k), words, least=least)]
     weights.texts = [WordFactors(np.zeros((words, k)), np.zeros((words, k)), np.zeros((2, k)), words)]
     return counts, weights
 
@@ -53,14 +53,15 @@ def block_of(words, y, w):
 
 @pytest.mark.parametrize("k", [2, 4])
 @pytest.mark.parametrize("seed", range(3))
-def test_learns_as_its_twin(seed, k):
+@pytest.mark.parametrize("min_count", [1, 9])
+def test_learns_as_its_twin(seed, k, min_count):
     rng = np.random.default_rng(seed)
     n, size = 80, 12
     texts, words = documents(rng, n, size)
     y, w = rng.integers(-1, k, n), rng.choice([0.0, 1.0, 1.0, 2.5], n)
     prior = priors(y, w, k)
     others = rng.dirichlet(np.ones(k), n)
-    counts, weights = summaries(0.2, size, k)
+    counts, weights = summaries(0.2, size, k, least=float(min_count) if min_count > 1 else 0.0)
     block = block_of(words, y, w)
     scores = weights.bounded_scores(np.zeros((n, 0, k)), prior, 0)
     terms, heard = weights.learn(counts, block, prior, scores, integer_logs(500), 1.0)
@@ -68,7 +69,7 @@ def test_learns_as_its_twin(seed, k):
     out = np.log(others)
     before = scores.copy()
     weights.mix(out, scores, heard, prior, block.y, w)
-    slow, mixture = naive.WordWeights(k, 1.0), naive.Mixture(0.001)
+    slow, mixture = naive.WordWeights(k, 1.0, min_count), naive.Mixture(0.001)
     for i in range(n):
         label = None if y[i] < 0 else int(y[i])
         found = slow.step(texts[i], prior[i].tolist(), label, float(w[i]))

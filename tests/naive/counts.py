@@ -44,8 +44,8 @@ def table_log_prob(codes, labels, weights, row, c, **smoothing):
     return sum(math.log(p) for p in terms if p is not None)
 
 
-def word_probability(documents, labels, weights, word, c, alpha=1, declared=0):
-    """Multinomial P(word | c), None where the word was never seen."""
+def word_probability(documents, labels, weights, word, c, alpha=1, declared=0, min_count=1):
+    """Multinomial P(word | c), None where the word was never seen, or in all classes less than `min_count` times."""
     cells, total, seen = Counter(), Counter(), set()
     for words, y, w in zip(documents, labels, weights, strict=True):
         if y != -1 and w > 0:
@@ -54,6 +54,6 @@ def word_probability(documents, labels, weights, word, c, alpha=1, declared=0):
                     cells[v, y] += Fraction(n) * Fraction(w)
                     total[y] += Fraction(n) * Fraction(w)
                     seen.add(v)
-    if word not in seen:
+    if word not in seen or (min_count > 1 and sum(cells[word, y] for y in total) < min_count):
         return None
     return (cells[word, c] + alpha) / (total[c] + alpha * max(len(seen), declared))

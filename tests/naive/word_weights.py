@@ -13,8 +13,8 @@ A = 0.3
 class WordWeights:
     """One text column and k classes; `offset` is the log prior, -inf for a class not met yet."""
 
-    def __init__(self, k: int, eta: float) -> None:
-        self.k, self.eta = k, eta
+    def __init__(self, k: int, eta: float, min_count: int = 1) -> None:
+        self.k, self.eta, self.min_count = k, eta, min_count
         self.n: dict[tuple[int, int], float] = {}
         self.T = [0.0] * k
         self.V: dict[tuple[int, int], float] = {}
@@ -27,6 +27,10 @@ class WordWeights:
     def count(self, word: int, c: int) -> float:
         return self.n.get((word, c), 0.0)
 
+    def speaks(self, word: int) -> bool:
+        met = sum(self.count(word, c) for c in range(self.k))
+        return met > 0 if self.min_count == 1 else met >= self.min_count
+
     def ratio(self, word: int, c: int) -> float:
         others = [b for b in range(self.k) if b != c]
         own = (self.count(word, c) + A) / (self.T[c] + A * self.words())
@@ -36,7 +40,7 @@ class WordWeights:
     def inputs(self, document: Document, prior: list[float]) -> dict[tuple[int, int], float]:
         """f_wc, scaled to one length; none if no word was ever seen."""
         possible = [c for c in range(self.k) if prior[c] > -math.inf]
-        known = [w for w in document if any(self.count(w, c) > 0 for c in range(self.k))]
+        known = [w for w in document if self.speaks(w)]
         raw = {(w, c): math.log(1.0 + document[w]) * self.ratio(w, c) for w in known for c in possible}
         length = math.sqrt(sum(f * f for f in raw.values()) / len(possible)) if raw else 0.0
         return {key: f / length for key, f in raw.items()} if length > 0 else {}

@@ -175,7 +175,7 @@ def trained(quick: bool) -> list[Any]:
         feed(model, rows, 3)
     models = [model for model, _ in made]
     if not quick:
-        hashed = Declared(columns={"text": Text(ngrams=(1, 2), osb=3, buckets=64)})
+        hashed = Declared(columns={"text": Text(ngrams=(1, 2), osb=3, buckets=64, min_count=2)})
         of_text = [
             AveragedNB(rows=30, schema=Declared(columns={"text": "text"})),
             WeightedNB("gaussian", schema=Declared(columns={"text": "text"})),

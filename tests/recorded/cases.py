@@ -25,6 +25,7 @@ SHORTER = {  # first rows of a stream for the slow ones; test-then-train of Ecoc
     **dict.fromkeys(("ReadMany", "SPCr", "SuperParent"), _SLOW),
 }
 TEXT = "numeric='gaussian', schema=Declared(columns={'text': 'text', 'title': 'text'})"
+RARE = "Declared(columns={'text': Text(min_count=3), 'title': Text(min_count=2, buckets=64)})"
 GAUSSIAN = "NaiveBayes(numeric='gaussian')"
 FINE = "numeric=Grid(bins=8, rule='frequency', warm_up=100)"
 
@@ -155,6 +156,9 @@ VARIANTS: list[tuple[str, tuple[str, ...], list[str]]] = [
             "ComplementNB(alpha=0.5)",
             "BernoulliNB(alpha=0.5)",
             "EcocNB(MultinomialNB(), code='one-vs-all')",
+            f"BernoulliNB(schema={RARE})",
+            f"EcocNB(MultinomialNB(schema={RARE}), code='one-vs-one')",
+            f"WeightedNB(numeric='gaussian', schema={RARE})",
             "Bagging(MultinomialNB(), n_estimators=3, rate=1.0)",
             "Window(BernoulliNB(), rows=200, panes=4)",
             "Fading(ComplementNB(), half_life=100)",

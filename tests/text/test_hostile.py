@@ -12,7 +12,7 @@ import pytest
 from bayou import Declared, MultinomialNB, Text, WeightedNB
 from bayou.errors import DataError
 from bayou.text.documents import documents_of
-from bayou.text.tokenizer import Tokenizer
+from bayou.text.tokenizer import NAMES, Tokenizer
 
 LONG = bool(os.environ.get("BAYOU_LONG"))
 LINE = 50_000_000 if LONG else 500_000
@@ -73,6 +73,16 @@ def test_many_different_words_in_a_row() -> None:
     weighed.learn_many([{"t": text}, {"t": "other"}] * 2, ["many", "few"] * 2)
     assert weighed.memory_bytes < 3 * 2**12 * 2 * 8 + 2000
     assert np.isfinite(weighed.predict_proba([{"t": text}, {"t": "other w1"}])).all()
+
+
+def test_few_names_of_a_long_document_are_noted() -> None:
+    """Names of hashed words are a help to the reader: those of a line of 50 MB would be a list of millions."""
+    words = " ".join(f"w{i}" for i in range(20_000))
+    for recipe in (Text(buckets=2**16), Text("char_wb", (3, 4), buckets=2**16)):
+        found = Tokenizer(recipe).tokens(documents_of([words, "other words"]))
+        assert len(found.new) == len(found.noted) <= NAMES + 100
+        assert "other" in found.new or "othe" in found.new
+        assert len(found.words.ids) > 2 * NAMES
 
 
 def test_memory_is_fixed_over_an_endless_vocabulary() -> None:

@@ -51,7 +51,11 @@ def counted(found: Tokens, names: list[str]) -> list[Counter[str]]:
     ]
 
 
-@pytest.mark.parametrize("recipe", [Text(), Text(ngrams=(1, 2)), Text(buckets=2**20)], ids=repr)
+@pytest.mark.parametrize(
+    "recipe",
+    [Text(), Text(ngrams=(1, 2)), Text(ngrams=(2, 3)), Text(buckets=2**20), Text(buckets=2**26)],
+    ids=repr,
+)
 def test_words_that_lie_across_64_bytes(recipe: Text) -> None:
     """Words of one byte per character are found 64 bytes at a time, and a few hundred words at once."""
     rng = np.random.default_rng(0)
@@ -62,10 +66,19 @@ def test_words_that_lie_across_64_bytes(recipe: Text) -> None:
         " ".join(f"w{i % 300}" for i in range(n)) for n in (16, 17, 20, 21, 128, 129, 511, 512, 545, 2000)
     ]
     documents += ["é" + document for document in documents[60:70]]
+    documents += ["ab " * 16 + "ab", "ab " * 12] * 30 + [
+        "",
+        "x",
+        "ab",
+        "é",
+    ] * 20  # short ones are read together
     found = Tokenizer(recipe).tokens(documents_of(documents), start=10_001)
     wanted = [naive.features(text, recipe) for text in documents]
     if recipe.buckets is None:
         assert counted(found, found.new) == wanted
+        known = StringTable().with_values(found.new)
+        again = Tokenizer(recipe).tokens(documents_of(documents), known, learn=False)
+        assert counted(again, found.new) == wanted
         return
     rows = zip(found.words.indptr[:-1].tolist(), found.words.indptr[1:].tolist(), wanted, strict=True)
     for a, b, features in rows:  # hashes: as many words as often, but for the few that share a bucket

@@ -102,15 +102,17 @@ def explain(
             raise DataError("not a class of this model", value=given, remedy=f"its classes are {labels!r}")
     odds = joint[:, labels.index(label)] - joint[:, labels.index(against)]
     terms = dict(zip(present, (odds[0] - odds[2:]).tolist(), strict=True))
-    base, total = float(odds[1]), float(odds[0])
+    base, total, whole = float(odds[1]), float(odds[0]), joint[0]
     for name, words, block in without_words(model, model.encode([present]), present):
         joint = _finite(model._engine.joint_log_proba(block))
         without = joint[:, labels.index(label)] - joint[:, labels.index(against)]
         del terms[name], present[name]
-        terms |= {
-            f"{name}: {word}": term for word, term in zip(words, (total - without).tolist(), strict=True)
-        }
-        present |= {f"{name}: {word}": int(n) if n == int(n) else n for word, n in words.items()}
+        recipe = model.schema_.text_recipe(name)
+        rare = (joint == whole).all(axis=1) & (recipe is not None and recipe.min_count > 1)
+        for (word, n), term, silent in zip(words.items(), (total - without).tolist(), rare, strict=True):
+            if not silent:  # as words are that were not met often enough
+                terms[f"{name}: {word}"] = term
+                present[f"{name}: {word}"] = int(n) if n == int(n) else n
     return Explanation(
         label, against, proba[label], total, base, terms, present, total - base - sum(terms.values())
     )  # fmt: skip

@@ -12,7 +12,7 @@ from bayou.block import Block, Hashed, Index, Words
 from bayou.encoding.lookup import text_of
 from bayou.schema import HashedVocabulary, Kind
 from bayou.text.documents import documents_of
-from bayou.text.tokenizer import Tokenizer
+from bayou.text.tokenizer import NO_LIMIT, Tokenizer
 
 if TYPE_CHECKING:
     from bayou.classifiers.estimator_core import EstimatorCore
@@ -42,7 +42,7 @@ def _names(model: EstimatorCore, column: str, text: str, codes: Sequence[int]) -
     vocabulary = model.schema_.vocabularies[column]
     if not isinstance(vocabulary, HashedVocabulary):
         return [str(vocabulary.name(code)) for code in codes]
-    found = Tokenizer(text_of(model.schema_, column)).tokens(documents_of([text]))
+    found = Tokenizer(text_of(model.schema_, column)).tokens(documents_of([text]), names=NO_LIMIT)
     named: dict[int, dict[str, None]] = {}
     for code, word in zip(found.noted, found.new, strict=True):
         named.setdefault(code, {})[word] = None

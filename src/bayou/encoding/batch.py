@@ -44,7 +44,7 @@ class Batch:
         self.new_values: dict[str, list[Label]] = {}
         self.declared: dict[str, int] = {}
         self.new_dates: list[str] = []
-        self.notes: dict[str, tuple[list[int], list[str]]] = {}
+        self.notes: dict[str, tuple[Sequence[int], Sequence[str]]] = {}
         self.place: dict[str, tuple[Kind, int]] = {}
 
     def growth(self) -> Growth:
@@ -301,7 +301,7 @@ class Batch:
             start=self.start,
         )
         if found.noted:
-            self.notes[name] = (found.noted, list(found.new))
+            self.notes[name] = (found.noted, found.new)
         elif found.new:
             self.new_values[name] = list(found.new)
         return found.words

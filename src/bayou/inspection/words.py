@@ -67,8 +67,18 @@ def hashed_columns(inside: ModelContents) -> Iterator[Buckets]:
                     yield Buckets(name, text.size, int(text.seen[0]))
 
 
+def words_met_often(inside: ModelContents) -> Iterator[tuple[str, int, int]]:
+    """Of each text column with a `min_count`: its name, how many words were met as often, and how often that is."""
+    for view in inside.views.values():
+        if isinstance(view.summary, WordCounts):
+            for name, text in zip(inside.schema.names(Kind.TEXT), view.summary.texts, strict=False):
+                recipe = inside.schema.text_recipe(name)
+                if recipe is not None and recipe.min_count > 1:
+                    yield name, int(text.heard().sum()), recipe.min_count
+
+
 def word_tables(inside: ModelContents) -> Iterator[WordTable]:
-    """A table per text column."""
+    """A table per text column, of the words that say something."""
     order = canonical_order(inside.schema.classes.values)
     for view in inside.views.values():
         if not isinstance(view.summary, WordCounts):
@@ -78,7 +88,7 @@ def word_tables(inside: ModelContents) -> Iterator[WordTable]:
             if counts.size == 0 or counts.shape[1] < 2:
                 continue
             vocabulary = inside.schema.vocabularies[name]
-            met = np.flatnonzero(counts.sum(axis=1) > 0)
+            met = np.flatnonzero(text.heard())
             counts = counts[met]
             total = counts.sum(axis=0) + len(met)
             rest = counts.sum() - counts.sum(axis=0) + len(met)

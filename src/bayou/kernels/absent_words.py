@@ -4,7 +4,7 @@ base[c] = sum over all words of log(N_c - n + a) - log(N_c + 2 a) is what a docu
 word adds log(n + a) - log(N_c - n + a). The sum runs over the different counts rather than over the words: words that
 class c does not know have one term in common, and so have all words with the same small count; the others, with a
 large count or one that is no integer, follow one by one in order of their ids. So a row that is learned changes a few
-numbers of its own class, and the sum is made again from these.
+numbers of its own class, and the sum is made again from these. Words that are too light to be heard have no part in it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 
 from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
-from bayou.kernels.value_counts import cached_log, cell_seen
-from bayou.kernels.word_counts import count_words
+from bayou.kernels.value_counts import cached_log
+from bayou.kernels.word_counts import count_words, word_heard
 
 SMALL = 256  # counts below it are tallied
 
@@ -58,16 +58,20 @@ def untally_word(tally: Index, large: Codes, n_large: Index, c: int, word: int, 
 
 
 @inner_kernel
-def tally_words(tally: Index, large: Codes, n_large: Index, counts: Floats) -> None:
-    """Tally all words of all classes.
+def tally_words(tally: Index, large: Codes, n_large: Index, counts: Floats, least: float) -> int:
+    """Tally all words that are heard, in all classes; returns how many they are.
 
     tally : int64[K, SMALL], in/out, 0; large : int32[K, V], out; n_large : int64[K], in/out, 0
     counts : float64[V, K], in
     """
+    heard = 0
     for v in range(counts.shape[0]):
-        for c in range(counts.shape[1]):
-            if counts[v, c] > 0.0:
-                tally_word(tally, large, n_large, c, v, counts[v, c])
+        if word_heard(counts, v, least):
+            heard += 1
+            for c in range(counts.shape[1]):
+                if counts[v, c] > 0.0:
+                    tally_word(tally, large, n_large, c, v, counts[v, c])
+    return heard
 
 
 @inner_kernel
@@ -102,25 +106,35 @@ def absent_sum(
 
 @kernel
 def bernoulli_table(
-    table: Floats, base: Floats, counts: Floats, total: Floats, logs: Floats, size: float, alpha: float
+    table: Floats,
+    base: Floats,
+    counts: Floats,
+    total: Floats,
+    logs: Floats,
+    size: float,
+    alpha: float,
+    least: float,
 ) -> None:
     """base[c] = sum_v log(1 - p_vc); table[v, c] = log p - log(1 - p): a document costs only its own words.
 
-    `size` words are in the vocabulary, seen or declared. A word never seen says nothing where it is present.
+    `size` words are in the vocabulary, seen or declared; with `least`, those that are heard. A word that is not heard
+    says nothing where it is present.
     table : float64[V, K], out; base : float64[K], out; counts : float64[V, K], in; total : float64[K], in
     logs : float64[m], in, log of integers
     """
     words, k = counts.shape
     tally, n_large = np.zeros((k, SMALL), np.int64), np.zeros(k, np.int64)
     large = np.empty((k, words), np.int32)
-    tally_words(tally, large, n_large, counts)
+    heard = tally_words(tally, large, n_large, counts, least)
+    if least > 0.0:
+        size = float(heard)
     for c in range(k):
         base[c] = absent_sum(tally, large, n_large, counts, total, size, logs, alpha, c)
     for v in range(words):
-        seen = cell_seen(counts, v)
+        speaks = word_heard(counts, v, least)
         for c in range(k):
             absent = cached_log(total[c] - counts[v, c] + alpha, logs)
-            table[v, c] = cached_log(counts[v, c] + alpha, logs) - absent if seen else 0.0
+            table[v, c] = cached_log(counts[v, c] + alpha, logs) - absent if speaks else 0.0
 
 
 @kernel
@@ -137,6 +151,7 @@ def bernoulli_predict_then_update(
     logs: Floats,
     declared: float,
     alpha: float,
+    least: float,
 ) -> None:
     """Row by row: add the Bernoulli log-probability as it stood before the row, then count the row.
 
@@ -147,13 +162,15 @@ def bernoulli_predict_then_update(
     words, k = counts.shape
     tally, n_large = np.zeros((k, SMALL), np.int64), np.zeros(k, np.int64)
     large = np.empty((k, words), np.int32)
-    tally_words(tally, large, n_large, counts)
+    heard = tally_words(tally, large, n_large, counts, least)
+    was_heard = np.empty(len(ids), np.bool_)
     base, stale, size = np.empty(k), np.ones(k, np.bool_), -1.0
     score = np.empty(k)
     for i in range(len(y)):
         row = indptr[i : i + 2]
-        if max(float(seen[0]), declared) != size:
-            size = max(float(seen[0]), declared)
+        now = max(float(seen[0]), declared) if least == 0.0 else float(heard)
+        if now != size:
+            size = now
             stale[:] = True
         for c in range(k):
             if stale[c]:
@@ -161,7 +178,7 @@ def bernoulli_predict_then_update(
                 stale[c] = False
         score[:] = 0.0
         for e in range(row[0], row[1]):
-            if amounts[e] > 0.0 and cell_seen(counts, ids[e]):
+            if amounts[e] > 0.0 and word_heard(counts, ids[e], least):
                 for c in range(k):
                     absent = cached_log(total[c] - counts[ids[e], c] + alpha, logs)
                     score[c] += cached_log(counts[ids[e], c] + alpha, logs) - absent
@@ -172,10 +189,16 @@ def bernoulli_predict_then_update(
         if c < 0 or w[i] == 0.0:
             continue
         for e in range(row[0], row[1]):
-            if amounts[e] > 0.0 and counts[ids[e], c] > 0.0:
+            was_heard[e] = word_heard(counts, ids[e], least)
+            if amounts[e] > 0.0 and was_heard[e] and counts[ids[e], c] > 0.0:
                 untally_word(tally, large, n_large, c, ids[e], counts[ids[e], c])
         count_words(counts, total, seen, row, ids, amounts, y[i : i + 1], w[i : i + 1], 1.0, True)
         for e in range(row[0], row[1]):
-            if amounts[e] > 0.0:
+            if amounts[e] > 0.0 and was_heard[e]:
                 tally_word(tally, large, n_large, c, ids[e], counts[ids[e], c])
+            elif amounts[e] > 0.0 and word_heard(counts, ids[e], least):
+                heard += 1
+                for b in range(k):
+                    if counts[ids[e], b] > 0.0:
+                        tally_word(tally, large, n_large, b, ids[e], counts[ids[e], b])
         stale[c] = True

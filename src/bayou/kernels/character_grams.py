@@ -9,7 +9,6 @@ from bayou.kernels.characters import SPACE, Points, decoded, fold_row
 from bayou.kernels.jit import ZERO, inner_kernel, kernel
 from bayou.kernels.look_up import cell_present
 from bayou.kernels.token_ids import (
-    BINARY,
     BUCKETS,
     FILLED,
     LEAST,
@@ -23,10 +22,10 @@ from bayou.kernels.token_ids import (
     SOME,
     WITHIN,
     add_feature,
+    begin_notes,
     bucket_of,
     end_row,
     forget_notes,
-    is_noted,
 )
 
 
@@ -50,12 +49,12 @@ def add_grams(
 
     ids : int32[f], in/out; slots : int32[s], in/out; starts : int64[m], in/out; names : uint8[c], in/out
     state : int64[4], in/out; low : uint8[b], in; known_slots : int32[s], in, read-only
-    known_starts : int64[m + 1], in, read-only; known_names : uint8[c], in, read-only; rule : int64[11], in
+    known_starts : int64[m + 1], in, read-only; known_names : uint8[c], in, read-only; rule : int64[12], in
     points : uint32[1114112], in
     """
     ring = np.zeros(RING, dtype=np.int64)
     p, met = begin, ZERO
-    quick = rule[BUCKETS] > 0 and rule[NOTED] == 0
+    quick = rule[BUCKETS] > 0 and state[NEW] >= rule[NOTED]
     while p < end:
         ring[met & (RING - 1)] = p
         p += decoded(low, p, end) & 7
@@ -107,7 +106,7 @@ def tokenize_characters(
 
     ids : int32[f], in/out; counts : float64[f], in/out; indptr : int64[n + 1], in/out; low : uint8[b], scratch
     spare : int32[f], scratch; slots : int32[s], in/out; starts : int64[m], in/out; names : uint8[c], in/out
-    state : int64[4], in/out; rule : int64[11], in/out; ends : int64[n + 1], in, read-only
+    state : int64[4], in/out; rule : int64[12], in/out; ends : int64[n + 1], in, read-only
     data : uint8[b], in, read-only; valid : uint8[v], in, read-only; known_slots : int32[s], in, read-only
     known_starts : int64[m + 1], in, read-only; known_names : uint8[c], in, read-only
     points : uint32[1114112], in; accents : int32[0 or 1114112], in; plain : int32[m], in
@@ -122,7 +121,7 @@ def tokenize_characters(
         if end < 0:
             state[NEED] = ROOM_FOR_TEXT
             return
-        rule[NOTED] = 1 if is_noted(rule, row) else 0
+        begin_notes(state, rule)
         within = rule[WITHIN] > 0
         low[0] = 32
         r = w = begin = ZERO + 1
@@ -157,4 +156,4 @@ def tokenize_characters(
                 for i in range(size):
                     low[w + i] = low[r + i]
                 w, r = w + size, r + size
-        end_row(ids, counts, indptr, state, spare, own, below, order, rule[BINARY] > 0)
+        end_row(ids, counts, indptr, state, spare, own, below, order, rule)

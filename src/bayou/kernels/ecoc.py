@@ -18,6 +18,7 @@ from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.moments import merge_moments
 from bayou.kernels.normal import read_columns
 from bayou.kernels.value_counts import cached_log, log_or_floor
+from bayou.kernels.word_counts import word_heard
 
 LOG_2 = math.log(2.0)
 
@@ -79,11 +80,13 @@ def odds_table(
     logs: Floats,
     alpha: float,
     m: float,
+    least: float,
     out: Floats,
 ) -> None:
     """Row r: the log-odds of cell v = cells[r], log P(v | +) - log P(v | -), column by column or folded.
 
-    P(v | side) = (n + alpha + m/V) / (N + alpha V + m), V = width[b]; a cell without weight on both sides says nothing.
+    P(v | side) = (n + alpha + m/V) / (N + alpha V + m), V = width[b]; a cell without weight on both sides says
+    nothing, nor does one that weighs less than `least` in all classes together.
     counts : float64[cells, K], in; cells : int64[r], in; total : float64[K], in; width : float64[m], in
     dichotomies : float64[2, K, m], in; fold : float64[m, K] or [0, 0], in; logs : float64[l], in, log of integers
     out : float64[r, K] if folded, else float64[r, m], out
@@ -99,8 +102,11 @@ def odds_table(
         below[1, b] = log_or_floor(minus[b] + (alpha * width[b] + m))
     for r in range(len(cells)):
         side_sums(plus, minus, counts[cells[r]], dichotomies)
+        heard = least == 0.0 or word_heard(counts, cells[r], least)
         for b in range(columns):
             odds[b] = 0.0
+            if not heard:
+                continue
             if plus[b] > 0.0 or minus[b] > 0.0:
                 a = alpha + m / max(width[b], 1.0)
                 up = cached_log(plus[b] + a, logs) - below[0, b]

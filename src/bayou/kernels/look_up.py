@@ -172,7 +172,7 @@ def find_name(
             while same < n and _eight(names, begin + same, n - same) == _word(data, at + same, n - same):
                 same += 8
             if same >= n:
-                return int(code)
+                return int(np.int64(code))  # an unsigned one and -1 would make a float of both
         slot = (slot + np.uint64(1)) & mask
     return -1
 

@@ -17,11 +17,11 @@ ROW, FILLED, NEW, NEED = 0, 1, 2, 3  # next document, ids written, new strings, 
 STATE = 4
 ROOM_FOR_IDS, ROOM_FOR_TEXT, ROOM_FOR_NAMES = 1, 2, 3
 # places of `rule`
-LEAST, MOST, WINDOW, BUCKETS, BASE, LIMIT, LEARN, BINARY, WITHIN, NOTED, START = range(11)
-RULE = 11
+LEAST, MOST, WINDOW, BUCKETS, BASE, LIMIT, LEARN, BINARY, WITHIN, NOTED, START, NAMES = range(12)
+RULE = 12
 RING = 8  # words or characters that a feature may span, at most
-SOME = 128  # ids of a document that are sorted by counting
-EARLY, SELDOM = 512, 256  # documents whose features are all noted by name, and then one in so many
+SOME, FEW = 128, 1 << 24  # ids of a document that are sorted by counting, and how large they may be
+EARLY, SELDOM = 512, 1024  # documents whose features are all noted by name, and then one in so many
 
 
 @tight_kernel
@@ -90,14 +90,14 @@ def add_feature(
 
     ids : int32[f], in/out; slots : int32[s], in/out; starts : int64[m], in/out; names : uint8[c], in/out
     state : int64[4], in/out; text : uint8[b], in; known_slots : int32[s], in, read-only
-    known_starts : int64[m + 1], in, read-only; known_names : uint8[c], in, read-only; rule : int64[11], in
+    known_starts : int64[m + 1], in, read-only; known_names : uint8[c], in, read-only; rule : int64[12], in
     """
     if state[FILLED] >= len(ids):
         state[NEED] = ROOM_FOR_IDS
         return False
     if rule[BUCKETS] > 0:
         code = bucket_of(text, at, n, rule[BUCKETS])
-        if rule[NOTED] > 0 and not _new_name(slots, starts, names, state, text, at, n, code):
+        if state[NEW] < rule[NOTED] and not _new_name(slots, starts, names, state, text, at, n, code):
             return False
     else:
         code = known_code(text, at, n, known_slots, known_starts, known_names)
@@ -162,31 +162,48 @@ def count_sorted(ids: Codes, counts: Floats, lo: int, order: Codes, n: int) -> i
 
 
 @tight_kernel
-def count_some(ids: Codes, counts: Floats, lo: int, n: int, own: Codes, below: Codes, order: Codes) -> int:
-    """Sort and count at most SOME ids, without a branch on what they are; where the last one ends.
+def count_some(
+    ids: Codes, counts: Floats, lo: int, source: int, n: int, own: Codes, below: Codes, order: Codes
+) -> int:
+    """Sort and count at most SOME ids below FEW, without a branch on what they are; where the last one ends.
 
-    The place of an id is the number of those before it: smaller ones, and equal ones that came earlier. Two ids at a
-    time are compared with all, of which there are a whole number of vectors.
+    They stand from `source` >= lo on, and go to `lo`.
+
+    The place of an id is the number of smaller ones, where no two are equal: each has the place it came at in its last
+    bits. Eight ids at a time are compared with all, of which there are a whole number of vectors.
 
     ids : int32[f], in/out; counts : float64[f], in/out; own, below, order : int32[SOME], scratch
     """
-    width = 16 if n <= 16 else (n + 31) & ~31
-    for i in range(width):
+    first, some, width = np.uint64(source), np.uint64(n), np.uint64((n + 7) & ~7)
+    for i in range(some, width):
         own[i] = 0x7FFFFFFF
-        below[i] = 0
-    for i in range(n):
-        own[i] = ids[lo + i]
-    for i in range(0, n, 2):
-        first, second = np.int32(i), np.int32(i + 1)
-        x, y = own[np.uint64(i)], own[np.uint64(i + 1)]
+    for i in range(some):
+        own[i] = np.int32((ids[first + i] << 7) | i)
+    for j in range(width):
+        below[j] = 0
+    one, two, four = np.uint64(1), np.uint64(2), np.uint64(4)
+    for p in range(np.uint64(0), width, np.uint64(8)):
+        q = p + four
+        a, b, c, d = own[p], own[p + one], own[p + two], own[p + two + one]
+        e, f, g, h = own[q], own[q + one], own[q + two], own[q + two + one]
         for j in range(width):
             z = own[j]
-            behind_x, behind_y = np.int32(np.int32(j) > first), np.int32(np.int32(j) > second)
-            more = np.int32(z > np.int32(x - behind_x)) + np.int32(z > np.int32(y - behind_y))
-            below[j] = np.int32(below[j] + more)
-    for i in range(n):
-        order[np.uint32(below[i])] = own[i]
+            more = np.int32(z > a) + np.int32(z > b) + np.int32(z > c) + np.int32(z > d)
+            still = np.int32(z > e) + np.int32(z > f) + np.int32(z > g) + np.int32(z > h)
+            below[j] = np.int32(below[j] + (more + still))
+    for i in range(some):
+        order[np.uint32(below[i])] = own[i] >> np.int32(7)
     return count_sorted(ids, counts, lo, order, n)
+
+
+@inner_kernel
+def few_codes(state: Index, rule: Index) -> bool:
+    """Whether all codes so far are small enough to be sorted by counting.
+
+    state : int64[4], in; rule : int64[12], in
+    """
+    codes = rule[BUCKETS] if rule[BUCKETS] > 0 else rule[BASE] + state[NEW]
+    return bool(codes < FEW)
 
 
 @tight_kernel
@@ -199,20 +216,20 @@ def end_row(
     own: Codes,
     below: Codes,
     order: Codes,
-    binary: bool,
+    rule: Index,
 ) -> None:
     """Sort the ids of the document, count equal ones, and go to the next.
 
     ids : int32[f], in/out; counts : float64[f], in/out; indptr : int64[n + 1], in/out; state : int64[4], in/out
-    spare : int32[f], scratch; own, below, order : int32[SOME], scratch
+    spare : int32[f], scratch; own, below, order : int32[SOME], scratch; rule : int64[12], in
     """
     lo, hi = indptr[state[ROW]], state[FILLED]
-    if hi - lo <= SOME:
-        last = count_some(ids, counts, lo, hi - lo, own, below, order)
+    if hi - lo <= SOME and few_codes(state, rule):
+        last = count_some(ids, counts, lo, lo, hi - lo, own, below, order)
     else:
         sort_ids(ids, lo, hi, spare)
         last = count_sorted(ids, counts, lo, ids[lo:hi], hi - lo)
-    if binary:
+    if rule[BINARY] > 0:
         counts[lo:last] = 1.0
     state[FILLED] = last
     state[ROW] += 1
@@ -223,7 +240,7 @@ def end_row(
 def is_noted(rule: Index, row: int) -> bool:
     """Whether the features of a document are noted by name: those of the first documents, and then of a few.
 
-    rule : int64[11], in
+    rule : int64[12], in
     """
     number = rule[START] + row
     early = number < EARLY or number % SELDOM == 0
@@ -231,10 +248,19 @@ def is_noted(rule: Index, row: int) -> bool:
 
 
 @inner_kernel
+def begin_notes(state: Index, rule: Index) -> None:
+    """Note the features of the next document, or not; rule[NOTED] is the number of notes that is enough for it.
+
+    state : int64[4], in; rule : int64[12], in/out
+    """
+    rule[NOTED] = state[NEW] + rule[NAMES] if is_noted(rule, state[ROW]) else 0
+
+
+@inner_kernel
 def forget_notes(state: Index, rule: Index, before: int) -> None:
     """Take back the notes of a document that is begun again; new words stay, since they come again in their order.
 
-    state : int64[4], in/out; rule : int64[11], in
+    state : int64[4], in/out; rule : int64[12], in
     """
     if rule[BUCKETS] > 0:
         state[NEW] = before

@@ -28,13 +28,22 @@ from bayou.kernels.token_ids import (
     SOME,
     WINDOW,
     add_feature,
+    begin_notes,
     bucket_of,
+    count_some,
     end_row,
+    few_codes,
     forget_notes,
     is_noted,
     known_code,
 )
 from bayou.kernels.word_spans import BLOCK, EDGES, SCAN, Marks, mark_row, next_edges
+
+TOGETHER, ALL = (
+    32,
+    3 * EDGES // 2 - 64,
+)  # short documents that are read together, and their bytes: below EDGES / 2 words
+TOGETHER_BYTES = ALL + 64 * TOGETHER + 6 * SOME  # the room they take
 
 
 @inner_kernel
@@ -59,7 +68,7 @@ def add_word(
     ids : int32[f], in/out; slots : int32[s], in/out; starts : int64[m], in/out; names : uint8[c], in/out
     state : int64[4], in/out; low : uint8[b], in/out, free from `free` on; ring : int64[8, 2], in, where words are
     known_slots : int32[s], in, read-only; known_starts : int64[m + 1], in, read-only
-    known_names : uint8[c], in, read-only; rule : int64[11], in
+    known_names : uint8[c], in, read-only; rule : int64[12], in
     """
     for n in range(rule[LEAST], min(rule[MOST], met + 1) + 1):
         begin = ring[(met - n + 1) & (RING - 1), 0]
@@ -143,6 +152,153 @@ def simple_words(
     return least >= 0
 
 
+@inner_kernel
+def runs_of_words(
+    ids: Codes,
+    filled: int,
+    many: Index,
+    edges: Marks,
+    low: Bytes,
+    line: Bytes,
+    begins: Index,
+    rule: Index,
+    known_slots: Codes,
+    known_starts: Index,
+    known_names: Bytes,
+) -> int:
+    """Ids of the runs of words of some documents, and how many each has; where the last one ends, -1 for a new word.
+
+    ids : int32[f], out, from `filled` on; many : int64[d], in/out, the words of each document, then its ids
+    edges : uint64[2 m], in; low : uint8[b], in; line : uint8[b], scratch; begins : int64[m + 1], scratch
+    rule : int64[12], in; known_slots : int32[s], in, read-only; known_starts : int64[m + 1], in, read-only
+    known_names : uint8[c], in, read-only
+    """
+    words = ZERO
+    for i in range(len(many)):
+        words += many[i]
+    w = ZERO
+    for s in range(words):
+        at: int = np.int64(edges[np.uint64(2 * s)])  # type: ignore[assignment]
+        n: int = np.int64(edges[np.uint64(2 * s + 1)]) - at  # type: ignore[assignment]
+        copy_word(line, w, low, at, n)  # words stand one space apart
+        begins[s] = w
+        w += n
+        line[w] = 32
+        w += 1
+    begins[words] = w
+    least, most, buckets = rule[LEAST], rule[MOST], rule[BUCKETS]
+    s, smallest = ZERO, ZERO
+    for i in range(len(many)):
+        before = filled
+        for t in range(many[i]):
+            end = begins[s + t + 1] - 1
+            for size in range(least, min(most, t + 1) + 1):
+                at = begins[s + t + 1 - size]
+                if buckets > 0:
+                    code = bucket_of(line, at, end - at, buckets)
+                else:
+                    code = find_name(line, at, end - at, known_slots, known_starts, known_names)
+                    smallest = min(smallest, code)
+                ids[filled] = code
+                filled += 1
+        s += many[i]
+        many[i] = filled - before
+    return filled if smallest >= 0 else -1
+
+
+@inner_kernel
+def short_rows(
+    ids: Codes,
+    counts: Floats,
+    indptr: Index,
+    low: Bytes,
+    line: Bytes,
+    marks: Marks,
+    state: Index,
+    edges: Marks,
+    scan: Index,
+    own: Codes,
+    below: Codes,
+    order: Codes,
+    begins: Index,
+    flags: Bytes,
+    rule: Index,
+    ends: Index,
+    data: Bytes,
+    valid: Bytes,
+    offset: int,
+    known_slots: Codes,
+    known_starts: Index,
+    known_names: Bytes,
+    points: Points,
+    accents: Codes,
+    plain: Codes,
+) -> int:
+    """Read some short documents together whose features are runs of words, from document state[ROW] on.
+
+    A document waits for every step of the one before; together, they are folded, then cut into words, then looked up.
+    Returns the document up to which others are to be read one by one: they are long, or bring new words.
+
+    ids : int32[f], in/out; counts : float64[f], in/out; indptr : int64[n + 1], in/out; low, line : uint8[b], scratch
+    marks : uint64[b / 64 + 2], scratch; state : int64[4], in/out; edges : uint64[EDGES + 80], scratch
+    scan : int64[SCAN], scratch; own, below, order : int32[SOME], scratch; begins : int64[EDGES], scratch
+    flags : uint8[64], scratch; rule : int64[12], in; ends : int64[n + 1], in, read-only; data : uint8[b], in, read-only
+    valid : uint8[v], in, read-only; known_slots : int32[s], in, read-only; known_starts : int64[m + 1], in, read-only
+    known_names : uint8[c], in, read-only; points : uint32[1114112], in; accents : int32[0 or 1114112], in
+    plain : int32[m], in
+    """
+    behind = np.empty(TOGETHER, dtype=np.uint64)
+    many = np.zeros(TOGETHER, dtype=np.int64)
+    runs = rule[MOST] - rule[LEAST] + 1
+    short = 3 * SOME // runs  # bytes: then no document has more than SOME ids
+    first = row = state[ROW]
+    blocks = size = ZERO
+    while row < min(first + TOGETHER, len(ends) - 1) and not is_noted(rule, row):
+        begin = ends[row]
+        end = ends[row + 1] if cell_present(valid, offset + row) else begin
+        if end - begin > short or size + (end - begin) > ALL:
+            break
+        found = mark_row(
+            marks[blocks:], low[64 * blocks :], data, begin, end, points, accents, plain, flags
+        )  # its last bit is 0, so that no word goes on in the next
+        if found < 0 or found > short or size + found > ALL:
+            break
+        size += found
+        blocks += (found >> 6) + 1
+        behind[row - first] = 64 * blocks
+        row += 1
+    if row == first:
+        return int(first + 1)
+    scan[:] = 0
+    words = next_edges(edges, scan, marks, 64 * blocks - 1)
+    to = source = indptr[first]
+    if source + words * runs > len(ids):
+        return int(row)
+    s = ZERO
+    for i in range(row - first):
+        while s + many[i] < words and edges[np.uint64(2 * (s + many[i]))] < behind[i]:
+            many[i] += 1
+        s += many[i]
+    if rule[MOST] > 1:
+        if runs_of_words(
+            ids, source, many[: row - first], edges, low, line, begins, rule, known_slots, known_starts, known_names
+        ) < 0:  # fmt: skip
+            return int(row)
+    elif not simple_words(
+        ids, source, edges, words, low, rule[BUCKETS], known_slots, known_starts, known_names
+    ):
+        return int(row)
+    for i in range(row - first):
+        lo = to
+        to = count_some(ids, counts, lo, source, many[i], own, below, order)
+        if rule[BINARY] > 0:
+            counts[lo:to] = 1.0
+        source += many[i]
+        indptr[first + i + 1] = to
+    state[ROW] = row
+    return int(row)
+
+
 @kernel
 def tokenize_words(
     ids: Codes,
@@ -176,7 +332,7 @@ def tokenize_words(
     ids : int32[f], in/out; counts : float64[f], in/out; indptr : int64[n + 1], in/out; low : uint8[b], scratch
     line : uint8[b], scratch; marks : uint64[b / 64 + 2], scratch; spare : int32[f], scratch
     slots : int32[s], in/out; starts : int64[m], in/out; names : uint8[c], in/out
-    state : int64[4], in/out; rule : int64[11], in/out; ends : int64[n + 1], in, read-only
+    state : int64[4], in/out; rule : int64[12], in/out; ends : int64[n + 1], in, read-only
     data : uint8[b], in, read-only; valid : uint8[v], in, read-only; known_slots : int32[s], in, read-only
     known_starts : int64[m + 1], in, read-only; known_names : uint8[c], in, read-only
     stop_slots : int32[s], in, read-only; stop_starts : int64[m + 1], in, read-only
@@ -189,8 +345,17 @@ def tokenize_words(
     own, below, order = np.empty(SOME, np.int32), np.empty(SOME, np.int32), np.empty(SOME, np.int32)
     stops = len(stop_starts) > 1
     least, most, buckets = rule[LEAST], rule[MOST], rule[BUCKETS]
+    alone = not stops and rule[WINDOW] <= 1 and few_codes(state, rule)
+    begins = np.empty(EDGES, dtype=np.int64)
+    one_by_one = state[ROW]
     while state[ROW] < len(ends) - 1:
         row = state[ROW]
+        if alone and row >= one_by_one:
+            one_by_one = short_rows(
+                ids, counts, indptr, low, line, marks, state, edges, scan, own, below, order, begins, flags, rule,
+                ends, data, valid, offset, known_slots, known_starts, known_names, points, accents, plain,
+            )  # fmt: skip
+            continue
         filled, before = indptr[row], state[NEW]
         begin = ends[row]
         end = mark_row(
@@ -200,7 +365,7 @@ def tokenize_words(
         if end < 0:
             state[NEED] = ROOM_FOR_TEXT
             return
-        rule[NOTED] = 1 if is_noted(rule, row) else 0
+        begin_notes(state, rule)
         several = rule[NOTED] > 0 or rule[WINDOW] > 1
         simple = not several and not stops and most == 1
         scan[:] = 0
@@ -255,4 +420,4 @@ def tokenize_words(
                 w += 1
                 met += 1
         state[FILLED] = filled
-        end_row(ids, counts, indptr, state, spare, own, below, order, rule[BINARY] > 0)
+        end_row(ids, counts, indptr, state, spare, own, below, order, rule)

@@ -1,8 +1,9 @@
 """Counting words per class, and the log-probabilities of documents.
 
 Cells are words of one text column; a document is a run of (id, count) pairs in ascending order of ids. Terms are
-added in that order. A word never seen in any class says nothing. Three readings of the same table of counts n
-with column totals T and V words (those seen, or the declared number if larger):
+added in that order. A word never seen in any class says nothing, nor does one whose weight in all classes together is
+below `least`. Three readings of the same table of counts n with column totals T and V words (those seen, or the
+declared number if larger):
 
 multinomial   sum count * (log(n_c + a) - log(T_c + a V))
 complement    minus the same with the counts of all other classes
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayou.block import Codes, Floats, Index
+from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel, tight_kernel
 from bayou.kernels.value_counts import cached_log, cell_seen, log_or_floor
 
@@ -64,9 +65,35 @@ def count_words(
         total[c] += step if binary else length * step
 
 
+@inner_kernel
+def word_heard(counts: Floats, word: int, least: float) -> bool:
+    """Whether a word was met, and often enough to say something.
+
+    counts : float64[V, K], in
+    """
+    if least == 0.0:
+        return bool(cell_seen(counts, word))
+    weight = 0.0
+    for c in range(counts.shape[1]):
+        weight += counts[word, c]
+    return weight >= least
+
+
 @kernel
-def multinomial_table(table: Floats, counts: Floats, total: Floats, size: float, alpha: float) -> None:
-    """table[v, c] = log(n + alpha) - log(T_c + alpha V); 0 for a word never seen.
+def words_heard(heard: Flags, counts: Floats, least: float) -> None:
+    """Which words say something.
+
+    heard : bool[V], out; counts : float64[V', K], in, V' >= V
+    """
+    for word in range(len(heard)):
+        heard[word] = word_heard(counts, word, least)
+
+
+@kernel
+def multinomial_table(
+    table: Floats, counts: Floats, total: Floats, size: float, alpha: float, least: float
+) -> None:
+    """table[v, c] = log(n + alpha) - log(T_c + alpha V); 0 for a word that says nothing.
 
     table : float64[V, K], out; counts : float64[V, K], in; total : float64[K], in
     """
@@ -75,7 +102,7 @@ def multinomial_table(table: Floats, counts: Floats, total: Floats, size: float,
     for c in range(k):
         below[c] = log_or_floor(total[c] + alpha * size)
     for v in range(counts.shape[0]):
-        if cell_seen(counts, v):
+        if word_heard(counts, v, least):
             for c in range(k):
                 table[v, c] = log_or_floor(counts[v, c] + alpha) - below[c]
         else:
@@ -83,7 +110,9 @@ def multinomial_table(table: Floats, counts: Floats, total: Floats, size: float,
 
 
 @kernel
-def complement_table(table: Floats, counts: Floats, total: Floats, size: float, alpha: float) -> None:
+def complement_table(
+    table: Floats, counts: Floats, total: Floats, size: float, alpha: float, least: float
+) -> None:
     """table[v, c] = -(log(sum of n over other classes + alpha) - log(sum of T over other classes + alpha V)).
 
     table : float64[V, K], out; counts : float64[V, K], in; total : float64[K], in
@@ -93,7 +122,7 @@ def complement_table(table: Floats, counts: Floats, total: Floats, size: float, 
     for c in range(k):
         below[c] = log_or_floor(others(total, c) + alpha * size)
     for v in range(counts.shape[0]):
-        if cell_seen(counts, v):
+        if word_heard(counts, v, least):
             in_others(rest, counts[v])
             for c in range(k):
                 table[v, c] = below[c] - log_or_floor(rest[c] + alpha)
@@ -132,6 +161,29 @@ def others(counts: Floats, c: int) -> float:
     return total
 
 
+@inner_kernel
+def add_words_of_two(
+    out: Floats, table: Floats, indptr: Index, ids: Codes, amounts: Floats, binary: bool, lo: int, hi: int
+) -> None:
+    """As `add_words`, for two classes: both sums stay at hand, which takes a third of the time.
+
+    out : float64[n, 2], in/out; table : float64[V, 2], in
+    indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in
+    """
+    cells, one = table.reshape(-1), np.uint64(1)
+    for i in range(lo, hi):
+        first = second = 0.0
+        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            amount = amounts[e]
+            if binary:
+                amount = 1.0 if amount > 0.0 else 0.0
+            cell = np.uint64(ids[e]) << one
+            first += amount * cells[cell]
+            second += amount * cells[cell + one]
+        out[i, 0] += first
+        out[i, 1] += second
+
+
 @kernel
 def add_words(
     out: Floats, table: Floats, indptr: Index, ids: Codes, amounts: Floats, binary: bool, lo: int, hi: int
@@ -142,6 +194,9 @@ def add_words(
     indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in
     """
     k = out.shape[1]
+    if k == 2:
+        add_words_of_two(out, table, indptr, ids, amounts, binary, lo, hi)
+        return
     score = np.empty(k)
     for i in range(lo, hi):
         score[:] = 0.0
@@ -180,6 +235,7 @@ def add_multinomial(
     logs: Floats,
     size: float,
     alpha: float,
+    least: float,
 ) -> None:
     """The multinomial reading, each logarithm taken where it is needed: for few rows.
 
@@ -198,7 +254,7 @@ def add_multinomial(
             met = False
             for c in range(k):
                 met |= row[c] > 0.0
-            if met:
+            if met and (least == 0.0 or word_heard(counts, ids[e], least)):
                 for c in range(k):
                     score[c] += amount * (small_log(row[c] + alpha, logs) - below[c])
         for c in range(k):
@@ -219,6 +275,7 @@ def multinomial_predict_then_update(
     logs: Floats,
     declared: float,
     alpha: float,
+    least: float,
 ) -> None:
     """Row by row: add the multinomial log-probability as it stood before the row, then count the row.
 
@@ -229,7 +286,7 @@ def multinomial_predict_then_update(
     for i in range(len(y)):
         row = indptr[i : i + 2]
         size = max(float(seen[0]), declared)
-        add_multinomial(out[i : i + 1], counts, total, row, ids, amounts, logs, size, alpha)
+        add_multinomial(out[i : i + 1], counts, total, row, ids, amounts, logs, size, alpha, least)
         count_words(counts, total, seen, row, ids, amounts, y[i : i + 1], w[i : i + 1], 1.0, False)
 
 
@@ -244,6 +301,7 @@ def add_complement(
     logs: Floats,
     size: float,
     alpha: float,
+    least: float,
 ) -> None:
     """The complement reading, each logarithm taken where it is needed: for few rows.
 
@@ -257,7 +315,7 @@ def add_complement(
     for i in range(out.shape[0]):
         score[:] = 0.0
         for e in range(indptr[i], indptr[i + 1]):
-            if cell_seen(counts, ids[e]):
+            if word_heard(counts, ids[e], least):
                 in_others(rest, counts[ids[e]])
                 for c in range(k):
                     score[c] += amounts[e] * (below[c] - cached_log(rest[c] + alpha, logs))
@@ -279,6 +337,7 @@ def complement_predict_then_update(
     logs: Floats,
     declared: float,
     alpha: float,
+    least: float,
 ) -> None:
     """Row by row: add the complement log-probability as it stood before the row, then count the row.
 
@@ -289,5 +348,5 @@ def complement_predict_then_update(
     for i in range(len(y)):
         row = indptr[i : i + 2]
         size = max(float(seen[0]), declared)
-        add_complement(out[i : i + 1], counts, total, row, ids, amounts, logs, size, alpha)
+        add_complement(out[i : i + 1], counts, total, row, ids, amounts, logs, size, alpha, least)
         count_words(counts, total, seen, row, ids, amounts, y[i : i + 1], w[i : i + 1], 1.0, False)

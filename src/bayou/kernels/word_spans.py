@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayou.block import Bytes, Codes, Index
 from bayou.kernels.bitmaps import popcount
-from bayou.kernels.characters import LOWER, WORD, Points, ascii_eight, decoded, eight_bytes, fold_row
+from bayou.kernels.characters import LOWER, SPECIAL, WORD, Points, ascii_eight, decoded, eight_bytes, fold_row
 from bayou.kernels.jit import inner_kernel, tight_kernel
 
 Marks = NDArray[np.uint64]
@@ -32,21 +32,24 @@ _LETTERS = np.uint8(26)
 
 
 @tight_kernel
-def fold_block(low: Bytes, to: int, data: Bytes, at: int, letters: np.uint8, flags: Bytes) -> np.uint8:
-    """Copy 64 bytes, capitals as small letters, and flag those that belong to words; a byte >= 128 if there is one.
+def fold_block(low: Bytes, to: int, data: Bytes, at: int, letters: np.uint8, flags: Bytes) -> np.uint64:
+    """Copy 64 bytes, capitals as small letters, and flag those that belong to words; returns eight bytes, one of them
+    >= 128 if there is such a byte. A sum kept in the loop over bytes would be one of words, and the loop eight times
+    as long.
 
     low : uint8[b], out, from `to` on; data : uint8[b], in, read-only, from `at` on; flags : uint8[64], out
     """
     source, goal = np.uint64(at), np.uint64(to)  # unsigned, so that no end is looked for from behind
-    met = np.uint8(0)
     for i in range(64):
         c = data[source + np.uint64(i)]
-        met |= c
         capital = np.uint8(c - np.uint8(65)) < letters
         low[goal + np.uint64(i)] = c | (np.uint8(32) if capital else np.uint8(0))
         letter = np.uint8((c | np.uint8(32)) - np.uint8(97)) < np.uint8(26)
         digit = np.uint8(c - np.uint8(48)) < np.uint8(10)
         flags[i] = np.uint8(letter) | np.uint8(digit) | np.uint8(c == np.uint8(95))
+    met = np.uint64(0)
+    for k in range(8):
+        met |= eight_bytes(data, at + 8 * k)
     return met
 
 
@@ -63,6 +66,29 @@ def packed(flags: Bytes) -> np.uint64:
             eight |= np.uint64(flags[8 * k + i]) << np.uint64(8 * i)
         bits |= ((eight * np.uint64(0x0102040810204080)) >> np.uint64(56)) << np.uint64(8 * k)
     return bits
+
+
+@inner_kernel
+def _stays(low: Bytes, end: int, points: Points, accents: Codes) -> bool:
+    """Whether all longer characters of a text are as they stay: small, and without an accent to lose.
+
+    low : uint8[b], in; points : uint32[1114112], in; accents : int32[0 or 1114112], in
+    """
+    at = 0
+    while at < end:
+        if ascii_eight(eight_bytes(low, at)):  # or behind the end, where there is room
+            at += 8
+            continue
+        if low[at] < 0x80:
+            at += 1
+            continue
+        read = decoded(low, at, end)
+        if points[read >> 3] & np.uint32(LOWER | SPECIAL) != np.uint32(read >> 3):
+            return False
+        if len(accents) > 0 and accents[read >> 3] != 0:
+            return False
+        at += read & 7
+    return True
 
 
 @inner_kernel
@@ -104,7 +130,7 @@ def _mark_blocks(
     marks : uint64[m], out; low : uint8[b], out; data : uint8[b], in, read-only; flags : uint8[64], scratch
     """
     n = end - begin
-    full, left, met = n >> 6, n & 63, np.uint8(0)
+    full, left, met = n >> 6, n & 63, np.uint64(0)
     for b in range(full):
         met |= fold_block(low, 64 * b, data, begin + 64 * b, letters, flags)
         marks[np.uint64(b)] = packed(flags)
@@ -117,11 +143,11 @@ def _mark_blocks(
             for i in range(left):
                 low[64 * full + i] = data[begin + 64 * full + i]
             some = fold_block(low, 64 * full, low, 64 * full, letters, flags)
-        if some >= np.uint8(128):  # here, or in what follows
+        if not ascii_eight(some):  # here, or in what follows
             for i in range(64 * full, n):
-                met |= low[i]
+                met |= np.uint64(low[i])
         marks[np.uint64(full)] = packed(flags) & ((_ONE << np.uint64(left)) - _ONE)
-    return bool(met < np.uint8(128))
+    return ascii_eight(met)
 
 
 @inner_kernel
@@ -173,6 +199,10 @@ def mark_row(
         return -1
     letters = _LETTERS if points[65] & np.uint32(LOWER) == 97 else _NO_CASE
     if _mark_blocks(marks, low, data, begin, end, letters, flags):
+        return end - begin
+    if _stays(low, end - begin, points, accents):  # most longer characters do
+        _mark_longer(marks, low, end - begin, points, False)
+        _mark_longer(marks, low, end - begin, points, True)
         return end - begin
     return _mark_longer_row(marks, low, data, begin, end, points, accents, plain, flags)
 

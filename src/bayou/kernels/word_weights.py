@@ -7,7 +7,8 @@ A word that occurs n_c times among the T_c words of class c, and n_o among the T
 A document of words with counts m is the row f_wc = log(1 + m_w) r_wc, divided by the root of sum f^2 / K over its
 words and the K possible classes, so that long documents do not shout. The score of class c grows by
 b_c + sum_w (1 + v_wc) f_wc; v and b learn by AdaGrad on -log P(label). Ratios are read before a row is counted, and a
-word that was never seen says nothing. Several text columns follow one another: each adds to the scores it is given.
+word that was never seen, or not often enough, says nothing. Several text columns follow one another: each adds to the
+scores it is given.
 
 The scores are one more expert beside those of `bayou.kernels.experts`: both are mixed by how well they predicted.
 """
@@ -83,8 +84,9 @@ def weigh_document(
     lengths: Floats,
     ids: Codes,
     amounts: Floats,
+    least: float,
 ) -> bool:
-    """Add the weighted ratios of one document's words to its scores; False if none of them was ever seen.
+    """Add the weighted ratios of one document's words to its scores; False if none of them says anything.
 
     scores : float64[K], in/out; inputs : float64[m, K], out, f; prior : float64[K], in, log
     weights, counts : float64[V, K], in; bias : float64[2, K], in; lengths : float64[K], in, of `others_over_own`
@@ -100,7 +102,7 @@ def weigh_document(
         whole = 0.0
         for c in range(k):
             whole += row[c]
-        amount = math.log1p(amounts[e]) if whole > 0.0 else 0.0
+        amount = math.log1p(amounts[e]) if whole > 0.0 and whole >= least else 0.0
         for c in range(k):
             f = 0.0
             if amount > 0.0 and prior[c] > -np.inf:
@@ -167,6 +169,7 @@ def weigh_words(
     ids: Codes,
     amounts: Floats,
     size: float,
+    least: float,
 ) -> None:
     """Add what the words of documents say to their scores; `heard` is set where they say something.
 
@@ -181,7 +184,7 @@ def weigh_words(
     for i in range(len(scores)):
         lo, hi = indptr[i], indptr[i + 1]
         if size > 0.0 and weigh_document(
-            scores[i], inputs, prior[i], weights, bias, counts, lengths, ids[lo:hi], amounts[lo:hi]
+            scores[i], inputs, prior[i], weights, bias, counts, lengths, ids[lo:hi], amounts[lo:hi], least
         ):
             heard[i] = True
 
@@ -207,6 +210,7 @@ def weigh_words_then_update(
     declared: float,
     alpha: float,
     eta: float,
+    least: float,
 ) -> None:
     """Row by row: the multinomial term, the scores as they stood before the row; then a step, then the counts.
 
@@ -222,11 +226,11 @@ def weigh_words_then_update(
         lo, hi = indptr[i], indptr[i + 1]
         row = indptr[i : i + 2]
         size = max(float(seen[0]), declared)
-        add_multinomial(terms[i : i + 1], counts, total, row, ids, amounts, logs, size, alpha)
+        add_multinomial(terms[i : i + 1], counts, total, row, ids, amounts, logs, size, alpha, least)
         if size > 0.0:
             others_over_own(lengths, total, size)
             if weigh_document(
-                scores[i], inputs, prior[i], weights, bias, counts, lengths, ids[lo:hi], amounts[lo:hi]
+                scores[i], inputs, prior[i], weights, bias, counts, lengths, ids[lo:hi], amounts[lo:hi], least
             ):
                 heard[i] = True
                 if y[i] >= 0 and w[i] > 0.0 and prior[i, y[i]] > -np.inf:

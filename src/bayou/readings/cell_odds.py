@@ -21,6 +21,7 @@ from bayou.threads import over_ranges
 
 GRAIN = 500  # rows or cells worth a thread of their own
 LOGS = 1 << 16
+ANY = 5e-324  # the least of all weights: words without any are not heard
 
 
 @dataclass
@@ -36,6 +37,7 @@ class CellOdds:
     dichotomies: Dichotomies
     alpha: float
     m: float
+    least: float = 0.0  # weight below which a cell says nothing
     _width: Floats | None = field(default=None)
     _full: Floats | None = field(default=None)
 
@@ -61,7 +63,7 @@ class CellOdds:
         def rows(lo: int, hi: int) -> None:
             odds_table(
                 self.counts, cells[lo:hi], self.total, width, self.dichotomies.dichotomies, self.dichotomies.fold, logs,
-                self.alpha, self.m, out[lo:hi],
+                self.alpha, self.m, self.least, out[lo:hi],
             )  # fmt: skip
 
         over_ranges(rows, len(cells), GRAIN)
@@ -179,6 +181,9 @@ class DocumentOdds:
                     np.ascontiguousarray(both[:, pair]), total[pair].copy(), text.size, text.declared
                 )
                 grouped.count_seen()
+                if text.least:  # by their weight in all classes, not in those of the two sides
+                    grouped.counts[~text.heard()] = 0.0
+                    grouped.least = ANY
                 table, base = table_of(grouped)
                 margins[:, b] = table[:, 0] - table[:, 1]
                 bases[0, b] = base[0] - base[1]

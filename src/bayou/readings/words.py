@@ -90,7 +90,7 @@ class _Documents(LiveReader[WordCounts]):
         assert few is not None
         few(
             out, text.counts, text.total, words.indptr, words.ids, words.counts,
-            integer_logs(USUAL), float(text.width), self.alpha,
+            integer_logs(USUAL), float(text.width), self.alpha, text.least,
         )  # fmt: skip
 
     def predict_then_update(self, summary: WordCounts, block: Block, out: Floats) -> None:
@@ -113,7 +113,7 @@ class _Documents(LiveReader[WordCounts]):
         logs = integer_logs(_logs_needed(text, words))
         type(self)._rows(
             text.counts, text.total, text.seen, out, words.indptr, words.ids, words.counts,
-            block.y, block.w, logs, float(text.declared), self.alpha,
+            block.y, block.w, logs, float(text.declared), self.alpha, text.least,
         )  # fmt: skip
 
     def _add(self, words: Words, table: Floats, base: Floats, out: Floats) -> None:
@@ -159,7 +159,7 @@ class Multinomial(_Documents):
 
     def table(self, text: TextCounts) -> tuple[Floats, Floats]:
         table = np.empty_like(text.counts)
-        multinomial_table(table, text.counts, text.total, float(text.width), self.alpha)
+        multinomial_table(table, text.counts, text.total, float(text.width), self.alpha, text.least)
         return table, np.zeros(len(text.total))
 
     def weigh_then_update(
@@ -174,7 +174,7 @@ class Multinomial(_Documents):
         """Fill the text columns of a block: twenty words a document, as often as the row's class uses them."""
         drawn = []
         for text in summary.texts:
-            met = np.any(text.counts[: text.size] > 0, axis=1, keepdims=True)
+            met = text.heard()[:, np.newaxis]
             if not met.any():
                 drawn.append(words_of(np.zeros((block.n, 0), dtype=np.int64)))
                 continue
@@ -186,7 +186,16 @@ class Multinomial(_Documents):
         return WordOdds(
             [
                 CellOdds(
-                    t.counts, t.total, t.declared, int(t.seen[0]), 0, t.size, dichotomies, self.alpha, 0.0
+                    t.counts,
+                    t.total,
+                    t.declared,
+                    int(t.seen[0]),
+                    0,
+                    t.size,
+                    dichotomies,
+                    self.alpha,
+                    0.0,
+                    t.least,
                 )
                 for t in summary.texts
             ]
@@ -201,7 +210,7 @@ class Complement(_Documents):
 
     def table(self, text: TextCounts) -> tuple[Floats, Floats]:
         table = np.empty_like(text.counts)
-        complement_table(table, text.counts, text.total, float(text.width), self.alpha)
+        complement_table(table, text.counts, text.total, float(text.width), self.alpha, text.least)
         return table, np.zeros(len(text.total))
 
     def draw(self, summary: WordCounts, block: Block, rng: np.random.Generator) -> None:
@@ -218,14 +227,16 @@ class Bernoulli(_Documents):
 
     def table(self, text: TextCounts) -> tuple[Floats, Floats]:
         table, base = np.empty_like(text.counts), np.empty_like(text.total)
-        bernoulli_table(table, base, text.counts, text.total, integer_logs(1), float(text.width), self.alpha)
+        bernoulli_table(
+            table, base, text.counts, text.total, integer_logs(1), float(text.width), self.alpha, text.least
+        )
         return table, base
 
     def draw(self, summary: WordCounts, block: Block, rng: np.random.Generator) -> None:
         """Fill the text columns of a block: each word is there as often as in the documents of the row's class."""
         drawn = []
         for text in summary.texts:
-            met = np.any(text.counts[: text.size] > 0, axis=1, keepdims=True)
+            met = text.heard()[:, np.newaxis]
             share = met * (text.counts[: text.size] + self.alpha) / (text.total + 2 * self.alpha)
             drawn.append(words_of((rng.random(text.size) < share[:, c]).astype(np.int64) for c in block.y))
         block.words = tuple(drawn)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayou.align import Alignment, Axis
-from bayou.block import Block, Floats, Index
+from bayou.block import Block, Flags, Floats, Index
 from bayou.checks import require
 from bayou.kernels.class_counts import count_classes
 from bayou.kernels.value_counts import count_seen
-from bayou.kernels.word_counts import count_words
+from bayou.kernels.word_counts import count_words, words_heard
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.schema import Shape
@@ -24,16 +24,22 @@ from bayou.summaries.array_summary import ArraySummary, sweep
 from bayou.summaries.mark import Mark
 from bayou.summaries.state import declare, move
 
+EXACTLY = 1.0 - 1e-9  # of a count: weights such as .1 add up to whole numbers but for rounding
+
 
 @dataclass
 class TextCounts:
-    """One text column: counts[V, K] with room to double, total[K], words in use, seen and declared."""
+    """One text column: counts[V, K] with room to double, total[K], words in use, seen and declared.
+
+    A word whose weight in all classes together is below `least` is counted, and says nothing.
+    """
 
     counts: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     total: Floats = field(default_factory=lambda: np.zeros(0))
     size: int = 0
     declared: int = 0
     seen: Index = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    least: float = 0.0
 
     @property
     def width(self) -> int:
@@ -43,6 +49,12 @@ class TextCounts:
     def count_seen(self) -> None:
         """Find out which words were seen in any class."""
         count_seen(self.seen, self.counts, np.zeros(2, dtype=np.int64), np.array([self.size]))
+
+    def heard(self) -> Flags:
+        """bool[V], the words that were met often enough to say something."""
+        heard = np.empty(self.size, dtype=np.bool_)
+        words_heard(heard, self.counts, self.least)
+        return heard
 
     def realign(self, words: Axis, classes: Axis) -> None:
         """Move the counts to where the larger schema has words and classes."""
@@ -172,6 +184,7 @@ class WordCounts(ArraySummary):
         for text, words in zip(moved, plan.words, strict=True):
             text.realign(words, plan.classes)
         self.texts = moved
+        self._set_least()
         if self.binary:
             self.documents = move(self.documents, 0, plan.classes)
 
@@ -184,7 +197,14 @@ class WordCounts(ArraySummary):
             )  # fmt: skip
             new.count_seen()
             twin.texts.append(new)
+        twin.lengths = replace(self.lengths, classes=len(groups))
+        twin._set_least()
         return twin
+
+    def _set_least(self) -> None:
+        """The weight that words of each column must have to be heard, as the schema says."""
+        for text, least in zip(self.texts, self.lengths.min_counts, strict=False):
+            text.least = least * EXACTLY if least > 1 else 0.0
 
     def arrays(self) -> Arrays:
         out: dict[str, NDArray[Any]] = {}
@@ -202,3 +222,4 @@ class WordCounts(ArraySummary):
             text = TextCounts(np.array(arrays[f"{j}.counts"]), np.array(arrays[f"{j}.total"]), size, declared)
             text.count_seen()
             self.texts.append(text)
+        self._set_least()

@@ -115,7 +115,7 @@ class WordWeights(ArraySummary):
             scores[j] = scores[max(j - 1, 0)]
             weigh_words(
                 scores[j], heard[j], prior, mine.weights, mine.bias, text.counts, text.total,
-                words.indptr, words.ids, words.counts, float(text.width),
+                words.indptr, words.ids, words.counts, float(text.width), text.least,
             )  # fmt: skip
         return heard
 
@@ -130,7 +130,7 @@ class WordWeights(ArraySummary):
             weigh_words_then_update(
                 mine.weights, mine.squares, mine.bias, text.counts, text.total, text.seen, terms[j], scores[j],
                 heard[j], prior, words.indptr, words.ids, words.counts, block.y, block.w, logs,
-                float(text.declared), alpha, EAGER * self.eta,
+                float(text.declared), alpha, EAGER * self.eta, text.least,
             )  # fmt: skip
         return np.ascontiguousarray(terms.transpose(1, 0, 2)), heard
 

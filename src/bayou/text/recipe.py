@@ -11,6 +11,7 @@ from bayou.recipe import TextRecipe
 
 LONGEST = 8  # words or characters that a feature may span
 LEAST_BUCKETS, MOST_BUCKETS = 1 << 4, 1 << 28
+MOST_OFTEN = 1 << 52
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,10 @@ class Text(TextRecipe):
         None keeps the words themselves, up to `max_words` of the schema. A power of two keeps counts of so many
         hashes instead: memory is fixed however many words come, models merge and unlearn exactly, and words that
         share a bucket are counted together.
+    min_count
+        Words that were met less often say nothing; `BernoulliNB` counts the documents they are in. All of them are
+        counted, so that a word is heard from the row on that makes it frequent enough, models merge and unlearn
+        exactly, and what fades away falls silent again.
 
     Examples
     --------
@@ -60,6 +65,7 @@ class Text(TextRecipe):
     stop_words: Sequence[str] = ()
     binary: bool = False
     buckets: int | None = None
+    min_count: int = 1
 
     def __post_init__(self) -> None:
         if self.analyzer not in ("word", "char", "char_wb"):
@@ -89,5 +95,7 @@ class Text(TextRecipe):
                 raise SchemaError(
                     f"buckets={self.buckets!r}; it is a power of two from 2**4 to 2**28, such as 2**20, or None"
                 )
+        if type(self.min_count) is not int or not 1 <= self.min_count <= MOST_OFTEN:
+            raise SchemaError(f"min_count={self.min_count!r}; it is a number of times, 1 for all words")
         object.__setattr__(self, "ngrams", ngrams)
         object.__setattr__(self, "stop_words", tuple(self.stop_words))

@@ -32,9 +32,13 @@ class StringTable:
 
     def with_values(self, values: Sequence[Label]) -> StringTable:
         """The table of a vocabulary that has grown by these values."""
-        texts = [v.encode("utf-8", "surrogatepass") if isinstance(v, str) else b"" for v in values]
-        ends = self.starts[-1] + np.cumsum([len(text) for text in texts], dtype=np.int64)
-        is_name = np.array([isinstance(value, str) for value in values], dtype=np.bool_)
+        if set(map(type, values)) == {str}:
+            texts = [value.encode("utf-8", "surrogatepass") for value in values]  # type: ignore[union-attr]
+            is_name = np.ones(len(values), dtype=np.bool_)
+        else:
+            texts = [v.encode("utf-8", "surrogatepass") if isinstance(v, str) else b"" for v in values]
+            is_name = np.array([isinstance(value, str) for value in values], dtype=np.bool_)
+        ends = self.starts[-1] + np.cumsum(list(map(len, texts)), dtype=np.int64)
         twin = StringTable()
         twin.size = self.size + len(values)
         added = np.frombuffer(b"".join(texts) + bytes(SPARE), dtype=np.uint8)

@@ -14,7 +14,7 @@ from bayou.kernels import token_ids
 from bayou.kernels.character_grams import tokenize_characters
 from bayou.kernels.characters import ROOM
 from bayou.kernels.look_up import place_names
-from bayou.kernels.tokens import tokenize_words
+from bayou.kernels.tokens import TOGETHER_BYTES, tokenize_words
 from bayou.text.documents import Documents
 from bayou.text.recipe import Text
 from bayou.text.string_table import StringTable
@@ -22,6 +22,7 @@ from bayou.text.unicode_table import accents, points
 
 NO_WORDS = StringTable()
 NO_LIMIT = 1 << 31
+NAMES = 4096  # of a document, where those of hashed words are noted: a line may have 50 MB
 
 
 class Strings(Sequence[str]):
@@ -49,6 +50,9 @@ class Strings(Sequence[str]):
         return self._decoded(*self._edges[i : i + 2])
 
     def __iter__(self) -> Iterator[str]:
+        if self._text.isascii():  # a byte is a character
+            whole = self._text.decode()
+            return (whole[begin:end] for begin, end in pairwise(self._edges))
         return starmap(self._decoded, pairwise(self._edges))
 
     def _decoded(self, begin: int, end: int) -> str:
@@ -93,10 +97,12 @@ class Tokenizer:
         overflowed: bool = False,
         learn: bool = True,
         start: int = 0,
+        names: int = NAMES,
     ) -> Tokens:
         """The features of documents; words that are not `known` get the codes behind them, up to `limit`.
 
-        With `learn` off, they have none. `start` is the stream number of the first document.
+        With `learn` off, they have none. `start` is the stream number of the first document; `names` how many of the
+        hashed features of one are noted by name.
         """
         recipe = self.recipe
         rule = np.zeros(token_ids.RULE, dtype=np.int64)
@@ -105,6 +111,7 @@ class Tokenizer:
         rule[token_ids.BASE], rule[token_ids.LIMIT] = limit + 1 if overflowed else known.size, limit
         rule[token_ids.LEARN], rule[token_ids.BINARY] = learn, recipe.binary
         rule[token_ids.WITHIN], rule[token_ids.START] = recipe.analyzer == "char_wb", start
+        rule[token_ids.NAMES] = names
         room = _Room(documents, rule)
         while room.state[token_ids.ROW] < len(documents):
             self._go_on(room, documents, known, rule)
@@ -140,7 +147,7 @@ class _Room:
         self.counts = np.empty(len(self.ids))
         self.spare: Codes = np.empty(len(self.ids), dtype=np.int32)
         self.indptr = np.zeros(len(documents) + 1, dtype=np.int64)
-        self._text_of(longest + longest // 8 + 2 * ROOM)
+        self._text_of(max(longest + longest // 8 + 2 * ROOM, TOGETHER_BYTES))
         self.slots: Codes = np.full(256, -1, dtype=np.int32)
         self.starts: Index = np.zeros(129, dtype=np.int64)
         self.names: Bytes = np.empty(2048, dtype=np.uint8)
