@@ -162,6 +162,7 @@ def client(address: Address, settings: Mapping[str, Any]) -> tuple[Any, Any]:
             **address.settings(),
             "bootstrap.servers": address.hosts,
             "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
             **settings,
         },
         logger=Silent(),
