@@ -222,6 +222,19 @@ def test_partitions_change_hands_again_and_again(story: Story) -> None:
     print(f"{KILLS} learners killed, {len(story.everyone)} in all, {story.sent:,} messages")
 
 
+@pytest.mark.skipif(not LONG, reason="a rebalance takes seconds: BAYOU_LONG=1")
+@pytest.mark.parametrize("story", STORIES[::2], indirect=True, ids=_name)
+def test_three_learners_that_come_at_once_all_get_partitions(story: Story) -> None:
+    story.send()
+    three = [story.begin() for _ in range(3)]
+    until(lambda: sorted(shares(story.home, *three)) == [1, 1, 2], *three)
+    story.send()
+    story.until_learned(*three)
+    for learner in three:
+        learner.stop()
+    story.check(three[-1])
+
+
 def test_a_group_ends_with_the_log(tmp_path: Path) -> None:
     """With until=end, a learner leaves when all partitions are done; one that comes later has nothing left to do."""
     with started("kafka", tmp_path) as part:

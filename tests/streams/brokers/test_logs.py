@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import time
@@ -17,7 +18,8 @@ from tests.streams.brokers.parts import PARTS, messages, records, started
 from bayou.errors import DataError
 from bayou.persist.checkpoint import SourceChangedError, check_same_source
 from bayou.streams import Source, open_stream
-from bayou.streams.brokers import inbox, kafka
+from bayou.streams.brokers import inbox, kafka, nats
+from bayou.streams.brokers.address import Address
 from bayou.streams.brokers.log import UnreachableError, no_collection
 
 ROWS = 1_300
@@ -228,3 +230,22 @@ def test_the_collector_is_left_as_it_was(enabled: bool) -> None:
         assert gc.isenabled() == enabled
     finally:
         (gc.enable if before else gc.disable)()
+
+
+def test_a_client_of_nats_that_waits_for_ever_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its queue may be full of messages for a server that died; then neither an answer nor an error comes."""
+    with started("nats", tmp_path) as part:
+        part.send(messages(5))
+        log = nats.NatsLog(Address.of(part.address))
+        log.seek({0: 1})
+        before = log._client
+        with monkeypatch.context() as patched:
+            patched.setattr(nats, "LONGEST", 0.1)
+            with pytest.raises(UnreachableError, match="TimeoutError"):
+                log._answer(asyncio.sleep(3_600))
+        assert log.end(0) == 6
+        assert log._client is not before, "it stays with a connection that does not answer"
+        assert [value for batch in log.fetch(10, 1.0, [0]) for value in batch.values] == messages(5)
+        log.close()

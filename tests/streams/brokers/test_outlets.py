@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,11 @@ from tests.streams.brokers.test_logs import Tail
 from tests.streams.brokers.topics import TOPICS
 
 from bayou import NaiveBayes, files
+from bayou.streams.brokers.address import Address
+from bayou.streams.brokers.opening import _log
 
 TIMES = 5 if LONG else 1
-ROWS = 3_000  # sent at a time: several messages are on their way when the broker dies
+ROWS = 8_000  # sent at a time: half of them before the broker dies, half behind its back
 
 
 @pytest.mark.parametrize("name", ["nats", "redis"])
@@ -42,8 +45,13 @@ def test_a_broker_that_predictions_go_to_is_killed(forge: Forge, tmp_path: Path,
         pid = forge.start(do="bayou", arguments=predict, log=log)
         wait_for(lambda: len(predictions(where, "out")) == ROWS, forge, log)
         for i in range(TIMES):
-            part.server.kill()
-            source.send(sent[(i + 1) * ROWS : (i + 2) * ROWS])
+            rows_sent = (i + 1) * ROWS
+            with closing(_log(Address.of(where.address("out")))) as out:
+                before = out.end(0)
+                source.send(sent[rows_sent : rows_sent + ROWS // 2])
+                wait_for(lambda out=out, before=before: out.end(0) > before, forge, log)
+            part.server.kill()  # while others are on their way
+            source.send(sent[rows_sent + ROWS // 2 : rows_sent + ROWS])
             wait_for(lambda i=i: _said(log, "does not answer since") == i + 1, forge, log)
             part.server.start()
             wait_for(lambda i=i: _said(log, "answers again") == i + 1, forge, log)
