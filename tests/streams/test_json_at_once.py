@@ -1,7 +1,10 @@
-"""JSON lines parsed by Arrow at once are what they are one by one."""
+"""JSON lines parsed at once, by our kernel or by Arrow, are what they are one by one."""
 
 from __future__ import annotations
 
+import json
+import random
+import struct
 from typing import Any
 
 import pytest
@@ -63,11 +66,13 @@ def _seen(draft: Any) -> Any:
     return columns, draft.records.tolist(), draft.total, sorted(map(repr, draft.misfits))
 
 
+@pytest.mark.parametrize("kernel", [True, False])
 @pytest.mark.parametrize("label", ["string", "int64", "float64", "bool"])
 @settings(max_examples=60, deadline=None)
 @given(lines=objects)
-def test_at_once_is_one_by_one(label: Label, lines: list[bytes]) -> None:
+def test_at_once_is_one_by_one(label: Label, kernel: bool, lines: list[bytes]) -> None:
     quick, slow = JsonObjects(_layout(label)), JsonObjects(_layout(label))
+    quick._plain = quick._plain if kernel else None
     slow._at_once = lambda objects, lines: None  # type: ignore[method-assign]
     assert _seen(quick.draft(lines)) == _seen(slow.draft(lines))
     for line in lines:
@@ -76,4 +81,32 @@ def test_at_once_is_one_by_one(label: Label, lines: list[bytes]) -> None:
 
 def test_usual_lines_are_parsed_at_once() -> None:
     lines = [b'{"n": 1.5, "s": "a", "y": 1}', b'{"n": 2, "d": "2026-11-17", "t": "x y", "skip": 3}']
-    assert JsonObjects(_layout("int64"))._at_once(lines) is not None
+    objects = JsonObjects(_layout("int64"))
+    assert objects._at_once(lines) is not None
+    assert objects._plain is not None
+    assert objects._plain.columns(b"\n".join(lines), 2) is not None
+    objects._plain = None
+    assert objects._at_once(lines) is not None
+
+
+def test_numbers_have_the_bits_that_python_gives_them() -> None:
+    draw = random.Random(7)
+    numbers = [repr(struct.unpack("d", struct.pack("Q", draw.getrandbits(64)))[0]) for _ in range(5_000)]
+    numbers = [number for number in numbers if "n" not in number]  # nan and inf
+    numbers += [
+        f"{draw.randrange(10**25)}.{draw.randrange(10**25)}e{draw.randrange(-320, 250)}" for _ in range(5_000)
+    ]
+    objects = JsonObjects(Layout({"n": ColumnType("numeric")}, None, "string", {}, ("n",)))
+    assert objects._plain is not None
+    found = objects._plain.columns(
+        "\n".join(f'{{"n": {number}}}' for number in numbers).encode(), len(numbers)
+    )
+    assert found is not None
+    assert found["n"].to_pylist() == [float(number) for number in numbers]
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\\b", "a\nb"])
+def test_names_with_escapes_are_left_to_others(name: str) -> None:
+    objects = JsonObjects(Layout({name: ColumnType("numeric")}, None, "string", {}, (name,)))
+    draft = objects.draft([json.dumps({name: 1}).encode()])
+    assert draft.columns[name].to_pylist() == [1.0]

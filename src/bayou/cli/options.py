@@ -186,6 +186,15 @@ def join(
     given = {"labels": labels if topic is None else topic, "join": key, "within": within, "time": time}
     if waiting is None and all(value is None for value in given.values()):
         return {}
+    needed = {"--labels": given["labels"], "--join": key, "--within": within}
+    if missing := [option for option, value in needed.items() if value is None]:
+        raise UsageError(
+            "labels that come later need their log, the column of the key, and how long they are waited for; "
+            f"not given: {', '.join(missing)}",
+            remedy="--labels ADDRESS (or --label-topic TOPIC) --join COLUMN --within 1h",
+        )
+    if waiting is not None and waiting < 1:
+        raise UsageError("at least one record has to wait", value=waiting, remedy="--waiting 100000")
     return given | ({} if waiting is None else {"waiting": waiting})
 
 

@@ -59,6 +59,9 @@ def serve(
     target: options.Target = None,
     policy: options.Policy = "strict",
     dead_letters: options.DeadLetters = None,
+    later: Annotated[
+        str | None, typer.Option("--labels", "--label-topic", "--join", "--within", hidden=True)
+    ] = None,
     host: Annotated[
         str, typer.Option(help="Address to listen on; any but the loopback needs --tokens.")
     ] = "127.0.0.1",
@@ -92,6 +95,12 @@ def serve(
             f"serving needs {problem.name}, which is not installed", remedy="pip install 'bayou[serve]'"
         ) from None
 
+    if later is not None:
+        raise UsageError(
+            "a server does not join records with labels that come later",
+            remedy="`bayou learn LOG --labels ... --out m.bayou` joins them; serve m.bayou with --follow, or send rows "
+            "to a server with --learn when their labels come",
+        )
     logs = [text for text in models if is_address(text)]
     models = [text for text in models if text not in logs]
     if (logs and not follow) or len(logs) > 1 or not models:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -91,8 +91,8 @@ def json_layout(sample: Sequence[bytes], read_options: ReadOptions) -> Layout:
 class JsonObjects:
     """Objects, each alone in its bytes, as columns.
 
-    Arrow parses them at once where each is what the layout says, cell by cell; else they are parsed one by one, which
-    gives the same columns and tells what does not fit.
+    They are parsed at once where each is what the layout says, cell by cell: by a kernel where they are plain, by Arrow
+    where strings have escapes. Else they are parsed one by one, to the same columns, which tells what does not fit.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -103,6 +103,7 @@ class JsonObjects:
         if layout.target is not None:
             types[layout.target] = _LABEL[layout.label]
         self._schema = pa.schema(list(types.items()))
+        self._plain = _PlainObjects.of(self._schema, layout.left_out)
 
     def draft(self, objects: Sequence[bytes], lines: bytes | None = None) -> Draft:
         """The objects as columns, and what does not fit; `lines` are the same objects, one a line, if that is known."""
@@ -137,12 +138,31 @@ class JsonObjects:
         chunk = b"\n".join(objects) if lines is None else lines
         if lines is None and (chunk.count(b"\n") >= len(objects) or b"\r" in chunk):
             return None
+        if not chunk.isascii() and not _is_utf8(chunk):
+            return None
+        found = None if self._plain is None else self._plain.columns(chunk, len(objects))
+        if found is None:
+            found = self._by_arrow(chunk, len(objects))
+        if found is None:
+            return None
+        names = (*self.layout.columns, *([] if self.layout.target is None else [self.layout.target]))
+        columns = {name: found[name] for name in names}
+        if not all(_usual(each) for each in columns.values() if pa.types.is_floating(each.type)):
+            return None
+        for name, column in self.layout.columns.items():
+            if column.kind == "nominal":
+                columns[name] = columns[name].dictionary_encode()
+            elif column.kind == "date":
+                columns[name], bad = dates(columns[name])
+                if bad.any():
+                    return None
+        return columns
+
+    def _by_arrow(self, chunk: bytes, rows: int) -> dict[str, pa.Array] | None:
         # Arrow's parser dies of a null that stands alone, so it is given nothing but one object a line; and it takes
         # the word Inf for a number, which JSON has not.
-        begun = chunk.startswith(b"{") and chunk.count(b"\n{") == len(objects) - 1
+        begun = chunk.startswith(b"{") and chunk.count(b"\n{") == rows - 1
         if not begun or b"Inf" in chunk or _BEHIND_OBJECT.search(chunk):
-            return None
-        if not chunk.isascii() and not _is_utf8(chunk):
             return None
         try:
             table = pa_json.read_json(
@@ -154,21 +174,9 @@ class JsonObjects:
             )
         except pa.ArrowException:
             return None
-        if table.num_rows != len(objects):  # each has one at least, so each has one
+        if table.num_rows != rows:  # each has one at least, so each has one
             return None
-        columns = {}
-        for name in (*self.layout.columns, *([] if self.layout.target is None else [self.layout.target])):
-            columns[name] = joined(table.column(name))
-            if pa.types.is_floating(columns[name].type) and not _usual(columns[name]):
-                return None
-        for name, column in self.layout.columns.items():
-            if column.kind == "nominal":
-                columns[name] = columns[name].dictionary_encode()
-            elif column.kind == "date":
-                columns[name], bad = dates(columns[name])
-                if bad.any():
-                    return None
-        return columns
+        return {name: joined(table.column(name)) for name in table.column_names}
 
     def _column(
         self, draft: Draft, rows: list[Mapping[str, Any]], name: str, kind: str, arrow: pa.DataType
@@ -196,6 +204,56 @@ class JsonObjects:
         found, bad = dates(column)
         draft.mark(name, bad, NO_DATE, column, remedy(name))
         return found
+
+
+class _PlainObjects:
+    """Objects without escapes, nesting, true and false: a kernel finds their cells, which are strings of Arrow then."""
+
+    def __init__(self, schema: pa.Schema, left_out: Collection[str]) -> None:
+        self._fields = [field for field in schema if field.name not in left_out]
+        names = [field.name.encode() for field in self._fields] + [name.encode() for name in left_out]
+        self._names = np.frombuffer(b"".join(names), np.uint8).copy()
+        self._name_ends = np.cumsum([0, *map(len, names)])
+        kinds = [2 if pa.types.is_string(field.type) else 1 for field in self._fields]
+        self._kinds = np.array(kinds + [0] * len(left_out), np.int8)
+
+    @staticmethod
+    def of(schema: pa.Schema, left_out: Collection[str]) -> _PlainObjects | None:
+        """None where a column is true or false, or its name would have escapes."""
+        usual = all(json.dumps(name, ensure_ascii=False) == f'"{name}"' for name in schema.names)
+        if not usual or any(map(pa.types.is_boolean, schema.types)):
+            return None
+        return _PlainObjects(schema, left_out)
+
+    def columns(self, chunk: bytes, rows: int) -> dict[str, pa.Array] | None:
+        """The columns of objects, one a line; None if anything about them is unusual."""
+        from bayou.kernels.json_cells import copy_cells, find_cells
+
+        text = np.frombuffer(chunk, np.uint8)
+        begins, ends = np.empty((2, len(self._kinds), rows), np.int64)
+        if not rows or not find_cells(begins, ends, text, self._names, self._name_ends, self._kinds):
+            return None
+        begins, ends = begins[: len(self._fields)], ends[: len(self._fields)]
+        data = pa.allocate_buffer(int((ends - begins).sum()))
+        offsets = pa.allocate_buffer(4 * len(begins) * (rows + 1))
+        copy_cells(
+            np.frombuffer(data, np.uint8),
+            np.frombuffer(offsets, np.int32).reshape(len(begins), -1),
+            text,
+            begins,
+            ends,
+        )
+        out = {}
+        for i, field in enumerate(self._fields):
+            there = begins[i] >= 0
+            known = None if there.all() else pa.py_buffer(np.packbits(there, bitorder="little").tobytes())
+            own = offsets.slice(4 * i * (rows + 1), 4 * (rows + 1))
+            strings = pa.StringArray.from_buffers(rows, own, data, known)
+            try:
+                out[field.name] = strings.cast(field.type)
+            except pa.ArrowException:  # a label that is not a whole number, or too large
+                return None
+        return out
 
 
 def _usual(numbers: pa.Array) -> bool:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from collections.abc import Iterator
@@ -35,5 +36,6 @@ def _forge() -> Iterator[_Watched]:
 def forge(_forge: _Watched) -> Iterator[Forge]:
     yield _forge
     if _forge.child is not None:  # a test that failed has left it behind
-        os.kill(_forge.child, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it ended by itself
+            os.kill(_forge.child, signal.SIGKILL)
         _forge.status()

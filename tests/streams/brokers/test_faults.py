@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.persist.forge import Forge
 from tests.seeds import LONG
-from tests.streams.brokers.parts import PARTS, messages, records, started
+from tests.streams.brokers.parts import ALL, REAL, at, messages, records, started
 from tests.streams.brokers.test_logs import Tail, in_turns
 
 from bayou import files
@@ -67,14 +67,14 @@ def wait_for(condition: Callable[[], object], forge: Forge, log: Path, seconds: 
         assert not forge.ended(0.03), "the learner has ended: " + log.read_text()
 
 
-@pytest.mark.parametrize("name", ["tail", *PARTS])
+@pytest.mark.parametrize("name", ["tail", *ALL])
 def test_a_learner_killed_again_and_again(forge: Forge, tmp_path: Path, name: str) -> None:
     rows = 4_000 if LONG else 2_000
     with started(name, tmp_path) if name != "tail" else _tail(tmp_path) as part:
         part.send(messages(rows))
         partitions = getattr(part, "partitions", 1)
         order = in_turns(records(rows), partitions, TURN) if partitions > 1 else records(rows)
-        address = part.address + "?until=end"
+        address = at(part, until="end")
         assert forge.carry_out(do="warm", model=ORDERED) == 0
         assert forge.carry_out(**command(tmp_path, address, "alone", ORDERED)) == 0, _said(tmp_path)
         whole = (tmp_path / "alone.bayou").read_bytes()
@@ -105,13 +105,14 @@ def test_a_learner_killed_again_and_again(forge: Forge, tmp_path: Path, name: st
             print(f"{name}: {kills} kills, {middle} in the middle")
 
 
-@pytest.mark.parametrize("name", ["nats", "redis"])
+@pytest.mark.parametrize("name", REAL)
 def test_a_broker_killed_and_started_again(forge: Forge, tmp_path: Path, name: str) -> None:
     """The learner, which follows, says so once, tries again, and loses and doubles nothing."""
     rows, times = 2_000, 3 if LONG else 1
     with started(name, tmp_path) as part:
         part.send(messages(rows))
-        follower = command(tmp_path, part.address, "live", "nb", every=100)
+        counts = "kafka" in name  # of several partitions, what comes in later is learned as it comes
+        follower = command(tmp_path, part.address, "live", "nb", every=100, counts=counts)
         pid = forge.start(**follower)
         log, folder = tmp_path / "log", tmp_path / "live"
         wait_for(lambda: rows_in(folder) == rows, forge, log)
@@ -128,16 +129,16 @@ def test_a_broker_killed_and_started_again(forge: Forge, tmp_path: Path, name: s
         found = latest(folder)
         assert found is not None
         assert found.rows == rows * (times + 1)
-        assert found.model.digest() == one_pass(records(rows * (times + 1)))
+        assert found.model.digest() == one_pass(records(rows * (times + 1)), counts=counts)
 
 
-@pytest.mark.parametrize("name", ["tail", *PARTS])
+@pytest.mark.parametrize("name", ["tail", *ALL])
 def test_a_learner_that_was_stopped_and_paused_goes_on(forge: Forge, tmp_path: Path, name: str) -> None:
     """SIGSTOP while messages come in, SIGTERM and another process: a final checkpoint, and nothing lost."""
     rows = 1_200
     with started(name, tmp_path) if name != "tail" else _tail(tmp_path) as part:
         part.send(messages(rows))
-        counts = name == "kafka"  # of several partitions, what comes in later is learned as it comes
+        counts = "kafka" in name  # of several partitions, what comes in later is learned as it comes
         follower = command(tmp_path, part.address, "live", "nb", every=100, counts=counts)
         log, folder = tmp_path / "log", tmp_path / "live"
         pid = forge.start(**follower)
@@ -160,20 +161,21 @@ def test_a_learner_that_was_stopped_and_paused_goes_on(forge: Forge, tmp_path: P
         assert found.model.digest() == one_pass(records(3 * rows), counts=counts)
 
 
-def test_two_learners_share_the_partitions_and_are_merged(forge: Forge, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [name for name in ALL if "kafka" in name])
+def test_two_learners_share_the_partitions_and_are_merged(forge: Forge, tmp_path: Path, name: str) -> None:
     """Each keeps its own offsets; stopped and exchanged between processes, their merged model is one pass."""
     rows = 3_000
-    with started("kafka", tmp_path) as part:
+    with started(name, tmp_path) as part:
         part.send(messages(rows))
         shares = {"even": "0,2", "odd": "1,3"}
-        for name, share in shares.items():
-            one = command(tmp_path, f"{part.address}?until=end&partitions={share}", name, "nb", counts=True)
+        for who, share in shares.items():
+            one = command(tmp_path, at(part, until="end", partitions=share), who, "nb", counts=True)
             killed = forge.carry_out(**one, after=("checkpoints", 3, "SIGKILL"))
             assert killed == -signal.SIGKILL, "it was not killed: " + _said(tmp_path)
-        for name, share in reversed(shares.items()):
-            again = command(tmp_path, f"{part.address}?until=end&partitions={share}", name, "nb", counts=True)
+        for who, share in reversed(shares.items()):
+            again = command(tmp_path, at(part, until="end", partitions=share), who, "nb", counts=True)
             assert forge.carry_out(**again) == 0, _said(tmp_path)
-        even, odd = (files.load(tmp_path / f"{name}.bayou") for name in shares)
+        even, odd = (files.load(tmp_path / f"{who}.bayou") for who in shares)
         even.merge(odd)
         assert even.digest() == one_pass(records(rows), counts=True)
 

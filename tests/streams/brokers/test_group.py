@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tests.cli.invoke import bayou
 from tests.seeds import LONG
-from tests.streams.brokers.parts import Kafka, messages, records, started
+from tests.streams.brokers.parts import ALL, Kafka, at, messages, records, started
 from tests.streams.brokers.test_faults import latest
 from tests.streams.brokers.test_logs import in_turns
 
@@ -97,8 +97,8 @@ class Story:
 
     def __init__(self, home: Path, part: Kafka, counts: bool) -> None:
         self.home, self.part, self.sent = home, part, 0
-        (home / "settings").write_text(SETTINGS)
-        self.address = f"{part.address}?group=fraud&balance=yes&config={home / 'settings'}"
+        (home / "settings").write_text(SETTINGS + part.settings)
+        self.address = at(part, group="fraud", balance="yes", config=str(home / "settings"))
         self.options = ["--nominal", "hour", "--ignore", "amount"] if counts else []
         self.columns: dict[str, Any] = {"nominal": ["hour"], "ignore": ["amount"]} if counts else {}
         self.everyone: list[Learner] = []
@@ -159,8 +159,9 @@ class Story:
 
 @pytest.fixture
 def story(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Story]:
-    with started("kafka", tmp_path) as part:
-        story = Story(tmp_path, part, request.param)
+    broker, counts = request.param
+    with started(broker, tmp_path) as part:
+        story = Story(tmp_path, part, counts)
         try:
             yield story
         finally:
@@ -168,7 +169,14 @@ def story(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Story]:
                 learner.abandon()
 
 
-@pytest.mark.parametrize("story", [True], indirect=True, ids=["counts"])
+STORIES = [(name, counts) for name in ALL if "kafka" in name for counts in (True, False)]
+
+
+def _name(story: tuple[str, bool]) -> str:
+    return f"{story[0]}, {'counts' if story[1] else 'numbers'}"
+
+
+@pytest.mark.parametrize("story", STORIES[::2], indirect=True, ids=_name)
 def test_the_partitions_of_a_killed_learner_are_taken_over(story: Story) -> None:
     story.send()
     one, two = story.begin(), story.begin()
@@ -183,7 +191,7 @@ def test_the_partitions_of_a_killed_learner_are_taken_over(story: Story) -> None
 
 
 @pytest.mark.skipif(not LONG, reason="a rebalance takes seconds: BAYOU_LONG=1")
-@pytest.mark.parametrize("story", [True, False], indirect=True, ids=["counts", "numbers"])
+@pytest.mark.parametrize("story", STORIES, indirect=True, ids=_name)
 def test_partitions_change_hands_again_and_again(story: Story) -> None:
     """Learners that start, are killed, are paused until the group gives them up, wake up again, and stop."""
     story.send()
@@ -212,6 +220,19 @@ def test_partitions_change_hands_again_and_again(story: Story) -> None:
     one.stop()
     story.check(one)
     print(f"{KILLS} learners killed, {len(story.everyone)} in all, {story.sent:,} messages")
+
+
+@pytest.mark.skipif(not LONG, reason="a rebalance takes seconds: BAYOU_LONG=1")
+@pytest.mark.parametrize("story", STORIES[::2], indirect=True, ids=_name)
+def test_three_learners_that_come_at_once_all_get_partitions(story: Story) -> None:
+    story.send()
+    three = [story.begin() for _ in range(3)]
+    until(lambda: sorted(shares(story.home, *three)) == [1, 1, 2], *three)
+    story.send()
+    story.until_learned(*three)
+    for learner in three:
+        learner.stop()
+    story.check(three[-1])
 
 
 def test_a_group_ends_with_the_log(tmp_path: Path) -> None:

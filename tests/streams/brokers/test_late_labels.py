@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cli.invoke import bayou
 from tests.persist.forge import Forge
 from tests.seeds import LONG
 from tests.streams.brokers.parts import PARTS, records
@@ -272,3 +273,35 @@ def test_predictions_and_rejects_go_to_topics(forge: Forge, tmp_path: Path, name
         assert {(letter["column"], letter["reason"], letter["value"]) for letter in letters} == {
             ("amount", "not a number", '"much"')
         }
+
+
+LOG, WHOLE = "tail://records.jsonl", ["--labels", "tail://labels.jsonl", "--join", "id", "--within", "1h"]
+
+
+@pytest.mark.parametrize("command", ["learn", "evaluate"])
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (WHOLE[:4], "not given: --within"),
+        (WHOLE[2:], "not given: --labels"),
+        (["--label-topic", "labels"], "not given: --join, --within"),
+        (["--waiting", "5"], "not given: --labels, --join, --within"),
+        (["--time", "at"], "--label-topic TOPIC"),
+        ([*WHOLE, "--label-topic", "labels"], "two names of one thing"),
+        ([*WHOLE, "--waiting", "0"], "at least one record has to wait"),
+        (WHOLE, "--target COLUMN"),
+    ],
+)
+def test_options_that_do_not_make_a_join(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, options: list[str], said: str
+) -> None:
+    """What is missing is said in the words of the command line."""
+    monkeypatch.chdir(tmp_path)
+    ended = bayou(command, LOG, *options, *(["--out", "m.bayou"] if command == "learn" else []), code=2)
+    assert said in " ".join(ended.stderr.split())
+
+
+def test_a_server_says_that_it_does_not_join(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = bayou("serve", "m.bayou", "--follow", LOG, "--target", "fraud", *WHOLE, code=2)
+    assert "a server does not join records with labels that come later" in " ".join(ended.stderr.split())

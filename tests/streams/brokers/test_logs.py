@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +18,9 @@ from tests.streams.brokers.parts import PARTS, messages, records, started
 from bayou.errors import DataError
 from bayou.persist.checkpoint import SourceChangedError, check_same_source
 from bayou.streams import Source, open_stream
-from bayou.streams.brokers import inbox
-from bayou.streams.brokers.log import UnreachableError
+from bayou.streams.brokers import inbox, kafka, nats
+from bayou.streams.brokers.address import Address
+from bayou.streams.brokers.log import UnreachableError, no_collection
 
 ROWS = 1_300
 
@@ -198,3 +202,50 @@ def test_messages_of_nats_that_are_on_the_way_are_not_the_end(tmp_path: Path, lo
             log._pull = late
             assert drained(stream, 500) == records(ROWS)
             assert held
+
+
+@dataclass
+class _At:
+    """A message of Kafka, as far as its offset goes."""
+
+    place: int
+
+    def offset(self) -> int:
+        return self.place
+
+
+@pytest.mark.parametrize("offsets", [[7], [7, 8, 9], [7, 9], [7, 8, 11, 12]])
+def test_offsets_behind_messages_of_kafka(offsets: list[int]) -> None:
+    """Where a topic was compacted or a transaction aborted, some are missing."""
+    assert list(kafka._behind([_At(offset) for offset in offsets])) == [offset + 1 for offset in offsets]
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_collector_is_left_as_it_was(enabled: bool) -> None:
+    before = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        with no_collection():
+            assert not gc.isenabled()
+        assert gc.isenabled() == enabled
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
+def test_a_client_of_nats_that_waits_for_ever_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its queue may be full of messages for a server that died; then neither an answer nor an error comes."""
+    with started("nats", tmp_path) as part:
+        part.send(messages(5))
+        log = nats.NatsLog(Address.of(part.address))
+        log.seek({0: 1})
+        before = log._client
+        with monkeypatch.context() as patched:
+            patched.setattr(nats, "LONGEST", 0.1)
+            with pytest.raises(UnreachableError, match="TimeoutError"):
+                log._answer(asyncio.sleep(3_600))
+        assert log.end(0) == 6
+        assert log._client is not before, "it stays with a connection that does not answer"
+        assert [value for batch in log.fetch(10, 1.0, [0]) for value in batch.values] == messages(5)
+        log.close()

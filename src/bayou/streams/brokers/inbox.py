@@ -6,7 +6,7 @@ import time
 import zlib
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
@@ -192,7 +192,7 @@ class Inbox:
         for batch in batches:
             self._waiting[batch.partition].add(*self._new(batch.partition, batch.values, batch.behind))
 
-    def _new(self, p: int, values: list[bytes], behind: list[int]) -> tuple[list[bytes], list[int]]:
+    def _new(self, p: int, values: list[bytes], behind: Sequence[int]) -> tuple[list[bytes], Sequence[int]]:
         """Messages that are not here already: what is delivered again is dropped by its offset."""
         here, mark = self._reached[p], self._marks.pop(p, None)
         self._reached[p] = max([here, *behind[-1:]])
@@ -247,7 +247,7 @@ class _Waiting:
 
     def __init__(self) -> None:
         self.size = 0
-        self._batches: deque[tuple[list[bytes], list[int]]] = deque()
+        self._batches: deque[tuple[list[bytes], Sequence[int]]] = deque()
         self._start = 0  # of the first batch, so many are taken
 
     def first(self) -> int | None:
@@ -261,7 +261,7 @@ class _Waiting:
             )
         )
 
-    def add(self, values: list[bytes], behind: list[int]) -> None:
+    def add(self, values: list[bytes], behind: Sequence[int]) -> None:
         if values:
             self._batches.append((values, behind))
             self.size += len(values)

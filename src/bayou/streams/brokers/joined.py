@@ -82,7 +82,7 @@ class JoinedSource:
     ) -> None:
         target = read_options.target
         if not target:
-            raise OptionError("which column of the labels is the target?", remedy="say target=")
+            raise OptionError("which column of the labels is the target?", remedy="--target COLUMN, target=")
         for opened in (records, labels):
             if opened.format == "arrow":
                 raise OptionError(

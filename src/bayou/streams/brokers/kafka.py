@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
-
-import numpy as np
 
 from bayou.errors import DataError, OptionError
 from bayou.streams.brokers.address import Address
-from bayou.streams.brokers.log import Batch, Log, UnreachableError, missing_library
+from bayou.streams.brokers.log import Batch, Log, UnreachableError, missing_library, no_collection
 
 PATIENCE = 10.0  # seconds to wait for the broker's answer to a question
 
@@ -62,29 +61,10 @@ class KafkaLog(Log):
 
     def fetch(self, most: int, seconds: float, only: Collection[int]) -> list[Batch]:
         self._pause(only)
-        messages = self._consumer.consume(most, 0.0)  # with a time, it waits until all have come
-        if not messages:
-            messages = self._consumer.consume(1, seconds) + self._consumer.consume(most, 0.0)
-        # Hundreds of thousands a second: each question is asked of all messages by one call.
-        kind = self._kafka.Message
-        if any(error is not None for error in map(kind.error, messages)):
-            for message in messages:
-                if message.error() is not None:
-                    self._event(message)
-            messages = [message for message in messages if message.error() is None]
-        values = list(map(kind.value, messages))
-        if None in values:
-            values = [value or b"" for value in values]
-        times = [1000 * time for _, time in map(kind.timestamp, messages)] if self.timed else []
-        found = [
-            Batch(
-                p,
-                values[begin:end],
-                [offset + 1 for offset in map(kind.offset, messages[begin:end])],
-                times[begin:end],
-            )
-            for p, begin, end in _stretches(list(map(kind.partition, messages)))
-        ]
+        found = self._batches(most)
+        if not found and not self._just_ended:
+            # Nothing is here: wait for the first. With a number and a time, the client would wait until all have come.
+            found = self._sorted(self._consumer.consume(1, seconds)) + self._batches(most)
         if found:
             self.trouble = None
         # An end that was seen holds until a message of that partition comes; in one batch, the end comes last.
@@ -93,6 +73,28 @@ class KafkaLog(Log):
         return found
 
     _just_ended: set[int] = set()  # noqa: RUF012 - replaced, never changed in place
+
+    def _batches(self, most: int) -> list[Batch]:
+        """Messages that are here, without waiting."""
+        with no_collection():
+            return self._sorted(self._consumer.consume(most, 0.0))
+
+    def _sorted(self, messages: list[Any]) -> list[Batch]:
+        """Messages as batches of one partition each. They are many: a question goes to all of them by one call."""
+        kind = self._kafka.Message
+        if any(map(kind.error, messages)):
+            for message in messages:
+                if message.error() is not None:
+                    self._event(message)
+            messages = [message for message in messages if message.error() is None]
+        values = list(map(kind.value, messages))
+        if None in values:
+            values = [value or b"" for value in values]
+        times = [1000 * time for _, time in map(kind.timestamp, messages)] if self.timed else []
+        return [
+            Batch(p, values[begin:end], _behind(messages[begin:end]), times[begin:end])
+            for p, begin, end in _stretches(map(kind.partition, messages))
+        ]
 
     def at_end(self, partition: int) -> bool:
         return partition in self._at_end
@@ -160,6 +162,7 @@ def client(address: Address, settings: Mapping[str, Any]) -> tuple[Any, Any]:
             **address.settings(),
             "bootstrap.servers": address.hosts,
             "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
             **settings,
         },
         logger=Silent(),
@@ -178,20 +181,26 @@ def of_topic(consumer: Any, kafka: Any, address: Address) -> list[int]:
     return sorted(found.partitions)
 
 
-def _stretches(partitions: Sequence[int]) -> list[tuple[int, int, int]]:
+def _stretches(partitions: Iterable[int]) -> list[tuple[int, int, int]]:
     """Where messages of one partition stand together: its number, the first and the one behind the last.
 
     >>> _stretches([3, 3, 0, 3])
     [(3, 0, 2), (0, 2, 3), (3, 3, 4)]
     """
-    if not partitions:
-        return []
-    places = np.flatnonzero(np.diff(np.array(partitions))) + 1
-    begins = [0, *places.tolist()]
-    return [
-        (partitions[begin], begin, end)
-        for begin, end in zip(begins, [*begins[1:], len(partitions)], strict=True)
-    ]
+    out, begin = [], 0
+    for partition, together in groupby(partitions):
+        end = begin + len(list(together))
+        out.append((partition, begin, end))
+        begin = end
+    return out
+
+
+def _behind(messages: Sequence[Any]) -> Sequence[int]:
+    """The offsets behind messages of a partition. They only grow: so far apart, and none is missing."""
+    first, last = messages[0].offset(), messages[-1].offset()
+    if last - first == len(messages) - 1:
+        return range(first + 1, last + 2)
+    return [message.offset() + 1 for message in messages]
 
 
 def _chosen(wish: str | None, there: list[int]) -> list[int]:

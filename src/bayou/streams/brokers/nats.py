@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Collection, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ from bayou.streams.brokers.log import Batch, Log, UnreachableError, missing_libr
 
 Result = TypeVar("Result")
 PATIENCE = 5.0  # seconds to wait for the server's answer to a question
+LONGEST = 15.0  # seconds until a question is given up: of a server that dies, the client may wait for ever
 FORGOTTEN = 300.0  # seconds after which the server forgets a reader that is gone
 
 
@@ -37,6 +39,7 @@ class NatsLog(Log):
         self._subject = address.options.get("subject")
         self._loop, self._thread = asyncio.new_event_loop(), ThreadPoolExecutor(1)
         self._client: Any = None
+        self._lost = False  # the connection gave no answer: the next question makes another
         self._reader: Any = None
         self._expected, self._delivered, self._at_end = 1, 0, False
         self._on_the_way = False  # the server had sent messages that were not here when it was last asked
@@ -61,6 +64,8 @@ class NatsLog(Log):
     def fetch(self, most: int, seconds: float, only: Collection[int]) -> list[Batch]:
         if not only:
             return []
+        if self._reader is None:  # a question in between has made another connection
+            self._answer(self._read_from(self._expected))
         messages = self._answer(self._pull(most, seconds))
         values: list[bytes] = []
         behind: list[int] = []
@@ -90,11 +95,9 @@ class NatsLog(Log):
     def close(self) -> None:
         if self._loop.is_closed():
             return
-        try:
-            if self._client is not None and self._client.is_connected:
+        with contextlib.suppress(Exception):  # what cannot be closed is gone
+            if self._connected():
                 self._run(asyncio.wait_for(self._client.close(), PATIENCE))
-        except Exception:  # what cannot be closed is gone
-            pass
         for task in asyncio.all_tasks(self._loop):
             task.cancel()
         self._run(asyncio.sleep(0))
@@ -109,17 +112,21 @@ class NatsLog(Log):
         """What the server says; whatever goes wrong with the connection is one kind of trouble."""
         errors = self._nats.errors
         try:
-            return self._run(question)
+            return self._run(asyncio.wait_for(question, LONGEST))
         except self._nats.js.errors.NotFoundError as problem:
             raise DataError(
                 f"{self._address.hosts} has no stream {self._stream!r}", remedy="check its name"
             ) from problem
         except (TimeoutError, errors.Error, OSError, EOFError) as problem:
+            self._lost = True
             said = str(problem) or type(problem).__name__
             raise UnreachableError(f"{self._address.shown()}: {said.splitlines()[0]}") from problem
 
+    def _connected(self) -> bool:
+        return self._client is not None and self._client.is_connected and not self._lost
+
     def _state(self) -> Any:
-        if self._client is None or not self._client.is_connected:
+        if not self._connected():
             self._answer(self._connect())
         return self._answer(self._jetstream.stream_info(self._stream)).state
 
@@ -127,8 +134,10 @@ class NatsLog(Log):
         async def quiet(problem: Exception) -> None:
             self._said = str(problem)
 
-        if self._client is not None and not self._client.is_closed:
-            await self._client.close()
+        before, self._client, self._reader = self._client, None, None
+        if before is not None and not before.is_closed:
+            with contextlib.suppress(Exception):  # what cannot be closed is gone
+                await asyncio.wait_for(before.close(), 1.0)
         self._client = await self._nats.connect(
             [f"nats://{host}" for host in self._address.hosts.split(",")],
             allow_reconnect=False,
@@ -136,7 +145,7 @@ class NatsLog(Log):
             error_cb=quiet,
             **self._login(),
         )
-        self._jetstream = self._client.jetstream(timeout=PATIENCE)
+        self._jetstream, self._lost = self._client.jetstream(timeout=PATIENCE), False
         return await self._jetstream.stream_info(self._stream)
 
     def _login(self) -> dict[str, str]:
@@ -145,7 +154,7 @@ class NatsLog(Log):
 
     async def _read_from(self, sequence: int) -> None:
         api = self._nats.js.api
-        if self._client is None or not self._client.is_connected:
+        if not self._connected():
             await self._connect()
         if self._reader is not None:
             try:
@@ -170,7 +179,7 @@ class NatsLog(Log):
         self._expected, self._delivered, self._at_end = max(1, sequence), 0, False
 
     async def _publish(self, subject: str, messages: Sequence[bytes]) -> None:
-        if self._client is None or not self._client.is_connected:
+        if not self._connected():
             await self._connect()
         try:
             await asyncio.gather(*[self._jetstream.publish(subject, message) for message in messages])
