@@ -84,8 +84,8 @@ def test_progress_on_a_terminal_is_one_line_that_goes_away(monkeypatch: pytest.M
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(meter, "_LIVE", 0.0)
     shown = meter.Meter("evaluate")
-    shown.update(1000, 0.25, {"nb\x1b[2J": 0.5}, 3)
-    shown.update(2000, 0.5, {"nb": 0.5})
+    shown.update(1000, 0.25, lambda: {"nb\x1b[2J": 0.5}, 3)
+    shown.update(2000, 0.5, lambda: {"nb": 0.5})
     shown.clear()
     text = screen.getvalue()
     assert "\n" not in text

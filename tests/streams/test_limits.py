@@ -131,7 +131,9 @@ import sys, time
 from bayou.streams import open_stream
 import pyarrow.csv, pyarrow.parquet
 from bayou.errors import DataError
+from bayou.streams.plain_cells import PlainCells
 pyarrow.array([1])  # Arrow's first array imports pandas, where that is installed
+PlainCells(["x"], {"x": None}, ",", []).read(b"1" + bytes([10]))  # and the first chunk Numba
 before, start, longest = high(), time.process_time(), 0.0
 try:
     with open_stream(sys.argv[1], target="y", policy="missing") as stream:

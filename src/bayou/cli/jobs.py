@@ -202,7 +202,7 @@ def watched(
 
     def show(rows: int, share: float | None) -> None:
         rejected = stream.rejects.rows + stream.rejects.cells
-        meter.update(rows, share, None if accuracy is None else accuracy(), rejected)
+        meter.update(rows, share, accuracy, rejected)
 
     return show
 

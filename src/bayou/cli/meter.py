@@ -6,7 +6,7 @@ import math
 import shutil
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from bayou.cli.console import is_terminal, note
 from bayou.plain_text import percent, short_number, shortened
@@ -50,11 +50,11 @@ class Meter:
         self,
         rows: int,
         share: float | None = None,
-        accuracy: Mapping[str, float] | None = None,
+        accuracy: Callable[[], Mapping[str, float]] | None = None,
         rejected: int = 0,
         of: str = "rows",
     ) -> None:
-        """Show how far it is, if it is time to."""
+        """Show how far it is, if it is time to; only then is the accuracy asked for."""
         now = time.monotonic()
         if self.quiet or now - self._last < (_LIVE if self.live else _LOGGED):
             return
@@ -64,7 +64,7 @@ class Meter:
         speed = (rows - rows_before) / seconds if seconds > 0 else 0.0
         gained = (share or 0.0) - share_before
         left = seconds * (1 - share) / gained if share is not None and share < 1 and gained > 0 else None
-        text = progress_line(self.verb, rows, speed, share, left, accuracy, rejected, of)
+        text = progress_line(self.verb, rows, speed, share, left, accuracy and accuracy(), rejected, of)
         if not self.live:
             note(text)
             return

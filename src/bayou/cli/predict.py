@@ -106,7 +106,8 @@ def predict(
             kept = {} if only else {**got.columns, **({target: got.labels} if target else {})}
             sink.write(_together(kept, scored))
             done += len(got)
-            meter.update(done, stream.progress(), {"accuracy": right / labelled} if labelled else None)
+            share = {"accuracy": right / labelled} if labelled else {}
+            meter.update(done, stream.progress(), share.copy)
         if not done:  # a file without rows still says what its columns would be
             sink.write(_none(model, stream, only))
         rejects = dict(stream.rejects.counts)

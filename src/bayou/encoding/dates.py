@@ -25,7 +25,7 @@ from bayou.dates import (
     read_arrow,
 )
 from bayou.encoding.columns import NUMBERS, as_float
-from bayou.encoding.forms import as_arrow, is_arrow, is_double, one_array
+from bayou.encoding.forms import as_arrow, is_arrow, one_array, timeless, value_type
 from bayou.encoding.table import Table
 from bayou.errors import DataError, DateNote, listed, warn_user
 from bayou.missing import is_missing
@@ -101,14 +101,12 @@ def _is_dates(values: Any, declared: bool) -> bool:
     if isinstance(dtype, np.dtype) and dtype.kind != "O":
         return dtype.kind in "mM" or (declared and dtype.kind in "UT")
     if is_arrow(values):
-        if is_double(values):
-            return False
+        kind = value_type(values.type)
+        if timeless(kind.id):
+            return declared and is_text(kind)
         from pyarrow import types
 
-        kind = values.type.value_type if types.is_dictionary(values.type) else values.type
-        if types.is_temporal(kind) or getattr(kind, "extension_name", "") == DATE_TEXT:
-            return True
-        return declared and is_text(kind)
+        return types.is_temporal(kind) or getattr(kind, "extension_name", "") == DATE_TEXT
     if not isinstance(values, list | tuple | np.ndarray):
         return False
     first = next((value for value in values if not is_missing(value)), None)

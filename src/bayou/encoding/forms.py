@@ -20,7 +20,7 @@ from bayou.kernels.utf8 import encode_utf8
 
 Bytes = NDArray[np.uint8]
 FEW = 16  # so few Python objects are sooner looked at than converted
-_BYTE = np.dtype(np.uint8)
+_BYTE, _CODE = np.dtype(np.uint8), np.dtype(np.int32)
 _NONE: Bytes = np.empty(0, dtype=np.uint8)
 _NONE.flags.writeable = False
 
@@ -110,14 +110,29 @@ def is_arrow(values: Any) -> bool:
 
 def is_double(values: Any) -> bool:
     """Whether an Arrow column holds numbers of 64 bits, about which nothing has to be asked."""
-    return bool(values.type.id == _double())
+    return bool(values.type.id == _types().Type_DOUBLE)
 
 
 @cache
-def _double() -> int:
+def _types() -> Any:
+    """Arrow's numbers for its types: to import them for every column takes as long as to read a hundred cells."""
     from pyarrow import lib
 
-    return int(lib.Type_DOUBLE)
+    return lib
+
+
+@cache
+def timeless(kind: int) -> bool:
+    """Whether an Arrow type, given by its number, is one of numbers, flags or strings, and so never of dates."""
+    lib = _types()
+    others = (lib.Type_FLOAT, lib.Type_DOUBLE, lib.Type_BOOL)
+    strings = (lib.Type_STRING, lib.Type_LARGE_STRING, lib.Type_STRING_VIEW)
+    return kind in _integer_types() or kind in others or kind in strings
+
+
+def value_type(kind: Any) -> Any:
+    """The type of an Arrow column's values, which stand in a dictionary or not."""
+    return kind.value_type if kind.id == _types().Type_DICTIONARY else kind
 
 
 def one_array(values: Any) -> Any:
@@ -212,7 +227,7 @@ def _coded_form(column: Coded) -> Indices:
         indices = _read_only(column.codes, np.int32)
         return Indices(indices, _NONE, 0, column.dictionary, len(column.dictionary))
     codes = one_array(column.codes)
-    indices = _read_only(_integers(codes), np.int32)
+    indices = _read_only(_integers(codes, codes.type.id), np.int32)
     size = int(indices.max(initial=-1)) + 1  # polars does not say how many categories there are
     return Indices(indices, _valid(codes), codes.offset, column.dictionary, size)
 
@@ -220,17 +235,20 @@ def _coded_form(column: Coded) -> Indices:
 def _arrow_form(values: Any) -> Form | None:
     if values is None:
         return None
-    from pyarrow import lib
-
+    lib = _types()
     kind, n, offset = values.type.id, len(values), values.offset
     if kind == lib.Type_DICTIONARY:
-        indices, dictionary = values.indices, values.dictionary
-        places = _read_only(_integers(indices), np.int32)
-        return Indices(places, _valid(indices), indices.offset, dictionary, len(dictionary))
+        dictionary = values.dictionary
+        places = _integers(
+            values, values.type.index_type.id
+        )  # to make an array of the indices takes twice as long
+        if places.dtype != _CODE:
+            places = _read_only(places, np.int32)
+        return Indices(places, _valid(values), offset, dictionary, len(dictionary))
     if kind == lib.Type_BOOL:
         return Integers(_read_only(_flags(values), np.int64), _valid(values), offset, True)
     if kind in _integer_types() and kind != lib.Type_UINT64:
-        return Integers(_read_only(_integers(values), np.int64), _valid(values), offset, False)
+        return Integers(_read_only(_integers(values, kind), np.int64), _valid(values), offset, False)
     if kind in (lib.Type_STRING, lib.Type_LARGE_STRING):
         _, ends, data = values.buffers()
         width = np.dtype(np.int32 if kind == lib.Type_STRING else np.int64)
@@ -247,15 +265,14 @@ def _arrow_form(values: Any) -> Form | None:
 
 @cache
 def _integer_types() -> dict[int, np.dtype[Any]]:
-    from pyarrow import lib
-
+    lib = _types()
     names = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
     return {getattr(lib, f"Type_{name.upper()}"): np.dtype(name) for name in names}
 
 
-def _integers(values: Any) -> NDArray[Any]:
-    """Arrow's integers, whatever stands where one is missing."""
-    return _memory(values.buffers()[1], _integer_types()[values.type.id], values.offset, len(values))
+def _integers(values: Any, kind: int) -> NDArray[Any]:
+    """Arrow's integers, or indices into a dictionary, of this type; whatever stands where one is missing."""
+    return _memory(values.buffers()[1], _integer_types()[kind], values.offset, len(values))
 
 
 def _valid(values: Any) -> Bytes:
@@ -276,9 +293,8 @@ def _memory(
         return _NONE
     dtype = dtype or _BYTE
     found = np.frombuffer(buffer, dtype, count, offset * dtype.itemsize)
-    found.flags.writeable = (
-        False  # what pyarrow has just made can be written to: another type, another kernel
-    )
+    if buffer.is_mutable:  # what pyarrow has just made can be written to: another type, another kernel
+        found.flags.writeable = False
     return found
 
 

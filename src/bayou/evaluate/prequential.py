@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import wait
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,7 @@ from bayou.evaluate.sets import SetRecords, Sets
 from bayou.evaluate.shared_encoding import SharedEncoding, shared_encodings
 from bayou.protocols import Arrays
 from bayou.streams.source import Source
-from bayou.threads import in_background, over_ranges
+from bayou.threads import in_background
 from bayou.training.batches import LabelledBatch, is_source
 from bayou.training.loop import declare_columns, feed
 
@@ -116,6 +116,7 @@ class Prequential:
         self._shared_encodings: list[SharedEncoding] = []
         self.drifts = Drifts(self.models)
         self._sets = SetRecords(self.models, window)
+        self._counting: Future[None] | None = None  # the rows of the last batch, in another thread
         self.rows = 0
         self.on_predicted: Callable[[LabelledBatch, Mapping[str, Floats]], None] | None = None
 
@@ -163,26 +164,38 @@ class Prequential:
         self.drifts.look(self.rows)
 
     def _count(self, blocks: Mapping[str, Block], size: int, sets: Mapping[str, Sets]) -> None:
-        """Take in predicted rows: what each model said of so many, and the sets of those who give any."""
-        points = self._spacing.points(self.rows, size)
-        names = list(self._records)
+        """Take in predicted rows: what each model said of so many, and the sets of those who give any.
 
-        def count(lo: int, hi: int) -> None:
-            for name in names[lo:hi]:
-                read = self._records[name].update(blocks[name], points)
+        Where there are threads for it, the rows are counted while the models go on; `_settle` waits for that.
+        """
+        self._settle()
+        row, points = self.rows, self._spacing.points(self.rows, size)
+
+        def count() -> None:
+            for name, record in self._records.items():
+                read = record.update(blocks[name], points)
                 for point, values in zip(points, read, strict=True):
-                    self._curves[name].add(self.rows + point, values)
+                    self._curves[name].add(row + point, values)
+            self._sets.update(row, points, sets)
+            while self._spacing.widen(len(next(iter(self._curves.values())).rows)):
+                for curve in self._curves.values():
+                    curve.thin(self._spacing.every)
+                self._sets.thin(self._spacing.every)
 
-        over_ranges(count, len(names), 1 if size >= BESIDE else len(names))
-        self._sets.update(self.rows, points, sets)
-        while self._spacing.widen(len(next(iter(self._curves.values())).rows)):
-            for curve in self._curves.values():
-                curve.thin(self._spacing.every)
-            self._sets.thin(self._spacing.every)
         self.rows += size
+        self._counting = in_background(count) if size >= BESIDE and not sets else None
+        if self._counting is None:
+            count()
+
+    def _settle(self) -> None:
+        """Wait until all rows predicted so far are counted."""
+        counting, self._counting = self._counting, None
+        if counting is not None:
+            counting.result()
 
     def _realign(self, plan: Alignment) -> None:
         """Make room for new classes."""
+        self._settle()
         for record in self._records.values():
             record.realign(plan)
 
@@ -210,6 +223,7 @@ class Prequential:
 
     def accuracy(self) -> dict[str, float]:
         """Running accuracy by name."""
+        self._settle()
         return {name: record.running.accuracy for name, record in self._records.items()}
 
     def progress(self, stream: Any = None) -> Progress:
@@ -225,6 +239,7 @@ class Prequential:
 
     def arrays(self) -> Arrays:
         """All that was found so far; with the models, all there is to go on from."""
+        self._settle()
         curves = list(self._curves.values())
         out: dict[str, Any] = {
             "numbers": np.array([self.rows, self._window, self._spacing.every], np.int64),
@@ -271,6 +286,7 @@ class Prequential:
 
     def evaluation(self, rejected: int = 0) -> Evaluation:
         """What was found so far."""
+        self._settle()
         for model in self.models.values():
             if model.started:
                 tell_unknown(getattr(model, "decision", None), model.labels())

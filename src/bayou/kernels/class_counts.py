@@ -47,16 +47,6 @@ def class_total(weight: Floats) -> float:
 
 
 @kernel
-def class_totals(totals: Floats, weight: Floats) -> None:
-    """`class_total` of every row.
-
-    totals : float64[m], out; weight : float64[m, K], in
-    """
-    for i in range(len(totals)):
-        totals[i] = class_total(weight[i])
-
-
-@kernel
 def add_prior(out: Floats, weight: Floats, declared: int, alpha: float) -> None:
     """out[i, c] += log(N_c + alpha) - log(N + alpha k); -inf for a class without weight that nobody declared.
 

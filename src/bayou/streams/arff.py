@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +16,7 @@ from bayou.streams.arff_header import ArffAttribute, read_header
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.chunked import ChunkedSource, Outline
 from bayou.streams.dates import NO_DATE, dates
-from bayou.streams.delimited import parse
+from bayou.streams.delimited import parse, plain_cells
 from bayou.streams.policy import Chunk, Draft, Misfit, flush
 from bayou.streams.read_options import ReadOptions
 from bayou.streams.records import Records, Spans, split
@@ -61,6 +60,13 @@ class ArffSource(ChunkedSource):
             Outline({}, target, classes, tuple(columns)) if sparse else Outline(columns, target, classes)
         )
         super().__init__(outline, read_options.rejects(), self._records)
+        kinds = self._kinds()
+        self._types = {name: _ARROW[kind.kind] for name, kind in kinds.items()}
+        fits = {
+            name: _trimmed if k.values is None else frozenset(k.values).__contains__
+            for name, k in kinds.items()
+        }
+        self._plain = plain_cells(self._names, self._types, missing=["?"], fits=fits)
 
     def _begins_sparse(self) -> bool:
         lines = (line.strip() for line in self._records.peek().splitlines())
@@ -92,39 +98,38 @@ class ArffSource(ChunkedSource):
 
     def _simple(self, chunk: bytes) -> dict[str, pa.Array] | None:
         """The chunk read as CSV, if it is as plain as that."""
-        kinds = self._kinds()
-        pair = _two_words(kinds.values())
-        types = {
-            name: pa.bool_() if pair and kind.values == pair else _ARROW[kind.kind]
-            for name, kind in kinds.items()
-        }
-        if not types:
+        columns = self._plain.read(chunk) if self._plain is not None else self._by_arrow(chunk)
+        columns = self._by_arrow(chunk) if columns is None else columns
+        if columns is not None and self.target is not None and self._types[self.target] == cells.NOMINAL:
+            columns[self.target] = columns[self.target].cast(pa.string())
+        return columns
+
+    def _by_arrow(self, chunk: bytes) -> dict[str, pa.Array] | None:
+        if not self._types:
             return None
         try:
-            columns = parse(chunk, self._names, types, missing=["?"], quote=False, flags=pair)
+            columns = parse(chunk, self._names, self._types, missing=["?"], quote=False)
         except pa.ArrowInvalid:
             return None
-        for name, kind in kinds.items():
+        for name, kind in self._kinds().items():
             column = columns[name]
             if kind.kind == "nominal":
-                values = column.dictionary if types[name] != pa.bool_() else None
-                if values is None:
-                    column = pa.DictionaryArray.from_arrays(column.cast(pa.int32()), list(kind.values or ()))
-                elif kind.values is not None:
+                values = column.dictionary
+                if kind.values is not None:
                     codes = pc.index_in(values, pa.array(kind.values))
                     if codes.null_count:
                         return None
-                    column = pa.DictionaryArray.from_arrays(codes.take(column.indices), list(kind.values))
+                    columns[name] = pa.DictionaryArray.from_arrays(
+                        codes.take(column.indices), list(kind.values)
+                    )
                 elif not pc.ascii_trim(values, " \t").equals(values):
                     return None
             elif name in self._iso:
-                column, bad = self._dates(name, column)
+                columns[name], bad = self._dates(name, column)
                 if bad.any():
                     return None
             elif kind.kind == "text" and not pc.ascii_trim(column, " \t").equals(column):
                 return None
-            label = name == self.target and kind.kind == "nominal"
-            columns[name] = column.cast(pa.string()) if label else column
         return columns
 
     def _careful(self, chunk: bytes) -> Draft:
@@ -206,12 +211,8 @@ class ArffSource(ChunkedSource):
         return DocumentTermMatrix(ends.astype(np.int64), np.array(words, np.int32)[keep], values[keep], names)
 
 
-def _two_words(kinds: Iterable[ColumnType]) -> tuple[str, str] | None:
-    """The two values that most columns have: pyarrow reads those columns as flags, twice as fast as names."""
-    pairs = Counter(kind.values for kind in kinds if kind.values and len(kind.values) == 2)
-    for (no, yes), _ in pairs.most_common(1):
-        return (no, yes) if no and yes and "?" not in (no, yes) else None
-    return None
+def _trimmed(name: str) -> bool:
+    return name == name.strip(" \t")
 
 
 def _as_it_is(cells: pa.Array) -> pa.Array:

@@ -10,6 +10,7 @@ import numpy as np
 from bayou.block import Block, Floats, Index
 from bayou.errors import MergeError, UnsupportedError
 from bayou.kernels.tree import OWN, SINCE, SLOT, TEST
+from bayou.kernels.tree_memory import dormant_leaves, free_slot
 from bayou.kernels.tree_rows import rows_predict_then_update, slots_of_rows
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
@@ -78,15 +79,13 @@ class Tree(State):
     def dormant(self) -> int:
         """Number of leaves without statistics."""
         if self._dormant is None:
-            self._dormant = len(self.nodes.leaves()) - len(self.active())
+            self._dormant = dormant_leaves(self.nodes.nodes, self.nodes.count)
         return self._dormant
 
     def activate(self, leaf: int, most: int | None = None) -> bool:
         """Give a leaf an empty slot; False if there is none among the first `most`."""
         self._dormant = None
-        free = np.ones(self.statistics.slots + 2, dtype=np.bool_)
-        free[self.nodes.nodes[: self.nodes.count, SLOT]] = False
-        slot = int(np.argmax(free[1:]))
+        slot = free_slot(self.nodes.nodes, self.nodes.count)
         if most is not None and slot >= most:
             return False
         if slot == self.statistics.slots:

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayou.align import Alignment, canonical_order
 from bayou.block import Block, Floats, Index
 from bayou.hashing import hash_label
-from bayou.kernels.class_counts import class_total, class_totals
+from bayou.kernels.class_counts import class_total
 from bayou.kernels.splits import worth_splitting
 from bayou.kernels.tree import (
     AT_MOST,
@@ -24,12 +23,12 @@ from bayou.kernels.tree import (
     ONE_VALUE,
     OWN,
     PARENT,
-    SLOT,
     TEST,
     USUAL,
     VALUE,
     WIDTH,
 )
+from bayou.kernels.tree_memory import choose_leaves
 from bayou.kernels.tree_rows import ADAPTIVE_LEAF, BAYES_LEAF, predict_rows
 from bayou.kernels.tree_splits import BRANCHES, NODES, SLOTS, WAYS, inherit_counts, inherit_moments
 from bayou.readings.splits import Split, SplitRule, merits_of
@@ -42,7 +41,6 @@ from bayou.views.view import View
 
 Sizes = tuple[int, int, list[int]]  # classes, numeric columns, values of each nominal column
 GRAIN = 100_000  # cells worth a thread of their own
-LOYALTY = 1.25  # an active leaf gives way only to one that promises this much more
 
 
 @dataclass(frozen=True)
@@ -315,16 +313,12 @@ class GrowingTree(View[Tree]):
     def _keep_the_promising(self, most: int) -> None:
         """Let the leaves with the most weight outside their majority class keep statistics, as many as fit."""
         tree, t = self.summary, self.summary.nodes
-        leaves = t.leaves()
-        weight, total = t.weight[leaves], np.empty(len(leaves))
-        class_totals(total, weight)
-        promise = total - weight.max(axis=1)
-        active = t.nodes[leaves, SLOT] > 0
-        keep = _most_promising(np.where(active, LOYALTY * promise, promise), most)
-        for leaf in leaves[active & ~keep].tolist():
+        leaving, coming = np.empty((2, t.count + 1), dtype=np.int64)
+        choose_leaves(leaving, coming, t.nodes, t.weight, t.count, most)
+        for leaf in leaving[1 : 1 + leaving[0]].tolist():
             tree.deactivate(leaf)
         tree.shrink(most)
-        for leaf in leaves[keep & ~active].tolist():
+        for leaf in coming[1 : 1 + coming[0]].tolist():
             tree.activate(leaf, most)
 
     def realign(self, plan: Alignment) -> None:
@@ -349,18 +343,3 @@ class GrowingTree(View[Tree]):
         twin = type(self)(self.summary.fresh(), self.growth)
         twin.schema, twin._ordered, twin._begun = self.schema, self._ordered, self._begun
         return twin
-
-
-def _most_promising(promise: Floats, most: int) -> NDArray[np.bool_]:
-    """Marks of the `most` leaves with the largest promise; of equal ones, the first.
-
-    >>> _most_promising(np.array([1.0, 3.0, 1.0, 2.0]), 3).tolist()
-    [True, True, False, True]
-    """
-    if most >= len(promise):
-        return np.ones(len(promise), dtype=np.bool_)
-    least = np.partition(promise, len(promise) - most)[len(promise) - most]
-    keep: NDArray[np.bool_] = promise > least
-    equal = np.flatnonzero(promise == least)
-    keep[equal[: most - np.count_nonzero(keep)]] = True
-    return keep

@@ -1,0 +1,279 @@
+"""Delimited text without quotes to columns: numbers and codes of names, in one pass over its bytes.
+
+What is read here has the very bits that Arrow's reader gives, or is left to it: a number is the double nearest to what
+is written, which a few exact steps find for up to 18 digits and 22 decimal places.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.block import Codes, Floats, Index
+from bayou.kernels.jit import kernel, tight_kernel
+from bayou.kernels.look_up import span_hash
+
+DONE, NOT_PLAIN, NO_ROOM = 0, 1, 2
+UNKNOWN = -2  # a name of one byte that was not met yet
+HASH, COLUMN, START, LENGTH, CODE = 0, 1, 2, 3, 4  # of an entry in the table of names
+PLACES = 22  # powers of ten up to this one are exact
+POWERS = np.array([10.0**i for i in range(PLACES + 1)])
+DIGITS = 18  # as many fit into 63 bits
+EXACT = 1 << 53
+SPLIT = 134217729.0  # 2^27 + 1
+NEARLY = 2.0**-48
+
+_LINE, _RETURN, _MINUS, _PLUS, _POINT, _ZERO = (np.uint8(ord(mark)) for mark in "\n\r-+.0")
+
+
+@tight_kernel
+def quotient(m: int, places: int) -> float:
+    """The double nearest to m / 10^places, for m of up to 18 digits; NaN where more digits would be needed to tell.
+
+    Where m is no double, the quotient of the nearest one is corrected by what is left over, which is known nearly to
+    the last bit: nearly enough, unless a little more and a little less round to different doubles.
+    """
+    power = float(POWERS[places])
+    if m <= EXACT:
+        return float(m) / power
+    near = float(m)
+    rest = float(m - int(near))
+    q = near / power
+    # q * power = product + error, exactly (Dekker)
+    a, b = q * SPLIT, power * SPLIT
+    q_high, power_high = a - (a - q), b - (b - power)
+    q_low, power_low = q - q_high, power - power_high
+    product = q * power
+    error = ((q_high * power_high - product) + q_high * power_low + q_low * power_high) + q_low * power_low
+    step = (((near - product) - error) + rest) / power
+    less, more = q + step * (1.0 - NEARLY), q + step * (1.0 + NEARLY)
+    return less if less == more else np.nan
+
+
+@tight_kernel
+def number_at(data: NDArray[np.uint8], begin: int) -> tuple[float, int]:
+    """The plain number that begins here, and where it ends; NaN where it is none, or not as plain as that.
+
+    data : uint8[b], in, read-only
+    """
+    at = np.uint64(begin)
+    one = np.uint64(1)
+    negative = data[at] == _MINUS
+    if negative:
+        at += one
+    m = np.int64(0)
+    first = at
+    digit = data[at] - _ZERO
+    while digit < 10:
+        m = m * 10 + digit
+        at += one
+        digit = data[at] - _ZERO
+    digits = at - first
+    places = np.int64(0)
+    if data[at] == _POINT and digits > 0:
+        at += one
+        point = at
+        digit = data[at] - _ZERO
+        while digit < 10:
+            m = m * 10 + digit
+            at += one
+            digit = data[at] - _ZERO
+        places = np.int64(at - point)
+        digits = digits + (at - point) if places > 0 else np.uint64(0)
+    if digits == 0 or digits > DIGITS:
+        return np.nan, 0
+    if data[at] | 32 == 101:  # e or E
+        at += one
+        minus = data[at] == _MINUS
+        if minus or data[at] == _PLUS:
+            at += one
+        power, first = np.int64(0), at
+        digit = data[at] - _ZERO
+        while digit < 10 and at - first < 4:
+            power = power * 10 + digit
+            at += one
+            digit = data[at] - _ZERO
+        if at == first:
+            return np.nan, 0
+        places += power if minus else -power
+    if places > PLACES or places < -PLACES or (places < 0 and m > EXACT):
+        return np.nan, 0
+    value = quotient(int(m), int(places)) if places >= 0 else float(m) * POWERS[-places]
+    return float(-value if negative else value), int(np.int64(at))
+
+
+@tight_kernel
+def is_word(data: NDArray[np.uint8], at: int, n: int, words: NDArray[np.uint8], ends: Index) -> bool:
+    """Whether the n bytes from `at` on are one of the words.
+
+    data : uint8[b], in, read-only; words : uint8[c], in; ends : int64[m + 1], in
+    """
+    for i in range(len(ends) - 1):
+        begin = ends[i]
+        if ends[i + 1] - begin == n:
+            same = 0
+            while same < n and data[at + same] == words[begin + same]:
+                same += 1
+            if same == n:
+                return True
+    return False
+
+
+@tight_kernel
+def entry_of(
+    slots: Codes,
+    entries: Index,
+    names: NDArray[np.uint8],
+    data: NDArray[np.uint8],
+    at: int,
+    n: int,
+    column: int,
+    hashed: int,
+) -> tuple[int, int]:
+    """The entry of a column's name, or -1; and the slot where it is or belongs.
+
+    slots : int32[s], in, s a power of two, -1 = free; entries : int64[e, 5], in; names : uint8[c], in
+    data : uint8[b], in, read-only
+    """
+    mask = np.uint64(len(slots) - 1)
+    slot = np.uint64(hashed) & mask
+    while slots[slot] >= 0:
+        e = int(slots[slot])
+        if entries[e, HASH] == hashed and entries[e, COLUMN] == column and entries[e, LENGTH] == n:
+            begin = entries[e, START]
+            same = 0
+            while same < n and data[at + same] == names[begin + same]:
+                same += 1
+            if same == n:
+                return e, int(np.int64(slot))
+        slot = (slot + np.uint64(1)) & mask
+    return -1, int(np.int64(slot))
+
+
+@tight_kernel
+def name_hash(data: NDArray[np.uint8], at: int, n: int, column: int) -> int:
+    """Hash of a column's name.
+
+    data : uint8[b], in, read-only
+    """
+    return int(np.int64(span_hash(data, at, n) ^ (np.uint64(column + 1) * np.uint64(0x9E3779B97F4A7C15))))
+
+
+@kernel
+def place_entries(slots: Codes, entries: Index, count: int) -> None:
+    """Enter the first `count` entries into an empty table that has room for them.
+
+    slots : int32[s], in/out, s a power of two, -1 = free; entries : int64[e, 5], in
+    """
+    mask = np.uint64(len(slots) - 1)
+    for e in range(count):
+        slot = np.uint64(entries[e, HASH]) & mask
+        while slots[slot] >= 0:
+            slot = (slot + np.uint64(1)) & mask
+        slots[slot] = e
+
+
+@kernel
+def read_plain_cells(
+    numbers: Floats,
+    codes: Codes,
+    missing: Index,
+    progress: Index,
+    slots: Codes,
+    entries: Index,
+    names: NDArray[np.uint8],
+    short: Codes,
+    sizes: Index,
+    data: NDArray[np.uint8],
+    size: int,
+    kinds: Codes,
+    delimiter: int,
+    words: NDArray[np.uint8],
+    ends: Index,
+) -> int:
+    """Read records from where `progress` is, up to the end, or until one is not plain or there is no room for a name.
+
+    numbers : float64[p, m], out, NaN = missing; codes : int32[q, m], out, -1 = missing
+    missing : int64[p + q], in/out, at least 1 where a cell of the column is missing
+    progress : int64[4], in/out, byte, row, entries, bytes of names; slots : int32[s], in/out
+    entries : int64[e, 5], in/out; names : uint8[c], in/out; short : int32[q, 256], in/out, codes of names of one byte
+    sizes : int64[q], in/out, names of each column; data : uint8[b], in, read-only, `size` bytes of which the last ends
+    a line, and SPARE more; kinds : int32[d], in, the place of a numeric column, p + that of a nominal one, -1 = skipped
+    words : uint8[c], in; ends : int64[m + 1], in, what stands for a missing cell
+    """
+    p, d, last = len(numbers), len(kinds), np.uint64(size)
+    mark = np.uint8(delimiter)
+    at, row = np.uint64(progress[0]), progress[1]
+    one = np.uint64(1)
+    ends_cell = np.zeros(256, np.bool_)
+    ends_cell[mark] = ends_cell[_LINE] = ends_cell[_RETURN] = True
+    while at < last:
+        progress[0], progress[1] = at, row
+        if data[at] == _LINE:
+            at += one
+            continue
+        if data[at] == _RETURN and data[at + one] == _LINE:
+            at += one + one
+            continue
+        for j in range(d):
+            kind, begin = kinds[j], at
+            if kind >= p:
+                # A name of one byte that was met before: where cells are flags, most of them.
+                code = short[np.uint64(kind - p), np.uint64(data[at])]
+                if code != UNKNOWN and ends_cell[data[at + one]]:
+                    codes[np.uint64(kind - p), np.uint64(row)] = code
+                    if code < 0:
+                        missing[kind] = 1
+                    at += one
+                    if data[at] == mark and j < d - 1:
+                        at += one
+                        continue
+            elif kind >= 0:
+                value, end = number_at(data, int(np.int64(at)))
+                if value == value and ends_cell[data[end]]:
+                    numbers[np.uint64(kind), np.uint64(row)] = value
+                    at = np.uint64(end)
+            if at == begin:
+                while not ends_cell[data[at]]:
+                    at += one
+                here, n = int(np.int64(begin)), int(np.int64(at - begin))
+                if kind >= p:
+                    column = int(kind - p)
+                    hashed = name_hash(data, here, n, column)
+                    e, slot = entry_of(slots, entries, names, data, here, n, column, hashed)
+                    if e < 0:
+                        e, start = progress[2], progress[3]
+                        if 2 * (e + 1) > len(slots) or e >= len(entries) or start + n > len(names):
+                            return NO_ROOM
+                        entries[e, HASH], entries[e, COLUMN] = hashed, column
+                        entries[e, START], entries[e, LENGTH] = start, n
+                        entries[e, CODE] = -1
+                        if not is_word(data, here, n, words, ends):
+                            entries[e, CODE] = sizes[column]
+                            sizes[column] += 1
+                        for i in range(n):
+                            names[start + i] = data[here + i]
+                        progress[2], progress[3] = e + 1, start + n
+                        slots[slot] = e
+                    found = np.int32(entries[e, CODE])
+                    codes[column, row] = found
+                    missing[kind] |= found < 0
+                    if n == 1:
+                        short[column, data[here]] = found
+                elif kind >= 0:
+                    if not is_word(data, here, n, words, ends):
+                        return NOT_PLAIN
+                    numbers[kind, row] = np.nan
+                    missing[kind] = 1
+            if j < d - 1:
+                if data[at] != mark:
+                    return NOT_PLAIN
+                at += one
+        if data[at] == _RETURN:
+            at += one
+        if data[at] != _LINE:
+            return NOT_PLAIN
+        at += one
+        row += 1
+    progress[0], progress[1] = at, row
+    return DONE
