@@ -127,10 +127,12 @@ def learn_by_command(command: dict[str, Any]) -> None:
 
 
 def by_command(command: dict[str, Any]) -> None:
-    """Run the command line; what it prints goes to the log."""
+    """Run the command line; what it prints goes to a file of its own, or to the log."""
     from bayou.cli import main
 
-    os.dup2(2, 1)
+    os.dup2(os.open(command["out"], os.O_WRONLY | os.O_CREAT) if "out" in command else 2, 1)
+    if "stdin" in command:
+        os.dup2(os.open(command["stdin"], os.O_RDONLY), 0)
     sys.argv = ["bayou", *map(str, command["arguments"])]
     main()
 
