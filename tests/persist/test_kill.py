@@ -79,7 +79,7 @@ def _kill_again_and_again(forge: Forge, memory_path: Path, format: str, model: s
 
     draw = random.Random(f"{format}{model}")
     kills, resumed_in_the_middle = 0, 0
-    wanted = (70 if model in FORESTS else 40 if model == MODL else 10) if LONG else 3
+    wanted = (70 if model in FORESTS else 40 if model == MODL else 10) if LONG else 2
     trial, in_the_middle = 0, max(1, wanted // 2)
     while kills < wanted or resumed_in_the_middle < in_the_middle:
         trial += 1
