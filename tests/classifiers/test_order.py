@@ -42,7 +42,8 @@ from bayou.errors import DataError
 from bayou.kernels.expert_scores import LAST
 
 DEPENDENT = [
-    WeightedNB(), WeightedNB(rate="paper"), HoeffdingTree(), ReadMany(), SPCr(), Bagging(n_estimators=3), Bagging(WeightedNB(), n_estimators=3),
+    WeightedNB(), WeightedNB(rate="paper"), HoeffdingTree(), ReadMany(), SPCr(), Bagging(n_estimators=3),
+    Bagging(WeightedNB(), n_estimators=3),
     WeightedVoting(), Window(), Fading(), AWE(), ResetOnDrift(),
     AODE(), AODE(numeric="width"), NaiveBayes("cpid"),
 ]  # fmt: skip
