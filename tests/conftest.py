@@ -1,14 +1,27 @@
-"""What all tests share: one real browser for each process, since a second one beside it would not start."""
+"""What all tests share: one real browser for each process, since a second one beside it would not start; one forge."""
 
 from __future__ import annotations
 
 import gc
 import shutil
+import signal
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
+from tests.persist.forge import Forge
+
+# How long an example takes says how busy the machine is, and is no reason to fail.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
+
+# A shell that starts the suite in the background has it ignore SIGINT, and so would the processes of its tests.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+PATIENCE = 120_000  # milliseconds for what a page is to show: on a busy machine the default of 30 s is short
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
@@ -27,6 +40,14 @@ def chromium() -> str:
     if found is None:
         pytest.skip("NO BROWSER: pages are not opened; install chromium (Debian: apt-get install chromium)")
     return found
+
+
+@pytest.fixture(scope="session")
+def forge() -> Iterator[Forge]:
+    """A process that has everything imported, and forks others that run commands or can be killed."""
+    found = Forge()
+    yield found
+    found.close()
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import TypeVar
 
 import numba
@@ -10,8 +11,9 @@ import numba
 F = TypeVar("F", bound=Callable[..., object])
 
 
+@cache
 def reach(inner: F) -> F:
-    """The inner kernel, called from a kernel."""
+    """The inner kernel, called from a kernel, which is compiled once."""
 
     @numba.njit
     def call(*args):

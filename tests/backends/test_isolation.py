@@ -39,13 +39,16 @@ def _run(code: str, folder: Path, *args: object) -> subprocess.CompletedProcess[
 def test_workers_of_the_pool(tmp_path: Path) -> None:
     path = write_csv(table(3_000), tmp_path / "moves.csv")
     mark = _hostile(tmp_path)
-    # The caller's own thread leaves all shards but one to the process, so that one that died would be noticed.
+    # The caller waits for the process to have learned some rows, so that one that died would be noticed.
     code = (
-        "import sys, time; from bayou.backends import pool, worker\n"
-        "learn = worker.ShardJob.partial\n"
-        "def slow(job, shard, heard):\n    time.sleep(5)\n    return learn(job, shard, heard)\n"
-        "worker.ShardJob.partial = slow\n"
-        "found = pool.learn_files(sys.argv[1], __import__('bayou').NaiveBayes(), {'target': 'move'}, 2, 20_000)\n"
+        "import sys, threading; from bayou.backends import pool, worker\n"
+        "learn, go, model = worker.ShardJob.partial, threading.Event(), __import__('bayou').NaiveBayes()\n"
+        "def waiting(job, shard, heard):\n"
+        "    while not go.wait(0.01): heard(0)\n"
+        "    return learn(job, shard, heard)\n"
+        "worker.ShardJob.partial = waiting\n"
+        "begun = lambda rows, share: go.set() if rows else None\n"
+        "found = pool.learn_files(sys.argv[1], model, {'target': 'move'}, 2, 20_000, begun)\n"
         "print(found.rows, found.deaths)"
     )
     done = _run(code, tmp_path, path)

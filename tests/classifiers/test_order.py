@@ -42,12 +42,13 @@ from bayou.errors import DataError
 from bayou.kernels.expert_scores import LAST
 
 DEPENDENT = [
-    WeightedNB(), WeightedNB(rate="paper"), HoeffdingTree(), ReadMany(), SPCr(), Bagging(), Bagging(WeightedNB()),
+    WeightedNB(), WeightedNB(rate="paper"), HoeffdingTree(), ReadMany(), SPCr(), Bagging(n_estimators=3),
+    Bagging(WeightedNB(), n_estimators=3),
     WeightedVoting(), Window(), Fading(), AWE(), ResetOnDrift(),
     AODE(), AODE(numeric="width"), NaiveBayes("cpid"),
 ]  # fmt: skip
 INDEPENDENT = [
-    NaiveBayes(), NaiveBayes("gk"), AveragedNB(), MajorityClass(), NoChange(), Bagging(NaiveBayes()),
+    NaiveBayes(), NaiveBayes("gk"), AveragedNB(), MajorityClass(), NoChange(), Bagging(NaiveBayes(), n_estimators=3),
     MultinomialNB(), EcocNB(), WeightedVoting([NaiveBayes(), MajorityClass()], weights=[1, 2]),
 ]  # fmt: skip
 

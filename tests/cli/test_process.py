@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
+from tests.persist.forge import Forge
 
 from bayou import NaiveBayes, files
 from bayou.streams import open_stream
@@ -66,37 +68,56 @@ def test_the_program_ends_with_all_written_and_the_status_of_the_command(command
     assert (found.stdout if status == 0 else found.stderr).endswith(b"\n")
 
 
-def test_results_and_remarks_go_apart(tmp_path: Path) -> None:
+class Forked:
+    """The command in processes that are forked, and need not import everything again."""
+
+    def __init__(self, forge: Forge, folder: Path) -> None:
+        self.forge, self.folder = forge, folder
+
+    def __call__(self, *args: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        folder = Path(tempfile.mkdtemp(dir=self.folder))
+        files = {name: folder / name for name in ("stdin", "out", "log")}
+        files["stdin"].write_bytes(stdin)
+        code = self.forge.carry_out(do="bayou", arguments=args, **files)
+        return subprocess.CompletedProcess(args, code, files["out"].read_bytes(), files["log"].read_bytes())
+
+
+@pytest.fixture
+def run_forked(forge: Forge, tmp_path_factory: pytest.TempPathFactory) -> Forked:
+    return Forked(forge, tmp_path_factory.mktemp("forked"))
+
+
+def test_results_and_remarks_go_apart(run_forked: Forked, tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("a,c\n" + "x,p\ny,q\n" * 30)
-    found = run("evaluate", str(path), "-t", "c", "-m", "nb")
+    found = run_forked("evaluate", str(path), "-t", "c", "-m", "nb")
     assert found.returncode == 0
     assert b"nb" in found.stdout
     assert b"\x1b" not in found.stdout + found.stderr
     assert b"accuracy" not in found.stderr
-    assert run("evaluate", str(path), "-t", "c", "-m", "nb", "-q").stderr == b""
+    assert run_forked("evaluate", str(path), "-t", "c", "-m", "nb", "-q").stderr == b""
 
 
-def test_errors_are_one_sentence_and_never_a_traceback(tmp_path: Path) -> None:
-    missing = run("evaluate", str(tmp_path / "none.csv"))
+def test_errors_are_one_sentence_and_never_a_traceback(run_forked: Forked, tmp_path: Path) -> None:
+    missing = run_forked("evaluate", str(tmp_path / "none.csv"))
     assert (missing.returncode, missing.stdout) == (1, b"")
     assert missing.stderr.startswith(b"error: cannot open")
     assert len(missing.stderr.splitlines()) == 1
-    usage = run("evaluate")
+    usage = run_forked("evaluate")
     assert usage.returncode == 2
     assert b"Missing argument" in usage.stderr
-    wrong = run("evaluate", "x.csv", "-m", "nosuch")
+    wrong = run_forked("evaluate", "x.csv", "-m", "nosuch")
     assert wrong.returncode == 2
     assert b"there is no model 'nosuch'" in wrong.stderr
 
 
-def test_escapes_in_names_do_not_reach_the_terminal(tmp_path: Path) -> None:
+def test_escapes_in_names_do_not_reach_the_terminal(run_forked: Forked, tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("a,c\n" + "x,\x1b[31mp\ny,q\n" * 10)
-    found = run("evaluate", str(path), "-t", "c", "-m", "nb", "--confusion")
+    found = run_forked("evaluate", str(path), "-t", "c", "-m", "nb", "--confusion")
     assert found.returncode == 0
     assert b"\x1b" not in found.stdout
-    told = run("evaluate", str(path), "-t", "\x1b[2Jnope", "-m", "nb")
+    told = run_forked("evaluate", str(path), "-t", "\x1b[2Jnope", "-m", "nb")
     assert b"\x1b" not in told.stderr
     assert b"nope" in told.stderr
 
@@ -113,9 +134,9 @@ def test_a_closed_pipe_is_no_error() -> None:
         assert process.wait(timeout=60) == 0
 
 
-def test_pipes_from_one_command_to_the_next() -> None:
-    rows = run("generate", "mixed", "-n", "300", "-q").stdout
-    found = run("evaluate", "-", "-t", "class", "-m", "nb", "-q", stdin=rows)
+def test_pipes_from_one_command_to_the_next(run_forked: Forked) -> None:
+    rows = run_forked("generate", "mixed", "-n", "300", "-q").stdout
+    found = run_forked("evaluate", "-", "-t", "class", "-m", "nb", "-q", stdin=rows)
     assert found.returncode == 0
     assert b"300 rows" in found.stdout
 

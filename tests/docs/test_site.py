@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import PATIENCE
 from tests.docs.pages import LONG, ROOT
 
 pytestmark = [
@@ -54,7 +55,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tab(request: pytest.FixtureRequest, browser: Any) -> Iterator[Any]:
     """A tab that notes errors and whatever is asked for outside of the site."""
     opened = browser.new_page(viewport={"width": WIDTHS[request.param], "height": 900})
-    opened.set_default_timeout(60_000)
+    opened.set_default_timeout(PATIENCE)
     opened.troubles = []
     opened.on("pageerror", lambda error: opened.troubles.append(str(error)))
     opened.on("request", lambda asked: asked.url.startswith("http") and opened.troubles.append(asked.url))
@@ -91,6 +92,7 @@ def test_light_and_dark(site, browser):
     colours = set()
     for scheme in ("light", "dark"):
         page = browser.new_page(color_scheme=scheme)
+        page.set_default_timeout(PATIENCE)
         page.goto((site / "index.html").as_uri())
         colours.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
         page.close()

@@ -18,6 +18,7 @@ import pyarrow.parquet
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.seeds import LONG
 
 from bayou import NaiveBayes, WeightedNB, open_stream
 from bayou.errors import DateNote
@@ -158,7 +159,7 @@ def learned_columns(model):
     return sorted((name, str(kind)) for name, (kind, _) in model.schema_.place.items())
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=25)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=100 if LONG else 8)
 @given(columns(), st.integers(1, 12))
 def test_every_door_gives_the_same_model(found, block):
     rows, labels = found

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.seeds import LONG
 
 from bayou import NaiveBayes
 from bayou.encoding import Encoder
@@ -169,7 +170,7 @@ def stream(schema, pieces):
 
 @pytest.mark.filterwarnings("ignore::bayou.errors.TextWarning")  # names may look like sentences here
 @pytest.mark.parametrize("name", DOORS)
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60 if LONG else 5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     table=tables(), cuts=st.sets(st.integers(0, 50)), limit=st.sampled_from([2, 3, 10_000]), data=st.data()
 )
@@ -195,7 +196,7 @@ def test_every_door_leads_to_the_same_rows(name, table, cuts, limit, data):
 
 @pytest.mark.filterwarnings("ignore::bayou.errors.TextWarning")  # names may look like sentences here
 @pytest.mark.parametrize("name", DOORS)
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40 if LONG else 4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(table=tables(), known=st.sets(st.sampled_from(NAMES)), limit=st.sampled_from([2, 10_000]))
 def test_what_is_not_known_is_missing_at_every_door_while_predicting(name, table, known, limit):
     columns, _ = table

@@ -14,6 +14,7 @@ from bayou.export.js import to_page
 from bayou.export.json import to_json
 from bayou.export.scoring import model_scorer
 from bayou.export.sql import to_sql
+from tests.conftest import PATIENCE
 from tests.export.models import Row, expected
 from tests.export.test_c import scored as scored_in_c
 from tests.export.test_js import scored as scored_in_node
@@ -78,6 +79,7 @@ def test_page(hostile: Any, browser: Any, tmp_path: Path) -> None:
     path = tmp_path / "model.html"
     path.write_text(to_page(model_scorer(model)), encoding="utf-8")
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
     trouble: list[str] = []
     page.on("dialog", lambda dialog: trouble.append(dialog.message))
     page.on("pageerror", lambda error: trouble.append(str(error)))

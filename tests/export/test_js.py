@@ -15,6 +15,7 @@ import pytest
 from bayou.export.js import to_js, to_page
 from bayou.export.scoring import model_scorer
 from bayou.scorer import Scorer
+from tests.conftest import PATIENCE
 from tests.export.models import KERNELS, MODELS, QUICK, WORDY, Row, expected, mixed, model_of, rows_for
 
 LONG = bool(os.environ.get("BAYOU_LONG"))
@@ -87,6 +88,7 @@ def test_the_page_scores_a_form_and_explains(browser: Any, tmp_path: Path) -> No
     path = tmp_path / "model.html"
     path.write_text(to_page(model_scorer(model)), encoding="utf-8")
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
     trouble: list[str] = []
     page.on("console", lambda message: trouble.append(message.text))
     page.on("pageerror", lambda error: trouble.append(str(error)))

@@ -118,7 +118,7 @@ def test_cached_logs_have_the_bits_of_the_logarithm():
 ROWS = st.lists(
     st.tuples(st.integers(-1, 2), st.integers(-1, 3), st.integers(-1, 2), st.integers(0, 2)),
     min_size=1,
-    max_size=25,
+    max_size=10,
 )
 
 

@@ -15,14 +15,16 @@ ROOT = Path(bayou.__file__).parent
 KERNELS = sorted((ROOT / "kernels").glob("*.py"))
 
 
-def kernel_functions():
-    """Every kernel, by file and name."""
-    for path in KERNELS:
-        for node in ast.parse(path.read_text()).body:
-            if isinstance(node, ast.FunctionDef) and any(
-                "kernel" in ast.unparse(d) for d in node.decorator_list
-            ):
-                yield pytest.param(node, id=f"{path.stem}.{node.name}")
+def is_kernel(node):
+    return isinstance(node, ast.FunctionDef) and any("kernel" in ast.unparse(d) for d in node.decorator_list)
+
+
+FUNCTIONS = [
+    pytest.param(node, id=f"{path.stem}.{node.name}")
+    for path in KERNELS
+    for node in ast.parse(path.read_text()).body
+    if is_kernel(node)
+]
 
 
 def arrays_of(node):
@@ -31,7 +33,7 @@ def arrays_of(node):
     }
 
 
-@pytest.mark.parametrize("node", list(kernel_functions()))
+@pytest.mark.parametrize("node", FUNCTIONS)
 def test_docstring_gives_every_array_its_type_shape_and_direction(node):
     text = ast.get_docstring(node) or ""
     for name in arrays_of(node):
@@ -39,7 +41,7 @@ def test_docstring_gives_every_array_its_type_shape_and_direction(node):
         assert re.search(form, text), f"{node.name}: {name} lacks its dtype, shape and direction"
 
 
-@pytest.mark.parametrize("node", list(kernel_functions()))
+@pytest.mark.parametrize("node", FUNCTIONS)
 def test_kernels_do_not_raise_or_draw(node):
     assert not [n for n in ast.walk(node) if isinstance(n, ast.Raise | ast.Try)]
     assert "random" not in ast.unparse(node)

@@ -9,14 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.persist.forge import Forge
-
-
-@pytest.fixture(scope="session")
-def forge() -> Iterator[Forge]:
-    found = Forge()
-    yield found
-    found.close()
 
 
 @pytest.fixture

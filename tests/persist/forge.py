@@ -4,8 +4,9 @@ Starting Python and bayou takes over a second; forking from here takes a few mil
 into a short test. Commands come as JSON lines; each is answered by the child's process id, and, when the child has
 ended, by its exit status. Run as a script; used through `Forge`.
 
-Who sends a signal from outside may come too late on a busy machine. Where a test needs the fault at a certain place,
-`after=("checkpoints", 3, "SIGKILL")` lets the child send it to itself when it has written its third checkpoint.
+Who sends a signal from outside may come too late on a busy machine. `after=("checkpoints", 3, "SIGKILL")` lets the
+child send it to itself when it has written its third checkpoint; a fourth number is so many seconds later, while it
+goes on.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import traceback
 from pathlib import Path
 from typing import Any
@@ -69,7 +71,7 @@ class Forge:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.close()
-        self.process.wait(30)
+        self.process.wait(120)
         self.process.stdout.close()
 
 
@@ -125,23 +127,25 @@ def learn_by_command(command: dict[str, Any]) -> None:
 
 
 def by_command(command: dict[str, Any]) -> None:
-    """Run the command line; what it prints goes to the log."""
+    """Run the command line; what it prints goes to a file of its own, or to the log."""
     from bayou.cli import main
 
-    os.dup2(2, 1)
+    os.dup2(os.open(command["out"], os.O_WRONLY | os.O_CREAT) if "out" in command else 2, 1)
+    if "stdin" in command:
+        os.dup2(os.open(command["stdin"], os.O_RDONLY), 0)
     sys.argv = ["bayou", *map(str, command["arguments"])]
     main()
 
 
 def read(command: dict[str, Any]) -> None:
-    """Load a model file again and again; note every digest seen."""
+    """Load a model file again and again, until all versions of it were met; note every digest seen."""
     import hashlib
     import time
 
     from bayou import files
 
     end, seen, count = time.monotonic() + command["seconds"], set(), 0
-    while time.monotonic() < end:
+    while time.monotonic() < end or count < 20 or len(seen) < command["versions"]:
         data = Path(command["path"]).read_bytes()
         files.loads(data)
         seen.add(hashlib.sha256(data).hexdigest())
@@ -183,8 +187,10 @@ def _warm() -> None:
     pyarrow.compute.fill_null(pa.array([1, None]), 0)
 
 
-def signal_after(what: str, times: int, name: str) -> None:
+def signal_after(what: str, times: int, name: str, later: float = 0.0) -> None:
     """Have this process send itself a signal when it has written so many checkpoints, or learned so many batches."""
+    if times == 0:
+        return send(name, later)
     from bayou.persist.checkpoint import Checkpoint
     from bayou.training import Learning
 
@@ -196,10 +202,18 @@ def signal_after(what: str, times: int, name: str) -> None:
         found = plain(*args)
         done += 1
         if done == times:
-            os.kill(os.getpid(), signal.Signals[name])
+            send(name, later)
         return found
 
     setattr(kind, method, do_and_send)
+
+
+def send(name: str, later: float) -> None:
+    """Send this process a signal, now or from a thread beside its work."""
+    if later:
+        threading.Timer(later, send, (name, 0.0)).start()
+    else:
+        os.kill(os.getpid(), signal.Signals[name])
 
 
 DO = {

@@ -63,7 +63,7 @@ def _traced(forge: Forge, strace: str, home: Path, name: str, *rules: str) -> tu
         time.sleep(0.002)
     go.touch()
     ended = forge.status()
-    tracer.wait(30)
+    tracer.wait(120)
     assert tracer.stderr is not None
     tracer.stderr.close()
     return ended, log.read_text().splitlines()
@@ -123,18 +123,20 @@ def _spread(points: list[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
 
 
 def test_one_writer_and_readers_that_always_see_a_whole_model(forge: Forge, memory_path: Path) -> None:
-    seconds = 60.0 if LONG else 1.5
+    """Readers look until they have met every version, so that a busy machine takes longer and finds the same."""
+    seconds = 60.0 if LONG else 0.5
     versions = [trained("NaiveBayes", rows) for rows in (10, 100, 1_000)]
     known = {hashlib.sha256(files.dumps(model)).hexdigest() for model in versions}
     path = memory_path / "m.bayou"
     files.save(versions[0], path)
-    forges = [forge, *(Forge() for _ in range(3 if LONG else 1))]
+    forges = [forge, *(Forge() for _ in range(3 if LONG else 0))]
     for i, each in enumerate(forges):
         each.start(
-            do="read", path=path, seconds=seconds, out=memory_path / f"seen{i}", log=memory_path / f"log{i}"
-        )
-    writes, end = 0, time.monotonic() + seconds
-    while time.monotonic() < end:
+            do="read", path=path, seconds=seconds, versions=len(known), out=memory_path / f"seen{i}",
+            log=memory_path / f"log{i}",
+        )  # fmt: skip
+    writes = 0
+    while not all([each.ended() for each in forges]):
         files.save(versions[writes % len(versions)], path)
         writes += 1
     for i, each in enumerate(forges):
@@ -143,6 +145,4 @@ def test_one_writer_and_readers_that_always_see_a_whole_model(forge: Forge, memo
     for each in forges[1:]:
         each.close()
     print({"writes": writes, "reads": [found["count"] for found in seen]})
-    assert writes > 20
-    assert all(found["count"] > 20 and set(found["seen"]) <= known for found in seen)
-    assert set().union(*(found["seen"] for found in seen)) == known, "the readers must have met every version"
+    assert all(set(found["seen"]) == known for found in seen), "every version, and no other"

@@ -26,17 +26,6 @@ def _command(home: Path, source: Path, name: str, model: str) -> dict[str, objec
     }  # fmt: skip
 
 
-def _wait_for_checkpoints(forge: Forge, folder: Path, more: int) -> None:
-    """Until so many checkpoints have been written since, or the child has ended: kills by progress, not by clock."""
-    first = _newest(folder)
-    while _newest(folder) < first + more and not forge.ended(0.001):
-        pass
-
-
-def _newest(folder: Path) -> int:
-    return max((int(path.stem.partition("-")[2]) for path in folder.glob("checkpoint-*.bayou")), default=0)
-
-
 LONG = bool(os.environ.get("BAYOU_LONG"))
 MODL = "nb(numeric=gk, bins=modl)"
 # What they know depends on the order of the rows
@@ -92,18 +81,16 @@ def _kill_again_and_again(forge: Forge, memory_path: Path, format: str, model: s
 
     draw = random.Random(f"{format}{model}")
     kills, resumed_in_the_middle = 0, 0
-    wanted = (70 if model in FORESTS else 40 if model == MODL else 10) if LONG else 3
-    trial = 0
-    while kills < wanted:
+    wanted = (70 if model in FORESTS else 40 if model == MODL else 10) if LONG else 2
+    trial, in_the_middle = 0, max(1, wanted // 2)
+    while kills < wanted or resumed_in_the_middle < in_the_middle:
         trial += 1
+        assert trial <= 10 * wanted, "no kill falls into the middle of training"
         killed = _command(memory_path, source, f"killed{trial}", model)
         status = None
         while status != 0:
-            pid = forge.start(**killed)
-            _wait_for_checkpoints(forge, memory_path / f"killed{trial}", draw.randrange(14))
-            if not forge.ended(draw.uniform(0.0, 0.02)):
-                os.kill(pid, signal.SIGKILL)
-            status = forge.status()
+            moment = ("checkpoints", draw.randrange(14), "SIGKILL", draw.uniform(0.0, 0.02))
+            status = forge.carry_out(**killed, after=moment)
             assert status in (0, -signal.SIGKILL), (memory_path / "log").read_text()
             kills += status == -signal.SIGKILL
             found = Checkpoint(memory_path / f"killed{trial}", files.kinds()).latest()
@@ -116,8 +103,6 @@ def _kill_again_and_again(forge: Forge, memory_path: Path, format: str, model: s
         assert last is not None
         assert (last.rows, last.finished) == (rows, True)
         assert {each.position for each in last.models.values()} == {rows}
-    assert kills >= wanted
-    assert resumed_in_the_middle >= max(1, wanted // 2), "no kill fell into the middle of training"
     if LONG:
         print(json.dumps({"format": format, "model": model, "kills": kills, "middle": resumed_in_the_middle}))
 

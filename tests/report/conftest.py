@@ -45,7 +45,8 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def stream_and_models(name: str) -> tuple[Any, dict[str, Estimator]]:
     if name == "many":
-        return ManyGaussians(rows=3000, seed=3), {"nb": NaiveBayes(numeric="gk"), "gaussian": NaiveBayes()}
+        stream = ManyGaussians(120, informative=12, redundant=20, rows=3000, seed=3)
+        return stream, {"nb": NaiveBayes(numeric="gk"), "gaussian": NaiveBayes()}
     if not DATA.is_dir():
         pytest.skip("the real data sets are not beside the project (../shared/data)")
     if name == "electricity":
@@ -69,7 +70,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
     def make(name: str) -> tuple[Evaluation, dict[str, Estimator], Path]:
         if name not in known:
             stream, models = stream_and_models(name)
-            found = prequential(models, stream, rows=10_000)  # as much as a page has to show
+            found = prequential(models, stream, rows=4_000)  # enough for every section of a page
             path = folder / f"{name}.html"
             told = Background(name, f"{found.rows:,} rows", f"bayou evaluate {name}", "class", {})
             write_report(path, found, models, told)

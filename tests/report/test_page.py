@@ -72,7 +72,7 @@ def parsed(page: str) -> Balanced:
 def test_every_classifier_has_a_page(kind: Any) -> None:
     model = kind()
     stream = BagOfWords(seed=5) if kind.numbers_are_words is True else MixedGaussian(seed=5)
-    found = prequential({"it": model}, stream, rows=1500)
+    found = prequential({"it": model}, stream, rows=400, window=100)
     parser = parsed(report_html(found, {"it": model}, Background("t", command="bayou evaluate")))
     assert {"overview", "curves", "confusion", "repeat"} <= set(parser.ids)
     parsed(report_html(models={"it": model}))

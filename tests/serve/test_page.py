@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.conftest import PATIENCE
 from tests.serve.conftest import Asking
 
 from bayou import HoeffdingTree, NaiveBayes
@@ -46,6 +47,7 @@ class Opened:
     def __init__(self, browser: Any, url: str, width: int, scheme: str) -> None:
         size = {"width": width, "height": 900}
         self.context = browser.new_context(viewport=size, color_scheme=scheme)
+        self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
         self.complaints: list[str] = []
         self.requests: list[str] = []

@@ -8,10 +8,10 @@ import bayou.classifiers as classifiers
 from bayou import open_stream
 
 CELLS = {
-    "n": [f"{i * 37 % 101 / 7}" for i in range(120)],
-    "c": ["abc"[i * 5 % 3] for i in range(120)],
-    "m": [f"{i % 13}" for i in range(120)],
-    "y": ["pq"[i * i % 7 < 3] for i in range(120)],
+    "n": [f"{i * 37 % 101 / 7}" for i in range(60)],
+    "c": ["abc"[i * 5 % 3] for i in range(60)],
+    "m": [f"{i % 13}" for i in range(60)],
+    "y": ["pq"[i * i % 7 < 3] for i in range(60)],
 }
 
 

@@ -145,7 +145,11 @@ def test_both_ways_of_reading_a_number_agree(cell: str) -> None:
 _cell = st.text(st.sampled_from('ab,"\n\r?1.5 é'), max_size=6)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=200,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(st.lists(st.tuples(_cell, _cell), min_size=1, max_size=30), st.integers(64, 300))
 def test_quoted_cells_come_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cells: Any, chunk: int

@@ -15,7 +15,7 @@ from bayou.errors import BayouError
 from bayou.streams import limits, open_stream
 from bayou.training.loop import declare_columns
 
-TRIALS = 20_000 if os.environ.get("BAYOU_LONG") else 500
+TRIALS = 20_000 if os.environ.get("BAYOU_LONG") else 200
 BASES: dict[str, dict[str, Any]] = {
     "s.csv": {"target": "y"},
     "s.arff": {},

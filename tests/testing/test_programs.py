@@ -12,7 +12,7 @@ import bayou.ensembles as ensembles
 from bayou import AODE, TAN, AdaGrad, Bagging, Fading, Grid, MiniBatch, NaiveBayes, WeightedNB, Window
 from bayou.testing.programs import check_program, check_programs
 
-PROGRAMS = 20_000 if LONG else 200
+PROGRAMS = 20_000 if LONG else 140
 EXPORTED = {name: getattr(home, name) for home in (classifiers, ensembles) for name in home.__all__}
 MODELS = EXPORTED | {
     "gk": lambda: NaiveBayes(numeric="gk"),

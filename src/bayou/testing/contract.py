@@ -104,7 +104,7 @@ def assert_close(
 
 def check_blocks(factory: Factory, seed: int) -> None:
     """The same rows in the same order give the same bits, however they are cut."""
-    data, rng = data_for(factory, seed, 150), np.random.default_rng(seed)
+    data, rng = data_for(factory, seed, 100), np.random.default_rng(seed)
     whole, pieces, rows = taught(factory, data), factory(), factory()
     for piece in data.cut(rng):
         pieces.learn_many(piece.records, piece.labels, piece.weights)
@@ -116,7 +116,7 @@ def check_blocks(factory: Factory, seed: int) -> None:
 
 def check_test_then_train(factory: Factory, seed: int) -> None:
     """`test_then_train` is the naive loop, predict one then learn one, bit for bit, at any cut."""
-    data, rng = data_for(factory, seed, 150), np.random.default_rng(seed)
+    data, rng = data_for(factory, seed, 100), np.random.default_rng(seed)
     loop, expected = factory(), []
     for x, y, w in zip(data.records, data.labels, data.weights, strict=True):
         expected.append({k: p for k, p in loop.predict_proba_one(x).items() if p > 0})
@@ -313,20 +313,22 @@ def check_bad_row(factory: Factory, seed: int) -> None:
     assert model.labels() == labels
 
 
-def check_memory(factory: Factory, seed: int, thousands: tuple[int, int] = (5, 6)) -> None:
+def check_memory(factory: Factory, seed: int, rows: tuple[int, int] = (5_000, 6_000)) -> None:
     """Once warm, as many rows again of the same columns, classes and values need hardly more memory.
 
-    Trees grow with the stream; they need no more than their limits allow. `thousands` of rows until it is warm and
-    after that: an ensemble of ten chunks of 500 rows is full after 5,000, one of smaller windows sooner.
+    Trees grow with the stream; they need no more than their limits allow. `rows` until it is warm and after that, in
+    hundreds: an ensemble of ten chunks of 500 rows is full after 5,000, one of smaller windows sooner.
     """
-    data = data_for(factory, seed, 200)
+    at_once = min(1_000, *rows)
+    data = data_for(factory, seed, min(200, at_once))
     model = taught(factory, data)
     peaks = []
-    five = (list(data.records) * 5, list(data.labels) * 5, list(data.weights) * 5)
-    block = model.encode(*five, learn=True)
-    for repeats in thousands:
+    times = at_once // len(data)
+    repeated = (list(data.records) * times, list(data.labels) * times, list(data.weights) * times)
+    block = model.encode(*repeated, learn=True)
+    for count in rows:
         sizes = []
-        for _ in range(repeats):
+        for _ in range(count // at_once):
             model.learn(replace(block, start=model.position))
             sizes.append(model.memory_bytes)
         peaks.append(max(sizes))

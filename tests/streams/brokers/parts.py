@@ -53,7 +53,7 @@ class Server:
 
     def start(self) -> None:
         self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until = time.monotonic() + 20
+        until = time.monotonic() + 120
         while time.monotonic() < until:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
                 return
@@ -90,7 +90,7 @@ class Nats:
             import nats
 
             client = await nats.connect(f"nats://127.0.0.1:{self.server.port}")
-            stream = client.jetstream(timeout=20)
+            stream = client.jetstream(timeout=120)
             await stream.add_stream(name="payments", subjects=["payments.>"])
             for i in range(0, len(values), 500):
                 await asyncio.gather(*[stream.publish("payments.eu", v) for v in values[i : i + 500]])
@@ -145,10 +145,10 @@ class Kafka:
             {"test.mock.num.brokers": 1, "bootstrap.servers": "none:1", "linger.ms": 1, "log_level": 0}
         )
         self._sent = 0
-        broker = next(iter(self._producer.list_topics(timeout=20).brokers.values()))
+        broker = next(iter(self._producer.list_topics(timeout=120).brokers.values()))
         self.hosts = f"{broker.host}:{broker.port}"
         self.address = f"kafka://{self.hosts}/payments"
-        found = self._producer.list_topics("payments", timeout=20).topics["payments"]  # this makes it
+        found = self._producer.list_topics("payments", timeout=120).topics["payments"]  # this makes it
         self.partitions = len(found.partitions)
 
     def send(self, values: Sequence[bytes]) -> None:
@@ -160,7 +160,7 @@ class Kafka:
                 except BufferError:
                     self._producer.poll(0.01)
             self._sent += 1
-        assert self._producer.flush(20) == 0
+        assert self._producer.flush(120) == 0
 
     def stop(self) -> None:
         self._producer.flush(1)

@@ -80,18 +80,14 @@ def test_a_learner_killed_again_and_again(forge: Forge, tmp_path: Path, name: st
         whole = (tmp_path / "alone.bayou").read_bytes()
         assert files.loads(whole).digest() == one_pass(order, ORDERED)
         draw, kills, middle, trial = random.Random(name), 0, 0, 0
-        while kills < KILLS:
+        while kills < KILLS or middle < KILLS // 2:
             trial += 1
+            assert trial <= 10 * KILLS, "no kill falls into the middle of learning"
             killed = command(tmp_path, address, f"killed{trial}", ORDERED)
             folder, status = tmp_path / f"killed{trial}", None
             while status != 0:
-                pid = forge.start(**killed)
-                first, more = newest(folder), draw.randrange(1, 12)
-                while newest(folder) < first + more and not forge.ended(0.002):
-                    pass
-                if not forge.ended(draw.uniform(0.0, 0.02)):
-                    os.kill(pid, signal.SIGKILL)
-                status = forge.status()
+                moment = ("checkpoints", draw.randrange(1, 12), "SIGKILL", draw.uniform(0.0, 0.02))
+                status = forge.carry_out(**killed, after=moment)
                 assert status in (0, -signal.SIGKILL), _said(tmp_path)
                 if status:
                     kills += 1
@@ -100,7 +96,6 @@ def test_a_learner_killed_again_and_again(forge: Forge, tmp_path: Path, name: st
             last = latest(folder)
             assert last is not None
             assert (last.rows, last.finished) == (rows, True)
-        assert middle >= KILLS // 2, "no kill fell into the middle of learning"
         if LONG:
             print(f"{name}: {kills} kills, {middle} in the middle")
 

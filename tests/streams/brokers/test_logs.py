@@ -176,7 +176,7 @@ def test_where_to_begin_and_what_a_group_is_told(tmp_path: Path) -> None:
 
 
 def _eventually(condition: Any) -> bool:
-    until = time.monotonic() + 20
+    until = time.monotonic() + 120
     while not condition() and time.monotonic() < until:
         time.sleep(0.05)
     return bool(condition())

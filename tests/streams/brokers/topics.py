@@ -67,7 +67,7 @@ class NatsTopics(Topics):
             import nats
 
             client = await nats.connect(f"nats://127.0.0.1:{self.part.server.port}")
-            stream = client.jetstream(timeout=20)
+            stream = client.jetstream(timeout=120)
             await stream.add_stream(name=topic, subjects=[f"{topic}.>"])
             for i in range(0, len(values), 500):
                 sent = [json.dumps(value).encode() for value in values[i : i + 500]]
@@ -102,7 +102,7 @@ class KafkaTopics(Topics):
 
     def make(self, topic: str) -> None:
         assert (
-            len(self.part._producer.list_topics(topic, timeout=20).topics[topic].partitions)
+            len(self.part._producer.list_topics(topic, timeout=120).topics[topic].partitions)
             == self.partitions
         )
 
@@ -114,7 +114,7 @@ class KafkaTopics(Topics):
             for value, time in zip(values, moments, strict=True):
                 sent = json.dumps(value).encode()
                 self.part._producer.produce(topic, sent, partition=p, timestamp=time // 1000)
-        assert self.part._producer.flush(20) == 0
+        assert self.part._producer.flush(120) == 0
 
 
 class TailTopics(Topics):
