@@ -29,6 +29,8 @@ from tests.streams.brokers.test_logs import Tail
 
 from bayou import NaiveBayes, open_stream
 from bayou.streams.brokers.decoding import decoder_of, layout_of
+from bayou.streams.brokers.log import no_collection
+from bayou.streams.jsonl import JsonObjects
 from bayou.streams.read_options import ReadOptions
 from bayou.streams.source import Rows
 from bayou.training.loop import Learning, feed
@@ -224,7 +226,8 @@ def stages() -> None:
     """Microseconds that a message from Kafka costs, stage by stage: the best of five each."""
     sent = messages(64_000)
     layout = layout_of("json", sent[:1_000], ReadOptions(target="fraud"), None)
-    decoder = decoder_of("json", layout)
+    decoder, by_arrow = decoder_of("json", layout), JsonObjects(layout)
+    by_arrow._plain = None
     blocks = [sent[i : i + 8_000] for i in range(0, len(sent), 8_000)]
     drafts = [decoder.draft(block).columns for block in blocks]
     rows = [Rows(0, {k: v for k, v in d.items() if k != "fraud"}, d["fraud"], None, 8_000) for d in drafts]
@@ -240,9 +243,13 @@ def stages() -> None:
         read_into_columns(part.address)
         whole, alone = beside(lambda: learned(part.address, count), lambda: kafka_alone(part))
         columns = best(lambda: read_into_columns(part.address))
+        with no_collection():
+            uncollected = best(lambda: kafka_alone(part))
     table = {
         "the client alone: bytes in a list": alone / count,
+        "the same without Python's collector": uncollected / count,
         "to decode 8,000 at a time": best(lambda: [decoder.draft(block) for block in blocks]) / len(sent),
+        "the same by Arrow": best(lambda: [by_arrow.draft(block) for block in blocks]) / len(sent),
         "to learn 8,000 at a time": best(learn) / len(sent),
         "json.loads": best(lambda: [json.loads(value) for value in sent], 2) / len(sent),
         "all of it: read into columns": columns / count,

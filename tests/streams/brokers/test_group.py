@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +25,13 @@ from bayou.backends.frames import prepared
 from bayou.backends.group import _Prepared, learn_group, together
 from bayou.cli import specs
 from bayou.errors import OptionError
+from bayou.streams.brokers.address import Address
 from bayou.streams.brokers.inbox import TURN
+from bayou.streams.brokers.membership import Membership
 from bayou.training import Every
 
 KILLS = 5
+GROUPS = 20
 ROWS = 1_200  # sent at a time
 SETTINGS = "session.timeout.ms=6000\nheartbeat.interval.ms=300\n"
 
@@ -233,6 +238,32 @@ def test_three_learners_that_come_at_once_all_get_partitions(story: Story) -> No
     for learner in three:
         learner.stop()
     story.check(three[-1])
+
+
+@pytest.mark.skipif(not LONG, reason="a rebalance takes seconds: BAYOU_LONG=1")
+def test_groups_of_three_that_join_in_quick_succession(tmp_path: Path) -> None:
+    (tmp_path / "settings").write_text(SETTINGS)
+    longest = 0.0
+    with started("kafka", tmp_path) as part, ExitStack() as left:
+        for i in range(GROUPS):
+            draw, members = random.Random(i), list[Membership]()
+            options = {"group": f"g{i}", "balance": "yes", "config": str(tmp_path / "settings")}
+            begin = time.monotonic()
+            while sorted(len(member.partitions) for member in members) != [1, 1, 2]:
+                waited = time.monotonic() - begin
+                assert waited < 120, [member.partitions for member in members]
+                if len(members) < 3 and (not members or waited > draw.uniform(0.0, 1.5)):
+                    address = Address.of(at(part, **options))
+                    members.append(left.enter_context(Membership(address, lambda partitions: None)))
+                    begin = time.monotonic()
+                for member in members:
+                    member.poll(0.02)
+            assert sorted(p for member in members for p in member.partitions) == [*range(part.partitions)]
+            longest = max(longest, time.monotonic() - begin)
+            left.close()
+    print(
+        f"{GROUPS} groups of three, all dealt partitions {longest:.1f} s after the third had come, or sooner"
+    )
 
 
 def test_a_group_ends_with_the_log(tmp_path: Path) -> None:
