@@ -35,6 +35,22 @@ def fill_terms(terms: Floats, x: Floats, peak: Floats, centre: Floats, half: Flo
         terms[j] = there if x[j] == x[j] else 0.0
 
 
+@inner_kernel
+def add_row_terms(
+    out: Floats, terms: Floats, x: Floats, i: int, peak: Floats, centre: Floats, half: Floats
+) -> None:
+    """out[i, c] += sum_j log p(x_ij | c), for all classes in one call: to begin one takes as long as ten columns.
+
+    out : float64[rows, K], in/out; terms : float64[p], scratch; x : float64[rows, p], in
+    peak, centre, half : float64[K, p], in
+    """
+    for c in range(out.shape[1]):
+        for j in range(x.shape[1]):
+            there = term(x[i, j], peak[c, j], centre[c, j], half[c, j])
+            terms[j] = there if x[i, j] == x[i, j] else 0.0
+        out[i, c] = row_sum(out[i, c], terms)
+
+
 @kernel
 def add_gaussian(out: Floats, x: Floats, peak: Floats, centre: Floats, half: Floats) -> None:
     """out[i, c] += sum_j log p(x_ij | c), tile by tile.
@@ -43,9 +59,7 @@ def add_gaussian(out: Floats, x: Floats, peak: Floats, centre: Floats, half: Flo
     """
     terms = np.empty(x.shape[1])
     for i in range(x.shape[0]):
-        for c in range(out.shape[1]):
-            fill_terms(terms, x[i], peak[c], centre[c], half[c])
-            out[i, c] = row_sum(out[i, c], terms)
+        add_row_terms(out, terms, x, i, peak, centre, half)
 
 
 @kernel
@@ -115,9 +129,7 @@ def gaussian_predict_then_update(
         read_narrow(peak, centre, half, bounds, n, mean, m2, ddof, floor, CONSTANT_SHARE)
         narrow = False
         while i < len(y) and not narrow:  # a loop without what is rarely needed: it is a sixth faster
-            for c in range(k):
-                fill_terms(terms, x[i], peak[c], centre[c], half[c])
-                out[i, c] = row_sum(out[i, c], terms)
+            add_row_terms(out, terms, x, i, peak, centre, half)
             c = y[i]
             if c >= 0 and w[i] != 0.0:
                 add_row(n[c], mean[c], m2[c], x[i], w[i])

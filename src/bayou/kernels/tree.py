@@ -14,11 +14,11 @@ import numpy as np
 
 from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.class_counts import class_total
-from bayou.kernels.gaussian import fill_terms
+from bayou.kernels.gaussian import term
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.moments import add_row
 from bayou.kernels.normal import read_narrow, read_row
-from bayou.kernels.sums import row_sum
+from bayou.kernels.sums import TILE, row_sum
 from bayou.kernels.value_counts import cached_log, cell_seen
 
 LEAF, AT_MOST, ONE_VALUE, MULTIWAY = 0, 1, 2, 3
@@ -82,14 +82,16 @@ def add_numeric_terms(score: Floats, terms: Floats, tables: Floats, s: int, x: F
         return
     for c in range(len(score)):
         if score[c] > -np.inf:
-            fill_terms(terms, x, tables[s, 0, c], tables[s, 1, c], tables[s, 2, c])
+            for j in range(len(x)):
+                there = term(x[j], tables[s, 0, c, j], tables[s, 1, c, j], tables[s, 2, c, j])
+                terms[j] = there if x[j] == x[j] else 0.0
             score[c] = row_sum(score[c], terms)
 
 
 @inner_kernel
 def add_nominal_terms(
     score: Floats,
-    terms: Floats,
+    lanes: Floats,
     above: Floats,
     below: Floats,
     known: Flags,
@@ -99,22 +101,21 @@ def add_nominal_terms(
 ) -> None:
     """score[c] += sum_j log (n + 1) - log (N_j + V) as slot s has it; a value never seen there says nothing.
 
-    score : float64[K], in/out; terms : float64[K, q], scratch; above : float64[S, cells, K], in
-    below : float64[S, q, K], in; known : bool[S, cells], in; offsets : int64[q + 1], in; codes : int32[q], in
+    score : float64[K], in/out; lanes : float64[4, K], scratch, the four sums of `row_sum`, of every class
+    above : float64[S, cells, K], in; below : float64[S, q, K], in; known : bool[S, cells], in
+    offsets : int64[q + 1], in; codes : int32[q], in
     """
-    if len(codes) == 0:
-        return
-    for j in range(len(codes)):
-        v = codes[j]
-        cell = offsets[j] + v
-        if v >= 0 and known[s, cell]:
-            for c in range(len(score)):
-                terms[c, j] = above[s, cell, c] - below[s, j, c]
-        else:
-            for c in range(len(score)):
-                terms[c, j] = 0.0
-    for c in range(len(score)):
-        score[c] = row_sum(score[c], terms[c])
+    for t in range(0, len(codes), TILE):
+        for c in range(len(score)):
+            lanes[0, c] = lanes[1, c] = lanes[2, c] = lanes[3, c] = 0.0
+        for j in range(t, min(t + TILE, len(codes))):
+            v = codes[j]
+            cell = offsets[j] + v
+            if v >= 0 and known[s, cell]:
+                for c in range(len(score)):
+                    lanes[j & 3, c] += above[s, cell, c] - below[s, j, c]
+        for c in range(len(score)):
+            score[c] += (lanes[0, c] + lanes[1, c]) + (lanes[2, c] + lanes[3, c])
 
 
 @inner_kernel

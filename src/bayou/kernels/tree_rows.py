@@ -86,7 +86,7 @@ def predict_rows(
     below : float64[S, q, K], in; known : bool[S, cells], in; offsets : int64[q + 1], in; x : float64[n, p], in
     codes : int32[n, q], in; leaves : int64[n], out; out : float64[n, K], out
     """
-    terms, terms_of = np.empty(x.shape[1]), np.empty((out.shape[1], codes.shape[1]))
+    terms, lanes = np.empty(x.shape[1]), np.empty((4, out.shape[1]))
     for i in range(out.shape[0]):
         row, values = x[i], codes[i]
         leaf = route(nodes, cuts, branches, row, values)
@@ -98,7 +98,7 @@ def predict_rows(
         s = nodes[leaf, SLOT] - 1
         if bayes and s >= 0:
             add_numeric_terms(out[i], terms, tables, s, row)
-            add_nominal_terms(out[i], terms_of, above, below, known, s, offsets, values)
+            add_nominal_terms(out[i], lanes, above, below, known, s, offsets, values)
 
 
 @kernel
@@ -157,7 +157,7 @@ def rows_predict_then_update(
     ripe : int64[2], in/out; out : float64[n, K] or float64[0, K], out
     """
     k = weight.shape[1]
-    terms, terms_of = np.empty(x.shape[1]), np.empty((k, codes.shape[1]))
+    terms, lanes = np.empty(x.shape[1]), np.empty((4, k))
     prior = np.empty(k)
     score = np.empty(k)
     merit, cut, value = np.empty(len(columns)), np.empty(x.shape[1]), np.empty(codes.shape[1], np.int64)
@@ -184,7 +184,7 @@ def rows_predict_then_update(
                     for r in range(k):
                         score[r] = prior[r]
                     add_numeric_terms(score, terms, tables, s, row)
-                    add_nominal_terms(score, terms_of, above, below, known, s, offsets, values)
+                    add_nominal_terms(score, lanes, above, below, known, s, offsets, values)
                     if teaches and kind == ADAPTIVE_LEAF:
                         if best_class(prior, order) == c:
                             track[leaf, MAJORITY] += w[i]
