@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import bayou
+from bayou.kernels.jit import InnerDispatcher
+from bayou.kernels.warming import all_kernels, signature_of
 
 ROOT = Path(bayou.__file__).parent
 KERNELS = sorted((ROOT / "kernels").glob("*.py"))
@@ -45,6 +47,12 @@ def test_docstring_gives_every_array_its_type_shape_and_direction(node):
 def test_kernels_do_not_raise_or_draw(node):
     assert not [n for n in ast.walk(node) if isinstance(n, ast.Raise | ast.Try)]
     assert "random" not in ast.unparse(node)
+
+
+def test_every_kernel_that_python_calls_tells_its_types():
+    """A wheel carries it compiled for these; one that does not tell would be compiled by every user."""
+    called = [(name, kernel) for name, kernel in all_kernels() if not isinstance(kernel, InnerDispatcher)]
+    assert [name for name, kernel in called if signature_of(kernel) is None] == []
 
 
 def test_numba_is_imported_by_kernels_alone():

@@ -15,7 +15,7 @@ from bayou.kernels.jit import ZERO, inner_kernel, kernel
 WORDS = 64  # words per bitmap and chunk: the bitmaps of a chunk stay in the nearest cache
 
 
-@kernel
+@inner_kernel
 def popcount(x: np.uint64) -> np.uint64:
     """Number of bits set in a 64-bit word (the compiler knows this form and emits its own instruction)."""
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))

@@ -108,7 +108,8 @@ def inherit_counts(
 ) -> None:  # fmt: skip
     """Let a slot begin with a share of each class of its parent's counts; of one column it has just some values.
 
-    counts : float64[cells, K], out; present : float64[q, K], out; held, held_present, in, like them
+    counts : float64[cells, K], out; present : float64[q, K], out
+    held : float64[cells, K], in; held_present : float64[q, K], in
     share : float64[K], in; offsets : int64[q + 1], in; column -1: all are shared out; values : int64[v], in
     """
     for cell in range(len(counts)):
