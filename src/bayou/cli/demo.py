@@ -85,7 +85,8 @@ def _compile_on_both_cores(seed: int) -> None:
     program = f"from bayou.cli.demo import rehearse_tree; rehearse_tree({seed})"
     watch(lambda: helpers.append(subprocess.Popen([sys.executable, "-P", "-c", program])))
     rows, labels = _table(REHEARSED, seed)
-    for spec in MODELS.values():
+    # Auto comes last: its tree is compiled by the other process meanwhile.
+    for spec in reversed(MODELS.values()):
         if "tree" not in spec:
             specs.models([spec])[spec].test_then_train_batch(rows, labels)
     for helper in helpers:
