@@ -17,6 +17,7 @@ from bayou import NaiveBayes, files
 from bayou.streams import open_stream
 from bayou.training import Learning, Run
 
+ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-c", "from bayou.cli import main; main()"]
 
 
@@ -192,8 +193,9 @@ def test_sigterm_saves_a_checkpoint_and_resume_goes_on(tmp_path: Path) -> None:
     code = "from tests.persist import forge; forge.signal_after('batches', 2, 'SIGTERM');" + COMMAND[-1]
     command = ["learn", path, "-t", "c", "-m", "nb", "-o", out, "--checkpoint", place, "--every", "1h"]
     process = subprocess.run(
-        [sys.executable, "-c", code, *map(str, command)], capture_output=True, timeout=120, check=False
-    )
+        [sys.executable, "-c", code, *map(str, command)],
+        capture_output=True, timeout=120, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
     err = process.stderr
     assert process.returncode == 130, err
     assert err.decode().splitlines()[-1].endswith(f"`bayou resume {place}` goes on")

@@ -98,6 +98,8 @@ def test_a_server_that_follows_a_log_is_killed(tmp_path: Path, name: str) -> Non
                 middle += found is not None and 0 < found.rows < rows
             child = Follower(folder, address)
             wait_until(lambda child=child: child.told()["rows"] == rows)
+            # A model restored whole has all rows before its log has told of any place.
+            wait_until(lambda child=child: child.told()["follows"]["offsets"])
             wait_until(lambda child=child: child.told()["follows"]["lag"] in (0, None))
             follows = child.told()["follows"]
             assert sorted(follows["offsets"]) == [str(p) for p in range(where.partitions)]
