@@ -140,3 +140,29 @@ def sort_pairs(x: Floats, rows: Index) -> None:
         rows[below + i] = spare_rows[i]
     _sort_by_runs(x[:below], rows[:below], spare, spare_rows)
     _sort_by_runs(x[below:], rows[below:], spare, spare_rows)
+
+
+@inner_kernel
+def select(x: Floats, k: int) -> float:
+    """The k-th smallest value, counted from 0 (Hoare's algorithm); the values are left in another order.
+
+    x : float64[n], in/out
+    """
+    low, high = 0, len(x) - 1
+    while low < high:
+        pivot = x[k]
+        i, j = low, high
+        while i <= j:
+            while x[i] < pivot:
+                i += 1
+            while x[j] > pivot:
+                j -= 1
+            if i <= j:
+                x[i], x[j] = x[j], x[i]
+                i += 1
+                j -= 1
+        if j < k:
+            low = i
+        if i > k:
+            high = j
+    return float(x[k])

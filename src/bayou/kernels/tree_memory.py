@@ -7,6 +7,7 @@ import numpy as np
 from bayou.block import Floats, Index
 from bayou.kernels.class_counts import class_total
 from bayou.kernels.jit import kernel
+from bayou.kernels.sorting import select
 from bayou.kernels.tree import LEAF, SLOT, TEST
 
 LOYALTY = 1.25  # an active leaf gives way only to one that promises this much more
@@ -32,7 +33,7 @@ def choose_leaves(leaving: Index, coming: Index, nodes: Index, weight: Floats, c
             n += 1
     least, ties = -np.inf, n
     if most < n:
-        least = np.partition(promise[:n], n - most)[n - most]
+        least = select(promise[:n].copy(), n - most)
         ties = most
         for i in range(n):
             ties -= promise[i] > least
