@@ -9,9 +9,10 @@ from typing import Any
 from bayou.engines import views_of
 from bayou.protocols import Framed
 from bayou.streams.source import Source
+from bayou.training.batches import Pace
 from bayou.training.loop import Learning, declare_columns, feed
 
-STEP = 1_000  # rows read at a time
+STEP = 1_000  # rows after which frames are looked at
 MOST = 20_000  # rows of one source, after which a column without values is given up
 
 
@@ -25,9 +26,27 @@ def prepared(model: Any, sources: Iterable[Source]) -> Any:
     most = max(MOST, model.get_params(deep=False).get("warm_up", 0))  # as many as the model itself asks for
     for source in sources:
         declare_columns(twin, source)
-        if not feed(source, Learning(twin).step, rows=most, pace=STEP, after=lambda _: not loose(twin)):
+        steps = _Steps(twin)
+        feed(source, Learning(twin).step, rows=most, pace=steps, after=steps.are_enough)
+        if steps.done and not loose(twin):
             break
     return twin.fresh()
+
+
+class _Steps(Pace):
+    """Batches up to the next thousand rows: a broker may have fewer at hand, and none at first."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(STEP)
+        self._model, self.done = model, 0
+
+    def next(self) -> int:
+        return STEP - self.done % STEP
+
+    def are_enough(self, done: int) -> bool:
+        """Whether the thousand is full, and no column waits for its frame."""
+        self.done = done
+        return done > 0 and done % STEP == 0 and not loose(self._model)
 
 
 def loose(model: Any) -> bool:
