@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -106,8 +107,8 @@ def predict(
             kept = {} if only else {**got.columns, **({target: got.labels} if target else {})}
             sink.write(_together(kept, scored))
             done += len(got)
-            share = {"accuracy": right / labelled} if labelled else {}
-            meter.update(done, stream.progress(), share.copy)
+            so_far = partial(dict, accuracy=right / labelled) if labelled else None
+            meter.update(done, stream.progress(), so_far)
         if not done:  # a file without rows still says what its columns would be
             sink.write(_none(model, stream, only))
         rejects = dict(stream.rejects.counts)
