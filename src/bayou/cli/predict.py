@@ -107,7 +107,9 @@ def predict(
             kept = {} if only else {**got.columns, **({target: got.labels} if target else {})}
             sink.write(_together(kept, scored))
             done += len(got)
-            so_far = partial(dict, accuracy=right / labelled) if labelled else None
+            so_far: partial[dict[str, float]] | None = (
+                partial(dict, accuracy=right / labelled) if labelled else None
+            )
             meter.update(done, stream.progress(), so_far)
         if not done:  # a file without rows still says what its columns would be
             sink.write(_none(model, stream, only))
