@@ -321,3 +321,35 @@ def test_memory_is_bounded():
 def test_parameters_are_checked(params):
     with pytest.raises(SchemaError, match=next(iter(params))):
         CountForest(**params).fit([[1.0], [2.0]], [0, 1])
+
+
+CHANGES = {
+    "learned": lambda model, records, labels: model.learn_many(records, labels),
+    "one": lambda model, records, labels: model.learn_one(records[0], labels[0]),
+    "tested": lambda model, records, labels: model.test_then_train_batch(records, labels),
+    "unlearned": lambda model, records, labels: model.unlearn(records[:50], labels[:50]),
+    "decayed": lambda model, records, labels: model.decay(0.5),
+    "merged": lambda model, records, labels: model.merge(taught_twin(model, records, labels)),
+    "grown": lambda model, records, labels: model.grow(),
+    "new class": lambda model, records, labels: model.learn_one(records[0], "never seen"),
+}
+
+
+def taught_twin(model, records, labels):
+    twin = model.fresh()
+    twin.learn_many(records, labels)
+    return twin
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_leaves_that_were_read_at_once_are_read_again_after_every_change(name, tmp_path):
+    """Many rows are read from a table of leaves; a model that has just been loaded has no such table."""
+    records, labels = rows_of(5, 600)
+    needed = {"grown": {"reservoir": 200}, "unlearned": {"combine": "mean"}}
+    model = taught(records, labels, **needed.get(name, {}))
+    before = model.predict_proba(records)[:40].tolist()
+    assert len(model.engine.parts()["forest"].summary._leaves) > 0  # else nothing could be out of date
+    CHANGES[name](model, records, labels)
+    save(model, tmp_path / "m.bayou")
+    alone = [load(tmp_path / "m.bayou").predict_proba([record])[0].tolist() for record in records[:40]]
+    assert model.predict_proba(records[:40]).tolist() == alone != before

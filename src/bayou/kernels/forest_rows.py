@@ -308,29 +308,26 @@ def read_rows(
 
     counts : float64[nodes, K], in; packed, threshold : int64[nodes], in; parent : int32[nodes], in
     roots : int64[T], in; trees : int64[2], in, the first and behind the last; cells : uint8[n, d], in
-    table : float64[nodes, 2, K], in/out, what leaves said that were read before, NaN where none was; or without nodes
-    sums : float64[groups, n, 2, K], in/out
+    table : float64[nodes, 2, K], in, what `read_leaves` found, or without nodes; sums : float64[groups, n, 2, K], in/out
     """
     n, k = len(cells), counts.shape[1]
     leaves = np.empty(n, dtype=np.int64)
     said = np.empty((READINGS, k))
-    keeps = table.shape[0] > 0
+    known = table.shape[0] > 0
     for t in range(trees[0], trees[1]):
         find_leaves(leaves, roots[t], packed, threshold, cells)
         into = sums[t // GROUP]
         for i in range(n):
             v = leaves[i]
-            if not keeps:
-                read_leaf(v, parent, counts, declared, said)
+            if known:
                 for c in range(k):
-                    into[i, 0, c] += said[0, c]
-                    into[i, 1, c] += said[1, c]
+                    into[i, 0, c] += table[v, 0, c]
+                    into[i, 1, c] += table[v, 1, c]
                 continue
-            if table[v, 0, 0] != table[v, 0, 0]:
-                read_leaf(v, parent, counts, declared, table[v])
+            read_leaf(v, parent, counts, declared, said)
             for c in range(k):
-                into[i, 0, c] += table[v, 0, c]
-                into[i, 1, c] += table[v, 1, c]
+                into[i, 0, c] += said[0, c]
+                into[i, 1, c] += said[1, c]
 
 
 @kernel
@@ -380,13 +377,16 @@ def read_row(
 
 
 @kernel
-def read_leaves(counts: Floats, parent: Codes, declared: int, out: Floats) -> None:
-    """What every node would say of a row, were it a leaf.
+def read_leaves(
+    counts: Floats, parent: Codes, attribute: Codes, lo: int, hi: int, declared: int, out: Floats
+) -> None:
+    """What every leaf among the nodes lo to hi - 1 says of a row; nothing is written for the other nodes.
 
-    counts : float64[nodes, K], in; parent : int32[nodes], in; out : float64[nodes, 2, K], out
+    counts : float64[nodes, K], in; parent, attribute : int32[nodes], in; out : float64[nodes, 2, K], out
     """
-    for v in range(len(parent)):
-        read_leaf(v, parent, counts, declared, out[v])
+    for v in range(lo, hi):
+        if attribute[v] < 0:
+            read_leaf(v, parent, counts, declared, out[v])
 
 
 @kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayou.block import Floats, Index
-from bayou.kernels.forest_rows import NO_PLACE, READINGS, read_leaves
+from bayou.kernels.forest_rows import NO_PLACE
 from bayou.scorer import SET, Cell, Interval, Trees, Value
 from bayou.summaries.forest import Forest
 
@@ -16,9 +16,7 @@ def forest_trees(forest: Forest) -> Trees:
     A node whose two children say the same to the last bit is taken for a leaf; so is most of the random levels that no
     row has reached yet.
     """
-    both = np.empty((len(forest.attribute), READINGS, len(forest.classes)))
-    read_leaves(forest.counts, forest.parent, int(forest.declared[0]), both)
-    said = both.reshape(len(both), -1)
+    said = forest.said_by_leaves().reshape(len(forest.attribute), -1)
     inner = _told_apart(forest, said)
     order = _kept(forest, inner)
     place = np.full(len(inner), -1)

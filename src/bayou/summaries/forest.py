@@ -23,6 +23,7 @@ from bayou.kernels.forest_rows import (
     pack,
     place_nominal,
     place_numeric,
+    read_leaves,
     read_row,
     read_rows,
 )
@@ -39,6 +40,7 @@ CUTS = 253  # of a numeric column: with a cell for missing values, what a byte c
 PLACES = 63  # of a nominal column's values; missing and other values share the last
 GATHER = 256  # small blocks that are kept before they are put together
 FEW = 64  # rows that are not worth a second thread
+MANY = 10_000  # nodes that are
 SUMS = 1 << 22  # bytes that the sums of the rows take that go through the trees together
 
 
@@ -99,6 +101,7 @@ class Forest(DecayingSummary):
 
     def derive(self) -> None:
         """Compute where each value has its place, how many cuts a column has, and the ways through the trees."""
+        self._forget_leaves()
         self.packed = np.empty(len(self.attribute), dtype=np.int64)
         self.parent = np.empty(len(self.attribute), dtype=np.int32)
         pack(self.packed, self.parent, self.attribute, self.threshold, self.left, len(self.cuts))
@@ -128,12 +131,8 @@ class Forest(DecayingSummary):
 
     @kept.setter
     def kept(self, rows: PendingRows) -> None:
-        self.kept_numeric, self.kept_codes, self.kept_y, self.kept_w = (
-            rows.numeric,
-            rows.codes,
-            rows.y,
-            rows.w,
-        )
+        self.kept_numeric, self.kept_codes = rows.numeric, rows.codes
+        self.kept_y, self.kept_w = rows.y, rows.w
 
     @property
     def kept_rows(self) -> int:
@@ -201,8 +200,7 @@ class Forest(DecayingSummary):
                 self.offsets, block.numeric, block.codes, int(self.declared[0]), out,
             )  # fmt: skip
             return out
-        many = block.n * self.trees > len(self.attribute)
-        table = np.full((len(self.attribute) if many else 0, READINGS, len(self.classes)), np.nan)
+        table = self._leaves_for(block.n)
 
         def read(cells: Bytes, part: Block, trees: Index, sums: Floats) -> None:
             read_rows(
@@ -212,8 +210,36 @@ class Forest(DecayingSummary):
 
         return self._mean(block, read)
 
+    def _leaves_for(self, rows: int) -> Floats:
+        """What the leaves say, once as many have been asked since the last row was counted as there are nodes.
+
+        Until then, and again after every row that is counted, a row reads the leaves it reaches itself: the table is
+        empty. The whole table is put in place at once, so that predictions in other threads see all of it or nothing.
+        """
+        table = self._leaves
+        if len(table) < len(self.attribute):
+            self._asked += rows * self.trees
+            if self._asked >= len(self.attribute):
+                table = self._leaves = self.said_by_leaves()
+        return table
+
+    def said_by_leaves(self) -> Floats:
+        """float64[nodes, 2, K]: what every leaf says of a row; whatever memory held for the other nodes."""
+        out = np.empty((len(self.attribute), READINGS, len(self.classes)))
+
+        def some(lo: int, hi: int) -> None:
+            read_leaves(self.counts, self.parent, self.attribute, lo, hi, int(self.declared[0]), out)
+
+        over_ranges(some, len(out), MANY)
+        return out
+
+    def _forget_leaves(self) -> None:
+        """Note that counts are no longer what they were when the leaves were read."""
+        self._leaves, self._asked = np.empty((0, READINGS, len(self.classes))), 0
+
     def read_then_update(self, block: Block) -> Floats:
         """float64[n, 2, K]: what the trees say, on average, before each row, which is then counted."""
+        self._forget_leaves()
 
         def learn(cells: Bytes, part: Block, trees: Index, sums: Floats) -> None:
             learn_rows(
@@ -254,6 +280,7 @@ class Forest(DecayingSummary):
 
     def _count(self, cells: Bytes, y: Codes, w: Floats, sign: float, least: int) -> None:
         """Count rows at the nodes from `least` on."""
+        self._forget_leaves()
 
         def trees(lo: int, hi: int) -> None:
             count_rows(
@@ -296,6 +323,7 @@ class Forest(DecayingSummary):
             self.kept = PendingRows.none(self.kept_numeric.shape[1], self.kept_codes.shape[1])
             self.kept = self.kept
         self.classes = self.classes + other.classes
+        self._forget_leaves()
 
     def _check_same(self, other: Forest) -> None:
         if all(np.array_equal(getattr(self, n), getattr(other, n)) for n in Structure.__dataclass_fields__):
