@@ -118,8 +118,8 @@ NAMED: Mapping[str, tuple[str, ...]] = {
         "Window(rows=10000)",
     ),
     "AdaptiveForest": (
-        "AdaptiveForest()", "AdaptiveForest(trees=30)", "AdaptiveForest(rate=1.0)", "AdaptiveForest(grace=200)",
-        "AdaptiveForest(delta=0.0001)", "AdaptiveForest(warning=0.01, drift=0.001)",
+        "AdaptiveForest()", "AdaptiveForest(trees=10)", "AdaptiveForest(trees=30)", "AdaptiveForest(rate=1.0)",
+        "AdaptiveForest(grace=200)", "AdaptiveForest(delta=0.0001)", "AdaptiveForest(warning=0.01, drift=0.001)",
     ),
     "Auto": ("Auto()", "Auto('fast')", "Auto('accurate')"),
     "Calibrated": (
@@ -129,7 +129,7 @@ NAMED: Mapping[str, tuple[str, ...]] = {
     "ConformalSet": ("ConformalSet()", "ConformalSet(coverage=0.95)", "ConformalSet(by_class=True)"),
     "RandomNetworks": (
         "RandomNetworks()", "RandomNetworks(networks=50)", "RandomNetworks(parents=1)",
-        "RandomNetworks(smoothing=0.5)", "RandomNetworks(smoothing='back-off')", "RandomNetworks(weighted=True)",
+        "RandomNetworks(smoothing=1.0)", "RandomNetworks(smoothing='back-off')", "RandomNetworks(weighted=True)",
         "RandomNetworks(numeric=Grid(5))",
     ),
 }  # fmt: skip

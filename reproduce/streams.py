@@ -34,10 +34,15 @@ import bayou
 from bayou.threads import set_threads
 from reproduce.order import table
 from reproduce.sets import Rows, load
+from reproduce.settings import made
 
 RESULTS = Path(__file__).parent / "results" / "streams.json"
 STREAMS = ("elec", "covtype", "airlines", "keystroke", "phishing", "banana")
-OURS = ("AdaptiveForest()", "Bagging()")
+OURS = (
+    "AdaptiveForest(trees=10)",
+    "AdaptiveForest()",
+    "Bagging()",
+)  # the first has as many members as the peers
 THEIRS = ("AdaptiveRandomForest", "LeveragingBag", "StreamingRandomPatches")
 SMALL = 10_000
 SEEDS = (1, 2, 3)
@@ -50,12 +55,13 @@ Run = dict[str, Any]  # seconds, and the curve: rows and accuracy in % so far
 def ours(setting: str, rows: Rows) -> Run:
     """One pass of one of our classifiers, or of three that differ in their seeds."""
     X, y = table(rows)
-    make = getattr(bayou, setting[:-2])
-    bayou.prequential(make(), table(rows.take(np.arange(min(WARM, len(y))))))  # compiles or loads the kernels
+    bayou.prequential(
+        made(setting), table(rows.take(np.arange(min(WARM, len(y)))))
+    )  # compiles or loads the kernels
     curves, begin = [], time.process_time()
     seeds = SEEDS if len(y) < SMALL else SEEDS[:1]
     for seed in seeds:
-        result = bayou.prequential(make(seed=seed), (X, y), every=EVERY)
+        result = bayou.prequential(made(setting).set_params(seed=seed), (X, y), every=EVERY)
         curves.append(result.curve.running["accuracy"])
     seconds = (time.process_time() - begin) / len(seeds)
     accuracy = (100 * np.mean(curves, axis=0)).round(3).tolist()

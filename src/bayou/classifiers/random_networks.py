@@ -36,8 +36,8 @@ class RandomNetworks(JointClassifier):
     parents
         Of a column in each of them, besides the class: 1 or 2.
     smoothing
-        Pseudo-count per value (1 is Laplace's rule); or `"back-off"`: what a few rows say is drawn towards what is said
-        with one parent less, as strongly as the counts themselves advise at refresh points.
+        Pseudo-count per value (1 is Laplace's rule, .5 Jeffreys'); or `"back-off"`: what a few rows say is drawn
+        towards what is said with one parent less, as strongly as the counts themselves advise at refresh points.
     prior
         `"empirical"`, `"laplace"`, or a mapping from every class to its probability.
     numeric
@@ -76,7 +76,7 @@ class RandomNetworks(JointClassifier):
         self,
         networks: int = 20,
         parents: int = 2,
-        smoothing: float | str = 1.0,
+        smoothing: float | str = 0.5,
         prior: Prior = "empirical",
         numeric: str | Grid = "frequency",
         max_bytes: int = MAX_BYTES,

@@ -88,7 +88,7 @@ class AdaptiveForest(Ensemble):
 
     def __init__(
         self,
-        trees: int = 10,
+        trees: int = 15,
         rate: float = 6.0,
         warning: float = 0.05,
         drift: float = 0.01,

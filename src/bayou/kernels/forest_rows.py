@@ -308,7 +308,8 @@ def read_rows(
 
     counts : float64[nodes, K], in; packed, threshold : int64[nodes], in; parent : int32[nodes], in
     roots : int64[T], in; trees : int64[2], in, the first and behind the last; cells : uint8[n, d], in
-    table : float64[nodes, 2, K], in, what `read_leaves` found, or without nodes; sums : float64[groups, n, 2, K], in/out
+    table : float64[nodes, 2, K], in, what `read_leaves` found, or without nodes
+    sums : float64[groups, n, 2, K], in/out
     """
     n, k = len(cells), counts.shape[1]
     leaves = np.empty(n, dtype=np.int64)

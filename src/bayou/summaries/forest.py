@@ -97,6 +97,8 @@ class Forest(DecayingSummary):
     def __init__(self) -> None:
         super().__init__()
         self._new: list[PendingRows] = []
+        self._leaves: Floats  # see `_leaves_for`
+        self._asked: int
         self.derive()
 
     def derive(self) -> None:
@@ -310,11 +312,8 @@ class Forest(DecayingSummary):
             self.counts = self.counts + other.counts
         elif other.frames_are_frozen:
             mine = self.kept
-            self.take(
-                Structure(**{name: getattr(other, name) for name in Structure.__dataclass_fields__}),
-                mine,
-                True,
-            )
+            theirs = {name: getattr(other, name) for name in Structure.__dataclass_fields__}
+            self.take(Structure(**theirs), mine, True)
             self.counts += other.counts
         elif self.frames_are_frozen:
             self._add_to_trees(other.kept.block(), 1.0)
