@@ -25,11 +25,11 @@ def rows_of(seed, n, d=5):
 
 
 @settings(max_examples=10, deadline=None)
-@given(seed=st.integers(0, 10**6), parents=st.sampled_from([1, 2]))
-def test_a_row_is_read_by_the_formula(seed, parents):
-    """log P(c) + sum over columns of log of the mean over networks of (n(x, pa, c) + 1) / (n(pa, c) + |X|)."""
+@given(seed=st.integers(0, 10**6), parents=st.sampled_from([1, 2]), a=st.sampled_from([0.5, 1.0]))
+def test_a_row_is_read_by_the_formula(seed, parents, a):
+    """log P(c) + sum over columns of log of the mean over networks of (n(x, pa, c) + a) / (n(pa, c) + a |X|)."""
     records, labels = rows_of(seed, 60)
-    model = RandomNetworks(networks=4, parents=parents)
+    model = RandomNetworks(networks=4, parents=parents, smoothing=a)
     model.learn_many(records, labels)
     model.refresh()
     terms, names = model.engine.views["joint"].terms, model.engine.column_names()
@@ -49,7 +49,7 @@ def test_a_row_is_read_by_the_formula(seed, parents):
                         if label == c and all(r[g] == row[g] for g in given_)
                     ]
                     values = len({r[name] for r in records})
-                    mean += u * (sum(r[name] == row[name] for r in same) + 1) / (len(same) + values)
+                    mean += u * (sum(r[name] == row[name] for r in same) + a) / (len(same) + a * values)
             total += np.log(mean)
         joint.append(total)
     expected = np.exp(joint) / np.exp(joint).sum()

@@ -16,13 +16,13 @@ from bayou.errors import UnsupportedError
 
 
 @settings(max_examples=6, deadline=None)
-@given(seed=st.integers(0, 10**6), parents=st.sampled_from([1, 2]))
-def test_every_row_is_read_and_learned_by_the_formula(seed, parents):
+@given(seed=st.integers(0, 10**6), parents=st.sampled_from([1, 2]), a=st.sampled_from([0.5, 1.0]))
+def test_every_row_is_read_and_learned_by_the_formula(seed, parents, a):
     records, labels = rows_of(seed, 50, d=4)
     names, classes = sorted(records[0]), sorted(set(labels))
-    model = RandomNetworks(networks=3, parents=parents, weighted=True)
+    model = RandomNetworks(networks=3, parents=parents, smoothing=a, weighted=True)
     model.learn_one(records[0], labels[0])
-    naive = NaiveLevels(names, classes)
+    naive = NaiveLevels(names, classes, a)
     naive.test_then_train(records[0], labels[0], model.engine.views["joint"].terms)
     for row, label in zip(records[1:], labels[1:], strict=True):
         said = model.predict_proba_one(row)  # draws the networks where it is time to

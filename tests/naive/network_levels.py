@@ -10,8 +10,8 @@ ETA, MOST = 0.2, 5.0
 class NaiveLevels:
     """What has been seen, and the weights."""
 
-    def __init__(self, names, classes):
-        self.names, self.classes = names, classes
+    def __init__(self, names, classes, alpha):
+        self.names, self.classes, self.alpha = names, classes, alpha
         self.records, self.labels = [], []
         e, k = 3 * len(names), len(classes)
         self.u, self.v, self.b = np.zeros(e), np.zeros((e, k)), np.zeros(k)
@@ -20,14 +20,14 @@ class NaiveLevels:
         self.rows = 0
 
     def probability(self, row, name, parents, c):
-        """P(x | c, parents) by Laplace's rule over the values met so far."""
+        """P(x | c, parents) with `alpha` rows more of each value met so far."""
         same = [
             r
             for r, label in zip(self.records, self.labels, strict=True)
             if label == c and all(r[p] == row[p] for p in parents)
         ]
         values = len({r[name] for r in self.records})
-        return (sum(r[name] == row[name] for r in same) + 1) / (len(same) + values)
+        return (sum(r[name] == row[name] for r in same) + self.alpha) / (len(same) + self.alpha * values)
 
     def level(self, row, i, sets):
         """log of the mean over parent sets, for every class; 0 where the value is new."""
