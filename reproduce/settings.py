@@ -15,7 +15,7 @@ import bayou
 BEFORE = (  # classifiers whose second setting was once the default
     "NaiveBayes", "WeightedNB", "AveragedNB", "EcocNB", "AODE", "TAN", "FAN", "SPC", "SPCr", "TC", "FANC",
     "Collection", "ReadMany", "SuperParent", "HoeffdingTree", "Bagging", "WeightedVoting", "AWE", "ResetOnDrift",
-    "Fading", "Window",
+    "Fading", "Window", "AdaptiveForest", "RandomNetworks",
 )  # fmt: skip
 FRAMES = ("EcocNB", "Bagging", "WeightedVoting", "Pool", "AWE", "ResetOnDrift", "Fading", "Window")
 NAMED: Mapping[str, tuple[str, ...]] = {
@@ -128,8 +128,8 @@ NAMED: Mapping[str, tuple[str, ...]] = {
     ),
     "ConformalSet": ("ConformalSet()", "ConformalSet(coverage=0.95)", "ConformalSet(by_class=True)"),
     "RandomNetworks": (
-        "RandomNetworks()", "RandomNetworks(networks=50)", "RandomNetworks(parents=1)",
-        "RandomNetworks(smoothing=1.0)", "RandomNetworks(smoothing='back-off')", "RandomNetworks(weighted=True)",
+        "RandomNetworks()", "RandomNetworks(smoothing=1.0)", "RandomNetworks(smoothing='back-off')",
+        "RandomNetworks(networks=50)", "RandomNetworks(parents=1)", "RandomNetworks(weighted=True)",
         "RandomNetworks(numeric=Grid(5))",
     ),
 }  # fmt: skip
