@@ -13,6 +13,7 @@ from bayou.encoding.forms import is_arrow, python_values
 from bayou.encoding.table import Sparse, Table, column_of
 from bayou.errors import DataError, SchemaError
 from bayou.hashing import hash_keys, mixed_bits
+from bayou.kernels.cell_hashes import add_number_hashes
 from bayou.missing import is_missing
 
 Hashes = NDArray[np.uint64]
@@ -33,6 +34,11 @@ def hashed_order(table: Table, labels: Any, weights: Floats | None = None) -> ND
     (array([3, 1, 2, 0]), array([3, 2, 1, 0]))
     """
     hashes = row_hashes(table, labels)
+    if weights is None:
+        keys = mixed_bits(hashes ^ mixed_bits(np.zeros(1, np.uint64)))
+        order = np.argsort(keys)
+        if np.diff(keys[order]).all():  # no two rows hold the same: each has the number 0
+            return order
     w = np.ones(table.n) if weights is None else weights
     grouped = np.lexsort((w, hashes))
     taught = grouped[w[grouped] > 0]
@@ -53,10 +59,24 @@ def row_hashes(table: Table, labels: Any) -> Hashes:
     if names == [str(j) for j in range(len(names))]:
         names = [f"x{j}" for j in range(len(names))]  # a frame without names holds what the array in it holds
     for j, name in enumerate(hash_keys(names).view(np.uint64)):
-        total += _cells(name, _hashed(table.columns[j] if table.matrix is None else table.matrix[:, j]))
+        _add_column(total, name, table.columns[j] if table.matrix is None else table.matrix[:, j])
     if table.sparse is not None:
         total += _hashed_words(table.sparse)
     return total
+
+
+def _add_column(total: Hashes, name: np.uint64, column: Any) -> None:
+    """Add the hash of each row's cell in a column."""
+    try:
+        values = np.ascontiguousarray(numbers(column, "", 0)) if _are_numbers(column) else None
+    except REFUSED:
+        values = None
+    if values is None:
+        total += _cells(name, _hashed(column))
+    else:
+        values = values.view()
+        values.flags.writeable = False  # as memory of Arrow's is: one kernel for both
+        add_number_hashes(total, values, values.view(np.int64), int(name.view(np.int64)))
 
 
 def _cells(name: np.uint64 | Hashes, values: Hashes) -> Hashes:

@@ -118,16 +118,18 @@ def score_experts(
     index: Index,
     prior: Floats,
     pull: Floats,
+    mixture_weights: Floats,
     temper_prior: bool,
     least: float,
 ) -> None:
-    """Log-probabilities of every expert.
+    """Log-probabilities of every expert that takes part; scores of others are no probabilities.
 
     scores : float64[7, K], out; evidence : float64[2, K], out, sums of the inputs, as they come and bounded
     heat : float64[K], out, what is tempered; inputs : float64[active, K], in/out, are raised to `least`
     weights : float64[d, K or 1], in; mean : float64[d, K or 1] or [0, 0], in
     columns : float64[d, 3], in, [0, 3] if tied; bias : float64[3, K], in; scalars : float64[12], in
     index : int64[active], in; prior : float64[K], in, log; pull : float64[K], in, of the last label
+    mixture_weights : float64[7], in, 0 = takes no part
     `temper_prior`: the prior is tempered too
     """
     for c in range(len(prior)):
@@ -149,4 +151,5 @@ def score_experts(
         scores[HALF, c] = joint - 0.5 * heat[c]
         scores[QUARTER, c] = joint - 0.75 * heat[c]
     for a in range(EXPERTS):
-        log_softmax(scores[a])
+        if a == TEMPERED or a == LAST or mixture_weights[a] > 0.0:  # the steps need these two, heard or not
+            log_softmax(scores[a])

@@ -116,7 +116,7 @@ def learn_experts(
             last_label_pmi(follows, last[0], prior[i], pull)
         score_experts(
             scores, evidence, heat, inputs, weights, mean, columns, bias, scalars, at, prior[i], pull,
-            not published, least,
+            mixture_weights, not published, least,
         )  # fmt: skip
         trusted = published or persistent or scalars[RETURNS] * scalars[RETURNS] >= scalars[WEIGHT]
         trusted &= not outside[i]

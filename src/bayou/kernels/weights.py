@@ -155,8 +155,11 @@ def log_softmax(scores: Floats) -> None:
     if top == -np.inf:
         return
     total = 0.0
-    for c in range(len(scores)):
-        total += math.exp(scores[c] - top)
+    if len(scores) == 2:  # one of the two terms is 1: the same bits for half the exponentials
+        total = 1.0 + math.exp(-abs(scores[0] - scores[1]))
+    else:
+        for c in range(len(scores)):
+            total += math.exp(scores[c] - top)
     log_total = math.log(total) + top
     for c in range(len(scores)):
         scores[c] -= log_total
