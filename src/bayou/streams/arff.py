@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from bayou.errors import DataError
 from bayou.streams import cells
+from bayou.streams import compute as pc
 from bayou.streams.arff_cells import dense_row, sparse_row, without_comment
 from bayou.streams.arff_dates import DEFAULT, EPOCH, iso_writer
 from bayou.streams.arff_header import ArffAttribute, read_header

@@ -7,10 +7,10 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bayou.plain_text import SENTENCES, are_sentences
+from bayou.streams import compute as pc
 from bayou.streams.dates import count_dates, looks_like_date
 from bayou.streams.source import Kind
 

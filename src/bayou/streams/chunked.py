@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from bayou.errors import DataError
+from bayou.streams import compute as pc
 from bayou.streams import limits
 from bayou.streams.policy import Chunk
 from bayou.streams.rejects import Rejects
