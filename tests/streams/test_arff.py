@@ -228,3 +228,19 @@ def test_labels_are_plain_whatever_the_target_was_declared(tmp_path: Path) -> No
             rows = stream.read(5)
             assert rows is not None
             assert str(rows.labels.type) == kind
+
+
+def test_labels_of_plain_rows_come_with_a_dictionary_too(tmp_path: Path) -> None:
+    head = "@relation r\n@attribute x real\n@attribute c {a,bcd,ef}\n@data\n"
+    plain = "1,bcd\n2,a\n3,ef\n4,bcd\n"
+    for rest, coded in (("", True), ("5,?\n", True), ("5,'a'\n", False)):
+        with opened(tmp_path, head + plain + rest) as stream:
+            rows = stream.read(9)
+            assert rows is not None
+            assert rows.labels is not None
+            assert str(rows.labels.type) == "string"
+            assert (rows.coded is not None) == coded
+            if rows.coded is not None:
+                assert rows.coded.to_pylist() == rows.labels.to_pylist()
+                assert rows.labels.to_pylist()[:4] == ["bcd", "a", "ef", "bcd"]
+                rows.labels.validate(full=True)

@@ -14,7 +14,7 @@ from bayou.lazy import Absent
 def main() -> None:
     """Entry point of the `bayou` command."""
     signal.signal(signal.SIGTERM, _stop)  # before the imports, which take longer than some wait
-    gc.set_threshold(100_000, 20, 20)  # imports leave nothing to collect, and looking for it takes .2 s
+    gc.set_threshold(250_000, 20, 20)  # imports leave nothing to collect, and looking for it takes .2 s
     sys.meta_path.insert(0, Absent("scipy", "pandas", "yaml", "colorama"))  # rows come from files
     try:
         from bayou.cli.app import command_line

@@ -37,7 +37,7 @@ def compare(
     chosen = specs.models(model or [specs.UNNAMED])
     announce_compiling(quiet)
     meter = Meter("compare", quiet)
-    from bayou.evaluate import compare as compare_models
+    from bayou.evaluate.crossval import compare as compare_models
     from bayou.streams import open_stream
 
     wanted = options.stream(file, target, nominal, numeric, text, date, ignore, policy, None, format)

@@ -131,10 +131,13 @@ def again(found: Snapshot, job: Job) -> Prequential:
 
 def _protocol(job: Job) -> type[Prequential]:
     """Test-then-train, with labels at once or later."""
-    from bayou.evaluate.delayed import Delayed
+    if job.stream.get("at_arrival"):
+        from bayou.evaluate.delayed import Delayed
+
+        return Delayed
     from bayou.evaluate.prequential import Prequential
 
-    return Delayed if job.stream.get("at_arrival") else Prequential
+    return Prequential
 
 
 def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) -> None:
@@ -177,10 +180,12 @@ def finish(done: Done, job: Job, folder: str | None, json: bool, quiet: bool) ->
 
 def sender(job: Job, work: Prequential) -> Callable[[Source], Sending] | None:
     """What sends the predictions of an evaluation, if it was asked for."""
+    where = job.results.get("out")
+    if where is None:
+        return None
     from bayou.cli.sending import Sending
 
-    where = job.results.get("out")
-    return None if where is None else lambda stream: Sending(str(where), stream, work)
+    return lambda stream: Sending(str(where), stream, work)
 
 
 def _absolute(path: str | None) -> str | None:

@@ -176,24 +176,33 @@ def _find(name: str, known: Mapping[str, type[Any]], what: str, lister: str) -> 
 
 def _value(node: ast.expr, spec: str, known: Mapping[str, type[Any]]) -> Any:
     """A literal, a bare word as a string, a recipe, or another model."""
-    choices = {**{cls.__name__: cls for cls in known.values()}, **known, **recipes()}
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in choices:
-        args = [_value(arg, spec, known) for arg in node.args]
-        named = {str(k.arg): _value(k.value, spec, known) for k in node.keywords}
-        return _made(choices[node.func.id], args, named, spec, "choice")
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        choice = _choice(node.func.id, known)
+        if choice is not None:
+            args = [_value(arg, spec, known) for arg in node.args]
+            named = {str(k.arg): _value(k.value, spec, known) for k in node.keywords}
+            return _made(choice, args, named, spec, "choice")
     if isinstance(node, ast.Dict) and None not in node.keys:  # columns by name, with a recipe for each
         keys = [_value(key, spec, known) for key in node.keys if key is not None]
         return dict(zip(keys, (_value(value, spec, known) for value in node.values), strict=True))
     if isinstance(node, ast.List):
         return [_value(each, spec, known) for each in node.elts]
     if isinstance(node, ast.Name):
-        return choices[node.id]() if node.id in known else node.id
+        return known[node.id]() if node.id in known else node.id
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         raise UsageError(
             f"cannot read {ast.unparse(node)!r} in {spec!r}; options are numbers, words, lists or recipes"
         ) from None
+
+
+def _choice(name: str, known: Mapping[str, type[Any]]) -> type[Any] | None:
+    """The class that a call in an argument names; what it does not name is not imported, which would take .2 s."""
+    if name in known:
+        return known[name]
+    chosen = recipes().get(name)
+    return chosen or next((cls for cls in known.values() if cls.__name__ == name), None)
 
 
 def _made(cls: type[Any], args: list[Any], named: dict[str, Any], spec: str, what: str) -> Any:

@@ -1,21 +1,28 @@
 """Evaluation: test-then-train, hold-out, cross-validation, and what they found as data, text and HTML."""
 
-from bayou.evaluate.crossval import CrossValidation, compare, cross_validate
-from bayou.evaluate.delayed import Delayed
+from __future__ import annotations
+
 from bayou.evaluate.evaluation import Evaluation
 from bayou.evaluate.holdout import holdout
 from bayou.evaluate.prequential import Prequential, Progress, prequential
 from bayou.evaluate.result import Result
+from bayou.lazy import offered_names
 
-__all__ = [
-    "CrossValidation",
-    "Delayed",
+# Late labels are read from brokers, whose modules take .1 s to import.
+_LATER, __getattr__ = offered_names(
+    "bayou.evaluate",
+    {
+        "bayou.evaluate.crossval": "CrossValidation compare cross_validate",
+        "bayou.evaluate.delayed": "Delayed",
+    },
+)
+
+__all__ = [  # some of the names are imported when they are asked for
     "Evaluation",
     "Prequential",
     "Progress",
     "Result",
-    "compare",
-    "cross_validate",
     "holdout",
     "prequential",
+    *_LATER,
 ]

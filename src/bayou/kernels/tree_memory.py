@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from bayou.block import Floats, Index
-from bayou.kernels.class_counts import class_total
 from bayou.kernels.jit import kernel
 from bayou.kernels.sorting import select
 from bayou.kernels.tree import LEAF, SLOT, TEST
@@ -24,10 +23,11 @@ def choose_leaves(leaving: Index, coming: Index, nodes: Index, weight: Floats, c
     n = 0
     for node in range(count):
         if nodes[node, TEST] == LEAF:
-            largest = 0.0
+            total, largest = 0.0, 0.0
             for c in range(weight.shape[1]):
+                total += weight[node, c]
                 largest = weight[node, c] if weight[node, c] > largest else largest
-            gain = class_total(weight[node]) - largest
+            gain = total - largest
             leaves[n] = node
             promise[n] = LOYALTY * gain if nodes[node, SLOT] > 0 else gain
             n += 1

@@ -18,6 +18,7 @@ from bayou.kernels.value_counts import (
     table_predict_then_update,
     table_terms,
 )
+from bayou.kernels.whole_counts import whole_predict_then_update
 from bayou.readings.cell_odds import CellOdds, ValueOdds
 from bayou.readings.dichotomies import Dichotomies, Odds
 from bayou.readings.live import LiveReader
@@ -28,6 +29,7 @@ from bayou.summaries.value_counts import ValueCounts
 from bayou.threads import over_ranges
 
 EVEN, POOLED = 0.0, -1.0  # what stands for a prior estimate that is not given
+MANY = 64  # rows at once that are worth a kernel of their own
 GRAIN = 200_000  # cells worth a thread of their own
 NO_LABELS, NO_LOGS = np.empty(0, dtype=np.int32), np.empty(0)
 
@@ -160,10 +162,14 @@ class CategoricalEstimator(LiveReader[ValueCounts]):
     def _predict_then_update(
         self, s: ValueCounts, block: Block, labels: Codes, logs: Floats, out: Floats
     ) -> None:
-        table_predict_then_update(
-            s.counts, s.present, s.seen, out, s.declared, s.offsets,
-            block.codes, labels, block.w, logs, self.alpha, self.m,
-        )  # fmt: skip
+        state, rows = (
+            (s.counts, s.present, s.seen, out, s.declared, s.offsets),
+            (block.codes, labels, block.w),
+        )
+        # To read all cells beforehand is worth it where there are as many values as cells.
+        whole = self.m == 0.0 and block.n >= MANY and block.codes.size >= len(s.counts)
+        if not (whole and whole_predict_then_update(*state, *rows, logs, self.alpha)):
+            table_predict_then_update(*state, *rows, logs, self.alpha, self.m)
 
 
 @dataclass(frozen=True)

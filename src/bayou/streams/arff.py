@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from bayou.errors import DataError
 from bayou.streams import cells
+from bayou.streams import compute as pc
 from bayou.streams.arff_cells import dense_row, sparse_row, without_comment
 from bayou.streams.arff_dates import DEFAULT, EPOCH, iso_writer
 from bayou.streams.arff_header import ArffAttribute, read_header
@@ -86,7 +86,11 @@ class ArffSource(ChunkedSource):
             columns = self._simple(chunk)
             if columns is not None:
                 rows = len(next(iter(columns.values()), ()))
-                return Chunk(columns, rows, rows, lines=self._records.lines_of(chunk))
+                coded = None
+                if self.target is not None and self._types[self.target] == cells.NOMINAL:
+                    coded = columns[self.target]
+                    columns[self.target] = cells.decoded(coded)
+                return Chunk(columns, rows, rows, lines=self._records.lines_of(chunk), coded=coded)
         # A remark is a line of the file but no record.
         starts = [
             start
@@ -99,10 +103,7 @@ class ArffSource(ChunkedSource):
     def _simple(self, chunk: bytes) -> dict[str, pa.Array] | None:
         """The chunk read as CSV, if it is as plain as that."""
         columns = self._plain.read(chunk) if self._plain is not None else self._by_arrow(chunk)
-        columns = self._by_arrow(chunk) if columns is None else columns
-        if columns is not None and self.target is not None and self._types[self.target] == cells.NOMINAL:
-            columns[self.target] = columns[self.target].cast(pa.string())
-        return columns
+        return self._by_arrow(chunk) if columns is None else columns
 
     def _by_arrow(self, chunk: bytes) -> dict[str, pa.Array] | None:
         if not self._types:

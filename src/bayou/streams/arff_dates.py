@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from bayou.streams import compute as pc
 
 DEFAULT = "yyyy-MM-dd'T'HH:mm:ss"
 EPOCH = "1970-01-01T00:00:00"  # what a sparse row leaves out

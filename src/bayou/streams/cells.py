@@ -7,10 +7,10 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bayou.plain_text import SENTENCES, are_sentences
+from bayou.streams import compute as pc
 from bayou.streams.dates import count_dates, looks_like_date
 from bayou.streams.source import Kind
 
@@ -22,6 +22,28 @@ NOMINAL = pa.dictionary(pa.int32(), pa.string())
 
 _NUMBER = r"^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:inf|infinity|nan|nan\([a-zA-Z0-9_]*\)))$"
 _INTEGER = r"^[+-]?\d{1,18}$"
+
+
+def decoded(names: pa.DictionaryArray) -> pa.Array:
+    """A column with a dictionary as plain strings.
+
+    Arrow's own cast would do; but it imports `pyarrow.compute`, and labels would be all that a plain file needs it for.
+
+    >>> decoded(pa.array(["yes", "", "no", "yes"]).dictionary_encode()).to_pylist()
+    ['yes', '', 'no', 'yes']
+    """
+    if names.indices.null_count:
+        return names.cast(pa.string())
+    entries = [name.encode() for name in names.dictionary.to_pylist()]
+    codes = names.indices.to_numpy()
+    sizes = np.array([*map(len, entries), 0], np.int64)
+    begins, own = np.cumsum(sizes) - sizes, sizes[codes]
+    ends = np.concatenate([[0], np.cumsum(own)])
+    places = np.repeat(begins[codes] - ends[:-1], own) + np.arange(ends[-1])
+    text = np.frombuffer(b"".join(entries), np.uint8)[places]
+    return pa.Array.from_buffers(
+        pa.string(), len(names), [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(text)]
+    )
 
 
 def strings(cells: pa.Array) -> tuple[pa.Array, Marks]:

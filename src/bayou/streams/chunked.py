@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from bayou.errors import DataError
+from bayou.streams import compute as pc
 from bayou.streams import limits
 from bayou.streams.policy import Chunk
 from bayou.streams.rejects import Rejects
@@ -252,11 +252,23 @@ class ChunkedSource:
         columns = {}
         for name in parts[0][0].columns:
             slices = [chunk.columns[name].slice(start, k) for chunk, start, k in parts]
-            columns[name] = slices[0] if len(slices) == 1 else pa.concat_arrays(slices)
+            columns[name] = _joined(slices)
         labels = columns.pop(self.target) if self.target is not None else None
         cut = [chunk.words.slice(start, k) for chunk, start, k in parts if chunk.words is not None]
         start = self._row + self._taken - size
-        return Rows(start, columns, labels, DocumentTermMatrix.join(cut) if cut else None, size)
+        coded = [chunk.coded.slice(first, k) for chunk, first, k in parts if chunk.coded is not None]
+        return Rows(
+            start,
+            columns,
+            labels,
+            DocumentTermMatrix.join(cut) if cut else None,
+            size,
+            coded=_joined(coded) if len(coded) == len(parts) else None,
+        )
+
+
+def _joined(slices: Sequence[pa.Array]) -> pa.Array:
+    return slices[0] if len(slices) == 1 else pa.concat_arrays(slices)
 
 
 def quantity(labels: pa.Array, target: str) -> DataError | None:

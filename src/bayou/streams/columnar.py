@@ -8,7 +8,6 @@ from typing import BinaryIO, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.ipc
 import pyarrow.parquet
 
@@ -16,6 +15,7 @@ from bayou.dates import is_text, names_of_dates, read_arrow
 from bayou.errors import DataError
 from bayou.plain_text import SENTENCES, are_sentences
 from bayou.streams import cells, limits
+from bayou.streams import compute as pc
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.cells import Label
 from bayou.streams.chunked import ChunkedSource, Feed, Outline

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bayou.dates import DATE_TEXT, parse_dates
+from bayou.streams import compute as pc
 from bayou.streams.read_options import listed
 
 MISSING = ("", "?", "NA", "NaN", "nan", "NaT")

@@ -20,6 +20,7 @@ from bayou.kernels.plain_cells import (
     place_entries,
     read_plain_cells,
 )
+from bayou.streams.records import occurrences
 
 MOST_NAMES, MOST_BYTES = 1 << 18, 1 << 24  # beyond, the names met so far are forgotten
 TRIES = 8  # chunks one after the other that are not plain, after which nobody tries again
@@ -94,7 +95,7 @@ class PlainCells:
     def _read(self, chunk: bytes) -> dict[str, pa.Array] | None:
         whole = chunk if chunk.endswith(b"\n") else chunk + b"\n"
         data = np.frombuffer(whole + bytes(SPARE), dtype=np.uint8)
-        room = whole.count(b"\n")
+        room = occurrences(whole, b"\n")
         numbers, codes = np.empty((self._p, room)), np.empty((self._q, room), dtype=np.int32)
         missing = np.zeros(self._p + self._q, dtype=np.int64)
         before = int(self._progress[2])

@@ -55,7 +55,8 @@ class Draft:
 class Chunk:
     """Accepted rows of one chunk, what was rejected between them, and the error that follows them, if any.
 
-    `lines` tells the line of the file that each row begins at.
+    `lines` tells the line of the file that each row begins at, and `coded` the labels with a dictionary, if they were
+    read so.
     """
 
     columns: dict[str, pa.Array]
@@ -65,6 +66,7 @@ class Chunk:
     fault: DataError | None = None
     words: DocumentTermMatrix | None = None
     lines: Callable[[int], int | None] | None = None
+    coded: pa.Array | None = None
 
 
 def flush(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -79,6 +79,8 @@ class Rows:
         The target: string, int64, float64 or bool; null: unlabelled. None: the stream has no target.
     words
         Word counts, for streams that are sparse.
+    coded
+        The labels once more, with a dictionary, where the file was read so: quicker to encode.
     """
 
     start: int
@@ -86,6 +88,7 @@ class Rows:
     labels: pa.Array | None
     words: DocumentTermMatrix | None
     size: int
+    coded: pa.Array | None = field(default=None, kw_only=True, compare=False)
 
     def __len__(self) -> int:
         return self.size

@@ -91,7 +91,7 @@ def labels_of(rows: Rows) -> Any:
     """The labels of rows from a stream; refuses rows without any."""
     if rows.labels is None:
         raise DataError("the stream has no labels", remedy="say which column is the target: target=")
-    return rows.labels
+    return rows.labels if rows.coded is None else rows.coded
 
 
 @dataclass(frozen=True)
