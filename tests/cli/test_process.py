@@ -158,31 +158,12 @@ def test_ctrl_c_leaves_with_130() -> None:
 def test_compiling_is_announced(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("a,c\n" + "x,p\ny,q\n" * 3)
-    found = run(
-        "learn",
-        str(path),
-        "-t",
-        "c",
-        "-m",
-        "majority",
-        "-o",
-        str(tmp_path / "m.bayou"),
-        NUMBA_CACHE_DIR=str(tmp_path),
-    )
+    command = ["learn", str(path), "-t", "c", "-m", "majority", "-o", str(tmp_path / "m.bayou")]
+    found = run(*command, NUMBA_CACHE_DIR=str(tmp_path))
     assert found.returncode == 0, found.stderr
     assert found.stderr.startswith(b"compiling, once, about ")
     assert found.stderr.count(b"compiling, once") == 1
-    again = run(
-        "learn",
-        str(path),
-        "-t",
-        "c",
-        "-m",
-        "majority",
-        "-o",
-        str(tmp_path / "m.bayou"),
-        NUMBA_CACHE_DIR=str(tmp_path),
-    )
+    again = run(*command, NUMBA_CACHE_DIR=str(tmp_path))
     assert b"compiling, once" not in again.stderr
 
 
