@@ -28,6 +28,30 @@ FLAGS = (
 ).split()
 
 
+# Tests that start processes, servers or a browser, and wait for them longer than they compute.
+WAITING = (
+    "tests/backends/test_spark",
+    "tests/persist/test_fuzz.py",
+    "tests/streams/brokers/",
+    "tests/persist/test_kill",
+    "tests/persist/test_faults.py",
+    "tests/persist/test_checkpoint.py",
+    "tests/serve/",
+    "tests/report/test_browser.py",
+    "tests/docs/test_site.py",
+    "tests/cli/test_process.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Who waits comes first: one worker waits while others compute, instead of all waiting for the last one at the end.
+
+    They stay together, so that one worker starts the processes and the browser that they share.
+    """
+    place = {where: i for i, where in enumerate(WAITING)}
+    items.sort(key=lambda item: next((place[w] for w in WAITING if item.nodeid.startswith(w)), len(WAITING)))
+
+
 def pytest_collection_finish() -> None:
     """Ten thousand collected tests and all libraries stay to the end: no search for garbage goes through them again."""
     gc.collect()

@@ -1,11 +1,13 @@
 """How long a stranger waits for the first prediction of an installed wheel: every classifier, every numeric recipe.
 
-python tools/first_use.py dist/bayou-*-cp*.whl [--repeat 3] [--only TEXT] [--into FILE]
+python tools/first_use.py dist/bayou-*-cp*.whl [--repeat 3] [--only TEXT] [--into FILE] [--jobs 2]
 
 The wheel itself says which classifiers, recipes and bins there are. Each model learns 300 rows and predicts them in
 processes of its own, as another user, in an environment that is read-only, with no kernel kept on disk. Prints a table
 (processor seconds, then wall, the best of its processes, from before the import of bayou) and ends with an error where
-a kernel was compiled or the limit was passed. What stands in FILE is not measured again: it may take several sittings.
+a kernel was compiled or the limit was passed, which is one of processor time: two models are measured at once, and
+`--jobs 1` gives the wall times of a machine that does nothing else. What stands in FILE is not measured again: it may
+take several sittings.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from installed import Installed, installed
@@ -100,14 +103,16 @@ def main() -> None:
     found: dict[str, dict[str, dict[str, float]]] = {}
     with installed(told.wheel) as place:
         place.output("-P", "-c", PROGRAM.format(model="bayou.NaiveBayes()", words=False))  # files into memory
-        for name, recipe, model, words in json.loads(place.output("-P", "-c", OFFERED)):
-            if told.only not in model:
-                continue
-            if model not in known:
-                known[model] = got = measure(place, model, words, told.repeat)
+        offered = [one for one in json.loads(place.output("-P", "-c", OFFERED)) if told.only in one[2]]
+        new = {model: words for *_, model, words in offered if model not in known}
+        with ThreadPoolExecutor(told.jobs) as pool:
+            results = pool.map(lambda model: measure(place, model, new[model], told.repeat), new)
+            for model, got in zip(new, results, strict=True):
+                known[model] = got
                 print(f"{got['work']:.2f} s of processor, {got['took']:.2f} s: {model}", file=sys.stderr)
                 if told.into is not None:
                     told.into.write_text(json.dumps(known, indent=1))
+        for name, recipe, model, _ in offered:
             found.setdefault(name, {})[recipe] = known[model]
     print(*table(found), sep="\n")
     late = [f"{model}: {got}" for model, got in known.items() if is_late(got)]
@@ -133,6 +138,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", default="")
     parser.add_argument("--into", type=Path)
+    parser.add_argument("--jobs", type=int, default=2, help="models measured at the same time")
     return parser.parse_args()
 
 

@@ -1,9 +1,10 @@
 """Show that the level a kernel is compiled for does not show in its results: record every model at every level.
 
-python tools/same_bits.py dist/bayou-*-cp*.whl [--quick] [--only TEXT]
+python tools/same_bits.py dist/bayou-*-cp*.whl [--quick] [--only TEXT] [--jobs 2]
 
 The recorded cases (`tests/recorded`) run on an installed wheel: with the kernels of each shipped level, of which none
-may be compiled, and with all kernels compiled for this very processor. Stops where two of them differ in a bit.
+may be compiled, and with all kernels compiled for this very processor; two of these at once. Stops where two of them
+differ in a bit.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import argparse
 import os
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from installed import Installed, installed
@@ -22,7 +25,7 @@ LEVELS = (
 )
 
 
-def record(place: Installed, level: str, folder: Path, chosen: list[str]) -> Path:
+def record(place: Installed, folder: Path, chosen: list[str], level: str) -> Path:
     """Run the cases with the kernels of one level."""
     file, kept = folder / f"{level}.json", folder / f"kept-{level}"
     kept.mkdir(mode=0o777)
@@ -47,8 +50,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, installed(told.wheel, "scipy") as place:
         folder = Path(name)
         os.chmod(folder, 0o777)
-        levels = [*place.output("-P", "-c", LEVELS).split(), "native"]
-        first, *others = [record(place, level, folder, chosen) for level in levels]
+        levels = ["native", *place.output("-P", "-c", LEVELS).split()]  # the one that compiles takes longest
+        with ThreadPoolExecutor(told.jobs) as pool:
+            first, *others = pool.map(partial(record, place, folder, chosen), levels)
         for other in others:
             print(f"{first.stem} beside {other.stem}:")
             compare = ("-m", "tests.recorded", "compare", str(first), str(other))
@@ -60,6 +64,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("wheel", type=Path)
     parser.add_argument("--quick", action="store_true", help="a slice of the cases")
     parser.add_argument("--only", default="", help="cases with this text in their names")
+    parser.add_argument("--jobs", type=int, default=2, help="levels recorded at the same time")
     return parser.parse_args()
 
 

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -47,6 +48,13 @@ pytestmark = [
     pytest.mark.skipif(not JAVA, reason="THERE IS NO JAVA HERE: nothing of the Spark back end was tested"),
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),  # sockets of py4j
 ]
+
+
+@pytest.fixture(autouse=True)
+def _own_environment() -> Iterator[None]:
+    """The command line tells Spark's workers by the environment what to import; other tests start processes, too."""
+    with mock.patch.dict(os.environ):
+        yield
 
 
 @contextlib.contextmanager

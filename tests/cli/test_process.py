@@ -10,6 +10,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 from tests.persist.forge import Forge
 
@@ -156,33 +158,14 @@ def test_ctrl_c_leaves_with_130() -> None:
 
 
 def test_compiling_is_announced(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text("a,c\n" + "x,p\ny,q\n" * 3)
-    found = run(
-        "learn",
-        str(path),
-        "-t",
-        "c",
-        "-m",
-        "majority",
-        "-o",
-        str(tmp_path / "m.bayou"),
-        NUMBA_CACHE_DIR=str(tmp_path),
-    )
+    path = tmp_path / "x.parquet"  # six kernels; text would take ten more, to be read
+    pyarrow.parquet.write_table(pyarrow.table({"a": [1.0, 2.0] * 3, "c": [0, 1] * 3}), path)
+    command = ["learn", str(path), "-t", "c", "-m", "majority", "-o", str(tmp_path / "m.bayou")]
+    found = run(*command, NUMBA_CACHE_DIR=str(tmp_path))
     assert found.returncode == 0, found.stderr
     assert found.stderr.startswith(b"compiling, once, about ")
     assert found.stderr.count(b"compiling, once") == 1
-    again = run(
-        "learn",
-        str(path),
-        "-t",
-        "c",
-        "-m",
-        "majority",
-        "-o",
-        str(tmp_path / "m.bayou"),
-        NUMBA_CACHE_DIR=str(tmp_path),
-    )
+    again = run(*command, NUMBA_CACHE_DIR=str(tmp_path))
     assert b"compiling, once" not in again.stderr
 
 

@@ -8,28 +8,24 @@ import sys
 from pathlib import Path
 
 
-def _learn(code: str, *flags: str) -> subprocess.CompletedProcess[str]:
+def test_without_a_place_for_the_cache_models_learn_and_the_command_line_does_not_promise_to_compile_once() -> (
+    None
+):
+    code = (
+        "from bayou import MajorityClass; model = MajorityClass()\n"
+        "model.learn_one({'a': 1.0}, 'x'); print(model.predict_one({'a': 1.0}))\n"
+        "from bayou.cli.compiling import _announcement; print(_announcement(10))"
+    )
     # Numba looks only at NUMBA_CACHE_DIR, which is not given: as if package and home were both read-only.
     known = {**os.environ, "NUMBA_CACHE_LOCATOR_CLASSES": "UserProvidedCacheLocator"}
     known.pop("NUMBA_CACHE_DIR", None)
-    return subprocess.run(
-        [sys.executable, *flags, "-c", code],
-        env=known,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
+    found = subprocess.run(
+        [sys.executable, "-c", code], env=known, capture_output=True, text=True, timeout=300, check=False
     )
-
-
-def test_without_a_place_for_the_cache_models_learn() -> None:
-    code = (
-        "from bayou import MajorityClass; model = MajorityClass()\n"
-        "model.learn_one({'a': 1.0}, 'x'); print(model.predict_one({'a': 1.0}))"
-    )
-    found = _learn(code)
-    assert found.stdout == "x\n", found.stderr
+    label, _, announcement = found.stdout.partition("\n")
+    assert label == "x", found.stderr
     assert found.stderr.count("set NUMBA_CACHE_DIR to a folder that can be written to") == 1
+    assert "each time: set NUMBA_CACHE_DIR" in announcement
 
 
 def test_a_disk_that_is_full_stops_nobody(tmp_path: Path) -> None:
@@ -45,13 +41,3 @@ def test_a_disk_that_is_full_stops_nobody(tmp_path: Path) -> None:
         [sys.executable, "-c", code], env=known, capture_output=True, text=True, timeout=300, check=False
     )
     assert found.stdout == "x\n", found.stderr
-
-
-def test_the_command_line_does_not_promise_to_compile_once() -> None:
-    code = (
-        "import warnings; warnings.simplefilter('ignore')\n"
-        "from bayou.cli.compiling import _announcement; from bayou import MajorityClass\n"
-        "MajorityClass().learn_one({'a': 1.0}, 'x')\n"
-        "print(_announcement(10))"
-    )
-    assert "each time: set NUMBA_CACHE_DIR" in _learn(code).stdout

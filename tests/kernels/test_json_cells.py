@@ -50,7 +50,7 @@ def found(objects: list[bytes]) -> list[dict[bytes, bytes | None]] | None:
     return out
 
 
-@settings(max_examples=20_000 if LONG else 1_000, deadline=None)
+@settings(max_examples=20_000 if LONG else 300, deadline=None)
 @given(objects=lines)
 @example(objects=[b'{"n": 1}', b""])
 @example(objects=[b'{"n": 1} ', b"{}"])

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,32 @@ to = np.zeros((2, 3))
 add_vector(to, np.arange(3.0))
 print(compiler.kernels, to[0].tolist())
 """
+# A process that has the compiler loaded, and forks one for each line with a folder and an environment.
+STARTER = """
+import json, os, sys
+import numba
+from numba.core import config
+import bayou.kernels.class_counts, bayou.kernels.compiling, bayou.kernels.kernel_cache
+numba.njit(lambda x: x + 1)(1)
+for line in sys.stdin:
+    told = json.loads(line)
+    child = os.fork()
+    if child == 0:
+        for name, number in (("stdout", 1), ("stderr", 2)):
+            os.dup2(os.open(told[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+        status = 1
+        try:
+            os.environ.update(told["environment"])
+            config.reload_config()
+            sys.argv[1:] = [told["folder"]]
+            exec(told["program"])
+            status = 0
+        finally:
+            sys.stdout.flush(), sys.stderr.flush()
+            os._exit(status)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+Use = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
@@ -61,32 +88,53 @@ compile_kernels.pack(Path(sys.argv[1]) / sys.argv[2], [Path(sys.argv[1]) / "0.js
     return folder
 
 
-def use(folder: Path, tmp_path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+@pytest.fixture(scope="module")
+def starter() -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", STARTER]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+        yield running
+
+
+@pytest.fixture
+def use(starter: subprocess.Popen[str], tmp_path: Path) -> Use:
     """Call the shipped kernel in a process of its own that has kept none."""
-    return subprocess.run(
-        [sys.executable, "-c", USE, str(folder)],
-        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept"), **environment},
+    out = {name: tmp_path / name for name in ("stdout", "stderr")}
+
+    def used(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+        wish = {"NUMBA_CACHE_DIR": str(tmp_path / "kept"), **environment}
+        told = {"folder": folder, "environment": wish, "program": USE, **out}
+        assert starter.stdin is not None
+        assert starter.stdout is not None
+        print(json.dumps(told, default=os.fspath), file=starter.stdin, flush=True)
+        status = int(starter.stdout.readline())
+        assert status == 0, out["stderr"].read_text()
+        return subprocess.CompletedProcess("", status, *(path.read_text() for path in out.values()))
+
+    return used
+
+
+def test_a_shipped_kernel_is_not_compiled_and_needs_no_folder(shipped: Path, tmp_path: Path) -> None:
+    """In a process that began with nothing: no compiler is loaded in it, either."""
+    done = subprocess.run(
+        [sys.executable, "-c", USE, str(shipped)],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept")},
         check=True,
         text=True,
         capture_output=True,
     )
-
-
-def test_a_shipped_kernel_is_not_compiled_and_needs_no_folder(shipped: Path, tmp_path: Path) -> None:
-    done = use(shipped, tmp_path)
     assert done.stdout == "0 [0.0, 1.0, 2.0]\n"
     assert done.stderr == ""
     assert not (tmp_path / "kept").exists()
 
 
-def test_without_shipped_kernels_it_is_compiled_once_and_kept(tmp_path: Path) -> None:
-    assert use(tmp_path / "none", tmp_path).stdout.startswith("1 ")
-    assert use(tmp_path / "none", tmp_path).stdout.startswith("0 ")
+def test_without_shipped_kernels_it_is_compiled_once_and_kept(use: Use, tmp_path: Path) -> None:
+    assert use(tmp_path / "none").stdout.startswith("1 ")
+    assert use(tmp_path / "none").stdout.startswith("0 ")
 
 
 @pytest.mark.parametrize("name", ["numba", "python", "source"])
 def test_kernels_of_another_making_are_told_and_compiled_anew(
-    shipped: Path, tmp_path: Path, name: str
+    use: Use, shipped: Path, tmp_path: Path, name: str
 ) -> None:
     level = cpu_levels()[-1]
     other = tmp_path / "other" / level
@@ -95,7 +143,7 @@ def test_kernels_of_another_making_are_told_and_compiled_anew(
     index["requires"][name] = "0.1"
     (other / "index.json").write_text(json.dumps(index))
     (other / "code").write_bytes(b"never read")
-    done = use(tmp_path / "other", tmp_path)
+    done = use(tmp_path / "other")
     assert done.stdout == "1 [0.0, 1.0, 2.0]\n"
     assert done.stderr.count("\n") == 1
     assert name in done.stderr
@@ -105,8 +153,8 @@ def test_kernels_of_another_making_are_told_and_compiled_anew(
 @pytest.mark.parametrize(
     "wish", [{"NUMBA_BOUNDSCHECK": "1"}, {"NUMBA_CPU_NAME": "generic"}, {"BAYOU_CPU_LEVEL": "native"}]
 )
-def test_whoever_asks_for_other_code_gets_it(shipped: Path, tmp_path: Path, wish: dict[str, str]) -> None:
-    assert use(shipped, tmp_path, **wish).stdout == "1 [0.0, 1.0, 2.0]\n"
+def test_whoever_asks_for_other_code_gets_it(use: Use, shipped: Path, wish: dict[str, str]) -> None:
+    assert use(shipped, **wish).stdout == "1 [0.0, 1.0, 2.0]\n"
 
 
 def test_a_level_can_be_named_and_an_unknown_one_ships_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

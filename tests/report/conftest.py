@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -26,8 +28,18 @@ DATA = Path(__file__).parents[2].parent / "shared" / "data"
 
 @pytest.fixture(scope="session")
 def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The source of axe-core, which finds what keeps people out of a page."""
-    folder = tmp_path_factory.mktemp("axe")
+    """The source of axe-core, which finds what keeps people out of a page: fetched once for an environment."""
+    kept = Path(sys.prefix) / "axe.min.js"
+    if not kept.exists():
+        fetched = _fetched_axe(tmp_path_factory.mktemp("axe"))
+        kept.with_suffix(f".{os.getpid()}").write_bytes(fetched)
+        kept.with_suffix(f".{os.getpid()}").replace(
+            kept
+        )  # whole, or not there: another worker may look for it
+    return kept.read_text()
+
+
+def _fetched_axe(folder: Path) -> bytes:
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("NO AXE-CORE: accessibility is not checked; install npm")
@@ -40,7 +52,7 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
     with tarfile.open(found[0]) as archive:
         source = archive.extractfile("package/axe.min.js")
         assert source is not None
-        return source.read().decode()
+        return source.read()
 
 
 def stream_and_models(name: str) -> tuple[Any, dict[str, Estimator]]:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tests.seeds import LONG
 from tests.streams.drain import drain, outcome
 
 from bayou.errors import DataError
@@ -124,7 +125,7 @@ _part = st.sampled_from(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500 if LONG else 100, deadline=None)
 @given(st.lists(_part, max_size=5).map("".join))
 @example(" NaN")
 @example("+1.5 ")
@@ -146,7 +147,7 @@ _cell = st.text(st.sampled_from('ab,"\n\r?1.5 é'), max_size=6)
 
 
 @settings(
-    max_examples=200,
+    max_examples=200 if LONG else 100,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -191,7 +192,7 @@ def test_the_source_is_what_the_file_says(tmp_path: Path) -> None:
 _quoted_part = st.sampled_from([b'"', b'""', b",", b"\n", b"\r", b"a", b"5", b'",', b',"', b'"\n'])
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500 if LONG else 100, deadline=None)
 @given(st.lists(_quoted_part, max_size=14).map(b"".join))
 def test_both_ways_of_finding_quotes_agree(chunk: bytes) -> None:
     blotted = masked(chunk, b",")

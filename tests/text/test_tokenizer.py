@@ -88,7 +88,7 @@ def test_words_that_lie_across_64_bytes(recipe: Text) -> None:
         assert len(features) - 2 <= b - a <= len(features)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150 if LONG else 100, deadline=None)
 @given(texts, st.sampled_from(CHOICES))
 def test_is_the_naive_twin(documents: list[str], recipe: Text) -> None:
     found = Tokenizer(recipe).tokens(documents_of(documents))

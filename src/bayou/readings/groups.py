@@ -185,6 +185,11 @@ def by_content(table: Floats) -> tuple[Index, Index]:
     >>> a[np.ix_(rows, columns)].tolist() == a[::-1, ::-1][np.ix_(*again)].tolist()
     True
     """
+    weighs = table.any(axis=1)
+    if not weighs.all() and table.min() >= 0.0:  # cells of a sketch are empty, most of them: they come last
+        full, empty = np.flatnonzero(weighs), np.flatnonzero(~weighs)
+        rows, classes = by_content(table[full])
+        return np.concatenate((full[rows], empty[::-1])), classes
     spread = np.sort(table, axis=1)
     rows = np.lexsort((*spread.T, spread.sum(axis=1)))[::-1]
     met = np.flatnonzero(table.any(axis=0))

@@ -48,17 +48,17 @@ class Grid(Recipe):
     def cuts(self, values: Floats) -> Floats:
         """bins - 1 increasing cuts; a value equal to a cut lies on its left. Cuts not needed are infinite."""
         out = np.full(self.bins - 1, np.inf)
-        low, high = values.min(), values.max()
+        kept = np.sort(values)
+        low, high = kept[0], kept[-1]
         if low == high:
             return out
         steps = np.arange(1, self.bins)
         if self.rule == "width":
             made = low + (high - low) * steps / self.bins
         else:
-            kept = np.sort(values)
-            after = np.ceil(steps * len(kept) / self.bins).astype(np.int64)
-            after = np.searchsorted(kept, kept[after - 1], side="right")
-            after = np.unique(after[after < len(kept)])
+            n = len(kept)
+            upto = kept.searchsorted(kept[-(-steps * n // self.bins) - 1], side="right")
+            after = np.array([i for i in dict.fromkeys(upto.tolist()) if i < n], dtype=np.int64)
             made = kept[after - 1] + (kept[after] - kept[after - 1]) / 2
         out[: len(made)] = made
         return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -216,7 +217,9 @@ class JointCounts(DecayingSummary):
         """Cut every column that has values among the pending rows, which are sorted, and count them."""
         rows = pending.block()
         self.cuts, self.frozen, sizes = self.cuts.copy(), self.frozen.copy(), self.sizes.copy()
-        grid = replace(self.grid, bins=self._affordable_bins(rows))
+        grid, bins = self.grid, self._affordable_bins(rows)
+        if bins != grid.bins:
+            grid = replace(grid, bins=bins)
         for j in np.flatnonzero(self.frozen == 0):
             values = rows.numeric[np.isfinite(rows.numeric[:, j]), j]
             if len(values):
@@ -267,7 +270,12 @@ class JointCounts(DecayingSummary):
         if len(self.pending) == 0:
             return self
         if self._flushed is None:
-            twin = self.copy()  # whose pending rows are sorted
+            # Before a grid is frozen every prediction comes here, so what `_freeze` replaces is not copied first
+            twin = copy(self)
+            for name in (*self.counted, "declared"):
+                setattr(twin, name, getattr(self, name).copy())
+            twin.pending = self.pending.sorted()
+            twin._count_seen()
             twin._freeze(twin.pending)
             twin.columns_mark = self.columns_mark
             self._flushed = twin

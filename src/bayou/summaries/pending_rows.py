@@ -59,10 +59,13 @@ class PendingRows:
         """Equal rows once, with their weights added, in an order of their own."""
         if len(self) == 0:
             return self
-        numeric = np.where(np.isnan(self.numeric), np.nan, self.numeric + 0.0)  # one NaN, one zero
-        keys = np.column_stack((self.y, self.codes, np.nan_to_num(numeric), np.isnan(numeric)))
+        missing = np.isnan(self.numeric)
+        numeric = np.where(missing, np.nan, self.numeric + 0.0)  # one NaN, one zero
+        keys = np.column_stack((self.y, self.codes, np.where(missing, 0.0, numeric), missing))
         order = np.lexsort(keys.T[::-1])
-        new = np.append(True, np.any(keys[order[1:]] != keys[order[:-1]], axis=1))
+        keys = keys[order]
+        new = np.ones(len(self), dtype=np.bool_)
+        new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
         first, same = order[new], np.empty(len(self), dtype=np.int64)
         same[order] = np.cumsum(new) - 1
         w = np.zeros(len(first))
