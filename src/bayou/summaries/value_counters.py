@@ -32,7 +32,7 @@ def short_text(value: Label) -> bytes:
 class ValueCounters:
     """At most `capacity` values of one column with their counts per class.
 
-    cells : float64[S, 2 + k], count, error, hits of every class; keys : int64[S]; texts : uint8[S, 40]
+    cells : float64[S, 2 + k], count, error, hits of every class; keys : int64[S]; texts : uint8[S, 40], or [S, 0]
     totals : slots in use, and the most an absent value can have; present, rest : float64[k], the weight of the
     rows with a value, and of those whose value is not kept any more
     """
@@ -57,7 +57,7 @@ class ValueCounters:
         room = max(room, size)
         self.keys = np.zeros(room, dtype=np.int64)
         self.cells = np.zeros((room, cells.shape[1]))
-        self.texts = np.zeros((room, NAME), dtype=np.uint8)
+        self.texts = np.zeros((room, texts.shape[1]), dtype=np.uint8)
         self.named = np.zeros(room, dtype=np.bool_)
         self.keys[:size], self.cells[:size], self.texts[:size] = keys, cells, texts
         self.named[:size] = True
@@ -137,7 +137,7 @@ class ValueCounters:
         here, there = (np.zeros((len(union), cells.shape[1])) for _ in range(2))
         here[:, :HEAD], there[:, :HEAD] = self.floor, other.floor
         here[mine], there[theirs] = cells, their_cells
-        named = np.zeros((len(union), NAME), dtype=np.uint8)
+        named = np.zeros((len(union), texts.shape[1]), dtype=np.uint8)
         named[theirs], named[mine] = their_texts, texts
         self.totals[1] += other.floor
         self.present, self.rest = self.present + other.present, self.rest + other.rest
