@@ -22,6 +22,8 @@ class FrequentWords:
         weights = {x: w * (1 if self.binary else n) for x, n in sorted(document.items())}
         for x in sorted(weights, key=lambda x: (x not in self.seats.kept, x)):
             self.seats.add(x, None, weights[x])
+            entry = self.seats.kept[x]
+            entry[0] = entry[1] + entry[2][None]  # to the last bit
         self.counts = {x: n for x, n in self.counts.items() if x in self.seats.kept}
         for x, weight in weights.items():
             if x in self.seats.kept:

@@ -108,12 +108,8 @@ def test_the_counts_are_those_of_the_naive_twin(model: Any, documents: Any, seat
     twin = twin_of(documents, seats, model is BernoulliNB)
     text, classes = summary_of(found).texts[0], found.schema_.classes.values
     keys, cells, (floor, weight) = text.seats.state()
-    kept = {
-        key: (count, error)
-        for key, (count, error) in zip(keys.tolist(), cells.tolist(), strict=True)
-        if key >= 0
-    }
-    assert kept == {x: tuple(entry[:2]) for x, entry in twin.seats.kept.items()}
+    kept = {key: tuple(cell) for key, cell in zip(keys.tolist(), cells.tolist(), strict=True) if key >= 0}
+    assert kept == {x: (error, hits[None]) for x, (_, error, hits) in twin.seats.kept.items()}
     assert floor == twin.seats.floor
     assert weight == pytest.approx(sum(twin.seats.present.values()), rel=1e-12)
     for row, key in zip(*text.in_order(), strict=True):

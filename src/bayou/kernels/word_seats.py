@@ -2,15 +2,34 @@
 
 Documents hold hashes of words. A document is taken in as a whole: the words that have a seat are counted first, in
 order of their hashes, then the others are seated, in free rows or in those of the lightest words. So whatever is read
-before a document knows nothing of it, and nothing depends on how documents are cut into blocks. The counters are those
-of `bayou.kernels.heavy_hitters`; the row behind the last seat stands for words without one.
+before a document knows nothing of it, and nothing depends on how documents are cut into blocks. The row behind the last
+seat stands for words without one.
+
+The counters are those of `bayou.kernels.heavy_hitters`, of one class: a count is its error and its hits. A word that
+has a seat is counted among the hits alone, so that nine words in ten cost no step in the heap: counts in the heap lag
+behind, never ahead, and are brought up to date from the top until the lightest word is known.
 """
 
 from __future__ import annotations
 
 from bayou.block import Codes, Flags, Floats, Index
-from bayou.kernels.heavy_hitters import count_value, find_slot
-from bayou.kernels.jit import ZERO, kernel
+from bayou.kernels.heavy_hitters import HEAD, count_value, find_slot, flush
+from bayou.kernels.jit import ZERO, inner_kernel, kernel
+
+
+@inner_kernel
+def lightest(heap: Codes, place: Codes, cells: Floats, keys: Index) -> int:
+    """The seat of the lightest word, brought to the top of the heap.
+
+    heap : int32[S], in/out; place : int32[S], in/out; cells : float64[S, 3], in/out; keys : int64[S], in
+    """
+    while True:
+        slot = int(heap[0])
+        count = cells[slot, 1] + cells[slot, HEAD]
+        if cells[slot, 0] == count:
+            return slot
+        cells[slot, 0] = count
+        flush(heap, place, cells, keys, slot, len(keys))
 
 
 @kernel
@@ -59,16 +78,14 @@ def seat_words(
             if taught and slot >= 0 and amounts[e] > 0.0:
                 weight = w[i] if binary else w[i] * amounts[e]
                 present[0] += weight
-                count_value(
-                    cells, keys, heap, place, index, named, totals, rest, slot, int(ids[e]), ZERO, weight
-                )
+                cells[slot, HEAD] += weight
         if taught:
             for e in range(lo, hi):
                 if before[e] == nowhere and amounts[e] > 0.0:
                     weight = w[i] if binary else w[i] * amounts[e]
                     present[0] += weight
                     size = int(totals[0])
-                    taken[filled] = heap[0] if size == len(keys) else size
+                    taken[filled] = lightest(heap, place, cells, keys) if size == len(keys) else size
                     takers[filled] = ids[e]
                     filled += 1
                     count_value(

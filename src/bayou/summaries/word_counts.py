@@ -166,8 +166,8 @@ class WordCounts(ArraySummary):
     documents: Floats = declare(
         "classes", valid=valid.non_negative
     )  # weight of each class; kept with `binary` only
-    # of columns with a bounded vocabulary: hashes, their counts and errors, and the most that any other word can have,
-    # with the weight of all words
+    # of columns with a bounded vocabulary: hashes, their errors and hits; the most that any other word can have, and
+    # the weight of all words
     keys: Index = declare("words", dtype=np.int64, fill=-1, valid=_keys)
     cells: Floats = declare("words", 2, valid=valid.non_negative)
     met: Floats = declare(2, valid=valid.non_negative)
@@ -295,9 +295,10 @@ class WordCounts(ArraySummary):
                 free = keys < 0
                 counts = arrays[f"{j}.counts"]
                 require(not counts[free].any() and not cells[free].any(), "a word without a seat is counted")
-                slack = SLACK * (1.0 + cells[:, 0])
-                gap = np.abs(cells[:, 1] + counts.sum(axis=1) - cells[:, 0])
-                require((gap <= slack).all(), "the count of a word is its error and its counts by class")
+                gap = np.abs(counts.sum(axis=1) - cells[:, 1])
+                require(
+                    (gap <= SLACK * (1.0 + cells[:, 1])).all(), "the hits of a word are its counts by class"
+                )
                 require(met[0] <= met[1] * (1.0 + SLACK), "a word can be no heavier than all words together")
 
     def regroup(self, groups: Floats) -> Self:

@@ -39,7 +39,10 @@ _NO_CODES: Codes = np.empty(0, dtype=np.int32)
 
 
 class WordSeats:
-    """At most `room` words by their hashes: Space-Saving counters, which know no classes."""
+    """At most `room` words by their hashes: Space-Saving counters, which know no classes.
+
+    A count is its error and its hits; between two words that are seated, those of the counters lag behind.
+    """
 
     def __init__(self, room: int) -> None:
         self.room = room
@@ -95,22 +98,30 @@ class WordSeats:
         )  # fmt: skip
         return Seated(Words(words.indptr, before, words.counts), later, taken_at, taken, takers, ranks)
 
+    def _settled(self) -> tuple[Index, Floats]:
+        """Hashes in order and their cells, the counts up to date."""
+        keys, cells, _ = self.counters.held()
+        cells[:, 0] = cells[:, 1] + cells[:, HEAD]
+        return keys, cells
+
     def merge(self, other: WordSeats) -> None:
         """Counters add up, and the heaviest stay; rows are those of the words in order of their hashes."""
-        self.counters.merge(other.counters, self.room)
-        keys, cells, _ = self.counters.held()
-        self._hold(keys, cells)
+        self._hold(*self._settled())
+        theirs = WordSeats.of(*other.state())
+        self.counters.merge(theirs.counters, self.room)
+        self._hold(*self._settled())
 
     def scale(self, factor: float) -> None:
         """Multiply what was counted by a factor; rows are those of the words in order of their hashes."""
         self.counters.scale(factor)
+        self._hold(*self._settled())
 
     def state(self) -> tuple[Index, Floats, Floats]:
-        """Hashes int64[room] in order, -1 where a seat is free; their counts and errors float64[room, 2]; and the
-        most that a word without a seat can have, with the weight of all words."""
-        keys, cells = np.full(self.room, -1, dtype=np.int64), np.zeros((self.room, HEAD))
-        held, counted, _ = self.counters.held()
-        keys[: len(held)], cells[: len(held)] = held, counted[:, :HEAD]
+        """Hashes int64[room] in order, -1 where a seat is free; their errors and hits float64[room, 2]; and the most
+        that a word without a seat can have, with the weight of all words."""
+        keys, cells = np.full(self.room, -1, dtype=np.int64), np.zeros((self.room, 2))
+        held, counted = self._settled()
+        keys[: len(held)], cells[: len(held)] = held, counted[:, 1:]
         return keys, cells, np.array([self.counters.floor, self.weight])
 
     @classmethod
@@ -118,8 +129,7 @@ class WordSeats:
         """Those of a `state`."""
         twin = cls(len(keys))
         size = int(np.count_nonzero(keys >= 0))
-        hits = cells[:size, :1] - cells[:size, 1:]
-        twin._hold(keys[:size], np.hstack([cells[:size], hits]))
+        twin._hold(keys[:size], np.hstack([cells[:size].sum(axis=1, keepdims=True), cells[:size]]))
         twin.counters.totals[1] = totals[0]
         twin.counters.present[0] = totals[1]
         return twin

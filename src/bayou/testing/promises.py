@@ -84,7 +84,7 @@ def words_off_by(summary: WordCounts, block: Block) -> float:
         if (text.counts[rows] > true[found] * (1.0 + LAW)).any():
             return float("inf")
         said = np.zeros((len(keys), 2))
-        said[found] = np.column_stack([cells[:, 0], cells[:, 0] - cells[:, 1]])  # at most, and at least
+        said[found] = np.column_stack([cells.sum(axis=1), cells[:, 1]])  # at most, and at least
         worst = max(worst, _largest(said - true.sum(axis=1, keepdims=True)) / max(weight, 1e-300))
     return worst
 
