@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from tests.naive.sketches import SpaceSaving
-
 
 class FrequentWords:
-    """Counts by word and class of those words that a Space-Saving keeps; T(c) of all words, or of documents."""
+    """Counts by word and class of at most so many words; T(c) of all words, or of documents.
 
-    def __init__(self, most, binary=False):
-        self.seats, self.binary = SpaceSaving(most), binary
+    kept: word -> [error, hits]; waiting: the filter of the words that are not kept.
+    """
+
+    def __init__(self, most, cells, binary=False):
+        self.most, self.cells, self.binary = most, cells, binary
+        self.kept, self.waiting, self.weight = {}, [0.0] * cells, 0.0
         self.counts, self.total = {}, Counter()
 
     def learn(self, document, c, w=1.0):
@@ -20,15 +22,28 @@ class FrequentWords:
         if w == 0:
             return
         weights = {x: w * (1 if self.binary else n) for x, n in sorted(document.items())}
-        for x in sorted(weights, key=lambda x: (x not in self.seats.kept, x)):
-            self.seats.add(x, None, weights[x])
-            entry = self.seats.kept[x]
-            entry[0] = entry[1] + entry[2][None]  # to the last bit
-        self.counts = {x: n for x, n in self.counts.items() if x in self.seats.kept}
+        for x in sorted(weights, key=lambda x: (x not in self.kept, x)):
+            self.weight += weights[x]
+            self.count(x, weights[x])
+        self.counts = {x: n for x, n in self.counts.items() if x in self.kept}
         for x, weight in weights.items():
-            if x in self.seats.kept:
+            if x in self.kept:
                 self.counts.setdefault(x, Counter())[c] += weight
         self.total[c] += w if self.binary else sum(weights.values())
+
+    def count(self, x, weight):
+        if x in self.kept:
+            self.kept[x][1] += weight
+            return
+        error = self.waiting[x % self.cells]
+        if len(self.kept) == self.most:
+            least, lightest = min((sum(entry), word) for word, entry in self.kept.items())
+            if error + weight <= least:
+                self.waiting[x % self.cells] += weight
+                return
+            del self.kept[lightest]
+            self.waiting[lightest % self.cells] = max(self.waiting[lightest % self.cells], least)
+        self.kept[x] = [error, weight]
 
     def multinomial(self, x, c):
         """log P(word | class), nothing if the word is not kept."""

@@ -32,6 +32,7 @@ from bayou.errors import DataError, MergeError, SchemaError, UnsupportedError
 from bayou.inspection.model_contents import contents
 from bayou.inspection.words import word_tables
 from bayou.laws import MergeLaw
+from bayou.summaries.word_seats import filter_cells
 from bayou.testing import CHECKS
 from bayou.testing.laws import assert_within_error
 from bayou.testing.promises import off_by
@@ -90,7 +91,7 @@ IDS = {word: id_of(word) for word in WORDS}
 
 
 def twin_of(documents: Any, seats: int, binary: bool = False) -> FrequentWords:
-    twin = FrequentWords(seats, binary)
+    twin = FrequentWords(seats, filter_cells(seats), binary)
     for words, y, w in documents:
         twin.learn(Counter(IDS[word] for word in words), y, w)
     return twin
@@ -107,11 +108,11 @@ def test_the_counts_are_those_of_the_naive_twin(model: Any, documents: Any, seat
     found = taught(made(model, seats), documents)
     twin = twin_of(documents, seats, model is BernoulliNB)
     text, classes = summary_of(found).texts[0], found.schema_.classes.values
-    keys, cells, (floor, weight) = text.seats.state()
-    kept = {key: tuple(cell) for key, cell in zip(keys.tolist(), cells.tolist(), strict=True) if key >= 0}
-    assert kept == {x: (error, hits[None]) for x, (_, error, hits) in twin.seats.kept.items()}
-    assert floor == twin.seats.floor
-    assert weight == pytest.approx(sum(twin.seats.present.values()), rel=1e-12)
+    keys, cells, waiting, (weight,) = text.seats.state()
+    kept = {key: cell for key, cell in zip(keys.tolist(), cells.tolist(), strict=True) if key >= 0}
+    assert kept == twin.kept
+    assert waiting.tolist() == twin.waiting
+    assert weight == pytest.approx(twin.weight, rel=1e-12)
     for row, key in zip(*text.in_order(), strict=True):
         own = [twin.counts[key][c] for c in classes]
         assert text.counts[row].tolist() == pytest.approx(own, rel=1e-12)

@@ -75,7 +75,7 @@ def frequent_words(inside: ModelContents) -> Iterator[tuple[str, int, int, float
         if isinstance(view.summary, WordCounts):
             for name, text in zip(inside.schema.names(Kind.TEXT), view.summary.texts, strict=False):
                 if text.seats is not None:
-                    most = text.seats.counters.floor / max(text.seats.weight, 1e-300)
+                    most = text.seats.floor / max(text.seats.weight, 1e-300)
                     yield name, text.seats.size, text.seats.room, most
 
 

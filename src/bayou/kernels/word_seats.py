@@ -1,9 +1,15 @@
-"""Which words of a text column have a row in its table of counts, where their number is bounded: Space-Saving.
+"""Which words of a text column have a row in its table of counts, where their number is bounded: filtered Space-Saving.
 
 Documents hold hashes of words. A document is taken in as a whole: the words that have a seat are counted first, in
-order of their hashes, then the others are seated, in free rows or in those of the lightest words. So whatever is read
+order of their hashes, then the others are seated, in free rows or in those of lighter words. So whatever is read
 before a document knows nothing of it, and nothing depends on how documents are cut into blocks. The row behind the last
 seat stands for words without one.
+
+A word without a seat is counted in the cell of a filter that the last bits of its hash give, together with all others
+there: a bound on what it can have. It gets a seat once that is more than the lightest word with a seat has, begins
+with the bound as its error, and leaves the count of the word that goes in the cell of that one (Homem and Carvalho
+2010). So words that come once, half of all words of a language, do not drive out those that come again, and still no
+word without a seat can have more than the lightest one with a seat.
 
 The counters are those of `bayou.kernels.heavy_hitters`, of one class: a count is its error and its hits. A word that
 has a seat is counted among the hits alone, so that nine words in ten cost no step in the heap: counts in the heap lag
@@ -43,6 +49,7 @@ def seat_words(
     totals: Floats,
     present: Floats,
     rest: Floats,
+    waiting: Floats,
     indptr: Index,
     ids: Codes,
     amounts: Floats,
@@ -61,7 +68,8 @@ def seat_words(
 
     cells : float64[S, 3], in/out; keys : int64[S], in/out; heap : int32[S], in/out; place : int32[S], in/out
     index : int32[2^b], in/out; named : bool[S], in/out; totals : float64[2], in/out; present : float64[1], in/out
-    rest : float64[1], in/out; indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in, >= 0
+    rest : float64[1], in/out; waiting : float64[2^c], in/out, the filter; indptr : int64[n + 1], in
+    ids : int32[nnz], in; amounts : float64[nnz], in, >= 0
     y : int32[n], in; w : float64[n], in; before : int32[nnz], out; after : int32[nnz], out
     taken_at : int64[n + 1], out, 0 at first; taken : int32[nnz], out; takers : int64[nnz], out
     """
@@ -84,13 +92,26 @@ def seat_words(
                 if before[e] == nowhere and amounts[e] > 0.0:
                     weight = w[i] if binary else w[i] * amounts[e]
                     present[0] += weight
-                    size = int(totals[0])
-                    taken[filled] = lightest(heap, place, cells, keys) if size == len(keys) else size
+                    slot = int(totals[0])
+                    cell = ids[e] & (len(waiting) - 1)
+                    error = waiting[cell]
+                    if slot == len(keys):
+                        slot = lightest(heap, place, cells, keys)
+                        least = cells[slot, 0]
+                        if error + weight <= least:
+                            waiting[cell] += weight
+                            continue
+                        gone = keys[slot] & (len(waiting) - 1)
+                        waiting[gone] = max(waiting[gone], least)
+                    taken[filled] = slot
                     takers[filled] = ids[e]
                     filled += 1
                     count_value(
                         cells, keys, heap, place, index, named, totals, rest, -1, int(ids[e]), ZERO, weight
                     )
+                    cells[slot, 1] = error
+                    cells[slot, 0] = error + weight
+                    flush(heap, place, cells, keys, slot, int(totals[0]))
         if filled > first:
             for e in range(lo, hi):
                 slot = find_slot(index, keys, ids[e])

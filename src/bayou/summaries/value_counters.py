@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -128,14 +130,25 @@ class ValueCounters:
         elif len(self.keys) > capacity:
             self.hold(*self.held(), capacity)
 
-    def merge(self, other: ValueCounters, capacity: int) -> None:
-        """Counters add up; a value that one side lacks can have had as much there as that side's `floor`."""
+    def merge(
+        self,
+        other: ValueCounters,
+        capacity: int,
+        most: Callable[[Index], tuple[Floats, Floats]] | None = None,
+    ) -> None:
+        """Counters add up; a value that one side lacks can have had as much there as that side's `floor`.
+
+        `most` says for keys what they can have had on both sides, where that is known better.
+        """
         keys, cells, texts = self.held()
         their_keys, their_cells, their_texts = other.held()
         union = np.union1d(keys, their_keys)
         mine, theirs = np.searchsorted(union, keys), np.searchsorted(union, their_keys)
         here, there = (np.zeros((len(union), cells.shape[1])) for _ in range(2))
         here[:, :HEAD], there[:, :HEAD] = self.floor, other.floor
+        if most is not None:
+            for side, floors in zip((here, there), most(union), strict=True):
+                side[:, :HEAD] = floors[:, np.newaxis]
         here[mine], there[theirs] = cells, their_cells
         named = np.zeros((len(union), texts.shape[1]), dtype=np.uint8)
         named[theirs], named[mine] = their_texts, texts

@@ -27,7 +27,8 @@ from bayou.summaries.state import declare, move
 from bayou.summaries.word_seats import Seated, WordSeats, as_they_are, places
 from bayou.vocabulary import HASHES
 
-SEAT = 24  # bytes of a file that tell which word has a row of a bounded table
+SEAT = 56  # bytes of a file, at least, that tell which word has a row of a bounded table
+SEATS = ("keys", "cells", "waiting", "met")  # the arrays that do
 EXACTLY = 1.0 - 1e-9  # of a count: weights such as .1 add up to whole numbers but for rounding
 
 
@@ -153,8 +154,8 @@ class WordCounts(ArraySummary):
 
     Merge: EXACT (addition), until a vocabulary overflows its `max_words` into the shared cell. Where a vocabulary is
     bounded (`Text(vocabulary=N)`): BOUNDED by `error()`, which is 0 (and the merge exact) while all words fit.
-    Memory: 8 K bytes per word, twice that while growing; of a bounded vocabulary 8 K + 57 to 65 bytes per word, however
-    many come.
+    Memory: 8 K bytes per word, twice that while growing; of a bounded vocabulary 8 K + 90 to 130 bytes per word,
+    however many come.
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.EXACT
@@ -166,11 +167,12 @@ class WordCounts(ArraySummary):
     documents: Floats = declare(
         "classes", valid=valid.non_negative
     )  # weight of each class; kept with `binary` only
-    # of columns with a bounded vocabulary: hashes, their errors and hits; the most that any other word can have, and
-    # the weight of all words
+    # of columns with a bounded vocabulary: hashes, their errors and hits; the filter for other words, and the weight of
+    # all words
     keys: Index = declare("words", dtype=np.int64, fill=-1, valid=_keys)
     cells: Floats = declare("words", 2, valid=valid.non_negative)
-    met: Floats = declare(2, valid=valid.non_negative)
+    waiting: Floats = declare("cells", valid=valid.non_negative)
+    met: Floats = declare(1, valid=valid.non_negative)
 
     def least_bytes(self, shape: Shape) -> int:
         """The counts of all words, and the seats of those that are bounded."""
@@ -207,7 +209,7 @@ class WordCounts(ArraySummary):
     def error(self) -> float:
         """The largest share of all words by which the count of one can be off; 0 while all of them have a seat."""
         seats = [text.seats for text in self.texts if text.seats is not None]
-        return max((s.counters.floor / max(s.weight, 1e-300) for s in seats), default=0.0)
+        return max((s.floor / max(s.weight, 1e-300) for s in seats), default=0.0)
 
     @property
     def nbytes(self) -> int:
@@ -291,7 +293,7 @@ class WordCounts(ArraySummary):
         super().check(arrays)
         for j in range(len(self.texts)):
             if f"{j}.keys" in arrays:
-                keys, cells, met = (arrays[f"{j}.{name}"] for name in ("keys", "cells", "met"))
+                keys, cells, waiting, met = (arrays[f"{j}.{name}"] for name in SEATS)
                 free = keys < 0
                 counts = arrays[f"{j}.counts"]
                 require(not counts[free].any() and not cells[free].any(), "a word without a seat is counted")
@@ -299,7 +301,8 @@ class WordCounts(ArraySummary):
                 require(
                     (gap <= SLACK * (1.0 + cells[:, 1])).all(), "the hits of a word are its counts by class"
                 )
-                require(met[0] <= met[1] * (1.0 + SLACK), "a word can be no heavier than all words together")
+                most = met[0] * (1.0 + SLACK)
+                require(waiting.max(initial=0.0) <= most, "a word can be no heavier than all words together")
 
     def regroup(self, groups: Floats) -> Self:
         twin = type(self)(self.binary)
@@ -332,7 +335,7 @@ class WordCounts(ArraySummary):
                 order, _ = text.in_order()
                 out[f"{j}.counts"] = np.zeros((text.size, len(text.total)))
                 out[f"{j}.counts"][: len(order)] = text.counts[order]
-                out[f"{j}.keys"], out[f"{j}.cells"], out[f"{j}.met"] = text.seats.state()
+                out |= {f"{j}.{name}": a for name, a in zip(SEATS, text.seats.state(), strict=True)}
         out["sizes"] = np.array([[t.size, t.declared] for t in self.texts], dtype=np.int64).reshape(-1, 2)
         return {**out, "documents": self.documents} if self.binary else out
 
@@ -343,7 +346,7 @@ class WordCounts(ArraySummary):
         for j, (size, declared) in enumerate(arrays["sizes"].tolist()):
             text = TextCounts(np.array(arrays[f"{j}.counts"]), np.array(arrays[f"{j}.total"]), size, declared)
             if f"{j}.keys" in arrays:
-                text.seats = WordSeats.of(*(arrays[f"{j}.{name}"] for name in ("keys", "cells", "met")))
+                text.seats = WordSeats.of(*(arrays[f"{j}.{name}"] for name in SEATS))
                 text.counts = empty_table(size, len(text.total))
                 text.counts[:size] = arrays[f"{j}.counts"]
             text.count_seen()

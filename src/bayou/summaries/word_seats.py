@@ -38,6 +38,15 @@ _NO_INDEX: Index = np.empty(0, dtype=np.int64)
 _NO_CODES: Codes = np.empty(0, dtype=np.int32)
 
 
+def filter_cells(room: int) -> int:
+    """Cells of the filter: four for each word that is kept, a power of two.
+
+    >>> filter_cells(3), filter_cells(1000)
+    (16, 4096)
+    """
+    return 1 << max(4 * room - 1, 15).bit_length()
+
+
 class WordSeats:
     """At most `room` words by their hashes: Space-Saving counters, which know no classes.
 
@@ -47,6 +56,7 @@ class WordSeats:
     def __init__(self, room: int) -> None:
         self.room = room
         self.counters = ValueCounters(1)
+        self.waiting = np.zeros(filter_cells(room))
         self._hold(_NO_INDEX, np.zeros((0, HEAD + 1)))
 
     def _hold(self, keys: Index, cells: Floats) -> None:
@@ -94,7 +104,7 @@ class WordSeats:
         takers, ranks = np.empty(n, np.int64), self.ranks() if binary else _NO_INDEX
         seat_words(
             c.cells, c.keys, c.heap, c.place, c.index, c.named, c.totals, c.present, c.rest,
-            words.indptr, words.ids, words.counts, y, w, binary, before, later, taken_at, taken, takers,
+            self.waiting, words.indptr, words.ids, words.counts, y, w, binary, before, later, taken_at, taken, takers,
         )  # fmt: skip
         return Seated(Words(words.indptr, before, words.counts), later, taken_at, taken, takers, ranks)
 
@@ -108,36 +118,53 @@ class WordSeats:
         """Counters add up, and the heaviest stay; rows are those of the words in order of their hashes."""
         self._hold(*self._settled())
         theirs = WordSeats.of(*other.state())
-        self.counters.merge(theirs.counters, self.room)
-        self._hold(*self._settled())
+        keys = np.union1d(self.keys, theirs.keys)
+        self.counters.merge(theirs.counters, len(keys), lambda keys: (self._most(keys), theirs._most(keys)))
+        keys, cells = self._settled()
+        self.waiting += theirs.waiting
+        kept = np.sort(np.lexsort((keys, cells[:, 0]))[::-1][: self.room])
+        gone = np.setdiff1d(np.arange(len(keys)), kept)
+        np.maximum.at(self.waiting, keys[gone] & (len(self.waiting) - 1), cells[gone, 0])
+        self._hold(keys[kept], cells[kept])
+
+    def _most(self, keys: Index) -> Floats:
+        """What words can have had that have no seat."""
+        found: Floats = self.waiting[keys & (len(self.waiting) - 1)]
+        return found
+
+    @property
+    def floor(self) -> float:
+        """The most that any word without a seat can have had: 0 while all have one."""
+        return float(self.waiting.max(initial=0.0))
 
     def scale(self, factor: float) -> None:
         """Multiply what was counted by a factor; rows are those of the words in order of their hashes."""
         self.counters.scale(factor)
+        self.waiting *= factor
         self._hold(*self._settled())
 
-    def state(self) -> tuple[Index, Floats, Floats]:
-        """Hashes int64[room] in order, -1 where a seat is free; their errors and hits float64[room, 2]; and the most
-        that a word without a seat can have, with the weight of all words."""
+    def state(self) -> tuple[Index, Floats, Floats, Floats]:
+        """Hashes int64[room] in order, -1 where a seat is free; their errors and hits float64[room, 2]; the cells of
+        the filter; and the weight of all words float64[1]."""
         keys, cells = np.full(self.room, -1, dtype=np.int64), np.zeros((self.room, 2))
         held, counted = self._settled()
         keys[: len(held)], cells[: len(held)] = held, counted[:, 1:]
-        return keys, cells, np.array([self.counters.floor, self.weight])
+        return keys, cells, self.waiting.copy(), np.array([self.weight])
 
     @classmethod
-    def of(cls, keys: Index, cells: Floats, totals: Floats) -> WordSeats:
+    def of(cls, keys: Index, cells: Floats, waiting: Floats, met: Floats) -> WordSeats:
         """Those of a `state`."""
         twin = cls(len(keys))
         size = int(np.count_nonzero(keys >= 0))
         twin._hold(keys[:size], np.hstack([cells[:size].sum(axis=1, keepdims=True), cells[:size]]))
-        twin.counters.totals[1] = totals[0]
-        twin.counters.present[0] = totals[1]
+        twin.waiting = np.array(waiting)
+        twin.counters.present[0] = met[0]
         return twin
 
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
-        return self.counters.nbytes
+        return self.counters.nbytes + self.waiting.nbytes
 
 
 def places(keys: Index, among: Index) -> tuple[Index, Index]:

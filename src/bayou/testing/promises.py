@@ -76,7 +76,7 @@ def words_off_by(summary: WordCounts, block: Block) -> float:
         true = np.zeros((len(keys), len(text.total)))
         amounts = np.minimum(words.counts, 1.0) if summary.binary else words.counts
         np.add.at(true, (place, block.y[row[came]]), (amounts * block.w[row])[came])
-        held, cells, (_, weight) = text.seats.state()
+        held, cells, _, (weight,) = text.seats.state()
         held, cells = held[: text.seats.size], cells[: text.seats.size]
         found = np.searchsorted(keys, held)
         assert np.array_equal(keys[found], held), "words are kept that never came"
