@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayou.errors import MergeError
 from bayou.schema import Kind, Label, Schema, Shape, Vocabulary, label_key
+from bayou.vocabulary import HASHES
 
 Index = NDArray[np.int64]
 
@@ -27,13 +28,19 @@ class Axis:
 class Lengths:
     """How many classes, values of each nominal column and words of each text column a schema has.
 
-    `min_counts` say how often a word of each text column must have been met to say something.
+    `min_counts` say how often a word of each text column must have been met to say something; `seats` how many words
+    of it are kept where that is bounded, else 0: their ids in documents are hashes.
     """
 
     classes: int = 0
     values: tuple[int, ...] = ()
     words: tuple[int, ...] = ()
     min_counts: tuple[int, ...] = ()
+    seats: tuple[int, ...] = ()
+
+    def word_ids(self, column: int) -> int:
+        """Ids that the words of a text column may have in documents: all are smaller."""
+        return HASHES if self.seats[column] else self.words[column]
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,8 @@ class Alignment:
         values, words = (tuple(axis.size for axis in axes) for axes in (self.values, self.words))
         recipes = [self.schema.text_recipe(name) for name in self.schema.names(Kind.TEXT)]
         least = tuple(1 if recipe is None else recipe.min_count for recipe in recipes)
-        return Lengths(self.classes.size, values, words, least)
+        seats = tuple(0 if recipe is None else recipe.vocabulary or 0 for recipe in recipes)
+        return Lengths(self.classes.size, values, words, least, seats)
 
 
 def align(old: Schema, new: Schema) -> Alignment:

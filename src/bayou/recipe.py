@@ -43,3 +43,4 @@ class TextRecipe(Recipe):
     __slots__ = ()
     buckets: int | None  # how many hashes are counted; None: the words themselves
     min_count: int  # how often a word must have been met to say something
+    vocabulary: int | None  # how many words are kept at most, the frequent ones; None: no such bound

@@ -14,6 +14,7 @@ from enum import StrEnum
 
 from bayou.errors import SchemaError, listed
 from bayou.recipe import Recipe, TextRecipe
+from bayou.vocabulary import FrequentWords as FrequentWords
 from bayou.vocabulary import HashedVocabulary as HashedVocabulary
 from bayou.vocabulary import Label as Label
 from bayou.vocabulary import Vocabulary as Vocabulary
@@ -120,6 +121,7 @@ class Shape:
     text: int
     values: tuple[int, ...]
     words: tuple[int, ...]
+    seats: int = 0  # how many of the words are those of vocabularies that keep the frequent ones
 
 
 class Schema:
@@ -174,9 +176,12 @@ class Schema:
         self._names[kind].append(name)
         if kind is not Kind.NUMERIC:
             limit = self.declared.max_values if kind is Kind.NOMINAL else self.declared.max_words
+            recipe = self.text_recipe(name) if kind is Kind.TEXT else None
             if kind is Kind.NOMINAL and self.declared.hash_values:
                 self.vocabularies[name] = _unlisted(values)
-            elif kind is Kind.TEXT and (recipe := self.text_recipe(name)) is not None and recipe.buckets:
+            elif recipe is not None and recipe.vocabulary:
+                self.vocabularies[name] = FrequentWords(recipe.vocabulary)
+            elif recipe is not None and recipe.buckets:
                 self.vocabularies[name] = HashedVocabulary(recipe.buckets)
             else:
                 self.vocabularies[name] = Vocabulary(values, limit=limit)
@@ -227,6 +232,7 @@ class Schema:
             len(self._names[Kind.TEXT]),
             tuple(v.size for v in self.vocabulary_list(Kind.NOMINAL)),
             tuple(v.size for v in self.vocabulary_list(Kind.TEXT)),
+            sum(v.size for v in self.vocabulary_list(Kind.TEXT) if isinstance(v, FrequentWords)),
         )
 
     def become(self, other: Schema) -> None:

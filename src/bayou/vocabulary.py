@@ -1,4 +1,4 @@
-"""Values and words in order of their arrival; or, of words without end, the buckets of their hashes."""
+"""Values and words in order of their arrival; or, of words without end, their hashes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 Label = str | bytes | int | float | bool
 NAMED = 4096  # buckets whose words are remembered by name
 LONGEST_NAME = 60  # characters of a word that are remembered
+HASHES = 1 << 31  # ids of words that are told apart by their hash alone
 
 _TRUTHS = (bool, np.bool_)
 
@@ -136,6 +137,11 @@ class HashedVocabulary(Vocabulary):
         """Number of buckets."""
         return self.limit
 
+    @property
+    def hashes(self) -> int:
+        """Number of ids that words of a document may have."""
+        return self.limit
+
     def name(self, code: int) -> str:
         """A word of the bucket, the number of the bucket if none is remembered."""
         found = self.tallies.get(code)
@@ -173,6 +179,29 @@ class HashedVocabulary(Vocabulary):
         return self.copy()
 
     def copy(self) -> HashedVocabulary:
-        twin = HashedVocabulary(self.limit)
+        twin = type(self)(self.limit)
         twin.tallies = dict(self.tallies)
         return twin
+
+
+class FrequentWords(HashedVocabulary):
+    """A vocabulary of at most `limit` words, the frequent ones: documents hold hashes, and counts know which are kept.
+
+    Examples
+    --------
+    >>> v = FrequentWords(1000)
+    >>> v.note([123456789], ["cheap"])
+    >>> v.size, v.name(123456789), v.name(5)
+    (1000, 'cheap', '(hash 5)')
+    """
+
+    __slots__ = ()
+
+    @property
+    def hashes(self) -> int:
+        return HASHES
+
+    def name(self, code: int) -> str:
+        """The word of a hash, the number if it is not remembered."""
+        found = self.tallies.get(code)
+        return f"(hash {code})" if found is None else found[0]

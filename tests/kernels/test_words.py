@@ -108,7 +108,7 @@ def test_words_that_nobody_has_are_summed_by_count():
     rng = np.random.default_rng(0)
     counts = np.concatenate([rng.integers(0, 700, (300, 2)), [[0.5, 3.0], [0.0, 0.0]]]).astype(float)
     total, table, base = counts.max(axis=0) + 5.0, np.empty_like(counts), np.empty(2)
-    bernoulli_table(table, base, counts, total, integer_logs(1), 400.0, 0.5, 0.0)
+    bernoulli_table(table, base, counts, total, integer_logs(1), 400.0, 0.5, 0.0, np.empty(0, np.int64))
     absent = np.log(total - counts[:-1] + 0.5) - np.log(total + 1.0)
     unseen = (400 - 301) * (np.log(total + 0.5) - np.log(total + 1.0))
     np.testing.assert_allclose(base, absent.sum(axis=0) + unseen, rtol=1e-12)

@@ -176,7 +176,12 @@ def trained(quick: bool) -> list[Any]:
     models = [model for model, _ in made]
     if not quick:
         hashed = Declared(columns={"text": Text(ngrams=(1, 2), osb=3, buckets=64, min_count=2)})
+        frequent = Declared(
+            columns={"text": Text(vocabulary=5), "a": Text("char", vocabulary=3, min_count=2)}
+        )
         of_text = [
+            NaiveBayes("gaussian", schema=frequent),
+            BernoulliNB(schema=frequent),
             AveragedNB(rows=30, schema=Declared(columns={"text": "text"})),
             WeightedNB("gaussian", schema=Declared(columns={"text": "text"})),
             NaiveBayes("gaussian", schema=hashed),

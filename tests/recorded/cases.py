@@ -26,6 +26,7 @@ SHORTER = {  # first rows of a stream for the slow ones; test-then-train of Ecoc
 }
 TEXT = "numeric='gaussian', schema=Declared(columns={'text': 'text', 'title': 'text'})"
 RARE = "Declared(columns={'text': Text(min_count=3), 'title': Text(min_count=2, buckets=64)})"
+FREQUENT = "Declared(columns={'text': Text(vocabulary=30), 'title': Text(vocabulary=5, min_count=2)})"
 GAUSSIAN = "NaiveBayes(numeric='gaussian')"
 FINE = "numeric=Grid(bins=8, rule='frequency', warm_up=100)"
 
@@ -159,6 +160,10 @@ VARIANTS: list[tuple[str, tuple[str, ...], list[str]]] = [
             f"BernoulliNB(schema={RARE})",
             f"EcocNB(MultinomialNB(schema={RARE}), code='one-vs-one')",
             f"WeightedNB(numeric='gaussian', schema={RARE})",
+            f"MultinomialNB(schema={FREQUENT})",
+            f"BernoulliNB(schema={FREQUENT})",
+            f"EcocNB(ComplementNB(schema={FREQUENT}), code='one-vs-all')",
+            f"Fading(NaiveBayes(numeric='gaussian', schema={FREQUENT}), half_life=100)",
             "Bagging(MultinomialNB(), n_estimators=3, rate=1.0)",
             "Window(BernoulliNB(), rows=200, panes=4)",
             "Fading(ComplementNB(), half_life=100)",

@@ -117,7 +117,7 @@ def _show_forest(columns: dict[str, dict[str, float]], all: bool) -> None:
 def facts_of(model: Any) -> dict[str, Any]:
     """What a person wants to know of a model."""
     from bayou.inspection.model_contents import contents
-    from bayou.inspection.words import hashed_columns, words_met_often
+    from bayou.inspection.words import frequent_words, hashed_columns, words_met_often
     from bayou.schema import HashedVocabulary, Kind
 
     facts: dict[str, Any] = {"model": repr(model), "merges": f"{model.law.value}: {model.law.promise}"}
@@ -139,6 +139,10 @@ def facts_of(model: Any) -> dict[str, Any]:
         facts[f"words of {found.column}"] = (
             f"{found.used:,} of {found.buckets:,} buckets in use, by about {found.words:,.0f} different words; "
             f"about {found.collisions:,.0f} of them share the bucket of another"
+        )
+    for name, kept, room, most in frequent_words(inside) if inside is not None else ():
+        facts[f"words of {name}"] = f"{kept:,} of at most {room:,}" + (
+            f", the frequent ones; any other is less than {most:.2%} of all words" if most else ""
         )
     for name, often, times in words_met_often(inside) if inside is not None else ():
         facts[f"words of {name} that count"] = f"{often:,}, met at least {times} times"

@@ -313,7 +313,7 @@ class Batch:
             raise DataError(
                 "counts of words come by name, and the words of this column are hashed",
                 column=WORDS,
-                remedy="declare the column without buckets, or give text",
+                remedy="declare the column without buckets= and vocabulary=, or give text",
             )
         known = vocabulary.declared if vocabulary is not None else 0
         if self.learn and sparse.complete and len(sparse.names) > known:

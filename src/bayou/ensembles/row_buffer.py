@@ -71,7 +71,7 @@ class RowBuffer:
                 or not lengths.sum() == len(ids) == len(counts_of)
             ):
                 raise SchemaError("the buffered words do not add up")
-            codes("the buffered words", ids, self.lengths.words[j])
+            codes("the buffered words", ids, self.lengths.word_ids(j))
             require(ids.min(initial=0) >= 0, "a buffered word is one of the vocabulary")
             counts("the buffered counts of words", counts_of)
             indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)

@@ -28,6 +28,11 @@ def scorer_of(name: str, schema: Schema, engine: Engine, max_entries: int = MAX_
                 f"{name} cannot be exported: it keeps the words of column {column!r} by their hash; "
                 "Text(buckets=None) exports"
             )
+        if recipe is not None and recipe.vocabulary:
+            raise UnsupportedError(
+                f"{name} cannot be exported: it keeps the frequent words of column {column!r} by their hash; "
+                "Text(vocabulary=None) exports"
+            )
     try:
         root = engine.scorer()
     except UnsupportedError as problem:

@@ -10,7 +10,7 @@ import numpy as np
 from bayou.align import canonical_order
 from bayou.block import Floats
 from bayou.inspection.model_contents import ModelContents
-from bayou.schema import HashedVocabulary, Kind
+from bayou.schema import FrequentWords, HashedVocabulary, Kind
 from bayou.summaries.word_counts import WordCounts
 
 
@@ -63,8 +63,20 @@ def hashed_columns(inside: ModelContents) -> Iterator[Buckets]:
     for view in inside.views.values():
         if isinstance(view.summary, WordCounts):
             for name, text in zip(inside.schema.names(Kind.TEXT), view.summary.texts, strict=False):
-                if isinstance(inside.schema.vocabularies[name], HashedVocabulary):
+                vocabulary = inside.schema.vocabularies[name]
+                if isinstance(vocabulary, HashedVocabulary) and not isinstance(vocabulary, FrequentWords):
                     yield Buckets(name, text.size, int(text.seen[0]))
+
+
+def frequent_words(inside: ModelContents) -> Iterator[tuple[str, int, int, float]]:
+    """Of each text column with a bounded vocabulary: its name, how many words have a place and how many can have one,
+    and the most, as a share of all words met, that a word without a place can have."""
+    for view in inside.views.values():
+        if isinstance(view.summary, WordCounts):
+            for name, text in zip(inside.schema.names(Kind.TEXT), view.summary.texts, strict=False):
+                if text.seats is not None:
+                    most = text.seats.floor / max(text.seats.weight, 1e-300)
+                    yield name, text.seats.size, text.seats.room, most
 
 
 def words_met_often(inside: ModelContents) -> Iterator[tuple[str, int, int]]:
@@ -88,8 +100,9 @@ def word_tables(inside: ModelContents) -> Iterator[WordTable]:
             if counts.size == 0 or counts.shape[1] < 2:
                 continue
             vocabulary = inside.schema.vocabularies[name]
-            met = np.flatnonzero(text.heard())
-            counts = counts[met]
+            rows, ids = text.in_order()
+            heard = text.heard()[rows]
+            met, counts = ids[heard], counts[rows[heard]]
             total = counts.sum(axis=0) + len(met)
             rest = counts.sum() - counts.sum(axis=0) + len(met)
             if isinstance(vocabulary, HashedVocabulary):

@@ -3,7 +3,8 @@
 base[c] = sum over all words of log(N_c - n + a) - log(N_c + 2 a) is what a document without a word gets; a present
 word adds log(n + a) - log(N_c - n + a). The sum runs over the different counts rather than over the words: words that
 class c does not know have one term in common, and so have all words with the same small count; the others, with a
-large count or one that is no integer, follow one by one in order of their ids. So a row that is learned changes a few
+large count or one that is no integer, follow one by one in order of their ids; in that of their hashes, which are in
+`ranks`, where the vocabulary is bounded and rows change hands. So a row that is learned changes a few
 numbers of its own class, and the sum is made again from these. Words that are too light to be heard have no part in it.
 """
 
@@ -14,7 +15,7 @@ import numpy as np
 from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.value_counts import cached_log
-from bayou.kernels.word_counts import count_words, word_heard
+from bayou.kernels.word_counts import count_words, forget_word, word_heard
 
 SMALL = 256  # counts below it are tallied
 
@@ -26,16 +27,28 @@ def is_small(count: float) -> bool:
 
 
 @inner_kernel
-def tally_word(tally: Index, large: Codes, n_large: Index, c: int, word: int, count: float) -> None:
+def follows(ranks: Index, word: int, other: int) -> bool:
+    """Whether a word comes behind another.
+
+    ranks : int64[V], in, or int64[0]: by their ids
+    """
+    return bool(word > other) if len(ranks) == 0 else bool(ranks[word] > ranks[other])
+
+
+@inner_kernel
+def tally_word(
+    tally: Index, large: Codes, n_large: Index, ranks: Index, c: int, word: int, count: float
+) -> None:
     """Take in a word with weight in class c.
 
-    tally : int64[K, SMALL], in/out; large : int32[K, V], in/out, ascending ids; n_large : int64[K], in/out
+    tally : int64[K, SMALL], in/out; large : int32[K, V], in/out, in order; n_large : int64[K], in/out
+    ranks : int64[V], in, or int64[0]
     """
     if is_small(count):
         tally[c, np.uint32(count)] += 1
         return
     at = n_large[c]
-    while at > 0 and large[c, at - 1] > word:
+    while at > 0 and follows(ranks, large[c, at - 1], word):
         large[c, at] = large[c, at - 1]
         at -= 1
     large[c, at] = word
@@ -43,26 +56,37 @@ def tally_word(tally: Index, large: Codes, n_large: Index, c: int, word: int, co
 
 
 @inner_kernel
-def untally_word(tally: Index, large: Codes, n_large: Index, c: int, word: int, count: float) -> None:
+def untally_word(
+    tally: Index, large: Codes, n_large: Index, ranks: Index, c: int, word: int, count: float
+) -> None:
     """Take out a word with weight in class c.
 
-    tally : int64[K, SMALL], in/out; large : int32[K, V], in/out, ascending ids; n_large : int64[K], in/out
+    tally : int64[K, SMALL], in/out; large : int32[K, V], in/out, in order; n_large : int64[K], in/out
+    ranks : int64[V], in, or int64[0]
     """
     if is_small(count):
         tally[c, np.uint32(count)] -= 1
         return
-    at = np.searchsorted(large[c, : n_large[c]], word)
+    at, end = 0, n_large[c]
+    while at < end:
+        middle = (at + end) // 2
+        if follows(ranks, word, large[c, middle]):
+            at = middle + 1
+        else:
+            end = middle
     n_large[c] -= 1
     for e in range(at, n_large[c]):
         large[c, e] = large[c, e + 1]
 
 
 @inner_kernel
-def tally_words(tally: Index, large: Codes, n_large: Index, counts: Floats, least: float) -> int:
+def tally_words(
+    tally: Index, large: Codes, n_large: Index, ranks: Index, counts: Floats, least: float
+) -> int:
     """Tally all words that are heard, in all classes; returns how many they are.
 
     tally : int64[K, SMALL], in/out, 0; large : int32[K, V], out; n_large : int64[K], in/out, 0
-    counts : float64[V, K], in
+    ranks : int64[V], in, or int64[0]; counts : float64[V, K], in
     """
     heard = 0
     for v in range(counts.shape[0]):
@@ -70,7 +94,7 @@ def tally_words(tally: Index, large: Codes, n_large: Index, counts: Floats, leas
             heard += 1
             for c in range(counts.shape[1]):
                 if counts[v, c] > 0.0:
-                    tally_word(tally, large, n_large, c, v, counts[v, c])
+                    tally_word(tally, large, n_large, ranks, c, v, counts[v, c])
     return heard
 
 
@@ -114,18 +138,19 @@ def bernoulli_table(
     size: float,
     alpha: float,
     least: float,
+    ranks: Index,
 ) -> None:
     """base[c] = sum_v log(1 - p_vc); table[v, c] = log p - log(1 - p): a document costs only its own words.
 
     `size` words are in the vocabulary, seen or declared; with `least`, those that are heard. A word that is not heard
     says nothing where it is present.
     table : float64[V, K], out; base : float64[K], out; counts : float64[V, K], in; total : float64[K], in
-    logs : float64[m], in, log of integers
+    logs : float64[m], in, log of integers; ranks : int64[V], in, or int64[0]
     """
     words, k = counts.shape
     tally, n_large = np.zeros((k, SMALL), np.int64), np.zeros(k, np.int64)
     large = np.empty((k, words), np.int32)
-    heard = tally_words(tally, large, n_large, counts, least)
+    heard = tally_words(tally, large, n_large, ranks, counts, least)
     if least > 0.0:
         size = float(heard)
     for c in range(k):
@@ -152,17 +177,25 @@ def bernoulli_predict_then_update(
     declared: float,
     alpha: float,
     least: float,
+    later: Codes,
+    taken_at: Index,
+    taken: Codes,
+    takers: Index,
+    ranks: Index,
 ) -> None:
     """Row by row: add the Bernoulli log-probability as it stood before the row, then count the row.
 
     counts : float64[V, K], in/out; total : float64[K], in/out; seen : int64[1], in/out; out : float64[n, K], in/out
     indptr : int64[n + 1], in; ids : int32[nnz], in, ascending in a row; amounts : float64[nnz], in; y : int32[n], in
-    w : float64[n], in; logs : float64[m], in, log of integers
+    w : float64[n], in; logs : float64[m], in, log of integers; later : int32[nnz], in
+    taken_at : int64[n + 1], in, or int64[0]; taken : int32[m], in; takers : int64[m], in
+    ranks : int64[V], in/out, or int64[0]
     """
     words, k = counts.shape
+    seats = words - 1 if len(taken_at) > 0 else words  # of which the last is emptied at once
     tally, n_large = np.zeros((k, SMALL), np.int64), np.zeros(k, np.int64)
     large = np.empty((k, words), np.int32)
-    heard = tally_words(tally, large, n_large, counts, least)
+    heard = tally_words(tally, large, n_large, ranks, counts, least)
     was_heard = np.empty(len(ids), np.bool_)
     base, stale, size = np.empty(k), np.ones(k, np.bool_), -1.0
     score = np.empty(k)
@@ -188,17 +221,29 @@ def bernoulli_predict_then_update(
         c = y[i]
         if c < 0 or w[i] == 0.0:
             continue
+        if len(taken_at) > 0:
+            for t in range(taken_at[i], taken_at[i + 1]):
+                if word_heard(counts, taken[t], least):
+                    heard -= 1
+                    for b in range(k):
+                        if counts[taken[t], b] > 0.0:
+                            untally_word(tally, large, n_large, ranks, b, taken[t], counts[taken[t], b])
+                    stale[:] = True
+                forget_word(counts, seen, taken[t])
+                ranks[taken[t]] = takers[t]
         for e in range(row[0], row[1]):
-            was_heard[e] = word_heard(counts, ids[e], least)
-            if amounts[e] > 0.0 and was_heard[e] and counts[ids[e], c] > 0.0:
-                untally_word(tally, large, n_large, c, ids[e], counts[ids[e], c])
-        count_words(counts, total, seen, row, ids, amounts, y[i : i + 1], w[i : i + 1], 1.0, True)
+            was_heard[e] = word_heard(counts, later[e], least)
+            if amounts[e] > 0.0 and was_heard[e] and counts[later[e], c] > 0.0:
+                untally_word(tally, large, n_large, ranks, c, later[e], counts[later[e], c])
+        count_words(counts, total, seen, row, later, amounts, y[i : i + 1], w[i : i + 1], 1.0, True)
+        if seats < words:
+            forget_word(counts, seen, seats)
         for e in range(row[0], row[1]):
             if amounts[e] > 0.0 and was_heard[e]:
-                tally_word(tally, large, n_large, c, ids[e], counts[ids[e], c])
-            elif amounts[e] > 0.0 and word_heard(counts, ids[e], least):
+                tally_word(tally, large, n_large, ranks, c, later[e], counts[later[e], c])
+            elif amounts[e] > 0.0 and word_heard(counts, later[e], least):
                 heard += 1
                 for b in range(k):
-                    if counts[ids[e], b] > 0.0:
-                        tally_word(tally, large, n_large, b, ids[e], counts[ids[e], b])
+                    if counts[later[e], b] > 0.0:
+                        tally_word(tally, large, n_large, ranks, b, later[e], counts[later[e], b])
         stale[c] = True

@@ -20,6 +20,7 @@ ROOM_FOR_IDS, ROOM_FOR_TEXT, ROOM_FOR_NAMES = 1, 2, 3
 LEAST, MOST, WINDOW, BUCKETS, BASE, LIMIT, LEARN, BINARY, WITHIN, NOTED, START, NAMES = range(12)
 RULE = 12
 RING = 8  # words or characters that a feature may span, at most
+INSERTED = 48  # ids of a document that are sorted by insertion where they are large
 SOME, FEW = 128, 1 << 24  # ids of a document that are sorted by counting, and how large they may be
 EARLY, SELDOM = 512, 1024  # documents whose features are all noted by name, and then one in so many
 
@@ -118,10 +119,18 @@ def add_feature(
 
 @inner_kernel
 def sort_ids(ids: Codes, lo: int, hi: int, spare: Codes) -> None:
-    """Sort ids[lo:hi], all >= 0, byte by byte. O(hi - lo).
+    """Sort ids[lo:hi], all >= 0, byte by byte; a few by insertion. O(hi - lo).
 
     ids : int32[f], in/out; spare : int32[f], scratch
     """
+    if hi - lo <= INSERTED:
+        for i in range(lo + 1, hi):
+            x, at = ids[i], i
+            while at > lo and ids[at - 1] > x:
+                ids[at] = ids[at - 1]
+                at -= 1
+            ids[at] = x
+        return
     largest = 0
     for i in range(lo, hi):
         largest = max(largest, int(ids[i]))

@@ -5,6 +5,10 @@ added in that order. A word never seen in any class says nothing, nor does one w
 below `least`. Three readings of the same table of counts n with column totals T and V words (those seen, or the
 declared number if larger):
 
+Where the vocabulary is bounded, rows of the table change hands: see `bayou.kernels.word_seats`. A document is then read
+by the rows `ids` that its words have before it and counted by the rows `later` that they have with it, and the table
+has a row behind the last seat, which words without one are counted in and which is emptied at once.
+
 multinomial   sum count * (log(n_c + a) - log(T_c + a V))
 complement    minus the same with the counts of all other classes
 Bernoulli     present: log(n_c + a), absent: log(N_c - n_c + a), each - log(N_c + 2 a), where n counts documents
@@ -63,6 +67,49 @@ def count_words(
             if sign < 0.0 and amount > 0.0 and not cell_seen(counts, word):
                 seen[0] -= 1
         total[c] += step if binary else length * step
+
+
+@inner_kernel
+def forget_word(counts: Floats, seen: Index, word: int) -> None:
+    """Empty a row of the table.
+
+    counts : float64[V, K], in/out; seen : int64[1], in/out
+    """
+    if cell_seen(counts, word):
+        seen[0] -= 1
+        for c in range(counts.shape[1]):
+            counts[word, c] = 0.0
+
+
+@kernel
+def count_in_turn(
+    counts: Floats,
+    total: Floats,
+    seen: Index,
+    indptr: Index,
+    later: Codes,
+    amounts: Floats,
+    y: Codes,
+    w: Floats,
+    binary: bool,
+    taken_at: Index,
+    taken: Codes,
+) -> None:
+    """Document by document: empty the rows that change hands, then count it; as `count_words` where none does.
+
+    counts : float64[V, K], in/out; total : float64[K], in/out; seen : int64[1], in/out
+    indptr : int64[n + 1], in; later : int32[nnz], in; amounts : float64[nnz], in, >= 0
+    y : int32[n], in; w : float64[n], in; taken_at : int64[n + 1], in, or int64[0]; taken : int32[m], in
+    """
+    if len(taken_at) == 0:
+        count_words(counts, total, seen, indptr, later, amounts, y, w, 1.0, binary)
+        return
+    for i in range(len(y)):
+        for t in range(taken_at[i], taken_at[i + 1]):
+            forget_word(counts, seen, taken[t])
+        row = indptr[i : i + 2]
+        count_words(counts, total, seen, row, later, amounts, y[i : i + 1], w[i : i + 1], 1.0, binary)
+        forget_word(counts, seen, counts.shape[0] - 1)
 
 
 @inner_kernel
@@ -161,56 +208,6 @@ def others(counts: Floats, c: int) -> float:
     return total
 
 
-@inner_kernel
-def add_words_of_two(
-    out: Floats, table: Floats, indptr: Index, ids: Codes, amounts: Floats, binary: bool, lo: int, hi: int
-) -> None:
-    """As `add_words`, for two classes: both sums stay at hand, which takes a third of the time.
-
-    out : float64[n, 2], in/out; table : float64[V, 2], in
-    indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in
-    """
-    cells, one = table.reshape(-1), np.uint64(1)
-    for i in range(lo, hi):
-        first = second = 0.0
-        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            amount = amounts[e]
-            if binary:
-                amount = 1.0 if amount > 0.0 else 0.0
-            cell = np.uint64(ids[e]) << one
-            first += amount * cells[cell]
-            second += amount * cells[cell + one]
-        out[i, 0] += first
-        out[i, 1] += second
-
-
-@kernel
-def add_words(
-    out: Floats, table: Floats, indptr: Index, ids: Codes, amounts: Floats, binary: bool, lo: int, hi: int
-) -> None:
-    """out[i, c] += sum over the words of row i of amount * table[word, c], for rows lo..hi.
-
-    out : float64[n, K], in/out; table : float64[V, K], in
-    indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in
-    """
-    k = out.shape[1]
-    if k == 2:
-        add_words_of_two(out, table, indptr, ids, amounts, binary, lo, hi)
-        return
-    score = np.empty(k)
-    for i in range(lo, hi):
-        score[:] = 0.0
-        for e in range(indptr[i], indptr[i + 1]):
-            amount = amounts[e]
-            if binary:
-                amount = 1.0 if amount > 0.0 else 0.0
-            row = table[np.uint32(ids[e])]
-            for c in range(k):
-                score[c] += amount * row[c]
-        for c in range(k):
-            out[i, c] += score[c]
-
-
 @tight_kernel
 def small_log(x: float, logs: Floats) -> float:
     """As `cached_log`, the look-up written into the loop.
@@ -276,18 +273,24 @@ def multinomial_predict_then_update(
     declared: float,
     alpha: float,
     least: float,
+    later: Codes,
+    taken_at: Index,
+    taken: Codes,
 ) -> None:
     """Row by row: add the multinomial log-probability as it stood before the row, then count the row.
 
     counts : float64[V, K], in/out; total : float64[K], in/out; seen : int64[1], in/out; out : float64[n, K], in/out
     indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in; y : int32[n], in; w : float64[n], in
-    logs : float64[m], in, log of integers
+    logs : float64[m], in, log of integers; later : int32[nnz], in; taken_at : int64[n + 1], in, or int64[0]
+    taken : int32[m], in
     """
     for i in range(len(y)):
         row = indptr[i : i + 2]
         size = max(float(seen[0]), declared)
         add_multinomial(out[i : i + 1], counts, total, row, ids, amounts, logs, size, alpha, least)
-        count_words(counts, total, seen, row, ids, amounts, y[i : i + 1], w[i : i + 1], 1.0, False)
+        count_in_turn(
+            counts, total, seen, row, later, amounts, y[i : i + 1], w[i : i + 1], False, taken_at[i : i + 2], taken
+        )  # fmt: skip
 
 
 @kernel
@@ -338,15 +341,21 @@ def complement_predict_then_update(
     declared: float,
     alpha: float,
     least: float,
+    later: Codes,
+    taken_at: Index,
+    taken: Codes,
 ) -> None:
     """Row by row: add the complement log-probability as it stood before the row, then count the row.
 
     counts : float64[V, K], in/out; total : float64[K], in/out; seen : int64[1], in/out; out : float64[n, K], in/out
     indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in; y : int32[n], in; w : float64[n], in
-    logs : float64[m], in, log of integers
+    logs : float64[m], in, log of integers; later : int32[nnz], in; taken_at : int64[n + 1], in, or int64[0]
+    taken : int32[m], in
     """
     for i in range(len(y)):
         row = indptr[i : i + 2]
         size = max(float(seen[0]), declared)
         add_complement(out[i : i + 1], counts, total, row, ids, amounts, logs, size, alpha, least)
-        count_words(counts, total, seen, row, ids, amounts, y[i : i + 1], w[i : i + 1], 1.0, False)
+        count_in_turn(
+            counts, total, seen, row, later, amounts, y[i : i + 1], w[i : i + 1], False, taken_at[i : i + 2], taken
+        )  # fmt: skip

@@ -107,7 +107,7 @@ class _Notes:
         if not self._found or entry != [0, 0] or len(names) > NAMED or len(rows) != len(names):
             raise ModelFileError(f"{what}: {len(names):,} names of hashed words do not fit {NOTES}")
         for (code, tally), name in zip(rows, names, strict=True):
-            if not 0 <= code < vocabulary.size or code in vocabulary.tallies or not 0 < tally < 1 << 53:
+            if not 0 <= code < vocabulary.hashes or code in vocabulary.tallies or not 0 < tally < 1 << 53:
                 raise ModelFileError(f"{what}: a name belongs to no bucket, or to one that has another")
             if not isinstance(name, str) or len(name) > LONGEST_NAME:
                 raise ModelFileError(f"{what}: {repr(name)[:80]} is no name of a word")

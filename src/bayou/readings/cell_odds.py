@@ -12,7 +12,7 @@ from bayou.block import Block, Codes, Floats, Index, Words
 from bayou.kernels.class_counts import add_vector
 from bayou.kernels.ecoc import odds_table, side_width
 from bayou.kernels.value_counts import add_table
-from bayou.kernels.word_counts import add_words
+from bayou.kernels.word_sums import add_words
 from bayou.readings.dichotomies import Dichotomies
 from bayou.readings.logs import integer_logs
 from bayou.scorer import Node, silent, total, value_table
@@ -120,10 +120,11 @@ class ValueOdds:
 class WordOdds:
     """Text columns of which a document needs its own words only."""
 
+    counts: WordCounts
     columns: list[CellOdds]
 
     def add(self, block: Block, out: Floats) -> None:
-        for column, words in zip(self.columns, block.words, strict=True):
+        for column, words in zip(self.columns, self.counts.known(block), strict=True):
             if column.ready(len(words.ids)):
                 _add_words(out, column.full_table(), words, False)
                 continue
@@ -148,11 +149,12 @@ def _add_words(out: Floats, table: Floats, words: Words, binary: bool) -> None:
 class DocumentOdds:
     """Text columns read by tables over all words, and what every document gets."""
 
+    counts: WordCounts
     tables: list[tuple[Floats, Floats]]
     binary: bool
 
     def add(self, block: Block, out: Floats) -> None:
-        for (table, base), words in zip(self.tables, block.words, strict=True):
+        for (table, base), words in zip(self.tables, self.counts.known(block), strict=True):
             add_vector(out, base)
             _add_words(out, table, words, self.binary)
 
@@ -178,8 +180,9 @@ class DocumentOdds:
             for b in range(dichotomies.columns):
                 pair = slice(2 * b, 2 * b + 2)
                 grouped = TextCounts(
-                    np.ascontiguousarray(both[:, pair]), total[pair].copy(), text.size, text.declared
-                )
+                    np.ascontiguousarray(both[:, pair]), total[pair].copy(), text.size, text.declared,
+                    seats=text.seats,
+                )  # fmt: skip
                 grouped.count_seen()
                 if text.least:  # by their weight in all classes, not in those of the two sides
                     grouped.counts[~text.heard()] = 0.0
@@ -191,4 +194,4 @@ class DocumentOdds:
             dichotomies.put(rows, margins)
             dichotomies.put(every, bases)
             tables.append((rows, every[0]))
-        return DocumentOdds(tables, binary)
+        return DocumentOdds(summary, tables, binary)

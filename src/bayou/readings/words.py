@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,12 @@ from bayou.kernels.class_counts import add_vector, count_classes
 from bayou.kernels.word_counts import (
     add_complement,
     add_multinomial,
-    add_words,
     complement_predict_then_update,
     complement_table,
     multinomial_predict_then_update,
     multinomial_table,
 )
+from bayou.kernels.word_sums import add_words
 from bayou.readings.cell_odds import CellOdds, DocumentOdds, WordOdds
 from bayou.readings.dichotomies import Dichotomies, Odds
 from bayou.readings.kept import kept
@@ -32,6 +32,7 @@ from bayou.readings.logs import integer_logs
 from bayou.scorer import Node, total
 from bayou.summaries.mark import Mark
 from bayou.summaries.word_counts import TextCounts, WordCounts
+from bayou.summaries.word_seats import Seated
 from bayou.summaries.word_weights import WordWeights
 from bayou.threads import over_ranges
 
@@ -79,10 +80,10 @@ class _Documents(LiveReader[WordCounts]):
         if not summary.texts:
             return
         if not self._wants_table(summary, block):
-            for text, words in zip(summary.texts, block.words, strict=True):
+            for text, words in zip(summary.texts, summary.known(block), strict=True):
                 self._add_few(text, words, out)
             return
-        for (table, base), words in zip(self.tables(summary), block.words, strict=True):
+        for (table, base), words in zip(self.tables(summary), summary.known(block), strict=True):
             self._add(words, table, base, out)
 
     def _add_few(self, text: TextCounts, words: Words, out: Floats) -> None:
@@ -100,9 +101,11 @@ class _Documents(LiveReader[WordCounts]):
 
     def terms_then_update(self, summary: WordCounts, block: Block, units: Floats) -> Floats:
         self._begin_rows(summary, block)
-        return _by_column(
-            summary, block, lambda text, words, out: self._predict_then_update(text, words, block, out)
-        )
+
+        def add(text: TextCounts, words: Words, out: Floats) -> None:
+            self._predict_then_update(text, words, block, out)
+
+        return _by_column(summary, block.words, block.n, add)
 
     def _begin_rows(self, summary: WordCounts, block: Block) -> None:
         summary.mark = Mark()
@@ -111,10 +114,15 @@ class _Documents(LiveReader[WordCounts]):
 
     def _predict_then_update(self, text: TextCounts, words: Words, block: Block, out: Floats) -> None:
         logs = integer_logs(_logs_needed(text, words))
+        found = text.seated(words, block, self.binary)
         type(self)._rows(
-            text.counts, text.total, text.seen, out, words.indptr, words.ids, words.counts,
-            block.y, block.w, logs, float(text.declared), self.alpha, text.least,
+            text.counts, text.total, text.seen, out, words.indptr, found.words.ids, words.counts,
+            block.y, block.w, logs, float(text.declared), self.alpha, text.least, *self._turns(found),
         )  # fmt: skip
+
+    def _turns(self, found: Seated) -> tuple[Any, ...]:
+        """What the kernel for rows is told about rows of the table that change hands."""
+        return found.later, found.taken_at, found.taken
 
     def _add(self, words: Words, table: Floats, base: Floats, out: Floats) -> None:
         def rows(lo: int, hi: int) -> None:
@@ -126,9 +134,10 @@ class _Documents(LiveReader[WordCounts]):
     def terms(self, summary: WordCounts, block: Block) -> Floats:
         """[n, t, K] log P(document | c), one term per text column."""
         if summary.texts and not self._wants_table(summary, block):
-            return _by_column(summary, block, self._add_few)
+            return _by_column(summary, summary.known(block), block.n, self._add_few)
         out = np.zeros((block.n, len(summary.texts), len(summary.texts[0].total) if summary.texts else 0))
-        for j, ((table, base), words) in enumerate(zip(self.tables(summary), block.words, strict=True)):
+        known = summary.known(block)
+        for j, ((table, base), words) in enumerate(zip(self.tables(summary), known, strict=True)):
             column = np.zeros((block.n, out.shape[2]))
             self._add(words, table, base, column)
             out[:, j] = column
@@ -174,16 +183,18 @@ class Multinomial(_Documents):
         """Fill the text columns of a block: twenty words a document, as often as the row's class uses them."""
         drawn = []
         for text in summary.texts:
-            met = text.heard()[:, np.newaxis]
+            order, ids = text.in_order()
+            met = text.heard()[order, np.newaxis]
             if not met.any():
-                drawn.append(words_of(np.zeros((block.n, 0), dtype=np.int64)))
+                drawn.append(words_of(np.zeros((block.n, 0), dtype=np.int64), ids))
                 continue
-            weight = np.exp(self.table(text)[0][: text.size]) * met
-            drawn.append(words_of(rng.multinomial(20, w / w.sum()) for w in weight.T[block.y]))
+            weight = np.exp(self.table(text)[0][order]) * met
+            drawn.append(words_of((rng.multinomial(20, w / w.sum()) for w in weight.T[block.y]), ids))
         block.words = tuple(drawn)
 
     def odds(self, summary: WordCounts, dichotomies: Dichotomies) -> Odds:
         return WordOdds(
+            summary,
             [
                 CellOdds(
                     t.counts,
@@ -198,7 +209,7 @@ class Multinomial(_Documents):
                     t.least,
                 )
                 for t in summary.texts
-            ]
+            ],
         )
 
 
@@ -228,17 +239,23 @@ class Bernoulli(_Documents):
     def table(self, text: TextCounts) -> tuple[Floats, Floats]:
         table, base = np.empty_like(text.counts), np.empty_like(text.total)
         bernoulli_table(
-            table, base, text.counts, text.total, integer_logs(1), float(text.width), self.alpha, text.least
-        )
+            table, base, text.counts, text.total, integer_logs(1), float(text.width), self.alpha, text.least,
+            text.ranks(),
+        )  # fmt: skip
         return table, base
+
+    def _turns(self, found: Seated) -> tuple[Any, ...]:
+        return (*super()._turns(found), found.takers, found.ranks)
 
     def draw(self, summary: WordCounts, block: Block, rng: np.random.Generator) -> None:
         """Fill the text columns of a block: each word is there as often as in the documents of the row's class."""
         drawn = []
         for text in summary.texts:
-            met = text.heard()[:, np.newaxis]
-            share = met * (text.counts[: text.size] + self.alpha) / (text.total + 2 * self.alpha)
-            drawn.append(words_of((rng.random(text.size) < share[:, c]).astype(np.int64) for c in block.y))
+            order, ids = text.in_order()
+            met = text.heard()[order, np.newaxis]
+            share = met * (text.counts[order] + self.alpha) / (text.total + 2 * self.alpha)
+            rows = ((rng.random(len(order)) < share[:, c]).astype(np.int64) for c in block.y)
+            drawn.append(words_of(rows, ids))
         block.words = tuple(drawn)
 
 
@@ -247,25 +264,27 @@ def _logs_needed(text: TextCounts, words: Words) -> int:
     return int(text.total.max(initial=0.0)) + int(words.counts.sum()) + text.size + 2
 
 
-def _by_column(summary: WordCounts, block: Block, add: Callable[[TextCounts, Words, Floats], None]) -> Floats:
+def _by_column(
+    summary: WordCounts, columns: Sequence[Words], n: int, add: Callable[[TextCounts, Words, Floats], None]
+) -> Floats:
     """[n, t, K] what `add` adds for each text column."""
-    terms = np.zeros((block.n, len(summary.texts), len(summary.texts[0].total)))
-    for j, (text, words) in enumerate(zip(summary.texts, block.words, strict=True)):
-        out = np.zeros((block.n, terms.shape[2]))
+    terms = np.zeros((n, len(summary.texts), len(summary.texts[0].total)))
+    for j, (text, words) in enumerate(zip(summary.texts, columns, strict=True)):
+        out = np.zeros((n, terms.shape[2]))
         add(text, words, out)
         terms[:, j] = out
     return terms
 
 
-def words_of(rows: Iterable[NDArray[np.int64]]) -> Words:
-    """Documents given as counts of all words.
+def words_of(rows: Iterable[NDArray[np.int64]], names: NDArray[np.int64]) -> Words:
+    """Documents given as counts of all words, under the ids of these.
 
-    >>> words_of([np.array([0, 2]), np.array([1, 0])])
+    >>> words_of([np.array([0, 2]), np.array([1, 0])], np.arange(2))
     Words(indptr=array([0, 1, 2]), ids=array([1, 0], dtype=int32), counts=array([2., 1.]))
     """
     found = [(np.flatnonzero(row), row) for row in rows]
     return Words(
         np.cumsum([0, *(len(ids) for ids, _ in found)], dtype=np.int64),
-        np.concatenate([np.empty(0), *(ids for ids, _ in found)]).astype(np.int32),
+        np.concatenate([np.empty(0), *(names[ids] for ids, _ in found)]).astype(np.int32),
         np.concatenate([np.empty(0), *(row[ids] for ids, row in found)]),
     )

@@ -57,7 +57,8 @@ def realigned(block: Block, plan: Alignment) -> Block:
         codes[:, new] = to[block.codes[:, j]]
     words = [_no_words(block.n)] * plan.text.size
     for j, new in enumerate(plan.text.to):
-        words[new] = _moved(block.words[j], plan.words[new])
+        hashed = plan.lengths.seats[new]  # a hash is the same in every schema
+        words[new] = block.words[j] if hashed else _moved(block.words[j], plan.words[new])
     return Block(numeric, codes, tuple(words), plan.classes.to[block.y].astype(np.int32), block.w)
 
 

@@ -65,7 +65,7 @@ def value_codes(name: str, array: Array, summary: Any) -> None:
 
 def word_codes(name: str, array: Array, summary: Any) -> None:
     """Every entry of "0.ids" is a word of the first text column, and so on."""
-    checks.codes(name, array, summary.lengths.words[int(name.partition(".")[0])])
+    checks.codes(name, array, summary.lengths.word_ids(int(name.partition(".")[0])))
     require(array.min(initial=0) >= 0, f"{name} holds no word")
 
 

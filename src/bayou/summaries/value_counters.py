@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,7 +34,7 @@ def short_text(value: Label) -> bytes:
 class ValueCounters:
     """At most `capacity` values of one column with their counts per class.
 
-    cells : float64[S, 2 + k], count, error, hits of every class; keys : int64[S]; texts : uint8[S, 40]
+    cells : float64[S, 2 + k], count, error, hits of every class; keys : int64[S]; texts : uint8[S, 40], or [S, 0]
     totals : slots in use, and the most an absent value can have; present, rest : float64[k], the weight of the
     rows with a value, and of those whose value is not kept any more
     """
@@ -57,7 +59,7 @@ class ValueCounters:
         room = max(room, size)
         self.keys = np.zeros(room, dtype=np.int64)
         self.cells = np.zeros((room, cells.shape[1]))
-        self.texts = np.zeros((room, NAME), dtype=np.uint8)
+        self.texts = np.zeros((room, texts.shape[1]), dtype=np.uint8)
         self.named = np.zeros(room, dtype=np.bool_)
         self.keys[:size], self.cells[:size], self.texts[:size] = keys, cells, texts
         self.named[:size] = True
@@ -128,16 +130,27 @@ class ValueCounters:
         elif len(self.keys) > capacity:
             self.hold(*self.held(), capacity)
 
-    def merge(self, other: ValueCounters, capacity: int) -> None:
-        """Counters add up; a value that one side lacks can have had as much there as that side's `floor`."""
+    def merge(
+        self,
+        other: ValueCounters,
+        capacity: int,
+        most: Callable[[Index], tuple[Floats, Floats]] | None = None,
+    ) -> None:
+        """Counters add up; a value that one side lacks can have had as much there as that side's `floor`.
+
+        `most` says for keys what they can have had on both sides, where that is known better.
+        """
         keys, cells, texts = self.held()
         their_keys, their_cells, their_texts = other.held()
         union = np.union1d(keys, their_keys)
         mine, theirs = np.searchsorted(union, keys), np.searchsorted(union, their_keys)
         here, there = (np.zeros((len(union), cells.shape[1])) for _ in range(2))
         here[:, :HEAD], there[:, :HEAD] = self.floor, other.floor
+        if most is not None:
+            for side, floors in zip((here, there), most(union), strict=True):
+                side[:, :HEAD] = floors[:, np.newaxis]
         here[mine], there[theirs] = cells, their_cells
-        named = np.zeros((len(union), NAME), dtype=np.uint8)
+        named = np.zeros((len(union), texts.shape[1]), dtype=np.uint8)
         named[theirs], named[mine] = their_texts, texts
         self.totals[1] += other.floor
         self.present, self.rest = self.present + other.present, self.rest + other.rest

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.align import Alignment, Axis
-from bayou.block import Block, Flags, Floats, Index
-from bayou.checks import require
+from bayou.block import Block, Flags, Floats, Index, Words
+from bayou.checks import SLACK, require
+from bayou.errors import UnsupportedError
 from bayou.kernels.class_counts import count_classes
 from bayou.kernels.value_counts import count_seen
-from bayou.kernels.word_counts import count_words, words_heard
+from bayou.kernels.word_counts import count_in_turn, count_words, words_heard
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.schema import Shape
@@ -23,7 +24,11 @@ from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary, sweep
 from bayou.summaries.mark import Mark
 from bayou.summaries.state import declare, move
+from bayou.summaries.word_seats import Seated, WordSeats, as_they_are, places
+from bayou.vocabulary import HASHES
 
+SEAT = 56  # bytes of a file, at least, that tell which word has a row of a bounded table
+SEATS = ("keys", "cells", "waiting", "met")  # the arrays that do
 EXACTLY = 1.0 - 1e-9  # of a count: weights such as .1 add up to whole numbers but for rounding
 
 
@@ -31,7 +36,8 @@ EXACTLY = 1.0 - 1e-9  # of a count: weights such as .1 add up to whole numbers b
 class TextCounts:
     """One text column: counts[V, K] with room to double, total[K], words in use, seen and declared.
 
-    A word whose weight in all classes together is below `least` is counted, and says nothing.
+    A word whose weight in all classes together is below `least` is counted, and says nothing. Where the vocabulary is
+    bounded, `seats` know the words of the rows, and the row behind the last seat stays empty.
     """
 
     counts: Floats = field(default_factory=lambda: np.zeros((0, 0)))
@@ -40,6 +46,7 @@ class TextCounts:
     declared: int = 0
     seen: Index = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     least: float = 0.0
+    seats: WordSeats | None = None
 
     @property
     def width(self) -> int:
@@ -56,8 +63,40 @@ class TextCounts:
         words_heard(heard, self.counts, self.least)
         return heard
 
+    def ranks(self) -> Index:
+        """What orders the words, int64[V]; empty where that are their ids."""
+        return np.empty(0, dtype=np.int64) if self.seats is None else self.seats.ranks()
+
+    def in_order(self) -> tuple[Index, Index]:
+        """The rows in an order that does not depend on who has which seat, and the ids of their words in documents."""
+        if self.seats is None:
+            return np.arange(self.size), np.arange(self.size)
+        order = np.argsort(self.seats.keys)
+        return order, self.seats.keys[order]
+
+    def known(self, words: Words) -> Words:
+        """Documents by the rows of their words, as they are; words without a row are left out."""
+        return words if self.seats is None else self.seats.find(words)
+
+    def seated(self, words: Words, block: Block, binary: bool) -> Seated:
+        """Documents by the rows of their words while they are learned; new words get theirs."""
+        if self.seats is None:
+            return as_they_are(words)
+        return self.seats.take_in(words, block.y, block.w, binary)
+
+    def follow(self, keys: Index, counts: Floats) -> None:
+        """Take over counts of words by their hashes, as far as they have a seat."""
+        assert self.seats is not None
+        found, at = places(keys, self.seats.keys)
+        self.counts[at] += counts[found]
+
     def realign(self, words: Axis, classes: Axis) -> None:
         """Move the counts to where the larger schema has words and classes."""
+        if self.seats is not None:
+            self.size, self.declared = words.size, words.declared
+            self.counts = move(self.counts, 1, classes)
+            self.total = move(self.total, 0, classes)
+            return
         empty = not self.total.any()
         stay = empty or _stay(words, self.size)
         self.counts = moved_words(self.counts, self.size, words, classes, empty)
@@ -92,6 +131,17 @@ def moved_words(room: Floats, size: int, words: Axis, classes: Axis, empty: bool
     return room
 
 
+def empty_table(seats: int, classes: int) -> Floats:
+    """The counts of a bounded vocabulary, with the row behind the last seat."""
+    return np.zeros((seats + 1, classes))
+
+
+def _keys(name: str, array: Index, summary: WordCounts) -> None:
+    used = array[: np.count_nonzero(array >= 0)]
+    rise = bool((used >= 0).all() and (used[1:] > used[:-1]).all() and used.max(initial=0) < HASHES)
+    require(rise and (array[len(used) :] == -1).all(), f"{name} must hold rising hashes, then -1")
+
+
 def _sizes(name: str, array: Index, summary: WordCounts) -> None:
     sizes = [[text.size, text.declared] for text in summary.texts]
     require(array.tolist() == sizes, "the numbers of words are not those of the schema")
@@ -102,8 +152,10 @@ class WordCounts(ArraySummary):
 
     Documents without a word are documents too, also those that come before any text column is known.
 
-    Merge: EXACT (addition), until a vocabulary overflows its `max_words` into the shared cell.
-    Memory: 8 K bytes per word, twice that while growing.
+    Merge: EXACT (addition), until a vocabulary overflows its `max_words` into the shared cell. Where a vocabulary is
+    bounded (`Text(vocabulary=N)`): BOUNDED by `error()`, which is 0 (and the merge exact) while all words fit.
+    Memory: 8 K bytes per word, twice that while growing; of a bounded vocabulary 8 K + 90 to 130 bytes per word,
+    however many come.
     """
 
     law: ClassVar[MergeLaw] = MergeLaw.EXACT
@@ -115,10 +167,16 @@ class WordCounts(ArraySummary):
     documents: Floats = declare(
         "classes", valid=valid.non_negative
     )  # weight of each class; kept with `binary` only
+    # of columns with a bounded vocabulary: hashes, their errors and hits; the filter for other words, and the weight of
+    # all words
+    keys: Index = declare("words", dtype=np.int64, fill=-1, valid=_keys)
+    cells: Floats = declare("words", 2, valid=valid.non_negative)
+    waiting: Floats = declare("cells", valid=valid.non_negative)
+    met: Floats = declare(1, valid=valid.non_negative)
 
     def least_bytes(self, shape: Shape) -> int:
-        """The counts of all words."""
-        return 8 * shape.classes * (sum(shape.words) + shape.text)
+        """The counts of all words, and the seats of those that are bounded."""
+        return 8 * shape.classes * (sum(shape.words) + shape.text) + SEAT * shape.seats
 
     def __init__(self, binary: bool = False) -> None:
         self.binary = binary
@@ -134,26 +192,53 @@ class WordCounts(ArraySummary):
         return not self.texts and not self.binary
 
     def update(self, block: Block) -> None:
-        self._count(block, 1.0)
+        self.mark = Mark()
+        if self.binary:
+            count_classes(self.documents, block.y, block.w, 1.0)
+        for text, words in zip(self.texts, block.words, strict=True):
+            found = text.seated(words, block, self.binary)
+            count_in_turn(
+                text.counts, text.total, text.seen, words.indptr, found.later, words.counts,
+                block.y, block.w, self.binary, found.taken_at, found.taken,
+            )  # fmt: skip
+
+    def known(self, block: Block) -> tuple[Words, ...]:
+        """The documents of a block by the rows that their words have in the tables."""
+        return tuple(text.known(words) for text, words in zip(self.texts, block.words, strict=True))
+
+    def error(self) -> float:
+        """The largest share of all words by which the count of one can be off; 0 while all of them have a seat."""
+        seats = [text.seats for text in self.texts if text.seats is not None]
+        return max((s.floor / max(s.weight, 1e-300) for s in seats), default=0.0)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in use."""
+        return self.documents.nbytes + sum(
+            text.counts.nbytes + text.total.nbytes + (0 if text.seats is None else text.seats.nbytes)
+            for text in self.texts
+        )
 
     def subtract(self, block: Block) -> None:
+        if any(text.seats is not None for text in self.texts):
+            raise UnsupportedError(
+                "cannot unlearn: of words that lost their place in Text(vocabulary=...) no record is kept from which "
+                "they could be taken out; Text(buckets=...) has fixed memory and unlearns exactly"
+            )
         before = copy.deepcopy((self.texts, self.documents))
-        self._count(block, -1.0)
+        self.mark = Mark()
+        if self.binary:
+            count_classes(self.documents, block.y, block.w, -1.0)
+        for text, words in zip(self.texts, block.words, strict=True):
+            count_words(
+                text.counts, text.total, text.seen, words.indptr, words.ids, words.counts,
+                block.y, block.w, -1.0, self.binary,
+            )  # fmt: skip
         sweep(before[1], self.documents)
         for old, new in zip(before[0], self.texts, strict=True):
             sweep(old.counts, new.counts)
             sweep(old.total, new.total)
             new.count_seen()
-
-    def _count(self, block: Block, sign: float) -> None:
-        self.mark = Mark()
-        if self.binary:
-            count_classes(self.documents, block.y, block.w, sign)
-        for text, words in zip(self.texts, block.words, strict=True):
-            count_words(
-                text.counts, text.total, text.seen, words.indptr, words.ids, words.counts,
-                block.y, block.w, sign, self.binary,
-            )  # fmt: skip
 
     def scale(self, factor: float) -> None:
         self.mark = Mark()
@@ -161,6 +246,11 @@ class WordCounts(ArraySummary):
         for text in self.texts:
             text.counts *= factor
             text.total *= factor
+            if text.seats is not None:
+                keys, counts = text.seats.keys, text.counts
+                text.seats.scale(factor)
+                text.counts = np.zeros_like(counts)
+                text.follow(keys, counts)
             text.count_seen()
 
     def merge(self, other: Self) -> None:
@@ -168,7 +258,14 @@ class WordCounts(ArraySummary):
         self.mark = Mark()
         self.documents += other.documents
         for mine, theirs in zip(self.texts, other.texts, strict=True):
-            mine.counts[: mine.size] += theirs.counts[: theirs.size]
+            if mine.seats is not None and theirs.seats is not None:
+                keys, counts = mine.seats.keys, mine.counts
+                mine.seats.merge(theirs.seats)
+                mine.counts = np.zeros_like(counts)
+                mine.follow(keys, counts)
+                mine.follow(theirs.seats.keys, theirs.counts)
+            else:
+                mine.counts[: mine.size] += theirs.counts[: theirs.size]
             mine.total += theirs.total
             mine.declared = max(mine.declared, theirs.declared)
             mine.count_seen()
@@ -179,6 +276,9 @@ class WordCounts(ArraySummary):
         k = len(plan.classes.to)
         total = self.documents if self.binary else np.zeros(k)
         moved = [TextCounts(np.zeros((0, k)), total.copy()) for _ in range(plan.text.size)]
+        for seats, text in zip(plan.lengths.seats, moved, strict=False):
+            if seats:
+                text.seats, text.counts = WordSeats(seats), empty_table(seats, k)
         for old, new in enumerate(plan.text.to):
             moved[new] = self.texts[old]
         for text, words in zip(moved, plan.words, strict=True):
@@ -188,6 +288,22 @@ class WordCounts(ArraySummary):
         if self.binary:
             self.documents = move(self.documents, 0, plan.classes)
 
+    def check(self, arrays: Arrays) -> None:
+        """Of a bounded vocabulary, what is counted in a class was counted by the seats."""
+        super().check(arrays)
+        for j in range(len(self.texts)):
+            if f"{j}.keys" in arrays:
+                keys, cells, waiting, met = (arrays[f"{j}.{name}"] for name in SEATS)
+                free = keys < 0
+                counts = arrays[f"{j}.counts"]
+                require(not counts[free].any() and not cells[free].any(), "a word without a seat is counted")
+                gap = np.abs(counts.sum(axis=1) - cells[:, 1])
+                require(
+                    (gap <= SLACK * (1.0 + cells[:, 1])).all(), "the hits of a word are its counts by class"
+                )
+                most = met[0] * (1.0 + SLACK)
+                require(waiting.max(initial=0.0) <= most, "a word can be no heavier than all words together")
+
     def regroup(self, groups: Floats) -> Self:
         twin = type(self)(self.binary)
         twin.documents = groups @ self.documents if self.binary else twin.documents
@@ -195,6 +311,8 @@ class WordCounts(ArraySummary):
             new = TextCounts(
                 text.counts[: text.size] @ groups.T, groups @ text.total, text.size, text.declared
             )  # fmt: skip
+            if text.seats is not None:
+                new.seats, new.counts = copy.deepcopy(text.seats), text.counts @ groups.T
             new.count_seen()
             twin.texts.append(new)
         twin.lengths = replace(self.lengths, classes=len(groups))
@@ -202,7 +320,9 @@ class WordCounts(ArraySummary):
         return twin
 
     def _set_least(self) -> None:
-        """The weight that words of each column must have to be heard, as the schema says."""
+        """The weight that words of each column must have to be heard, as the schema says, and the law that holds."""
+        if any(text.seats is not None for text in self.texts):
+            self.law = MergeLaw.BOUNDED  # type: ignore[misc] # the law belongs to how words are kept
         for text, least in zip(self.texts, self.lengths.min_counts, strict=False):
             text.least = least * EXACTLY if least > 1 else 0.0
 
@@ -211,6 +331,11 @@ class WordCounts(ArraySummary):
         for j, text in enumerate(self.texts):
             out[f"{j}.counts"] = text.counts[: text.size]
             out[f"{j}.total"] = text.total
+            if text.seats is not None:  # words by their hashes, so that equal content gives equal arrays
+                order, _ = text.in_order()
+                out[f"{j}.counts"] = np.zeros((text.size, len(text.total)))
+                out[f"{j}.counts"][: len(order)] = text.counts[order]
+                out |= {f"{j}.{name}": a for name, a in zip(SEATS, text.seats.state(), strict=True)}
         out["sizes"] = np.array([[t.size, t.declared] for t in self.texts], dtype=np.int64).reshape(-1, 2)
         return {**out, "documents": self.documents} if self.binary else out
 
@@ -220,6 +345,10 @@ class WordCounts(ArraySummary):
         self.texts = []
         for j, (size, declared) in enumerate(arrays["sizes"].tolist()):
             text = TextCounts(np.array(arrays[f"{j}.counts"]), np.array(arrays[f"{j}.total"]), size, declared)
+            if f"{j}.keys" in arrays:
+                text.seats = WordSeats.of(*(arrays[f"{j}.{name}"] for name in SEATS))
+                text.counts = empty_table(size, len(text.total))
+                text.counts[:size] = arrays[f"{j}.counts"]
             text.count_seen()
             self.texts.append(text)
         self._set_least()

@@ -165,6 +165,11 @@ class WordWeights(ArraySummary):
             text.bias[1] *= factor
 
     def realign(self, plan: Alignment) -> None:
+        if any(plan.lengths.seats):
+            raise UnsupportedError(
+                "weights of single words need words that stay, and those of Text(vocabulary=...) come and go; "
+                "Text(buckets=...) has fixed memory, and WeightedNB(rate=Experts(words=False)) weighs a text as a whole"
+            )
         self.lengths = plan.lengths
         k = len(plan.classes.to)
         moved = [_untaught(0, k, 0) for _ in range(plan.text.size)]

@@ -17,6 +17,8 @@ from bayou.summaries.grid_counts import GridCounts
 from bayou.summaries.heavy_hitters import HeavyHitters
 from bayou.summaries.quantile_tuples import QuantileTuples
 from bayou.summaries.weights import Weights
+from bayou.summaries.word_counts import WordCounts
+from bayou.testing.tolerances import LAW
 
 
 @singledispatch
@@ -58,6 +60,32 @@ def counts_off_by(summary: HeavyHitters, block: Block) -> float:
         said[found] = np.column_stack([cells[:, 0], cells[:, 0] - cells[:, 1]])  # at most, and at least
         total = true.sum(axis=1)
         worst = max(worst, _largest(said - total[:, np.newaxis]) / max(total.sum(), 1e-300))
+    return worst
+
+
+@off_by.register
+def words_off_by(summary: WordCounts, block: Block) -> float:
+    """The same for words of bounded vocabularies; infinite if a word has more of a class than came with it."""
+    worst = 0.0
+    for text, words in zip(summary.texts, block.words, strict=True):
+        if text.seats is None:
+            continue
+        row = np.repeat(np.arange(block.n), np.diff(words.indptr))
+        came = ((block.y >= 0) & (block.w > 0))[row] & (words.counts > 0)
+        keys, place = np.unique(words.ids[came], return_inverse=True)
+        true = np.zeros((len(keys), len(text.total)))
+        amounts = np.minimum(words.counts, 1.0) if summary.binary else words.counts
+        np.add.at(true, (place, block.y[row[came]]), (amounts * block.w[row])[came])
+        held, cells, _, (weight,) = text.seats.state()
+        held, cells = held[: text.seats.size], cells[: text.seats.size]
+        found = np.searchsorted(keys, held)
+        assert np.array_equal(keys[found], held), "words are kept that never came"
+        rows, _ = text.in_order()
+        if (text.counts[rows] > true[found] * (1.0 + LAW)).any():
+            return float("inf")
+        said = np.zeros((len(keys), 2))
+        said[found] = np.column_stack([cells.sum(axis=1), cells[:, 1]])  # at most, and at least
+        worst = max(worst, _largest(said - true.sum(axis=1, keepdims=True)) / max(weight, 1e-300))
     return worst
 
 

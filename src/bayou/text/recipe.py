@@ -11,6 +11,7 @@ from bayou.recipe import TextRecipe
 
 LONGEST = 8  # words or characters that a feature may span
 LEAST_BUCKETS, MOST_BUCKETS = 1 << 4, 1 << 28
+MOST_WORDS = 1 << 24  # of a vocabulary that keeps the frequent ones
 MOST_OFTEN = 1 << 52
 
 
@@ -47,6 +48,11 @@ class Text(TextRecipe):
         Words that were met less often say nothing; `BernoulliNB` counts the documents they are in. All of them are
         counted, so that a word is heard from the row on that makes it frequent enough, models merge and unlearn
         exactly, and what fades away falls silent again.
+    vocabulary
+        A number N keeps class counts of at most N words, the frequent ones, in memory that never grows: a word with
+        more than 1/N of all words met is kept whatever else the stream brings, and a new word takes the place of the
+        lightest. Words that are not kept say nothing. Models merge within a bound and do not unlearn; words are told
+        apart by 31 bits of a hash. None, the default, keeps all words, or as many as `buckets` says.
 
     Examples
     --------
@@ -66,6 +72,7 @@ class Text(TextRecipe):
     binary: bool = False
     buckets: int | None = None
     min_count: int = 1
+    vocabulary: int | None = None
 
     def __post_init__(self) -> None:
         if self.analyzer not in ("word", "char", "char_wb"):
@@ -97,5 +104,14 @@ class Text(TextRecipe):
                 )
         if type(self.min_count) is not int or not 1 <= self.min_count <= MOST_OFTEN:
             raise SchemaError(f"min_count={self.min_count!r}; it is a number of times, 1 for all words")
+        if self.vocabulary is not None:
+            if type(self.vocabulary) is not int or not 1 <= self.vocabulary <= MOST_WORDS:
+                raise SchemaError(
+                    f"vocabulary={self.vocabulary!r}; it is a number of words up to 2**24, such as 20_000, or None"
+                )
+            if self.buckets is not None:
+                raise SchemaError(
+                    "a column of text has buckets=, for all words, or vocabulary=, for the frequent ones; not both"
+                )
         object.__setattr__(self, "ngrams", ngrams)
         object.__setattr__(self, "stop_words", tuple(self.stop_words))

@@ -19,6 +19,7 @@ from bayou.text.documents import Documents
 from bayou.text.recipe import Text
 from bayou.text.string_table import StringTable
 from bayou.text.unicode_table import accents, points
+from bayou.vocabulary import HASHES
 
 NO_WORDS = StringTable()
 NO_LIMIT = 1 << 31
@@ -107,7 +108,8 @@ class Tokenizer:
         recipe = self.recipe
         rule = np.zeros(token_ids.RULE, dtype=np.int64)
         rule[token_ids.LEAST], rule[token_ids.MOST] = recipe.ngrams
-        rule[token_ids.WINDOW], rule[token_ids.BUCKETS] = recipe.osb, recipe.buckets or 0
+        rule[token_ids.WINDOW] = recipe.osb
+        rule[token_ids.BUCKETS] = HASHES if recipe.vocabulary else recipe.buckets or 0
         rule[token_ids.BASE], rule[token_ids.LIMIT] = limit + 1 if overflowed else known.size, limit
         rule[token_ids.LEARN], rule[token_ids.BINARY] = learn, recipe.binary
         rule[token_ids.WITHIN], rule[token_ids.START] = recipe.analyzer == "char_wb", start
