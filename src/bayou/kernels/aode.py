@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.class_counts import add_prior, prior_size
 from bayou.kernels.collection import add_tiles, log_alone, margin, place_row, place_value, share
-from bayou.kernels.jit import ZERO, inner_kernel, kernel
-from bayou.kernels.products import multiply
-from bayou.kernels.value_counts import log_or_floor
+from bayou.kernels.jit import ZERO, inner_kernel, kernel, tight_kernel
+from bayou.kernels.products import RUN, in_range, multiply
+from bayou.kernels.value_counts import cell_seen, log_or_floor
 
 
 @inner_kernel
@@ -128,21 +128,196 @@ def add_naive(
         out[i, c] += add_tiles(total, terms, c, split, len(row))
 
 
+@tight_kernel
+def gather_pairs(
+    room: Floats,
+    places: NDArray[np.uint64],
+    k: np.uint64,
+    flat: Floats,
+    at: NDArray[np.uint64],
+    row: Codes,
+    stride: int,
+    size: int,
+    lo: int,
+    hi: int,
+) -> None:
+    """room[stride (8 + j - lo) + K d + c] = n(x_j, x_s, c) for lo <= j < hi and s = places[0, d], where x_j is there.
+
+    room : float64[stride (8 + r)], in/out; places : uint64[3, >= size], in; flat : float64[P K], in
+    at : uint64[3, m], in; row : int32[m], in
+    """
+    one, begin, end, base = np.uint64(1), np.uint64(0), np.uint64(size), np.uint64(7 * stride)
+    for h in range(lo, hi):
+        j = np.uint64(h)
+        base += np.uint64(stride)
+        while begin < end and places[0, begin] < j:
+            begin += one
+        if row[j] < 0:
+            continue
+        after = begin + one if begin < end and places[0, begin] == j else begin
+        mine, rows = at[0, j] * k, at[1, j] * k
+        if k == 2:
+            for d in range(begin):
+                top, x = rows + places[1, d], base + d + d
+                room[x], room[x + one] = flat[top], flat[top + one]
+            for d in range(after, end):
+                top, x = places[2, d] + mine, base + d + d
+                room[x], room[x + one] = flat[top], flat[top + one]
+        else:
+            for d in range(begin):
+                for c in range(k):
+                    room[base + d * k + c] = flat[rows + places[1, d] + c]
+            for d in range(after, end):
+                for c in range(k):
+                    room[base + d * k + c] = flat[places[2, d] + mine + c]
+
+
 @inner_kernel
-def read_one_dependence(
-    out: Floats,
-    terms: Floats,
-    given: Floats,
-    product: Floats,
-    scores: Floats,
-    classes: Floats,
-    singles: Floats,
-    present: Floats,
+def gather_margins(
+    room: Floats,
     pairs: Floats,
     layout: Index,
     at: NDArray[np.uint64],
     row: Codes,
-    order: NDArray[np.uint64],
+    places: NDArray[np.uint64],
+    stride: int,
+    size: int,
+    j: int,
+) -> None:
+    """room[7 stride + K d + c] = sum over the values of column j of n(v, x_s, c), s = places[0, d].
+
+    room : float64[stride (8 + r)], in/out; pairs : float64[P, K], in; layout : int64[3, m + 1], in
+    at : uint64[3, m], in; row : int32[m], in; places : uint64[3, >= size], in
+    """
+    k, mine, v = np.uint64(pairs.shape[1]), np.uint64(j), np.uint64(row[j])
+    values, x = layout[0, j + 1] - layout[0, j], np.uint64(7 * stride)
+    for d in range(size):
+        s = places[0, d]
+        if s != mine:
+            top = at[1, mine] + at[0, s] if mine > s else at[1, s] + at[0, mine]
+            step = np.uint64(layout[0, j] if mine > s else 1)
+            for c in range(k):
+                room[x + c] = margin(pairs, top, step, v, values, c)
+        x += k
+
+
+@tight_kernel
+def multiply_shares(
+    room: Floats, lane: np.uint64, near: np.uint64, under: np.uint64, w: np.uint64, added: float, alpha: float,
+    lo: np.uint64, hi: np.uint64,
+) -> None:  # fmt: skip
+    """near becomes (near + alpha) / (under + added), 1 from lo to hi, and lane its product with that.
+
+    The compiler vectorizes this loop, since the three ranges of w cells lie apart.
+    room : float64[r], in/out
+    """
+    for x in range(w):
+        a = share(room[near + x] + alpha, room[under + x] + added)
+        a = 1.0 if lo <= x < hi else a
+        room[near + x] = a
+        room[lane + x] *= a
+
+
+@tight_kernel
+def close_run(room: Floats, row: Codes, stride: int, w: int, lo: int, hi: int) -> None:
+    """Multiply the products by the four lanes of a run, in logarithms where that leaves the range of safe products.
+
+    room : float64[stride (8 + r)], in/out, see `multiply_given`; row : int32[m], in
+    """
+    step = np.uint64(stride)
+    for x in range(np.uint64(w)):
+        second, fourth = x + step + step, x + np.uint64(4) * step
+        a = (room[second] * room[second + step]) * (room[fourth] * room[fourth + step])
+        if in_range(a):
+            room[x] *= a
+        else:
+            total = 0.0
+            for j in range(lo, hi):
+                total += log_or_floor(room[x + step * np.uint64(8 + j - lo)]) if row[j] >= 0 else 0.0
+            room[x + step] += total
+        if not in_range(room[x]):
+            room[x + step] += math.log(room[x])
+            room[x] = 1.0
+
+
+@tight_kernel
+def multiply_given(
+    room: Floats,
+    alone: Floats,
+    pairs: Floats,
+    flat: Floats,
+    layout: Index,
+    at: NDArray[np.uint64],
+    row: Codes,
+    places: NDArray[np.uint64],
+    stride: int,
+    size: int,
+    width: Index,
+    no_missing: Flags,
+    alpha: float,
+    split: int,
+) -> None:
+    """room[K d + c] exp(room[stride + K d + c]) = prod_j P(x_j | c, x_s), s = places[0, d]: the bits of `multiply`.
+
+    All parents go side by side, child after child. The room has rows of `stride` cells, a multiple of four: products
+    and their logarithms, four lanes, n(x_s, c), the same of rows that have x_j, and the factors of a run. It is flat,
+    and none of this a call, since Numba counts references to what is sliced or passed on, which takes longer.
+    room : float64[stride (8 + r)], scratch and out; alone : float64[cells K], in; pairs : float64[P, K], in
+    flat : float64[P K], in, the same; layout : int64[3, m + 1], in; at : uint64[3, m], in; row : int32[m], in
+    places : uint64[3, >= size], in, column, cell and first pair of every parent, the latter two times K
+    width : int64[m], in; no_missing : bool[m], in
+    """
+    m, k, one, step = len(row), pairs.shape[1], np.uint64(1), np.uint64(stride)
+    w, x = size * k, np.uint64(0)
+    for d in range(np.uint64(size)):
+        for c in range(np.uint64(k)):
+            room[x], room[x + step], room[x + np.uint64(6) * step] = 1.0, 0.0, alone[places[1, d] + c]
+            x += one
+    full = np.uint64((w + 3) // 4 * 4)
+    for part in range(2):
+        lo, hi = (0, split) if part == 0 else (split, m)
+        for t in range(lo, hi, RUN):
+            end = min(hi, t + RUN)
+            gather_pairs(room, places, np.uint64(k), flat, at, row, stride, size, t, end)
+            for x in range(np.uint64(2) * step, np.uint64(6) * step):
+                room[x] = 1.0
+            d = np.uint64(0)
+            for h in range(t, end):
+                j = np.uint64(h)
+                while d < np.uint64(size) and places[0, d] < j:
+                    d += one
+                if row[j] < 0:
+                    continue
+                begin = d * np.uint64(k)
+                past = begin + np.uint64(k) if d < np.uint64(size) and places[0, d] == j else begin
+                under = np.uint64(6) * step
+                if not no_missing[j]:
+                    gather_margins(room, pairs, layout, at, row, places, stride, size, h)
+                    under += step
+                multiply_shares(
+                    room, np.uint64(2 + ((h - t) & 3)) * step, np.uint64(8 + h - t) * step, under, full,
+                    alpha * width[j], alpha, begin, past,
+                )  # fmt: skip
+            close_run(room, row, stride, w, t, end)
+
+
+@tight_kernel
+def read_one_dependence(
+    out: Floats,
+    terms: Floats,
+    room: Floats,
+    scores: Floats,
+    places: NDArray[np.uint64],
+    stride: int,
+    classes: Floats,
+    singles: Floats,
+    present: Floats,
+    pairs: Floats,
+    alone: Floats,
+    flat: Floats,
+    layout: Index,
+    at: NDArray[np.uint64],
+    row: Codes,
     width: Index,
     no_missing: Flags,
     declared: int,
@@ -153,27 +328,30 @@ def read_one_dependence(
 ) -> None:
     """out[i, c] += log P(c, x) of one row, straight from the counts.
 
-    out : float64[n, K], in/out; terms : float64[K, m], scratch; given : float64[m, K], scratch
-    product : float64[2, K, 1], scratch; scores : float64[2, K, m], scratch; classes : float64[K], in
+    out : float64[n, K], in/out; terms : float64[K, m], scratch; room : float64[stride (8 + r)], scratch
+    scores : float64[2, K, m], scratch; places : uint64[3, m], scratch; classes : float64[K], in
     singles : float64[cells, K], in; present : float64[m, K], in; pairs : float64[P, K], in
-    layout : int64[3, m + 1], in; at : uint64[3, m], in; row : int32[m], in; order : uint64[m], in
+    layout : int64[3, m + 1], in; at : uint64[3, m], in; row : int32[m], in
     width : int64[m], in; no_missing : bool[m], in
     """
-    m, k, d, size = len(row), given.shape[1], ZERO, prior_size(classes, declared)
+    m, k, d, size = len(row), singles.shape[1], ZERO, prior_size(classes, declared)
     for s in range(m):
-        if row[s] < 0 or row_total(singles, at[0, s]) < min_count:
-            continue
-        give(given, singles, pairs, layout, at, row, width, no_missing, alpha, s, 0, m, np.uint64(0))
-        multiply(product, given, order, order[:1], split)
-        below = row_total(present, np.uint64(s)) + alpha * size * width[s]
-        for c in range(k):
-            scores[0, c, d] = product[0, c, 0] * share(singles[at[0, s], c] + alpha, below)
-            scores[1, c, d] = product[1, c, 0]
-        d += 1
-    if d > 0:
-        add_mean(out, scores, classes, declared, d, i)
-    else:
+        if row[s] >= 0 and row_total(singles, at[0, s]) >= min_count:
+            places[0, d], places[1, d], places[2, d] = s, at[0, s] * np.uint64(k), at[1, s] * np.uint64(k)
+            d += 1
+    if d == 0:
         add_naive(out, terms, classes, singles, present, at, row, width, declared, alpha, split, i)
+        return
+    multiply_given(
+        room, alone, pairs, flat, layout, at, row, places, stride, d, width, no_missing, alpha, split
+    )
+    for r in range(d):
+        s = places[0, r]
+        below = row_total(present, s) + alpha * size * width[s]
+        for c in range(k):
+            scores[0, c, r] = room[r * k + c] * share(singles[at[0, s], c] + alpha, below)
+            scores[1, c, r] = room[stride + r * k + c]
+    add_mean(out, scores, classes, declared, d, i)
 
 
 @kernel
@@ -229,32 +407,38 @@ def add_aode(
     singles : float64[cells, K], in; present : float64[m, K], in; layout : int64[3, m + 1], in
     codes : int32[n, m], in; width : int64[m], in
     """
-    k, m, cells = out.shape[1], codes.shape[1], np.uint64(len(singles))
-    terms, scores = np.empty((k, m)), np.empty((2, k, m))
-    bases, chosen, below = np.empty(m, dtype=np.uint64), np.empty(m, dtype=np.uint64), np.empty(m)
-    at, row, mine = (
-        np.empty((3, m), dtype=np.uint64),
-        np.empty(m, dtype=np.int32),
+    k, m, cells, one = out.shape[1], codes.shape[1], np.uint64(len(singles)), np.uint64(1)
+    terms, scores, first = np.empty((k, m)), np.empty((2, k, m)), np.empty((len(singles), k))
+    bases, chosen, mine = (
+        np.empty(m, dtype=np.uint64),
+        np.empty(m, dtype=np.uint64),
         np.empty(m, dtype=np.uint64),
     )
-    size, totals = prior_size(classes, declared), np.empty(m)
+    met, frequent = np.empty(len(singles), dtype=np.bool_), np.empty(len(singles), dtype=np.bool_)
+    at, row = np.empty((3, m), dtype=np.uint64), np.empty(m, dtype=np.int32)
+    size = prior_size(classes, declared)
     for s in range(m):
-        totals[s] = row_total(present, np.uint64(s)) + alpha * size * width[s]
+        below = row_total(present, np.uint64(s)) + alpha * size * width[s]
+        for cell in range(layout[0, s], layout[0, s + 1]):
+            met[cell] = cell_seen(singles, cell)
+            frequent[cell] = met[cell] and row_total(singles, np.uint64(cell)) >= min_count
+            for c in range(k):
+                first[cell, c] = share(singles[cell, c] + alpha, below)
     for i in range(out.shape[0]):
-        place_row(at, row, codes, singles, layout, i)
-        for j in range(m):
-            mine[j] = at[0, j] if row[j] >= 0 else cells
-        d = 0
-        for s in range(m):
-            if row[s] < 0 or row_total(singles, mine[s]) < min_count:
-                continue
-            bases[d], chosen[d], below[d] = mine[s] * (cells + np.uint64(1)), mine[s], totals[s]
-            d += 1
-        multiply(scores, table, mine, bases[:d], split)
-        for c in range(k):
-            for s in range(d):
-                scores[0, c, s] *= share(singles[chosen[s], c] + alpha, below[s])
-        if d > 0:
-            add_mean(out, scores, classes, declared, d, i)
-        else:
+        d = np.uint64(0)
+        for h in range(m):
+            j, v = np.uint64(h), codes[i, h]
+            cell = np.uint64(layout[0, j] + v)
+            mine[j] = cell if v >= 0 and met[cell] else cells
+            if v >= 0 and frequent[cell]:
+                bases[d], chosen[d] = cell * (cells + one), cell
+                d += one
+        if d == 0:
+            place_row(at, row, codes, singles, layout, i)
             add_naive(out, terms, classes, singles, present, at, row, width, declared, alpha, split, i)
+            continue
+        multiply(scores, table, mine, bases[:d], split)
+        for s in range(d):
+            for c in range(k):
+                scores[0, c, s] *= first[chosen[s], c]
+        add_mean(out, scores, classes, declared, int(d), i)
