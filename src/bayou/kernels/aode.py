@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.class_counts import add_prior, prior_size
 from bayou.kernels.collection import add_tiles, log_alone, margin, place_row, place_value, share
-from bayou.kernels.jit import ZERO, inner_kernel, kernel
+from bayou.kernels.jit import ZERO, inner_kernel, kernel, tight_kernel
+from bayou.kernels.parent_products import multiply_given
 from bayou.kernels.products import multiply
-from bayou.kernels.value_counts import log_or_floor
+from bayou.kernels.value_counts import cell_seen, log_or_floor
 
 
 @inner_kernel
@@ -128,21 +129,23 @@ def add_naive(
         out[i, c] += add_tiles(total, terms, c, split, len(row))
 
 
-@inner_kernel
+@tight_kernel
 def read_one_dependence(
     out: Floats,
     terms: Floats,
-    given: Floats,
-    product: Floats,
+    room: Floats,
     scores: Floats,
+    places: NDArray[np.uint64],
+    stride: int,
     classes: Floats,
     singles: Floats,
     present: Floats,
     pairs: Floats,
+    alone: Floats,
+    flat: Floats,
     layout: Index,
     at: NDArray[np.uint64],
     row: Codes,
-    order: NDArray[np.uint64],
     width: Index,
     no_missing: Flags,
     declared: int,
@@ -153,27 +156,30 @@ def read_one_dependence(
 ) -> None:
     """out[i, c] += log P(c, x) of one row, straight from the counts.
 
-    out : float64[n, K], in/out; terms : float64[K, m], scratch; given : float64[m, K], scratch
-    product : float64[2, K, 1], scratch; scores : float64[2, K, m], scratch; classes : float64[K], in
+    out : float64[n, K], in/out; terms : float64[K, m], scratch; room : float64[stride (8 + r)], scratch
+    scores : float64[2, K, m], scratch; places : uint64[3, m], scratch; classes : float64[K], in
     singles : float64[cells, K], in; present : float64[m, K], in; pairs : float64[P, K], in
-    layout : int64[3, m + 1], in; at : uint64[3, m], in; row : int32[m], in; order : uint64[m], in
+    layout : int64[3, m + 1], in; at : uint64[3, m], in; row : int32[m], in
     width : int64[m], in; no_missing : bool[m], in
     """
-    m, k, d, size = len(row), given.shape[1], ZERO, prior_size(classes, declared)
+    m, k, d, size = len(row), singles.shape[1], ZERO, prior_size(classes, declared)
     for s in range(m):
-        if row[s] < 0 or row_total(singles, at[0, s]) < min_count:
-            continue
-        give(given, singles, pairs, layout, at, row, width, no_missing, alpha, s, 0, m, np.uint64(0))
-        multiply(product, given, order, order[:1], split)
-        below = row_total(present, np.uint64(s)) + alpha * size * width[s]
-        for c in range(k):
-            scores[0, c, d] = product[0, c, 0] * share(singles[at[0, s], c] + alpha, below)
-            scores[1, c, d] = product[1, c, 0]
-        d += 1
-    if d > 0:
-        add_mean(out, scores, classes, declared, d, i)
-    else:
+        if row[s] >= 0 and row_total(singles, at[0, s]) >= min_count:
+            places[0, d], places[1, d], places[2, d] = s, at[0, s] * np.uint64(k), at[1, s] * np.uint64(k)
+            d += 1
+    if d == 0:
         add_naive(out, terms, classes, singles, present, at, row, width, declared, alpha, split, i)
+        return
+    multiply_given(
+        room, alone, pairs, flat, layout, at, row, places, stride, d, width, no_missing, alpha, split
+    )
+    for r in range(d):
+        s = places[0, r]
+        below = row_total(present, s) + alpha * size * width[s]
+        for c in range(k):
+            scores[0, c, r] = room[r * k + c] * share(singles[at[0, s], c] + alpha, below)
+            scores[1, c, r] = room[stride + r * k + c]
+    add_mean(out, scores, classes, declared, d, i)
 
 
 @kernel
@@ -229,32 +235,38 @@ def add_aode(
     singles : float64[cells, K], in; present : float64[m, K], in; layout : int64[3, m + 1], in
     codes : int32[n, m], in; width : int64[m], in
     """
-    k, m, cells = out.shape[1], codes.shape[1], np.uint64(len(singles))
-    terms, scores = np.empty((k, m)), np.empty((2, k, m))
-    bases, chosen, below = np.empty(m, dtype=np.uint64), np.empty(m, dtype=np.uint64), np.empty(m)
-    at, row, mine = (
-        np.empty((3, m), dtype=np.uint64),
-        np.empty(m, dtype=np.int32),
+    k, m, cells, one = out.shape[1], codes.shape[1], np.uint64(len(singles)), np.uint64(1)
+    terms, scores, first = np.empty((k, m)), np.empty((2, k, m)), np.empty((len(singles), k))
+    bases, chosen, mine = (
+        np.empty(m, dtype=np.uint64),
+        np.empty(m, dtype=np.uint64),
         np.empty(m, dtype=np.uint64),
     )
-    size, totals = prior_size(classes, declared), np.empty(m)
+    met, frequent = np.empty(len(singles), dtype=np.bool_), np.empty(len(singles), dtype=np.bool_)
+    at, row = np.empty((3, m), dtype=np.uint64), np.empty(m, dtype=np.int32)
+    size = prior_size(classes, declared)
     for s in range(m):
-        totals[s] = row_total(present, np.uint64(s)) + alpha * size * width[s]
+        below = row_total(present, np.uint64(s)) + alpha * size * width[s]
+        for value in range(layout[0, s], layout[0, s + 1]):
+            met[value] = cell_seen(singles, value)
+            frequent[value] = met[value] and row_total(singles, np.uint64(value)) >= min_count
+            for c in range(k):
+                first[value, c] = share(singles[value, c] + alpha, below)
     for i in range(out.shape[0]):
-        place_row(at, row, codes, singles, layout, i)
-        for j in range(m):
-            mine[j] = at[0, j] if row[j] >= 0 else cells
-        d = 0
-        for s in range(m):
-            if row[s] < 0 or row_total(singles, mine[s]) < min_count:
-                continue
-            bases[d], chosen[d], below[d] = mine[s] * (cells + np.uint64(1)), mine[s], totals[s]
-            d += 1
-        multiply(scores, table, mine, bases[:d], split)
-        for c in range(k):
-            for s in range(d):
-                scores[0, c, s] *= share(singles[chosen[s], c] + alpha, below[s])
-        if d > 0:
-            add_mean(out, scores, classes, declared, d, i)
-        else:
+        d = np.uint64(0)
+        for h in range(m):
+            j, v = np.uint64(h), codes[i, h]
+            cell = np.uint64(layout[0, j] + v)
+            mine[j] = cell if v >= 0 and met[cell] else cells
+            if v >= 0 and frequent[cell]:
+                bases[d], chosen[d] = cell * (cells + one), cell
+                d += one
+        if d == 0:
+            place_row(at, row, codes, singles, layout, i)
             add_naive(out, terms, classes, singles, present, at, row, width, declared, alpha, split, i)
+            continue
+        multiply(scores, table, mine, bases[:d], split)
+        for s in range(d):
+            for c in range(k):
+                scores[0, c, s] *= first[chosen[s], c]
+        add_mean(out, scores, classes, declared, int(d), i)

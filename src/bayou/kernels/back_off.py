@@ -137,6 +137,7 @@ def back_off_rows(
     at, row = np.empty((3, m), dtype=np.uint64), np.empty(m, dtype=np.int32)
     no_missing, width = np.empty(m, dtype=np.bool_), np.empty(m, dtype=np.int64)
     held, alone = np.empty((2, m), dtype=np.uint64), np.ones((m, k))
+    two, three = pairs.reshape(-1), triples.reshape(-1)
     given, total, start = np.empty(k), np.empty(k), np.zeros((1, k))
     for i in range(len(y)):
         place_row(at, row, codes, singles, layout, i)
@@ -198,4 +199,4 @@ def back_off_rows(
                 for c in range(k):
                     out[r, i, c] += math.log(total[c] if weight > 0.0 else alone[j, c])
         if learn and y[i] >= 0 and w[i] > 0.0:
-            count_row(classes, singles, present, seen, pairs, triples, held, layout, codes[i], y[i], w[i])
+            count_row(classes, singles, present, seen, two, three, held, layout, codes[i], y[i], w[i])

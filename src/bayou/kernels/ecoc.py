@@ -29,14 +29,26 @@ def side_sums(plus: Floats, minus: Floats, counts: Floats, dichotomies: Floats) 
 
     plus, minus : float64[m], out; counts : float64[K], in; dichotomies : float64[2, K, m], in
     """
-    plus[:] = 0.0
-    minus[:] = 0.0
-    for c in range(len(counts)):
-        if counts[c] != 0.0:
-            count, up, down = counts[c], dichotomies[0, c], dichotomies[1, c]
-            for b in range(len(plus)):
-                plus[b] += count * up[b]
-                minus[b] += count * down[b]
+    add_sides(plus, minus, counts, 0, dichotomies)
+
+
+@inner_kernel
+def add_sides(plus: Floats, minus: Floats, counts: Floats, start: int, dichotomies: Floats) -> None:
+    """`side_sums` of the counts that begin at `start`; no slices, since each would be counted as a reference.
+
+    plus, minus : float64[m], out; counts : float64[r], in; dichotomies : float64[2, K, m], in
+    """
+    k, m = np.uint64(dichotomies.shape[1]), np.uint64(dichotomies.shape[2])
+    flat, first = dichotomies.reshape(-1), np.uint64(start)
+    for b in range(m):
+        plus[b], minus[b] = 0.0, 0.0
+    for c in range(k):
+        count = counts[first + c]
+        if count != 0.0:
+            up, down = c * m, (k + c) * m
+            for b in range(m):
+                plus[b] += count * flat[up + b]
+                minus[b] += count * flat[down + b]
 
 
 @kernel
@@ -95,13 +107,14 @@ def odds_table(
     plus = np.empty(columns)
     minus = np.empty(columns)
     below = np.empty((2, columns))
-    odds = np.empty(columns)
+    odds, k, flat = np.empty(columns), len(total), counts.reshape(-1)
+    said, sheet = out.reshape(-1), fold.reshape(-1)
     side_sums(plus, minus, total, dichotomies)
     for b in range(columns):
         below[0, b] = log_or_floor(plus[b] + (alpha * width[b] + m))
         below[1, b] = log_or_floor(minus[b] + (alpha * width[b] + m))
     for r in range(len(cells)):
-        side_sums(plus, minus, counts[cells[r]], dichotomies)
+        add_sides(plus, minus, flat, cells[r] * k, dichotomies)
         heard = least == 0.0 or word_heard(counts, cells[r], least)
         for b in range(columns):
             odds[b] = 0.0
@@ -112,22 +125,26 @@ def odds_table(
                 up = cached_log(plus[b] + a, logs) - below[0, b]
                 odds[b] = up - (cached_log(minus[b] + a, logs) - below[1, b])
         if len(fold) == 0:
-            out[r] = odds
+            for b in range(columns):
+                said[r * columns + b] = odds[b]
         else:
-            fold_row(out[r], odds, fold)
+            fold_row(said, r * k, odds, sheet, k)
 
 
 @inner_kernel
-def fold_row(out: Floats, odds: Floats, fold: Floats) -> None:
-    """out[c] = sum_b odds[b] fold[b, c], columns in order.
+def fold_row(out: Floats, start: int, odds: Floats, fold: Floats, size: int) -> None:
+    """out[start + c] = sum_b odds[b] fold[K b + c], columns in order.
 
-    out : float64[K], out; odds : float64[m], in; fold : float64[m, K], in
+    out : float64[r], in/out; odds : float64[m], in; fold : float64[m K], in
     """
-    out[:] = 0.0
+    k, first, at = np.uint64(size), np.uint64(start), np.uint64(0)
+    for c in range(k):
+        out[first + c] = 0.0
     for b in range(len(odds)):
-        z, row = odds[b], fold[b]
-        for c in range(len(out)):
-            out[c] += z * row[c]
+        z = odds[b]
+        for c in range(k):
+            out[first + c] += z * fold[at + c]
+        at += k
 
 
 @kernel
@@ -136,9 +153,9 @@ def add_folded(out: Floats, odds: Floats, fold: Floats) -> None:
 
     out : float64[n, K], in/out; odds : float64[n, m], in; fold : float64[m, K], in
     """
-    score = np.empty(out.shape[1])
+    score, sheet = np.empty(out.shape[1]), fold.reshape(-1)
     for i in range(len(out)):
-        fold_row(score, odds[i], fold)
+        fold_row(score, 0, odds[i], sheet, out.shape[1])
         for c in range(out.shape[1]):
             out[i, c] += score[c]
 

@@ -49,12 +49,17 @@ def count_row(
     """Add one row of class c; a negative step takes it out.
 
     classes : float64[K], in/out; singles : float64[cells, K], in/out; present : float64[m, K], in/out
-    seen : int64[m], in/out, values with weight; pairs : float64[P, K], in/out; triples : float64[T, K], in/out
-    held : uint64[2, m], scratch; layout : int64[3, m + 1], in; row : int32[m], in
+    seen : int64[m], in/out, values with weight; pairs : float64[P K], in/out; triples : float64[T K], in/out
+    held : uint64[2, m], scratch, cells and first pairs of the values so far, times K; layout : int64[3, m + 1], in
+    row : int32[m], in
     """
     classes[c] += step
-    k = np.uint64(c)  # unsigned, so that no index has to be tested for its sign
-    d = 0
+    mine, k, one = (
+        np.uint64(c),
+        np.uint64(len(classes)),
+        np.uint64(1),
+    )  # unsigned: no index is tested for its sign
+    d = np.uint64(0)
     for j in range(len(row)):
         if row[j] < 0:
             continue
@@ -65,20 +70,18 @@ def count_row(
         present[j, c] += step
         if step < 0.0 and not cell_seen(singles, cell):
             seen[j] -= 1
-        base = np.uint64(layout[1, j] + row[j] * layout[0, j])
-        cells, bases = held[0, :d], held[1, :d]
-        for i in range(len(cells)):
-            pairs[base + cells[i], k] += step
+        base = np.uint64(layout[1, j] + row[j] * layout[0, j]) * k
+        for i in range(d):
+            pairs[base + mine + held[0, i]] += step
         if len(triples) > 0:
-            far = np.uint64(layout[2, j] + row[j] * layout[1, j])
+            far = np.uint64(layout[2, j] + row[j] * layout[1, j]) * k + mine
             for b in range(d):
-                near = far + bases[b]
-                others = cells[:b]
-                for a in range(len(others)):
-                    triples[near + others[a], k] += step
-        held[0, d] = np.uint64(cell)
+                near = far + held[1, b]
+                for a in range(b):
+                    triples[near + held[0, a]] += step
+        held[0, d] = np.uint64(cell) * k
         held[1, d] = base
-        d += 1
+        d += one
 
 
 @kernel
@@ -102,11 +105,10 @@ def count_rows(
     layout : int64[3, m + 1], in; codes : int32[n, m], in; y : int32[n], in; w : float64[n], in
     """
     held = np.empty((2, codes.shape[1]), dtype=np.uint64)
+    two, three = pairs.reshape(-1), triples.reshape(-1)
     for i in range(len(y)):
         if y[i] >= 0 and w[i] > 0.0:
-            count_row(
-                classes, singles, present, seen, pairs, triples, held, layout, codes[i], y[i], sign * w[i]
-            )
+            count_row(classes, singles, present, seen, two, three, held, layout, codes[i], y[i], sign * w[i])
 
 
 @kernel

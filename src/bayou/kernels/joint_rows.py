@@ -10,7 +10,7 @@ from bayou.kernels.aode import read_one_dependence
 from bayou.kernels.collection import mark_no_missing, place_row, read_row
 from bayou.kernels.jit import kernel
 from bayou.kernels.joint_counts import count_row
-from bayou.kernels.products import no_product
+from bayou.kernels.products import RUN, no_product
 
 
 @kernel
@@ -52,7 +52,10 @@ def joint_predict_then_update(
     scores, order = np.empty((2, k, m)), np.arange(m).astype(np.uint64)
     at, row = np.empty((3, m), dtype=np.uint64), np.empty(m, dtype=np.int32)
     no_missing, width = np.empty(m, dtype=np.bool_), np.empty(m, dtype=np.int64)
-    held = np.empty((2, m), dtype=np.uint64)
+    stride = (k * m + 3) // 4 * 4
+    held, room = np.empty((2, m), dtype=np.uint64), np.zeros((8 + min(m, RUN)) * stride)
+    two, three, one = pairs.reshape(-1), triples.reshape(-1), singles.reshape(-1)
+    places = np.empty((3, m), dtype=np.uint64)
     for i in range(len(y)):
         if read[i] > 0:
             full = place_row(at, row, codes, singles, layout, i)
@@ -62,8 +65,8 @@ def joint_predict_then_update(
             for r in range(read[i]):
                 if ends[r, 0, 0] < 0:
                     read_one_dependence(
-                        out[r], terms, factors, product, scores, classes, singles, present, pairs, layout,
-                        at, row, order, width, no_missing, declared_classes, alpha, min_count, split, i,
+                        out[r], terms, room, scores, places, stride, classes, singles, present, pairs, one, two, layout,
+                        at, row, width, no_missing, declared_classes, alpha, min_count, split, i,
                     )  # fmt: skip
                 else:
                     read_row(
@@ -71,4 +74,4 @@ def joint_predict_then_update(
                         order, plan, ends[r], u, width, no_missing, full, alpha, split, i,
                     )  # fmt: skip
         if learn and y[i] >= 0 and w[i] > 0.0:
-            count_row(classes, singles, present, seen, pairs, triples, held, layout, codes[i], y[i], w[i])
+            count_row(classes, singles, present, seen, two, three, held, layout, codes[i], y[i], w[i])

@@ -128,7 +128,10 @@ class WordOdds:
             if column.ready(len(words.ids)):
                 _add_words(out, column.full_table(), words, False)
                 continue
-            cells, places = np.unique(words.ids, return_inverse=True)
+            if block.n == 1:  # a document says each of its words once
+                cells, places = words.ids, np.arange(len(words.ids))
+            else:
+                cells, places = np.unique(words.ids, return_inverse=True)
             few = Words(words.indptr, places.astype(np.int32), words.counts)
             _add_words(out, column.table(cells.astype(np.int64)), few, False)
 
