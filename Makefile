@@ -48,10 +48,9 @@ tools:                ## programs some tests need: installed only as root, where
 		echo "make tools: no $$tool; the tests that need it skip and say so"; \
 	done
 
-# Three workers on two cores: one of them waits, most of the time, for a process, a broker or a browser.
 test: $(DEV) tools    ## the suite, after its kernels are compiled once, on both cores
 	$(BIN)/bayou warm --jobs 2 --quiet
-	$(BIN)/python -m pytest -n 3 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(DEV)         ## format, lint, types, import layers, private names, spelling
 	$(BIN)/ruff format --check .
