@@ -186,7 +186,9 @@ def by_content(table: Floats) -> tuple[Index, Index]:
     True
     """
     weighs = table.any(axis=1)
-    if weighs.any() and not weighs.all() and table.min() >= 0.0:  # cells of a sketch are empty, most of them: they come last
+    if (
+        weighs.any() and not weighs.all() and table.min() >= 0.0
+    ):  # cells of a sketch are empty, most of them: they come last
         full, empty = np.flatnonzero(weighs), np.flatnonzero(~weighs)
         rows, classes = by_content(table[full])
         return np.concatenate((full[rows], empty[::-1])), classes
