@@ -277,6 +277,17 @@ def test_the_contract(check: Any) -> None:
     check(lambda: NaiveBayes("gaussian", schema=Declared(columns=columns)), 0)
 
 
+def test_what_words_say_adds_up_to_the_log_odds() -> None:
+    """As the contract asks of columns, here of words: those with a seat, those without one, and none at all."""
+    found = made(MultinomialNB, 4)
+    found.learn_many([{"t": f"{WORDS[i % 8]} {WORDS[i % 3]}"} for i in range(60)], ["x", "y", "y"] * 20)
+    for row in ({"t": " ".join(WORDS)}, {"t": "never met"}, {"t": ""}, {}):
+        explained = found.explain(row)
+        parts = [explained.base, *explained.terms.values(), explained.together]
+        assert np.isfinite(parts).all()
+        assert abs(sum(parts) - explained.log_odds) <= 1e-9 * (1.0 + sum(map(abs, parts)))
+
+
 def test_a_sample_of_rows_keeps_hashes() -> None:
     """AveragedNB keeps rows, whose words are hashes that lie beyond the number of places."""
     found = AveragedNB(rows=30, schema=Declared(columns={"t": Text(vocabulary=4)}))
