@@ -21,6 +21,7 @@ import resource
 import sys
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -268,9 +269,7 @@ def frequent() -> None:
                 {}, {"buckets": 2**11}, {"vocabulary": 500}, {"vocabulary": 1000}, {"vocabulary": 2000},
                 {"vocabulary": 5000}, {"vocabulary": 20_000},
             ):  # fmt: skip
-                make = lambda ngrams=ngrams, choices=choices: ours_on_text(  # noqa: E731
-                    MultinomialNB, ngrams=ngrams, **choices
-                )
+                make = partial(ours_on_text, MultinomialNB, ngrams=ngrams, **choices)
                 numbers = cross_validated(make, X, y, "spam" if name == "SMS spam" else None)
                 shown = {k: f"{100 * v:.2f}" for k, v in numbers.items()}
                 print(name, ngrams, choices or "all words", shown, flush=True)

@@ -65,7 +65,10 @@ def counts_off_by(summary: HeavyHitters, block: Block) -> float:
 
 @off_by.register
 def words_off_by(summary: WordCounts, block: Block) -> float:
-    """The same for words of bounded vocabularies; infinite if a word has more of a class than came with it."""
+    """The largest error of a word's weight in bounded vocabularies, relative to that of all words.
+
+    Infinite if a word has more of a class than came with it.
+    """
     worst = 0.0
     for text, words in zip(summary.texts, block.words, strict=True):
         if text.seats is None:
