@@ -9,8 +9,8 @@ import numpy as np
 
 from bayou.block import Codes, Floats, Hashed, Words
 from bayou.encoding.columns import distinct, kind_of, numbers
-from bayou.encoding.forms import picked
-from bayou.encoding.lookup import Lookup, Lookups
+from bayou.encoding.forms import Form, form_of, picked
+from bayou.encoding.lookup import Lookup, Lookups, translate_known
 from bayou.encoding.table import Sparse, Table, column_of
 from bayou.encoding.words import WORDS, checked_counts, renumbered
 from bayou.errors import DataError, TargetWarning, TextWarning, listed, warn_user
@@ -61,8 +61,8 @@ class Batch:
             )
         if len(y) != n:
             raise DataError(f"{n} rows but {len(y)} labels")
-        codes = np.empty((1, n), dtype=np.int32)
-        self._fill(column_of(y), codes, 0, self.lookups.classes(), "the labels", self._class_codes)
+        codes, column = np.empty((1, n), dtype=np.int32), column_of(y)
+        self._fill(form_of(column), column, codes, 0, self.lookups.classes(), "the labels", self._class_codes)
         labels: Codes = codes[0]
         if self.new_classes:
             self._tell_measurements(n)
@@ -94,9 +94,11 @@ class Batch:
             codes[i] = code
         return codes
 
-    def _fill(self, values: Any, out: Codes, j: int, lookup: Lookup, name: str, codes: CodesOf) -> None:
+    def _fill(
+        self, form: Form | None, values: Any, out: Codes, j: int, lookup: Lookup, name: str, codes: CodesOf
+    ) -> None:
         """Write a column's codes: of known values in compiled code, of others as `codes` gives them out."""
-        misses = lookup.fill(values, out, j, self.learn)
+        misses = lookup.fill(form, values, out, j, self.learn)
         if misses is None or misses == len(out[j]):  # the first batch of a column knows none of its values
             found, inverse, rows = distinct(values, name, self.start)
             out[j] = np.append(codes(name, found, rows), -1)[inverse]
@@ -159,7 +161,7 @@ class Batch:
 
     def of_kind(self, table: Table, kind: Kind) -> list[tuple[int, str, Any]]:
         return [
-            (self.place[name][1], name, None if table.matrix is not None else table.columns[j])
+            (self.place[name][1], name, table.columns[j] if table.matrix is None else table.matrix[:, j])
             for j, name in enumerate(table.names)
             if name in self.place and self.place[name][0] is kind
         ]
@@ -179,10 +181,9 @@ class Batch:
         out = np.empty((table.n, p))
         if len(columns) < p:
             out.fill(np.nan)
-        position = {name: i for i, name in enumerate(table.names)}
         if table.matrix is not None:
-            for j, name, _ in columns:
-                out[:, j] = table.matrix[:, position[name]]
+            for j, _, values in columns:
+                out[:, j] = values
             return out
         found = [numbers(values, name, self.start) for _, name, values in columns]
         if len(columns) < p or p == 1:
@@ -201,29 +202,27 @@ class Batch:
         return out
 
     def nominal(self, table: Table) -> Codes:
-        if self.counts[Kind.NOMINAL] == 0:
-            return np.empty((table.n, 0), dtype=np.int32)
+        rows = np.empty((table.n, self.counts[Kind.NOMINAL]), dtype=np.int32)
+        if rows.shape[1] == 0:
+            return rows
         columns = self.of_kind(table, Kind.NOMINAL)
-        by_column = np.empty((self.counts[Kind.NOMINAL], table.n), dtype=np.int32)
-        if len(columns) < len(by_column):
-            by_column.fill(-1)
-        position = {name: i for i, name in enumerate(table.names)}
-        for j, name, values in columns:
-            if table.matrix is not None:
-                values = table.matrix[:, position[name]]
-            self._fill(values, by_column, j, self.lookups.column(name), name, self.codes)
-        out = np.empty(by_column.shape[::-1], dtype=np.int32)
-        rows_of_columns(out, by_column)
-        return out
+        if len(columns) < rows.shape[1]:
+            rows.fill(-1)
+        known = [(j, self.lookups.column(name), form_of(values)) for j, name, values in columns]
+        left = translate_known(rows, known)
+        if left:
+            by_column = np.empty((len(left), table.n), dtype=np.int32)
+            for k, i in enumerate(left):
+                (_, name, values), (_, lookup, form) = columns[i], known[i]
+                self._fill(form, values, by_column, k, lookup, name, self.codes)
+            rows_of_columns(rows, by_column, np.array([known[i][0] for i in left]))
+        return rows
 
     def hashed(self, table: Table) -> Hashed:
         """Keys of the nominal values; nothing is added to a vocabulary."""
         keys = np.zeros((table.n, self.counts[Kind.NOMINAL]), dtype=np.int64)
         values: dict[int, Label] = {}
-        position = {name: i for i, name in enumerate(table.names)}
         for j, name, cells in self.of_kind(table, Kind.NOMINAL):
-            if table.matrix is not None:
-                cells = table.matrix[:, position[name]]
             found, inverse, _ = distinct(cells, name, self.start)
             hashes = hash_keys(found)
             keys[:, j] = np.append(hashes, 0)[inverse]
