@@ -72,9 +72,9 @@ class Vocabulary:
         values = list(values)
         if len(self.values) + len(values) <= self.limit and set(map(type, values)) == {str}:
             first = len(self.values)
-            codes = dict(zip(values, range(first, first + len(values)), strict=True))
+            codes: dict[Hashable, int] = dict(zip(values, range(first, first + len(values)), strict=True))
             if len(codes) < len(values) or not self.codes.keys().isdisjoint(codes):
-                values = [value for value in codes if value not in self.codes]
+                values = [value for value in dict.fromkeys(values) if value not in self.codes]
                 codes = dict(zip(values, range(first, first + len(values)), strict=True))
             self.codes.update(codes)
             self.values += values

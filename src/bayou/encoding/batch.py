@@ -9,7 +9,7 @@ import numpy as np
 
 from bayou.block import Codes, Floats, Hashed, Words
 from bayou.encoding.columns import distinct, kind_of, numbers
-from bayou.encoding.forms import Form, form_of, picked
+from bayou.encoding.forms import Form, picked
 from bayou.encoding.lookup import Lookup, Lookups, translate_known
 from bayou.encoding.table import Sparse, Table, column_of
 from bayou.encoding.words import WORDS, checked_counts, renumbered
@@ -61,8 +61,8 @@ class Batch:
             )
         if len(y) != n:
             raise DataError(f"{n} rows but {len(y)} labels")
-        codes, column = np.empty((1, n), dtype=np.int32), column_of(y)
-        self._fill(form_of(column), column, codes, 0, self.lookups.classes(), "the labels", self._class_codes)
+        codes, column, lookup = np.empty((1, n), dtype=np.int32), column_of(y), self.lookups.classes()
+        self._fill(lookup.form_of(column), column, codes, 0, lookup, "the labels", self._class_codes)
         labels: Codes = codes[0]
         if self.new_classes:
             self._tell_measurements(n)
@@ -208,7 +208,11 @@ class Batch:
         columns = self.of_kind(table, Kind.NOMINAL)
         if len(columns) < rows.shape[1]:
             rows.fill(-1)
-        known = [(j, self.lookups.column(name), form_of(values)) for j, name, values in columns]
+        lookups = [self.lookups.column(name) for _, name, _ in columns]
+        known = [
+            (j, lookup, lookup.form_of(values))
+            for lookup, (j, _, values) in zip(lookups, columns, strict=True)
+        ]
         left = translate_known(rows, known)
         if left:
             by_column = np.empty((len(left), table.n), dtype=np.int32)

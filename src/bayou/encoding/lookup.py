@@ -15,6 +15,7 @@ from bayou.encoding.forms import (
     Strings,
     StringViews,
     address_of,
+    form_of,
     is_arrow,
     picked,
     python_values,
@@ -66,10 +67,9 @@ class Lookup:
 
     Examples
     --------
-    >>> from bayou.encoding.forms import form_of
+    >>> lookup, values = Lookup(Vocabulary(["no", "yes"])), ["yes", None, "perhaps"] * 9
     >>> codes = np.empty((1, 27), dtype=np.int32)
-    >>> values = ["yes", None, "perhaps"] * 9
-    >>> Lookup(Vocabulary(["no", "yes"])).fill(form_of(values), values, codes, 0, True)
+    >>> lookup.fill(lookup.form_of(values), values, codes, 0, True)
     9
     >>> codes[0, :3].tolist()
     [1, -1, -2]
@@ -80,6 +80,10 @@ class Lookup:
         self._translation = Translation(None, _NO_TABLE, 0)
         self._strings = StringTable()
         self._integers: tuple[int, Codes | None, int] = (0, _NO_TABLE, 0)
+
+    def form_of(self, values: Any) -> Form | None:
+        """A column as kernels read it; None if they cannot, and while no value is known that they could find."""
+        return form_of(values) if self.vocabulary.size else None
 
     def fill(self, form: Form | None, values: Any, codes: Codes, column: int, learn: bool) -> int | None:
         """Write the codes of known values into codes[column], -1 where one is missing; returns how many are `MISS`.
