@@ -101,7 +101,7 @@ def test_densities_are_those_before_each_row(rows, ddof, floor):
     for i in range(block.n):
         row = block.rows(i, i + 1)
         reader.add_log_prob(stepping, row, expected[i : i + 1])
-        assert np.array_equal(expected[i], reader.terms(stepping, row)[0].sum(axis=0))
+        assert expected[i] == pytest.approx(reader.terms(stepping, row)[0].sum(axis=0), rel=1e-12, abs=1e-12)
         stepping.update(row)
     assert np.array_equal(out, expected)
     assert np.array_equal(tested.m2, stepping.m2)
