@@ -8,8 +8,8 @@ import numpy as np
 
 from bayou.block import Codes, Floats
 from bayou.kernels.jit import inner_kernel, kernel, kernel_piece, tight_kernel
-from bayou.kernels.moments import add_row, all_equal
-from bayou.kernels.normal import CEILING, ORIGIN, REACH, read_narrow, read_row
+from bayou.kernels.moments import all_equal
+from bayou.kernels.normal import CEILING, ORIGIN, REACH, is_beyond, pooled, read_cell, read_narrow
 from bayou.kernels.sums import TILE
 
 CONSTANT_SHARE = 0.01  # of the pooled variance, for a class whose values do not vary
@@ -164,9 +164,14 @@ def add_gaussian_direct(
     out : float64[1, K], in/out; x : float64[1, p], in; n, mean, m2 : float64[K, p], in
     """
     k, p = n.shape
-    centre, half, bounds = np.empty((k, p)), np.empty((k, p)), np.zeros((3, p))
-    peak, tile = np.empty(k), np.empty(TILE)
-    read_narrow(np.empty((k, 0)), centre, half, bounds, n, mean, m2, ddof, floor, CONSTANT_SHARE)
+    centre, half, peak, tile = np.empty((k, p)), np.empty((k, p)), np.empty(k), np.empty(TILE)
+    for j in range(p):
+        middle, spread = pooled(n, mean, m2, j)
+        for c in range(k):
+            centre[c, j] = mean[c, j] if n[c, j] > 0.0 else middle
+            half[c, j] = 0.0
+            if spread > 0.0:
+                half[c, j], _ = read_cell(n[c, j], m2[c, j], spread, ddof, floor, CONSTANT_SHARE)
     fill_peaks(peak, tile, half)
     add_row_sums(out, tile, x, np.uint64(0), centre, half, peak)
 
@@ -187,13 +192,24 @@ def gaussian_terms(out: Floats, x: Floats, peak: Floats, centre: Floats, half: F
 
 @tight_kernel
 def learn_full_row(
-    n: Floats, mean: Floats, m2: Floats, centre: Floats, half: Floats, c: int, x: Floats, i: int, w: float, ddof: float
-) -> None:  # fmt: skip
-    """`add_row` and what `read_row` reads, where nothing is missing and all columns of the class weigh the same.
+    n: Floats,
+    mean: Floats,
+    m2: Floats,
+    centre: Floats,
+    half: Floats,
+    bounds: Floats,
+    c: int,
+    x: Floats,
+    i: int,
+    w: float,
+    ddof: float,
+) -> bool:
+    """`learn_row` where nothing is missing, all columns of the class weigh the same, and that is more than one row.
 
-    Two loops, since LLVM checks no more than three or four arrays for overlap.
-    n, mean, m2, centre, half : float64[K, p], in/out; x : float64[rows, p], in
+    Loops over few arrays: LLVM looks whether two overlap, and gives up where there are many.
+    n, mean, m2, centre, half : float64[K, p], in/out; bounds : float64[3, p], in/out; x : float64[rows, p], in
     """
+    ceiling, reach, origin = np.uint64(CEILING), np.uint64(REACH), np.uint64(ORIGIN)
     p = np.uint64(x.shape[1])
     total = n[c, np.uint64(0)] + w
     share = w / total
@@ -206,19 +222,53 @@ def learn_full_row(
     for j in range(p):
         n[c, j] = total
         half[c, j] = above / m2[c, j]
+    beyond = 0
+    for j in range(p):
+        beyond += is_beyond(half[c, j], x[i, j], bounds[ceiling, j], bounds[reach, j], bounds[origin, j])
+    if beyond == 0:
+        return False
+    for j in range(p):
+        if is_beyond(half[c, j], x[i, j], bounds[ceiling, j], bounds[reach, j], bounds[origin, j]):
+            bounds[ceiling, j] = 0.0
+    return True
 
 
 @tight_kernel
-def within_bounds(bounds: Floats, half: Floats, c: int, x: Floats, i: int) -> bool:
-    """Whether no variance can have come near the floor, see `read_column`.
+def learn_row(
+    n: Floats,
+    mean: Floats,
+    m2: Floats,
+    centre: Floats,
+    half: Floats,
+    bounds: Floats,
+    c: int,
+    x: Floats,
+    i: int,
+    w: float,
+    ddof: float,
+) -> bool:
+    """`add_row` and `read_row` in one, on row i: handing them rows takes longer than six columns.
 
-    bounds : float64[3, p], in; half : float64[K, p], in; x : float64[rows, p], in
+    n, mean, m2, centre, half : float64[K, p], in/out; bounds : float64[3, p], in/out; x : float64[rows, p], in
     """
     ceiling, reach, origin = np.uint64(CEILING), np.uint64(REACH), np.uint64(ORIGIN)
-    beyond = 0
+    narrow = False
     for j in range(np.uint64(x.shape[1])):
-        beyond |= (half[c, j] > bounds[ceiling, j]) | (abs(x[i, j] - bounds[origin, j]) > bounds[reach, j])
-    return beyond == 0
+        if x[i, j] != x[i, j]:
+            continue
+        total = n[c, j] + w
+        share = w / total
+        d = x[i, j] - mean[c, j]
+        n[c, j] = total
+        mean[c, j] += d * share
+        m2[c, j] += d * (d * (w * (1.0 - share)))
+        own = 0.5 * (total - ddof) / m2[c, j] if total > 1.0 and total > ddof else np.inf
+        if is_beyond(own, x[i, j], bounds[ceiling, j], bounds[reach, j], bounds[origin, j]):
+            bounds[ceiling, j] = 0.0
+            narrow = True
+        else:
+            centre[c, j], half[c, j] = mean[c, j], own
+    return narrow
 
 
 @kernel
@@ -241,8 +291,8 @@ def gaussian_predict_then_update(
     k, p = n.shape
     unasked, centre, half, bounds = np.empty((k, 0)), np.empty((k, p)), np.empty((k, p)), np.zeros((3, p))
     peak, tile, even = np.empty(k), np.empty(TILE), np.empty(k, np.bool_)
-    for c in range(k):
-        even[c] = all_equal(n[c])
+    for e in range(k):
+        even[e] = all_equal(n[e])
     narrow = True
     for i in range(np.uint64(len(y))):
         if narrow:
@@ -255,12 +305,8 @@ def gaussian_predict_then_update(
         c = np.uint64(y[i])
         even[c] = even[c] and full
         if even[c] and n[c, np.uint64(0)] + w[i] > 1.0:
-            learn_full_row(n, mean, m2, centre, half, c, x, i, w[i], ddof)
-            if within_bounds(bounds, half, c, x, i):
-                peak[c] = log_peak(tile, half, c, half, c)
-                continue
+            narrow = learn_full_row(n, mean, m2, centre, half, bounds, c, x, i, w[i], ddof)
         else:
-            add_row(n[c], mean[c], m2[c], x[i], w[i])
-        narrow = read_row(unasked, centre, half, bounds, n, mean, m2, x[i], c, ddof, floor)
+            narrow = learn_row(n, mean, m2, centre, half, bounds, c, x, i, w[i], ddof)
         if not narrow:
             peak[c] = log_peak(tile, half, c, half, c)

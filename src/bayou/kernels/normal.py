@@ -120,6 +120,12 @@ def read_columns(
         read_column(peak, centre, half, bounds, n, mean, m2, j, ddof, floor, share)
 
 
+@kernel_piece
+def is_beyond(half: float, x: float, ceiling: float, reach: float, origin: float) -> bool:
+    """Whether a class that learned x, and now has this half, may have brought a variance of the column to the floor."""
+    return (half > ceiling) | (abs(x - origin) > reach)
+
+
 @inner_kernel
 def read_row(
     peak: Floats,
@@ -148,7 +154,7 @@ def read_row(
             continue
         size = n[c, j]
         own = 0.5 * (size - ddof) / m2[c, j] if size > 1.0 and size > ddof else np.inf
-        if own > bounds[CEILING, j] or abs(x[j] - bounds[ORIGIN, j]) > bounds[REACH, j]:
+        if is_beyond(own, x[j], bounds[CEILING, j], bounds[REACH, j], bounds[ORIGIN, j]):
             bounds[CEILING, j] = 0.0
             narrow = True
         else:
