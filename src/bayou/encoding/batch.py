@@ -159,7 +159,7 @@ class Batch:
 
     def of_kind(self, table: Table, kind: Kind) -> list[tuple[int, str, Any]]:
         return [
-            (self.place[name][1], name, None if table.matrix is not None else table.columns[j])
+            (self.place[name][1], name, table.columns[j] if table.matrix is None else table.matrix[:, j])
             for j, name in enumerate(table.names)
             if name in self.place and self.place[name][0] is kind
         ]
@@ -168,22 +168,14 @@ class Batch:
         p = self.counts[Kind.NUMERIC]
         if p == 0:
             return np.empty((table.n, 0))
+        whole = self._side_by_side(table, p)
+        if whole is not None:
+            return whole
         columns = self.of_kind(table, Kind.NUMERIC)
         places = [j for j, _, _ in columns]
-        if (
-            table.matrix is not None
-            and len(places) == p == table.matrix.shape[1]
-            and places == list(range(p))
-        ):
-            return table.matrix
         out = np.empty((table.n, p))
         if len(columns) < p:
             out.fill(np.nan)
-        position = {name: i for i, name in enumerate(table.names)}
-        if table.matrix is not None:
-            for j, name, _ in columns:
-                out[:, j] = table.matrix[:, position[name]]
-            return out
         found = [numbers(values, name, self.start) for _, name, values in columns]
         if len(columns) < p or p == 1:
             for j, cells in zip(places, found, strict=True):
@@ -200,6 +192,16 @@ class Batch:
             rows[:] = some[:, : len(rows)].T
         return out
 
+    def _side_by_side(self, table: Table, p: int) -> Floats | None:
+        """The numeric columns, if they stand side by side in the table as the model has them."""
+        names, matrix = table.names, table.matrix
+        if matrix is None and table.numbers is not None:
+            names, matrix = table.numbers.names, table.numbers.matrix
+        if matrix is None or len(names) != p:
+            return None
+        same = all(self.place.get(name) == (Kind.NUMERIC, j) for j, name in enumerate(names))
+        return matrix if same else None
+
     def nominal(self, table: Table) -> Codes:
         if self.counts[Kind.NOMINAL] == 0:
             return np.empty((table.n, 0), dtype=np.int32)
@@ -207,10 +209,7 @@ class Batch:
         by_column = np.empty((self.counts[Kind.NOMINAL], table.n), dtype=np.int32)
         if len(columns) < len(by_column):
             by_column.fill(-1)
-        position = {name: i for i, name in enumerate(table.names)}
         for j, name, values in columns:
-            if table.matrix is not None:
-                values = table.matrix[:, position[name]]
             self._fill(values, by_column, j, self.lookups.column(name), name, self.codes)
         out = np.empty(by_column.shape[::-1], dtype=np.int32)
         rows_of_columns(out, by_column)
@@ -220,10 +219,7 @@ class Batch:
         """Keys of the nominal values; nothing is added to a vocabulary."""
         keys = np.zeros((table.n, self.counts[Kind.NOMINAL]), dtype=np.int64)
         values: dict[int, Label] = {}
-        position = {name: i for i, name in enumerate(table.names)}
         for j, name, cells in self.of_kind(table, Kind.NOMINAL):
-            if table.matrix is not None:
-                cells = table.matrix[:, position[name]]
             found, inverse, _ = distinct(cells, name, self.start)
             hashes = hash_keys(found)
             keys[:, j] = np.append(hashes, 0)[inverse]

@@ -12,6 +12,7 @@ import pyarrow as pa
 from bayou.errors import DataError
 from bayou.streams import compute as pc
 from bayou.streams import limits
+from bayou.streams.columns import Columns, NumberRows, numbers_of, side_by_side
 from bayou.streams.policy import Chunk
 from bayou.streams.rejects import Rejects
 from bayou.streams.source import ColumnType, DocumentTermMatrix, Rows
@@ -249,22 +250,27 @@ class ChunkedSource:
             self._ahead = None
 
     def _rows(self, parts: Sequence[tuple[Chunk, int, int]], size: int) -> Rows:
-        columns = {}
-        for name in parts[0][0].columns:
-            slices = [chunk.columns[name].slice(start, k) for chunk, start, k in parts]
-            columns[name] = _joined(slices)
-        labels = columns.pop(self.target) if self.target is not None else None
+        def column(name: str) -> pa.Array:
+            return _joined([chunk.columns[name].slice(start, k) for chunk, start, k in parts])
+
+        names = [name for name in parts[0][0].columns if name != self.target]
         cut = [chunk.words.slice(start, k) for chunk, start, k in parts if chunk.words is not None]
-        start = self._row + self._taken - size
         coded = [chunk.coded.slice(first, k) for chunk, first, k in parts if chunk.coded is not None]
         return Rows(
-            start,
-            columns,
-            labels,
+            self._row + self._taken - size,
+            Columns(names, column, _numbers(parts)),
+            column(self.target) if self.target is not None else None,
             DocumentTermMatrix.join(cut) if cut else None,
             size,
             coded=_joined(coded) if len(coded) == len(parts) else None,
         )
+
+
+def _numbers(parts: Sequence[tuple[Chunk, int, int]]) -> NumberRows | None:
+    """The numeric columns side by side, where all parts were read so."""
+    found = [(numbers_of(chunk.columns), first, k) for chunk, first, k in parts]
+    known = [(numbers, first, k) for numbers, first, k in found if numbers is not None]
+    return side_by_side(known) if len(known) == len(parts) else None
 
 
 def _joined(slices: Sequence[pa.Array]) -> pa.Array:

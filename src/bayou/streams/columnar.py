@@ -18,6 +18,7 @@ from bayou.streams import cells, limits
 from bayou.streams import compute as pc
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.cells import Label
+from bayou.streams.columns import Columns, NumberColumns
 from bayou.streams.chunked import ChunkedSource, Feed, Outline
 from bayou.streams.dates import NO_DATE, dates, remedy
 from bayou.streams.layout import Layout
@@ -88,11 +89,19 @@ def fill_from_batch(batch: pa.RecordBatch, layout: Layout) -> Draft:
         return repr(batch.slice(i, 1).to_pylist()[0]).encode()
 
     draft = Draft({}, np.arange(batch.num_rows, dtype=np.int64), batch.num_rows, raw)
-    for name, column in layout.columns.items():
-        draft.columns[name] = _fitted(draft, name, column.kind, batch.column(name))
-    if layout.target is not None:
-        label = "numeric" if layout.label == "float64" else layout.label
-        draft.columns[layout.target] = _fitted(draft, layout.target, label, batch.column(layout.target))
+    numeric = tuple(name for name, column in layout.columns.items() if column.kind == "numeric")
+    late = all(_is_plain_number(batch.schema.field(name).type) for name in numeric)
+
+    def fitted(name: str) -> pa.Array:
+        kind = layout.label if name == layout.target else layout.columns[name].kind
+        return _fitted(draft, name, "numeric" if kind == "float64" else kind, batch.column(name))
+
+    names = [*layout.columns, *([layout.target] if layout.target is not None else [])]
+    numbers = NumberColumns(numeric, [batch.column(name) for name in numeric]) if late and numeric else None
+    draft.columns = Columns(names, fitted, numbers)
+    for name in names:
+        if numbers is None or name not in layout.columns or layout.columns[name].kind != "numeric":
+            draft.columns[name] = fitted(name)  # now, because it may bring misfits
     return draft
 
 
@@ -288,6 +297,11 @@ def _label(field: pa.Field) -> Label:
 
 def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def _is_plain_number(kind: pa.DataType) -> bool:
+    """Whether every value of this type is a number, so that none can be a misfit."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _fitted(draft: Draft, name: str, kind: str, column: pa.Array) -> pa.Array:
