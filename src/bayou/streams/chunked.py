@@ -258,19 +258,18 @@ class ChunkedSource:
         coded = [chunk.coded.slice(first, k) for chunk, first, k in parts if chunk.coded is not None]
         return Rows(
             self._row + self._taken - size,
-            Columns(names, column, _numbers(parts)),
+            Columns(names, column, self._numbers(parts)),
             column(self.target) if self.target is not None else None,
             DocumentTermMatrix.join(cut) if cut else None,
             size,
             coded=_joined(coded) if len(coded) == len(parts) else None,
         )
 
-
-def _numbers(parts: Sequence[tuple[Chunk, int, int]]) -> NumberRows | None:
-    """The numeric columns side by side, where all parts were read so."""
-    found = [(numbers_of(chunk.columns), first, k) for chunk, first, k in parts]
-    known = [(numbers, first, k) for numbers, first, k in found if numbers is not None]
-    return side_by_side(known) if len(known) == len(parts) else None
+    def _numbers(self, parts: Sequence[tuple[Chunk, int, int]]) -> NumberRows | None:
+        """The numeric columns side by side, where all parts were read so and the target is not among them."""
+        found = [(numbers_of(chunk.columns), first, k) for chunk, first, k in parts]
+        known = [(n, first, k) for n, first, k in found if n is not None and self.target not in n.names]
+        return side_by_side(known) if len(known) == len(parts) else None
 
 
 def _joined(slices: Sequence[pa.Array]) -> pa.Array:

@@ -147,3 +147,8 @@ class Columns(MutableMapping[str, pa.Array]):
 
     def __repr__(self) -> str:
         return repr(dict(self))
+
+
+def height(columns: Mapping[str, pa.Array]) -> int:
+    """How many rows the columns have: by the last one, which is the target where there is one, and made anyway."""
+    return len(columns[[*columns][-1]]) if columns else 0
