@@ -84,26 +84,45 @@ def digits_of(word: np.uint64) -> tuple[np.uint64, np.uint64]:
 
 
 @tight_kernel
-def short_number_at(data: NDArray[np.uint8], begin: np.uint64, stop: np.uint8) -> tuple[float, np.uint64]:
-    """The number that begins here and ends before `stop`, and the place behind that; NaN where it is not so short.
+def read_short_numbers(
+    cells: Floats, data: NDArray[np.uint8], at: np.uint64, kinds: Codes, column: int, mark: np.uint8
+) -> tuple[np.uint64, int]:
+    """Read the numeric cells from `column` on as far as they are short; where the next cell begins, and its column.
 
-    Up to 7 digits, a point and up to 7 more: a whole number below 2^53 and a power of ten, both exact, as in `quotient`.
-    data : uint8[b], in, read-only
+    Short are up to 7 digits, or as many, a point and up to 7 more: a whole number below 2^53 and a power of ten, both
+    exact, as in `quotient`. All is written into one loop: the processor then reads on before it knows for sure where a
+    cell ends, in half the time.
+    cells : float64[p], out; data : uint8[b], in, read-only; kinds : int32[d], in
     """
     one = np.uint64(1)
-    negative = data[begin] == _MINUS
-    at = begin + np.uint64(negative)
-    n, whole = digits_of(eight_bytes(data, at))
-    value, at = float(np.int64(whole)), at + n
-    if data[at] == _POINT:
-        places, fraction = digits_of(eight_bytes(data, at + one))
-        if places == 0 or places == 8:
-            return np.nan, begin
-        power = float(POWERS[places])
-        value, at = (value * power + float(np.int64(fraction))) / power, at + one + places
-    if n == 0 or n == 8 or data[at] != stop:
-        return np.nan, begin
-    return -value if negative else value, at + one
+    for j in range(column, len(kinds)):
+        kind = np.uint32(kinds[j])
+        if kind >= np.uint32(len(cells)):
+            return at, j
+        stop = mark if j < len(kinds) - 1 else _LINE
+        digit = data[at] - _ZERO
+        if digit < 10 and data[at + one] == stop:  # so are most where cells are flags
+            cells[kind] = digit
+            at += one + one
+            continue
+        negative = data[at] == _MINUS
+        begin = at + np.uint64(negative)
+        n, whole = digits_of(eight_bytes(data, begin))
+        if n == 0 or n == 8:
+            return at, j
+        end, value = begin + n, float(np.int64(whole))
+        if data[end] != stop:
+            if data[end] != _POINT:
+                return at, j
+            places, fraction = digits_of(eight_bytes(data, end + one))
+            end += one + places
+            if places == 0 or places == 8 or data[end] != stop:
+                return at, j
+            power = float(POWERS[places])
+            value = (value * power + float(np.int64(fraction))) / power
+        cells[kind] = -value if negative else value
+        at = end + one
+    return at, len(kinds)
 
 
 @tight_kernel
@@ -272,7 +291,11 @@ def read_plain_cells(
             at += one + one
             continue
         cells = numbers[np.uint64(row)]
-        for j in range(d):
+        j = 0
+        while j < d:
+            at, j = read_short_numbers(cells, data, at, kinds, j, mark)
+            if j == d:
+                break
             kind, begin = kinds[j], at
             stop = mark if j < d - 1 else _LINE
             if kind >= p:
@@ -283,18 +306,9 @@ def read_plain_cells(
                     if code < 0:
                         missing[kind] = 1
                     at += one + one
+                    j += 1
                     continue
             elif kind >= 0:
-                digit = data[at] - _ZERO
-                if digit < 10 and data[at + one] == stop:  # so are most where cells are flags
-                    cells[np.uint64(kind)] = digit
-                    at += one + one
-                    continue
-                value, behind = short_number_at(data, at, stop)
-                if value == value:
-                    cells[np.uint64(kind)] = value
-                    at = behind
-                    continue
                 value, end = number_at(data, int(np.int64(at)))
                 if value == value and ends_cell[data[end]]:
                     cells[np.uint64(kind)] = value
@@ -336,6 +350,7 @@ def read_plain_cells(
             if data[at] != stop:
                 return NOT_PLAIN
             at += one
+            j += 1
         row += 1
     progress[0], progress[1] = at, row
     return DONE

@@ -106,6 +106,13 @@ class ChunkedSource:
             raise self._fault
         return None
 
+    def read_within(self, n: int) -> Rows | None:
+        """At most n rows, of one chunk, so that nothing has to be put together: a chunk is cut into even pieces."""
+        if not (self._left() or self._advance()):
+            return self.read(n)
+        pieces = -(-self._left() // max(1, n))
+        return self.read(-(-self._left() // pieces))
+
     def line_of(self, row: int) -> int | None:
         """The line of the file at which a row begins, counted from 0 among those handed out last; None: unknown."""
         for chunk, start, size in self._read:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO, Protocol
 
 import numpy as np
@@ -88,21 +88,27 @@ def fill_from_batch(batch: pa.RecordBatch, layout: Layout) -> Draft:
     def raw(i: int) -> bytes:
         return repr(batch.slice(i, 1).to_pylist()[0]).encode()
 
-    draft = Draft({}, np.arange(batch.num_rows, dtype=np.int64), batch.num_rows, raw)
-    numeric = tuple(name for name, column in layout.columns.items() if column.kind == "numeric")
-    late = all(_is_plain_number(batch.schema.field(name).type) for name in numeric)
-
-    def fitted(name: str) -> pa.Array:
-        kind = layout.label if name == layout.target else layout.columns[name].kind
-        return _fitted(draft, name, "numeric" if kind == "float64" else kind, batch.column(name))
+    def number(name: str) -> pa.Array:
+        return batch.column(name).cast(pa.float64(), safe=False)
 
     names = [*layout.columns, *([layout.target] if layout.target is not None else [])]
-    numbers = NumberColumns(numeric, [batch.column(name) for name in numeric]) if late and numeric else None
-    draft.columns = Columns(names, fitted, numbers)
+    numbers = _numbers(batch, [name for name, column in layout.columns.items() if column.kind == "numeric"])
+    columns = Columns(names, number, numbers)
+    draft = Draft(columns, np.arange(batch.num_rows, dtype=np.int64), batch.num_rows, raw)
     for name in names:
-        if numbers is None or name not in layout.columns or layout.columns[name].kind != "numeric":
-            draft.columns[name] = fitted(name)  # now, because it may bring misfits
+        if numbers is None or name not in numbers.names:
+            kind = layout.label if name == layout.target else layout.columns[name].kind
+            kind = "numeric" if kind == "float64" else kind
+            columns[name] = _fitted(draft, name, kind, batch.column(name))
     return draft
+
+
+def _numbers(batch: pa.RecordBatch, names: Sequence[str]) -> NumberColumns | None:
+    """The numeric columns, if every value of their types is a number, so that none can be a misfit."""
+    types = [batch.schema.field(name).type for name in names]
+    if not names or not all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in types):
+        return None
+    return NumberColumns(tuple(names), [batch.column(name) for name in names])
 
 
 class HandedBatches:
@@ -297,11 +303,6 @@ def _label(field: pa.Field) -> Label:
 
 def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
-
-
-def _is_plain_number(kind: pa.DataType) -> bool:
-    """Whether every value of this type is a number, so that none can be a misfit."""
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _fitted(draft: Draft, name: str, kind: str, column: pa.Array) -> pa.Array:

@@ -122,6 +122,7 @@ class DelimitedRows:
         if layout.target is not None:
             self._types[layout.target] = cells.NOMINAL
         self._plain = plain_cells(layout.names, self._types, delimiter)
+        self._labels = cells.LabelReader(layout.label)
 
     def at_once(self, chunk: bytes) -> MutableMapping[str, pa.Array] | None:
         """The columns, if all cells fit."""
@@ -134,7 +135,7 @@ class DelimitedRows:
         except pa.ArrowInvalid:
             return None
         if layout.target is not None:
-            columns[layout.target], bad = cells.labels(columns[layout.target], layout.label)
+            columns[layout.target], bad = self._labels.read(columns[layout.target])
             if bad.any():
                 return None
         for name, column in layout.columns.items():
