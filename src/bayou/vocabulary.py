@@ -58,7 +58,7 @@ class Vocabulary:
     def begins_with(self, names: Sequence[Label]) -> bool:
         """Whether the first values are just these, so that positions are codes already."""
         if names is not self._beginning:
-            if list(names) != self.values[: len(names)]:
+            if len(names) > len(self.values) or list(names) != self.values[: len(names)]:
                 return False
             self._beginning = names
         return True
@@ -71,9 +71,13 @@ class Vocabulary:
         """Give codes to the values that have none yet, in order, as far as the limit allows."""
         values = list(values)
         if len(self.values) + len(values) <= self.limit and set(map(type, values)) == {str}:
-            new = [value for value in dict.fromkeys(values) if value not in self.codes]
-            self.codes.update(zip(new, range(len(self.values), len(self.values) + len(new)), strict=True))
-            self.values += new
+            first = len(self.values)
+            codes: dict[Hashable, int] = dict(zip(values, range(first, first + len(values)), strict=True))
+            if len(codes) < len(values) or not self.codes.keys().isdisjoint(codes):
+                values = [value for value in dict.fromkeys(values) if value not in self.codes]
+                codes = dict(zip(values, range(first, first + len(values)), strict=True))
+            self.codes.update(codes)
+            self.values += values
             return
         for value in values:
             key = identity_key(value)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayou.encoding.forms import as_arrow
-from bayou.encoding.lookup import REACH, Lookup
+from bayou.encoding.forms import as_arrow, form_of
+from bayou.encoding.lookup import REACH, Lookup, translate_known
 from bayou.kernels.look_up import MISS, rows_of_columns
 from bayou.kernels.utf8 import encode_utf8
 from bayou.schema import Vocabulary
@@ -23,7 +23,7 @@ TEXT = st.text(st.sampled_from("abé日😀\0"), max_size=20) | st.text(max_size
 
 def filled(vocabulary, column, learn=True):
     codes = np.full((3, len(column)), 7, dtype=np.int32)
-    misses = Lookup(vocabulary).fill(column, codes, 1, learn)
+    misses = Lookup(vocabulary).fill(form_of(column), column, codes, 1, learn)
     assert (codes[::2] == 7).all()
     return codes[1].tolist(), misses
 
@@ -76,7 +76,7 @@ def test_a_table_that_grows_is_the_one_made_at_once(n):
     codes = np.empty((1, n), dtype=np.int32)
     lookup = Lookup(Vocabulary(names))
     lookup._strings = table
-    assert lookup.fill(pa.array(names), codes, 0, True) == 0
+    assert lookup.fill(form_of(pa.array(names)), names, codes, 0, True) == 0
     assert codes[0].tolist() == list(range(n))
 
 
@@ -119,6 +119,34 @@ def test_strings_of_numpy_become_the_utf_8_of_python(cells):
 @pytest.mark.parametrize(("n", "q"), [(0, 2), (1, 1), (3, 0), (700, 5)])
 def test_columns_become_rows(n, q):
     columns = np.arange(n * q, dtype=np.int32).reshape(q, n)
-    rows = np.empty((n, q), dtype=np.int32)
-    rows_of_columns(rows, columns)
-    assert rows.tolist() == columns.T.tolist()
+    rows = np.full((n, 2 * q), -7, dtype=np.int32)
+    places = 2 * np.arange(q)[::-1]
+    rows_of_columns(rows, columns, places)
+    assert rows[:, places].tolist() == columns.T.tolist()
+    assert (rows[:, 1::2] == -7).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), n=st.integers(0, 150), q=st.integers(1, 4), offset=st.integers(0, 9))
+def test_columns_with_known_dictionaries_are_translated_at_once(data, n, q, offset):
+    """Each column as by itself; what has another dictionary, or an entry without a code, is left."""
+    names = ["a", "b", "c", "unknown"]
+    rows, expected, columns = np.full((n, q + 1), -7, dtype=np.int32), {}, []
+    for j in range(q):
+        cells = data.draw(st.lists(st.none() | st.sampled_from(names[:3]), min_size=n, max_size=n))
+        if n and data.draw(st.booleans()):
+            cells[data.draw(st.integers(0, n - 1))] = "unknown"
+        indices = pa.array([0] * offset + [None if c is None else names.index(c) for c in cells], pa.int32())
+        column = pa.DictionaryArray.from_arrays(indices, names)[offset:]
+        lookup, met = Lookup(Vocabulary(["b", "a", "c"])), data.draw(st.booleans())
+        if met:  # every entry, in a batch before this one
+            before = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), names)
+            lookup.fill(form_of(before), before, np.empty((1, 4), dtype=np.int32), 0, True)
+        columns.append((j, lookup, form_of(column)))
+        if met and "unknown" not in cells:
+            expected[j] = [-1 if c is None else ["b", "a", "c"].index(c) for c in cells]
+    left = translate_known(rows, columns)
+    assert left == [j for j in range(q) if j not in expected]
+    for j, codes in expected.items():
+        assert rows[:, j].tolist() == codes
+    assert (rows[:, q] == -7).all()

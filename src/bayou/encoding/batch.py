@@ -9,8 +9,8 @@ import numpy as np
 
 from bayou.block import Codes, Floats, Hashed, Words
 from bayou.encoding.columns import distinct, kind_of, numbers
-from bayou.encoding.forms import picked
-from bayou.encoding.lookup import Lookup, Lookups
+from bayou.encoding.forms import Form, picked
+from bayou.encoding.lookup import Lookup, Lookups, translate_known
 from bayou.encoding.table import Sparse, Table, column_of
 from bayou.encoding.words import WORDS, checked_counts, renumbered
 from bayou.errors import DataError, TargetWarning, TextWarning, listed, warn_user
@@ -61,8 +61,8 @@ class Batch:
             )
         if len(y) != n:
             raise DataError(f"{n} rows but {len(y)} labels")
-        codes = np.empty((1, n), dtype=np.int32)
-        self._fill(column_of(y), codes, 0, self.lookups.classes(), "the labels", self._class_codes)
+        codes, column, lookup = np.empty((1, n), dtype=np.int32), column_of(y), self.lookups.classes()
+        self._fill(lookup.form_of(column), column, codes, 0, lookup, "the labels", self._class_codes)
         labels: Codes = codes[0]
         if self.new_classes:
             self._tell_measurements(n)
@@ -94,9 +94,11 @@ class Batch:
             codes[i] = code
         return codes
 
-    def _fill(self, values: Any, out: Codes, j: int, lookup: Lookup, name: str, codes: CodesOf) -> None:
+    def _fill(
+        self, form: Form | None, values: Any, out: Codes, j: int, lookup: Lookup, name: str, codes: CodesOf
+    ) -> None:
         """Write a column's codes: of known values in compiled code, of others as `codes` gives them out."""
-        misses = lookup.fill(values, out, j, self.learn)
+        misses = lookup.fill(form, values, out, j, self.learn)
         if misses is None or misses == len(out[j]):  # the first batch of a column knows none of its values
             found, inverse, rows = distinct(values, name, self.start)
             out[j] = np.append(codes(name, found, rows), -1)[inverse]
@@ -203,17 +205,25 @@ class Batch:
         return matrix if same else None
 
     def nominal(self, table: Table) -> Codes:
-        if self.counts[Kind.NOMINAL] == 0:
-            return np.empty((table.n, 0), dtype=np.int32)
+        rows = np.empty((table.n, self.counts[Kind.NOMINAL]), dtype=np.int32)
+        if rows.shape[1] == 0:
+            return rows
         columns = self.of_kind(table, Kind.NOMINAL)
-        by_column = np.empty((self.counts[Kind.NOMINAL], table.n), dtype=np.int32)
-        if len(columns) < len(by_column):
-            by_column.fill(-1)
-        for j, name, values in columns:
-            self._fill(values, by_column, j, self.lookups.column(name), name, self.codes)
-        out = np.empty(by_column.shape[::-1], dtype=np.int32)
-        rows_of_columns(out, by_column)
-        return out
+        if len(columns) < rows.shape[1]:
+            rows.fill(-1)
+        lookups = [self.lookups.column(name) for _, name, _ in columns]
+        known = [
+            (j, lookup, lookup.form_of(values))
+            for lookup, (j, _, values) in zip(lookups, columns, strict=True)
+        ]
+        left = translate_known(rows, known)
+        if left:
+            by_column = np.empty((len(left), table.n), dtype=np.int32)
+            for k, i in enumerate(left):
+                (_, name, values), (_, lookup, form) = columns[i], known[i]
+                self._fill(form, values, by_column, k, lookup, name, self.codes)
+            rows_of_columns(rows, by_column, np.array([known[i][0] for i in left]))
+        return rows
 
     def hashed(self, table: Table) -> Hashed:
         """Keys of the nominal values; nothing is added to a vocabulary."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from bayou.encoding.forms import (
     Integers,
     Strings,
     StringViews,
+    address_of,
     form_of,
     is_arrow,
     picked,
@@ -26,6 +27,7 @@ from bayou.kernels.look_up import (
     look_up_strings,
     look_up_views,
     translate,
+    translate_columns,
 )
 from bayou.missing import is_missing
 from bayou.schema import Label, Schema, Vocabulary, identity_key
@@ -48,6 +50,14 @@ def text_of(schema: Schema, name: str) -> Text:
     return recipe if isinstance(recipe, Text) else PLAIN_TEXT
 
 
+class Translation(NamedTuple):
+    """The code of each entry of a dictionary, `MISS` where it has none yet."""
+
+    dictionary: Any
+    table: Codes
+    address: int  # where the table lies
+
+
 class Lookup:
     """What is known about the values of one column, in the forms in which they may come.
 
@@ -57,8 +67,9 @@ class Lookup:
 
     Examples
     --------
+    >>> lookup, values = Lookup(Vocabulary(["no", "yes"])), ["yes", None, "perhaps"] * 9
     >>> codes = np.empty((1, 27), dtype=np.int32)
-    >>> Lookup(Vocabulary(["no", "yes"])).fill(["yes", None, "perhaps"] * 9, codes, 0, True)
+    >>> lookup.fill(lookup.form_of(values), values, codes, 0, True)
     9
     >>> codes[0, :3].tolist()
     [1, -1, -2]
@@ -66,16 +77,20 @@ class Lookup:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
-        self._translation: tuple[Any, Codes] = (None, _NO_TABLE)
+        self._translation = Translation(None, _NO_TABLE, 0)
         self._strings = StringTable()
         self._integers: tuple[int, Codes | None, int] = (0, _NO_TABLE, 0)
 
-    def fill(self, values: Any, codes: Codes, column: int, learn: bool) -> int | None:
+    def form_of(self, values: Any) -> Form | None:
+        """A column as kernels read it; None if they cannot, and while no value is known that they could find."""
+        return form_of(values) if self.vocabulary.size else None
+
+    def fill(self, form: Form | None, values: Any, codes: Codes, column: int, learn: bool) -> int | None:
         """Write the codes of known values into codes[column], -1 where one is missing; returns how many are `MISS`.
 
-        Those are values that nobody knows. Returns None, with nothing done, if kernels cannot read the column.
+        Those are values that nobody knows. Returns None, with nothing done, if kernels cannot read the column, which
+        then has no form.
         """
-        form = form_of(values)
         if isinstance(form, Indices):
             return self._translate(form, values, codes, column)
         if form is None:
@@ -103,16 +118,20 @@ class Lookup:
             known.slots, known.starts, known.names, miss,
         )  # fmt: skip
 
+    def translation_of(self, form: Form | None) -> Translation | None:
+        """The codes of a dictionary's entries, if it is the one that was met last."""
+        known = self._translation
+        return known if isinstance(form, Indices) and _same(known.dictionary, form.dictionary) else None
+
     def _translate(self, form: Indices, values: Any, codes: Codes, column: int) -> int:
-        dictionary, table = self._translation
-        if not _same(dictionary, form.dictionary):
-            table = np.full(form.size, MISS, dtype=np.int32)
-        elif len(table) < form.size:  # polars adds to its categories
-            table = np.concatenate((table, np.full(form.size - len(table), MISS, dtype=np.int32)))
-        self._translation = form.dictionary, table
+        known = self.translation_of(form)
+        table = np.full(form.size, MISS, dtype=np.int32) if known is None else known.table
         misses = translate(codes, column, form.indices, form.valid, form.offset, table)
+        if misses and len(table) < form.size:  # polars adds to its categories
+            table = np.concatenate((table, np.full(form.size - len(table), MISS, dtype=np.int32)))
         if misses and self._learn_entries(form, values, table):
             misses = translate(codes, column, form.indices, form.valid, form.offset, table)
+        self._translation = Translation(form.dictionary, table, address_of(table))
         return misses
 
     def _learn_entries(self, form: Indices, values: Any, table: Codes) -> bool:
@@ -147,6 +166,28 @@ class Lookup:
             table, low = _integer_table(values)
             self._integers = len(values), table, low
         return table, low
+
+
+def translate_known(rows: Codes, columns: Sequence[tuple[int, Lookup, Form | None]]) -> list[int]:
+    """Write the codes of the columns whose dictionary was met before into rows[:, place], all in one kernel.
+
+    `columns` are places in the rows, lookups and forms. Returns the positions among them of those that are left: any
+    other column, and one with entries that have no code yet.
+    """
+    known, places = [], []
+    for i, (place, lookup, form) in enumerate(columns):
+        translation = lookup.translation_of(form)
+        if translation is not None and isinstance(form, Indices) and len(form.indices) == len(rows):
+            valid = address_of(form.valid) if len(form.valid) else 0
+            table = translation.address, len(translation.table)
+            known.append((place, form.address, valid, form.offset, *table))
+            places.append(i)
+    if not known:
+        return list(range(len(columns)))
+    misses = np.empty(len(known), dtype=np.int64)
+    translate_columns(rows, misses, np.array(known))
+    done = {i for i, missed in zip(places, misses.tolist(), strict=True) if not missed}
+    return [i for i in range(len(columns)) if i not in done]
 
 
 class Lookups:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -328,19 +329,21 @@ def _from_polars(X: Any) -> Table:
     import polars as pl
     import pyarrow as pa
 
-    held, names, kinds = X.get_columns(), X.columns, X.dtypes
-    coded = [name for name, kind in zip(names, kinds, strict=True) if isinstance(kind, pl.Categorical)]
+    names, kinds = X.columns, X.dtypes
+    coded = [isinstance(kind, pl.Categorical) for kind in kinds]
     objects = [name for name, kind in zip(names, kinds, strict=True) if isinstance(kind, pl.Object)]
     plain = X.drop(objects) if objects else X
-    arrow = pa.table(plain.with_columns_seq(pl.col(coded).to_physical()) if coded else plain)
+    if any(coded):
+        plain = plain.with_columns_seq(pl.col(list(compress(names, coded))).to_physical())
+    arrow = iter(pa.table(plain).columns)
     columns: list[Any] = []
-    for series, name, kind in zip(held, names, kinds, strict=True):
-        if isinstance(kind, pl.Object):
+    for series, kind, has_codes in zip(X.get_columns(), kinds, coded, strict=True):
+        if has_codes:
+            columns.append(Coded(next(arrow), kind, series))
+        elif isinstance(kind, pl.Object):
             columns.append(series.to_list())
-        elif isinstance(kind, pl.Categorical):
-            columns.append(Coded(arrow.column(name), kind, series))
         else:
-            column = arrow.column(name)
+            column = next(arrow)
             columns.append(column.cast("large_binary") if isinstance(kind, pl.Binary) else column)
     return Table(len(X), names, columns)
 

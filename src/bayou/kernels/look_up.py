@@ -1,8 +1,9 @@
 """Cells of nominal columns to codes: through a dictionary's table, by their bytes, by their integers.
 
-Codes are written column by column, where each column lies in one piece, and then turned into rows at once. A cell
-that is missing gets -1; one whose value has no code gets `miss`, and is counted. `valid` is Arrow's bitmap
-of present cells, from bit `offset` on, and empty where all are present.
+Columns whose dictionaries are known are translated together, straight into rows. The codes of any other are written
+column by column, where each column lies in one piece, and then turned into rows at once. A cell that is missing gets
+-1; one whose value has no code gets `miss`, and is counted. `valid` is Arrow's bitmap of present cells, from bit
+`offset` on, and empty where all are present.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.block import Codes, Flags, Index
+from bayou.kernels.addresses import int32_at, uint8_at
 from bayou.kernels.jit import kernel, tight_kernel
 
 SPARE = 16  # bytes behind the last name of a table, so that each can be read in words of eight
@@ -48,6 +50,37 @@ def translate(
         out[i] = code
         misses += code == MISS
     return misses
+
+
+@kernel
+def translate_columns(rows: Codes, misses: Index, columns: Index) -> None:
+    """rows[i, j] = table[indices[i]] for several columns at once, a few rows at a time; counts the misses of each.
+
+    rows : int32[n, q], out; misses : int64[k], out
+    columns : int64[k, 6], in, of each column its place j; the address of its n indices, < 0 = missing; that of its
+    bitmap of present cells, 0 if all are, and the bit that belongs to its first row; address and length of its table
+    """
+    for k in range(len(columns)):
+        misses[k] = 0
+    for lo in range(0, len(rows), 64):
+        some = rows[lo : lo + 64]
+        for k in range(len(columns)):
+            cells = some[:, columns[k, 0]]
+            indices, valid, offset = columns[k, 1], columns[k, 2], columns[k, 3] + lo
+            table, entries = columns[k, 4], np.uint32(columns[k, 5])
+            missed = 0
+            for i in range(len(cells)):
+                index = int32_at(indices, lo + i)
+                code = np.int32(-1)
+                if np.uint32(index) < entries:  # what is missing lies beyond every table
+                    code = np.int32(int32_at(table, index))
+                elif index >= 0:
+                    code = np.int32(MISS)
+                if valid != 0 and (uint8_at(valid, (offset + i) >> 3) >> ((offset + i) & 7)) & 1 == 0:
+                    code = np.int32(-1)
+                cells[i] = code
+                missed += code == MISS
+            misses[k] += missed
 
 
 @kernel
@@ -263,14 +296,14 @@ def look_up_views(
 
 
 @kernel
-def rows_of_columns(rows: Codes, columns: Codes) -> None:
-    """Turn columns into rows, a few rows at a time, so that what is written stays at hand until it is whole.
+def rows_of_columns(rows: Codes, columns: Codes, places: Index) -> None:
+    """rows[i, places[k]] = columns[k, i], a few rows at a time: what is written stays at hand until it is whole.
 
-    rows : int32[n, q], out; columns : int32[q, n], in
+    rows : int32[n, q], out; columns : int32[k, n], in; places : int64[k], in
     """
     for lo in range(0, len(rows), 64):
         some = rows[lo : lo + 64]
-        for j in range(len(columns)):
-            cells, column = some[:, j], columns[j, lo : lo + 64]
+        for k in range(len(columns)):
+            cells, column = some[:, places[k]], columns[k, lo : lo + 64]
             for i in range(len(column)):
                 cells[i] = column[i]

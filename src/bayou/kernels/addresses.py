@@ -1,0 +1,33 @@
+"""Reads numbers where an address says that they lie, for kernels that take in any number of columns.
+
+Numba compiles a kernel anew for every number of arrays that it is called with. Columns that lie apart from each other
+are therefore given to one kernel as a table of addresses; whoever writes the table answers for what it points to, and
+keeps it alive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+
+def _reader(found: Any) -> Callable[[int, int], int]:
+    """A reader of the i-th number of one of Numba's integer types from an address on: `reader(address, i)`."""
+
+    @intrinsic
+    def read(typing_context: Any, address: int, i: int) -> Any:
+        def load(_: Any, builder: Any, __: Any, args: tuple[Any, Any]) -> Any:
+            start = builder.inttoptr(args[0], ir.IntType(found.bitwidth).as_pointer())
+            return builder.load(builder.gep(start, [args[1]]))
+
+        return found(types.int64, types.int64), load
+
+    return cast(Callable[[int, int], int], read)
+
+
+int32_at = _reader(types.int32)
+uint8_at = _reader(types.uint8)
