@@ -105,10 +105,10 @@ def fill_from_batch(batch: pa.RecordBatch, layout: Layout) -> Draft:
 
 def _numbers(batch: pa.RecordBatch, names: Sequence[str]) -> NumberColumns | None:
     """The numeric columns, if every value of their types is a number, so that none can be a misfit."""
-    types = [batch.schema.field(name).type for name in names]
-    if not names or not all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in types):
+    columns = [batch.column(name) for name in names]
+    if not names or not all(pa.types.is_integer(c.type) or pa.types.is_floating(c.type) for c in columns):
         return None
-    return NumberColumns(tuple(names), [batch.column(name) for name in names])
+    return NumberColumns(tuple(names), columns)
 
 
 class HandedBatches:

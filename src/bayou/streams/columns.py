@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bayou.kernels.side_by_side import COLUMNS, put_doubles, put_integers
+from bayou.kernels.side_by_side import put_side_by_side
 
-TILE = 2048  # rows that are written at once, so that they stay in the cache until they are whole
 Floats = NDArray[np.float64]
 
 
@@ -52,41 +51,28 @@ class NumberColumns:
     """
 
     def __init__(self, names: tuple[str, ...], columns: Sequence[pa.Array]) -> None:
-        self.names = names
-        arrays = [_array(column) for column in columns]
-        self._integers = _by_eight([(j, a) for j, a in enumerate(arrays) if a.dtype == np.int64])
-        self._doubles = _by_eight([(j, a) for j, a in enumerate(arrays) if a.dtype == np.float64])
+        self.names, self._rows = names, len(columns[0])
+        self._kept: list[object] = []  # what the addresses point into
+        found: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
+        for j, column in enumerate(columns):
+            whole = column.type == pa.int64() and not column.null_count
+            found[whole].append((j, self._address(column if whole else column.cast(pa.float64(), safe=False))))
+        self._integers, self._doubles = (np.array(found[k], np.int64).reshape(-1, 2) for k in (True, False))
+
+    def _address(self, column: pa.Array) -> int:
+        """Where the numbers of a column lie, NaN for what is missing."""
+        buffer = column.buffers()[1]
+        if column.null_count or buffer is None:
+            buffer = pa.py_buffer(np.ascontiguousarray(column.to_numpy(zero_copy_only=False)))
+            self._kept.append(buffer)
+            return int(buffer.address)
+        self._kept.append(column)
+        return int(buffer.address + 8 * column.offset)
 
     def fill(self, rows: Floats, first: int) -> bool:
-        usable = True
-        for lo in range(0, len(rows), TILE):
-            some = rows[lo : lo + TILE]
-            for places, columns in self._integers:
-                put_integers(some, places, first + lo, *columns)
-            for places, columns in self._doubles:
-                usable &= put_doubles(some, places, first + lo, *columns)
-        return usable
-
-
-def _array(column: pa.Array) -> NDArray[Any]:
-    """The column as integers where it holds them and nothing is missing, else as doubles, NaN where it is missing."""
-    if column.type != pa.int64() or column.null_count:
-        column = column.cast(pa.float64(), safe=False)
-    array: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    array.flags.writeable = False  # as most are; kernels are compiled for one kind
-    return array
-
-
-def _by_eight(
-    columns: Sequence[tuple[int, NDArray[Any]]],
-) -> list[tuple[NDArray[np.int64], list[NDArray[Any]]]]:
-    """Places and arrays, as many as the kernels take at once; the last is repeated where there are fewer."""
-    groups = []
-    for start in range(0, len(columns), COLUMNS):
-        some = columns[start : start + COLUMNS]
-        some = [*some, *[some[-1]] * (COLUMNS - len(some))]
-        groups.append((np.array([j for j, _ in some], np.int64), [array for _, array in some]))
-    return groups
+        if first < 0 or first + len(rows) > self._rows or rows.shape[1] != len(self.names):
+            raise IndexError("rows beyond the end of the columns")
+        return put_side_by_side(rows, self._integers, self._doubles, first)
 
 
 def side_by_side(parts: Sequence[tuple[Numbers, int, int]]) -> NumberRows:
