@@ -86,6 +86,10 @@ def put_eight_doubles(rows: Floats, columns: Index, skipped: int) -> int:
         row[f] = float64_at(at_f, i)
         row[g] = float64_at(at_g, i)
         row[h] = float64_at(at_h, i)
-        usable += (abs(row[a]) <= HUGE) + (abs(row[b]) <= HUGE) + (abs(row[c]) <= HUGE) + (abs(row[d]) <= HUGE)
-        usable += (abs(row[e]) <= HUGE) + (abs(row[f]) <= HUGE) + (abs(row[g]) <= HUGE) + (abs(row[h]) <= HUGE)
+        usable += (
+            (abs(row[a]) <= HUGE) + (abs(row[b]) <= HUGE) + (abs(row[c]) <= HUGE) + (abs(row[d]) <= HUGE)
+        )
+        usable += (
+            (abs(row[e]) <= HUGE) + (abs(row[f]) <= HUGE) + (abs(row[g]) <= HUGE) + (abs(row[h]) <= HUGE)
+        )
     return usable

@@ -18,8 +18,8 @@ from bayou.streams import cells, limits
 from bayou.streams import compute as pc
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.cells import Label
-from bayou.streams.columns import Columns, NumberColumns
 from bayou.streams.chunked import ChunkedSource, Feed, Outline
+from bayou.streams.columns import Columns, NumberColumns
 from bayou.streams.dates import NO_DATE, dates, remedy
 from bayou.streams.layout import Layout
 from bayou.streams.policy import Chunk, Draft, flush

@@ -56,7 +56,9 @@ class NumberColumns:
         found: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
         for j, column in enumerate(columns):
             whole = column.type == pa.int64() and not column.null_count
-            found[whole].append((j, self._address(column if whole else column.cast(pa.float64(), safe=False))))
+            found[whole].append(
+                (j, self._address(column if whole else column.cast(pa.float64(), safe=False)))
+            )
         self._integers, self._doubles = (np.array(found[k], np.int64).reshape(-1, 2) for k in (True, False))
 
     def _address(self, column: pa.Array) -> int:
