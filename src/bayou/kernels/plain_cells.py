@@ -84,22 +84,40 @@ def digits_of(word: np.uint64) -> tuple[np.uint64, np.uint64]:
 
 
 @tight_kernel
-def read_short_numbers(
-    cells: Floats, data: NDArray[np.uint8], at: np.uint64, kinds: Codes, column: int, mark: np.uint8
+def read_short_cells(
+    cells: Floats,
+    codes: Codes,
+    row: np.uint64,
+    data: NDArray[np.uint8],
+    at: np.uint64,
+    kinds: Codes,
+    column: int,
+    short: Codes,
+    mark: np.uint8,
 ) -> tuple[np.uint64, int]:
-    """Read the numeric cells from `column` on as far as they are short; where the next cell begins, and its column.
+    """Read the cells from `column` on as far as they are short; where the next cell begins, and its column.
 
-    Short are up to 7 digits, or as many, a point and up to 7 more: a whole number below 2^53 and a power of ten, both
-    exact, as in `quotient`. All is written into one loop: the processor then reads on before it knows for sure where a
-    cell ends, in half the time.
-    cells : float64[p], out; data : uint8[b], in, read-only; kinds : int32[d], in
+    Short are names of one byte that were met before; and numbers of up to 7 digits, or as many, a point and up to 7
+    more: a whole number below 2^53 and a power of ten, both exact, as in `quotient`. All is written into one loop: the
+    processor then reads on before it knows for sure where a cell ends, in half the time.
+    cells : float64[p], out; codes : int32[q, m], out; data : uint8[b], in, read-only; kinds : int32[d], in
+    short : int32[q, 256], in, codes of names of one byte
     """
     one = np.uint64(1)
+    p, q = np.uint32(len(cells)), np.uint32(len(codes))
     for j in range(column, len(kinds)):
         kind = np.uint32(kinds[j])
-        if kind >= np.uint32(len(cells)):
-            return at, j
         stop = mark if j < len(kinds) - 1 else _LINE
+        if kind >= p:
+            name = kind - p
+            if name >= q or data[at + one] != stop:
+                return at, j
+            code = short[name, np.uint64(data[at])]
+            if code < 0:
+                return at, j
+            codes[name, row] = code
+            at += one + one
+            continue
         digit = data[at] - _ZERO
         if digit < 10 and data[at + one] == stop:  # so are most where cells are flags
             cells[kind] = digit
@@ -293,22 +311,12 @@ def read_plain_cells(
         cells = numbers[np.uint64(row)]
         j = 0
         while j < d:
-            at, j = read_short_numbers(cells, data, at, kinds, j, mark)
+            at, j = read_short_cells(cells, codes, np.uint64(row), data, at, kinds, j, short, mark)
             if j == d:
                 break
             kind, begin = kinds[j], at
             stop = mark if j < d - 1 else _LINE
-            if kind >= p:
-                # A name of one byte that was met before: where cells are flags, most of them.
-                code = short[np.uint64(kind - p), np.uint64(data[at])]
-                if code != UNKNOWN and data[at + one] == stop:
-                    codes[np.uint64(kind - p), np.uint64(row)] = code
-                    if code < 0:
-                        missing[kind] = 1
-                    at += one + one
-                    j += 1
-                    continue
-            elif kind >= 0:
+            if 0 <= kind < p:
                 value, end = number_at(data, int(np.int64(at)))
                 if value == value and ends_cell[data[end]]:
                     cells[np.uint64(kind)] = value

@@ -107,11 +107,11 @@ class ChunkedSource:
         return None
 
     def read_within(self, n: int) -> Rows | None:
-        """At most n rows, of one chunk, so that nothing has to be put together: a chunk is cut into even pieces."""
-        if not (self._left() or self._advance()):
-            return self.read(n)
-        pieces = -(-self._left() // max(1, n))
-        return self.read(-(-self._left() // pieces))
+        """At most n rows, of one chunk, so that nothing has to be put together; none of its pieces is a small rest."""
+        if self._left() or self._advance():
+            left = self._left()
+            n = n if left >= 2 * n else left if left <= n else -(-left // 2)
+        return self.read(n)
 
     def line_of(self, row: int) -> int | None:
         """The line of the file at which a row begins, counted from 0 among those handed out last; None: unknown."""
