@@ -170,21 +170,14 @@ class Batch:
         p = self.counts[Kind.NUMERIC]
         if p == 0:
             return np.empty((table.n, 0))
+        whole = self._side_by_side(table, p)
+        if whole is not None:
+            return whole
         columns = self.of_kind(table, Kind.NUMERIC)
         places = [j for j, _, _ in columns]
-        if (
-            table.matrix is not None
-            and len(places) == p == table.matrix.shape[1]
-            and places == list(range(p))
-        ):
-            return table.matrix
         out = np.empty((table.n, p))
         if len(columns) < p:
             out.fill(np.nan)
-        if table.matrix is not None:
-            for j, _, values in columns:
-                out[:, j] = values
-            return out
         found = [numbers(values, name, self.start) for _, name, values in columns]
         if len(columns) < p or p == 1:
             for j, cells in zip(places, found, strict=True):
@@ -200,6 +193,16 @@ class Batch:
                 some[j, : len(rows)] = cells[lo : lo + TURNED]
             rows[:] = some[:, : len(rows)].T
         return out
+
+    def _side_by_side(self, table: Table, p: int) -> Floats | None:
+        """The numeric columns, if they stand side by side in the table as the model has them."""
+        names, matrix = table.names, table.matrix
+        if matrix is None and table.numbers is not None:
+            names, matrix = table.numbers.names, table.numbers.matrix
+        if matrix is None or len(names) != p:
+            return None
+        same = all(self.place.get(name) == (Kind.NUMERIC, j) for j, name in enumerate(names))
+        return matrix if same else None
 
     def nominal(self, table: Table) -> Codes:
         rows = np.empty((table.n, self.counts[Kind.NOMINAL]), dtype=np.int32)

@@ -117,7 +117,8 @@ class Encoder:
 
     def _fill(self, block: Block, batch: Batch, table: Table) -> None:
         batch.columns(table)
-        self._fill_numeric(block, batch.numeric(table))
+        matrix, numbers = batch.numeric(table), table.numbers
+        self._fill_numeric(block, matrix, numbers is not None and numbers.usable and matrix is numbers.matrix)
         if self.schema.declared.hash_values:
             block.hashed = batch.hashed(table)
             block.codes = present(block.hashed)
@@ -125,8 +126,8 @@ class Encoder:
             block.codes = batch.nominal(table)
         block.words = batch.words(table)
 
-    def _fill_numeric(self, block: Block, matrix: Floats) -> None:
-        block.numeric, block.no_missing = matrix, matrix.size == 0 or all_usable(matrix)
+    def _fill_numeric(self, block: Block, matrix: Floats, usable: bool = False) -> None:
+        block.numeric, block.no_missing = matrix, usable or matrix.size == 0 or all_usable(matrix)
         found = 0 if block.no_missing else count_unusable(matrix)
         if found:
             self.unusable += found

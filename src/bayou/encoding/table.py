@@ -55,6 +55,7 @@ class Table:
     named: bool = True
     complete: bool = True  # the names are all there are, as in a matrix or frame; records may bring more
     dates: Sequence[str] = ()  # columns of dates, whose seconds and parts stand among the columns
+    numbers: Any = None  # the numeric columns side by side, as a stream has read them: names, matrix, usable
 
     def take(self, where: slice | NDArray[np.int64]) -> Table:
         """Some rows: a range, or any places in any order."""
@@ -237,7 +238,15 @@ def _own(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 def _from_rows(rows: Any) -> Table:
     """What a stream source hands out."""
-    table = _from_columns(rows.columns)
+    numbers = getattr(rows.columns, "numbers", None)
+    if numbers is None:
+        table = _from_columns(rows.columns)
+    elif len(numbers.names) == len(rows.columns):
+        table = Table(len(rows), numbers.names, matrix=numbers.matrix, numbers=numbers)
+    else:
+        beside = {name: numbers.matrix[:, j] for j, name in enumerate(numbers.names)}
+        columns = [beside[name] if name in beside else rows.columns[name] for name in rows.columns]
+        table = Table(len(rows), list(rows.columns), columns, numbers=numbers)
     table.n = len(rows)
     if rows.words is not None:
         w = rows.words

@@ -15,19 +15,22 @@ from numba import types
 from numba.extending import intrinsic
 
 
-def _reader(found: Any) -> Callable[[int, int], int]:
-    """A reader of the i-th number of one of Numba's integer types from an address on: `reader(address, i)`."""
+def _reader(found: Any) -> Callable[[int, int], Any]:
+    """A reader of the i-th number of one of Numba's types from an address on: `reader(address, i)`."""
 
     @intrinsic
     def read(typing_context: Any, address: int, i: int) -> Any:
         def load(_: Any, builder: Any, __: Any, args: tuple[Any, Any]) -> Any:
-            start = builder.inttoptr(args[0], ir.IntType(found.bitwidth).as_pointer())
+            number = ir.DoubleType() if found is types.float64 else ir.IntType(found.bitwidth)
+            start = builder.inttoptr(args[0], number.as_pointer())
             return builder.load(builder.gep(start, [args[1]]))
 
         return found(types.int64, types.int64), load
 
-    return cast(Callable[[int, int], int], read)
+    return cast(Callable[[int, int], Any], read)
 
 
-int32_at = _reader(types.int32)
-uint8_at = _reader(types.uint8)
+int32_at: Callable[[int, int], int] = _reader(types.int32)
+int64_at: Callable[[int, int], int] = _reader(types.int64)
+uint8_at: Callable[[int, int], int] = _reader(types.uint8)
+float64_at: Callable[[int, int], float] = _reader(types.float64)

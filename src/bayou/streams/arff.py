@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,7 @@ from bayou.streams.arff_dates import DEFAULT, EPOCH, iso_writer
 from bayou.streams.arff_header import ArffAttribute, read_header
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.chunked import ChunkedSource, Outline
+from bayou.streams.columns import height
 from bayou.streams.dates import NO_DATE, dates
 from bayou.streams.delimited import parse, plain_cells
 from bayou.streams.policy import Chunk, Draft, Misfit, flush
@@ -85,7 +86,7 @@ class ArffSource(ChunkedSource):
         if self._words is None and not any(mark in chunk for mark in _SPECIAL):
             columns = self._simple(chunk)
             if columns is not None:
-                rows = len(next(iter(columns.values()), ()))
+                rows = height(columns)
                 coded = None
                 if self.target is not None and self._types[self.target] == cells.NOMINAL:
                     coded = columns[self.target]
@@ -100,7 +101,7 @@ class ArffSource(ChunkedSource):
         line_of = self._records.bytes_to_lines(chunk)
         return flush(self._careful(chunk), self._read_options.policy, record, lambda i: line_of(starts[i]))
 
-    def _simple(self, chunk: bytes) -> dict[str, pa.Array] | None:
+    def _simple(self, chunk: bytes) -> MutableMapping[str, pa.Array] | None:
         """The chunk read as CSV, if it is as plain as that."""
         columns = self._plain.read(chunk) if self._plain is not None else self._by_arrow(chunk)
         return self._by_arrow(chunk) if columns is None else columns

@@ -82,15 +82,38 @@ def numbers(cells: pa.Array, missing: Sequence[str] = MISSING) -> tuple[pa.Array
 
 
 def labels(cells: pa.Array, label: Label) -> tuple[pa.Array, Marks]:
-    """Labels of the given type from string or dictionary cells; only distinct values are parsed."""
-    if label == "string":
-        plain = cells.cast(pa.string()) if pa.types.is_dictionary(cells.type) else cells
-        return plain, np.zeros(len(cells), np.bool_)
-    coded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
-    pattern, kind = (_INTEGER, pa.int64()) if label == "int64" else (_NUMBER, pa.float64())
-    values, bad = _parsed(coded.dictionary, pattern, kind, MISSING)
-    marks = np.append(bad, False)[coded.indices.fill_null(len(bad)).to_numpy(zero_copy_only=False)]
-    return values.take(coded.indices), marks
+    """Labels of the given type from string or dictionary cells, and a mark where one is not of it."""
+    return LabelReader(label).read(cells)
+
+
+class LabelReader:
+    """Labels of one type, of chunk after chunk; only distinct values are parsed, and only when there are new ones.
+
+    Examples
+    --------
+    >>> found, bad = LabelReader("int64").read(pa.array(["3", None, "x", "3"]))
+    >>> found.to_pylist(), bad.tolist()
+    ([3, None, None, 3], [False, False, True, False])
+    """
+
+    def __init__(self, label: Label) -> None:
+        self._label = label
+        self._parsed: tuple[pa.Array, pa.Array, Marks] | None = None  # entries, their labels, marks
+
+    def read(self, cells: pa.Array) -> tuple[pa.Array, Marks]:
+        """The labels of string or dictionary cells, and a mark where one is not of the type."""
+        if self._label == "string":
+            plain = cells.cast(pa.string()) if pa.types.is_dictionary(cells.type) else cells
+            return plain, np.zeros(len(cells), np.bool_)
+        coded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
+        if self._parsed is None or not self._parsed[0].equals(coded.dictionary):
+            pattern, kind = (_INTEGER, pa.int64()) if self._label == "int64" else (_NUMBER, pa.float64())
+            self._parsed = coded.dictionary, *_parsed(coded.dictionary, pattern, kind, MISSING)
+        _, values, bad = self._parsed
+        if not bad.any():
+            return values.take(coded.indices), np.zeros(len(cells), np.bool_)
+        marks = np.append(bad, False)[coded.indices.fill_null(len(bad)).to_numpy(zero_copy_only=False)]
+        return values.take(coded.indices), marks
 
 
 def label_type(sample: pa.Array) -> Label:

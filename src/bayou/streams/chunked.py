@@ -12,6 +12,7 @@ import pyarrow as pa
 from bayou.errors import DataError
 from bayou.streams import compute as pc
 from bayou.streams import limits
+from bayou.streams.columns import Columns, NumberRows, numbers_of, side_by_side
 from bayou.streams.policy import Chunk
 from bayou.streams.rejects import Rejects
 from bayou.streams.source import ColumnType, DocumentTermMatrix, Rows
@@ -104,6 +105,13 @@ class ChunkedSource:
         if self._fault is not None:
             raise self._fault
         return None
+
+    def read_within(self, n: int) -> Rows | None:
+        """At most n rows, of one chunk, so that nothing has to be put together; none of its pieces is a small rest."""
+        if self._left() or self._advance():
+            left = self._left()
+            n = n if left >= 2 * n else left if left <= n else -(-left // 2)
+        return self.read(n)
 
     def line_of(self, row: int) -> int | None:
         """The line of the file at which a row begins, counted from 0 among those handed out last; None: unknown."""
@@ -249,22 +257,26 @@ class ChunkedSource:
             self._ahead = None
 
     def _rows(self, parts: Sequence[tuple[Chunk, int, int]], size: int) -> Rows:
-        columns = {}
-        for name in parts[0][0].columns:
-            slices = [chunk.columns[name].slice(start, k) for chunk, start, k in parts]
-            columns[name] = _joined(slices)
-        labels = columns.pop(self.target) if self.target is not None else None
+        def column(name: str) -> pa.Array:
+            return _joined([chunk.columns[name].slice(start, k) for chunk, start, k in parts])
+
+        names = [name for name in parts[0][0].columns if name != self.target]
         cut = [chunk.words.slice(start, k) for chunk, start, k in parts if chunk.words is not None]
-        start = self._row + self._taken - size
         coded = [chunk.coded.slice(first, k) for chunk, first, k in parts if chunk.coded is not None]
         return Rows(
-            start,
-            columns,
-            labels,
+            self._row + self._taken - size,
+            Columns(names, column, self._numbers(parts)),
+            column(self.target) if self.target is not None else None,
             DocumentTermMatrix.join(cut) if cut else None,
             size,
             coded=_joined(coded) if len(coded) == len(parts) else None,
         )
+
+    def _numbers(self, parts: Sequence[tuple[Chunk, int, int]]) -> NumberRows | None:
+        """The numeric columns side by side, where all parts were read so and the target is not among them."""
+        found = [(numbers_of(chunk.columns), first, k) for chunk, first, k in parts]
+        known = [(n, first, k) for n, first, k in found if n is not None and self.target not in n.names]
+        return side_by_side(known) if len(known) == len(parts) else None
 
 
 def _joined(slices: Sequence[pa.Array]) -> pa.Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO, Protocol
 
 import numpy as np
@@ -19,6 +19,7 @@ from bayou.streams import compute as pc
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.cells import Label
 from bayou.streams.chunked import ChunkedSource, Feed, Outline
+from bayou.streams.columns import Columns, NumberColumns
 from bayou.streams.dates import NO_DATE, dates, remedy
 from bayou.streams.layout import Layout
 from bayou.streams.policy import Chunk, Draft, flush
@@ -87,13 +88,27 @@ def fill_from_batch(batch: pa.RecordBatch, layout: Layout) -> Draft:
     def raw(i: int) -> bytes:
         return repr(batch.slice(i, 1).to_pylist()[0]).encode()
 
-    draft = Draft({}, np.arange(batch.num_rows, dtype=np.int64), batch.num_rows, raw)
-    for name, column in layout.columns.items():
-        draft.columns[name] = _fitted(draft, name, column.kind, batch.column(name))
-    if layout.target is not None:
-        label = "numeric" if layout.label == "float64" else layout.label
-        draft.columns[layout.target] = _fitted(draft, layout.target, label, batch.column(layout.target))
+    def number(name: str) -> pa.Array:
+        return batch.column(name).cast(pa.float64(), safe=False)
+
+    names = [*layout.columns, *([layout.target] if layout.target is not None else [])]
+    numbers = _numbers(batch, [name for name, column in layout.columns.items() if column.kind == "numeric"])
+    columns = Columns(names, number, numbers)
+    draft = Draft(columns, np.arange(batch.num_rows, dtype=np.int64), batch.num_rows, raw)
+    for name in names:
+        if numbers is None or name not in numbers.names:
+            kind = layout.label if name == layout.target else layout.columns[name].kind
+            kind = "numeric" if kind == "float64" else kind
+            columns[name] = _fitted(draft, name, kind, batch.column(name))
     return draft
+
+
+def _numbers(batch: pa.RecordBatch, names: Sequence[str]) -> NumberColumns | None:
+    """The numeric columns, if every value of their types is a number, so that none can be a misfit."""
+    columns = [batch.column(name) for name in names]
+    if not names or not all(pa.types.is_integer(c.type) or pa.types.is_floating(c.type) for c in columns):
+        return None
+    return NumberColumns(tuple(names), columns)
 
 
 class HandedBatches:

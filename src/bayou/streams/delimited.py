@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -13,6 +13,7 @@ from bayou.errors import DataError
 from bayou.streams import cells, limits
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.chunked import ChunkedSource, Outline
+from bayou.streams.columns import height
 from bayou.streams.dates import NO_DATE, dates, remedy, tell_dates
 from bayou.streams.layout import Layout
 from bayou.streams.plain_cells import PlainCells
@@ -48,7 +49,7 @@ class DelimitedSource(ChunkedSource):
         columns = self._rows_of.at_once(chunk)
         if columns is None:
             return flush(self._rows_of.draft(chunk), self._read_options.policy, record, lines)
-        rows = len(next(iter(columns.values()), ()))
+        rows = height(columns)
         return Chunk(columns, rows, rows, lines=lines)
 
     def edges(self, every: int) -> Iterator[int]:
@@ -121,17 +122,20 @@ class DelimitedRows:
         if layout.target is not None:
             self._types[layout.target] = cells.NOMINAL
         self._plain = plain_cells(layout.names, self._types, delimiter)
+        self._labels = cells.LabelReader(layout.label)
 
-    def at_once(self, chunk: bytes) -> dict[str, pa.Array] | None:
+    def at_once(self, chunk: bytes) -> MutableMapping[str, pa.Array] | None:
         """The columns, if all cells fit."""
         layout = self.layout
-        columns = self._plain.read(chunk) if self._plain is not None else None
+        columns: MutableMapping[str, pa.Array] | None = None
+        if self._plain is not None:
+            columns = self._plain.read(chunk)
         try:
             columns = columns or parse(chunk, layout.names, self._types, self._delimiter)
         except pa.ArrowInvalid:
             return None
         if layout.target is not None:
-            columns[layout.target], bad = cells.labels(columns[layout.target], layout.label)
+            columns[layout.target], bad = self._labels.read(columns[layout.target])
             if bad.any():
                 return None
         for name, column in layout.columns.items():

@@ -20,6 +20,7 @@ from bayou.kernels.plain_cells import (
     place_entries,
     read_plain_cells,
 )
+from bayou.streams.columns import Columns, NumberRows
 from bayou.streams.records import occurrences
 
 MOST_NAMES, MOST_BYTES = 1 << 18, 1 << 24  # beyond, the names met so far are forgotten
@@ -62,7 +63,7 @@ class PlainCells:
         self._fits = [fits for fits in wanted.values() if fits is not None]
         self._p, self._q = len(numeric), len(self._fits)
         found = {name: i for i, name in enumerate([*numeric, *(n for n in wanted if wanted[n] is not None)])}
-        self._place = {name: found[name] for name in wanted}
+        self._place, self._numeric = {name: found[name] for name in wanted}, tuple(numeric)
         self._kinds = np.array([found.get(name, -1) for name in names], dtype=np.int32)
         self._delimiter = ord(delimiter)
         texts = [word.encode() for word in missing]
@@ -71,7 +72,7 @@ class PlainCells:
         self._tries = TRIES
         self._forget()
 
-    def read(self, chunk: bytes) -> dict[str, pa.Array] | None:
+    def read(self, chunk: bytes) -> Columns | None:
         """The columns, nominal ones with dictionaries; None if the chunk is not as plain as that."""
         if not self._tries or b'"' in chunk:
             return None
@@ -92,11 +93,11 @@ class PlainCells:
         self._known: list[list[str]] = [[] for _ in range(self._q)]
         self._dictionaries = [pa.array([], pa.string())] * self._q
 
-    def _read(self, chunk: bytes) -> dict[str, pa.Array] | None:
+    def _read(self, chunk: bytes) -> Columns | None:
         whole = chunk if chunk.endswith(b"\n") else chunk + b"\n"
         data = np.frombuffer(whole + bytes(SPARE), dtype=np.uint8)
         room = occurrences(whole, b"\n")
-        numbers, codes = np.empty((self._p, room)), np.empty((self._q, room), dtype=np.int32)
+        numbers, codes = np.empty((room, self._p)), np.empty((self._q, room), dtype=np.int32)
         missing = np.zeros(self._p + self._q, dtype=np.int64)
         before = int(self._progress[2])
         self._progress[:2] = 0
@@ -111,17 +112,22 @@ class PlainCells:
         if ended == NOT_PLAIN or not self._progress[1] or not self._learn_names(before):
             self._forget()  # what the chunk has taught is not known to be good
             return None
-        n = int(self._progress[1])
-        columns = {}
-        for name, i in self._place.items():
-            cells = numbers[i, :n] if i < self._p else codes[i - self._p, :n]
-            valid = _bits(cells == cells if i < self._p else cells >= 0) if missing[i] else None
-            kind = pa.float64() if i < self._p else pa.int32()
-            column = pa.Array.from_buffers(kind, n, [valid, pa.py_buffer(cells)])
-            if i >= self._p:
-                column = pa.DictionaryArray.from_arrays(column, self._dictionaries[i - self._p], safe=False)
-            columns[name] = column
-        return columns
+        n, p = int(self._progress[1]), self._p
+        matrix, dictionaries = numbers[:n], tuple(self._dictionaries)
+
+        def column(name: str) -> pa.Array:
+            i = self._place[name]
+            if i < p:
+                cells = np.ascontiguousarray(matrix[:, i])
+                valid = _bits(cells == cells) if missing[i] else None
+                return pa.Array.from_buffers(pa.float64(), n, [valid, pa.py_buffer(cells)])
+            names = codes[i - p, :n]
+            valid = _bits(names >= 0) if missing[i] else None
+            indices = pa.Array.from_buffers(pa.int32(), n, [valid, pa.py_buffer(names)])
+            return pa.DictionaryArray.from_arrays(indices, dictionaries[i - p], safe=False)
+
+        beside = NumberRows(self._numeric, matrix, not missing[:p].any()) if p else None
+        return Columns(list(self._place), column, beside)
 
     def _make_room(self, size: int) -> None:
         """Twice the room for names; there is always enough for one that stands in a chunk of this size."""

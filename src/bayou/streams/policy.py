@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -36,7 +36,7 @@ class Draft:
     that could not are among the misfits. `raw` gives a record's bytes.
     """
 
-    columns: dict[str, pa.Array]
+    columns: MutableMapping[str, pa.Array]
     records: NDArray[np.int64]
     total: int
     raw: Callable[[int], bytes]
@@ -59,7 +59,7 @@ class Chunk:
     read so.
     """
 
-    columns: dict[str, pa.Array]
+    columns: MutableMapping[str, pa.Array]
     rows: int
     records: int
     rejects: Sequence[Reject] = ()

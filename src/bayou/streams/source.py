@@ -148,6 +148,14 @@ class Source(Protocol):
 
 
 @runtime_checkable
+class Chunked(Protocol):
+    """What else a stream does that is parsed chunk by chunk."""
+
+    def read_within(self, n: int) -> Rows | None:
+        """At most n rows, of one chunk, so that nothing has to be put together; None at the end."""
+
+
+@runtime_checkable
 class Followed(Protocol):
     """What else a stream of messages does, whose first messages may be gone when it is opened again."""
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayou.encoding.forms import picked
 from bayou.encoding.table import Table, table_of
 from bayou.errors import DataError
-from bayou.streams.source import Rows, Source
+from bayou.streams.source import Chunked, Rows, Source
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,14 @@ class Pace:
     """
 
     def __init__(self, size: int | None = None) -> None:
-        self.size = size or 1000
-        self._fixed = size is not None
+        self.size = size or 1024
+        self.fixed = size is not None
         self._last = time.perf_counter()
 
     def next(self) -> int:
         """The size of the next batch: doubled after a quick one, halved after a slow one."""
         now = time.perf_counter()
-        if not self._fixed:
+        if not self.fixed:
             if now - self._last < QUICK:
                 self.size = min(2 * self.size, LARGEST)
             elif now - self._last > SLOW:
@@ -58,7 +58,7 @@ class Pace:
 
 
 QUICK, SLOW = 0.1, 0.5  # seconds
-SMALLEST, LARGEST = 125, 8_000
+SMALLEST, LARGEST = 128, 8192
 
 
 def batches(data: Stream, pace: Pace | int | None = None, rows: int | None = None) -> Iterator[LabelledBatch]:
@@ -78,9 +78,10 @@ def batches(data: Stream, pace: Pace | int | None = None, rows: int | None = Non
 
 def _from_source(source: Source, pace: Pace, rows: int | None) -> Iterator[LabelledBatch]:
     done = 0
+    read = source.read_within if isinstance(source, Chunked) and not pace.fixed else source.read
     while rows is None or done < rows:
         size = pace.next()
-        got = source.read(size if rows is None else min(size, rows - done))
+        got = read(size if rows is None else min(size, rows - done))
         if got is None:
             return
         yield LabelledBatch(got, labels_of(got), done, len(got))
