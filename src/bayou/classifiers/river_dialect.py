@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayou.classifiers.estimator_core import EstimatorCore
+from bayou.encoding.records import MAX_WAITING
 from bayou.encoding.table import table_of
 from bayou.kernels.posterior import posterior
 from bayou.schema import Label
@@ -18,7 +19,16 @@ class RiverDialect(EstimatorCore):
 
     def learn_one(self, x: Mapping[str, Any], y: Label, w: float = 1.0) -> None:
         """Learn one labelled record."""
-        self.learn_record(x, y, w)
+        sync, encoder = self._sync, self._encoder
+        if sync is not None and encoder is not None:
+            with sync.lock:
+                encoder = self._encoder or encoder
+                if encoder.records.keep(x, y, w):
+                    sync.synced = False
+                    if encoder.records.waiting == MAX_WAITING:
+                        self.flush()
+                    return
+        self.learn_batch([x], None if y is None else [y], [w])
 
     def predict_proba_one(self, x: Mapping[str, Any]) -> dict[Label, float]:
         """Class probabilities of one record; before anything is learned the prior of declared classes, or empty."""
@@ -27,12 +37,14 @@ class RiverDialect(EstimatorCore):
         return self.reading(self._proba_of_one, x)
 
     def _proba_of_one(self, x: Mapping[str, Any]) -> dict[Label, float]:
-        encoder = self._encoder or self._require()
-        block = encoder.records.block(x, self._position) or self.encode([x])
-        joint = self._engine.joint_log_proba(block)
+        encoder, engine = self._encoder or self._require(), self._engine
         order, labels = encoder.canonical_classes()
-        posterior(joint, order, 0.0)
-        (proba,) = joint.tolist()
+        packed = engine.packed
+        proba = None if packed is None else encoder.records.proba(x, packed.predict, order)
+        if proba is None:
+            joint = engine.joint_log_proba(encoder.record(x, self._position) or self.encode([x]))
+            posterior(joint, order, 0.0)
+            (proba,) = joint.tolist()
         return dict(zip(labels, proba)) if any(proba) else {}  # noqa: B905 - one per class
 
     def predict_one(self, x: Mapping[str, Any]) -> Label | None:

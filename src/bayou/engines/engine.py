@@ -11,6 +11,7 @@ import numpy as np
 from bayou.align import Alignment, canonical_order, from_empty
 from bayou.block import Block, Floats, Index
 from bayou.checks import require
+from bayou.engines.packed_rows import PackedRows
 from bayou.errors import UnsupportedError
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
@@ -29,6 +30,7 @@ class Engine:
 
     schema: Schema
     n_classes = 0  # K, the width of every answer
+    packed: PackedRows | None = None  # what learns and predicts records one at a time without blocks, if anything can
 
     @property
     def law(self) -> MergeLaw:
