@@ -295,12 +295,20 @@ class EstimatorCore(Parameterised):
             return
         with self._changing():
             records, engine = encoder.records, self._engine
-            if engine.packed is None:
-                self.learn(encoder.waiting(self._position))
-                return
-            count, records.waiting = records.waiting, 0
-            encoder.unusable += engine.learn_packed(records.rows, count)
-            self._position += count
+            count = records.waiting
+            learned = -1 if engine.packed is None else engine.packed.learn(records.rows, count)
+            if learned >= 0:
+                self._learned(learned)
+            elif count:
+                engine.learn(encoder.waiting(self._position))
+                self._position += count
+
+    def _learned(self, rows: int) -> None:
+        """The records that waited were learned as packed rows, of which so many taught something."""
+        records = self._require().records
+        self._engine.rows += rows
+        self._position += records.waiting
+        records.waiting = 0
 
     def learn_batch(self, X: Any, y: Any, w: Any = None) -> None:
         """Encode and learn; a batch with one bad row changes nothing."""

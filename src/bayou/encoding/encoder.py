@@ -128,14 +128,15 @@ class Encoder:
     def record(self, x: Mapping[str, Any], start: int) -> Block | None:
         """One record as a block to predict; None unless it is plain, see `PlainRecords`."""
         block = self.records.block(x, start)
-        if block is not None:
+        if block is not None and not block.no_missing:
             self._fill_numeric(block, block.numeric)
         return block
 
     def waiting(self, start: int) -> Block:
         """The records that wait to be learned, as a block; none waits any more."""
         block = self.records.take(start)
-        self._fill_numeric(block, block.numeric)
+        if not block.no_missing:
+            self._fill_numeric(block, block.numeric)
         return block
 
     def _fill_numeric(self, block: Block, matrix: Floats) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from operator import getitem, itemgetter
@@ -17,6 +18,7 @@ from bayou.missing import is_missing
 from bayou.schema import Kind, Label, Schema, Vocabulary, identity_key
 
 MAX_WAITING = 64  # records that are learned at once
+MANY_MET = 4096  # combinations of names whose codes are remembered
 Cells = Sequence[float]  # the numbers of a record, then the codes (or hashes) of its other values
 # where each key of a record goes: its cell, and its vocabulary unless it is a number
 Places = Sequence[tuple[int, Vocabulary | None]]
@@ -26,7 +28,7 @@ _PLAIN = frozenset((float, int))
 _NUMBERS = (np.floating, np.integer)
 _VALUES = (str, bytes, bool, int, float, np.generic)
 _LABELS = frozenset((str, int, float, bytes))  # types of labels that are their own keys
-_UNLABELLED, _ONE = np.full(1, -1, dtype=np.int32), np.ones(1)
+_UNLABELLED, _ONE, _NO_CODES = np.full(1, -1, dtype=np.int32), np.ones(1), np.empty((1, 0), dtype=np.int32)
 
 
 def present(hashed: Hashed) -> Codes:
@@ -47,6 +49,16 @@ def picker(names: Sequence[str]) -> Pick:
     if len(names) > 1:
         return itemgetter(*names)
     return lambda x: tuple(x[name] for name in names)
+
+
+class PackedRow:
+    """A row to predict, and behind it room for what is said of it."""
+
+    __slots__ = ("cells", "memory", "said")
+
+    def __init__(self, columns: int, classes: int) -> None:
+        self.cells = np.empty(columns + classes)
+        self.memory, self.said = memoryview(self.cells), self.cells[columns:]
 
 
 class PlainRecords:
@@ -70,7 +82,7 @@ class PlainRecords:
     (3.5, 1)
     >>> records.cells({"price": 3.5, "day": "wed"})  # a new value: not plain
     >>> records.keep({"price": 3.5, "day": "tue"}, None, 1.0), records.waiting
-    (True, 1)
+    (1, 1)
     >>> records.take(0).codes
     array([[1]], dtype=int32)
     """
@@ -84,6 +96,7 @@ class PlainRecords:
         self._numeric, self._nominal, self._hashes = len(numeric), len(nominal), hashes
         self._number_of, self._name_of = picker(numeric), picker(nominal)
         self._codes = [schema.vocabularies[name].codes for name in nominal if not hashes]
+        self._met: dict[tuple[Any, ...], tuple[int, ...]] = {}  # codes of names that came together
         # how many keys a record has that has all columns; none has so many where no record goes the shortest way
         self._whole = -1 if self._words or hashes else len(numeric) + len(nominal)
         self._missing = [np.nan] * len(numeric) + [0 if hashes else -1] * len(nominal)
@@ -92,36 +105,49 @@ class PlainRecords:
         form = f"={len(numeric)}d{len(nominal)}{'q' if hashes else 'd'}"
         self._pack, self._pack_labelled = struct.Struct(form).pack_into, struct.Struct(form + "dd").pack_into
         self._width = len(numeric) + len(nominal) + 2
-        self._free: list[tuple[Floats, Floats]] = []  # rows to predict, each with room for what is said of it
+        self._free: list[PackedRow] = []
         self.waiting = 0
         self.rows = np.empty(0)  # the records that wait, one after the other
+        self._memory = memoryview(self.rows)
         self._hashed: dict[int, Label] = {}  # what the hashes in them stand for
+        self._predicted: tuple[Cells, Block] | None = None  # the record predicted last
+        self._again: Block | None = None  # its block, if it is the only one that waits
 
-    def keep(self, x: Mapping[str, Any], y: Any, w: float) -> bool:
-        """Pack a record to be learned, beside those that wait; False unless all of it is known and of its kind."""
+    def keep(self, x: Mapping[str, Any], y: Any, w: float) -> int:
+        """Pack a record to be learned behind those that wait: how many wait then, 0 unless this one is plain."""
         try:
             code = self._class_code(y if type(y) in _LABELS else identity_key(y))
             if code is None:
                 code = -1 if y is None else self._schema.classes.code(y)
                 if code < 0 and y is not None:
-                    return False
+                    return 0
             cells = self.cells(x, self._hashed)
             if cells is None or not 0.0 <= w <= HEAVY:
-                return False
+                return 0
             if not self.rows.size:
                 self.rows = np.empty(MAX_WAITING * self._width)
-            self._pack_labelled(self.rows, self.waiting * self._width * 8, *cells, code, w)
+                self._memory = memoryview(self.rows)
+            self._pack_labelled(self._memory, self.waiting * self._width * 8, *cells, code, w)
         except (TypeError, struct.error):
-            return False  # no label, no weight or an integer beyond all floats: the long way says so
+            return 0  # no label, no weight or an integer beyond all floats: the long way says so
+        if self._predicted is not None:
+            known, block = self._predicted
+            self._again = block if known == cells and not self.waiting else None
+            self._predicted = None
         self.waiting += 1
-        return True
+        return self.waiting
 
     def take(self, start: int) -> Block:
-        """The records that wait, as a block; none waits any more."""
+        """The records that wait, as a block; none waits any more.
+
+        The one that was predicted last is in a block already.
+        """
         rows = self.rows[: self.waiting * self._width].reshape(self.waiting, self._width)
-        block = self._block(rows, start, self._hashed)
-        block.y, block.w = rows[:, -2].astype(np.int32), rows[:, -1].copy()
-        self.waiting, self._hashed = 0, {}
+        block = self._again if self.waiting == 1 else None
+        if block is None:
+            block = self._block(rows.copy(), start, self._hashed)
+        block.y, block.w, block.start = rows[:, -2].astype(np.int32), rows[:, -1].copy(), start
+        self.waiting, self._hashed, self._again = 0, {}, None
         return block
 
     def block(self, x: Mapping[str, Any], start: int) -> Block | None:
@@ -135,37 +161,41 @@ class PlainRecords:
             self._pack(row, 0, *cells)
         except struct.error:
             return None
-        return self._block(row, start, hashed)
+        block = self._block(row, start, hashed)
+        block.no_missing = math.hypot(*cells) <= HUGE
+        self._predicted = cells, block
+        return block
 
     def _block(self, rows: Floats, start: int, hashed: dict[int, Label]) -> Block:
         p, end = self._numeric, self._numeric + self._nominal
-        block = Block(rows[:, :p].copy(), np.empty((0, 0), np.int32), (), _UNLABELLED, _ONE, start)
+        # One row is its memory's own, of many the numbers are put together
+        numbers = rows[:, :p] if len(rows) == 1 else np.ascontiguousarray(rows[:, :p])
+        block = Block(numbers, _NO_CODES, (), _UNLABELLED, _ONE, start)
         if self._hashes:
             block.hashed = Hashed(rows[:, p:end].view(np.int64).copy(), hashed)
             block.codes = present(block.hashed)
-        else:
+        elif p < end or len(rows) > 1:
             block.codes = rows[:, p:end].astype(np.int32)
         return block
 
-    def proba(
-        self, x: Mapping[str, Any], predict: Callable[[Floats, Index], bool], order: Index
-    ) -> list[float] | None:
-        """What `predict` puts behind a packed record; None unless it is plain, and its numbers can be used."""
+    def row(self, x: Mapping[str, Any]) -> PackedRow | None:
+        """A record packed to be predicted; None unless it is plain. Give it back by `done`."""
         cells = self.cells(x)
         if cells is None:
             return None
         try:
-            row, said = self._free.pop()  # several threads predict at once, each in a row of its own
+            row = self._free.pop()  # several threads predict at once, each in a row of its own
         except IndexError:
-            row = np.empty(self._width - 2 + len(order))
-            said = row[self._width - 2 :]
+            row = PackedRow(self._numeric + self._nominal, self._schema.classes.size)
         try:
-            self._pack(row, 0, *cells)
+            self._pack(row.memory, 0, *cells)
         except struct.error:
             return None
-        answer = said.tolist() if predict(row, order) else None
-        self._free.append((row, said))
-        return answer
+        return row
+
+    def done(self, row: PackedRow) -> None:
+        """Let the row be used again."""
+        self._free.append(row)
 
     def cells(self, x: Mapping[str, Any], hashed: dict[int, Label] | None = None) -> Cells | None:
         """The record's cells; None unless every column and value is known and of its kind.
@@ -180,8 +210,7 @@ class PlainRecords:
                     if not self._codes:
                         return numbers
                     names = self._name_of(x)
-                    "".join(names)  # raises unless all of them are strings
-                    return (*numbers, *map(getitem, self._codes, names))
+                    return numbers + (self._met.get(names) or self._look_up(names))
             except (KeyError, TypeError, OverflowError):
                 pass  # something is missing, new or odd
         try:
@@ -195,6 +224,14 @@ class PlainRecords:
                 return None
             self._known, places = (keys, found), found
         return self._filled(x, places, hashed)
+
+    def _look_up(self, names: tuple[Any, ...]) -> tuple[int, ...]:
+        """The codes of one value of each nominal column; raises unless all are strings, and known."""
+        "".join(names)
+        codes = tuple(map(getitem, self._codes, names))
+        if len(self._met) < MANY_MET:
+            self._met[names] = codes
+        return codes
 
     def _filled(
         self, x: Mapping[str, Any], places: Places, hashed: dict[int, Label] | None

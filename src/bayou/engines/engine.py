@@ -30,7 +30,8 @@ class Engine:
 
     schema: Schema
     n_classes = 0  # K, the width of every answer
-    packed: PackedRows | None = None  # what learns and predicts records one at a time without blocks, if anything can
+    packed: PackedRows | None = None  # what learns and predicts records one at a time without blocks, where it can
+    rows = 0  # rows that taught something
 
     @property
     def law(self) -> MergeLaw:

@@ -53,18 +53,18 @@ class PackedRows:
         fits = columns == (len(schema.names(Kind.NUMERIC)), len(schema.names(Kind.NOMINAL)))
         return made if fits and not schema.declared.hash_values else None
 
-    def learn(self, rows: Floats, count: int) -> tuple[int, int]:
-        """Learn the first rows; how many teach something, and how many numbers are infinite or huge."""
+    def learn(self, rows: Floats, count: int) -> int:
+        """Learn the first rows: how many teach something; -1, and none is learned, if a number is infinite or huge."""
         moments, values = self.numeric.summary, self.nominal.summary
         return learn_packed(
             self.classes.summary.weight, moments.n, moments.mean, moments.m2, values.counts, values.present,
             values.seen, values.offsets, rows, count,
         )  # fmt: skip
 
-    def predict(self, row: Floats, order: Index) -> bool:
-        """Put the probabilities of the classes, in this order, behind the row; False if a number cannot be used."""
+    def predict(self, rows: Floats, count: int, order: Index, row: Floats) -> int:
+        """Learn the first rows, then put the probabilities of the classes behind another one; else as `learn`."""
         classes, moments, values = self.classes.summary, self.numeric.summary, self.nominal.summary
         return predict_packed(
-            row, classes.weight, classes.declared, moments.n, moments.mean, moments.m2, values.counts,
-            values.present, values.seen, values.declared, values.offsets, self.settings, order,
+            classes.weight, moments.n, moments.mean, moments.m2, values.counts, values.present, values.seen,
+            values.offsets, rows, count, classes.declared, values.declared, self.settings, order, row,
         )  # fmt: skip

@@ -93,13 +93,6 @@ class Views(Engine):
                 view.update(part)
             self.learned(part)
 
-    def learn_packed(self, rows: Floats, count: int) -> int:
-        """Learn the first of packed rows, where the engine has `packed`; how many numbers could not be used."""
-        assert self.packed is not None
-        learned, unusable = self.packed.learn(rows, count)
-        self.rows += learned
-        return unusable
-
     def test_then_train(self, block: Block) -> Floats:
         out = np.zeros((block.n, self.n_classes))
         for where, part in block.cut(self.refresh_points(block)):

@@ -31,8 +31,8 @@ def learn_packed(
     offsets: Index,
     rows: Floats,
     count: int,
-) -> tuple[int, int]:
-    """Learn the first rows; how many of them have class and weight, and how many numbers were infinite or huge.
+) -> int:
+    """Learn the first rows: how many have class and weight, or -1, and none is learned, if a number is huge.
 
     weight : float64[K], in/out; n, mean, m2 : float64[K, p], in/out; counts : float64[cells, K], in/out
     present : float64[q, K], in/out; seen : int64[q], in/out; offsets : int64[q + 1], in
@@ -41,12 +41,12 @@ def learn_packed(
     p, q = n.shape[1], len(offsets) - 1
     x, codes = np.empty((count, p)), np.empty((count, q), np.int32)
     y, w = np.empty(count, np.int32), np.empty(count)
-    learned, unusable, at = 0, 0, 0
+    learned, at = 0, 0
     for i in range(count):
         for j in range(p):
-            beyond = abs(rows[at + j]) > HUGE
-            unusable += beyond
-            x[i, j] = np.nan if beyond else rows[at + j]
+            if abs(rows[at + j]) > HUGE:
+                return -1
+            x[i, j] = rows[at + j]
         at += p
         for j in range(q):
             codes[i, j] = np.int32(rows[at + j])
@@ -59,38 +59,47 @@ def learn_packed(
         add_rows(n, mean, m2, x, y, w, 0, p, False)
     if q > 0:
         count_values(counts, present, seen, offsets, codes, y, w, 1.0, 0, q)
-    return learned, unusable
+    return learned
 
 
 @kernel
 def predict_packed(
-    row: Floats,
     weight: Floats,
-    declared_classes: Index,
     n: Floats,
     mean: Floats,
     m2: Floats,
     counts: Floats,
     present: Floats,
     seen: Index,
-    declared: Index,
     offsets: Index,
+    rows: Floats,
+    count: int,
+    declared_classes: Index,
+    declared: Index,
     settings: Floats,
     order: Index,
-) -> bool:
-    """The class probabilities of a row, as the kernels of blocks give them; False where a number is infinite or huge.
+    row: Floats,
+) -> int:
+    """`learn_packed`, then the class probabilities of another row, as the kernels of blocks give them.
 
-    row : float64[p + q + K], in/out, the probabilities last; weight : float64[K], in; declared_classes : int64[1], in
-    n, mean, m2 : float64[K, p], in; counts : float64[cells, K], in; present : float64[q, K], in
-    seen, declared : int64[q], in; offsets : int64[q + 1], in; order : int64[K], in
+    -1, and nothing has happened, if a number is infinite or huge.
+    weight : float64[K], in/out; n, mean, m2 : float64[K, p], in/out; counts : float64[cells, K], in/out
+    present : float64[q, K], in/out; seen : int64[q], in/out; offsets : int64[q + 1], in
+    rows : float64[many * (p + q + 2)], in; declared_classes : int64[1], in; declared : int64[q], in
     settings : float64[5], in, alpha of the prior, ddof and floor of the densities, alpha and m of the tables
+    order : int64[K], in; row : float64[p + q + K], in/out, the probabilities last
     """
     k, p, q = len(weight), n.shape[1], len(offsets) - 1
     x, out = np.empty((1, p)), np.zeros((1, k))
     for j in range(p):
         if abs(row[j]) > HUGE:
-            return False
+            return -1
         x[0, j] = row[j]
+    learned = 0
+    if count > 0:
+        learned = learn_packed(weight, n, mean, m2, counts, present, seen, offsets, rows, count)
+        if learned < 0:
+            return -1
     add_prior(out, weight, declared_classes[0], settings[0])
     if p > 0:
         add_gaussian_direct(out, x, n, mean, m2, settings[1], settings[2])
@@ -99,7 +108,7 @@ def predict_packed(
     posterior(out, order, 0.0)
     for c in range(k):
         row[p + q + c] = out[0, c]
-    return True
+    return learned
 
 
 @inner_kernel
