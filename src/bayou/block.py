@@ -114,6 +114,13 @@ class Block:
         """These rows with other class codes."""
         return replace(self, y=np.ascontiguousarray(y, dtype=np.int32))
 
+    def weighted(self, w: Floats) -> Block:
+        """These rows with other weights."""
+        return Block(
+            self.numeric, self.codes, self.words, self.y, w, self.start, self.schema_change_rows, self.proba,
+            self.hashed, self.no_missing, self.decided,
+        )  # fmt: skip
+
     def scored(self, proba: Floats) -> Block:
         """These rows with the class probabilities somebody gave them."""
         return replace(self, proba=proba)

@@ -38,7 +38,9 @@ class RiverDialect(EstimatorCore):
         """Class probabilities of one record; before anything is learned the prior of declared classes, or empty."""
         if self._encoder is None:
             return self.predict_proba_many([x])[0]
-        sync = self._sync  # what follows is `reading`, but that a record that waits is learned in the same call
+        sync = (
+            self._sync
+        )  # what follows is `reading`, but that a record that waits is learned in the same call
         sync.readers.append(None)
         try:
             if sync.synced:

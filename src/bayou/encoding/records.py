@@ -111,7 +111,9 @@ class PlainRecords:
         self._memory = memoryview(self.rows)
         self._hashed: dict[int, Label] = {}  # what the hashes in them stand for
         self._predicted: tuple[Cells, Block] | None = None  # the record predicted last
-        self._again: Block | None = None  # its block, if it is the only one that waits
+        # its block, label and weight, if it is the first that waits: others may still be predicting it
+        self._again: tuple[Block, int, float] | None = None
+        self._labels = [np.array([code], np.int32) for code in (*range(schema.classes.size), -1)]
 
     def keep(self, x: Mapping[str, Any], y: Any, w: float) -> int:
         """Pack a record to be learned behind those that wait: how many wait then, 0 unless this one is plain."""
@@ -132,8 +134,9 @@ class PlainRecords:
             return 0  # no label, no weight or an integer beyond all floats: the long way says so
         if self._predicted is not None:
             known, block = self._predicted
-            self._again = block if known == cells and not self.waiting else None
             self._predicted = None
+            if known == cells and not self.waiting:
+                self._again = block, code, w
         self.waiting += 1
         return self.waiting
 
@@ -142,11 +145,14 @@ class PlainRecords:
 
         The one that was predicted last is in a block already.
         """
-        rows = self.rows[: self.waiting * self._width].reshape(self.waiting, self._width)
-        block = self._again if self.waiting == 1 else None
-        if block is None:
+        if self._again is not None and self.waiting == 1:
+            block, code, w = self._again
+            block.y, block.w = self._labels[code], _ONE if w == 1.0 else np.array([w], np.float64)
+        else:
+            rows = self.rows[: self.waiting * self._width].reshape(self.waiting, self._width)
             block = self._block(rows.copy(), start, self._hashed)
-        block.y, block.w, block.start = rows[:, -2].astype(np.int32), rows[:, -1].copy(), start
+            block.y, block.w = rows[:, -2].astype(np.int32), rows[:, -1].copy()
+        block.start = start
         self.waiting, self._hashed, self._again = 0, {}, None
         return block
 
@@ -269,7 +275,10 @@ class PlainRecords:
         if self._words or None in places:
             return None
         return [
-            (place[1] + (self._numeric if place[0] is Kind.NOMINAL else 0), self._schema.vocabularies.get(key))
+            (
+                place[1] + (self._numeric if place[0] is Kind.NOMINAL else 0),
+                self._schema.vocabularies.get(key),
+            )
             for key, place in zip(keys, places, strict=True)
             if place is not None
         ]
