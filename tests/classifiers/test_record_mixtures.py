@@ -42,8 +42,7 @@ ROW = st.tuples(
 
 def record_of(values, odd, i):
     x = {"a": values["a"], "s": values["s"], "b": values["b"], "t": values["t"]}
-    if odd in x:
-        del x[odd]
+    x.pop(odd, None)
     if odd == "order":
         x = dict(reversed(x.items()))
     if odd == "column":

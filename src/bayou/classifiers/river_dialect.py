@@ -17,8 +17,8 @@ from bayou.schema import Label
 class RiverDialect(EstimatorCore):
     """`learn_one`, `predict_one` and their batch forms: records by name, columns come and go."""
 
-    def learn_one(self, x: Mapping[str, Any], y: Label, w: float = 1.0) -> None:
-        """Learn one labelled record."""
+    def learn_one(self, x: Mapping[str, Any], y: Label | None, w: float = 1.0) -> None:
+        """Learn one record, and its label if it has one."""
         sync = self._sync
         if sync is not None:
             sync.lock.acquire()  # `with` takes three times as long
@@ -36,11 +36,10 @@ class RiverDialect(EstimatorCore):
 
     def predict_proba_one(self, x: Mapping[str, Any]) -> dict[Label, float]:
         """Class probabilities of one record; before anything is learned the prior of declared classes, or empty."""
-        if self._encoder is None:
+        encoder, sync = self._encoder, self._sync
+        if encoder is None:
             return self.predict_proba_many([x])[0]
-        sync = (
-            self._sync
-        )  # what follows is `reading`, but that a record that waits is learned in the same call
+        # What follows is `reading`, but that records that wait are learned in the call that predicts
         sync.readers.append(None)
         try:
             if sync.synced:
@@ -50,14 +49,14 @@ class RiverDialect(EstimatorCore):
         sync.lock.acquire()
         try:
             sync.wait()
-            answer = self._proba_of_one(x, self._require().records.waiting)
+            answer = self._proba_of_one(x, (self._encoder or encoder).records.waiting)
             sync.synced = True
         finally:
             sync.lock.release()
         return answer
 
     def _proba_of_one(self, x: Mapping[str, Any], waiting: int) -> dict[Label, float]:
-        """Learn the records that wait, if any do, and predict; while others may predict, none does."""
+        """Learn the records that wait, of which the caller knows if nobody else predicts now, and predict."""
         encoder, engine = self._encoder or self._require(), self._engine
         order, labels = encoder.canonical_classes()
         records, packed = encoder.records, engine.packed
@@ -65,16 +64,17 @@ class RiverDialect(EstimatorCore):
         if packed is not None and row is not None:
             learned = packed.predict(records.rows, waiting, order, row.cells)
             proba = row.said.tolist()
-            records.done(row)
-            if learned >= 0:
-                if waiting:
-                    self._learned(learned)
-                return dict(zip(labels, proba)) if any(proba) else {}  # noqa: B905 - one per class
-        if waiting:
-            self.flush()
-        joint = engine.joint_log_proba(encoder.record(x, self._position) or self.encode([x]))
-        posterior(joint, order, 0.0)
-        (proba,) = joint.tolist()
+            records.free.append(row)
+            if waiting and learned >= 0:
+                self._learned(learned)
+        if packed is None or row is None or learned < 0:
+            if waiting:
+                self.flush()
+            joint = engine.joint_log_proba(encoder.record(x, self._position) or self.encode([x]))
+            posterior(joint, order, 0.0)
+            (proba,) = joint.tolist()
+        if len(proba) == 2 and any(proba):  # the same as below, in a third of the time
+            return {labels[0]: proba[0], labels[1]: proba[1]}
         return dict(zip(labels, proba)) if any(proba) else {}  # noqa: B905 - one per class
 
     def predict_one(self, x: Mapping[str, Any]) -> Label | None:

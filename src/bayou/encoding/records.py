@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayou.block import Block, Codes, Floats, Hashed, Index
+from bayou.block import Block, Codes, Floats, Hashed
 from bayou.encoding.batch import HEAVY
 from bayou.hashing import hash_keys
 from bayou.kernels.scrub import HUGE
@@ -48,7 +48,7 @@ def picker(names: Sequence[str]) -> Pick:
     """
     if len(names) > 1:
         return itemgetter(*names)
-    return lambda x: tuple(x[name] for name in names)
+    return (lambda x: (x[names[0]],)) if names else lambda _: ()
 
 
 class PackedRow:
@@ -58,7 +58,7 @@ class PackedRow:
 
     def __init__(self, columns: int, classes: int) -> None:
         self.cells = np.empty(columns + classes)
-        self.memory, self.said = memoryview(self.cells), self.cells[columns:]
+        self.memory, self.said = self.cells.data, self.cells[columns:]
 
 
 class PlainRecords:
@@ -105,10 +105,10 @@ class PlainRecords:
         form = f"={len(numeric)}d{len(nominal)}{'q' if hashes else 'd'}"
         self._pack, self._pack_labelled = struct.Struct(form).pack_into, struct.Struct(form + "dd").pack_into
         self._width = len(numeric) + len(nominal) + 2
-        self._free: list[PackedRow] = []
+        self.free: list[PackedRow] = []
         self.waiting = 0
         self.rows = np.empty(0)  # the records that wait, one after the other
-        self._memory = memoryview(self.rows)
+        self._memory = self.rows.data
         self._hashed: dict[int, Label] = {}  # what the hashes in them stand for
         self._predicted: tuple[Cells, Block] | None = None  # the record predicted last
         # its block, label and weight, if it is the first that waits: others may still be predicting it
@@ -128,7 +128,7 @@ class PlainRecords:
                 return 0
             if not self.rows.size:
                 self.rows = np.empty(MAX_WAITING * self._width)
-                self._memory = memoryview(self.rows)
+                self._memory = self.rows.data
             self._pack_labelled(self._memory, self.waiting * self._width * 8, *cells, code, w)
         except (TypeError, struct.error):
             return 0  # no label, no weight or an integer beyond all floats: the long way says so
@@ -164,7 +164,7 @@ class PlainRecords:
             return None
         row = np.empty((1, self._numeric + self._nominal))
         try:
-            self._pack(row, 0, *cells)
+            self._pack(row.data, 0, *cells)
         except struct.error:
             return None
         block = self._block(row, start, hashed)
@@ -185,12 +185,12 @@ class PlainRecords:
         return block
 
     def row(self, x: Mapping[str, Any]) -> PackedRow | None:
-        """A record packed to be predicted; None unless it is plain. Give it back by `done`."""
+        """A record packed to be predicted, None unless it is plain; to be put among `free` when the answer is read."""
         cells = self.cells(x)
         if cells is None:
             return None
         try:
-            row = self._free.pop()  # several threads predict at once, each in a row of its own
+            row = self.free.pop()  # several threads predict at once, each in a row of its own
         except IndexError:
             row = PackedRow(self._numeric + self._nominal, self._schema.classes.size)
         try:
@@ -198,10 +198,6 @@ class PlainRecords:
         except struct.error:
             return None
         return row
-
-    def done(self, row: PackedRow) -> None:
-        """Let the row be used again."""
-        self._free.append(row)
 
     def cells(self, x: Mapping[str, Any], hashed: dict[int, Label] | None = None) -> Cells | None:
         """The record's cells; None unless every column and value is known and of its kind.

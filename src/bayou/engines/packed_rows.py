@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class PackedRows:
 
     def __init__(self, views: list[Live[Any]]) -> None:
         self.classes, self.numeric, self.nominal = views
-        prior, normal, table = (view.reader for view in views)
+        prior, normal, table = (cast(Any, view.reader) for view in views)
         self.settings = np.array([prior.alpha, normal.ddof, normal.floor, table.alpha, table.m])
 
     @classmethod
