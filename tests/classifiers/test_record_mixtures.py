@@ -115,3 +115,21 @@ def test_huge_numbers_count_as_missing_in_whatever_way_they_come():
         one.learn_one(x, y)
         assert one.predict_proba_one(rows[5][0]) == one.predict_proba_many([rows[5][0]])[0]
     assert one.unusable == 6 + 2 + 2 * 3
+
+
+def test_a_block_that_was_made_to_predict_is_learned_once_or_never():
+    rows = [({"a": float(i), "b": float(i * i)}, i % 2) for i in range(6)]
+    huge, plain, last = ({"a": 1e200, "b": 1.0}, 0), ({"a": 2.0, "b": 3.0}, 1), ({"a": -1e200, "b": 5.0}, 1)
+    for changed in (False, True):
+        one, block = NaiveBayes(numeric="gaussian"), NaiveBayes(numeric="gaussian")
+        for model in (one, block):
+            model.learn_many([x for x, _ in rows], [y for _, y in rows])
+        one.learn_one(*huge)
+        one.predict_proba_one(plain[0])  # by a block, for a number that waits is huge
+        if changed:
+            plain[0]["a"] = -0.0
+        one.learn_one(*plain)
+        one.predict_proba_one(rows[0][0])  # packed again
+        one.learn_one(*last)
+        block.learn_many([x for x, _ in (huge, plain, last)], [y for _, y in (huge, plain, last)])
+        assert one.digest() == block.digest()

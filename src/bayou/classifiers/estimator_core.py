@@ -280,6 +280,7 @@ class EstimatorCore(Parameterised):
             return
         encoder = self._require()
         with self._changing():
+            self.flush()
             self._engine.check_growth(growth)
             before = encoder.schema.shape()
             encoder.schema.grow(growth)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from operator import getitem, itemgetter
+from operator import getitem, is_, itemgetter
 from typing import Any
 
 import numpy as np
@@ -132,11 +132,10 @@ class PlainRecords:
             self._pack_labelled(self._memory, self.waiting * self._width * 8, *cells, code, w)
         except (TypeError, struct.error):
             return 0  # no label, no weight or an integer beyond all floats: the long way says so
-        if self._predicted is not None:
-            known, block = self._predicted
-            self._predicted = None
-            if known == cells and not self.waiting:
-                self._again = block, code, w
+        if not self.waiting:
+            predicted, self._predicted, self._again = self._predicted, None, None
+            if predicted is not None and all(map(is_, predicted[0], cells)):
+                self._again = predicted[1], code, w
         self.waiting += 1
         return self.waiting
 
