@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from threading import Lock
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -291,12 +291,11 @@ class EstimatorCore(Parameterised):
 
     def flush(self) -> None:
         """Learn the records that wait."""
-        encoder = self._encoder
-        if encoder is None or not encoder.records.waiting:
+        if self._encoder is None or not self._encoder.records.waiting:
             return
         with self._changing():
-            records, engine = encoder.records, self._engine
-            count = records.waiting
+            encoder, engine = self._require(), self._engine
+            records, count = encoder.records, encoder.records.waiting
             learned = -1 if engine.packed is None else engine.packed.learn(records.rows, count)
             if learned >= 0:
                 self._learned(learned)
@@ -307,7 +306,7 @@ class EstimatorCore(Parameterised):
     def _learned(self, rows: int) -> None:
         """The records that waited were learned as packed rows, of which so many taught something."""
         records = self._require().records
-        self._engine.rows += rows
+        cast(Views, self._engine).rows += rows
         self._position += records.waiting
         records.waiting = 0
 

@@ -31,9 +31,8 @@ class Engine:
     schema: Schema
     n_classes = 0  # K, the width of every answer
     packed: PackedRows | None = (
-        None  # what learns and predicts records one at a time without blocks, where it can
+        None  # what learns and predicts single records without blocks, where that is possible
     )
-    rows = 0  # rows that taught something
     _class_order: Index | None = None
 
     @property
