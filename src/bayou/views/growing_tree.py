@@ -122,7 +122,13 @@ class GrowingTree(View[Tree]):
     def place(self, block: Block, out: Floats) -> Index:
         """The leaf of each row; `out` gets what the leaves predict."""
         t, s = self.summary.nodes, self.summary.statistics
-        leaves = np.empty(block.n, dtype=np.int64)
+        leaves = np.empty(len(block.y), dtype=np.int64)
+        if len(leaves) == 1:
+            predict_rows(
+                t.nodes, t.cuts, t.branches, t.weight, t.track, s.tables, s.above, s.below, s.known, s.offsets,
+                block.numeric, block.codes, self.growth.kind, leaves, out,
+            )  # fmt: skip
+            return leaves
 
         def rows(lo: int, hi: int) -> None:
             predict_rows(
@@ -131,9 +137,6 @@ class GrowingTree(View[Tree]):
                 block.numeric[lo:hi], block.codes[lo:hi], self.growth.kind, leaves[lo:hi], out[lo:hi],
             )  # fmt: skip
 
-        if block.n == 1:
-            rows(0, 1)
-            return leaves
         columns = block.numeric.shape[1] + block.codes.shape[1]
         over_ranges(rows, block.n, 1 + GRAIN // max(1, columns * out.shape[1]))
         return leaves

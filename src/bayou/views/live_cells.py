@@ -141,7 +141,7 @@ class LiveCells(Searched[S]):
         if isinstance(self.summary, ValueCounts):
             own = np.diff(self._found.parts) + block.codes
             codes = np.where((codes < 0) & (block.codes >= 0), own, codes).astype(np.int32)
-        return replace(block, codes=codes)
+        return block.coded(codes)
 
     def _chunks(self, block: Block) -> Iterator[tuple[slice, Block]]:
         return block.cut(range(0, block.n, max(1, CHUNK // max(1, len(self.cells.sizes)))))
