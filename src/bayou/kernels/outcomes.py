@@ -62,25 +62,6 @@ def heaviest(weight: NDArray[np.float64]) -> int:
     return best
 
 
-@tight_kernel
-def judge_row(proba: NDArray[np.float64], true: int) -> tuple[int, float, float]:
-    """The most probable class, log-loss and Brier score of one row; -1, 0 and 0 where there is no prediction.
-
-    proba : float64[K], in
-    """
-    guess, top, brier = NOTHING, 0.0, 0.0
-    for c in range(len(proba)):
-        if proba[c] > top:
-            top = proba[c]
-            guess = c
-        miss = proba[c] - (c == true)
-        brier += miss * miss
-    if guess < 0:
-        return NOTHING, 0.0, 0.0
-    p = proba[true]
-    return guess, COSTLIEST if p <= SMALLEST else -math.log(p) if p < 1.0 else 0.0, brier
-
-
 @kernel
 def judge(
     y: NDArray[np.int32],
@@ -98,12 +79,21 @@ def judge(
     losses : float64[n, 2], out, log-loss, Brier score (summed over classes: 0 to 2)
     """
     for i in range(len(y)):
+        losses[i, 0] = 0.0
+        losses[i, 1] = 0.0
         if y[i] < 0 or not w[i] > 0.0:
-            predicted[i], losses[i, 0], losses[i, 1] = ABSENT, 0.0, 0.0
+            predicted[i] = ABSENT
             continue
-        predicted[i], losses[i, 0], losses[i, 1] = judge_row(proba[i], y[i])
-        if predicted[i] >= 0 and len(decided) > 0:
-            predicted[i] = decided[i]
+        guess = heaviest(proba[i])
+        if guess >= 0:
+            p = proba[i, y[i]]
+            losses[i, 0] = -math.log(p) if p > SMALLEST else COSTLIEST
+            for c in range(proba.shape[1]):
+                miss = proba[i, c] - (c == y[i])
+                losses[i, 1] += miss * miss
+            if len(decided) > 0:
+                guess = decided[i]
+        predicted[i] = guess
 
 
 @kernel
