@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
-from bayou.kernels.sorting import sort_pairs
+from bayou.kernels.sorting import is_below, sort_pairs
 from bayou.kernels.tuple_budget import HEAD, bound_of, copy_row, is_exact, may_stay, shrink
 from bayou.kernels.tuple_lists import insert
 
@@ -79,7 +79,7 @@ def locate(keys: Floats, x: Floats, trash: int, spots: NDArray[np.uint64]) -> No
     while half > np.uint64(0):
         for i in range(len(spots)):
             spot = spots[i]
-            spots[i] = spot + half * np.uint64(keys[spot + half - one] < x[i])
+            spots[i] = spot + half * is_below(keys[spot + half - one], x[i])
         half >>= one
     nothing = np.uint64(trash)
     for i in range(len(spots)):
