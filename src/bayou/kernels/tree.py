@@ -163,6 +163,10 @@ def learn_nominal(
     below : float64[S, q, K], in/out; known : bool[S, cells], in/out; seen : int64[S, q], in/out
     declared : int64[q], in; offsets : int64[q + 1], in; logs : float64[l], in, log of integers; codes : int32[q], in
     """
+    # Inherited counts are no integers, and their logarithms not in the table; but most columns of a leaf have one value,
+    # which has all of the weight, so that the next column often asks for the same logarithms.
+    last_above = last_below = 1.0
+    log_above = log_below = 0.0
     for j in range(len(codes)):
         v = codes[j]
         if v < 0:
@@ -170,9 +174,15 @@ def learn_nominal(
         cell = offsets[j] + v
         counts[s, cell, c] += w
         present[s, j, c] += w
-        above[s, cell, c] = cached_log(counts[s, cell, c] + 1.0, logs)
+        asked = counts[s, cell, c] + 1.0
+        if asked != last_above:
+            last_above, log_above = asked, cached_log(asked, logs)
+        above[s, cell, c] = log_above
         if known[s, cell]:
-            below[s, j, c] = cached_log(present[s, j, c] + max(seen[s, j], declared[j]), logs)
+            asked = present[s, j, c] + max(seen[s, j], declared[j])
+            if asked != last_below:
+                last_below, log_below = asked, cached_log(asked, logs)
+            below[s, j, c] = log_below
         else:
             known[s, cell] = True
             seen[s, j] += 1
