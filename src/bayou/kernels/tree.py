@@ -17,7 +17,7 @@ from bayou.kernels.class_counts import class_total
 from bayou.kernels.gaussian import term
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.moments import add_row
-from bayou.kernels.normal import read_narrow, read_row
+from bayou.kernels.normal import read_columns, read_narrow, read_row
 from bayou.kernels.sums import TILE, row_sum
 from bayou.kernels.value_counts import cached_log, cell_seen
 
@@ -218,3 +218,21 @@ def read_slot_nominal(
                 above[cell, c] = cached_log(counts[cell, c] + 1.0, logs)
         for c in range(counts.shape[1]):
             below[j, c] = cached_log(present[j, c] + max(seen[j], declared[j]), logs)
+
+
+@inner_kernel
+def read_slot(
+    tables: Floats, bounds: Floats, above: Floats, below: Floats, known: Flags, seen: Index,
+    moments: Floats, counts: Floats, present: Floats, declared: Index, offsets: Index, logs: Floats, s: int,
+) -> None:  # fmt: skip
+    """Everything that is read off the statistics of slot s.
+
+    Arrays as in `rows_predict_then_update`.
+    """
+    read_columns(
+        tables[s, 0], tables[s, 1], tables[s, 2], bounds[s], moments[s, N], moments[s, MEAN], moments[s, M2],
+        0.0, FLOOR, CONSTANT_SHARE,
+    )  # fmt: skip
+    read_slot_nominal(
+        above[s], below[s], known[s], seen[s], counts[s], present[s], declared, offsets, logs
+    )  # fmt: skip

@@ -29,6 +29,7 @@ from bayou.kernels.tree import (
     learn_numeric,
     route,
 )
+from bayou.kernels.tree_memory import keep_the_promising, rank_leaf
 from bayou.kernels.tree_splits import SPLIT, WAYS, split_leaf
 
 MAJORITY_LEAF, BAYES_LEAF, ADAPTIVE_LEAF = 0, 1, 2
@@ -133,6 +134,7 @@ def rows_predict_then_update(
     kind: int,
     grace: float,
     watched: bool,
+    limited: bool,
     room: int,
     first: int,
     ripe: Index,
@@ -143,7 +145,8 @@ def rows_predict_then_update(
     A leaf is ripe for a look at its merits after `grace` weight since the last one, if it has more than one class.
     It is split by `split_leaf` if that can, with at most `room` slots. Stops after a row that makes a leaf split which
     that cannot (if `watched`, that makes it ripe): ripe[0] is that leaf, else -1, and ripe[1] what `split_leaf` lacks.
-    Called with a leaf in ripe[0], it looks at that one first. Returns the number of the next row.
+    Called with a leaf in ripe[0], it looks at that one first. Where no more slots are to be had (`limited`), every look
+    ends with a choice of the leaves that have them. Returns the number of the next row.
 
     weight : float64[m, K], in/out; track : float64[m, 4], in/out, weight since the last attempt, in the statistics,
     weight that the majority and that naive Bayes got right; moments : float64[S, 5, K, p], in/out
@@ -164,6 +167,14 @@ def rows_predict_then_update(
     freedom, tried = np.empty(len(columns)), np.empty(len(columns), dtype=np.bool_)
     least, bits, several = rules[LEAST], rules[BITS] > 0.0, int(rules[BRANCHES])
     after, asked = first, len(out) > 0
+    owner = np.full(len(moments), -1)
+    for node in range(used[0]):
+        if nodes[node, SLOT] > 0:
+            owner[nodes[node, SLOT] - 1] = node
+    active, dormant = np.empty(len(nodes) if limited else 0), np.empty(len(nodes) if limited else 0)
+    if limited:
+        for node in range(used[0]):
+            rank_leaf(active, dormant, nodes, weight, node)
     while after < len(y) or ripe[0] >= 0:
         leaf = ripe[0]
         if leaf < 0:
@@ -198,6 +209,8 @@ def rows_predict_then_update(
             if not teaches:
                 continue
             weight[leaf, c] += w[i]
+            if limited:
+                rank_leaf(active, dormant, nodes, weight, leaf)
             if s < 0:
                 continue
             learn_numeric(moments, tables, bounds, s, row, c, w[i])
@@ -239,15 +252,22 @@ def rows_predict_then_update(
             tried[x.shape[1] :], merit[x.shape[1] :], value, freedom[x.shape[1] :],
         )  # fmt: skip
         found = worth_splitting(merit, freedom, columns, weight[leaf], track[leaf, OWN], rules)
-        if found < 0:
-            continue
-        lacks = split_leaf(
-            weight, track, moments, counts, present, tables, bounds, above, below, known, seen,
-            nodes, cuts, branches, used, declared, offsets, cells, rules, logs,
-            leaf, found, cut, value, room,
-        )  # fmt: skip
-        # The next row must meet the tree after the split, or bits would depend on the blocks
-        if lacks != SPLIT:
-            ripe[0], ripe[1] = leaf, lacks
-            return after
+        if found >= 0:
+            lacks = split_leaf(
+                weight, track, moments, counts, present, tables, bounds, above, below, known, seen,
+                nodes, cuts, branches, used, owner, declared, offsets, cells, rules, logs,
+                leaf, found, cut, value, room, limited,
+            )  # fmt: skip
+            # The next row must meet the tree after the split, or bits would depend on the blocks
+            if lacks != SPLIT:
+                ripe[0], ripe[1] = leaf, lacks
+                return after
+        if limited:
+            if found >= 0:
+                for node in (leaf, used[0] - 2, used[0] - 1):
+                    rank_leaf(active, dormant, nodes, weight, node)
+            keep_the_promising(
+                track, moments, counts, present, tables, bounds, above, below, known, seen,
+                nodes, owner, active, dormant, declared, offsets, logs, weight, used[0],
+            )  # fmt: skip
     return after
