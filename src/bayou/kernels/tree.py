@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.class_counts import class_total
 from bayou.kernels.gaussian import term
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.moments import add_row
-from bayou.kernels.normal import read_columns, read_narrow, read_row
+from bayou.kernels.normal import LOG_2PI, TINY, VARIES, read_columns, read_row
 from bayou.kernels.sums import TILE, row_sum
 from bayou.kernels.value_counts import cached_log, cell_seen
 
@@ -25,6 +26,7 @@ LEAF, AT_MOST, ONE_VALUE, MULTIWAY = 0, 1, 2, 3
 TEST, COLUMN, VALUE, FIRST, WIDTH, USUAL, PARENT, SLOT = 0, 1, 2, 3, 4, 5, 6, 7
 N, MEAN, M2, LOW, HIGH = 0, 1, 2, 3, 4
 SINCE, OWN, MAJORITY, BAYES = 0, 1, 2, 3  # of a leaf, in `track`
+TOTAL, MIDDLE, SPREAD, LENT_PEAK, LENT_HALF = 0, 1, 2, 3, 4  # of a column over all classes
 FLOOR = 1e-9  # a class with less of the pooled variance counts as constant
 CONSTANT_SHARE = (
     1.0  # of the pooled variance, for a constant class: the few rows of a leaf are often equal by chance
@@ -92,6 +94,7 @@ def add_numeric_terms(score: Floats, terms: Floats, tables: Floats, s: int, x: F
 def add_nominal_terms(
     score: Floats,
     lanes: Floats,
+    cells: NDArray[np.uint64],
     above: Floats,
     below: Floats,
     known: Flags,
@@ -102,16 +105,26 @@ def add_nominal_terms(
     """score[c] += sum_j log (n + 1) - log (N_j + V) as slot s has it; a value never seen there says nothing.
 
     score : float64[K], in/out; lanes : float64[4, K], scratch, the four sums of `row_sum`, of every class
+    cells : uint64[64], scratch
     above : float64[S, cells, K], in; below : float64[S, q, K], in; known : bool[S, cells], in
     offsets : int64[q + 1], in; codes : int32[q], in
     """
     for t in range(0, len(codes), TILE):
+        end = min(t + TILE, len(codes))
+        silent = 0
+        for j in range(t, end):
+            v = codes[j]
+            cells[j - t] = np.uint64(offsets[j] + v)
+            if v < 0 or not known[s, offsets[j] + v]:
+                silent += 1
+        if silent == 0:
+            add_known_terms(score, above[s], below[s, t:end], cells[: end - t])
+            continue
         for c in range(len(score)):
             lanes[0, c] = lanes[1, c] = lanes[2, c] = lanes[3, c] = 0.0
-        for j in range(t, min(t + TILE, len(codes))):
-            v = codes[j]
-            cell = offsets[j] + v
-            if v >= 0 and known[s, cell]:
+        for j in range(t, end):
+            cell = offsets[j] + codes[j]
+            if codes[j] >= 0 and known[s, cell]:
                 for c in range(len(score)):
                     lanes[j & 3, c] += above[s, cell, c] - below[s, j, c]
         for c in range(len(score)):
@@ -119,12 +132,39 @@ def add_nominal_terms(
 
 
 @inner_kernel
+def add_known_terms(score: Floats, above: Floats, below: Floats, cells: NDArray[np.uint64]) -> None:
+    """score[c] += sum_j above[cells[j], c] - below[j, c], in the order of `row_sum`.
+
+    score : float64[K], in/out; above : float64[cells, K], in; below : float64[q, K], in; cells : uint64[q], in
+    """
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    q = np.uint64(len(cells))
+    whole = q - (q & three)
+    for e in range(np.uint64(len(score))):
+        a = b = c = d = 0.0
+        j = np.uint64(0)
+        while j < whole:
+            a += above[cells[j], e] - below[j, e]
+            b += above[cells[j + one], e] - below[j + one, e]
+            c += above[cells[j + two], e] - below[j + two, e]
+            d += above[cells[j + three], e] - below[j + three, e]
+            j += four
+        if whole < q:
+            a += above[cells[whole], e] - below[whole, e]
+        if whole + one < q:
+            b += above[cells[whole + one], e] - below[whole + one, e]
+        if whole + two < q:
+            c += above[cells[whole + two], e] - below[whole + two, e]
+        score[e] += (a + b) + (c + d)
+
+
+@inner_kernel
 def learn_numeric(
-    moments: Floats, tables: Floats, bounds: Floats, s: int, x: Floats, c: int, w: float
+    moments: Floats, tables: Floats, bounds: Floats, whole: Floats, s: int, x: Floats, c: int, w: float
 ) -> None:
     """One row into the moments and ranges of class c at slot s, and into the tables read off them.
 
-    moments : float64[S, 5, K, p], in/out, n, mean, m2, low, high; tables : float64[S, 3, K, p], in/out
+    whole : float64[5, p], scratch; moments : float64[S, 5, K, p], in/out, n, mean, m2, low, high; tables : float64[S, 3, K, p], in/out
     bounds : float64[S, 3, p], in/out, see `read_column`; x : float64[p], in
     """
     if len(x) == 0:
@@ -138,7 +178,61 @@ def learn_numeric(
     add_row(n[c], mean[c], m2[c], x, w)
     peak, centre, half = tables[s, 0], tables[s, 1], tables[s, 2]
     if read_row(peak, centre, half, bounds[s], n, mean, m2, x, c, 0.0, FLOOR):
-        read_narrow(peak, centre, half, bounds[s], n, mean, m2, 0.0, FLOOR, CONSTANT_SHARE)
+        read_leaning(tables, bounds, moments, whole, s, c)
+
+
+@inner_kernel
+def read_leaning(tables: Floats, bounds: Floats, moments: Floats, whole: Floats, s: int, c: int) -> None:
+    """`normal.read_columns` of slot s after a row of class c, for tables that were current before it.
+
+    Classes that lean on the pooled variance of a column share its logarithm; the others keep theirs. Few leaves have
+    rows of all classes, so this is what nearly every row at a leaf takes. Whole arrays and unsigned places: to take a
+    slice costs as much as a column.
+    tables : float64[S, 3, K, p], in/out; bounds : float64[S, 3, p], in/out; moments : float64[S, 5, K, p], in
+    whole : float64[5, p], scratch
+    """
+    slot, label = np.uint64(s), np.uint64(c)
+    k, p = np.uint64(moments.shape[2]), np.uint64(moments.shape[3])
+    for j in range(p):
+        whole[TOTAL, j] = whole[MIDDLE, j] = whole[SPREAD, j] = 0.0
+    for r in range(k):
+        for j in range(p):
+            size = moments[slot, N, r, j]
+            if size > 0.0:
+                d = moments[slot, MEAN, r, j] - whole[MIDDLE, j]
+                joint = whole[TOTAL, j] + size
+                share = size / joint
+                whole[SPREAD, j] += moments[slot, M2, r, j] + d * d * whole[TOTAL, j] * share
+                whole[MIDDLE, j] += d * share
+                whole[TOTAL, j] = joint
+    for j in range(p):
+        spread = whole[SPREAD, j] / whole[TOTAL, j] if whole[TOTAL, j] > 0.0 else 0.0
+        varies = spread > 0.0
+        least = FLOOR * spread + TINY
+        lent = spread if spread > least else least
+        whole[SPREAD, j] = spread
+        whole[LENT_PEAK, j] = -0.5 * (LOG_2PI + math.log(lent)) if varies else 0.0
+        whole[LENT_HALF, j] = 0.5 / lent if varies else 0.0
+        bounds[slot, 0, j] = np.inf if varies else 0.0
+        bounds[slot, 1, j], bounds[slot, 2, j] = 2.0 * spread, whole[MIDDLE, j]
+    for r in range(k):
+        for j in range(p):
+            size, spread = moments[slot, N, r, j], whole[SPREAD, j]
+            var = moments[slot, M2, r, j] / size if size > 0.0 else 0.0
+            if size <= 1.0 and var <= VARIES * spread:
+                var = spread
+            constant = var <= FLOOR * spread + TINY
+            own = 0.0 if size <= 1.0 or constant else var
+            if own < bounds[slot, 0, j]:
+                bounds[slot, 0, j] = own
+            at = moments[slot, MEAN, r, j] if size > 0.0 else whole[MIDDLE, j]
+            tables[slot, 1, r, j] = at if spread > 0.0 else 0.0
+            if constant or var == spread:
+                tables[slot, 0, r, j], tables[slot, 2, r, j] = whole[LENT_PEAK, j], whole[LENT_HALF, j]
+            # Of a class that leaned before and does not now, the table has a variance far from its own.
+            elif r == label or not 0.25 < tables[slot, 2, r, j] * var < 1.0:
+                tables[slot, 0, r, j] = -0.5 * (LOG_2PI + math.log(var))
+                tables[slot, 2, r, j] = 0.5 / var
 
 
 @inner_kernel

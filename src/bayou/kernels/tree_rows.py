@@ -16,6 +16,7 @@ from bayou.kernels.splits import (
     numeric_merits,
     worth_splitting,
 )
+from bayou.kernels.sums import TILE
 from bayou.kernels.tree import (
     BAYES,
     MAJORITY,
@@ -87,7 +88,7 @@ def predict_rows(
     below : float64[S, q, K], in; known : bool[S, cells], in; offsets : int64[q + 1], in; x : float64[n, p], in
     codes : int32[n, q], in; leaves : int64[n], out; out : float64[n, K], out
     """
-    terms, lanes = np.empty(x.shape[1]), np.empty((4, out.shape[1]))
+    terms, lanes, numbers = np.empty(x.shape[1]), np.empty((4, out.shape[1])), np.empty(TILE, np.uint64)
     for i in range(out.shape[0]):
         row, values = x[i], codes[i]
         leaf = route(nodes, cuts, branches, row, values)
@@ -99,7 +100,7 @@ def predict_rows(
         s = nodes[leaf, SLOT] - 1
         if bayes and s >= 0:
             add_numeric_terms(out[i], terms, tables, s, row)
-            add_nominal_terms(out[i], lanes, above, below, known, s, offsets, values)
+            add_nominal_terms(out[i], lanes, numbers, above, below, known, s, offsets, values)
 
 
 @kernel
@@ -160,7 +161,8 @@ def rows_predict_then_update(
     ripe : int64[2], in/out; out : float64[n, K] or float64[0, K], out
     """
     k = weight.shape[1]
-    terms, lanes = np.empty(x.shape[1]), np.empty((4, k))
+    terms, lanes, numbers = np.empty(x.shape[1]), np.empty((4, k)), np.empty(TILE, np.uint64)
+    whole = np.empty((5, x.shape[1]))
     prior = np.empty(k)
     score = np.empty(k)
     merit, cut, value = np.empty(len(columns)), np.empty(x.shape[1]), np.empty(codes.shape[1], np.int64)
@@ -195,7 +197,7 @@ def rows_predict_then_update(
                     for r in range(k):
                         score[r] = prior[r]
                     add_numeric_terms(score, terms, tables, s, row)
-                    add_nominal_terms(score, lanes, above, below, known, s, offsets, values)
+                    add_nominal_terms(score, lanes, numbers, above, below, known, s, offsets, values)
                     if teaches and kind == ADAPTIVE_LEAF:
                         if best_class(prior, order) == c:
                             track[leaf, MAJORITY] += w[i]
@@ -213,7 +215,7 @@ def rows_predict_then_update(
                 rank_leaf(active, dormant, nodes, weight, leaf)
             if s < 0:
                 continue
-            learn_numeric(moments, tables, bounds, s, row, c, w[i])
+            learn_numeric(moments, tables, bounds, whole, s, row, c, w[i])
             learn_nominal(
                 counts, present, above, below, known, seen, s, declared, offsets, logs, values, c, w[i]
             )  # fmt: skip
