@@ -164,8 +164,8 @@ def learn_numeric(
 ) -> None:
     """One row into the moments and ranges of class c at slot s, and into the tables read off them.
 
-    whole : float64[5, p], scratch; moments : float64[S, 5, K, p], in/out, n, mean, m2, low, high; tables : float64[S, 3, K, p], in/out
-    bounds : float64[S, 3, p], in/out, see `read_column`; x : float64[p], in
+    moments : float64[S, 5, K, p], in/out, n, mean, m2, low, high; tables : float64[S, 3, K, p], in/out
+    whole : float64[5, p], scratch; bounds : float64[S, 3, p], in/out, see `read_column`; x : float64[p], in
     """
     if len(x) == 0:
         return
@@ -257,8 +257,8 @@ def learn_nominal(
     below : float64[S, q, K], in/out; known : bool[S, cells], in/out; seen : int64[S, q], in/out
     declared : int64[q], in; offsets : int64[q + 1], in; logs : float64[l], in, log of integers; codes : int32[q], in
     """
-    # Inherited counts are no integers, and their logarithms not in the table; but most columns of a leaf have one value,
-    # which has all of the weight, so that the next column often asks for the same logarithms.
+    # Inherited counts are no integers, so that the table lacks their logarithms; but most columns of a leaf have one
+    # value, which has all of the weight, and the next column often asks for the same logarithms.
     last_above = last_below = 1.0
     log_above = log_below = 0.0
     for j in range(len(codes)):

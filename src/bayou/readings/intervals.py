@@ -28,7 +28,9 @@ from bayou.summaries.array_summary import move
 from bayou.threads import over_ranges, ranges
 
 GRAIN = 100_000  # cells worth a thread of their own
-SEARCH_GRAIN = 4  # columns worth a thread of their own in a search: a column takes longer than a thread to begin
+SEARCH_GRAIN = (
+    4  # columns worth a thread of their own in a search: a column takes longer than a thread to begin
+)
 
 
 class CellSummary(Summary, Protocol):
