@@ -17,8 +17,7 @@ from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.class_counts import class_total
 from bayou.kernels.gaussian import term
 from bayou.kernels.jit import inner_kernel, kernel
-from bayou.kernels.moments import add_row
-from bayou.kernels.normal import LOG_2PI, TINY, VARIES, read_columns, read_row
+from bayou.kernels.normal import LOG_2PI, TINY, VARIES, read_columns
 from bayou.kernels.sums import TILE, row_sum
 from bayou.kernels.value_counts import cached_log, cell_seen
 
@@ -167,17 +166,38 @@ def learn_numeric(
     moments : float64[S, 5, K, p], in/out, n, mean, m2, low, high; tables : float64[S, 3, K, p], in/out
     whole : float64[5, p], scratch; bounds : float64[S, 3, p], in/out, see `read_column`; x : float64[p], in
     """
-    if len(x) == 0:
-        return
-    n, mean, m2 = moments[s, N], moments[s, MEAN], moments[s, M2]
-    for j in range(len(x)):
-        if x[j] == x[j]:
-            fresh = n[c, j] == 0.0
-            moments[s, LOW, c, j] = x[j] if fresh else min(moments[s, LOW, c, j], x[j])
-            moments[s, HIGH, c, j] = x[j] if fresh else max(moments[s, HIGH, c, j], x[j])
-    add_row(n[c], mean[c], m2[c], x, w)
-    peak, centre, half = tables[s, 0], tables[s, 1], tables[s, 2]
-    if read_row(peak, centre, half, bounds[s], n, mean, m2, x, c, 0.0, FLOOR):
+    slot, label = np.uint64(s), np.uint64(c)
+    narrow = False
+    for j in range(np.uint64(len(x))):
+        value = x[j]
+        if value != value:
+            continue
+        # As `moments.add_row` has it
+        before = moments[slot, N, label, j]
+        size = before + w
+        share, d = w / size, value - moments[slot, MEAN, label, j]
+        mean = moments[slot, MEAN, label, j] + d * share
+        m2 = moments[slot, M2, label, j] + d * (d * (w * (1.0 - share)))
+        moments[slot, N, label, j], moments[slot, MEAN, label, j], moments[slot, M2, label, j] = size, mean, m2
+        if before == 0.0:
+            moments[slot, LOW, label, j] = moments[slot, HIGH, label, j] = value
+        elif value < moments[slot, LOW, label, j]:
+            moments[slot, LOW, label, j] = value
+        elif value > moments[slot, HIGH, label, j]:
+            moments[slot, HIGH, label, j] = value
+        # As `normal.read_row` has it: only the row's own class changes its tables, unless one leans on the others
+        away = value - bounds[slot, 2, j]
+        if 4.0 * away * away > bounds[slot, 1, j]:
+            bounds[slot, 1, j] = 4.0 * away * away
+        var = m2 / size if size > 1.0 else 0.0
+        if var < bounds[slot, 0, j]:
+            bounds[slot, 0, j] = var
+        if bounds[slot, 0, j] <= FLOOR * bounds[slot, 1, j] + TINY:
+            narrow = True
+        else:
+            tables[slot, 0, label, j] = -0.5 * (LOG_2PI + math.log(var))
+            tables[slot, 1, label, j], tables[slot, 2, label, j] = mean, 0.5 / var
+    if narrow:
         read_leaning(tables, bounds, moments, whole, s, c)
 
 
