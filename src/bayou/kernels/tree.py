@@ -178,7 +178,11 @@ def learn_numeric(
         share, d = w / size, value - moments[slot, MEAN, label, j]
         mean = moments[slot, MEAN, label, j] + d * share
         m2 = moments[slot, M2, label, j] + d * (d * (w * (1.0 - share)))
-        moments[slot, N, label, j], moments[slot, MEAN, label, j], moments[slot, M2, label, j] = size, mean, m2
+        moments[slot, N, label, j], moments[slot, MEAN, label, j], moments[slot, M2, label, j] = (
+            size,
+            mean,
+            m2,
+        )
         if before == 0.0:
             moments[slot, LOW, label, j] = moments[slot, HIGH, label, j] = value
         elif value < moments[slot, LOW, label, j]:

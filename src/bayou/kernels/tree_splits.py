@@ -262,8 +262,9 @@ def split_leaf(
                 column if by_value else -1, values[:found],
             )  # fmt: skip
             track[child, OWN] = rows * class_total(sent[way]) / class_total(total)
-    for to in (slot, one, two):
-        if to < slots:
+    # A child without a slot has the number after the last; most often a child has that of its parent.
+    for to in (one, two, len(moments) if slot == one or slot == two else slot):
+        if to < len(moments):
             read_slot(
                 tables, bounds, above, below, known, seen, moments, counts, present, declared, offsets, logs, to
             )  # fmt: skip
