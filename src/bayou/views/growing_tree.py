@@ -82,13 +82,16 @@ class GrowingTree(View[Tree]):
         at, leaf, g, attempted = 0, -1, self.growth, self._before is not None
         self._order_cells()
         while True:
-            quantiles = self.summary.statistics.quantiles is not None
-            watched = quantiles or (g.limit is not None and self.summary.dormant > 0)
+            slots = self.summary.statistics.slots
             # Where the schema has just grown, the sizes that memory goes by change from row to row.
             room = 0 if self._before is not None else self._room(self._known_sizes())
-            room = self.summary.statistics.slots if room is None else room
+            room = slots if room is None else room
+            quantiles = self.summary.statistics.quantiles is not None
+            short = g.limit is not None and self.summary.dormant > 0
+            limited = short and room == slots and not quantiles
+            watched = quantiles or (short and not limited)
             at, leaf, lacks = self.summary.learn(
-                block, at, g.kind, g.grace, self.rules, watched, room, leaf, out
+                block, at, g.kind, g.grace, self.rules, watched, limited, room, leaf, out
             )
             if leaf < 0:
                 break
