@@ -58,6 +58,22 @@ def read_cell(
     return 0.5 * (size - ddof) / m2, var if size > 1.0 else 0.0
 
 
+@kernel_piece
+def ceiling_and_reach(narrowest: float, spread: float, floor: float) -> tuple[float, float]:
+    """Bounds of a column with this least variance of a class and this pooled one; 0 if a class leans on the latter.
+
+    While no class has a `half` above the ceiling and no value lies further than the reach from the origin, no variance
+    falls to the floor: the least variance of a class would have to pass a level in the middle between the two, or the
+    pooled one, which further values leave below twice what it is or the square of their distance.
+    """
+    least = 2.0 * (floor * spread + TINY)
+    level = math.sqrt(least) * math.sqrt(narrowest)
+    stays = narrowest > least
+    return 0.5 / level if stays else 0.0, (
+        0.5 * math.sqrt((0.5 * level - TINY) / (floor + TINY)) if stays else 0.0
+    )
+
+
 @inner_kernel
 def read_column(
     peak: Floats,
@@ -74,9 +90,6 @@ def read_column(
 ) -> None:
     """The tables of one column, and what `read_row` needs to keep them current.
 
-    While no class has a `half` above the ceiling and no value lies further than the reach from the origin, no variance
-    falls to the floor: the least variance of a class would have to pass a level in the middle between the two, or the
-    pooled one, which further values leave below twice what it is or the square of their distance.
     peak : float64[K, p], out, or [K, 0] where nobody asks; centre, half : float64[K, p], out
     bounds : float64[3, p], out, ceiling (0 if a class leans on the pooled variance), reach and origin
     n, mean, m2 : float64[K, p], in
@@ -91,12 +104,8 @@ def read_column(
             narrowest = own if own < narrowest else narrowest
         if peak.shape[1] > 0:
             peak[c, j] = 0.5 * (math.log(half[c, j]) - LOG_PI) if spread > 0.0 else 0.0
-    least = 2.0 * (floor * spread + TINY)
-    bounds[CEILING, j], bounds[REACH, j], bounds[ORIGIN, j] = 0.0, 0.0, middle
-    if narrowest > least:
-        level = math.sqrt(least) * math.sqrt(narrowest)
-        bounds[CEILING, j] = 0.5 / level
-        bounds[REACH, j] = 0.5 * math.sqrt((0.5 * level - TINY) / (floor + TINY))
+    bounds[CEILING, j], bounds[REACH, j] = ceiling_and_reach(narrowest, spread, floor)
+    bounds[ORIGIN, j] = middle
 
 
 @kernel

@@ -17,7 +17,17 @@ from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.class_counts import class_total
 from bayou.kernels.gaussian import term
 from bayou.kernels.jit import inner_kernel, kernel
-from bayou.kernels.normal import LOG_2PI, TINY, VARIES, read_columns
+from bayou.kernels.normal import (
+    CEILING,
+    LOG_PI,
+    ORIGIN,
+    REACH,
+    TINY,
+    VARIES,
+    ceiling_and_reach,
+    is_beyond,
+    read_columns,
+)
 from bayou.kernels.sums import TILE, row_sum
 from bayou.kernels.value_counts import cached_log, cell_seen
 
@@ -25,7 +35,7 @@ LEAF, AT_MOST, ONE_VALUE, MULTIWAY = 0, 1, 2, 3
 TEST, COLUMN, VALUE, FIRST, WIDTH, USUAL, PARENT, SLOT = 0, 1, 2, 3, 4, 5, 6, 7
 N, MEAN, M2, LOW, HIGH = 0, 1, 2, 3, 4
 SINCE, OWN, MAJORITY, BAYES = 0, 1, 2, 3  # of a leaf, in `track`
-TOTAL, MIDDLE, SPREAD, LENT_PEAK, LENT_HALF = 0, 1, 2, 3, 4  # of a column over all classes
+TOTAL, MIDDLE, SPREAD, LENT_PEAK, LENT_HALF, NARROWEST = 0, 1, 2, 3, 4, 5  # of a column over all classes
 FLOOR = 1e-9  # a class with less of the pooled variance counts as constant
 CONSTANT_SHARE = (
     1.0  # of the pooled variance, for a constant class: the few rows of a leaf are often equal by chance
@@ -164,7 +174,7 @@ def learn_numeric(
     """One row into the moments and ranges of class c at slot s, and into the tables read off them.
 
     moments : float64[S, 5, K, p], in/out, n, mean, m2, low, high; tables : float64[S, 3, K, p], in/out
-    whole : float64[5, p], scratch; bounds : float64[S, 3, p], in/out, see `read_column`; x : float64[p], in
+    whole : float64[6, p], scratch; bounds : float64[S, 3, p], in/out, see `read_column`; x : float64[p], in
     """
     slot, label = np.uint64(s), np.uint64(c)
     narrow = False
@@ -190,17 +200,13 @@ def learn_numeric(
         elif value > moments[slot, HIGH, label, j]:
             moments[slot, HIGH, label, j] = value
         # As `normal.read_row` has it: only the row's own class changes its tables, unless one leans on the others
-        away = value - bounds[slot, 2, j]
-        if 4.0 * away * away > bounds[slot, 1, j]:
-            bounds[slot, 1, j] = 4.0 * away * away
-        var = m2 / size if size > 1.0 else 0.0
-        if var < bounds[slot, 0, j]:
-            bounds[slot, 0, j] = var
-        if bounds[slot, 0, j] <= FLOOR * bounds[slot, 1, j] + TINY:
+        half = 0.5 * size / m2 if size > 1.0 else np.inf
+        ceiling, reach = bounds[slot, CEILING, j], bounds[slot, REACH, j]
+        if is_beyond(half, value, ceiling, reach, bounds[slot, ORIGIN, j]):
             narrow = True
         else:
-            tables[slot, 0, label, j] = -0.5 * (LOG_2PI + math.log(var))
-            tables[slot, 1, label, j], tables[slot, 2, label, j] = mean, 0.5 / var
+            tables[slot, 0, label, j] = 0.5 * (math.log(half) - LOG_PI)
+            tables[slot, 1, label, j], tables[slot, 2, label, j] = mean, half
     if narrow:
         read_leaning(tables, bounds, moments, whole, s, c)
 
@@ -213,7 +219,7 @@ def read_leaning(tables: Floats, bounds: Floats, moments: Floats, whole: Floats,
     rows of all classes, so this is what nearly every row at a leaf takes. Whole arrays and unsigned places: to take a
     slice costs as much as a column.
     tables : float64[S, 3, K, p], in/out; bounds : float64[S, 3, p], in/out; moments : float64[S, 5, K, p], in
-    whole : float64[5, p], scratch
+    whole : float64[6, p], scratch
     """
     slot, label = np.uint64(s), np.uint64(c)
     k, p = np.uint64(moments.shape[2]), np.uint64(moments.shape[3])
@@ -235,28 +241,30 @@ def read_leaning(tables: Floats, bounds: Floats, moments: Floats, whole: Floats,
         least = FLOOR * spread + TINY
         lent = spread if spread > least else least
         whole[SPREAD, j] = spread
-        whole[LENT_PEAK, j] = -0.5 * (LOG_2PI + math.log(lent)) if varies else 0.0
         whole[LENT_HALF, j] = 0.5 / lent if varies else 0.0
-        bounds[slot, 0, j] = np.inf if varies else 0.0
-        bounds[slot, 1, j], bounds[slot, 2, j] = 2.0 * spread, whole[MIDDLE, j]
+        whole[LENT_PEAK, j] = 0.5 * (math.log(0.5 / lent) - LOG_PI) if varies else 0.0
+        whole[NARROWEST, j] = np.inf if varies else 0.0
     for r in range(k):
         for j in range(p):
             size, spread = moments[slot, N, r, j], whole[SPREAD, j]
             var = moments[slot, M2, r, j] / size if size > 0.0 else 0.0
-            if size <= 1.0 and var <= VARIES * spread:
-                var = spread
-            constant = var <= FLOOR * spread + TINY
-            own = 0.0 if size <= 1.0 or constant else var
-            if own < bounds[slot, 0, j]:
-                bounds[slot, 0, j] = own
+            leans = (size <= 1.0 and var <= VARIES * spread) or var <= FLOOR * spread + TINY
+            own = 0.0 if size <= 1.0 or leans else var
+            if own < whole[NARROWEST, j]:
+                whole[NARROWEST, j] = own
             at = moments[slot, MEAN, r, j] if size > 0.0 else whole[MIDDLE, j]
             tables[slot, 1, r, j] = at if spread > 0.0 else 0.0
-            if constant or var == spread:
+            if leans:
                 tables[slot, 0, r, j], tables[slot, 2, r, j] = whole[LENT_PEAK, j], whole[LENT_HALF, j]
             # Of a class that leaned before and does not now, the table has a variance far from its own.
             elif r == label or not 0.25 < tables[slot, 2, r, j] * var < 1.0:
-                tables[slot, 0, r, j] = -0.5 * (LOG_2PI + math.log(var))
-                tables[slot, 2, r, j] = 0.5 / var
+                tables[slot, 2, r, j] = 0.5 * size / moments[slot, M2, r, j]
+                tables[slot, 0, r, j] = 0.5 * (math.log(tables[slot, 2, r, j]) - LOG_PI)
+    for j in range(p):
+        bounds[slot, CEILING, j], bounds[slot, REACH, j] = ceiling_and_reach(
+            whole[NARROWEST, j], whole[SPREAD, j], FLOOR
+        )
+        bounds[slot, ORIGIN, j] = whole[MIDDLE, j]
 
 
 @inner_kernel

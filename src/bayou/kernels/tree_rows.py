@@ -162,7 +162,7 @@ def rows_predict_then_update(
     """
     k = weight.shape[1]
     terms, lanes, numbers = np.empty(x.shape[1]), np.empty((4, k)), np.empty(TILE, np.uint64)
-    whole = np.empty((5, x.shape[1]))
+    whole = np.empty((6, x.shape[1]))
     prior = np.empty(k)
     score = np.empty(k)
     merit, cut, value = np.empty(len(columns)), np.empty(x.shape[1]), np.empty(codes.shape[1], np.int64)
