@@ -78,7 +78,9 @@ def test_rate_0_is_naive_bayes(seed, tied):
         expected = plain.test_then_train_batch(records[rows], data.labels[rows], data.weights[rows])
         found = weighted.test_then_train_batch(records[rows], data.labels[rows], data.weights[rows])
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
-    for mine, theirs in zip(weighted.predict_proba_many(records), plain.predict_proba_many(records), strict=True):
+    for mine, theirs in zip(
+        weighted.predict_proba_many(records), plain.predict_proba_many(records), strict=True
+    ):
         assert mine == pytest.approx(theirs, rel=1e-12)
 
 

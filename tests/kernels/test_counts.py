@@ -21,9 +21,9 @@ from bayou.kernels.scrub import all_counts, all_usable, count_unusable, scrub
 from bayou.kernels.sums import TILE
 from bayou.kernels.value_counts import fill_logs
 from bayou.readings.categorical import CategoricalEstimator
+from bayou.readings.logs import integer_logs
 from bayou.schema import Declared, Schema
 from bayou.summaries.value_counts import ValueCounts
-from bayou.readings.logs import integer_logs
 
 row_sum, cached_log, log_or_floor = map(
     reach, (sums.row_sum, value_counts.cached_log, value_counts.log_or_floor)

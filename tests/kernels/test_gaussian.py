@@ -189,7 +189,10 @@ def test_a_column_that_says_nothing_leaves_the_bits_alone(columns):
     x, centre, half = rng.normal(size=(5, columns)), rng.normal(size=(2, columns)), rng.random((2, columns))
     out, padded = np.zeros((5, 2)), np.zeros((5, 2))
     add_gaussian(out, x, centre, half)
-    wider = [np.append(a, np.full((len(a), 1), fill), axis=1) for a, fill in ((x, np.nan), (centre, 1.0), (half, 2.0))]
+    wider = [
+        np.append(a, np.full((len(a), 1), fill), axis=1)
+        for a, fill in ((x, np.nan), (centre, 1.0), (half, 2.0))
+    ]
     add_gaussian(padded, *wider)
     assert padded.tobytes() == out.tobytes()
     wider[0][:, -1], wider[2][:, -1] = 3.0, 0.0

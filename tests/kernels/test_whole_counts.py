@@ -11,7 +11,7 @@ from bayou.kernels.whole_counts import whole_predict_then_update
 
 
 def _rows(rng, n, sizes, classes, missing):
-    """Codes, labels with missing ones, weights 0 and 1; values come later and later, of which later rows are full."""
+    """Codes, labels with missing ones, weights 0 and 1; values come later and later, none new in the last rows."""
     late = np.arange(n)[:, None] / n
     codes = np.floor(rng.random((n, len(sizes))) * np.array(sizes) * np.minimum(1.0, 0.3 + 2.0 * late))
     codes[rng.random(codes.shape) < missing] = -1

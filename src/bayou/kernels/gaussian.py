@@ -17,6 +17,8 @@ LIMIT = 1e290  # a squared distance beyond this is as far as can be told
 LOG_2, ONE_OVER_PI = 0.6931471805599453, 0.3183098861837907
 MANTISSA, EXPONENT_OF_1, SHIFT = np.uint64((1 << 52) - 1), np.uint64(1023 << 52), np.uint64(52)
 
+Position = int | np.uint64  # unsigned: signed ones cost a test for negative indices at every access
+
 
 @kernel_piece
 def term(x: float, peak: float, centre: float, half: float) -> float:
@@ -53,7 +55,7 @@ def fill_terms(terms: Floats, x: Floats, peak: Floats, centre: Floats, half: Flo
 
 
 @tight_kernel
-def log_peak(tile: Floats, half: Floats, c: int, x: Floats, i: int) -> float:
+def log_peak(tile: Floats, half: Floats, c: Position, x: Floats, i: Position) -> float:
     """Sum of log(half / pi) / 2 over the columns that speak, by one logarithm: that of the product.
 
     Mantissas, all in [1, 2), are multiplied and exponents added, so that nothing over- or underflows. A column does
@@ -79,20 +81,20 @@ def log_peak(tile: Floats, half: Floats, c: int, x: Floats, i: int) -> float:
         tile[first] = 1.0
         first += one
     d = e = f = g = 1.0
-    j = np.uint64(0)
-    while j < first:
-        d *= tile[j]
-        e *= tile[j + one]
-        f *= tile[j + two]
-        g *= tile[j + three]
-        j += four
+    at = np.uint64(0)
+    while at < first:
+        d *= tile[at]
+        e *= tile[at + one]
+        f *= tile[at + two]
+        g *= tile[at + three]
+        at += four
     power = float(np.int64(exponents)) - 1023.0 * float(np.int64(p))
     return 0.5 * (math.log((d * e) * (f * g)) + LOG_2 * power)
 
 
 @tight_kernel
 def add_row_sums(
-    out: Floats, tile: Floats, x: Floats, i: int, centre: Floats, half: Floats, peak: Floats
+    out: Floats, tile: Floats, x: Floats, i: Position, centre: Floats, half: Floats, peak: Floats
 ) -> bool:
     """out[i, c] += sum_j log p(x_ij | c). Returns whether nothing is missing.
 
@@ -115,13 +117,13 @@ def add_row_sums(
                 tile[j] += distance(x[i, begin + j], centre[c, begin + j], half[c, begin + j])
             begin += np.uint64(TILE)
         d = e = f = g = 0.0
-        j = np.uint64(0)
-        while j < whole:
-            d += tile[j]
-            e += tile[j + one]
-            f += tile[j + two]
-            g += tile[j + three]
-            j += four
+        at = np.uint64(0)
+        while at < whole:
+            d += tile[at]
+            e += tile[at + one]
+            f += tile[at + two]
+            g += tile[at + three]
+            at += four
         if whole < first:
             d += tile[whole]
         if whole + one < first:
@@ -198,9 +200,9 @@ def learn_full_row(
     centre: Floats,
     half: Floats,
     bounds: Floats,
-    c: int,
+    c: Position,
     x: Floats,
-    i: int,
+    i: Position,
     w: float,
     ddof: float,
 ) -> bool:
@@ -241,9 +243,9 @@ def learn_row(
     centre: Floats,
     half: Floats,
     bounds: Floats,
-    c: int,
+    c: Position,
     x: Floats,
-    i: int,
+    i: Position,
     w: float,
     ddof: float,
 ) -> bool:

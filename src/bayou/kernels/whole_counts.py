@@ -54,7 +54,7 @@ def group_columns(
     alpha: float,
     apart: bool,
 ) -> int:
-    """Group the columns whose totals and numbers of values are the same, or keep all `apart`; how many groups there are.
+    """Group the columns whose totals and numbers of values are the same, or keep all `apart`; returns how many there are.
 
     groups : uint64[q], out; totals : float64[q, K], out; added : float64[q], out, what smoothing adds to the totals
     below : float64[q + 1, m], out, the logarithms of both; present : float64[q, K], in; seen, declared : int64[q], in
@@ -132,10 +132,10 @@ def whole_predict_then_update(
     totals, added, known = np.empty((q, k)), np.empty(q), np.empty(len(counts), np.bool_)
     cells, spoken, groups = np.empty(q, np.uint64), np.empty(q, np.uint64), np.empty(q, np.uint64)
     silent = np.uint64(len(counts))
-    for cell in range(len(counts)):
-        known[cell] = cell_seen(counts, cell)
-        for e in range(out.shape[1]):
-            above[cell, e] = logs[int(counts[cell, e] + alpha)]
+    for place in range(len(counts)):
+        known[place] = cell_seen(counts, place)
+        for other in range(out.shape[1]):
+            above[place, other] = logs[int(counts[place, other] + alpha)]
     many = group_columns(groups, totals, added, below, present, seen, declared, logs, alpha, False)
     for i in range(np.uint64(len(codes))):
         learns = i < np.uint64(len(y)) and y[i] >= 0 and w[i] != 0.0
@@ -157,31 +157,31 @@ def whole_predict_then_update(
                 second = first + one
                 a = b = c = d = 0.0
                 e = f = g = h = 0.0
-                j = begin
-                while j < whole:
-                    cell, total = cells[j], spoken[j]
+                at = begin
+                while at < whole:
+                    cell, total = cells[at], spoken[at]
                     a += above[cell, first] - below[total, first]
                     e += above[cell, second] - below[total, second]
-                    cell, total = cells[j + one], spoken[j + one]
+                    cell, total = cells[at + one], spoken[at + one]
                     b += above[cell, first] - below[total, first]
                     f += above[cell, second] - below[total, second]
-                    cell, total = cells[j + two], spoken[j + two]
+                    cell, total = cells[at + two], spoken[at + two]
                     c += above[cell, first] - below[total, first]
                     g += above[cell, second] - below[total, second]
-                    cell, total = cells[j + three], spoken[j + three]
+                    cell, total = cells[at + three], spoken[at + three]
                     d += above[cell, first] - below[total, first]
                     h += above[cell, second] - below[total, second]
-                    j += four
+                    at += four
                 if whole < end:
-                    cell, total = cells[j], spoken[j]
+                    cell, total = cells[at], spoken[at]
                     a += above[cell, first] - below[total, first]
                     e += above[cell, second] - below[total, second]
                 if whole + one < end:
-                    cell, total = cells[j + one], spoken[j + one]
+                    cell, total = cells[at + one], spoken[at + one]
                     b += above[cell, first] - below[total, first]
                     f += above[cell, second] - below[total, second]
                 if whole + two < end:
-                    cell, total = cells[j + two], spoken[j + two]
+                    cell, total = cells[at + two], spoken[at + two]
                     c += above[cell, first] - below[total, first]
                     g += above[cell, second] - below[total, second]
                 out[i, first] += (a + b) + (c + d)
