@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayou import Bagging, HoeffdingTree, MajorityClass, MEstimate, NaiveBayes, Sketch
+from bayou import Bagging, HoeffdingTree, MajorityClass, MEstimate, NaiveBayes, Sketch, load
 from bayou.encoding.records import MAX_WAITING
 from bayou.errors import DataError
 
@@ -133,3 +136,27 @@ def test_a_block_that_was_made_to_predict_is_learned_once_or_never():
         one.learn_one(*last)
         block.learn_many([x for x, _ in (huge, plain, last)], [y for _, y in (huge, plain, last)])
         assert one.digest() == block.digest()
+
+
+def test_packed_rows_go_with_the_model_that_is_copied_saved_merged_or_faded(tmp_path):
+    rows = [({"a": float(i % 7), "s": "uvw"[i % 3]}, i % 2) for i in range(40)]
+    origin = NaiveBayes(numeric="gaussian")
+    origin.learn_many([x for x, _ in rows], [y for _, y in rows])
+    before, path = origin.digest(), tmp_path / "m.bayou"
+    origin.save(path)
+    ways = [
+        lambda: copy.deepcopy(origin),
+        lambda: pickle.loads(pickle.dumps(origin)),
+        lambda: load(path),
+        lambda: origin.fresh().merge(origin),
+        lambda: copy.deepcopy(origin).decay(0.5),
+        lambda: copy.deepcopy(origin).unlearn([rows[0][0]], [rows[0][1]]),
+    ]
+    for way in ways:
+        one, block = way(), way()
+        for x, y in rows:
+            assert one.predict_proba_one(x) == block.predict_proba_many([x])[0]
+            one.learn_one(x, y)
+            block.learn_many([x], [y])
+        assert one.digest() == block.digest()
+        assert origin.digest() == before
