@@ -100,7 +100,7 @@ def one_record() -> list[dict[str, object]]:
 
         def encode(records=records, lane=lane):
             for x in records:
-                lane.row(x, 1, 1.0)
+                lane.cells(x)
 
         def loop(records=records, model=model):
             for x in records:

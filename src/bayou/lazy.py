@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import LazyLoader
 from typing import Any
 
 
@@ -38,3 +40,22 @@ class Absent:
         """Refuse the libraries; leave all else to the next finder."""
         if name.partition(".")[0] in self.libraries:
             raise ModuleNotFoundError(f"this process does without {name}", name=name)
+
+
+class Deferred:
+    """A finder of modules that others import and hardly ever use: they are run once an attribute is asked for.
+
+    Numba imports `importlib.metadata`, and with it the parser of mail, to look for extensions when it compiles.
+    """
+
+    def __init__(self, *modules: str) -> None:
+        self.modules = modules
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: object = None
+    ) -> ModuleSpec | None:
+        """The modules as they will be; leave all else to the next finder."""
+        found = PathFinder.find_spec(name, path) if name in self.modules else None
+        if found is not None and found.loader is not None:
+            found.loader = LazyLoader(found.loader)
+        return found

@@ -106,7 +106,7 @@ def test_what_all_blocks_share_is_never_written_to():
             model.predict_proba_one(x)
             model.learn_one(x, y, w)
         labels = model._encoder.records._labels
-        assert [label.tolist() for label in labels] == [[c] for c in range(len(labels))], name
+        assert [label.tolist() for label in labels] == [[c] for c in (*range(len(labels) - 1), -1)], name
     assert plain._ONE.tolist() == [1.0]
     assert plain._UNLABELLED.tolist() == [-1]
 

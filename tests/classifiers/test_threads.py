@@ -35,17 +35,17 @@ def learned(make):
 def test_who_asks_while_records_are_taken_in_waits_for_them(name):
     calm, model = learned(MODELS[name]), learned(MODELS[name])
     expected = [calm.predict_proba_one(x) for x, _ in ROWS]
-    take_in = model.learn
+    take_in = model._engine.learn
 
     def slowly(block):
         time.sleep(0.05)
         take_in(block)
 
-    model.learn = slowly
-    assert model._pending
+    model._engine.learn = slowly
+    assert model._encoder.records.waiting
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(model.predict_proba_one, [x for x, _ in ROWS]))
-    del model.learn
+    del model._engine.learn
     assert found == expected
     assert model.digest() == calm.digest()
 

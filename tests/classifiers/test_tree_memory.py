@@ -10,8 +10,10 @@ import pickle
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
-from bayou import HoeffdingTree
+from bayou import Gini, HoeffdingTree
+from bayou.summaries.tree import Tree
 
 BATCH = 10_000
 ROWS = 10_000_000 if os.environ.get("BAYOU_LONG") else 100_000
@@ -47,3 +49,24 @@ def test_the_limit_is_kept_and_used_to_a_tenth():
     assert min(used[len(used) // 2 :]) >= 0.9 * LIMIT
     tree = model.tree.summary
     assert 0 < tree.dormant < model.leaves
+
+
+@pytest.mark.parametrize("split", ["g-test", Gini(binary=True)], ids=["g-test", "gini"])
+def test_the_kernel_gives_slots_to_the_leaves_that_python_would_choose(monkeypatch, split):
+    kept, looks = Tree.learn, []
+
+    def in_python(tree, block, first, kind, grace, rules, watched, limited, *rest):
+        looks.append(limited)
+        return kept(tree, block, first, kind, grace, rules, watched or limited, False, *rest)
+
+    states = []
+    for learn in (kept, in_python):
+        monkeypatch.setattr(Tree, "learn", learn)
+        model = HoeffdingTree(grace=20, delta=0.5, tie=0.5, split=split, memory=1 << 16)
+        for number in range(3):
+            columns, y = batch(number)
+            model.learn_many(pa.table(columns)[:3000], y[:3000])
+        assert model.tree.summary.dormant > 0
+        states.append(model.engine.arrays())
+    assert sum(looks) > 50
+    assert all(np.array_equal(array, states[1][name]) for name, array in states[0].items())

@@ -64,7 +64,8 @@ def test_contract(name, check):
 
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("seed", range(5))
-def test_rate_0_is_naive_bayes_bit_for_bit(seed, tied):
+def test_rate_0_is_naive_bayes(seed, tied):
+    """Up to rounding: it adds up what single columns say, naive Bayes takes one logarithm for all normal densities."""
     data = random_data(seed, 120)
     notes = ["be go up", "do so", "no be be", ""]
     records = [{**r, "note": notes[i % 4], "more": notes[i // 2 % 4]} for i, r in enumerate(data.records)]
@@ -76,8 +77,9 @@ def test_rate_0_is_naive_bayes_bit_for_bit(seed, tied):
     for rows in (slice(0, 50), slice(50, 120)):
         expected = plain.test_then_train_batch(records[rows], data.labels[rows], data.weights[rows])
         found = weighted.test_then_train_batch(records[rows], data.labels[rows], data.weights[rows])
-        assert found.tolist() == expected.tolist()
-    assert weighted.predict_proba_many(records) == plain.predict_proba_many(records)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
+    for mine, theirs in zip(weighted.predict_proba_many(records), plain.predict_proba_many(records), strict=True):
+        assert mine == pytest.approx(theirs, rel=1e-12)
 
 
 def test_experts_that_never_learn_are_naive_bayes():

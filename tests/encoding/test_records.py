@@ -19,11 +19,11 @@ def test_records_of_several_threads_do_not_get_into_each_others_way():
         __hash__ = str.__hash__
 
         def __eq__(self, name: object) -> bool:
-            assert records.cells(other) == ([3.0, 4.0], [0], None)
+            assert [*records.cells(other)] == [3.0, 4.0, 0]
             return str.__eq__(self, name)
 
-    assert records.cells(first) == ([1.0, 2.0], [1], None)
-    assert records.cells({Interrupted("a"): 1.0, "s": "v", "b": 2.0}) == ([1.0, 2.0], [1], None)
+    assert [*records.cells(first)] == [1.0, 2.0, 1]
+    assert [*records.cells({Interrupted("a"): 1.0, "s": "v", "b": 2.0})] == [1.0, 2.0, 1]
 
 
 @pytest.mark.parametrize(("y", "w"), [({1}, 1.0), ("p", "much"), ("p", 1e300), ([1], 1.0)])

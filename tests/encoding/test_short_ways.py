@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayou import BernoulliNB, ComplementNB, MultinomialNB, NaiveBayes, prequential
-from bayou.encoding import Encoder, block_of
+from bayou.encoding import Encoder
 from bayou.encoding.columns import SPAN, distinct
 from bayou.encoding.forms import form_of
-from bayou.encoding.records import block_to_predict
 from bayou.schema import Declared, Schema, Vocabulary
 
 CELLS = st.sampled_from([0.0, -2.5, 7, True, np.float64(3), np.nan, None, np.inf, 1e200, -1e200, 1e139])
@@ -53,27 +52,27 @@ def test_integer_classes_by_table_are_those_of_a_list(labels, more, dtype):
 def test_a_plain_record_is_encoded_as_a_batch_of_one(cells, order):
     encoder = Encoder(Schema(Declared(columns=dict.fromkeys("abc", "numeric"), classes=["u", "v"])))
     record = dict(zip(order, cells, strict=True))
-    row = encoder.records.row(record, "v", 2.0)
-    if row is None:  # handed over to the batch
+    predicted = encoder.record(record, 0)
+    kept = encoder.records.keep(record, "v", 2.0)
+    assert (predicted is None) == (kept == 0)
+    if not kept:  # handed over to the batch
         return
+    unusable = encoder.unusable
     slow = encoder.encode([record], ["v"], [2.0])[0]
-    for block in (block_of([row], 0), block_to_predict(row[:3], 0)):
+    assert encoder.unusable == 2 * unusable
+    learned = encoder.waiting(0)
+    for block in (predicted, learned):
         assert block.numeric.dtype == np.float64
         np.testing.assert_array_equal(block.numeric, slow.numeric)
         assert block.codes.shape == slow.codes.shape
-    assert row[3:] == (slow.y[0], slow.w[0])
+        assert block.no_missing == slow.no_missing
+    assert (learned.y[0], learned.w[0]) == (slow.y[0], slow.w[0])
 
 
 def test_plain_numbers_take_the_short_way():
     encoder = Encoder(Schema(Declared(columns=dict.fromkeys("abc", "numeric"))))
-    assert encoder.records.row({"a": 1, "b": 2.0, "c": 3}, None, 1.0) is not None
-    assert encoder.records.row({"c": 1, "a": 2.0}, None, 1.0) == (
-        [2.0, pytest.approx(np.nan, nan_ok=True), 1],
-        [],
-        None,
-        -1,
-        1.0,
-    )
+    assert encoder.records.cells({"a": 1, "b": 2.0, "c": 3}) == (1, 2.0, 3)
+    assert encoder.records.cells({"c": 1, "a": 2.0}) == [2.0, pytest.approx(np.nan, nan_ok=True), 1]
 
 
 def test_records_of_whole_numbers_are_numbers():

@@ -11,13 +11,15 @@ import pyarrow as pa
 import pytest
 from tests.naive import metrics as naive
 
-from bayou import Costs, Threshold, holdout
+from bayou import Costs, Threshold, files, holdout
 from bayou.classifiers import MajorityClass, NaiveBayes, NoChange
 from bayou.errors import BayouError, DataError, SchemaError
 from bayou.evaluate import Prequential, Progress, curve, prequential
 from bayou.evaluate.prequential import BESIDE
+from bayou.evaluate.record import Record
 from bayou.streams import open_stream
 from bayou.streams.generators import SEA, BagOfWords, MixedGaussian
+from bayou.summaries.outcomes import class_plan, scored_rows
 from bayou.threads import limited
 from bayou.training.batches import LabelledBatch, RowsInMemory, batches
 
@@ -302,3 +304,38 @@ def test_threads_do_not_show() -> None:
             results = prequential(NaiveBayes(), (X, y), block=BESIDE).results
         found.append({name: numbers(result) for name, result in results.items()})
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("block", [1, 37, 2000])
+def test_baselines_that_run_along_have_the_bits_of_their_models(block: int) -> None:
+    """Their records follow from the labels alone, unless somebody wants to see what they predict."""
+    X, y = records(6000 if block > 1 else 300, 4)
+    labels = [None if i % 50 == 7 else label for i, label in enumerate(y)]
+    by_labels, by_models = (Prequential({"nb": NaiveBayes()}, window=100) for _ in range(2))
+    by_models.on_predicted = lambda batch, proba: None
+    for run in (by_labels, by_models):
+        for batch in batches((X, labels), block):
+            run.step(batch)
+    found, wanted = by_labels.arrays(), by_models.arrays()
+    for name in wanted.keys() - {"seconds"}:
+        np.testing.assert_array_equal(found[name], wanted[name], err_msg=name)
+    for name, model in by_models.models.items():
+        assert files.dumps(by_labels.models[name]) == files.dumps(model)
+
+
+def test_a_record_counts_what_each_of_its_parts_counts_alone() -> None:
+    random = np.random.default_rng(6)
+    together, apart = Record(40), Record(40)
+    for record in (together, apart):
+        record.realign(class_plan([], ["a", "b", "c"]))
+    for n in (1, 30, 200):
+        proba = random.dirichlet([0.2, 0.2, 0.2], n)
+        proba[::9] = 0.0
+        decided = random.integers(-1, 3, n).astype(np.int32) if n == 30 else None
+        block = scored_rows(random.integers(-1, 3, n), proba, random.integers(0, 3, n), decided)
+        together.update(block, [n // 2, n])
+        for part in ("confusion", "losses", "recent", "faded", "no_change", "majority", "first"):
+            getattr(apart, part).update(block)
+    found, wanted = together.arrays(), apart.arrays()
+    for name in wanted:
+        np.testing.assert_array_equal(found[name], wanted[name], err_msg=name)

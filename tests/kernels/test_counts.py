@@ -23,6 +23,7 @@ from bayou.kernels.value_counts import fill_logs
 from bayou.readings.categorical import CategoricalEstimator
 from bayou.schema import Declared, Schema
 from bayou.summaries.value_counts import ValueCounts
+from bayou.readings.logs import integer_logs
 
 row_sum, cached_log, log_or_floor = map(
     reach, (sums.row_sum, value_counts.cached_log, value_counts.log_or_floor)
@@ -66,7 +67,7 @@ def test_prior_against_fractions(alpha, declared):
 def test_prior_is_that_before_each_row(alpha, declared):
     y, w = np.array([2, 0, 0, -1, 2], np.int32), np.array([1.0, 2.0, 0.0, 1.0, 1.0])
     out, weight = np.zeros((5, 3)), np.zeros(3)
-    prior_predict_then_update(weight, out, y, w, declared, alpha)
+    prior_predict_then_update(weight, out, y, w, integer_logs(8), declared, alpha)
     for i in range(5):
         step, expected = np.zeros(3), np.zeros((1, 3))
         count_classes(step, y[:i], w[:i], 1.0)

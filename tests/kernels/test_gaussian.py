@@ -14,6 +14,7 @@ from bayou import NaiveBayes
 from bayou.align import from_empty
 from bayou.block import Block
 from bayou.densities.gaussian import Gaussian
+from bayou.kernels.gaussian import add_gaussian
 from bayou.kernels.normal import pooled
 from bayou.schema import Growth, Kind, Schema
 from bayou.summaries.moments import Moments
@@ -101,7 +102,7 @@ def test_densities_are_those_before_each_row(rows, ddof, floor):
     for i in range(block.n):
         row = block.rows(i, i + 1)
         reader.add_log_prob(stepping, row, expected[i : i + 1])
-        assert np.array_equal(expected[i], reader.terms(stepping, row)[0].sum(axis=0))
+        assert expected[i] == pytest.approx(reader.terms(stepping, row)[0].sum(axis=0), rel=1e-12, abs=1e-12)
         stepping.update(row)
     assert np.array_equal(out, expected)
     assert np.array_equal(tested.m2, stepping.m2)
@@ -155,3 +156,98 @@ def test_a_value_far_away_makes_narrow_classes_lean_on_the_column_at_once(far):
     for i, row in enumerate(one_by_one):
         assert together[i, : len(row)].tolist() == row.tolist()
     assert fingerprint(whole) == fingerprint(single)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    columns=st.integers(1, 200),
+    exponents=st.sampled_from([(-300, 300), (-300, -290), (290, 300), (-3, 3)]),
+    missing=st.sampled_from([0.0, 0.1, 0.9, 1.0]),
+    silent=st.sampled_from([0.0, 0.2]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_the_logarithm_of_a_product_is_the_sum_of_logarithms(columns, exponents, missing, silent, seed):
+    """From one column to several tiles, with halves that over- and underflow after two factors."""
+    rng = np.random.default_rng(seed)
+    half = 10.0 ** rng.uniform(*exponents, (3, columns))
+    half[:, rng.random(columns) < silent] = 0.0
+    x, away = rng.normal(size=(4, columns)), rng.normal(size=(3, columns))
+    centre = np.where(half > 0.0, x[0] + away / np.sqrt(np.where(half > 0.0, half, 1.0)), 0.0)
+    x[:] = x[0]
+    x[1:][rng.random((3, columns)) < missing] = np.nan
+    out = np.zeros((4, 3))
+    add_gaussian(out, x, centre, half)
+    for i in range(4):
+        for c in range(3):
+            expected = naive.log_density_of_row(x[i].tolist(), centre[c].tolist(), half[c].tolist())
+            assert out[i, c] == pytest.approx(expected, rel=1e-12, abs=1e-10)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 5, 63, 64, 65, 131])
+def test_a_column_that_says_nothing_leaves_the_bits_alone(columns):
+    rng = np.random.default_rng(columns)
+    x, centre, half = rng.normal(size=(5, columns)), rng.normal(size=(2, columns)), rng.random((2, columns))
+    out, padded = np.zeros((5, 2)), np.zeros((5, 2))
+    add_gaussian(out, x, centre, half)
+    wider = [np.append(a, np.full((len(a), 1), fill), axis=1) for a, fill in ((x, np.nan), (centre, 1.0), (half, 2.0))]
+    add_gaussian(padded, *wider)
+    assert padded.tobytes() == out.tobytes()
+    wider[0][:, -1], wider[2][:, -1] = 3.0, 0.0
+    padded[:] = 0.0
+    add_gaussian(padded, *wider)
+    assert padded.tobytes() == out.tobytes()
+
+
+def _hard_rows(rng, n, columns, missing):
+    """Columns on scales from 1e-150 to 1e135, some constant or constant in a class, with rare values far away."""
+    y = rng.integers(-1, 3, n).astype(np.int32)
+    x = rng.normal(size=(n, columns)) + y[:, None]
+    kind = rng.integers(0, 6, columns)
+    x[:, kind == 0] = 7.0
+    x[:, kind == 1] *= y[:, None] == 1
+    x[:, kind == 2] *= 10.0 ** rng.integers(-9, 1, (n, 1))
+    x[rng.random(x.shape) < 0.02] *= 1e5
+    x *= 10.0 ** rng.choice([-150, -8, 0, 0, 3, 130], columns)
+    x[rng.random(x.shape) < missing] = np.nan
+    return Block(x, np.empty((n, 0), np.int32), (), y, rng.choice([0.0, 0.4, 1.0, 1.0, 1.0, 2.0], n))
+
+
+def _moments(columns):
+    summary, schema = Moments(), Schema()
+    schema.grow(Growth(classes=list("abc"), columns=[(f"x{j}", Kind.NUMERIC) for j in range(columns)]))
+    summary.realign(from_empty(schema))
+    return summary
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    columns=st.sampled_from([1, 2, 3, 4, 7, 63, 64, 65, 130]),
+    missing=st.sampled_from([0.0, 0.01, 0.3]),
+    ddof=st.sampled_from([0, 1]),
+    floor=st.sampled_from([0.0, 1e-9, 1e-3, 0.5]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_the_bits_are_the_same_at_every_cut(columns, missing, ddof, floor, seed):
+    """In one block, in pieces, row by row through the tables of all rows and through the kernel for one."""
+    rng = np.random.default_rng(seed)
+    n, reader = 60, Gaussian(ddof, floor)
+    block = _hard_rows(rng, n, columns, missing)
+    whole, pieces, stepping = (_moments(columns) for _ in range(3))
+    out, cut, expected, tables = (np.zeros((n, 3)) for _ in range(4))
+    reader.predict_then_update(whole, block, out)
+    for where, part in block.cut(sorted(rng.choice(n, 5).tolist())):
+        reader.predict_then_update(pieces, part, cut[where])
+    for i in range(n):
+        reader.add_log_prob(stepping, block.rows(i, i + 1), expected[i : i + 1])
+        twice, pair = [i, i], np.zeros((2, 3))
+        both = Block(block.numeric[twice], block.codes[twice], (), block.y[twice], block.w[twice])
+        reader.add_log_prob(stepping, both, pair)
+        tables[i] = pair[1]
+        stepping.update(block.rows(i, i + 1))
+    assert np.isfinite(out).all()
+    assert cut.tobytes() == out.tobytes()
+    assert expected.tobytes() == out.tobytes()
+    assert tables.tobytes() == out.tobytes()
+    for name in ("n", "mean", "m2"):
+        states = [getattr(s, name).tobytes() for s in (whole, pieces, stepping)]
+        assert states[0] == states[1] == states[2]

@@ -71,10 +71,10 @@ def test_sum_is_the_terms_in_tile_order(n, p, k):
     x[rng.random((n, p)) < 0.1] = np.nan
     out, terms = rng.normal(size=(n, k)), np.empty((n, p, k))
     expected = out.copy()
-    kernels.add_intervals(out, table, cuts, offsets, x)
+    kernels.add_intervals(out, table, cuts, offsets, np.arange(p), x)
     kernels.interval_terms(terms, table, cuts, offsets, x)
     codes = np.empty((n, p), np.int32)
-    kernels.interval_codes(codes, cuts, offsets, x)
+    kernels.interval_codes(codes, cuts, offsets, np.arange(p), x)
     for i in range(n):
         for j in range(p):
             cell = naive.cell(cuts[offsets[j] : offsets[j + 1] - 1], x[i, j])

@@ -10,11 +10,11 @@ from bayou.kernels.value_counts import fill_logs, table_predict_then_update
 from bayou.kernels.whole_counts import whole_predict_then_update
 
 
-def _rows(rng, n, sizes, classes):
-    """Codes with missing ones, labels with missing ones, weights 0 and 1; values come later and later."""
+def _rows(rng, n, sizes, classes, missing):
+    """Codes, labels with missing ones, weights 0 and 1; values come later and later, of which later rows are full."""
     late = np.arange(n)[:, None] / n
-    codes = np.floor(rng.random((n, len(sizes))) * np.array(sizes) * np.minimum(1.0, 0.3 + late))
-    codes[rng.random(codes.shape) < 0.1] = -1
+    codes = np.floor(rng.random((n, len(sizes))) * np.array(sizes) * np.minimum(1.0, 0.3 + 2.0 * late))
+    codes[rng.random(codes.shape) < missing] = -1
     y = rng.integers(-1, classes, n).astype(np.int32)
     return np.ascontiguousarray(codes, dtype=np.int32), y, (rng.random(n) < 0.9).astype(float)
 
@@ -34,14 +34,15 @@ def _logs(size):
 @pytest.mark.parametrize("seed", seeds("whole counts", "bits"))
 @pytest.mark.parametrize("classes", [1, 2, 3, 7])
 @pytest.mark.parametrize("columns", [1, 3, 64, 70])
-def test_the_bits_are_those_of_the_kernel_for_all_weights(seed, classes, columns):
+@pytest.mark.parametrize("missing", [0.0, 0.002, 0.1])
+def test_the_bits_are_those_of_the_kernel_for_all_weights(seed, classes, columns, missing):
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 6, columns)
     declared = np.where(rng.random(columns) < 0.5, 0, sizes)
     ours, theirs = (_empty(sizes, classes, declared) for _ in range(2))
     logs = _logs(2048)
     for n in (200, 1, 300):  # the second call begins with what the first has counted
-        rows = _rows(rng, n, sizes, classes)
+        rows = _rows(rng, n, sizes, classes, missing)
         out, expected = np.ones((n, classes)), np.ones((n, classes))
         counts, present, seen, about, offsets = ours
         assert whole_predict_then_update(counts, present, seen, out, about, offsets, *rows, logs, 1.0)

@@ -34,3 +34,10 @@ def log_density(x, own, pooled, ddof=0, floor=1e-9):
     var = float(var)
     centre = float(mean if n > 0 else pooled[1])
     return -0.5 * math.log(2 * math.pi * var) - (x - centre) ** 2 / (2 * var)
+
+
+def log_density_of_row(x, centre, half):
+    """Sum over the columns that speak of log(half / pi) / 2 - (x - centre)^2 half, rounded once."""
+    there = [(v, m, h) for v, m, h in zip(x, centre, half, strict=True) if not math.isnan(v) and h > 0]
+    parts = [0.5 * (math.log(h) - math.log(math.pi)) for _, _, h in there]
+    return math.fsum(parts + [-((v - m) ** 2) * h for v, m, h in there])

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from threading import Lock
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from bayou.classifiers.params import Parameterised, refuse_huge_numbers
 from bayou.classifiers.sampling import blank_block, records
 from bayou.classifiers.sync import Sync
 from bayou.decisions import Decision, check_rule, tell_unknown
-from bayou.encoding import Encoder, Row, block_of
+from bayou.encoding import Encoder
 from bayou.encoding.batch import weights
 from bayou.encoding.forms import picked
 from bayou.encoding.hashed_order import hashed_order
@@ -36,18 +36,17 @@ from bayou.views.view import AnyView
 if TYPE_CHECKING:
     from bayou.inspection.attributes import Attribute
 
-MAX_PENDING = 64
 _FIRST = Lock()
 # what beginning anew sets: the state, and the columns that scikit-learn's dialect has met
-_BEGUN = ("_encoder", "_engine", "_position", "_pending", "n_features_in_", "feature_names_in_")
+_BEGUN = ("_encoder", "_engine", "_position", "n_features_in_", "feature_names_in_")
 Answer = TypeVar("Answer")
 
 
 class EstimatorCore(Parameterised):
     """Encodes what users hold into blocks, lets the schema grow, and has one engine, which learns and predicts blocks.
 
-    Records learned one at a time wait in a buffer (`_pending`) that nobody can notice: bits never depend on how rows
-    are cut into blocks, and whoever looks at the model flushes the buffer first.
+    Records learned one at a time wait in an array of the encoder's that nobody can notice: bits never depend on how
+    rows are cut into blocks, and whoever looks at the model has them learned first (`flush`).
     """
 
     _offers: ClassVar[tuple[str, ...]] = (
@@ -60,7 +59,6 @@ class EstimatorCore(Parameterised):
     _engine: Engine
     _position = 0
     _sync: Sync = None  # type: ignore[assignment] # made by `_changing`, so there wherever something is learned
-    _pending: list[Row] = []  # noqa: RUF012 - never filled: replaced per instance when the first record comes
 
     # -- what a subclass gives --
 
@@ -174,7 +172,6 @@ class EstimatorCore(Parameterised):
         return self._changing()
 
     def _take(self, schema: Schema, engine: Engine, position: int) -> None:
-        self._pending = []
         self._changing()  # a lock of its own, before the first record
         self._encoder, self._engine, self._position = (
             Encoder(schema, self.numbers_are_words),
@@ -185,11 +182,12 @@ class EstimatorCore(Parameterised):
     @property
     def position(self) -> int:
         """Rows met so far: the stream number of the next one."""
-        return self._position + len(self._pending)
+        return self._position + (0 if self._encoder is None else self._encoder.records.waiting)
 
     @property
     def unusable(self) -> int:
         """How many huge or infinite values were taken as missing."""
+        self.flush()
         return 0 if self._encoder is None else self._encoder.unusable
 
     def arrays(self) -> Arrays:
@@ -282,6 +280,7 @@ class EstimatorCore(Parameterised):
             return
         encoder = self._require()
         with self._changing():
+            self.flush()
             self._engine.check_growth(growth)
             before = encoder.schema.shape()
             encoder.schema.grow(growth)
@@ -290,48 +289,26 @@ class EstimatorCore(Parameterised):
 
     # -- learning --
 
-    def learn_record(self, x: Mapping[str, Any], y: Any, w: float) -> None:
-        """One record; one that brings nothing new is kept with others until `MAX_PENDING` of them are learned."""
-        sync = self._sync
-        if sync is not None:
-            with sync.lock:
-                encoder = self._encoder
-                row = None
-                if encoder is not None:
-                    records, pending = encoder.records, self._pending
-                    if x is records.predicted and not pending:
-                        block = records.block_again(x, y, w)
-                        if block is not None:
-                            self._learn_predicted(block)
-                            return
-                    row = records.row(x, y, w)
-                if row is not None:
-                    if not pending:
-                        self._pending = pending = []
-                    pending.append(row)
-                    sync.synced = False
-                    if len(pending) == MAX_PENDING:
-                        self.flush()
-                    return
-        self.learn_batch([x], None if y is None else [y], [w])
-
-    def _learn_predicted(self, block: Block) -> None:
-        """Learn the record that was predicted last: it is encoded, and nothing waits before it. The lock is held."""
-        sync, engine = self._sync, self._engine
-        sync.wait()
-        block.start = self._position
-        engine.learn(block)
-        self._position += 1
-        # Nothing is left that the next prediction would have to bring up to date
-        sync.synced = engine.only_looks
-
     def flush(self) -> None:
-        """Learn the pending records."""
-        if self._pending:
-            with self._changing():
-                rows, self._pending = self._pending, []
-                if rows:
-                    self.learn(block_of(rows, self._position))
+        """Learn the records that wait."""
+        if self._encoder is None or not self._encoder.records.waiting:
+            return
+        with self._changing():
+            encoder, engine = self._require(), self._engine
+            records, count = encoder.records, encoder.records.waiting
+            learned = -1 if engine.packed is None else engine.packed.learn(records.rows, count)
+            if learned >= 0:
+                self._learned(learned)
+            elif count:
+                engine.learn(encoder.waiting(self._position))
+                self._position += count
+
+    def _learned(self, rows: int) -> None:
+        """The records that waited were learned as packed rows, of which so many taught something."""
+        records = self._require().records
+        cast(Views, self._engine).rows += rows
+        self._position += records.waiting
+        records.waiting = 0
 
     def learn_batch(self, X: Any, y: Any, w: Any = None) -> None:
         """Encode and learn; a batch with one bad row changes nothing."""

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 
-from bayou.lazy import Absent
+from bayou.lazy import Absent, Deferred
 
 
 def main() -> None:
@@ -16,6 +16,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _stop)  # before the imports, which take longer than some wait
     gc.set_threshold(250_000, 20, 20)  # imports leave nothing to collect, and looking for it takes .2 s
     sys.meta_path.insert(0, Absent("scipy", "pandas", "yaml", "colorama"))  # rows come from files
+    sys.meta_path.insert(0, Deferred("importlib.metadata", "timeit"))
     try:
         from bayou.cli.app import command_line
 

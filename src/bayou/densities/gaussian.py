@@ -82,10 +82,10 @@ class Gaussian(Density, LiveReader[Moments]):
         n, p = x.shape
         if p == 0:
             return
-        tables = self.tables(summary)
+        _, centre, half = self.tables(summary)
 
         def rows(lo: int, hi: int) -> None:
-            add_gaussian(out[lo:hi], x[lo:hi], *tables)
+            add_gaussian(out[lo:hi], x[lo:hi], centre, half)
 
         over_ranges(rows, n, 1 + GRAIN // p)
 
@@ -159,7 +159,7 @@ class GaussianOdds:
         margins = np.zeros((block.n, both.shape[1] // 2))
 
         def rows(lo: int, hi: int) -> None:
-            add_gaussian(both[lo:hi], block.numeric[lo:hi], *self.tables)
+            add_gaussian(both[lo:hi], block.numeric[lo:hi], *self.tables[1:])
             add_difference(margins[lo:hi], both[lo:hi])
             self.dichotomies.put(out[lo:hi], margins[lo:hi])
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.encoding.forms import Coded, Indices, dictionary_form, is_arrow, is_double, picked, python_values
+from bayou.encoding.forms import Coded, Indices, cells_at, dictionary_form, is_arrow, is_double, python_values
 from bayou.errors import DataError, SchemaError
 from bayou.kernels.look_up import MISS, first_misses, translate
 from bayou.missing import is_missing
@@ -159,7 +159,7 @@ def _distinct_entries(
     table = np.full(coded.size, MISS, dtype=np.int32)
     rows = np.empty(coded.size, dtype=np.int64)
     rows = rows[: first_misses(rows, coded.indices, coded.valid, coded.offset, table)]
-    met = python_values(picked(values, rows))
+    met = cells_at(values, rows)
     uniques, inner, first = _distinct_objects(met, name, [int(numbers[i]) for i in rows.tolist()])
     table[coded.indices[rows]] = inner
     inverse = np.empty((1, len(values)), dtype=np.int32)

@@ -126,6 +126,20 @@ class Encoder:
             block.codes = batch.nominal(table)
         block.words = batch.words(table)
 
+    def record(self, x: Mapping[str, Any], start: int) -> Block | None:
+        """One record as a block to predict; None unless it is plain, see `PlainRecords`."""
+        block = self.records.block(x, start)
+        if block is not None and not block.no_missing:
+            self._fill_numeric(block, block.numeric)
+        return block
+
+    def waiting(self, start: int) -> Block:
+        """The records that wait to be learned, as a block; none waits any more."""
+        block = self.records.take(start)
+        if not block.no_missing:
+            self._fill_numeric(block, block.numeric)
+        return block
+
     def _fill_numeric(self, block: Block, matrix: Floats, usable: bool = False) -> None:
         block.numeric, block.no_missing = matrix, usable or matrix.size == 0 or all_usable(matrix)
         found = 0 if block.no_missing else count_unusable(matrix)

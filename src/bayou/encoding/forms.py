@@ -205,6 +205,13 @@ def python_values(values: Any) -> Sequence[Any]:
     return found
 
 
+def cells_at(values: Any, rows: NDArray[np.int64]) -> Sequence[Any]:
+    """The cells of these rows as Python objects; of Arrow, few of them one by one: `take` imports all of `compute`."""
+    if is_arrow(values) and len(rows) <= 4 * FEW:
+        return [values[i].as_py() for i in rows.tolist()]
+    return python_values(picked(values, rows))
+
+
 def as_arrow(values: Sequence[Any] | NDArray[Any]) -> Any:
     """Python objects or NumPy's strings as an Arrow array if all are strings, all integers or all flags; else None."""
     import pyarrow as pa

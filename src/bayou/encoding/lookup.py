@@ -15,10 +15,9 @@ from bayou.encoding.forms import (
     Strings,
     StringViews,
     address_of,
+    cells_at,
     form_of,
     is_arrow,
-    picked,
-    python_values,
 )
 from bayou.kernels.look_up import (
     MISS,
@@ -139,7 +138,7 @@ class Lookup:
         rows = np.empty(len(table), dtype=np.int64)
         rows = rows[: first_misses(rows, form.indices, form.valid, form.offset, table)]
         entries = form.indices[rows]
-        for entry, value in zip(entries.tolist(), python_values(picked(values, rows)), strict=True):
+        for entry, value in zip(entries.tolist(), cells_at(values, rows), strict=True):
             if is_missing(value):
                 table[entry] = -1
             elif isinstance(value, _VALUES):

@@ -3,68 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from operator import is_
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from operator import getitem, is_, itemgetter
 from typing import Any
 
 import numpy as np
 
-from bayou.block import Block, Codes, Hashed
+from bayou.block import Block, Codes, Floats, Hashed
 from bayou.encoding.batch import HEAVY
 from bayou.hashing import hash_keys
 from bayou.kernels.scrub import HUGE
 from bayou.missing import is_missing
 from bayou.schema import Kind, Label, Schema, Vocabulary, identity_key
 
-# numbers and codes of one plain record; hashed values by key, which then stand in for codes
-Cells = tuple[list[float], list[int], dict[int, Label] | None]
-# the same with its label and weight
-Row = tuple[list[float], list[int], dict[int, Label] | None, int, float]
-# where each key of a record goes; the keys, their places, and whether the record is the numeric row as it stands
+MAX_WAITING = 64  # records that are learned at once
+MANY_MET = 4096  # combinations of names whose codes are remembered
+Cells = Sequence[float]  # the numbers of a record, then the codes (or hashes) of its other values
+# where each key of a record goes: its cell, and its vocabulary unless it is a number
 Places = Sequence[tuple[int, Vocabulary | None]]
-Keys = tuple[tuple[str, ...] | None, Places, bool]
+Pick = Callable[[Mapping[str, Any]], tuple[Any, ...]]
 
 _PLAIN = frozenset((float, int))
 _NUMBERS = (np.floating, np.integer)
 _VALUES = (str, bytes, bool, int, float, np.generic)
-Predicted = tuple[
-    Mapping[str, Any] | None, tuple[str, ...], list[Any], Block | None
-]  # a record and its block
-_UNLABELLED, _ONE, _NO_CODES = np.full(1, -1, dtype=np.int32), np.ones(1), np.empty((1, 0), dtype=np.int32)
-
-
-_NOTHING: Predicted = (None, (), [], None)
 _LABELS = frozenset((str, int, float, bytes))  # types of labels that are their own keys
-
-
-def block_of(rows: Sequence[Row], start: int) -> Block:
-    """Plain records as a block."""
-    numeric, codes, values, y, w = zip(*rows, strict=True)
-    block = Block(
-        np.array(numeric, np.float64),
-        np.empty((0, 0), np.int32),
-        (),
-        np.array(y, np.int32),
-        np.array(w, np.float64),
-        start,
-    )
-    if values[0] is None:
-        block.codes = np.array(codes, dtype=np.int32)
-    else:
-        block.hashed = Hashed(
-            np.array(codes, dtype=np.int64), {k: v for row in values for k, v in row.items()}
-        )
-        block.codes = present(block.hashed)
-    return block
-
-
-def block_to_predict(cells: Cells, start: int) -> Block:
-    """One plain record, unlabelled, as a block."""
-    numeric, codes, values = cells
-    if values is not None:
-        return block_of([(*cells, -1, 1.0)], start)
-    nominal = np.array([codes], dtype=np.int32) if codes else _NO_CODES
-    return Block(np.array(numeric, np.float64, ndmin=2), nominal, (), _UNLABELLED, _ONE, start)
+_UNLABELLED, _ONE, _NO_CODES = np.full(1, -1, dtype=np.int32), np.ones(1), np.empty((1, 0), dtype=np.int32)
 
 
 def present(hashed: Hashed) -> Codes:
@@ -72,8 +36,36 @@ def present(hashed: Hashed) -> Codes:
     return np.where(hashed.keys == 0, np.int32(-1), np.int32(0))
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, _NUMBERS) and not isinstance(value, np.timedelta64)
+
+
+def picker(names: Sequence[str]) -> Pick:
+    """What takes the values of these keys out of a record, as a tuple.
+
+    >>> picker(["b", "a"])({"a": 1, "b": 2})
+    (2, 1)
+    """
+    if len(names) > 1:
+        return itemgetter(*names)
+    return (lambda x: (x[names[0]],)) if names else lambda _: ()
+
+
+class PackedRow:
+    """A row to predict, and behind it room for what is said of it."""
+
+    __slots__ = ("cells", "memory", "said")
+
+    def __init__(self, columns: int, classes: int) -> None:
+        self.cells = np.empty(columns + classes)
+        self.memory, self.said = self.cells.data, self.cells[columns:]
+
+
 class PlainRecords:
-    """Which cell each key of a record fills, remembered from one record to the next.
+    """Packs plain records into an array: those to predict one by one, those to learn until they are taken together.
+
+    A packed record is its numbers and the codes of its other values, then, if it is to be learned, its class and
+    weight: eight bytes each, floats but for hashes. Numbers may still be infinite or huge: whoever reads them looks.
 
     Parameters
     ----------
@@ -86,110 +78,179 @@ class PlainRecords:
     --------
     >>> from bayou.schema import Declared
     >>> records = PlainRecords(Schema(Declared(columns={"day": ["mon", "tue"], "price": "numeric"})))
-    >>> records.row({"price": 3.5, "day": "tue"}, None, 1.0)
-    ([3.5], [1], None, -1, 1.0)
-    >>> records.row({"price": 3.5, "day": "wed"}, None, 1.0)  # a new value: not plain
+    >>> records.cells({"price": 3.5, "day": "tue"})
+    (3.5, 1)
+    >>> records.cells({"price": 3.5, "day": "wed"})  # a new value: not plain
+    >>> records.keep({"price": 3.5, "day": "tue"}, None, 1.0), records.waiting
+    (1, 1)
+    >>> records.take(0).codes
+    array([[1]], dtype=int32)
     """
 
     def __init__(self, schema: Schema, numbers_are_words: bool = False) -> None:
+        numeric, nominal = schema.names(Kind.NUMERIC), schema.names(Kind.NOMINAL)
+        hashes = schema.declared.hash_values
         self._schema = schema
-        self._predicted = _NOTHING  # one object, as below
-        self.predicted: Mapping[str, Any] | None = None  # the record predicted last
-        self._codes = schema.classes.codes
-        self._labels = [np.array([c], dtype=np.int32) for c in range(schema.classes.size)]
+        self._class_code = schema.classes.codes.get
         self._words = numbers_are_words or bool(schema.names(Kind.TEXT))
-        self._hashes = schema.declared.hash_values
-        self._known: Keys = (None, (), False)  # one object: threads that predict may disagree about it
-        self._no_numbers = [np.nan] * len(schema.names(Kind.NUMERIC))
-        self._no_codes = [0 if self._hashes else -1] * len(schema.names(Kind.NOMINAL))
+        self._numeric, self._nominal, self._hashes = len(numeric), len(nominal), hashes
+        self._number_of, self._name_of = picker(numeric), picker(nominal)
+        self._codes = [schema.vocabularies[name].codes for name in nominal if not hashes]
+        self._met: dict[tuple[Any, ...], tuple[int, ...]] = {}  # codes of names that came together
+        # how many keys a record has that has all columns; none has so many where no record goes the shortest way
+        self._whole = -1 if self._words or hashes else len(numeric) + len(nominal)
+        self._missing = [np.nan] * len(numeric) + [0 if hashes else -1] * len(nominal)
+        # one object: threads that predict may disagree about it
+        self._known: tuple[tuple[str, ...] | None, Places] = (None, ())
+        form = f"={len(numeric)}d{len(nominal)}{'q' if hashes else 'd'}"
+        self._pack, self._pack_labelled = struct.Struct(form).pack_into, struct.Struct(form + "dd").pack_into
+        self._width = len(numeric) + len(nominal) + 2
+        self.free: list[PackedRow] = []
+        self.waiting = 0
+        self.rows = np.empty(0)  # the records that wait, one after the other
+        self._memory = self.rows.data
+        self._hashed: dict[int, Label] = {}  # what the hashes in them stand for
+        self._predicted: tuple[Cells, Block] | None = None  # the record predicted last
+        # its block, label and weight, if it is the first that waits: others may still be predicting it
+        self._again: tuple[Block, int, float] | None = None
+        self._labels = [np.array([code], np.int32) for code in (*range(schema.classes.size), -1)]
+
+    def keep(self, x: Mapping[str, Any], y: Any, w: float) -> int:
+        """Pack a record to be learned behind those that wait: how many wait then, 0 unless this one is plain."""
+        try:
+            code = self._class_code(y if type(y) in _LABELS else identity_key(y))
+            if code is None:
+                code = -1 if y is None else self._schema.classes.code(y)
+                if code < 0 and y is not None:
+                    return 0
+            cells = self.cells(x, self._hashed)
+            if cells is None or not 0.0 <= w <= HEAVY:
+                return 0
+            if not self.rows.size:
+                self.rows = np.empty(MAX_WAITING * self._width)
+                self._memory = self.rows.data
+            self._pack_labelled(self._memory, self.waiting * self._width * 8, *cells, code, w)
+        except (TypeError, struct.error):
+            return 0  # no label, no weight or an integer beyond all floats: the long way says so
+        if not self.waiting:
+            predicted, self._predicted, self._again = self._predicted, None, None
+            if predicted is not None and all(map(is_, predicted[0], cells)):
+                self._again = predicted[1], code, w
+        self.waiting += 1
+        return self.waiting
+
+    def take(self, start: int) -> Block:
+        """The records that wait, as a block; none waits any more.
+
+        The one that was predicted last is in a block already.
+        """
+        if self._again is not None and self.waiting == 1:
+            block, code, w = self._again
+            block.y, block.w = self._labels[code], _ONE if w == 1.0 else np.array([w], np.float64)
+        else:
+            rows = self.rows[: self.waiting * self._width].reshape(self.waiting, self._width)
+            block = self._block(rows.copy(), start, self._hashed)
+            block.y, block.w = rows[:, -2].astype(np.int32), rows[:, -1].copy()
+        block.start = start
+        self.waiting, self._hashed, self._again = 0, {}, None
+        return block
 
     def block(self, x: Mapping[str, Any], start: int) -> Block | None:
-        """The record as a block to predict; None unless it is plain. It is remembered for `block_again`."""
+        """A record as a block to predict; None unless it is plain."""
+        hashed: dict[int, Label] = {}
+        cells = self.cells(x, hashed)
+        if cells is None:
+            return None
+        row = np.empty((1, self._numeric + self._nominal))
+        try:
+            self._pack(row.data, 0, *cells)
+        except struct.error:
+            return None
+        block = self._block(row, start, hashed)
+        block.no_missing = math.hypot(*cells) <= HUGE
+        self._predicted = cells, block
+        return block
+
+    def _block(self, rows: Floats, start: int, hashed: dict[int, Label]) -> Block:
+        p, end = self._numeric, self._numeric + self._nominal
+        # One row is its memory's own, of many the numbers are put together
+        numbers = rows[:, :p] if len(rows) == 1 else np.ascontiguousarray(rows[:, :p])
+        block = Block(numbers, _NO_CODES, (), _UNLABELLED, _ONE, start)
+        if self._hashes:
+            block.hashed = Hashed(rows[:, p:end].view(np.int64).copy(), hashed)
+            block.codes = present(block.hashed)
+        elif p < end or len(rows) > 1:
+            block.codes = rows[:, p:end].astype(np.int32)
+        return block
+
+    def row(self, x: Mapping[str, Any]) -> PackedRow | None:
+        """A record packed to be predicted, None unless it is plain; to be put among `free` when the answer is read."""
         cells = self.cells(x)
         if cells is None:
             return None
-        block = block_to_predict(cells, start)
-        self._predicted = x, self._known[0] or (), [*x.values()], block
-        self.predicted = x
-        return block
+        try:
+            row = self.free.pop()  # several threads predict at once, each in a row of its own
+        except IndexError:
+            row = PackedRow(self._numeric + self._nominal, self._schema.classes.size)
+        try:
+            self._pack(row.memory, 0, *cells)
+        except struct.error:
+            return None
+        return row
 
-    def block_again(self, x: Mapping[str, Any], y: Any, w: float) -> Block | None:
-        """The block of the record that was predicted last, with label and weight; None if it is another by now.
+    def cells(self, x: Mapping[str, Any], hashed: dict[int, Label] | None = None) -> Cells | None:
+        """The record's cells; None unless every column and value is known and of its kind.
 
-        It is the same if the object is, with the same keys and the same objects as values. The block is handed out
-        once, since whoever learns it may keep its arrays.
+        Where values are hashed, what the hashes stand for is added to `hashed`.
         """
-        known, keys, values, block = self._predicted
-        self._predicted, self.predicted = _NOTHING, None
-        if known is not x or block is None:
-            return None
-        if tuple(x) != keys or not all(map(is_, x.values(), values)):
-            return None
-        try:
-            code = self._codes.get(y if type(y) in _LABELS else identity_key(y))
-            if code is None or not 0.0 <= w <= HEAVY:
-                return None
-        except TypeError:
-            return None  # no label or no weight at all: the long way says so
-        block.y = self._labels[code]
-        if w != 1.0:
-            block.w = np.array([w], dtype=np.float64)
-        return block
-
-    def row(self, x: Mapping[str, Any], y: Any, w: float) -> Row | None:
-        """The record's cells, label and weight; None unless all of it is known and of its kind."""
-        try:
-            label = self._codes.get(y if type(y) in _LABELS else identity_key(y))
-            if label is None:
-                label = -1 if y is None else self._schema.classes.code(y)
-                if label < 0 and y is not None:
-                    return None
-            if not 0.0 <= w <= HEAVY:
-                return None
-        except TypeError:
-            return None  # no label or no weight at all: the long way says so
-        cells = self.cells(x)
-        return None if cells is None else (*cells, label, w)
-
-    def cells(self, x: Mapping[str, Any]) -> Cells | None:
-        """The record's cells; None unless every column and value is known and of its kind."""
+        if type(x) is dict and len(x) == self._whole:
+            try:
+                numbers = self._number_of(x)
+                # The sum is a plain number if all of them are, or become one by `float` as they would on the long way
+                if type(sum(numbers)) in _PLAIN:
+                    if not self._codes:
+                        return numbers
+                    names = self._name_of(x)
+                    return numbers + (self._met.get(names) or self._look_up(names))
+            except (KeyError, TypeError, OverflowError):
+                pass  # something is missing, new or odd
         try:
             keys = tuple(x)
         except TypeError:
             return None  # no record at all: the long way says so
-        known, places, in_order = self._known
+        known, places = self._known
         if keys != known:
-            known, places, in_order = self._learn_keys(keys)
-            if known is None:
+            found = self._places(keys)
+            if found is None:
                 return None
-        if in_order:
-            numbers = [*x.values()]
-            try:
-                if _PLAIN.issuperset(map(type, numbers)) and math.hypot(*numbers) <= HUGE:
-                    return numbers, self._no_codes, {} if self._hashes else None
-            except OverflowError:
-                pass  # an integer beyond all floats: the long way says so
-        values: dict[int, Label] | None = {} if self._hashes else None
-        cells = self._filled(x, places, values)
-        return None if cells is None else (*cells, values)
+            self._known, places = (keys, found), found
+        return self._filled(x, places, hashed)
+
+    def _look_up(self, names: tuple[Any, ...]) -> tuple[int, ...]:
+        """The codes of one value of each nominal column; raises unless all are strings, and known."""
+        "".join(names)
+        codes = tuple(map(getitem, self._codes, names))
+        if len(self._met) < MANY_MET:
+            self._met[names] = codes
+        return codes
 
     def _filled(
-        self, x: Mapping[str, Any], places: Places, values: dict[int, Label] | None
-    ) -> tuple[list[float], list[int]] | None:
-        numeric, codes = self._no_numbers.copy(), self._no_codes.copy()
-        for (j, vocabulary), value in zip(places, x.values()):  # noqa: B905 - one cell per key
+        self, x: Mapping[str, Any], places: Places, hashed: dict[int, Label] | None
+    ) -> list[float] | None:
+        cells = self._missing.copy()
+        for (place, vocabulary), value in zip(places, x.values()):  # noqa: B905 - one cell per key
             kind = type(value)
             if vocabulary is None:
-                if kind is float and -HUGE <= value <= HUGE:
-                    numeric[j] = value
-                elif (kind in _PLAIN or isinstance(value, _NUMBERS)) and -HUGE <= value <= HUGE:
-                    numeric[j] = value
+                if kind in _PLAIN or (_is_number(value) and -HUGE <= value <= HUGE):
+                    cells[place] = value
                 elif not is_missing(value):
                     return None
-            elif values is not None:
+            elif self._hashes:
                 if kind is str:
-                    codes[j] = int(hash_keys([value])[0])
-                    values[codes[j]] = value
+                    key = int(hash_keys([value])[0])
+                    cells[place] = key
+                    if hashed is not None:
+                        hashed[key] = value
                 elif not is_missing(value):
                     return None
             else:
@@ -198,20 +259,21 @@ class PlainRecords:
                 else:
                     found = vocabulary.codes.get(identity_key(value)) if isinstance(value, _VALUES) else None
                 if found is not None:
-                    codes[j] = found
+                    cells[place] = found
                 elif not is_missing(value):
                     return None
-        return numeric, codes
+        return cells
 
-    def _learn_keys(self, keys: tuple[str, ...]) -> Keys:
+    def _places(self, keys: tuple[str, ...]) -> Places | None:
+        """Where the values of these keys go; None if one of them is no column yet."""
         places = [self._schema.place.get(key) for key in keys]
         if self._words or None in places:
-            return None, (), False
-        cells = [
-            (place[1], self._schema.vocabularies.get(key))
+            return None
+        return [
+            (
+                place[1] + (self._numeric if place[0] is Kind.NOMINAL else 0),
+                self._schema.vocabularies.get(key),
+            )
             for key, place in zip(keys, places, strict=True)
             if place is not None
         ]
-        in_order = list(keys) == self._schema.names(Kind.NUMERIC) and bool(keys)
-        self._known = keys, cells, in_order
-        return self._known

@@ -11,6 +11,7 @@ import numpy as np
 from bayou.align import Alignment, canonical_order, from_empty
 from bayou.block import Block, Floats, Index
 from bayou.checks import require
+from bayou.engines.packed_rows import PackedRows
 from bayou.errors import UnsupportedError
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
@@ -29,6 +30,10 @@ class Engine:
 
     schema: Schema
     n_classes = 0  # K, the width of every answer
+    packed: PackedRows | None = (
+        None  # what learns and predicts single records without blocks, where that is possible
+    )
+    _class_order: Index | None = None
 
     @property
     def law(self) -> MergeLaw:
@@ -59,6 +64,7 @@ class Engine:
     def realign(self, plan: Alignment) -> None:
         """Make room for new classes, columns and values, and move what was learned there."""
         self.schema, self.n_classes = plan.schema, plan.classes.size
+        self._class_order = None
 
     def check_growth(self, growth: Growth) -> None:
         """Raise if the schema may not grow like this; called before anything changes."""
@@ -119,7 +125,9 @@ class Engine:
 
     def class_order(self) -> Index:
         """Codes of the classes in canonical order, by which ties are broken."""
-        return canonical_order(self.schema.classes.values)
+        if self._class_order is None:
+            self._class_order = canonical_order(self.schema.classes.values)
+        return self._class_order
 
     def copy(self) -> Self:
         """A deep copy over the same schema object."""

@@ -11,6 +11,7 @@ import numpy as np
 from bayou.align import Alignment
 from bayou.block import Block, Floats
 from bayou.engines.engine import Engine, row_count, under
+from bayou.engines.packed_rows import PackedRows
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.scorer import Node, silent
@@ -69,6 +70,11 @@ class Views(Engine):
             view.realign(plan)
         self.busy = [view for view in self.views.values() if not view.has_no_columns]
         self._only_looks = all(view.only_looks for view in self.busy)
+        self._pack()
+
+    def _pack(self) -> None:
+        # A subclass makes something else of its views
+        self.packed = PackedRows.of(self.views.values(), self.schema) if type(self) is Views else None
 
     def learn(self, block: Block) -> None:
         if len(block.y) == 1:  # nothing to cut
@@ -88,7 +94,14 @@ class Views(Engine):
             self.learned(part)
 
     def test_then_train(self, block: Block) -> Floats:
-        out = np.zeros((block.n, self.n_classes))
+        out = np.zeros((len(block.y), self.n_classes))
+        if len(block.y) == 1:
+            if self._searching:
+                self.refresh_stale()
+            for view in self.busy:
+                view.predict_then_update(block, out)
+            self.learned(block)
+            return out
         for where, part in block.cut(self.refresh_points(block)):
             self.refresh_stale()
             for view in self.busy:
@@ -170,6 +183,7 @@ class Views(Engine):
         twin.views = {name: view.fresh() for name, view in self.views.items()}
         twin.busy = [view for view in twin.views.values() if not view.has_no_columns]
         twin.rows = 0
+        twin._pack()
         return twin
 
     def draw(self, block: Block, rng: np.random.Generator) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -103,7 +102,7 @@ class BaggedMembers(Members):
     def _weighted(self, block: Block, member: int) -> Block:
         out = np.empty(block.n)
         poisson_weights(block.y, block.w, cumulative(self.rate), self.seed, member, self.learned, out)
-        return replace(block, w=out)
+        return block.weighted(out)
 
     def learn(self, block: Block) -> None:
         self.each(lambda m: self.members[m].learn(self._weighted(block, m)), block.n)

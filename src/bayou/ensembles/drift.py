@@ -176,10 +176,11 @@ class RestartingMember(Members):
         self.test_then_train(block)
 
     def test_then_train(self, block: Block) -> Floats:
-        out = np.empty((block.n, self.n_classes))
+        n = len(block.y)
+        out = np.empty((n, self.n_classes))
         at = 0
-        while at < block.n:
-            rest = block.rows(at, min(at + STRETCH, block.n))
+        while at < n:
+            rest = block if n == 1 else block.rows(at, min(at + STRETCH, n))
             joint = self.members[0].test_then_train(rest)
             wrong = np.empty(rest.n)
             losses(joint, rest.y, self.class_order(), wrong)

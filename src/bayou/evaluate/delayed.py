@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.align import Alignment
-from bayou.block import Codes, Flags, Floats
+from bayou.block import Block, Codes, Flags, Floats
 from bayou.checks import require, rising
 from bayou.errors import DataError
 from bayou.evaluate.competitors import Models
 from bayou.evaluate.prequential import Prequential
 from bayou.evaluate.sets import Sets
+from bayou.evaluate.shared_encoding import SharedEncoding
 from bayou.protocols import Arrays
 from bayou.streams.brokers.joined import JoinedRows
 from bayou.summaries.outcomes import scored_rows
@@ -43,7 +44,16 @@ class Delayed(Prequential):
         super()._realign(plan)
         self._waiting.realign(plan.classes.to, plan.classes.size)
 
-    def _score(self, batch: LabelledBatch, codes: Codes, proba: Mapping[str, Floats]) -> None:
+    def _labels_suffice(self, group: SharedEncoding) -> bool:
+        return False  # what was predicted is kept until the label comes
+
+    def _score(
+        self,
+        batch: LabelledBatch,
+        codes: Codes,
+        proba: Mapping[str, Floats],
+        by_labels: Mapping[str, Block],
+    ) -> None:
         rows = batch.rows
         if not isinstance(rows, JoinedRows):
             raise DataError("these rows are not joined with labels that come later", remedy="use Prequential")

@@ -50,7 +50,7 @@ class LabelIndex:
 
     def translated(self, codes: Codes, labels: Sequence[Label]) -> Codes:
         """Class codes from those that count in `labels`, all of them admitted; -1 stays -1."""
-        return np.append(self._where(labels), -1).astype(np.int32)[codes]
+        return np.append(self._where(labels), -1).astype(np.int32).take(codes, mode="wrap")
 
     def scored(self, codes: Codes, proba: Floats, model: Estimator) -> Block:
         """Rows with what a model makes of them: its probabilities, and its decisions where it has a rule for them."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, wait
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from bayou.align import Alignment
 from bayou.block import Block, Codes, Floats
 from bayou.checks import require, rising
 from bayou.classifiers.baselines import MajorityClass, NoChange
+from bayou.classifiers.estimator import Estimator
 from bayou.decisions import tell_unknown
 from bayou.encoding.table import Table
 from bayou.evaluate.clock import Clock
@@ -28,6 +30,7 @@ from bayou.evaluate.sets import SetRecords, Sets
 from bayou.evaluate.shared_encoding import SharedEncoding, shared_encodings
 from bayou.protocols import Arrays
 from bayou.streams.source import Source
+from bayou.summaries.outcomes import scored_rows
 from bayou.threads import in_background
 from bayou.training.batches import LabelledBatch, is_source
 from bayou.training.loop import declare_columns, feed
@@ -106,16 +109,16 @@ class Prequential:
     """
 
     def __init__(self, models: Models, *, window: int = 1000, every: int | None = None) -> None:
-        self.models, self._added = with_baselines(named(models))
+        self._models, self._added = with_baselines(named(models))
         self._book = LabelIndex()
-        self._records = {name: Record(window) for name in self.models}
-        self._curves = {name: CurveBuilder() for name in self.models}
-        self._seconds = dict.fromkeys(self.models, 0.0)
+        self._records = {name: Record(window) for name in self._models}
+        self._curves = {name: CurveBuilder() for name in self._models}
+        self._seconds = dict.fromkeys(self._models, 0.0)
         self._window, self._spacing = window, Spacing(every, window)
         self._start = time.perf_counter()
         self._shared_encodings: list[SharedEncoding] = []
-        self.drifts = Drifts(self.models)
-        self._sets = SetRecords(self.models, window)
+        self.drifts = Drifts(self._models)
+        self._sets = SetRecords(self._models, window)
         self._counting: Future[None] | None = None  # the rows of the last batch, in another thread
         self.rows = 0
         self.on_predicted: Callable[[LabelledBatch, Mapping[str, Floats]], None] | None = None
@@ -128,42 +131,69 @@ class Prequential:
                     declare_columns(model, stream)
         return stream
 
+    @property
+    def models(self) -> dict[str, Estimator]:
+        """The models by name, with all rows learned."""
+        self._settle()
+        return self._models
+
     def step(self, batch: LabelledBatch) -> None:
         """Predict and learn the rows of a batch, in order."""
         shared, *others = self._shared_encodings or self._meet()
         clock = Clock()
         block = self._encode(shared, batch)
         reading = clock.lap()
-        # Kernels release the global lock: the baselines, which never wait for other threads, work beside the models.
-        blind = [group for group in others if _is_blind(group)] if batch.size >= BESIDE else []
-        beside = in_background(lambda: self._test_then_train(blind, batch)) if blind else None
         proba = {}
-        try:
-            for name in shared.models:
-                proba[name] = shared.test_then_train(name, block)
-                self._seconds[name] += reading + clock.lap()
-            here = others if beside is None else [group for group in others if group not in blind]
-            proba |= self._test_then_train(here, batch)
-        finally:
-            if beside is not None:
-                wait([beside])
-        proba |= {} if beside is None else beside.result()
-        plan = self._book.admit(c for model in self.models.values() for c in model.labels())
+        for name in shared.models:
+            proba[name] = shared.test_then_train(name, block)
+            self._seconds[name] += reading + clock.lap()
+        by_labels: dict[str, Block] = {}
+        for group in others:
+            if self._labels_suffice(group):
+                by_labels |= dict.fromkeys(group.models, self._labels_alone(group, batch, shared, block))
+            else:
+                proba |= self._test_then_train(group, batch)
+        plan = self._book.admit(c for name in proba for c in self._models[name].labels())
         if plan is not None:
             self._realign(plan)
         classes = next(iter(shared.models.values())).schema_.classes
         codes = self._book.translated(block.y, classes.values)
         if self.on_predicted is not None:
             self.on_predicted(batch, proba)
-        self._score(batch, codes, proba)
+        self._score(batch, codes, proba, by_labels)
 
-    def _score(self, batch: LabelledBatch, codes: Codes, proba: Mapping[str, Floats]) -> None:
-        """Count how right the probabilities of a batch were."""
-        blocks = {name: self._book.scored(codes, proba[name], model) for name, model in self.models.items()}
-        self._count(blocks, batch.size, self._sets.latest())
+    def _labels_suffice(self, group: SharedEncoding) -> bool:
+        """Whether these are baselines that ran along from the start, and nobody wants to see what they predict."""
+        ran_along = all(name in self._added and type(model) in _BLIND for name, model in group.models.items())
+        return ran_along and self.on_predicted is None
+
+    def _labels_alone(
+        self, group: SharedEncoding, batch: LabelledBatch, known: SharedEncoding, block: Block
+    ) -> Block:
+        """The labels of a batch as a block of models that look at nothing else; those of others, where they agree."""
+        if group.same_classes(known):
+            return scored_rows(block.y, None)
+        return self._encode(group, batch)
+
+    def _score(
+        self,
+        batch: LabelledBatch,
+        codes: Codes,
+        proba: Mapping[str, Floats],
+        by_labels: Mapping[str, Block],
+    ) -> None:
+        """Count how right the probabilities of a batch were, and the baselines that have yet to learn their labels."""
+        blocks = {name: self._book.scored(codes, said, self._models[name]) for name, said in proba.items()}
+        self._count(blocks, batch.size, self._sets.latest(), by_labels)
         self.drifts.look(self.rows)
 
-    def _count(self, blocks: Mapping[str, Block], size: int, sets: Mapping[str, Sets]) -> None:
+    def _count(
+        self,
+        blocks: Mapping[str, Block],
+        size: int,
+        sets: Mapping[str, Sets],
+        by_labels: Mapping[str, Block] = MappingProxyType({}),
+    ) -> None:
         """Take in predicted rows: what each model said of so many, and the sets of those who give any.
 
         Where there are threads for it, the rows are counted while the models go on; `_settle` waits for that.
@@ -172,8 +202,16 @@ class Prequential:
         row, points = self.rows, self._spacing.points(self.rows, size)
 
         def count() -> None:
+            first, *_ = blocks
+            labels = self._records[first].count_labels(blocks[first], points)
             for name, record in self._records.items():
-                read = record.update(blocks[name], points)
+                if name in blocks:
+                    read = record.update(blocks[name], points, labels)
+                else:
+                    clock, model = Clock(), self._models[name]
+                    model.learn(by_labels[name])
+                    read = record.update_baseline(labels, isinstance(model, MajorityClass))
+                    self._seconds[name] += clock.lap()
                 for point, values in zip(points, read, strict=True):
                     self._curves[name].add(row + point, values)
             self._sets.update(row, points, sets)
@@ -202,23 +240,30 @@ class Prequential:
     def _encode(self, shared: SharedEncoding, batch: LabelledBatch) -> Block:
         return shared.encode(Table(batch.size) if _is_blind(shared) else batch.rows, batch.labels, learn=True)
 
-    def _test_then_train(self, groups: Sequence[SharedEncoding], batch: LabelledBatch) -> dict[str, Floats]:
-        """What the models of these groups say of each row before they learn it."""
+    def _test_then_train(self, shared: SharedEncoding, batch: LabelledBatch) -> dict[str, Floats]:
+        """What the models of a group say of each row before they learn it."""
         proba = {}
-        for shared in groups:
-            clock = Clock()
-            block = self._encode(shared, batch)
-            reading = clock.lap()
-            for name in shared.models:
-                proba[name] = shared.test_then_train(name, block)
-                self._seconds[name] += reading + clock.lap()
+        clock = Clock()
+        block = self._encode(shared, batch)
+        reading = clock.lap()
+        for name in shared.models:
+            proba[name] = shared.test_then_train(name, block)
+            self._seconds[name] += reading + clock.lap()
         return proba
 
     def _meet(self) -> list[SharedEncoding]:
-        """Who shares encoded batches with whom: those who never look at a column, and the others by their schemas."""
-        blind = {name: model for name, model in self.models.items() if isinstance(model, _BLIND)}
-        others = {name: model for name, model in self.models.items() if name not in blind}
-        self._shared_encodings = [*shared_encodings(others), *shared_encodings(blind)]
+        """Who shares encoded batches with whom: models that look at columns, others, baselines that run along."""
+        looking: dict[str, Estimator] = {}
+        blind: dict[str, Estimator] = {}
+        added: dict[str, Estimator] = {}
+        for name, model in self._models.items():
+            home = looking if not isinstance(model, _BLIND) else added if name in self._added else blind
+            home[name] = model
+        self._shared_encodings = [
+            *shared_encodings(looking),
+            *shared_encodings(blind),
+            *shared_encodings(added),
+        ]
         return self._shared_encodings
 
     def accuracy(self) -> dict[str, float]:

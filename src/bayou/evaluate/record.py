@@ -4,20 +4,37 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayou.align import Alignment
-from bayou.block import Block, Floats
-from bayou.kernels.record import record_outcomes
+from bayou.block import Block, Codes, Floats, Index
+from bayou.kernels.record import GIVEN, MAJORITY, NO_CHANGE, count_labels, record_outcomes
 from bayou.protocols import Arrays
 from bayou.readings.metrics import HEADLINES, Scores, faded_scores, recent_scores, running_scores
 from bayou.summaries.fading import FadedOutcomes
 from bayou.summaries.first_scores import FirstScores
-from bayou.summaries.outcomes import Confusion, Losses, predictions
+from bayou.summaries.outcomes import MOST_PROBABLE, Confusion, Losses, predictions
 from bayou.summaries.recent import RecentOutcomes
 from bayou.summaries.rivals import MajorityHits, NoChangeHits
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Labels:
+    """Rows with their labels, and what these say by themselves: how the two rivals do that look at nothing else.
+
+    `weight` by class and the `last` label are those before the rows; `rivals` is read at the `points`, and `counted` is
+    the record that has counted the labels.
+    """
+
+    block: Block
+    weight: Floats
+    last: int
+    points: Index
+    rivals: Floats
+    counted: Record
 
 
 class Record:
@@ -41,25 +58,60 @@ class Record:
         names = ("confusion", "losses", "recent", "faded", "no_change", "majority", "first")
         return {name: getattr(self, name) for name in names}
 
-    def update(self, block: Block, points: Sequence[int] = ()) -> Floats:
+    def update(self, block: Block, points: Sequence[int] = (), labels: Labels | None = None) -> Floats:
         """Take in predicted rows; [points, 3, headlines] what is read after so many of them.
 
-        Each part could update itself alone; one kernel for all of them goes over the rows once.
+        Each part could update itself alone; one kernel for all of them goes over the rows once. `labels` is what
+        `count_labels` gave of the same rows, from this record or from one that has met the same rows before.
         """
-        out = np.empty((len(points), 3, len(HEADLINES)))
-        proba, decided = predictions(block)
-        counts, losses, recent, faded = self.confusion, self.losses, self.recent, self.faded
-        no_change, majority = self.no_change, self.majority
-        record_outcomes(
-            block.y, block.w, proba, decided,
-            counts.counts, counts.unanswered, losses.sums, losses.calibration, losses.scores,
-            recent.true, recent.predicted, recent.values, recent.rows,
-            faded.true, faded.predicted, faded.right, faded.sums, faded.ends, faded.alpha,
-            no_change.sums, no_change.ends, majority.weight, majority.sums,
-            np.array(points, np.int64), out,
-        )  # fmt: skip
+        labels = self.count_labels(block, points) if labels is None else labels
+        read = self._count(labels, GIVEN, *predictions(block))
         self.first.update(block)
+        return read
+
+    def update_baseline(self, labels: Labels, majority: bool) -> Floats:
+        """As `update`, of the majority class or of no-change, whose predictions follow from the labels."""
+        proba = np.empty((labels.block.n if self.first.complete else 0, len(labels.weight)))
+        read = self._count(labels, MAJORITY if majority else NO_CHANGE, proba, MOST_PROBABLE)
+        if self.first.complete:
+            self.first.update(labels.block.scored(proba))
+        return read
+
+    def _count(self, labels: Labels, kind: int, proba: Floats, decided: Codes) -> Floats:
+        confusion, losses, recent, faded = self.confusion, self.losses, self.recent, self.faded
+        out = np.empty((len(labels.points), 3, len(HEADLINES)))
+        record_outcomes(
+            confusion.counts, confusion.unanswered, losses.sums, losses.calibration, losses.scores,
+            recent.true, recent.predicted, recent.values, recent.rows,
+            faded.predicted, faded.right, faded.sums,
+            labels.weight.copy(), labels.last, kind, labels.block.y, labels.block.w, proba, decided, faded.alpha,
+            labels.points, labels.rivals, out,
+        )  # fmt: skip
+        self._follow(labels)
         return out
+
+    def count_labels(self, block: Block, points: Sequence[int] = ()) -> Labels:
+        """Count what the labels of rows say by themselves, for this record and others that have met the same rows."""
+        no_change, majority, faded, recent = self.no_change, self.majority, self.faded, self.recent
+        before = majority.weight.copy(), int(no_change.ends[1])
+        at = np.array(points, np.int64)
+        rivals = np.empty((len(points), 3, len(majority.weight) + 4))
+        count_labels(
+            no_change.sums, no_change.ends, majority.weight, majority.sums, faded.true, faded.sums, faded.ends,
+            recent.true.copy(), recent.values.copy(), recent.rows.copy(),
+            block.y, block.w, faded.alpha, at, rivals,
+        )  # fmt: skip
+        return Labels(block, *before, at, rivals, self)
+
+    def _follow(self, labels: Labels) -> None:
+        """Take over what the labels say from the record that has counted them."""
+        other = labels.counted
+        if other is self:
+            return
+        for mine, theirs in ((self.no_change, other.no_change), (self.majority, other.majority)):
+            mine.restore(theirs.arrays())
+        self.faded.true[:], self.faded.ends[:] = other.faded.true, other.faded.ends
+        self.faded.sums[[0, 1, 2, 3, 7]] = other.faded.sums[[0, 1, 2, 3, 7]]
 
     def realign(self, plan: Alignment) -> None:
         """Make room for new classes."""

@@ -34,6 +34,11 @@ class SharedEncoding:
         first, *others = self.models.values()
         return first.encode_shared(X, y, learn=learn, others=tuple(others))
 
+    def same_classes(self, other: SharedEncoding) -> bool:
+        """Whether the models of both know the same classes by the same codes."""
+        one, two = (next(iter(group.models.values())).schema_.classes for group in (self, other))
+        return _same(one, two)
+
     def learn(self, name: str, block: Block) -> None:
         """One model learns rows that `encode` gave with `learn`."""
         self.models[name].learn(block)

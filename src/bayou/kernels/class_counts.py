@@ -8,6 +8,7 @@ import numpy as np
 
 from bayou.block import Codes, Floats
 from bayou.kernels.jit import kernel
+from bayou.kernels.value_counts import cached_log
 
 
 @kernel
@@ -75,24 +76,26 @@ def add_vector(out: Floats, vector: Floats) -> None:
 
 @kernel
 def prior_predict_then_update(
-    weight: Floats, out: Floats, y: Codes, w: Floats, declared: int, alpha: float
+    weight: Floats, out: Floats, y: Codes, w: Floats, logs: Floats, declared: int, alpha: float
 ) -> None:
     """Add the log prior as it stood before each row, then count the row.
 
     weight : float64[K], in/out; out : float64[n, K], in/out; y : int32[n], in; w : float64[n], in
+    logs : float64[m], in, log of integers
     """
-    k = len(weight)
-    log_weight = np.empty(k)
+    k = np.uint64(len(weight))
+    log_weight = np.empty(len(weight))
     for c in range(k):
-        log_weight[c] = math.log(weight[c] + alpha)
+        log_weight[c] = cached_log(weight[c] + alpha, logs)
     changed, total = True, 0.0
-    for i in range(len(y)):
+    for i in range(np.uint64(len(y))):
         if changed:
-            total = math.log(class_total(weight) + alpha * prior_size(weight, declared))
+            total = cached_log(class_total(weight) + alpha * prior_size(weight, declared), logs)
         for c in range(k):
             possible = weight[c] > 0.0 or (declared > 0 and alpha > 0.0)
             out[i, c] += log_weight[c] - total if possible else -np.inf
         changed = y[i] >= 0
         if changed:
-            weight[y[i]] += w[i]
-            log_weight[y[i]] = math.log(weight[y[i]] + alpha)
+            label = np.uint64(y[i])
+            weight[label] += w[i]
+            log_weight[label] = cached_log(weight[label] + alpha, logs)

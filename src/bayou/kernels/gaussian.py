@@ -7,13 +7,15 @@ import math
 import numpy as np
 
 from bayou.block import Codes, Floats
-from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
-from bayou.kernels.moments import add_row
-from bayou.kernels.normal import LOG_2PI, pooled, read_cell, read_narrow, read_row
-from bayou.kernels.sums import row_sum
+from bayou.kernels.jit import inner_kernel, kernel, kernel_piece, tight_kernel
+from bayou.kernels.moments import all_equal
+from bayou.kernels.normal import CEILING, ORIGIN, REACH, is_beyond, pooled, read_cell, read_narrow
+from bayou.kernels.sums import TILE
 
 CONSTANT_SHARE = 0.01  # of the pooled variance, for a class whose values do not vary
 LIMIT = 1e290  # a squared distance beyond this is as far as can be told
+LOG_2, ONE_OVER_PI = 0.6931471805599453, 0.3183098861837907
+MANTISSA, EXPONENT_OF_1, SHIFT = np.uint64((1 << 52) - 1), np.uint64(1023 << 52), np.uint64(52)
 
 
 @kernel_piece
@@ -22,6 +24,21 @@ def term(x: float, peak: float, centre: float, half: float) -> float:
     d = x - centre
     away = d * d * half
     return peak - (away if away < LIMIT else LIMIT)
+
+
+@kernel_piece
+def distance(x: float, centre: float, half: float) -> float:
+    """What a value is away from the centre, 0 if it is missing."""
+    d = x - centre
+    away = d * d * half
+    away = away if away < LIMIT else LIMIT
+    return away if x == x else 0.0
+
+
+@kernel_piece
+def factor(x: float, half: float) -> float:
+    """The square of the density at the centre, 1 where the column does not speak."""
+    return half * ONE_OVER_PI if (x == x) & (half > 0.0) else 1.0
 
 
 @inner_kernel
@@ -35,53 +52,128 @@ def fill_terms(terms: Floats, x: Floats, peak: Floats, centre: Floats, half: Flo
         terms[j] = there if x[j] == x[j] else 0.0
 
 
-@inner_kernel
-def add_row_terms(
-    out: Floats, terms: Floats, x: Floats, i: int, peak: Floats, centre: Floats, half: Floats
-) -> None:
-    """out[i, c] += sum_j log p(x_ij | c), for all classes in one call: to begin one takes as long as ten columns.
+@tight_kernel
+def log_peak(tile: Floats, half: Floats, c: int, x: Floats, i: int) -> float:
+    """Sum of log(half / pi) / 2 over the columns that speak, by one logarithm: that of the product.
 
-    out : float64[rows, K], in/out; terms : float64[p], scratch; x : float64[rows, p], in
-    peak, centre, half : float64[K, p], in
+    Mantissas, all in [1, 2), are multiplied and exponents added, so that nothing over- or underflows. A column does
+    not speak where its half is 0 or x is missing.
+    tile : float64[TILE], scratch; half : float64[K, p], in; x : float64[rows, p], in
     """
-    for c in range(out.shape[1]):
-        for j in range(x.shape[1]):
-            there = term(x[i, j], peak[c, j], centre[c, j], half[c, j])
-            terms[j] = there if x[i, j] == x[i, j] else 0.0
-        out[i, c] = row_sum(out[i, c], terms)
+    p = np.uint64(half.shape[1])
+    first = np.uint64(TILE) if p > np.uint64(TILE) else p
+    exponents = np.uint64(0)
+    for j in range(first):
+        bits = np.float64(factor(x[i, j], half[c, j])).view(np.uint64)
+        tile[j] = np.uint64((bits & MANTISSA) | EXPONENT_OF_1).view(np.float64)
+        exponents += bits >> SHIFT
+    begin = first
+    while begin < p:
+        for j in range(np.uint64(TILE) if p - begin > np.uint64(TILE) else p - begin):
+            bits = np.float64(tile[j] * factor(x[i, begin + j], half[c, begin + j])).view(np.uint64)
+            tile[j] = np.uint64((bits & MANTISSA) | EXPONENT_OF_1).view(np.float64)
+            exponents += bits >> SHIFT
+        begin += np.uint64(TILE)
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    while first & three:
+        tile[first] = 1.0
+        first += one
+    d = e = f = g = 1.0
+    j = np.uint64(0)
+    while j < first:
+        d *= tile[j]
+        e *= tile[j + one]
+        f *= tile[j + two]
+        g *= tile[j + three]
+        j += four
+    power = float(np.int64(exponents)) - 1023.0 * float(np.int64(p))
+    return 0.5 * (math.log((d * e) * (f * g)) + LOG_2 * power)
+
+
+@tight_kernel
+def add_row_sums(
+    out: Floats, tile: Floats, x: Floats, i: int, centre: Floats, half: Floats, peak: Floats
+) -> bool:
+    """out[i, c] += sum_j log p(x_ij | c). Returns whether nothing is missing.
+
+    out : float64[rows, K], in/out; tile : float64[TILE], scratch
+    x : float64[rows, p], in; centre, half : float64[K, p], in; peak : float64[K], in, `log_peak` of all columns
+    """
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    p = np.uint64(half.shape[1])
+    first = np.uint64(TILE) if p > np.uint64(TILE) else p
+    whole = first - (first & three)
+    missing = 0
+    for j in range(p):
+        missing += x[i, j] != x[i, j]
+    for c in range(np.uint64(out.shape[1])):
+        for j in range(first):
+            tile[j] = distance(x[i, j], centre[c, j], half[c, j])
+        begin = first
+        while begin < p:
+            for j in range(np.uint64(TILE) if p - begin > np.uint64(TILE) else p - begin):
+                tile[j] += distance(x[i, begin + j], centre[c, begin + j], half[c, begin + j])
+            begin += np.uint64(TILE)
+        d = e = f = g = 0.0
+        j = np.uint64(0)
+        while j < whole:
+            d += tile[j]
+            e += tile[j + one]
+            f += tile[j + two]
+            g += tile[j + three]
+            j += four
+        if whole < first:
+            d += tile[whole]
+        if whole + one < first:
+            e += tile[whole + one]
+        if whole + two < first:
+            f += tile[whole + two]
+        top = peak[c] if missing == 0 else log_peak(tile, half, c, x, i)
+        out[i, c] += top - ((d + e) + (f + g))
+    return missing == 0
+
+
+@inner_kernel
+def fill_peaks(peak: Floats, tile: Floats, half: Floats) -> None:
+    """peak[c] = `log_peak` of a row in which nothing is missing.
+
+    peak : float64[K], out; tile : float64[TILE], scratch; half : float64[K, p], in
+    """
+    for c in range(np.uint64(len(peak))):
+        peak[c] = log_peak(tile, half, c, half, c)
 
 
 @kernel
-def add_gaussian(out: Floats, x: Floats, peak: Floats, centre: Floats, half: Floats) -> None:
-    """out[i, c] += sum_j log p(x_ij | c), tile by tile.
+def add_gaussian(out: Floats, x: Floats, centre: Floats, half: Floats) -> None:
+    """out[i, c] += sum_j log p(x_ij | c).
 
-    out : float64[rows, K], in/out; x : float64[rows, p], in; peak, centre, half : float64[K, p], in
+    out : float64[rows, K], in/out; x : float64[rows, p], in; centre, half : float64[K, p], in
     """
-    terms = np.empty(x.shape[1])
-    for i in range(x.shape[0]):
-        add_row_terms(out, terms, x, i, peak, centre, half)
+    peak, tile = np.empty(len(half)), np.empty(TILE)
+    fill_peaks(peak, tile, half)
+    for i in range(np.uint64(x.shape[0])):
+        add_row_sums(out, tile, x, i, centre, half, peak)
 
 
 @kernel
 def add_gaussian_direct(
     out: Floats, x: Floats, n: Floats, mean: Floats, m2: Floats, ddof: float, floor: float
 ) -> None:
-    """Add the log-densities of one row, bit for bit as `read_columns` and `add_gaussian` do, without their tables.
+    """Add the log-densities of one row, bit for bit as `read_columns` and `add_gaussian` do, in one call.
 
     out : float64[1, K], in/out; x : float64[1, p], in; n, mean, m2 : float64[K, p], in
     """
     k, p = n.shape
-    terms = np.empty((k, p))
+    centre, half, peak, tile = np.empty((k, p)), np.empty((k, p)), np.empty(k), np.empty(TILE)
     for j in range(p):
         middle, spread = pooled(n, mean, m2, j)
-        there = x[0, j] == x[0, j] and spread > 0.0
         for c in range(k):
-            var, _ = read_cell(n[c, j], m2[c, j], spread, ddof, floor, CONSTANT_SHARE)
-            peak = -0.5 * (LOG_2PI + math.log(var))
-            centre = mean[c, j] if n[c, j] > 0.0 else middle
-            terms[c, j] = term(x[0, j], peak, centre, 0.5 / var) if there else 0.0
-    for c in range(k):
-        out[0, c] = row_sum(out[0, c], terms[c])
+            centre[c, j] = mean[c, j] if n[c, j] > 0.0 else middle
+            half[c, j] = 0.0
+            if spread > 0.0:
+                half[c, j], _ = read_cell(n[c, j], m2[c, j], spread, ddof, floor, CONSTANT_SHARE)
+    fill_peaks(peak, tile, half)
+    add_row_sums(out, tile, x, np.uint64(0), centre, half, peak)
 
 
 @kernel
@@ -96,6 +188,87 @@ def gaussian_terms(out: Floats, x: Floats, peak: Floats, centre: Floats, half: F
             fill_terms(terms, x[i], peak[c], centre[c], half[c])
             for j in range(x.shape[1]):
                 out[i, j, c] = terms[j]
+
+
+@tight_kernel
+def learn_full_row(
+    n: Floats,
+    mean: Floats,
+    m2: Floats,
+    centre: Floats,
+    half: Floats,
+    bounds: Floats,
+    c: int,
+    x: Floats,
+    i: int,
+    w: float,
+    ddof: float,
+) -> bool:
+    """`learn_row` where nothing is missing, all columns of the class weigh the same, and that is more than one row.
+
+    Loops over few arrays: LLVM looks whether two overlap, and gives up where there are many.
+    n, mean, m2, centre, half : float64[K, p], in/out; bounds : float64[3, p], in/out; x : float64[rows, p], in
+    """
+    ceiling, reach, origin = np.uint64(CEILING), np.uint64(REACH), np.uint64(ORIGIN)
+    p = np.uint64(x.shape[1])
+    total = n[c, np.uint64(0)] + w
+    share = w / total
+    rest = w * (1.0 - share)
+    above = 0.5 * (total - ddof)
+    for j in range(p):
+        d = x[i, j] - mean[c, j]
+        centre[c, j] = mean[c, j] = mean[c, j] + d * share
+        m2[c, j] += d * (d * rest)
+    for j in range(p):
+        n[c, j] = total
+        half[c, j] = above / m2[c, j]
+    beyond = 0
+    for j in range(p):
+        beyond += is_beyond(half[c, j], x[i, j], bounds[ceiling, j], bounds[reach, j], bounds[origin, j])
+    if beyond == 0:
+        return False
+    for j in range(p):
+        if is_beyond(half[c, j], x[i, j], bounds[ceiling, j], bounds[reach, j], bounds[origin, j]):
+            bounds[ceiling, j] = 0.0
+    return True
+
+
+@tight_kernel
+def learn_row(
+    n: Floats,
+    mean: Floats,
+    m2: Floats,
+    centre: Floats,
+    half: Floats,
+    bounds: Floats,
+    c: int,
+    x: Floats,
+    i: int,
+    w: float,
+    ddof: float,
+) -> bool:
+    """`add_row` and `read_row` in one, on row i: handing them rows takes longer than six columns.
+
+    n, mean, m2, centre, half : float64[K, p], in/out; bounds : float64[3, p], in/out; x : float64[rows, p], in
+    """
+    ceiling, reach, origin = np.uint64(CEILING), np.uint64(REACH), np.uint64(ORIGIN)
+    narrow = False
+    for j in range(np.uint64(x.shape[1])):
+        if x[i, j] != x[i, j]:
+            continue
+        total = n[c, j] + w
+        share = w / total
+        d = x[i, j] - mean[c, j]
+        n[c, j] = total
+        mean[c, j] += d * share
+        m2[c, j] += d * (d * (w * (1.0 - share)))
+        own = 0.5 * (total - ddof) / m2[c, j] if total > 1.0 and total > ddof else np.inf
+        if is_beyond(own, x[i, j], bounds[ceiling, j], bounds[reach, j], bounds[origin, j]):
+            bounds[ceiling, j] = 0.0
+            narrow = True
+        else:
+            centre[c, j], half[c, j] = mean[c, j], own
+    return narrow
 
 
 @kernel
@@ -115,23 +288,25 @@ def gaussian_predict_then_update(
     n, mean, m2 : float64[K, p], in/out; out : float64[rows, K], in/out; x : float64[rows, p], in
     y : int32[rows], in; w : float64[rows], in
     """
-    p = x.shape[1]
-    k = out.shape[1]
-    peak = np.empty((k, p))
-    centre = np.empty((k, p))
-    half = np.empty((k, p))
-    bounds = np.empty((3, p))
-    for j in range(p):
-        bounds[0, j], bounds[1, j] = 0.0, 0.0
-    terms = np.empty(p)
-    i = 0
-    while i < len(y):
-        read_narrow(peak, centre, half, bounds, n, mean, m2, ddof, floor, CONSTANT_SHARE)
-        narrow = False
-        while i < len(y) and not narrow:  # a loop without what is rarely needed: it is a sixth faster
-            add_row_terms(out, terms, x, i, peak, centre, half)
-            c = y[i]
-            if c >= 0 and w[i] != 0.0:
-                add_row(n[c], mean[c], m2[c], x[i], w[i])
-                narrow = read_row(peak, centre, half, bounds, n, mean, m2, x[i], c, ddof, floor)
-            i += 1
+    k, p = n.shape
+    unasked, centre, half, bounds = np.empty((k, 0)), np.empty((k, p)), np.empty((k, p)), np.zeros((3, p))
+    peak, tile, even = np.empty(k), np.empty(TILE), np.empty(k, np.bool_)
+    for e in range(k):
+        even[e] = all_equal(n[e])
+    narrow = True
+    for i in range(np.uint64(len(y))):
+        if narrow:
+            read_narrow(unasked, centre, half, bounds, n, mean, m2, ddof, floor, CONSTANT_SHARE)
+            fill_peaks(peak, tile, half)
+            narrow = False
+        full = add_row_sums(out, tile, x, i, centre, half, peak)
+        if y[i] < 0 or w[i] == 0.0:
+            continue
+        c = np.uint64(y[i])
+        even[c] = even[c] and full
+        if even[c] and n[c, np.uint64(0)] + w[i] > 1.0:
+            narrow = learn_full_row(n, mean, m2, centre, half, bounds, c, x, i, w[i], ddof)
+        else:
+            narrow = learn_row(n, mean, m2, centre, half, bounds, c, x, i, w[i], ddof)
+        if not narrow:
+            peak[c] = log_peak(tile, half, c, half, c)

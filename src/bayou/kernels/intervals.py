@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.sorting import is_below
 from bayou.kernels.sums import TILE
 
 ROWS = 256  # rows side by side
@@ -83,16 +84,17 @@ def find_cells(cuts: Floats, x: Floats, cells: NDArray[np.uint64]) -> None:
             for i in range(len(cells)):
                 cells[i] += np.uint64(a < x[i])
         return
+    one = np.uint64(1)
+    left = np.uint64(len(cuts))
+    while left > one:
+        half = left >> one
+        for i in range(len(cells)):
+            cell = cells[i]
+            cells[i] = cell + half * is_below(cuts[cell + half - one], x[i])
+        left -= half
     for i in range(len(cells)):
-        low = 0
-        high = len(cuts)
-        while low < high:
-            middle = (low + high) // 2
-            if cuts[middle] < x[i]:
-                low = middle + 1
-            else:
-                high = middle
-        cells[i] = np.uint64(low)
+        cell = cells[i]
+        cells[i] = cell + is_below(cuts[cell], x[i]) if x[i] == x[i] else np.uint64(0)
 
 
 @inner_kernel
@@ -123,17 +125,37 @@ def any_present(x: Floats) -> bool:
     return False
 
 
+@inner_kernel
+def transpose(columns: Floats, index: Index, numeric: Floats) -> None:
+    """columns[j, i] = numeric[i, index[j]], NaN where the index is -1. O(n d).
+
+    columns : float64[at least d, at least n], out; index : int64[d], in; numeric : float64[n, p], in
+    """
+    for j in range(len(index)):
+        column = columns[j, : len(numeric)]
+        if index[j] < 0:
+            for i in range(len(column)):
+                column[i] = np.nan
+        else:
+            source = numeric[:, index[j]]
+            for i in range(len(column)):
+                column[i] = source[i]
+
+
 @kernel
-def add_intervals(out: Floats, table: Floats, cuts: Floats, offsets: Index, numeric: Floats) -> None:
+def add_intervals(
+    out: Floats, table: Floats, cuts: Floats, offsets: Index, index: Index, numeric: Floats
+) -> None:
     """out[i, c] += sum over columns of the log-probability of the interval x_ij lies in. O(n p (I + K)).
 
     out : float64[n, K], in/out
     table : float64[P + 1, K], in; the last row is 0
     cuts : float64[P], in
     offsets : int64[p + 1], in
-    numeric : float64[n, p], in; NaN = missing
+    index : int64[p], in; where `numeric` has each column, -1 for one that says nothing
+    numeric : float64[n, d], in; NaN = missing
     """
-    n, p = numeric.shape
+    n, p = len(numeric), len(index)
     k = out.shape[1]
     size = min(n, ROWS)
     columns = np.empty((BAND, size))
@@ -150,16 +172,13 @@ def add_intervals(out: Floats, table: Floats, cuts: Floats, offsets: Index, nume
                         lanes[lane, c, i] = 0.0
             for b in range(t, min(t + TILE, p), BAND):
                 d = min(BAND, p - b)
-                for i in range(rows):
-                    row = numeric[r + i, b : b + d]
-                    for j in range(len(row)):
-                        columns[j, i] = row[j]
+                transpose(columns, index[b : b + d], numeric[r : r + rows])
                 for j in range(d):
                     first = offsets[b + j]
                     last = offsets[b + j + 1]
                     x = columns[j, :rows]
                     here = cells[j, :rows]
-                    used[j] = last - first > 1 and any_present(x)
+                    used[j] = index[b + j] >= 0 and last - first > 1 and any_present(x)
                     if not used[j]:
                         for i in range(len(here)):
                             here[i] = nothing
@@ -181,12 +200,13 @@ def add_intervals(out: Floats, table: Floats, cuts: Floats, offsets: Index, nume
 
 
 @kernel
-def interval_codes(codes: Codes, cuts: Floats, offsets: Index, numeric: Floats) -> None:
+def interval_codes(codes: Codes, cuts: Floats, offsets: Index, index: Index, numeric: Floats) -> None:
     """codes[i, j] = number of the interval x_ij lies in, -1 where it is missing. O(n p I).
 
     codes : int32[n, p], out
     cuts : float64[P], in
     offsets : int64[p + 1], in
+    index : int64[p], in; j, or -1 for a column whose codes are not wanted: they are -1
     numeric : float64[n, p], in; NaN = missing
     """
     n, p = numeric.shape
@@ -196,19 +216,15 @@ def interval_codes(codes: Codes, cuts: Floats, offsets: Index, numeric: Floats) 
         rows = min(ROWS, n - r)
         for b in range(0, p, BAND):
             d = min(BAND, p - b)
-            for i in range(rows):
-                row = numeric[r + i, b : b + d]
-                for j in range(len(row)):
-                    columns[j, i] = row[j]
+            transpose(columns, index[b : b + d], numeric[r : r + rows])
             for j in range(d):
                 x = columns[j, :rows]
                 if any_present(x):
                     find_cells(cuts[offsets[b + j] : offsets[b + j + 1] - 1], x, cells[j, :rows])
             for i in range(rows):
-                row = numeric[r + i, b : b + d]
                 here = codes[r + i, b : b + d]
-                for j in range(len(row)):
-                    here[j] = np.int32(cells[j, i]) if row[j] == row[j] else np.int32(-1)
+                for j in range(len(here)):
+                    here[j] = np.int32(cells[j, i]) if columns[j, i] == columns[j, i] else np.int32(-1)
 
 
 @kernel

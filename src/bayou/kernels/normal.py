@@ -1,7 +1,7 @@
 """Normal densities off moments, column by column, and kept current row by row.
 
 The term of x in class c and column j is  peak - (x - centre)^2 half,  with half = 1 / (2 var) and
-peak = -log(2 pi var) / 2. A class whose variance is at most `floor` times the column's pooled variance counts as
+peak = log(half / pi) / 2. A class whose variance is at most `floor` times the column's pooled variance counts as
 constant and takes `share` of the pooled one: it stays decisive without a veto over everything else. A class with at
 most one row's weight in a column takes the pooled variance (and, with none, the pooled mean), unless its values vary,
 as those of rows with small weights do. A column that is constant over all classes says nothing: its peak and half
@@ -18,8 +18,9 @@ from bayou.block import Floats
 from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
 
 TINY = 2.2250738585072014e-308
-LOG_2PI = 1.8378770664093453
+LOG_PI = 1.1447298858494002
 VARIES = 1e-6  # of the pooled variance: what rounding never leaves behind in a class of one row
+CEILING, REACH, ORIGIN = 0, 1, 2  # of a column, in `bounds`
 
 
 @kernel_piece
@@ -44,14 +45,17 @@ def pooled(n: Floats, mean: Floats, m2: Floats, j: int) -> tuple[float, float]:
 def read_cell(
     size: float, m2: float, spread: float, ddof: float, floor: float, share: float
 ) -> tuple[float, float]:
-    """Variance of one class in a column whose pooled variance is `spread` > 0, and its own; 0 if it may lean on it."""
+    """1 / (2 var) of one class in a column whose pooled variance is `spread` > 0, and its own variance.
+
+    The own variance is 0 if the class may lean on the pooled one.
+    """
     least = floor * spread + TINY
     var = m2 / (size - ddof) if size > ddof else 0.0
     if size <= 1.0 and var <= VARIES * spread:
-        var = spread
-    constant = var <= least
-    lent = share * spread if share * spread > least else least
-    return lent if constant else var, var if size > 1.0 and not constant else 0.0
+        return 0.5 / (spread if spread > least else least), 0.0
+    if var <= least:
+        return 0.5 / (share * spread if share * spread > least else least), 0.0
+    return 0.5 * (size - ddof) / m2, var if size > 1.0 else 0.0
 
 
 @inner_kernel
@@ -70,24 +74,29 @@ def read_column(
 ) -> None:
     """The tables of one column, and what `read_row` needs to keep them current.
 
-    peak, centre, half : float64[K, p], out; n, mean, m2 : float64[K, p], in
-    bounds : float64[3, p], out, at most the least variance of a class (0 if one leans on the pooled variance),
-    at least the pooled one, an origin
+    While no class has a `half` above the ceiling and no value lies further than the reach from the origin, no variance
+    falls to the floor: the least variance of a class would have to pass a level in the middle between the two, or the
+    pooled one, which further values leave below twice what it is or the square of their distance.
+    peak : float64[K, p], out, or [K, 0] where nobody asks; centre, half : float64[K, p], out
+    bounds : float64[3, p], out, ceiling (0 if a class leans on the pooled variance), reach and origin
+    n, mean, m2 : float64[K, p], in
     """
     middle, spread = pooled(n, mean, m2, j)
     narrowest = np.inf if spread > 0.0 else 0.0
     for c in range(n.shape[0]):
-        if spread <= 0.0:
-            peak[c, j], centre[c, j], half[c, j] = 0.0, 0.0, 0.0
-            continue
-        var, own = read_cell(n[c, j], m2[c, j], spread, ddof, floor, share)
-        narrowest = own if own < narrowest else narrowest
-        centre[c, j] = mean[c, j] if n[c, j] > 0.0 else middle
-        peak[c, j] = -0.5 * (LOG_2PI + math.log(var))
-        half[c, j] = 0.5 / var
-    bounds[0, j] = narrowest
-    bounds[1, j] = 2.0 * spread
-    bounds[2, j] = middle
+        centre[c, j], half[c, j] = 0.0, 0.0
+        if spread > 0.0:
+            half[c, j], own = read_cell(n[c, j], m2[c, j], spread, ddof, floor, share)
+            centre[c, j] = mean[c, j] if n[c, j] > 0.0 else middle
+            narrowest = own if own < narrowest else narrowest
+        if peak.shape[1] > 0:
+            peak[c, j] = 0.5 * (math.log(half[c, j]) - LOG_PI) if spread > 0.0 else 0.0
+    least = 2.0 * (floor * spread + TINY)
+    bounds[CEILING, j], bounds[REACH, j], bounds[ORIGIN, j] = 0.0, 0.0, middle
+    if narrowest > least:
+        level = math.sqrt(least) * math.sqrt(narrowest)
+        bounds[CEILING, j] = 0.5 / level
+        bounds[REACH, j] = 0.5 * math.sqrt((0.5 * level - TINY) / (floor + TINY))
 
 
 @kernel
@@ -111,6 +120,12 @@ def read_columns(
         read_column(peak, centre, half, bounds, n, mean, m2, j, ddof, floor, share)
 
 
+@kernel_piece
+def is_beyond(half: float, x: float, ceiling: float, reach: float, origin: float) -> bool:
+    """Whether a class that learned x, and now has this half, may have brought a variance of the column to the floor."""
+    return (half > ceiling) | (abs(x - origin) > reach)
+
+
 @inner_kernel
 def read_row(
     peak: Floats,
@@ -129,26 +144,23 @@ def read_row(
 
     Only the row's own class changes its tables, unless a variance may lie below the floor: then all of the column must
     be read, by `read_narrow`, before anybody looks. Returns whether that is so.
-    peak, centre, half : float64[K, p], in/out; bounds : float64[3, p], in/out, see `read_column`
-    n, mean, m2 : float64[K, p], in; x : float64[p], in, NaN = missing
+    peak : float64[K, p], in/out, or [K, 0] where nobody asks; centre, half : float64[K, p], in/out
+    bounds : float64[3, p], in/out, see `read_column`; n, mean, m2 : float64[K, p], in
+    x : float64[p], in, NaN = missing
     """
     narrow = False
     for j in range(len(x)):
         if x[j] != x[j]:
             continue
-        away = x[j] - bounds[2, j]
-        if 4.0 * away * away > bounds[1, j]:
-            bounds[1, j] = 4.0 * away * away
         size = n[c, j]
-        var = m2[c, j] / (size - ddof) if size > 1.0 and size > ddof else 0.0
-        if var < bounds[0, j]:
-            bounds[0, j] = var
-        if bounds[0, j] <= floor * bounds[1, j] + TINY:
+        own = 0.5 * (size - ddof) / m2[c, j] if size > 1.0 and size > ddof else np.inf
+        if is_beyond(own, x[j], bounds[CEILING, j], bounds[REACH, j], bounds[ORIGIN, j]):
+            bounds[CEILING, j] = 0.0
             narrow = True
         else:
-            centre[c, j] = mean[c, j]
-            peak[c, j] = -0.5 * (LOG_2PI + math.log(var))
-            half[c, j] = 0.5 / var
+            centre[c, j], half[c, j] = mean[c, j], own
+            if peak.shape[1] > 0:
+                peak[c, j] = 0.5 * (math.log(own) - LOG_PI)
     return narrow
 
 
@@ -167,9 +179,9 @@ def read_narrow(
 ) -> None:
     """The tables of the columns in which a variance may lie below the floor; with bounds of 0, of all.
 
-    peak, centre, half : float64[K, p], in/out; bounds : float64[3, p], in/out, see `read_column`
-    n, mean, m2 : float64[K, p], in
+    peak : float64[K, p], in/out, or [K, 0] where nobody asks; centre, half : float64[K, p], in/out
+    bounds : float64[3, p], in/out, see `read_column`; n, mean, m2 : float64[K, p], in
     """
     for j in range(n.shape[1]):
-        if bounds[0, j] <= floor * bounds[1, j] + TINY:
+        if bounds[CEILING, j] == 0.0:
             read_column(peak, centre, half, bounds, n, mean, m2, j, ddof, floor, share)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
-from bayou.kernels.sorting import sort_pairs
+from bayou.kernels.sorting import is_below, sort_pairs
 from bayou.kernels.tuple_budget import HEAD, bound_of, copy_row, is_exact, may_stay, shrink
 from bayou.kernels.tuple_lists import insert
 
@@ -79,7 +79,7 @@ def locate(keys: Floats, x: Floats, trash: int, spots: NDArray[np.uint64]) -> No
     while half > np.uint64(0):
         for i in range(len(spots)):
             spot = spots[i]
-            spots[i] = spot + half * np.uint64(keys[spot + half - one] < x[i])
+            spots[i] = spot + half * is_below(keys[spot + half - one], x[i])
         half >>= one
     nothing = np.uint64(trash)
     for i in range(len(spots)):
@@ -100,28 +100,21 @@ def absorb(tuples: Floats, opened: Flags, sums: Floats, size: int, limit: float,
     """
     found = False
     for q in range(size):
-        row = tuples[q]
-        gap = sums[2 * q]
-        at = sums[2 * q + 1]
+        row, gap, at = tuples[q], sums[2 * q], sums[2 * q + 1]
         between = 0.0
         equal = 0.0
         for c in range(len(gap)):
             between += gap[c]
             equal += at[c]
-        if equal > 0.0:
-            row[1] += equal
-            row[3] += equal
-            for c in range(len(at)):
-                row[HEAD + c] += at[c]
-        opened[q] = False
-        if between > 0.0:
-            if open_all or q == 0 or row[1] + row[2] - row[3] + between > limit:
-                opened[q] = True
-                found = True
-            else:
-                row[1] += between
-                for c in range(len(gap)):
-                    row[HEAD + c] += gap[c]
+        row[1] += equal
+        row[3] += equal
+        full = open_all or q == 0 or row[1] + row[2] - row[3] + between > limit
+        opened[q] = between > 0.0 and full
+        found = found or opened[q]
+        taken = 0.0 if full else 1.0
+        row[1] += taken * between
+        for c in range(len(gap)):
+            row[HEAD + c] = (row[HEAD + c] + at[c]) + taken * gap[c]
     beyond = 0.0
     for c in range(sums.shape[1]):
         beyond += sums[2 * size, c]

@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.class_counts import class_total
 from bayou.kernels.gaussian import term
 from bayou.kernels.jit import inner_kernel, kernel
-from bayou.kernels.moments import add_row
-from bayou.kernels.normal import read_narrow, read_row
+from bayou.kernels.normal import LOG_2PI, TINY, VARIES, read_columns
 from bayou.kernels.sums import TILE, row_sum
 from bayou.kernels.value_counts import cached_log, cell_seen
 
@@ -25,6 +25,7 @@ LEAF, AT_MOST, ONE_VALUE, MULTIWAY = 0, 1, 2, 3
 TEST, COLUMN, VALUE, FIRST, WIDTH, USUAL, PARENT, SLOT = 0, 1, 2, 3, 4, 5, 6, 7
 N, MEAN, M2, LOW, HIGH = 0, 1, 2, 3, 4
 SINCE, OWN, MAJORITY, BAYES = 0, 1, 2, 3  # of a leaf, in `track`
+TOTAL, MIDDLE, SPREAD, LENT_PEAK, LENT_HALF = 0, 1, 2, 3, 4  # of a column over all classes
 FLOOR = 1e-9  # a class with less of the pooled variance counts as constant
 CONSTANT_SHARE = (
     1.0  # of the pooled variance, for a constant class: the few rows of a leaf are often equal by chance
@@ -92,6 +93,7 @@ def add_numeric_terms(score: Floats, terms: Floats, tables: Floats, s: int, x: F
 def add_nominal_terms(
     score: Floats,
     lanes: Floats,
+    cells: NDArray[np.uint64],
     above: Floats,
     below: Floats,
     known: Flags,
@@ -102,16 +104,26 @@ def add_nominal_terms(
     """score[c] += sum_j log (n + 1) - log (N_j + V) as slot s has it; a value never seen there says nothing.
 
     score : float64[K], in/out; lanes : float64[4, K], scratch, the four sums of `row_sum`, of every class
+    cells : uint64[64], scratch
     above : float64[S, cells, K], in; below : float64[S, q, K], in; known : bool[S, cells], in
     offsets : int64[q + 1], in; codes : int32[q], in
     """
     for t in range(0, len(codes), TILE):
+        end = min(t + TILE, len(codes))
+        silent = 0
+        for j in range(t, end):
+            v = codes[j]
+            cells[j - t] = np.uint64(offsets[j] + v)
+            if v < 0 or not known[s, offsets[j] + v]:
+                silent += 1
+        if silent == 0:
+            add_known_terms(score, above[s], below[s, t:end], cells[: end - t])
+            continue
         for c in range(len(score)):
             lanes[0, c] = lanes[1, c] = lanes[2, c] = lanes[3, c] = 0.0
-        for j in range(t, min(t + TILE, len(codes))):
-            v = codes[j]
-            cell = offsets[j] + v
-            if v >= 0 and known[s, cell]:
+        for j in range(t, end):
+            cell = offsets[j] + codes[j]
+            if codes[j] >= 0 and known[s, cell]:
                 for c in range(len(score)):
                     lanes[j & 3, c] += above[s, cell, c] - below[s, j, c]
         for c in range(len(score)):
@@ -119,26 +131,132 @@ def add_nominal_terms(
 
 
 @inner_kernel
+def add_known_terms(score: Floats, above: Floats, below: Floats, cells: NDArray[np.uint64]) -> None:
+    """score[c] += sum_j above[cells[j], c] - below[j, c], in the order of `row_sum`.
+
+    score : float64[K], in/out; above : float64[cells, K], in; below : float64[q, K], in; cells : uint64[q], in
+    """
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    q = np.uint64(len(cells))
+    whole = q - (q & three)
+    for e in range(np.uint64(len(score))):
+        a = b = c = d = 0.0
+        j = np.uint64(0)
+        while j < whole:
+            a += above[cells[j], e] - below[j, e]
+            b += above[cells[j + one], e] - below[j + one, e]
+            c += above[cells[j + two], e] - below[j + two, e]
+            d += above[cells[j + three], e] - below[j + three, e]
+            j += four
+        if whole < q:
+            a += above[cells[whole], e] - below[whole, e]
+        if whole + one < q:
+            b += above[cells[whole + one], e] - below[whole + one, e]
+        if whole + two < q:
+            c += above[cells[whole + two], e] - below[whole + two, e]
+        score[e] += (a + b) + (c + d)
+
+
+@inner_kernel
 def learn_numeric(
-    moments: Floats, tables: Floats, bounds: Floats, s: int, x: Floats, c: int, w: float
+    moments: Floats, tables: Floats, bounds: Floats, whole: Floats, s: int, x: Floats, c: int, w: float
 ) -> None:
     """One row into the moments and ranges of class c at slot s, and into the tables read off them.
 
     moments : float64[S, 5, K, p], in/out, n, mean, m2, low, high; tables : float64[S, 3, K, p], in/out
-    bounds : float64[S, 3, p], in/out, see `read_column`; x : float64[p], in
+    whole : float64[5, p], scratch; bounds : float64[S, 3, p], in/out, see `read_column`; x : float64[p], in
     """
-    if len(x) == 0:
-        return
-    n, mean, m2 = moments[s, N], moments[s, MEAN], moments[s, M2]
-    for j in range(len(x)):
-        if x[j] == x[j]:
-            fresh = n[c, j] == 0.0
-            moments[s, LOW, c, j] = x[j] if fresh else min(moments[s, LOW, c, j], x[j])
-            moments[s, HIGH, c, j] = x[j] if fresh else max(moments[s, HIGH, c, j], x[j])
-    add_row(n[c], mean[c], m2[c], x, w)
-    peak, centre, half = tables[s, 0], tables[s, 1], tables[s, 2]
-    if read_row(peak, centre, half, bounds[s], n, mean, m2, x, c, 0.0, FLOOR):
-        read_narrow(peak, centre, half, bounds[s], n, mean, m2, 0.0, FLOOR, CONSTANT_SHARE)
+    slot, label = np.uint64(s), np.uint64(c)
+    narrow = False
+    for j in range(np.uint64(len(x))):
+        value = x[j]
+        if value != value:
+            continue
+        # As `moments.add_row` has it
+        before = moments[slot, N, label, j]
+        size = before + w
+        share, d = w / size, value - moments[slot, MEAN, label, j]
+        mean = moments[slot, MEAN, label, j] + d * share
+        m2 = moments[slot, M2, label, j] + d * (d * (w * (1.0 - share)))
+        moments[slot, N, label, j], moments[slot, MEAN, label, j], moments[slot, M2, label, j] = (
+            size,
+            mean,
+            m2,
+        )
+        if before == 0.0:
+            moments[slot, LOW, label, j] = moments[slot, HIGH, label, j] = value
+        elif value < moments[slot, LOW, label, j]:
+            moments[slot, LOW, label, j] = value
+        elif value > moments[slot, HIGH, label, j]:
+            moments[slot, HIGH, label, j] = value
+        # As `normal.read_row` has it: only the row's own class changes its tables, unless one leans on the others
+        away = value - bounds[slot, 2, j]
+        if 4.0 * away * away > bounds[slot, 1, j]:
+            bounds[slot, 1, j] = 4.0 * away * away
+        var = m2 / size if size > 1.0 else 0.0
+        if var < bounds[slot, 0, j]:
+            bounds[slot, 0, j] = var
+        if bounds[slot, 0, j] <= FLOOR * bounds[slot, 1, j] + TINY:
+            narrow = True
+        else:
+            tables[slot, 0, label, j] = -0.5 * (LOG_2PI + math.log(var))
+            tables[slot, 1, label, j], tables[slot, 2, label, j] = mean, 0.5 / var
+    if narrow:
+        read_leaning(tables, bounds, moments, whole, s, c)
+
+
+@inner_kernel
+def read_leaning(tables: Floats, bounds: Floats, moments: Floats, whole: Floats, s: int, c: int) -> None:
+    """`normal.read_columns` of slot s after a row of class c, for tables that were current before it.
+
+    Classes that lean on the pooled variance of a column share its logarithm; the others keep theirs. Few leaves have
+    rows of all classes, so this is what nearly every row at a leaf takes. Whole arrays and unsigned places: to take a
+    slice costs as much as a column.
+    tables : float64[S, 3, K, p], in/out; bounds : float64[S, 3, p], in/out; moments : float64[S, 5, K, p], in
+    whole : float64[5, p], scratch
+    """
+    slot, label = np.uint64(s), np.uint64(c)
+    k, p = np.uint64(moments.shape[2]), np.uint64(moments.shape[3])
+    for j in range(p):
+        whole[TOTAL, j] = whole[MIDDLE, j] = whole[SPREAD, j] = 0.0
+    for r in range(k):
+        for j in range(p):
+            size = moments[slot, N, r, j]
+            if size > 0.0:
+                d = moments[slot, MEAN, r, j] - whole[MIDDLE, j]
+                joint = whole[TOTAL, j] + size
+                share = size / joint
+                whole[SPREAD, j] += moments[slot, M2, r, j] + d * d * whole[TOTAL, j] * share
+                whole[MIDDLE, j] += d * share
+                whole[TOTAL, j] = joint
+    for j in range(p):
+        spread = whole[SPREAD, j] / whole[TOTAL, j] if whole[TOTAL, j] > 0.0 else 0.0
+        varies = spread > 0.0
+        least = FLOOR * spread + TINY
+        lent = spread if spread > least else least
+        whole[SPREAD, j] = spread
+        whole[LENT_PEAK, j] = -0.5 * (LOG_2PI + math.log(lent)) if varies else 0.0
+        whole[LENT_HALF, j] = 0.5 / lent if varies else 0.0
+        bounds[slot, 0, j] = np.inf if varies else 0.0
+        bounds[slot, 1, j], bounds[slot, 2, j] = 2.0 * spread, whole[MIDDLE, j]
+    for r in range(k):
+        for j in range(p):
+            size, spread = moments[slot, N, r, j], whole[SPREAD, j]
+            var = moments[slot, M2, r, j] / size if size > 0.0 else 0.0
+            if size <= 1.0 and var <= VARIES * spread:
+                var = spread
+            constant = var <= FLOOR * spread + TINY
+            own = 0.0 if size <= 1.0 or constant else var
+            if own < bounds[slot, 0, j]:
+                bounds[slot, 0, j] = own
+            at = moments[slot, MEAN, r, j] if size > 0.0 else whole[MIDDLE, j]
+            tables[slot, 1, r, j] = at if spread > 0.0 else 0.0
+            if constant or var == spread:
+                tables[slot, 0, r, j], tables[slot, 2, r, j] = whole[LENT_PEAK, j], whole[LENT_HALF, j]
+            # Of a class that leaned before and does not now, the table has a variance far from its own.
+            elif r == label or not 0.25 < tables[slot, 2, r, j] * var < 1.0:
+                tables[slot, 0, r, j] = -0.5 * (LOG_2PI + math.log(var))
+                tables[slot, 2, r, j] = 0.5 / var
 
 
 @inner_kernel
@@ -163,6 +281,10 @@ def learn_nominal(
     below : float64[S, q, K], in/out; known : bool[S, cells], in/out; seen : int64[S, q], in/out
     declared : int64[q], in; offsets : int64[q + 1], in; logs : float64[l], in, log of integers; codes : int32[q], in
     """
+    # Inherited counts are no integers, so that the table lacks their logarithms; but most columns of a leaf have one
+    # value, which has all of the weight, and the next column often asks for the same logarithms.
+    last_above = last_below = 1.0
+    log_above = log_below = 0.0
     for j in range(len(codes)):
         v = codes[j]
         if v < 0:
@@ -170,9 +292,15 @@ def learn_nominal(
         cell = offsets[j] + v
         counts[s, cell, c] += w
         present[s, j, c] += w
-        above[s, cell, c] = cached_log(counts[s, cell, c] + 1.0, logs)
+        asked = counts[s, cell, c] + 1.0
+        if asked != last_above:
+            last_above, log_above = asked, cached_log(asked, logs)
+        above[s, cell, c] = log_above
         if known[s, cell]:
-            below[s, j, c] = cached_log(present[s, j, c] + max(seen[s, j], declared[j]), logs)
+            asked = present[s, j, c] + max(seen[s, j], declared[j])
+            if asked != last_below:
+                last_below, log_below = asked, cached_log(asked, logs)
+            below[s, j, c] = log_below
         else:
             known[s, cell] = True
             seen[s, j] += 1
@@ -208,3 +336,21 @@ def read_slot_nominal(
                 above[cell, c] = cached_log(counts[cell, c] + 1.0, logs)
         for c in range(counts.shape[1]):
             below[j, c] = cached_log(present[j, c] + max(seen[j], declared[j]), logs)
+
+
+@inner_kernel
+def read_slot(
+    tables: Floats, bounds: Floats, above: Floats, below: Floats, known: Flags, seen: Index,
+    moments: Floats, counts: Floats, present: Floats, declared: Index, offsets: Index, logs: Floats, s: int,
+) -> None:  # fmt: skip
+    """Everything that is read off the statistics of slot s.
+
+    Arrays as in `rows_predict_then_update`.
+    """
+    read_columns(
+        tables[s, 0], tables[s, 1], tables[s, 2], bounds[s], moments[s, N], moments[s, MEAN], moments[s, M2],
+        0.0, FLOOR, CONSTANT_SHARE,
+    )  # fmt: skip
+    read_slot_nominal(
+        above[s], below[s], known[s], seen[s], counts[s], present[s], declared, offsets, logs
+    )  # fmt: skip

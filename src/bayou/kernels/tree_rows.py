@@ -16,6 +16,7 @@ from bayou.kernels.splits import (
     numeric_merits,
     worth_splitting,
 )
+from bayou.kernels.sums import TILE
 from bayou.kernels.tree import (
     BAYES,
     MAJORITY,
@@ -29,6 +30,7 @@ from bayou.kernels.tree import (
     learn_numeric,
     route,
 )
+from bayou.kernels.tree_memory import keep_the_promising, rank_leaf
 from bayou.kernels.tree_splits import SPLIT, WAYS, split_leaf
 
 MAJORITY_LEAF, BAYES_LEAF, ADAPTIVE_LEAF = 0, 1, 2
@@ -86,7 +88,7 @@ def predict_rows(
     below : float64[S, q, K], in; known : bool[S, cells], in; offsets : int64[q + 1], in; x : float64[n, p], in
     codes : int32[n, q], in; leaves : int64[n], out; out : float64[n, K], out
     """
-    terms, lanes = np.empty(x.shape[1]), np.empty((4, out.shape[1]))
+    terms, lanes, numbers = np.empty(x.shape[1]), np.empty((4, out.shape[1])), np.empty(TILE, np.uint64)
     for i in range(out.shape[0]):
         row, values = x[i], codes[i]
         leaf = route(nodes, cuts, branches, row, values)
@@ -98,7 +100,7 @@ def predict_rows(
         s = nodes[leaf, SLOT] - 1
         if bayes and s >= 0:
             add_numeric_terms(out[i], terms, tables, s, row)
-            add_nominal_terms(out[i], lanes, above, below, known, s, offsets, values)
+            add_nominal_terms(out[i], lanes, numbers, above, below, known, s, offsets, values)
 
 
 @kernel
@@ -133,6 +135,7 @@ def rows_predict_then_update(
     kind: int,
     grace: float,
     watched: bool,
+    limited: bool,
     room: int,
     first: int,
     ripe: Index,
@@ -143,7 +146,8 @@ def rows_predict_then_update(
     A leaf is ripe for a look at its merits after `grace` weight since the last one, if it has more than one class.
     It is split by `split_leaf` if that can, with at most `room` slots. Stops after a row that makes a leaf split which
     that cannot (if `watched`, that makes it ripe): ripe[0] is that leaf, else -1, and ripe[1] what `split_leaf` lacks.
-    Called with a leaf in ripe[0], it looks at that one first. Returns the number of the next row.
+    Called with a leaf in ripe[0], it looks at that one first. Where no more slots are to be had (`limited`), every look
+    ends with a choice of the leaves that have them. Returns the number of the next row.
 
     weight : float64[m, K], in/out; track : float64[m, 4], in/out, weight since the last attempt, in the statistics,
     weight that the majority and that naive Bayes got right; moments : float64[S, 5, K, p], in/out
@@ -157,13 +161,22 @@ def rows_predict_then_update(
     ripe : int64[2], in/out; out : float64[n, K] or float64[0, K], out
     """
     k = weight.shape[1]
-    terms, lanes = np.empty(x.shape[1]), np.empty((4, k))
+    terms, lanes, numbers = np.empty(x.shape[1]), np.empty((4, k)), np.empty(TILE, np.uint64)
+    whole = np.empty((5, x.shape[1]))
     prior = np.empty(k)
     score = np.empty(k)
     merit, cut, value = np.empty(len(columns)), np.empty(x.shape[1]), np.empty(codes.shape[1], np.int64)
     freedom, tried = np.empty(len(columns)), np.empty(len(columns), dtype=np.bool_)
     least, bits, several = rules[LEAST], rules[BITS] > 0.0, int(rules[BRANCHES])
     after, asked = first, len(out) > 0
+    owner = np.full(len(moments), -1)
+    for node in range(used[0]):
+        if nodes[node, SLOT] > 0:
+            owner[nodes[node, SLOT] - 1] = node
+    active, dormant = np.empty(len(nodes) if limited else 0), np.empty(len(nodes) if limited else 0)
+    if limited:
+        for node in range(used[0]):
+            rank_leaf(active, dormant, nodes, weight, node)
     while after < len(y) or ripe[0] >= 0:
         leaf = ripe[0]
         if leaf < 0:
@@ -184,7 +197,7 @@ def rows_predict_then_update(
                     for r in range(k):
                         score[r] = prior[r]
                     add_numeric_terms(score, terms, tables, s, row)
-                    add_nominal_terms(score, lanes, above, below, known, s, offsets, values)
+                    add_nominal_terms(score, lanes, numbers, above, below, known, s, offsets, values)
                     if teaches and kind == ADAPTIVE_LEAF:
                         if best_class(prior, order) == c:
                             track[leaf, MAJORITY] += w[i]
@@ -198,9 +211,11 @@ def rows_predict_then_update(
             if not teaches:
                 continue
             weight[leaf, c] += w[i]
+            if limited:
+                rank_leaf(active, dormant, nodes, weight, leaf)
             if s < 0:
                 continue
-            learn_numeric(moments, tables, bounds, s, row, c, w[i])
+            learn_numeric(moments, tables, bounds, whole, s, row, c, w[i])
             learn_nominal(
                 counts, present, above, below, known, seen, s, declared, offsets, logs, values, c, w[i]
             )  # fmt: skip
@@ -239,15 +254,22 @@ def rows_predict_then_update(
             tried[x.shape[1] :], merit[x.shape[1] :], value, freedom[x.shape[1] :],
         )  # fmt: skip
         found = worth_splitting(merit, freedom, columns, weight[leaf], track[leaf, OWN], rules)
-        if found < 0:
-            continue
-        lacks = split_leaf(
-            weight, track, moments, counts, present, tables, bounds, above, below, known, seen,
-            nodes, cuts, branches, used, declared, offsets, cells, rules, logs,
-            leaf, found, cut, value, room,
-        )  # fmt: skip
-        # The next row must meet the tree after the split, or bits would depend on the blocks
-        if lacks != SPLIT:
-            ripe[0], ripe[1] = leaf, lacks
-            return after
+        if found >= 0:
+            lacks = split_leaf(
+                weight, track, moments, counts, present, tables, bounds, above, below, known, seen,
+                nodes, cuts, branches, used, owner, declared, offsets, cells, rules, logs,
+                leaf, found, cut, value, room, limited,
+            )  # fmt: skip
+            # The next row must meet the tree after the split, or bits would depend on the blocks
+            if lacks != SPLIT:
+                ripe[0], ripe[1] = leaf, lacks
+                return after
+        if limited:
+            if found >= 0:
+                for node in (leaf, used[0] - 2, used[0] - 1):
+                    rank_leaf(active, dormant, nodes, weight, node)
+            keep_the_promising(
+                track, moments, counts, present, tables, bounds, above, below, known, seen,
+                nodes, owner, active, dormant, declared, offsets, logs, weight, used[0],
+            )  # fmt: skip
     return after

@@ -9,7 +9,6 @@ import numpy as np
 from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.class_counts import class_total
 from bayou.kernels.jit import inner_kernel, kernel
-from bayou.kernels.normal import read_columns
 from bayou.kernels.splits import (
     BITS,
     INHERITS,
@@ -22,9 +21,7 @@ from bayou.kernels.splits import (
 from bayou.kernels.tree import (
     AT_MOST,
     COLUMN,
-    CONSTANT_SHARE,
     FIRST,
-    FLOOR,
     HIGH,
     LOW,
     M2,
@@ -39,7 +36,7 @@ from bayou.kernels.tree import (
     VALUE,
     WIDTH,
     N,
-    read_slot_nominal,
+    read_slot,
 )
 
 # What a leaf lacks that should split: nothing, it is split
@@ -128,24 +125,18 @@ def inherit_counts(
 
 
 @inner_kernel
-def free_slots(nodes: Index, count: int, leaf: int, there: int, slots: int) -> tuple[int, int]:
-    """The two lowest of the first slots, of those there are, that no node but the leaf keeps; `slots` if there is none.
+def free_slots(owner: Index, leaf: int, slots: int) -> tuple[int, int]:
+    """The two lowest of the first slots that no other leaf keeps; `slots` if there is none.
 
-    nodes : int64[m, 8], in
+    owner : int64[S], in, the leaf of every slot, -1 = none
     """
-    taken = np.zeros(there + 1, dtype=np.bool_)
-    for node in range(count):
-        if node != leaf:
-            taken[nodes[node, SLOT]] = True
-    found, one, two = 0, slots, slots
+    one, two = slots, slots
     for slot in range(slots):
-        if not taken[slot + 1]:
-            if found == 0:
-                one = slot
-            else:
+        if owner[slot] < 0 or owner[slot] == leaf:
+            if one < slots:
                 two = slot
                 break
-            found += 1
+            one = slot
     return one, two
 
 
@@ -184,14 +175,16 @@ def values_each_way(
 def split_leaf(
     weight: Floats, track: Floats, moments: Floats, counts: Floats, present: Floats, tables: Floats, bounds: Floats,
     above: Floats, below: Floats, known: Flags, seen: Index, nodes: Index, cuts: Floats, branches: Index, used: Index,
-    declared: Index, offsets: Index, cells: Index, rules: Floats, logs: Floats,
-    leaf: int, place: int, cut: Floats, value: Index, room: int,
+    owner: Index, declared: Index, offsets: Index, cells: Index, rules: Floats, logs: Floats,
+    leaf: int, place: int, cut: Floats, value: Index, room: int, limited: bool,
 ) -> int:  # fmt: skip
     """Split a leaf in two by one column; else nothing is done, and the answer is what was lacking.
 
     `NODES` or `SLOTS`: two more; `WAYS`: only Python splits in more than two ways; `BRANCHES` + n: room for n more.
+    Where there are no more slots to be had (`limited`), a child that finds none has no statistics.
 
-    Arrays as in `rows_predict_then_update`; cut : float64[p], in, and value : int64[q], in, as the merits have them.
+    Arrays as in `rows_predict_then_update`; owner : int64[S], in/out, the leaf of every slot, -1 = none
+    cut : float64[p], in, and value : int64[q], in, as the merits have them.
     """
     k, p = weight.shape[1], moments.shape[3]
     column = place if place < p else place - p
@@ -202,8 +195,8 @@ def split_leaf(
     if first + 2 > len(nodes):
         return NODES
     slots = min(room, len(moments))
-    one, two = free_slots(nodes, first, leaf, len(moments), slots)
-    if two >= slots:
+    one, two = free_slots(owner, leaf, slots)
+    if two >= slots and not limited:
         return SLOTS
     rows = track[leaf, OWN]
     sent = np.zeros((2, k))
@@ -241,7 +234,7 @@ def split_leaf(
     nodes[leaf, USUAL] = first + (1 if class_total(sent[1]) > class_total(sent[0]) else 0)
     used[0] += 2
     held, held_counts, held_present = moments[slot].copy(), counts[slot].copy(), present[slot].copy()
-    moments[slot], counts[slot], present[slot] = 0.0, 0.0, 0.0
+    moments[slot], counts[slot], present[slot], owner[slot] = 0.0, 0.0, 0.0, -1
     # Class by class: to load a kernel with an expression of whole arrays takes 50 ms of Numba's imports.
     total, share = np.empty(k), np.empty(k)
     for c in range(k):
@@ -249,8 +242,11 @@ def split_leaf(
     values = np.empty(len(own), dtype=np.int64)
     for way in range(2):
         child, to = first + way, one if way == 0 else two
-        nodes[child, PARENT], nodes[child, SLOT] = leaf, to + 1
+        nodes[child, PARENT] = leaf
         weight[child] = sent[way]
+        if to >= slots:
+            continue
+        nodes[child, SLOT], owner[to] = to + 1, child
         if rules[INHERITS] > 0.0:
             for c in range(k):
                 share[c] = sent[way, c] / total[c] if total[c] > 0.0 else 0.0
@@ -266,12 +262,10 @@ def split_leaf(
                 column if by_value else -1, values[:found],
             )  # fmt: skip
             track[child, OWN] = rows * class_total(sent[way]) / class_total(total)
-    for to in (slot, one, two):
-        read_columns(
-            tables[to, 0], tables[to, 1], tables[to, 2], bounds[to],
-            moments[to, N], moments[to, MEAN], moments[to, M2], 0.0, FLOOR, CONSTANT_SHARE,
-        )  # fmt: skip
-        read_slot_nominal(
-            above[to], below[to], known[to], seen[to], counts[to], present[to], declared, offsets, logs
-        )
+    # A child without a slot has the number after the last; most often a child has that of its parent.
+    for to in (one, two, len(moments) if slot == one or slot == two else slot):
+        if to < len(moments):
+            read_slot(
+                tables, bounds, above, below, known, seen, moments, counts, present, declared, offsets, logs, to
+            )  # fmt: skip
     return SPLIT

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayou.block import Floats
+from bayou.block import Floats, Index
 from bayou.kernels.jit import ZERO, inner_kernel, kernel
 
 HEAD = 4  # v, g, D, e stand before the classes
@@ -50,111 +50,123 @@ def take_over(kept: Floats, gone: Floats) -> None:
 
 
 @inner_kernel
-def threshold_pass(work: Floats, size: int, least: int, limit: float) -> int:
-    """From right to left, drop tuples whose weight the next one can take with u <= limit; `least` stay. O(K m).
+def cost_of(work: Floats, gone: int, kept: int) -> float:
+    """The u of a tuple that takes over the weight of the one before it.
 
-    work : float64[m, 4 + K], in/out; the first `size` rows are the list, its new length is returned
+    work : float64[m, 4 + K], in
+    """
+    return float(work[gone, 1] + work[kept, 1] + work[kept, 2] - work[kept, 3])
+
+
+@inner_kernel
+def raised(work: Floats, gone: int, kept: int) -> float:
+    """`cost_of`, from the u that the tuple has: the two may differ in their last bit.
+
+    work : float64[m, 4 + K], in
+    """
+    return float(work[kept, 1] + work[kept, 2] - work[kept, 3] + work[gone, 1])
+
+
+@inner_kernel
+def threshold_pass(work: Floats, alive: Index, size: int, least: int, limit: float) -> int:
+    """From right to left, drop tuples whose weight the next one can take with u <= limit; `least` stay. O(m + K).
+
+    work : float64[m, 4 + K], in/out
+    alive : int64[m], in/out; where the `size` tuples of the list stand in `work`, its new length is returned
     """
     if size < 3:
         return size
     at = size - 1
     spare = size - least
     for i in range(size - 2, -1, -1):
-        kept = work[at]
-        row = work[i]
-        if i > 0 and spare > 0 and kept[1] + kept[2] - kept[3] + row[1] <= limit:
-            take_over(kept, row)
+        if i > 0 and spare > 0 and raised(work, alive[i], alive[at]) <= limit:
+            take_over(work[alive[at]], work[alive[i]])
             spare -= 1
         else:
             at -= 1
-            copy_row(work[at], row)
+            alive[at] = alive[i]
     for i in range(at, size):
-        copy_row(work[i - at], work[i])
+        alive[i - at] = alive[i]
     return size - at
 
 
 @inner_kernel
-def least_cost(work: Floats, size: int) -> float:
+def least_cost(work: Floats, alive: Index, size: int) -> float:
     """The least u that dropping one tuple would give the next. O(m).
 
-    work : float64[m, 4 + K], in; the first `size` rows
+    work : float64[m, 4 + K], in; alive : int64[m], in; the first `size`
     """
     least = np.inf
     for i in range(1, size - 1):
-        row = work[i + 1]
-        least = min(least, work[i, 1] + row[1] + row[2] - row[3])
+        least = min(least, cost_of(work, alive[i], alive[i + 1]))
     return least
 
 
-@kernel
-def first_least(cost: Floats) -> int:
-    """The first place of the least entry. O(m), in four lanes that do not wait for each other.
+@inner_kernel
+def replay(tree: Floats, place: int, cost: float) -> None:
+    """Set the cost at one place and play its matches again. O(log m).
 
-    cost : float64[m], in; m a multiple of 4, no NaN
+    tree : float64[2 m], in/out; m a power of two, node i has the least of nodes 2 i and 2 i + 1
     """
-    a = np.inf
-    b = np.inf
-    c = np.inf
-    d = np.inf
-    for q in range(0, len(cost), 4):
-        a = cost[q] if cost[q] < a else a
-        b = cost[q + 1] if cost[q + 1] < b else b
-        c = cost[q + 2] if cost[q + 2] < c else c
-        d = cost[q + 3] if cost[q + 3] < d else d
-    least = min(min(a, b), min(c, d))
-    for q in range(len(cost)):
-        if cost[q] == least:
-            return q
-    return 0
+    node = len(tree) // 2 + place
+    tree[node] = cost
+    while node > 1:
+        node //= 2
+        tree[node] = min(tree[2 * node], tree[2 * node + 1])
 
 
 @inner_kernel
-def drop_cheapest(work: Floats, size: int, budget: int) -> int:
-    """Drop the tuple with the least g + u of the next, the leftmost on ties, until `budget` are left. O(m^2).
+def drop_cheapest(work: Floats, alive: Index, size: int, budget: int) -> int:
+    """Drop the tuple with the least g + u of the next, the leftmost on ties, until `budget` are left. O(m log m).
 
-    work : float64[m, 4 + K], in/out; the first `size` rows are the list, its new length is returned
+    work : float64[m, 4 + K], in/out
+    alive : int64[m], in/out; where the `size` tuples of the list stand in `work`, its new length is returned
     """
-    cost = np.empty(size + 3 - (size + 3) % 4)
+    if size <= budget:
+        return size
+    leaves = 1
+    while leaves < size:
+        leaves *= 2
+    tree = np.empty(2 * leaves)
     after = np.empty(size, np.int64)
     before = np.empty(size, np.int64)
-    for i in range(len(cost)):
-        cost[i] = np.inf
+    for i in range(leaves):
+        tree[leaves + i] = cost_of(work, alive[i], alive[i + 1]) if 0 < i < size - 1 else np.inf
+    for node in range(leaves - 1, 0, -1):
+        tree[node] = min(tree[2 * node], tree[2 * node + 1])
     for i in range(size):
         after[i] = i + 1
         before[i] = i - 1
-    for i in range(1, size - 1):
-        cost[i] = work[i, 1] + work[i + 1, 1] + work[i + 1, 2] - work[i + 1, 3]
     left = size
     while left > budget:
-        i = first_least(cost)
-        a = before[i]
-        b = after[i]
-        row = work[i]
-        kept = work[b]
-        take_over(kept, row)
-        row[1] = -1.0
-        cost[i] = np.inf
+        node = 1
+        while node < leaves:
+            node *= 2
+            if tree[node + 1] < tree[node]:
+                node += 1
+        i = node - leaves
+        a, b = before[i], after[i]
+        take_over(work[alive[b]], work[alive[i]])
+        alive[i] = -1
         after[a] = b
         before[b] = a
-        u = kept[1] + kept[2] - kept[3]
+        replay(tree, i, np.inf)
         if a > 0:
-            cost[a] = work[a, 1] + u
+            replay(tree, a, raised(work, alive[a], alive[b]))
         if b < size - 1:
-            d = after[b]
-            cost[b] = kept[1] + work[d, 1] + work[d, 2] - work[d, 3]
+            replay(tree, b, cost_of(work, alive[b], alive[after[b]]))
         left -= 1
     at = 0
     for i in range(size):
-        row = work[i]
-        if row[1] >= 0.0:
-            copy_row(work[at], row)
+        if alive[i] >= 0:
+            alive[at] = alive[i]
             at += 1
     return at
 
 
 @inner_kernel
 def shrink(work: Floats, size: int, budget: int, limit: float, eps: float) -> int:
-    """Back to the budget: passes with rising limits to 1.5 budgets, then tuple by tuple. O(K m + m^2).
+    """Back to the budget: passes with rising limits to 1.2 budgets, then tuple by tuple. O(K m + m log m).
 
     With eps > 0 there is one pass at `limit` = eps N, and the list may stay longer than the budget.
 
@@ -162,17 +174,25 @@ def shrink(work: Floats, size: int, budget: int, limit: float, eps: float) -> in
     """
     if size <= budget:
         return size
+    alive = np.empty(size, np.int64)
+    for i in range(size):
+        alive[i] = i
     if eps > 0.0:
-        return threshold_pass(work, size, ZERO, limit)
-    rising = max(limit / 3.0, LEAST_LIMIT)
-    enough = budget + budget // SPARE
-    while size > enough:
-        least = least_cost(work, size)
-        while rising < least:
+        size = threshold_pass(work, alive, size, ZERO, limit)
+    else:
+        rising = max(limit / 3.0, LEAST_LIMIT)
+        enough = budget + budget // SPARE
+        while size > enough:
+            least = least_cost(work, alive, size)
+            while rising < least:
+                rising *= RISE
+            size = threshold_pass(work, alive, size, enough, rising)
             rising *= RISE
-        size = threshold_pass(work, size, enough, rising)
-        rising *= RISE
-    return drop_cheapest(work, size, budget)
+        size = drop_cheapest(work, alive, size, budget)
+    for i in range(size):
+        if alive[i] != i:
+            copy_row(work[i], work[alive[i]])
+    return size
 
 
 @inner_kernel

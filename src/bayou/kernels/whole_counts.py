@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.block import Codes, Floats, Index
-from bayou.kernels.jit import inner_kernel, kernel, tight_kernel
+from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.sums import TILE
 from bayou.kernels.value_counts import cell_seen
 
@@ -41,53 +41,62 @@ def are_whole(
     return alpha == np.floor(alpha) and most + alpha + len(y) < len(logs)
 
 
-@tight_kernel
-def sum_two_classes(
-    sums: Floats,
-    above: Floats,
-    cells: NDArray[np.uint64],
+@inner_kernel
+def group_columns(
+    groups: NDArray[np.uint64],
+    totals: Floats,
+    added: Floats,
     below: Floats,
-    columns: NDArray[np.uint64],
-    first: np.uint64,
-    n: np.uint64,
-) -> None:
-    """sums[e] = sum_j above[cells[j], e] - below[columns[j], e] of two classes from `first` on, as `row_sum` adds.
+    present: Floats,
+    seen: Index,
+    declared: Index,
+    logs: Floats,
+    alpha: float,
+    apart: bool,
+) -> int:
+    """Group the columns whose totals and numbers of values are the same, or keep all `apart`; how many groups there are.
 
-    sums : float64[m], out; above : float64[cells, m], in; below : float64[q, m], in; cells, columns : uint64[n], in
+    groups : uint64[q], out; totals : float64[q, K], out; added : float64[q], out, what smoothing adds to the totals
+    below : float64[q + 1, m], out, the logarithms of both; present : float64[q, K], in; seen, declared : int64[q], in
+    logs : float64[l], in
     """
-    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
-    a = b = c = d = 0.0  # four lanes of the first class
-    e = f = g = h = 0.0  # and of the second
-    second = first + one
-    j = np.uint64(0)
-    while j < n:
-        cell, column = cells[j], columns[j]
-        a += above[cell, first] - below[column, first]
-        e += above[cell, second] - below[column, second]
-        cell, column = cells[j + one], columns[j + one]
-        b += above[cell, first] - below[column, first]
-        f += above[cell, second] - below[column, second]
-        cell, column = cells[j + two], columns[j + two]
-        c += above[cell, first] - below[column, first]
-        g += above[cell, second] - below[column, second]
-        cell, column = cells[j + three], columns[j + three]
-        d += above[cell, first] - below[column, first]
-        h += above[cell, second] - below[column, second]
-        j += four
-    sums[first], sums[second] = (a + b) + (c + d), (e + f) + (g + h)
+    n = 0
+    for j in range(len(groups)):
+        more = alpha * max(seen[j], declared[j])
+        g = n if apart else 0
+        while g < n and not (added[g] == more and is_row(totals, g, present, j)):
+            g += 1
+        if g == n:
+            n += 1
+            added[g] = more
+            for c in range(present.shape[1]):
+                totals[g, c] = present[j, c]
+                below[g, c] = logs[int(present[j, c] + more)]
+        groups[j] = g
+    return n
 
 
 @inner_kernel
-def read_totals(
-    below: Floats, added: Floats, present: Floats, values: int, logs: Floats, alpha: float, j: int
-) -> None:
-    """What smoothing adds to the total of a column with so many values, and the logarithms of its totals.
+def is_row(a: Floats, i: int, b: Floats, j: int) -> bool:
+    """Whether row i of one table is row j of another.
 
-    below : float64[q + 1, m], out; added : float64[q], out; present : float64[q, K], in; logs : float64[l], in
+    a, b : float64[q, K], in
     """
-    added[j] = alpha * values
-    for c in range(present.shape[1]):
-        below[j, c] = logs[int(present[j, c] + added[j])]
+    for c in range(a.shape[1]):
+        if a[i, c] != b[j, c]:
+            return False
+    return True
+
+
+@inner_kernel
+def write_totals(present: Floats, totals: Floats, groups: NDArray[np.uint64]) -> None:
+    """present[j] = totals of the group of column j.
+
+    present : float64[q, K], out; totals : float64[q, K], in; groups : uint64[q], in
+    """
+    for j in range(len(groups)):
+        for c in range(present.shape[1]):
+            present[j, c] = totals[groups[j], c]
 
 
 @kernel
@@ -106,62 +115,112 @@ def whole_predict_then_update(
 ) -> bool:
     """Row by row: add log P(v | c) as it stood before the row, then count the row; False, and nothing, if not whole.
 
+    While no value is missing or new, columns with as many values have the same totals, which are then kept once for
+    all of them. The sums are written out, two classes side by side in the four lanes of `row_sum`: handing the arrays
+    to a function takes as long as ten columns.
     counts : float64[cells, K], in/out; present : float64[q, K], in/out; seen : int64[q], in/out
     out : float64[n, K], in/out; declared : int64[q], in; offsets : int64[q + 1], in; codes : int32[n, q], in
     y : int32[n], in, or none where nobody learns; w : float64[n], in; logs : float64[m], in, log of integers
     """
     if not are_whole(counts, present, seen, declared, y, w, logs, alpha):
         return False
-    q, k = codes.shape[1], out.shape[1]
-    wide = k + k % 2
+    zero, one, two, three, four = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    q, k = np.uint64(codes.shape[1]), np.uint64(out.shape[1])
+    wide = k + (k & one)
     # The last row of both tables is 0, for cells that say nothing: 0 more leaves the bits of a sum alone.
-    above, below = np.zeros((len(counts) + 1, wide)), np.zeros((q + 1, wide))
-    known, added, sums = np.empty(len(counts), np.bool_), np.empty(q), np.empty(wide)
-    cells, columns = np.empty(TILE, np.uint64), np.empty(TILE, np.uint64)
-    silent, nowhere = np.uint64(len(counts)), np.uint64(q)
+    above, below = np.zeros((len(counts) + 1, wide)), np.zeros((codes.shape[1] + 1, wide))
+    totals, added, known = np.empty((q, k)), np.empty(q), np.empty(len(counts), np.bool_)
+    cells, spoken, groups = np.empty(q, np.uint64), np.empty(q, np.uint64), np.empty(q, np.uint64)
+    silent = np.uint64(len(counts))
     for cell in range(len(counts)):
         known[cell] = cell_seen(counts, cell)
-        for c in range(k):
-            above[cell, c] = logs[int(counts[cell, c] + alpha)]
-    for j in range(q):
-        read_totals(below, added, present, max(seen[j], declared[j]), logs, alpha, j)
-    for i in range(len(codes)):
-        learns = i < len(y) and y[i] >= 0 and w[i] != 0.0
+        for e in range(out.shape[1]):
+            above[cell, e] = logs[int(counts[cell, e] + alpha)]
+    many = group_columns(groups, totals, added, below, present, seen, declared, logs, alpha, False)
+    for i in range(np.uint64(len(codes))):
+        learns = i < np.uint64(len(y)) and y[i] >= 0 and w[i] != 0.0
         label = np.uint64(y[i] if learns else 0)
-        for t in range(0, q, TILE):
-            size = np.uint64(TILE if q - t > TILE else q - t)
-            for at in range(size):
-                column = np.uint64(t) + at
-                v = codes[i, column]
-                place = np.uint64(offsets[column] + v)
-                speaks = v >= 0 and known[place]
-                cells[at] = place if speaks else silent
-                columns[at] = column if speaks else nowhere
-            whole = size
-            while whole & np.uint64(3):
-                cells[whole], columns[whole] = silent, nowhere
-                whole += np.uint64(1)
-            e = np.uint64(0)
-            while e < np.uint64(wide):
-                sum_two_classes(sums, above, cells, below, columns, e, whole)
-                e += np.uint64(2)
-            for c in range(k):
-                out[i, c] += sums[c]
-            if not learns:
-                continue
-            for at in range(size):
-                column, place = np.uint64(t) + at, cells[at]
-                if place == silent:
-                    v = codes[i, column]
-                    if v < 0:
-                        continue
-                    place = np.uint64(offsets[column] + v)
-                    known[place] = True
-                    seen[column] += 1
-                    values = max(seen[column], declared[column])
-                    read_totals(below, added, present, values, logs, alpha, column)  # type: ignore[arg-type]
-                n, total = counts[place, label] + 1.0, present[column, label] + 1.0
-                counts[place, label], present[column, label] = n, total
-                above[place, label] = logs[np.uint64(np.int64(n + alpha))]
-                below[column, label] = logs[np.uint64(np.int64(total + added[column]))]
+        unheard = zero
+        for j in range(q):
+            v = codes[i, j]
+            cell = np.uint64(offsets[j] + v)
+            speaks = v >= 0 and known[cell]
+            cells[j] = cell if speaks else silent
+            spoken[j] = groups[j] if speaks else q
+            unheard += np.uint64(not speaks)
+        begin = zero
+        while begin < q:
+            end = begin + np.uint64(TILE) if q - begin > np.uint64(TILE) else q
+            whole = end - ((end - begin) & three)
+            first = zero
+            while first < wide:
+                second = first + one
+                a = b = c = d = 0.0
+                e = f = g = h = 0.0
+                j = begin
+                while j < whole:
+                    cell, total = cells[j], spoken[j]
+                    a += above[cell, first] - below[total, first]
+                    e += above[cell, second] - below[total, second]
+                    cell, total = cells[j + one], spoken[j + one]
+                    b += above[cell, first] - below[total, first]
+                    f += above[cell, second] - below[total, second]
+                    cell, total = cells[j + two], spoken[j + two]
+                    c += above[cell, first] - below[total, first]
+                    g += above[cell, second] - below[total, second]
+                    cell, total = cells[j + three], spoken[j + three]
+                    d += above[cell, first] - below[total, first]
+                    h += above[cell, second] - below[total, second]
+                    j += four
+                if whole < end:
+                    cell, total = cells[j], spoken[j]
+                    a += above[cell, first] - below[total, first]
+                    e += above[cell, second] - below[total, second]
+                if whole + one < end:
+                    cell, total = cells[j + one], spoken[j + one]
+                    b += above[cell, first] - below[total, first]
+                    f += above[cell, second] - below[total, second]
+                if whole + two < end:
+                    cell, total = cells[j + two], spoken[j + two]
+                    c += above[cell, first] - below[total, first]
+                    g += above[cell, second] - below[total, second]
+                out[i, first] += (a + b) + (c + d)
+                if second < k:
+                    out[i, second] += (e + f) + (g + h)
+                first += two
+            begin = end
+        if not learns:
+            continue
+        if unheard > zero and many < len(groups):
+            write_totals(present, totals, groups)
+            many = group_columns(groups, totals, added, below, present, seen, declared, logs, alpha, True)
+        if unheard == zero:
+            for j in range(q):
+                n = counts[cells[j], label] + 1.0
+                counts[cells[j], label] = n
+                above[cells[j], label] = logs[np.uint64(np.int64(n + alpha))]
+            for j in range(np.uint64(many)):
+                n = totals[j, label] + 1.0
+                totals[j, label] = n
+                below[j, label] = logs[np.uint64(np.int64(n + added[j]))]
+            continue
+        for j in range(q):
+            cell = cells[j]
+            if cell == silent:
+                v = codes[i, j]
+                if v < 0:
+                    continue
+                cell = np.uint64(offsets[j] + v)
+                known[cell] = True
+                seen[j] += 1
+                added[j] = alpha * max(seen[j], declared[j])
+                for other in range(k):
+                    below[j, other] = logs[np.uint64(np.int64(totals[j, other] + added[j]))]
+            n = counts[cell, label] + 1.0
+            counts[cell, label] = n
+            above[cell, label] = logs[np.uint64(np.int64(n + alpha))]
+            n = totals[j, label] + 1.0
+            totals[j, label] = n
+            below[j, label] = logs[np.uint64(np.int64(n + added[j]))]
+    write_totals(present, totals, groups)
     return True

@@ -28,7 +28,9 @@ from bayou.summaries.array_summary import move
 from bayou.threads import over_ranges, ranges
 
 GRAIN = 100_000  # cells worth a thread of their own
-SEARCH_GRAIN = 32  # columns worth a thread of their own in a search
+SEARCH_GRAIN = (
+    4  # columns worth a thread of their own in a search: a column takes longer than a thread to begin
+)
 
 
 class CellSummary(Summary, Protocol):
@@ -190,26 +192,36 @@ class IntervalReading:
     def columns(self, plan: Alignment) -> Axis:
         return plan.numeric
 
+    @cached_property
+    def counted(self) -> Index:
+        """int64[p], every column whose cells are counted row by row; -1 in the place of others."""
+        return np.arange(len(self.partitions))
+
     def cells_of(self, block: Block) -> Codes:
+        """int32[n, p], the interval of each value; -1 where it is missing, and in columns that are not counted."""
         codes = np.empty(block.numeric.shape, dtype=np.int32)
-        interval_codes(codes, self.partitions.cuts, self.parts, block.numeric)
+        interval_codes(codes, self.partitions.cuts, self.parts, self.counted, block.numeric)
         return codes
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
-        self._add(self.table, block, out)
+        self.add_columns(np.arange(len(self.partitions)), block, out)
+
+    def add_columns(self, index: Index, block: Block, out: Floats) -> None:
+        """`add_log_prob` of a block that has these columns among its numeric ones: int64[p], where each is."""
+        self._add(self.table, index, block, out)
 
     def add_table(self, table: Floats, block: Block, out: Floats) -> None:
-        self._add(np.concatenate([table, np.zeros((1, table.shape[1]))]), block, out)
+        """`add_log_prob` of the columns that are counted, by another table float64[P, K]."""
+        self._add(np.concatenate([table, np.zeros((1, table.shape[1]))]), self.counted, block, out)
 
-    def _add(self, table: Floats, block: Block, out: Floats) -> None:
-        cuts, p = self.partitions.cuts, block.numeric.shape[1]
-        if p == 0 or block.n == 0:
+    def _add(self, table: Floats, index: Index, block: Block, out: Floats) -> None:
+        if len(index) == 0 or block.n == 0:
             return
 
         def rows(lo: int, hi: int) -> None:
-            add_intervals(out[lo:hi], table, cuts, self.parts, block.numeric[lo:hi])
+            add_intervals(out[lo:hi], table, self.partitions.cuts, self.parts, index, block.numeric[lo:hi])
 
-        over_ranges(rows, block.n, 1 + GRAIN // p)
+        over_ranges(rows, block.n, 1 + GRAIN // len(index))
 
     def terms(self, block: Block) -> Floats:
         """[n, p, K] log P(x_j | c), 0 where the value is missing or the column says nothing."""

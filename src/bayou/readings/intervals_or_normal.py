@@ -85,6 +85,10 @@ class MixedReading(IntervalReading):
         return np.flatnonzero(self.normal)
 
     @cached_property
+    def counted(self) -> Index:
+        return np.where(self.normal > 0, -1, np.arange(len(self.normal)))
+
+    @cached_property
     def fixed_part(self) -> IntervalReading:
         """The reading of the fixed columns alone."""
         own, chosen = self.partitions, self.normal > 0

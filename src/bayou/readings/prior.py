@@ -12,6 +12,7 @@ from bayou.errors import SchemaError
 from bayou.kernels.class_counts import add_prior, add_vector, count_classes, prior_predict_then_update
 from bayou.readings.dichotomies import Dichotomies, Odds, VectorOdds, prior_of_dichotomies
 from bayou.readings.live import LiveReader
+from bayou.readings.logs import integer_logs
 from bayou.schema import Label
 from bayou.scorer import Node, added
 from bayou.summaries.class_counts import ClassCounts
@@ -45,7 +46,9 @@ class CountedPrior(PriorReader):
         add_prior(out, summary.weight, summary.declared.item(), self.alpha)
 
     def predict_then_update(self, summary: ClassCounts, block: Block, out: Floats) -> None:
-        prior_predict_then_update(summary.weight, out, block.y, block.w, summary.declared.item(), self.alpha)
+        s, declared = summary, summary.declared.item()
+        logs = integer_logs(int(s.weight.sum()) + block.n + len(s.weight) + 2)
+        prior_predict_then_update(s.weight, out, block.y, block.w, logs, declared, self.alpha)
 
     def odds(self, summary: ClassCounts, dichotomies: Dichotomies) -> Odds:
         return prior_of_dichotomies(summary.weight, self.alpha, dichotomies)

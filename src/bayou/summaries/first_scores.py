@@ -13,7 +13,7 @@ from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
-from bayou.summaries.outcomes import judged, predictions
+from bayou.summaries.outcomes import predictions
 from bayou.summaries.state import declare
 
 MOST_ROWS = 5_000  # from there on, 256 cells of scores are as good
@@ -55,8 +55,11 @@ class FirstScores(ArraySummary):
 
     def update(self, block: Block) -> None:
         if self.complete:
-            held = judged(block)[0] >= 0
-            self._append(predictions(block)[0][held], block.y[held], block.w[held])
+            proba, decided = predictions(block)
+            held = (block.y >= 0) & (block.w > 0.0) & (proba > 0.0).any(axis=1)
+            if len(decided):
+                held &= decided >= 0
+            self._append(proba[held], block.y[held], block.w[held])
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)

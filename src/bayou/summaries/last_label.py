@@ -23,6 +23,9 @@ class LastLabel(ArraySummary):
     last: Index = declare(1, dtype=np.int64, fill=-1, codes=True, valid=valid.class_codes)
 
     def update(self, block: Block) -> None:
+        if block.n and block.y[-1] >= 0 and block.w[-1] > 0.0:  # mostly: no need to look at the others
+            self.last[0] = block.y[-1]
+            return
         taught = np.flatnonzero((block.y >= 0) & (block.w > 0))
         if len(taught):
             self.last[0] = block.y[taught[-1]]

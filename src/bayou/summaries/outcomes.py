@@ -92,7 +92,8 @@ class Losses(DecayingSummary):
     def realign(self, plan: Alignment) -> None:
         """Move the classes; all rows so far gave a new one no chance, wherever they were cut into blocks."""
         super().realign(plan)
-        new = np.setdiff1d(np.arange(plan.classes.size), plan.classes.to)
+        new = np.ones(plan.classes.size, np.bool_)
+        new[plan.classes.to] = False
         self.scores[new, 0, 0] = self.sums[2]
 
     def check(self, arrays: Arrays) -> None:

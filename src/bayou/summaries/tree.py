@@ -43,11 +43,12 @@ class Tree(State):
         self._dormant: int | None = 0
 
     def learn(
-        self, block: Block, first: int, kind: int, grace: float, rules: Floats, watched: bool, room: int, leaf: int,
-        out: Floats,
+        self, block: Block, first: int, kind: int, grace: float, rules: Floats, watched: bool, limited: bool, room: int,
+        leaf: int, out: Floats,
     ) -> tuple[int, int, int]:  # fmt: skip
         """Rows from `first` on, with splits in two for which so many slots suffice; before them a ripe leaf, or -1.
 
+        Where these are all slots there can be (`limited`), the leaves that promise most have them.
         Returns the next row, the leaf to split (if watched, to look at) or -1, and what its split lacks.
         """
         t, s = self.nodes, self.statistics
@@ -56,8 +57,11 @@ class Tree(State):
             t.weight, t.track, s.moments, s.counts, s.present,
             s.tables, s.bounds, s.above, s.below, s.known, s.seen,
             t.nodes, t.cuts, t.branches, t.used, s.declared, s.offsets, self.order, self.columns, self.cells, rules,
-            self.keys, LOGS, block.numeric, block.codes, block.y, block.w, kind, grace, watched, room, first, ripe, out,
+            self.keys, LOGS, block.numeric, block.codes, block.y, block.w, kind, grace, watched, limited, room,
+            first, ripe, out,
         )  # fmt: skip
+        if limited:
+            self._dormant = None
         if s.quantiles is not None and after > first:
             part, slots = block.rows(first, after), np.empty(after - first, dtype=np.int64)
             slots_of_rows(t.nodes, t.cuts, t.branches, part.numeric, part.codes, part.y, part.w, slots)

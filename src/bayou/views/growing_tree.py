@@ -82,13 +82,16 @@ class GrowingTree(View[Tree]):
         at, leaf, g, attempted = 0, -1, self.growth, self._before is not None
         self._order_cells()
         while True:
-            quantiles = self.summary.statistics.quantiles is not None
-            watched = quantiles or (g.limit is not None and self.summary.dormant > 0)
+            slots = self.summary.statistics.slots
             # Where the schema has just grown, the sizes that memory goes by change from row to row.
             room = 0 if self._before is not None else self._room(self._known_sizes())
-            room = self.summary.statistics.slots if room is None else room
+            room = slots if room is None else room
+            quantiles = self.summary.statistics.quantiles is not None
+            short = g.limit is not None and self.summary.dormant > 0
+            limited = short and room == slots and not quantiles
+            watched = quantiles or (short and not limited)
             at, leaf, lacks = self.summary.learn(
-                block, at, g.kind, g.grace, self.rules, watched, room, leaf, out
+                block, at, g.kind, g.grace, self.rules, watched, limited, room, leaf, out
             )
             if leaf < 0:
                 break
@@ -122,7 +125,13 @@ class GrowingTree(View[Tree]):
     def place(self, block: Block, out: Floats) -> Index:
         """The leaf of each row; `out` gets what the leaves predict."""
         t, s = self.summary.nodes, self.summary.statistics
-        leaves = np.empty(block.n, dtype=np.int64)
+        leaves = np.empty(len(block.y), dtype=np.int64)
+        if len(leaves) == 1:
+            predict_rows(
+                t.nodes, t.cuts, t.branches, t.weight, t.track, s.tables, s.above, s.below, s.known, s.offsets,
+                block.numeric, block.codes, self.growth.kind, leaves, out,
+            )  # fmt: skip
+            return leaves
 
         def rows(lo: int, hi: int) -> None:
             predict_rows(
@@ -131,9 +140,6 @@ class GrowingTree(View[Tree]):
                 block.numeric[lo:hi], block.codes[lo:hi], self.growth.kind, leaves[lo:hi], out[lo:hi],
             )  # fmt: skip
 
-        if block.n == 1:
-            rows(0, 1)
-            return leaves
         columns = block.numeric.shape[1] + block.codes.shape[1]
         over_ranges(rows, block.n, 1 + GRAIN // max(1, columns * out.shape[1]))
         return leaves

@@ -42,10 +42,10 @@ class CellReading(Reading, Protocol):
         """A reading of these cells with other weights."""
 
     def cells_of(self, block: Block) -> Codes:
-        """int32[n, d] the cell of every value within its column, -1 where it is missing or has none."""
+        """int32[n, d] the cell of every value within its column, -1 where it is missing, has none or is not counted."""
 
     def add_table(self, table: Floats, block: Block, out: Floats) -> None:
-        """out[n, K] += what a table float64[P, K] says of the cells."""
+        """out[n, K] += what a table float64[P, K] says of the cells that are counted."""
 
     def columns(self, plan: Alignment) -> Axis:
         """Where the columns of this kind go."""
@@ -53,6 +53,9 @@ class CellReading(Reading, Protocol):
 
 class TermReading(Reading, ColumnReading, Protocol):
     """A reading that adds up its columns, and tells them apart."""
+
+    def add_columns(self, index: Index, block: Block, out: Floats) -> None:
+        """out[n, K] += log p(x | c), where the block has these columns among its numeric ones, at these places."""
 
 
 class FixedReading(CellReading, Protocol):
@@ -95,10 +98,10 @@ class LiveCells(Searched[S]):
         fixed: Index = getattr(self.reading, "fixed", NO_COLUMNS)
         return fixed
 
-    def _fixed_columns(self, block: Block) -> tuple[TermReading, Block]:
-        """What was found of the fixed columns, and the block with these alone."""
-        reading = cast(FixedReading, self.reading).fixed_part
-        return reading, replace(block, numeric=np.ascontiguousarray(block.numeric[:, self._fixed]))
+    @property
+    def _fixed_part(self) -> TermReading:
+        """What was found of the fixed columns."""
+        return cast(FixedReading, self.reading).fixed_part
 
     @property
     def _found(self) -> CellReading:
@@ -137,11 +140,10 @@ class LiveCells(Searched[S]):
     def _coded(self, block: Block) -> Block:
         """The rows with their cells for codes, none in fixed columns."""
         codes = self._found.cells_of(block)
-        codes[:, self._fixed] = -1
         if isinstance(self.summary, ValueCounts):
             own = np.diff(self._found.parts) + block.codes
             codes = np.where((codes < 0) & (block.codes >= 0), own, codes).astype(np.int32)
-        return replace(block, codes=codes)
+        return block.coded(codes)
 
     def _chunks(self, block: Block) -> Iterator[tuple[slice, Block]]:
         return block.cut(range(0, block.n, max(1, CHUNK // max(1, len(self.cells.sizes)))))
@@ -158,28 +160,20 @@ class LiveCells(Searched[S]):
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
         if block.n * len(self.cells.sizes) >= len(self.cells.counts) and not self._own().any():
-            table = self.smoothing.table(self.cells)
-            table[self._cells_of_fixed()] = 0.0
-            self._found.add_table(table, block, out)
+            self._found.add_table(self.smoothing.table(self.cells), block, out)
         else:
             for where, part in self._chunks(block):
                 self.smoothing.add_log_prob(self.cells, self._coded(part), out[where])
         self._add_fixed(block, out)
 
-    def _cells_of_fixed(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """bool[cells]: which cells belong to fixed columns."""
-        sizes = np.diff(self._found.parts)
-        return np.repeat(np.isin(np.arange(len(sizes)), self._fixed), sizes)
-
     def _add_fixed(self, block: Block, out: Floats) -> None:
         if len(self._fixed):
-            reading, part = self._fixed_columns(block)
-            reading.add_log_prob(part, out)
+            self._fixed_part.add_columns(self._fixed, block, out)
 
     def _fill_fixed(self, block: Block, terms: Floats) -> Floats:
         if len(self._fixed):
-            reading, part = self._fixed_columns(block)
-            terms[:, self._fixed] = reading.terms(part)
+            part = replace(block, numeric=np.ascontiguousarray(block.numeric[:, self._fixed]))
+            terms[:, self._fixed] = self._fixed_part.terms(part)
         return terms
 
     def predict_then_update(self, block: Block, out: Floats) -> None:
@@ -204,7 +198,7 @@ class LiveCells(Searched[S]):
     def _fixed_scorer(self) -> list[Node]:
         if not len(self._fixed):
             return []
-        columns = cast(FixedReading, self.reading).fixed_part.scorer_columns()
+        columns = self._fixed_part.scorer_columns()
         return [on_column(column, int(j)) for j, column in zip(self._fixed, columns, strict=True)]
 
     def _counted_columns(self) -> list[Node]:
@@ -216,7 +210,8 @@ class LiveCells(Searched[S]):
             raise UnsupportedError(
                 "cannot be exported: values are known by their hash; nominal='counts' exports"
             )
-        table[self._cells_of_fixed()] = 0.0
+        sizes = np.diff(self._found.parts)
+        table[np.repeat(np.isin(np.arange(len(sizes)), self._fixed), sizes)] = 0.0
         return self.reading.tables_of_columns(table)
 
     def _values(self, column: int, table: Floats) -> Node:

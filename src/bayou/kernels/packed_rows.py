@@ -1,0 +1,141 @@
+"""Rows packed into one array, learned and predicted by naive Bayes of normal densities and tables in one call each.
+
+A call from Python takes longer than the arithmetic of one row: half a microsecond, and more for every array. A packed
+row is its p numbers, the q codes of its values and, where it is to be learned, its class and its weight, all float64.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayou.block import Floats, Index
+from bayou.kernels.class_counts import add_prior, count_classes
+from bayou.kernels.gaussian import add_gaussian_direct
+from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.moments import add_rows
+from bayou.kernels.posterior import posterior
+from bayou.kernels.scrub import HUGE
+from bayou.kernels.sums import row_sum
+from bayou.kernels.value_counts import cell_seen, count_values, log_or_floor
+
+
+@kernel
+def learn_packed(
+    weight: Floats,
+    n: Floats,
+    mean: Floats,
+    m2: Floats,
+    counts: Floats,
+    present: Floats,
+    seen: Index,
+    offsets: Index,
+    rows: Floats,
+    count: int,
+) -> int:
+    """Learn the first rows: how many have class and weight, or -1, and none is learned, if a number is huge.
+
+    weight : float64[K], in/out; n, mean, m2 : float64[K, p], in/out; counts : float64[cells, K], in/out
+    present : float64[q, K], in/out; seen : int64[q], in/out; offsets : int64[q + 1], in
+    rows : float64[many * (p + q + 2)], in
+    """
+    p, q = n.shape[1], len(offsets) - 1
+    x, codes = np.empty((count, p)), np.empty((count, q), np.int32)
+    y, w = np.empty(count, np.int32), np.empty(count)
+    learned, at = 0, 0
+    for i in range(count):
+        for j in range(p):
+            if abs(rows[at + j]) > HUGE:
+                return -1
+            x[i, j] = rows[at + j]
+        at += p
+        for j in range(q):
+            codes[i, j] = np.int32(rows[at + j])
+        at += q
+        y[i], w[i] = np.int32(rows[at]), rows[at + 1]
+        learned += y[i] >= 0 and w[i] > 0.0
+        at += 2
+    count_classes(weight, y, w, 1.0)
+    if p > 0:
+        add_rows(n, mean, m2, x, y, w, 0, p, False)
+    if q > 0:
+        count_values(counts, present, seen, offsets, codes, y, w, 1.0, 0, q)
+    return learned
+
+
+@kernel
+def predict_packed(
+    weight: Floats,
+    n: Floats,
+    mean: Floats,
+    m2: Floats,
+    counts: Floats,
+    present: Floats,
+    seen: Index,
+    offsets: Index,
+    rows: Floats,
+    count: int,
+    declared_classes: Index,
+    declared: Index,
+    settings: Floats,
+    order: Index,
+    row: Floats,
+) -> int:
+    """`learn_packed`, then the class probabilities of another row, as the kernels of blocks give them.
+
+    -1, and nothing has happened, if a number is infinite or huge.
+    weight : float64[K], in/out; n, mean, m2 : float64[K, p], in/out; counts : float64[cells, K], in/out
+    present : float64[q, K], in/out; seen : int64[q], in/out; offsets : int64[q + 1], in
+    rows : float64[many * (p + q + 2)], in; declared_classes : int64[1], in; declared : int64[q], in
+    settings : float64[5], in, alpha of the prior, ddof and floor of the densities, alpha and m of the tables
+    order : int64[K], in; row : float64[p + q + K], in/out, the probabilities last
+    """
+    k, p, q = len(weight), n.shape[1], len(offsets) - 1
+    x, out = np.empty((1, p)), np.zeros((1, k))
+    for j in range(p):
+        if abs(row[j]) > HUGE:
+            return -1
+        x[0, j] = row[j]
+    learned = 0
+    if count > 0:
+        learned = learn_packed(weight, n, mean, m2, counts, present, seen, offsets, rows, count)
+        if learned < 0:
+            return -1
+    add_prior(out, weight, declared_classes[0], settings[0])
+    if p > 0:
+        add_gaussian_direct(out, x, n, mean, m2, settings[1], settings[2])
+    if q > 0:
+        add_values(out, row[p : p + q], counts, present, seen, declared, offsets, settings[3], settings[4])
+    posterior(out, order, 0.0)
+    for c in range(k):
+        row[p + q + c] = out[0, c]
+    return learned
+
+
+@inner_kernel
+def add_values(
+    out: Floats,
+    codes: Floats,
+    counts: Floats,
+    present: Floats,
+    seen: Index,
+    declared: Index,
+    offsets: Index,
+    alpha: float,
+    m: float,
+) -> None:
+    """out[0, c] += sum_j log P(v_j | c), as `log_table` and `add_table` do, without a table.
+
+    out : float64[1, K], in/out; codes : float64[q], in; counts : float64[cells, K], in; present : float64[q, K], in
+    seen, declared : int64[q], in; offsets : int64[q + 1], in
+    """
+    terms = np.zeros((out.shape[1], len(codes)))
+    for j in range(len(codes)):
+        cell = offsets[j] + int(codes[j])
+        if codes[j] < 0.0 or not cell_seen(counts, cell):
+            continue
+        values = seen[j] if seen[j] > declared[j] else declared[j]
+        for c in range(out.shape[1]):
+            above = log_or_floor(counts[cell, c] + (alpha + m / values))
+            terms[c, j] = above - log_or_floor(present[j, c] + (alpha * values + m))
+    for c in range(out.shape[1]):
+        out[0, c] = row_sum(out[0, c], terms[c])
