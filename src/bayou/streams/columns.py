@@ -28,7 +28,7 @@ class Numbers(Protocol):
 
 @dataclass(frozen=True)
 class NumberRows:
-    """Numbers side by side, float64[n, p], NaN = missing; `usable` if none is known to be missing or huge."""
+    """Numbers side by side, float64[n, p], NaN = missing; `usable` if it is known that none is missing or huge."""
 
     names: tuple[str, ...]
     matrix: Floats

@@ -74,7 +74,9 @@ class Rows:
     columns
         Without the target. Numeric: float64. Nominal: string, or dictionary<int32, string> whose dictionary
         may hold values that no row of this part uses, in no meaningful order. Text: string. Date: a day or timestamp
-        of Arrow's, or text of the type `bayou.streams.dates.DateText`. Null: missing.
+        of Arrow's, or text of the type `bayou.streams.dates.DateText`. Null: missing. Where they are
+        `bayou.streams.columns.Columns`, arrays are made when somebody asks for them, and `numbers` holds the numeric
+        ones side by side, which is all that a model wants of them.
     labels
         The target: string, int64, float64 or bool; null: unlabelled. None: the stream has no target.
     words
