@@ -353,14 +353,14 @@ def test_demo_tells_its_story() -> None:
     text = bayou("demo", "--rows", 4000).stdout
     for name in ("naive Bayes, reset on drift", "Hoeffding tree", "no-change", "majority"):
         assert f"\n{name} " in text
-    for step in range(1, 7):
+    for step in range(1, 8):
         assert f"\n{step}. " in f"\n{text}"
     one, merged, unlearned, never, resumed, straight = re.findall(r"digest.* ([0-9a-f]{16})\b", text)
     assert one == merged
     assert unlearned == never
     assert resumed == straight
     assert "signal 9 (kill -9)" in text
-    page = Path(text[text.index("6. ") :].splitlines()[1])
+    page = Path(text[text.index("7. ") :].splitlines()[1])
     assert "naive Bayes, reset on drift" in page.read_text()
     shutil.rmtree(page.parent)
 

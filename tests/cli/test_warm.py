@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from bayou.cli.app import app
 from bayou.evaluate.record import Record
-from bayou.kernels import outcomes, scores, sums, warming
+from bayou.kernels import jit, outcomes, scores, sums, warming
 from bayou.kernels.compiling import CompileWatch
 from bayou.kernels.record import record_outcomes
 from bayou.summaries.outcomes import class_plan, scored_rows
@@ -60,6 +60,18 @@ def test_processes_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[int, int]] = []
     ready, _, skipped = warming.compile_all(lambda *at: seen.append(at), jobs=2)
     assert (ready, skipped, seen) == (2, [], [(1, 2), (2, 2)])
+
+
+def test_what_is_kept_is_not_even_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours: Any = outcomes.heaviest
+    for kernel in (ours, again := jit.kernel(ours.py_func)):
+        monkeypatch.setattr(
+            warming, "all_kernels", lambda kernel=kernel: iter([("outcomes.heaviest", kernel)])
+        )
+        ready, compiled, skipped = warming.compile_all()
+        assert (ready, skipped) == (1, [])
+    assert compiled == 0
+    assert again.signatures == []
 
 
 def _untold() -> Any:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -147,7 +148,12 @@ def _compile_named(names: list[str]) -> tuple[int, list[str]]:
 
 
 def _compile_family(family: list[tuple[str, Any]]) -> tuple[int, list[str]]:
-    """How many were compiled, and the names of those that could not be."""
+    """How many were compiled, and the names of those that could not be.
+
+    Where the first one is kept, so are those that were compiled with it: nothing is loaded to find that out.
+    """
+    if _is_kept(family[0][1]):
+        return 0, []
     with event.install_listener("numba:compile", CompileWatch()) as compiler:
         left = [name for name, kernel in family if not kernel.signatures and not _compiled(kernel)]
     return compiler.kernels, left
@@ -162,3 +168,13 @@ def _compiled(kernel: Any) -> bool:
     except numba.core.errors.NumbaError:
         return False
     return True
+
+
+def _is_kept(kernel: Any) -> bool:
+    """Whether the file of the compiled kernel is there, for the types that its docstring promises."""
+    types = signature_of(kernel)
+    kept = None if types is None else kernel._cache.kept()
+    if kept is None:
+        return False
+    name = kept._cache_file._load_index().get(kept._index_key(types, kernel.targetctx.codegen()))
+    return name is not None and Path(kept._cache_file._data_path(name)).exists()
