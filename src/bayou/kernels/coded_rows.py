@@ -83,7 +83,13 @@ def word_odds_then_update(
     """
     k, m, wide, folds = dichotomies.shape[1], dichotomies.shape[2], out.shape[1], len(fold) > 0
     met, width, sides, below = np.empty(m), np.empty(m), np.empty(2 * m), np.empty(2 * m)
-    odds, said, score, sheet, flat = np.empty(m), np.empty(wide), np.empty(wide), fold.reshape(-1), counts.reshape(-1)
+    odds, said, score, sheet, flat = (
+        np.empty(m),
+        np.empty(wide),
+        np.empty(wide),
+        fold.reshape(-1),
+        counts.reshape(-1),
+    )
     if ternary:
         side_width(met, counts, dichotomies, 0.0, 0, len(counts))
     for i in range(len(y)):

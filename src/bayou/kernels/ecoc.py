@@ -90,7 +90,14 @@ def count_sides(
 
 @inner_kernel
 def log_totals(
-    below: Floats, sides: Floats, total: Floats, width: Floats, dichotomies: Floats, logs: Floats, alpha: float, m: float
+    below: Floats,
+    sides: Floats,
+    total: Floats,
+    width: Floats,
+    dichotomies: Floats,
+    logs: Floats,
+    alpha: float,
+    m: float,
 ) -> None:
     """below[b], below[columns + b] = log(N + alpha V + m) of either side of column b, V = width[b].
 
@@ -107,7 +114,14 @@ def log_totals(
 
 @inner_kernel
 def cell_odds(
-    odds: Floats, sides: Floats, below: Floats, weight: float, width: Floats, logs: Floats, alpha: float, m: float
+    odds: Floats,
+    sides: Floats,
+    below: Floats,
+    weight: float,
+    width: Floats,
+    logs: Floats,
+    alpha: float,
+    m: float,
 ) -> None:
     """odds[b] = log P(v | +) - log P(v | -) of a cell with these counts on the sides, 0 where it has none on both.
 
@@ -306,7 +320,8 @@ def decode_votes(
 
     bit_b is the sign of z_b, 0 where it is 0. Equal votes are ranked by the sum of weight_b sign_bc z_b, then by the
     prior; or, if `lexical`, by the first column in which exactly one of two classes has its bit wrong: that class
-    ranks higher, as the standard array has it.
+    ranks higher, as the standard array has it. Classes whose log prior is -inf are compared with nobody: the schema may
+    know them from rows to come.
     odds : float64[n, m], in; signs : float64[m, K], in; weight : float64[m], in; prior : float64[n, K], in
     out : float64[n, K], out
     """
@@ -322,21 +337,29 @@ def decode_votes(
                 votes[c] += signs[b, c] * bit
                 margin[c] += signs[b, c] * (weight[b] * z)
         beaten[:] = 0.0
+        possible = 0.0
         for c in range(k):
+            if prior[i, c] == -np.inf:
+                continue
+            possible += 1.0
             for other in range(c):
-                if votes[other] == votes[c]:
+                if votes[other] == votes[c] and prior[i, other] > -np.inf:
                     if lexical:
                         first = first_error(odds[i], signs, c, other)
                     elif margin[other] != margin[c]:
                         first = 1 if margin[c] > margin[other] else -1
                     else:
-                        first = 1 if prior[i, c] > prior[i, other] else (-1 if prior[i, c] < prior[i, other] else 0)
+                        first = (
+                            1
+                            if prior[i, c] > prior[i, other]
+                            else (-1 if prior[i, c] < prior[i, other] else 0)
+                        )
                     if first > 0:
                         beaten[c] += 1.0
                     elif first < 0:
                         beaten[other] += 1.0
         for c in range(k):
-            out[i, c] = 0.5 * votes[c] + tie * beaten[c] / k
+            out[i, c] = 0.5 * votes[c] + tie * beaten[c] / max(possible, 1.0)
 
 
 @inner_kernel

@@ -56,7 +56,14 @@ class CountedPrior(PriorReader):
         self, summary: ClassCounts, dichotomies: Dichotomies, block: Block, out: Floats
     ) -> None:
         prior_odds_then_update(
-            summary.weight, out, block.y, block.w, dichotomies.dichotomies, dichotomies.fold, integer_logs(1), self.alpha
+            summary.weight,
+            out,
+            block.y,
+            block.w,
+            dichotomies.dichotomies,
+            dichotomies.fold,
+            integer_logs(1),
+            self.alpha,
         )
 
 

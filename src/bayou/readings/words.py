@@ -222,7 +222,7 @@ class Multinomial(_Documents):
             found = text.seated(words, block, False)
             word_odds_then_update(
                 text.counts, text.total, text.seen, out, words.indptr, found.words.ids, words.counts, block.y, block.w,
-                logs, float(text.declared), self.alpha, text.least, *self._turns(found),
+                logs, float(text.declared), self.alpha, text.least, found.later, found.taken_at, found.taken,
                 dichotomies.dichotomies, dichotomies.fold, dichotomies.ternary,
             )  # fmt: skip
 
