@@ -139,7 +139,7 @@ def test_votes_and_their_ties(case, lexical):
     odds, signs, weight = case
     prior = np.arange(signs.shape[1]) * 0.1
     out = np.full((len(odds), signs.shape[1]), np.nan)
-    ecoc.decode_votes(odds, signs, weight, prior, lexical, 1e-6, out)
+    ecoc.decode_votes(odds, signs, weight, np.tile(prior, (len(odds), 1)), lexical, 1e-6, out)
     for z, row in zip(odds, out, strict=True):
         dots = [0.5 * float((weight * signs[:, c]) @ np.sign(z)) for c in range(signs.shape[1])]
         assert all(0 <= score - dot < 1e-6 for score, dot in zip(row, dots, strict=True))
@@ -157,7 +157,7 @@ def test_votes_with_the_rule_of_the_standard_array_find_its_codeword_on_all_word
     odds = np.ascontiguousarray((everything[:, None] >> np.arange(bits - 1, -1, -1) & 1) * 2.0 - 1.0)
     signs = np.ascontiguousarray(2.0 * book.T - 1.0)
     out = np.empty((len(odds), len(code)))
-    ecoc.decode_votes(odds, signs, np.ones(bits), np.zeros(len(code)), True, 1e-6, out)
+    ecoc.decode_votes(odds, signs, np.ones(bits), np.zeros(out.shape), True, 1e-6, out)
     assert out.argmax(axis=1).tolist() == [nearest(code, int(word)) for word in everything]
 
 
@@ -172,7 +172,7 @@ def test_nothing_in_nothing_out():
     out = np.empty((0, 3))
     ecoc.decode_soft(np.empty((0, 2)), np.ones((2, 3)), np.ones(2), out)
     ecoc.decode_absolute(np.empty((0, 2)), np.ones((2, 3)), np.ones(2), out)
-    ecoc.decode_votes(np.empty((0, 2)), np.ones((2, 3)), np.ones(2), np.zeros(3), False, 1e-6, out)
+    ecoc.decode_votes(np.empty((0, 2)), np.ones((2, 3)), np.ones(2), np.zeros((0, 3)), False, 1e-6, out)
     ecoc.add_difference(np.empty((0, 2)), np.empty((0, 4)))
     margins = np.zeros((2, 1))
     ecoc.add_difference(margins, np.array([[3.0, 1.0], [0.0, 5.0]]))

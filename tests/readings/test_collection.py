@@ -39,7 +39,7 @@ seeds = st.integers(0, 10_000)
 class Case:
     """Random rows of few columns, their counts both ways, and rows to predict."""
 
-    def __init__(self, seed, m=4, n=25, k=2):
+    def __init__(self, seed, m=4, n=25, k=2, order=3):
         rng = np.random.default_rng(seed)
         self.sizes, self.k, self.m = rng.integers(1, 4, m).tolist(), k, m
         columns = {f"c{j}": [f"v{v}" for v in range(s)] for j, s in enumerate(self.sizes)}
@@ -50,7 +50,7 @@ class Case:
             self.schema.vocabularies[name].declared = 0
         self.schema.classes.extend(range(k))
         self.block, self.queries = self.rows(rng, n), self.rows(rng, 12)
-        self.counts = JointCounts(3)
+        self.counts = JointCounts(order)
         self.counts.realign(from_empty(self.schema))
         self.counts.order_by(rng.permutation(m))
         self.order = self.counts.reading_order.tolist()
@@ -59,7 +59,7 @@ class Case:
         self.classes.realign(from_empty(self.schema))
         self.classes.update(self.block)
         rows, y = self.block.codes.tolist(), self.block.y.tolist()
-        self.world = naive.World(joint.count(rows, y, self.block.w.tolist(), 3), self.sizes, k)
+        self.world = naive.World(joint.count(rows, y, self.block.w.tolist(), order), self.sizes, k)
 
     def rows(self, rng, n):
         codes = np.column_stack([rng.integers(0, s, n) for s in self.sizes]).astype(np.int32)
@@ -154,6 +154,33 @@ def test_tables_direct_and_row_by_row_give_the_same_bits(name, k, seed):
         looped.update(row)
     np.testing.assert_array_equal(out, want)
     np.testing.assert_array_equal(tested.pairs, looped.pairs)
+
+
+@pytest.mark.parametrize("alpha", [1e-200, 0.5, 1.0])
+@pytest.mark.parametrize("m", [33, 70])
+@settings(deadline=None, max_examples=5)
+@given(seed=seeds, real=st.booleans(), k=st.integers(1, 4))
+def test_one_dependence_of_many_columns(m, alpha, seed, real, k):
+    """More than a run, more than a tile, products beyond the range of floats, real weights: always the same bits."""
+    case, reader = Case(seed, m=m, k=k, order=2), OneDependence(alpha)
+    if real:
+        case.counts.scale(0.3)
+        case.queries.w[:] *= 0.7
+    direct, by_table = np.zeros((case.queries.n, k)), np.zeros((60 * case.queries.n, k))
+    for i in range(case.queries.n):
+        reader.add_log_prob(case.counts, case.queries.rows(i, i + 1), direct[i : i + 1])
+    reader.add_log_prob(case.counts, repeated(case.queries, 60), by_table)
+    np.testing.assert_array_equal(np.tile(direct, (60, 1)), by_table)
+    if alpha == 1.0 and not real and case.classes.weight.min() > 0:
+        for row, p in zip(case.queries.codes.tolist(), normalised(direct), strict=True):
+            votes = [case.world.aode(row, c) for c in range(k)]
+            assert p == pytest.approx(naive.normalised(votes), rel=1e-12)
+    looped, out, want = case.counts.copy(), np.zeros_like(direct), np.zeros_like(direct)
+    reader.predict_then_update(case.counts, case.queries, out)
+    for i in range(case.queries.n):
+        reader.add_log_prob(looped, case.queries.rows(i, i + 1), want[i : i + 1])
+        looped.update(case.queries.rows(i, i + 1))
+    np.testing.assert_array_equal(out, want)
 
 
 def repeated(block, times):

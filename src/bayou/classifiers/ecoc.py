@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -222,12 +222,34 @@ class CodedViews(Engine):
         return self.inner.parts()
 
     def test_then_train(self, block: Block) -> Floats:
-        out = np.empty((block.n, self.n_classes))
-        for i in range(block.n):
-            row = block.rows(i, i + 1)
-            out[i] = self.joint_log_proba(row)[0]
-            self.learn(row)
+        out = np.full((block.n, self.n_classes), -np.inf)
+        prior = self._prior_before(block)
+        for where, part in block.cut(self._plan_points(block, prior)):
+            self.inner.refresh_stale()
+            plan = self._plan(prior[where.start] > -np.inf)
+            scores = np.zeros((part.n, 0 if plan is None else plan.dichotomies.width))
+            if plan is None or plan.dichotomies.width == 0:
+                self.inner.learn(part)
+            else:
+                for view in self.inner.busy:
+                    view.odds_then_update(plan.dichotomies, part, scores)
+                self.inner.learned(part)
+            if plan is not None:
+                np.copyto(out[where], self._decoded(plan, scores, prior[where]), where=plan.possible)
+        self._changed()
         return out
+
+    def _prior_before(self, block: Block) -> Floats:
+        """float64[n, K], the log prior as it stands before each row."""
+        view, prior = copy.deepcopy(self._class_view()), np.zeros((block.n, self.n_classes))
+        view.predict_then_update(block, prior)
+        return prior
+
+    def _plan_points(self, block: Block, prior: Floats) -> list[int]:
+        """Rows before which the code has to be planned anew, since other classes are possible, or a reading changes."""
+        possible = prior > -np.inf
+        changes = np.flatnonzero((possible[1:] != possible[:-1]).any(axis=1)) + 1
+        return [*self.inner.refresh_points(block), *changes.tolist()]
 
     def joint_log_proba(self, block: Block) -> Floats:
         plan = self._read()
@@ -237,9 +259,7 @@ class CodedViews(Engine):
         scores = np.zeros((block.n, plan.dichotomies.width))
         for reading in self.read_off.odds or ():
             reading.add(block, scores)
-        if not len(plan.dichotomies.fold):
-            scores = self._decoded(plan, scores)
-        np.copyto(out, scores, where=plan.possible)
+        np.copyto(out, self._decoded(plan, scores, self.read_off.prior), where=plan.possible)
         return out
 
     def scorer(self) -> Node:
@@ -270,9 +290,14 @@ class CodedViews(Engine):
         matrix = np.vstack([-weight * (signs < 0.0), -weight * (signs > 0.0)])
         return Folded(Exp(LogSigmoid(both)), matrix, -0.5 * out.sum(axis=0))
 
-    def _decoded(self, plan: _Plan, margins: Floats) -> Floats:
+    def _decoded(self, plan: _Plan, margins: Floats, prior: Floats) -> Floats:
+        """The scores of the classes; `prior` is that of every row, or one for all."""
+        if len(plan.dichotomies.fold):
+            return margins
         scores = np.empty((len(margins), self.n_classes))
         lexical, tie = self.decode == "slepian", TIE / max(1.0, plan.scale)
+        if self.decode in ("hamming", "slepian"):
+            prior = np.array(np.broadcast_to(prior, scores.shape))
 
         def rows(lo: int, hi: int) -> None:
             z, out = margins[lo:hi], scores[lo:hi]
@@ -281,7 +306,7 @@ class CodedViews(Engine):
             elif self.decode == "l1":
                 decode_absolute(z, plan.signs, plan.weight, out)
             else:
-                decode_votes(z, plan.signs, plan.weight, plan.prior, lexical, tie, out)
+                decode_votes(z, plan.signs, plan.weight, prior[lo:hi], lexical, tie, out)
             out *= plan.scale
 
         over_ranges(rows, len(margins), GRAIN)
@@ -294,18 +319,21 @@ class CodedViews(Engine):
             return known.plan
         for view in self.inner.views.values():
             view.refresh_if_stale()
-        prior = np.zeros((1, self.n_classes))
-        self._class_view().add_log_prob(_ANY_ROW, prior)
-        possible = prior[0] > -np.inf
+        known.prior = np.zeros((1, self.n_classes))
+        self._class_view().add_log_prob(_ANY_ROW, known.prior)
+        plan = self._plan(known.prior[0] > -np.inf)
+        if plan is not None:
+            width = plan.dichotomies.width
+            known.odds = [view.odds(plan.dichotomies) for view in self.inner.views.values()] if width else []
+        return plan
+
+    def _plan(self, possible: NDArray[np.bool_]) -> _Plan | None:
+        """The code over the classes that can occur; None if none can."""
+        known = self.read_off
         if not possible.any():
             return None
         if known.plan is None or not np.array_equal(possible, known.plan.possible):
             known.plan = self._planned(possible)
-        known.plan = replace(known.plan, prior=prior[0])
-        dichotomies = known.plan.dichotomies
-        known.odds = (
-            [view.odds(dichotomies) for view in self.inner.views.values()] if dichotomies.width else []
-        )
         return known.plan
 
     def _class_view(self) -> AnyView:
@@ -355,16 +383,14 @@ class CodedViews(Engine):
         if self.decode == "soft" and not ternary:
             fold = signs * columns.weight[:, None] / (2 * spread)
         scale = (1.0 if self.decode == "soft" else LOG_ODDS_PER_BIT) / spread
-        return _Plan(
-            possible, Dichotomies(dichotomies, fold, ternary), signs, columns.weight, scale, np.zeros(0)
-        )
+        return _Plan(possible, Dichotomies(dichotomies, fold, ternary), signs, columns.weight, scale)
 
 
 @dataclass(frozen=True)
 class _Plan:
     """The useful columns of the code over the possible classes.
 
-    possible : bool[K]; signs : float64[m, K]; weight : float64[m]; prior : float64[K]
+    possible : bool[K]; signs : float64[m, K]; weight : float64[m]
     """
 
     possible: NDArray[np.bool_]
@@ -372,14 +398,17 @@ class _Plan:
     signs: Floats
     weight: Floats
     scale: float
-    prior: Floats
 
 
 @dataclass
 class _ReadOff:
-    """What was read off the state as it is; a copy of the model reads for itself."""
+    """What was read off the state as it is; a copy of the model reads for itself.
+
+    prior : float64[1, K], log
+    """
 
     plan: _Plan | None = None
+    prior: Floats = field(default_factory=lambda: np.zeros((1, 0)))
     odds: list[Odds] | None = None
 
     def __deepcopy__(self, memo: Any) -> _ReadOff:

@@ -15,20 +15,31 @@ from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.class_counts import add_prior, prior_size
 from bayou.kernels.collection import add_tiles, log_alone, margin, place_row, place_value, share
 from bayou.kernels.jit import ZERO, inner_kernel, kernel, tight_kernel
-from bayou.kernels.parent_products import multiply_given
-from bayou.kernels.products import multiply
+from bayou.kernels.parent_products import (
+    ALONE,
+    EXPONENT,
+    LANES,
+    MARGIN,
+    PRODUCT,
+    multiply_given,
+    multiply_known,
+    reciprocal,
+    room_for,
+    rows_of,
+)
+from bayou.kernels.sums import TILE
 from bayou.kernels.value_counts import cell_seen, log_or_floor
 
 
-@inner_kernel
-def row_total(table: Floats, i: np.uint64) -> float:
-    """Sum over classes of one row of a table, in order.
+@tight_kernel
+def total_from(cells: Floats, start: np.uint64, k: np.uint64) -> float:
+    """Sum over the classes of the counts from `start` on, in order.
 
-    table : float64[r, K], in
+    cells : float64[r], in
     """
     total = 0.0
-    for c in range(table.shape[1]):
-        total += table[i, c]
+    for c in range(k):
+        total += cells[start + c]
     return total
 
 
@@ -69,32 +80,68 @@ def give(
                     v, size = np.uint64(row[j]), layout[0, h + 1] - layout[0, h]
                     step = np.uint64(layout[0, h] if h > s else 1)
                     n, o = margin(pairs, top, step, v, size, x), margin(pairs, top, step, v, size, y)
-                a = share(pairs[top, x] + alpha, n + added)
-                b = share(pairs[top, y] + alpha, o + added)
+                a = (pairs[top, x] + alpha) * reciprocal(n + added)
+                b = (pairs[top, y] + alpha) * reciprocal(o + added)
             given[base + j, x], given[base + j, y] = a, b
 
 
-@inner_kernel
-def add_mean(out: Floats, scores: Floats, classes: Floats, declared: int, d: int, i: int) -> None:
-    """out[i, c] += log of the mean of scores[0, c, :d] exp(scores[1, c, :d]), over the classes that are possible.
+@tight_kernel
+def mean_of_parents(room: Floats, start: np.uint64, k: np.uint64, size: int) -> float:
+    """The mean of the cells K apart from `start` on, tile by tile: summed as `row_sum` does.
 
-    out : float64[n, K], in/out; scores : float64[2, K, m], in/out, spent; classes : float64[K], in
+    room : float64[r], in
     """
-    for c in range(out.shape[1]):
+    total, x = 0.0, start
+    for t in range(0, size, TILE):
+        end = min(size, t + TILE)
+        a, b, d, e = 0.0, 0.0, 0.0, 0.0
+        for _ in range((end - t) // 4):
+            a += room[x]
+            b += room[x + k]
+            d += room[x + k + k]
+            e += room[x + k + k + k]
+            x += k + k + k + k
+        rest = (end - t) % 4
+        a += room[x] if rest > 0 else 0.0
+        b += room[x + k] if rest > 1 else 0.0
+        d += room[x + k + k] if rest > 2 else 0.0
+        x += np.uint64(rest) * k
+        total += (a + b) + (d + e)
+    return total / size
+
+
+@tight_kernel
+def add_mean(
+    out: Floats, start: np.uint64, room: Floats, step: np.uint64, classes: Floats, declared: int, size: int
+) -> None:
+    """out[start + c] += log of the mean over the parents of their scores, for the classes that are possible.
+
+    The scores are rows LANES and EXPONENT of the room, that of the d-th parent room[LANES] exp(room[EXPONENT]).
+    out : float64[n K], in/out; room : float64[r step], in/out, spent; classes : float64[K], in
+    """
+    k, scores, exponents = np.uint64(len(classes)), LANES * step, EXPONENT * step
+    odd = 0
+    for x in range(np.uint64(size) * k):
+        odd += not ((room[exponents + x] == 0.0) & (room[scores + x] > 1e-290))
+    for c in range(k):
         if classes[c] <= 0.0 and declared == 0:
-            out[i, c] = -np.inf
+            out[start + c] = -np.inf
             continue
         top, plain = 0.0, True
-        for s in range(d):
-            plain = plain and scores[1, c, s] == 0.0 and scores[0, c, s] > 1e-290
+        if odd > 0:
+            for d in range(np.uint64(size)):
+                at = d * k + c
+                plain = plain and room[exponents + at] == 0.0 and room[scores + at] > 1e-290
         if not plain:
             top = -np.inf
-            for s in range(d):
-                scores[0, c, s] = log_or_floor(scores[0, c, s]) + scores[1, c, s]
-                top = max(top, scores[0, c, s])
-            for s in range(d):
-                scores[0, c, s] = math.exp(scores[0, c, s] - top)
-        out[i, c] += top + math.log(add_tiles(0.0, scores[0], c, ZERO, d) / d)
+            for d in range(np.uint64(size)):
+                at = d * k + c
+                room[scores + at] = log_or_floor(room[scores + at]) + room[exponents + at]
+                top = max(top, room[scores + at])
+            for d in range(np.uint64(size)):
+                at = scores + d * k + c
+                room[at] = math.exp(room[at] - top)
+        out[start + c] += top + math.log(mean_of_parents(room, scores + c, k, size))
 
 
 @inner_kernel
@@ -110,11 +157,11 @@ def add_naive(
     declared: int,
     alpha: float,
     split: int,
-    i: int,
+    start: np.uint64,
 ) -> None:
-    """out[i, c] += log P(c) + sum_j log P(x_j | c), with Laplace's prior.
+    """out[start + c] += log P(c) + sum_j log P(x_j | c), with Laplace's prior.
 
-    out : float64[n, K], in/out; terms : float64[K, m], scratch; classes : float64[K], in
+    out : float64[n K], in/out; terms : float64[K, m], scratch; classes : float64[K], in
     singles : float64[cells, K], in; present : float64[m, K], in; at : uint64[3, m], in; row : int32[m], in
     width : int64[m], in
     """
@@ -126,60 +173,75 @@ def add_naive(
             log_alone(terms, singles, present, at[0, j], alpha, width[j], j)
     for c in range(len(classes)):
         total = add_tiles(prior[0, c], terms, c, ZERO, split)
-        out[i, c] += add_tiles(total, terms, c, split, len(row))
+        out[start + np.uint64(c)] += add_tiles(total, terms, c, split, len(row))
 
 
 @tight_kernel
-def read_one_dependence(
-    out: Floats,
-    terms: Floats,
-    room: Floats,
-    scores: Floats,
+def find_parents(
     places: NDArray[np.uint64],
+    alone: Floats,
+    k: np.uint64,
+    at: NDArray[np.uint64],
+    row: Codes,
+    min_count: float,
+) -> int:
+    """The columns whose values were seen often enough, with their cells and first pairs, times K; how many there are.
+
+    places : uint64[3, m], out; alone : float64[cells K], in; at : uint64[3, m], in; row : int32[m], in
+    """
+    d = ZERO
+    for s in range(np.uint64(len(row))):
+        cell = at[0, s] * k
+        if row[s] >= 0 and total_from(alone, cell, k) >= min_count:
+            places[0, d], places[1, d], places[2, d] = s, cell, at[1, s] * k
+            d += 1
+    return d
+
+
+@tight_kernel
+def average_parents(
+    out: Floats,
+    room: Floats,
     stride: int,
     classes: Floats,
-    singles: Floats,
-    present: Floats,
-    pairs: Floats,
     alone: Floats,
+    there: Floats,
     flat: Floats,
     layout: Index,
     at: NDArray[np.uint64],
     row: Codes,
+    places: NDArray[np.uint64],
+    size: int,
     width: Index,
     no_missing: Flags,
     declared: int,
     alpha: float,
-    min_count: float,
     split: int,
-    i: int,
+    start: np.uint64,
 ) -> None:
-    """out[i, c] += log P(c, x) of one row, straight from the counts.
+    """out[start + c] += log P(c, x) of one row, straight from the counts, of at least one parent.
 
-    out : float64[n, K], in/out; terms : float64[K, m], scratch; room : float64[stride (8 + r)], scratch
-    scores : float64[2, K, m], scratch; places : uint64[3, m], scratch; classes : float64[K], in
-    singles : float64[cells, K], in; present : float64[m, K], in; pairs : float64[P, K], in
-    layout : int64[3, m + 1], in; at : uint64[3, m], in; row : int32[m], in
-    width : int64[m], in; no_missing : bool[m], in
+    out : float64[r n K], in/out; room : float64[r stride], scratch; classes : float64[K], in
+    alone : float64[cells K], in; there : float64[m K], in; flat : float64[P K], in, the counts of cells, columns and
+    pairs; layout : int64[3, m + 1], in; at : uint64[3, m], in; row : int32[m], in
+    places : uint64[3, >= size], in, see `find_parents`; width : int64[m], in; no_missing : bool[m], in
     """
-    m, k, d, size = len(row), singles.shape[1], ZERO, prior_size(classes, declared)
-    for s in range(m):
-        if row[s] >= 0 and row_total(singles, at[0, s]) >= min_count:
-            places[0, d], places[1, d], places[2, d] = s, at[0, s] * np.uint64(k), at[1, s] * np.uint64(k)
-            d += 1
-    if d == 0:
-        add_naive(out, terms, classes, singles, present, at, row, width, declared, alpha, split, i)
-        return
+    k, step, met = np.uint64(len(classes)), np.uint64(stride), ZERO
+    for c in range(k):
+        met += classes[c] > 0.0
+    values, below = alpha * max(met, declared), MARGIN * step
     multiply_given(
-        room, alone, pairs, flat, layout, at, row, places, stride, d, width, no_missing, alpha, split
+        room, alone, flat, k, layout, at, row, places, stride, size, width, no_missing, alpha, split
     )
-    for r in range(d):
-        s = places[0, r]
-        below = row_total(present, s) + alpha * size * width[s]
+    for d in range(np.uint64(size)):
+        s = places[0, d]
+        total = total_from(there, s * k, k) + values * width[s]
         for c in range(k):
-            scores[0, c, r] = room[r * k + c] * share(singles[at[0, s], c] + alpha, below)
-            scores[1, c, r] = room[stride + r * k + c]
-    add_mean(out, scores, classes, declared, d, i)
+            room[below + d * k + c] = total
+    for x in range(np.uint64(size) * k):
+        first = share(room[ALONE * step + x] + alpha, room[below + x])
+        room[LANES * step + x] = room[PRODUCT * step + x] * first
+    add_mean(out, start, room, step, classes, declared, size)
 
 
 @kernel
@@ -235,8 +297,10 @@ def add_aode(
     singles : float64[cells, K], in; present : float64[m, K], in; layout : int64[3, m + 1], in
     codes : int32[n, m], in; width : int64[m], in
     """
-    k, m, cells, one = out.shape[1], codes.shape[1], np.uint64(len(singles)), np.uint64(1)
-    terms, scores, first = np.empty((k, m)), np.empty((2, k, m)), np.empty((len(singles), k))
+    k, m, cells, one = np.uint64(out.shape[1]), codes.shape[1], np.uint64(len(singles)), np.uint64(1)
+    alone, there, factors, said = singles.reshape(-1), present.reshape(-1), table.reshape(-1), out.reshape(-1)
+    stride = rows_of(m, out.shape[1])
+    terms, room, first = np.empty((out.shape[1], m)), room_for(m, out.shape[1]), np.empty(singles.size)
     bases, chosen, mine = (
         np.empty(m, dtype=np.uint64),
         np.empty(m, dtype=np.uint64),
@@ -244,29 +308,31 @@ def add_aode(
     )
     met, frequent = np.empty(len(singles), dtype=np.bool_), np.empty(len(singles), dtype=np.bool_)
     at, row = np.empty((3, m), dtype=np.uint64), np.empty(m, dtype=np.int32)
-    size = prior_size(classes, declared)
+    size, step, given = prior_size(classes, declared), np.uint64(stride), codes.reshape(-1)
     for s in range(m):
-        below = row_total(present, np.uint64(s)) + alpha * size * width[s]
+        below = total_from(there, np.uint64(s) * k, k) + alpha * size * width[s]
         for value in range(layout[0, s], layout[0, s + 1]):
             met[value] = cell_seen(singles, value)
-            frequent[value] = met[value] and row_total(singles, np.uint64(value)) >= min_count
+            frequent[value] = met[value] and total_from(alone, np.uint64(value) * k, k) >= min_count
             for c in range(k):
-                first[value, c] = share(singles[value, c] + alpha, below)
-    for i in range(out.shape[0]):
+                x = np.uint64(value) * k + c
+                first[x] = share(alone[x] + alpha, below)
+    for i in range(np.uint64(out.shape[0])):
         d = np.uint64(0)
-        for h in range(m):
-            j, v = np.uint64(h), codes[i, h]
+        for j in range(np.uint64(m)):
+            v = given[i * np.uint64(m) + j]
             cell = np.uint64(layout[0, j] + v)
-            mine[j] = cell if v >= 0 and met[cell] else cells
+            mine[j] = (cell if v >= 0 and met[cell] else cells) * k
             if v >= 0 and frequent[cell]:
-                bases[d], chosen[d] = cell * (cells + one), cell
+                bases[d], chosen[d] = cell * (cells + one) * k, cell * k
                 d += one
         if d == 0:
             place_row(at, row, codes, singles, layout, i)
-            add_naive(out, terms, classes, singles, present, at, row, width, declared, alpha, split, i)
+            add_naive(said, terms, classes, singles, present, at, row, width, declared, alpha, split, i * k)
             continue
-        multiply(scores, table, mine, bases[:d], split)
-        for s in range(d):
+        multiply_known(room, factors, k, mine, bases, stride, int(d), split)
+        for r in range(d):
             for c in range(k):
-                scores[0, c, s] *= first[chosen[s], c]
-        add_mean(out, scores, classes, declared, int(d), i)
+                x = r * k + c
+                room[LANES * step + x] = room[PRODUCT * step + x] * first[chosen[r] + c]
+        add_mean(said, i * k, room, step, classes, declared, int(d))

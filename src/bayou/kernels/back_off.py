@@ -18,11 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.block import Codes, Floats, Index
-from bayou.kernels.aode import row_total
 from bayou.kernels.class_counts import add_prior, prior_size
 from bayou.kernels.collection import margin, mark_no_missing, place_row
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.joint_counts import count_row
+
+
+@inner_kernel
+def row_total(table: Floats, i: np.uint64) -> float:
+    """Sum over classes of one row of a table, in order.
+
+    table : float64[r, K], in
+    """
+    total = 0.0
+    for c in range(table.shape[1]):
+        total += table[i, c]
+    return total
 
 
 @inner_kernel

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.block import Codes, Flags, Floats, Index
-from bayou.kernels.jit import ZERO, inner_kernel, kernel
+from bayou.kernels.jit import ZERO, inner_kernel, kernel, tight_kernel
 from bayou.kernels.products import multiply
 from bayou.kernels.sums import TILE
 from bayou.kernels.value_counts import log_or_floor
@@ -34,7 +34,7 @@ def place_value(at: NDArray[np.uint64], layout: Index, j: int, v: int) -> None:
     at[2, j] = layout[2, j] + v * layout[1, j]
 
 
-@inner_kernel
+@tight_kernel
 def place_row(
     at: NDArray[np.uint64], row: Codes, codes: Codes, singles: Floats, layout: Index, i: int
 ) -> bool:
@@ -43,32 +43,42 @@ def place_row(
     at : uint64[3, m], out; row : int32[m], out; codes : int32[n, m], in; singles : float64[cells, K], in
     layout : int64[3, m + 1], in
     """
-    full, k = True, singles.shape[1]
-    for j in range(len(row)):
-        v = codes[i, j]
-        cell, here = layout[0, j] + max(v, 0), False
-        if v >= 0:
-            for c in range(k):
-                here = here or singles[cell, c] > 0.0
+    full, k = True, np.uint64(singles.shape[1])
+    for j in range(np.uint64(len(row))):
+        v = codes[np.uint64(i), j]
+        first, place = np.uint64(layout[0, j]), np.uint64(max(v, 0))
+        cell, here = first + place, False
+        for c in range(k):
+            here |= singles[cell, c] > 0.0
+        here &= v >= 0
         row[j] = v if here else -1
-        full = full and here
-        v = max(v, 0)
+        full &= here
         at[0, j] = cell
-        at[1, j] = layout[1, j] + v * layout[0, j]
-        at[2, j] = layout[2, j] + v * layout[1, j]
+        at[1, j] = np.uint64(layout[1, j]) + place * first
+        at[2, j] = np.uint64(layout[2, j]) + place * np.uint64(layout[1, j])
     return full
 
 
-@kernel
-def mark_no_missing(no_missing: Flags, classes: Floats, present: Floats) -> None:
+@tight_kernel
+def find_no_missing(no_missing: Flags, classes: Floats, present: Floats) -> None:
     """Which columns were never missing.
 
     no_missing : bool[m], out; classes : float64[K], in; present : float64[m, K], in
     """
-    for j in range(len(no_missing)):
-        no_missing[j] = True
-        for c in range(len(classes)):
-            no_missing[j] = no_missing[j] and present[j, c] == classes[c]
+    for j in range(np.uint64(len(no_missing))):
+        never = True
+        for c in range(np.uint64(len(classes))):
+            never &= present[j, c] == classes[c]
+        no_missing[j] = never
+
+
+@kernel
+def mark_no_missing(no_missing: Flags, classes: Floats, present: Floats) -> None:
+    """`find_no_missing` for callers in Python.
+
+    no_missing : bool[m], out; classes : float64[K], in; present : float64[m, K], in
+    """
+    find_no_missing(no_missing, classes, present)
 
 
 @inner_kernel

@@ -24,31 +24,26 @@ LOG_2 = math.log(2.0)
 
 
 @inner_kernel
-def side_sums(plus: Floats, minus: Floats, counts: Floats, dichotomies: Floats) -> None:
-    """plus[b], minus[b] = sum of the counts of the classes on either side of column b.
+def add_sides(sides: Floats, counts: Floats, start: int, dichotomies: Floats) -> float:
+    """sides[b], sides[m + b] = sum of the K counts from `start` on over the classes on either side of column b.
 
-    plus, minus : float64[m], out; counts : float64[K], in; dichotomies : float64[2, K, m], in
-    """
-    add_sides(plus, minus, counts, 0, dichotomies)
-
-
-@inner_kernel
-def add_sides(plus: Floats, minus: Floats, counts: Floats, start: int, dichotomies: Floats) -> None:
-    """`side_sums` of the counts that begin at `start`; no slices, since each would be counted as a reference.
-
-    plus, minus : float64[m], out; counts : float64[r], in; dichotomies : float64[2, K, m], in
+    Returned is the sum of all of them where they are whole numbers, infinity where not. No slices, since each would be
+    counted as a reference.
+    sides : float64[2 m], out; counts : float64[r], in; dichotomies : float64[2, K, m], in
     """
     k, m = np.uint64(dichotomies.shape[1]), np.uint64(dichotomies.shape[2])
-    flat, first = dichotomies.reshape(-1), np.uint64(start)
-    for b in range(m):
-        plus[b], minus[b] = 0.0, 0.0
+    flat, first, weight = dichotomies.reshape(-1), np.uint64(start), 0.0
+    for b in range(m + m):
+        sides[b] = 0.0
     for c in range(k):
         count = counts[first + c]
         if count != 0.0:
+            weight += count if count > 0.0 and count == np.floor(count) else np.inf
             up, down = c * m, (k + c) * m
             for b in range(m):
-                plus[b] += count * flat[up + b]
-                minus[b] += count * flat[down + b]
+                sides[b] += count * flat[up + b]
+                sides[m + b] += count * flat[down + b]
+    return weight
 
 
 @kernel
@@ -57,11 +52,11 @@ def prior_odds(out: Floats, weight: Floats, dichotomies: Floats, alpha: float) -
 
     out : float64[m], out; weight : float64[K], in; dichotomies : float64[2, K, m], in
     """
-    plus = np.empty(len(out))
-    minus = np.empty(len(out))
-    side_sums(plus, minus, weight, dichotomies)
-    for b in range(len(out)):
-        out[b] = log_or_floor(plus[b] + alpha) - log_or_floor(minus[b] + alpha)
+    m = len(out)
+    sides = np.empty(2 * m)
+    add_sides(sides, weight, 0, dichotomies)
+    for b in range(m):
+        out[b] = log_or_floor(sides[b] + alpha) - log_or_floor(sides[m + b] + alpha)
 
 
 @kernel
@@ -70,15 +65,85 @@ def side_width(width: Floats, counts: Floats, dichotomies: Floats, declared: flo
 
     width : float64[m], out; counts : float64[cells, K], in; dichotomies : float64[2, K, m], in
     """
-    plus = np.empty(len(width))
-    minus = np.empty(len(width))
+    sides, flat = np.empty(2 * len(width)), counts.reshape(-1)
     width[:] = 0.0
     for v in range(lo, hi):
-        side_sums(plus, minus, counts[v], dichotomies)
-        for b in range(len(width)):
-            width[b] += 1.0 if plus[b] > 0.0 or minus[b] > 0.0 else 0.0
+        count_sides(width, sides, flat, v, dichotomies, 1.0)
     for b in range(len(width)):
         width[b] = max(width[b], declared)
+
+
+@inner_kernel
+def count_sides(
+    width: Floats, sides: Floats, counts: Floats, v: int, dichotomies: Floats, step: float
+) -> None:
+    """width[b] += step where cell v has weight on either side of column b.
+
+    width : float64[m], in/out; sides : float64[2 m], scratch; counts : float64[cells K], in
+    dichotomies : float64[2, K, m], in
+    """
+    m = len(width)
+    add_sides(sides, counts, v * dichotomies.shape[1], dichotomies)
+    for b in range(m):
+        width[b] += step if sides[b] > 0.0 or sides[m + b] > 0.0 else 0.0
+
+
+@inner_kernel
+def log_totals(
+    below: Floats,
+    sides: Floats,
+    total: Floats,
+    width: Floats,
+    dichotomies: Floats,
+    logs: Floats,
+    alpha: float,
+    m: float,
+) -> None:
+    """below[b], below[columns + b] = log(N + alpha V + m) of either side of column b, V = width[b].
+
+    below, sides : float64[2 columns], out; total : float64[K], in; width : float64[columns], in
+    dichotomies : float64[2, K, columns], in; logs : float64[l], in, log of integers
+    """
+    columns = len(width)
+    add_sides(sides, total, 0, dichotomies)
+    for b in range(columns):
+        added = alpha * width[b] + m
+        below[b] = cached_log(sides[b] + added, logs)
+        below[columns + b] = cached_log(sides[columns + b] + added, logs)
+
+
+@inner_kernel
+def cell_odds(
+    odds: Floats,
+    sides: Floats,
+    below: Floats,
+    weight: float,
+    width: Floats,
+    logs: Floats,
+    alpha: float,
+    m: float,
+) -> None:
+    """odds[b] = log P(v | +) - log P(v | -) of a cell with these counts on the sides, 0 where it has none on both.
+
+    Where the counts are whole numbers and so is alpha, all logarithms are looked up, several at a time.
+    odds : float64[columns], out; sides, below : float64[2 columns], in; weight : see `add_sides`
+    width : float64[columns], in; logs : float64[l], in, log of integers
+    """
+    columns = np.uint64(len(odds))
+    if m == 0.0 and alpha == np.floor(alpha) and weight + alpha < len(logs):
+        for b in range(columns):
+            plus, minus = sides[b], sides[columns + b]
+            up = logs[np.uint32(plus + alpha)] - below[b]
+            z = up - (logs[np.uint32(minus + alpha)] - below[columns + b])
+            odds[b] = z if plus + minus > 0.0 else 0.0
+        return
+    for b in range(columns):
+        odds[b] = 0.0
+        plus, minus = sides[b], sides[columns + b]
+        if plus > 0.0 or minus > 0.0:
+            a = alpha + m / max(width[b], 1.0)
+            up = cached_log(plus + a, logs) - below[b]
+            odds[b] = up - (cached_log(minus + a, logs) - below[columns + b])
 
 
 @kernel
@@ -103,27 +168,17 @@ def odds_table(
     dichotomies : float64[2, K, m], in; fold : float64[m, K] or [0, 0], in; logs : float64[l], in, log of integers
     out : float64[r, K] if folded, else float64[r, m], out
     """
-    columns = len(width)
-    plus = np.empty(columns)
-    minus = np.empty(columns)
-    below = np.empty((2, columns))
-    odds, k, flat = np.empty(columns), len(total), counts.reshape(-1)
-    said, sheet = out.reshape(-1), fold.reshape(-1)
-    side_sums(plus, minus, total, dichotomies)
-    for b in range(columns):
-        below[0, b] = log_or_floor(plus[b] + (alpha * width[b] + m))
-        below[1, b] = log_or_floor(minus[b] + (alpha * width[b] + m))
+    columns, k, flat = len(width), len(total), counts.reshape(-1)
+    sides, below, odds = np.empty(2 * columns), np.empty(2 * columns), np.empty(columns)
+    said, sheet, wide = out.reshape(-1), fold.reshape(-1), out.shape[1]
+    log_totals(below, sides, total, width, dichotomies, logs, alpha, m)
     for r in range(len(cells)):
-        add_sides(plus, minus, flat, cells[r] * k, dichotomies)
-        heard = least == 0.0 or word_heard(counts, cells[r], least)
-        for b in range(columns):
-            odds[b] = 0.0
-            if not heard:
-                continue
-            if plus[b] > 0.0 or minus[b] > 0.0:
-                a = alpha + m / max(width[b], 1.0)
-                up = cached_log(plus[b] + a, logs) - below[0, b]
-                odds[b] = up - (cached_log(minus[b] + a, logs) - below[1, b])
+        if least > 0.0 and not word_heard(counts, cells[r], least):
+            for c in range(wide):
+                said[r * wide + c] = 0.0
+            continue
+        weight = add_sides(sides, flat, cells[r] * k, dichotomies)
+        cell_odds(odds, sides, below, weight, width, logs, alpha, m)
         if len(fold) == 0:
             for b in range(columns):
                 said[r * columns + b] = odds[b]
@@ -265,8 +320,9 @@ def decode_votes(
 
     bit_b is the sign of z_b, 0 where it is 0. Equal votes are ranked by the sum of weight_b sign_bc z_b, then by the
     prior; or, if `lexical`, by the first column in which exactly one of two classes has its bit wrong: that class
-    ranks higher, as the standard array has it.
-    odds : float64[n, m], in; signs : float64[m, K], in; weight : float64[m], in; prior : float64[K], in
+    ranks higher, as the standard array has it. Classes whose log prior is -inf are compared with nobody: the schema may
+    know them from rows to come.
+    odds : float64[n, m], in; signs : float64[m, K], in; weight : float64[m], in; prior : float64[n, K], in
     out : float64[n, K], out
     """
     k = out.shape[1]
@@ -281,21 +337,29 @@ def decode_votes(
                 votes[c] += signs[b, c] * bit
                 margin[c] += signs[b, c] * (weight[b] * z)
         beaten[:] = 0.0
+        possible = 0.0
         for c in range(k):
+            if prior[i, c] == -np.inf:
+                continue
+            possible += 1.0
             for other in range(c):
-                if votes[other] == votes[c]:
+                if votes[other] == votes[c] and prior[i, other] > -np.inf:
                     if lexical:
                         first = first_error(odds[i], signs, c, other)
                     elif margin[other] != margin[c]:
                         first = 1 if margin[c] > margin[other] else -1
                     else:
-                        first = 1 if prior[c] > prior[other] else (-1 if prior[c] < prior[other] else 0)
+                        first = (
+                            1
+                            if prior[i, c] > prior[i, other]
+                            else (-1 if prior[i, c] < prior[i, other] else 0)
+                        )
                     if first > 0:
                         beaten[c] += 1.0
                     elif first < 0:
                         beaten[other] += 1.0
         for c in range(k):
-            out[i, c] = 0.5 * votes[c] + tie * beaten[c] / k
+            out[i, c] = 0.5 * votes[c] + tie * beaten[c] / max(possible, 1.0)
 
 
 @inner_kernel

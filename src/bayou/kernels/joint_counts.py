@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.block import Codes, Floats, Index
-from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.jit import kernel, tight_kernel
 from bayou.kernels.value_counts import cell_seen
 
 
@@ -32,7 +32,7 @@ def fill_layout(layout: Index, sizes: Index) -> None:
         layout[2, j + 1] = layout[2, j] + sizes[j] * layout[1, j]
 
 
-@inner_kernel
+@tight_kernel
 def count_row(
     classes: Floats,
     singles: Floats,

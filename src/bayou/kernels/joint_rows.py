@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.block import Codes, Floats, Index
-from bayou.kernels.aode import read_one_dependence
-from bayou.kernels.collection import mark_no_missing, place_row, read_row
+from bayou.kernels.aode import add_naive, average_parents, find_parents
+from bayou.kernels.collection import find_no_missing, place_row, read_row
 from bayou.kernels.jit import kernel
 from bayou.kernels.joint_counts import count_row
-from bayou.kernels.products import RUN, no_product
+from bayou.kernels.parent_products import room_for, rows_of
+from bayou.kernels.products import no_product
 
 
 @kernel
@@ -49,25 +50,33 @@ def joint_predict_then_update(
     """
     k, m = out.shape[2], codes.shape[1]
     terms, factors, product = np.zeros((k, m)), np.ones((m, k)), no_product(k)
-    scores, order = np.empty((2, k, m)), np.arange(m).astype(np.uint64)
+    order = np.arange(m).astype(np.uint64)
     at, row = np.empty((3, m), dtype=np.uint64), np.empty(m, dtype=np.int32)
     no_missing, width = np.empty(m, dtype=np.bool_), np.empty(m, dtype=np.int64)
-    stride = (k * m + 3) // 4 * 4
-    held, room = np.empty((2, m), dtype=np.uint64), np.zeros((8 + min(m, RUN)) * stride)
-    two, three, one = pairs.reshape(-1), triples.reshape(-1), singles.reshape(-1)
+    held, room, stride = np.empty((2, m), dtype=np.uint64), room_for(m, k), rows_of(m, k)
+    two, three, one, there = pairs.reshape(-1), triples.reshape(-1), singles.reshape(-1), present.reshape(-1)
+    said = out.reshape(-1)
     places = np.empty((3, m), dtype=np.uint64)
     for i in range(len(y)):
         if read[i] > 0:
             full = place_row(at, row, codes, singles, layout, i)
-            mark_no_missing(no_missing, classes, present)
+            find_no_missing(no_missing, classes, present)
             for j in range(m):
                 width[j] = max(seen[j], declared[j])
             for r in range(read[i]):
                 if ends[r, 0, 0] < 0:
-                    read_one_dependence(
-                        out[r], terms, room, scores, places, stride, classes, singles, present, pairs, one, two, layout,
-                        at, row, width, no_missing, declared_classes, alpha, min_count, split, i,
-                    )  # fmt: skip
+                    start = np.uint64((r * len(y) + i) * k)
+                    parents = find_parents(places, one, np.uint64(k), at, row, min_count)
+                    if parents > 0:
+                        average_parents(
+                            said, room, stride, classes, one, there, two, layout, at, row, places, parents,
+                            width, no_missing, declared_classes, alpha, split, start,
+                        )  # fmt: skip
+                    else:
+                        add_naive(
+                            said, terms, classes, singles, present, at, row, width, declared_classes, alpha, split,
+                            start,
+                        )  # fmt: skip
                 else:
                     read_row(
                         out[r], terms, factors, product, singles, present, pairs, triples, layout, at, row,

@@ -1,4 +1,13 @@
-"""Products of P(x_j | c, x_s) over the columns j, straight from the counts, for all parents s of a row side by side."""
+"""Products of P(x_j | c, x_s) over the columns j, for all parents s of a row side by side.
+
+P(x_j | c, x_s) = (n(x_j, x_s, c) + alpha) * 1 / (n(x_s, c) + alpha V_j): as long as V_j stays the same, children share
+their reciprocals. In runs of 32 columns four factors go side by side, as in `bayou.kernels.products`, each parent and
+class for itself. Where a product leaves its range, a run is added up in logarithms.
+
+The room in which all of this is done is flat and has rows of `stride` cells, cell K d + c for class c and the d-th
+parent; rows and cells are found by unsigned numbers, and nothing is sliced: Numba counts references to what is sliced
+or passed on, which takes longer than the work itself.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +17,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.block import Codes, Flags, Floats, Index
-from bayou.kernels.collection import margin, share
 from bayou.kernels.jit import inner_kernel, tight_kernel
 from bayou.kernels.products import RUN, in_range
 from bayou.kernels.value_counts import log_or_floor
+
+# Rows of the room. The products are room[PRODUCT] exp(room[EXPONENT]).
+PRODUCT, EXPONENT, LANES, ALONE = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(6)
+RECIPROCAL, MARGIN, FACTORS = np.uint64(7), np.uint64(8), np.uint64(9)
+WHOLE = 8  # what loops over a row are written for: it is filled up to a multiple
+LEAST = 1e-300  # totals below it have no reciprocal
+
+
+@inner_kernel
+def rows_of(parents: int, k: int) -> int:
+    """The stride of a room for so many parents."""
+    return (parents * k + WHOLE - 1) // WHOLE * WHOLE
+
+
+@inner_kernel
+def room_for(columns: int, k: int) -> Floats:
+    """A room for so many columns and classes."""
+    return np.zeros((9 + min(columns, RUN)) * rows_of(columns, k))
+
+
+@inner_kernel
+def reciprocal(total: float) -> float:
+    """1 / total, and 0 of nothing."""
+    return 1.0 / total if total > LEAST else 0.0
 
 
 @tight_kernel
@@ -22,20 +54,20 @@ def gather_pairs(
     flat: Floats,
     at: NDArray[np.uint64],
     row: Codes,
-    stride: int,
+    step: np.uint64,
     size: int,
     lo: int,
     hi: int,
 ) -> None:
-    """room[stride (8 + j - lo) + K d + c] = n(x_j, x_s, c) for lo <= j < hi and s = places[0, d], where x_j is there.
+    """Row FACTORS + j - lo of the room = n(x_j, x_s, c) for lo <= j < hi and s = places[0, d], where x_j is there.
 
-    room : float64[stride (8 + r)], in/out; places : uint64[3, >= size], in; flat : float64[P K], in
+    room : float64[r step], in/out; places : uint64[3, >= size], in; flat : float64[P K], in
     at : uint64[3, m], in; row : int32[m], in
     """
-    one, begin, end, base = np.uint64(1), np.uint64(0), np.uint64(size), np.uint64(7 * stride)
+    one, begin, end, base = np.uint64(1), np.uint64(0), np.uint64(size), FACTORS * step
     for h in range(lo, hi):
-        j = np.uint64(h)
-        base += np.uint64(stride)
+        j, x = np.uint64(h), base
+        base += step
         while begin < end and places[0, begin] < j:
             begin += one
         if row[j] < 0:
@@ -44,82 +76,134 @@ def gather_pairs(
         mine, rows = at[0, j] * k, at[1, j] * k
         if k == 2:
             for d in range(begin):
-                top, x = rows + places[1, d], base + d + d
+                top = rows + places[1, d]
                 room[x], room[x + one] = flat[top], flat[top + one]
+                x += k
+            x += (after - begin) * k
             for d in range(after, end):
-                top, x = places[2, d] + mine, base + d + d
+                top = places[2, d] + mine
                 room[x], room[x + one] = flat[top], flat[top + one]
+                x += k
         else:
             for d in range(begin):
                 for c in range(k):
-                    room[base + d * k + c] = flat[rows + places[1, d] + c]
+                    room[x + c] = flat[rows + places[1, d] + c]
+                x += k
+            x += (after - begin) * k
             for d in range(after, end):
                 for c in range(k):
-                    room[base + d * k + c] = flat[places[2, d] + mine + c]
+                    room[x + c] = flat[places[2, d] + mine + c]
+                x += k
 
 
-@inner_kernel
+@tight_kernel
 def gather_margins(
     room: Floats,
-    pairs: Floats,
+    flat: Floats,
+    k: np.uint64,
     layout: Index,
     at: NDArray[np.uint64],
     row: Codes,
     places: NDArray[np.uint64],
-    stride: int,
+    step: np.uint64,
     size: int,
-    j: int,
+    j: np.uint64,
 ) -> None:
-    """room[7 stride + K d + c] = sum over the values of column j of n(v, x_s, c), s = places[0, d].
+    """Row MARGIN of the room = sum over the values of column j of n(v, x_s, c), s = places[0, d].
 
-    room : float64[stride (8 + r)], in/out; pairs : float64[P, K], in; layout : int64[3, m + 1], in
+    room : float64[r step], in/out; flat : float64[P K], in; layout : int64[3, m + 1], in
     at : uint64[3, m], in; row : int32[m], in; places : uint64[3, >= size], in
     """
-    k, mine, v = np.uint64(pairs.shape[1]), np.uint64(j), np.uint64(row[j])
-    values, x = layout[0, j + 1] - layout[0, j], np.uint64(7 * stride)
-    for d in range(size):
+    v, values, x = np.uint64(row[j]), np.uint64(layout[0, j + np.uint64(1)] - layout[0, j]), MARGIN * step
+    for d in range(np.uint64(size)):
         s = places[0, d]
-        if s != mine:
-            top = at[1, mine] + at[0, s] if mine > s else at[1, s] + at[0, mine]
-            step = np.uint64(layout[0, j] if mine > s else 1)
+        if s != j:
+            top = at[1, j] + at[0, s] if j > s else at[1, s] + at[0, j]
+            apart = np.uint64(layout[0, j]) if j > s else np.uint64(1)
+            first = (top - v * apart) * k
             for c in range(k):
-                room[x + c] = margin(pairs, top, step, v, values, np.uint64(c))
+                total = 0.0
+                for u in range(values):
+                    total += flat[first + u * apart * k + c]
+                room[x + c] = total
         x += k
 
 
 @tight_kernel
-def multiply_shares(
-    room: Floats, lane: np.uint64, near: np.uint64, under: np.uint64, w: np.uint64, added: float, alpha: float,
-    lo: np.uint64, hi: np.uint64,
-) -> None:  # fmt: skip
-    """near becomes (near + alpha) / (under + added), 1 from lo to hi, and lane its product with that.
+def fill_row(room: Floats, start: np.uint64, w: np.uint64, value: float) -> None:
+    """Fill cells of the room.
 
-    The compiler vectorizes this loop, since the three ranges of w cells lie apart.
+    room : float64[r], in/out
+    """
+    for x in range(start, start + w):
+        room[x] = value
+
+
+@tight_kernel
+def take_reciprocals(room: Floats, step: np.uint64, under: np.uint64, w: np.uint64, added: float) -> None:
+    """Row RECIPROCAL of the room = 1 / (row `under` + added).
+
+    room : float64[r step], in/out
+    """
+    to = RECIPROCAL * step
+    for x in range(w):
+        room[to + x] = reciprocal(room[under + x] + added)
+
+
+@tight_kernel
+def multiply_child(
+    room: Floats, lane: np.uint64, near: np.uint64, rests: np.uint64, w: np.uint64, alpha: float
+) -> None:
+    """near becomes (near + alpha) * reciprocal, and lane its product with that; the ranges lie apart.
+
     room : float64[r], in/out
     """
     for x in range(w):
-        a = share(room[near + x] + alpha, room[under + x] + added)
-        a = 1.0 if lo <= x < hi else a
+        a = (room[near + x] + alpha) * room[rests + x]
         room[near + x] = a
         room[lane + x] *= a
 
 
 @tight_kernel
-def close_run(room: Floats, row: Codes, stride: int, w: int, lo: int, hi: int) -> None:
+def multiply_factors(room: Floats, lane: np.uint64, near: np.uint64, w: np.uint64) -> None:
+    """Multiply lane by near; the ranges lie apart.
+
+    room : float64[r], in/out
+    """
+    for x in range(w):
+        room[lane + x] *= room[near + x]
+
+
+@tight_kernel
+def close_run(room: Floats, step: np.uint64, w: np.uint64, columns: int) -> None:
     """Multiply the products by the four lanes of a run, in logarithms where that leaves the range of safe products.
 
-    room : float64[stride (8 + r)], in/out, see `multiply_given`; row : int32[m], in
+    room : float64[r step], in/out
     """
-    step = np.uint64(stride)
-    for x in range(np.uint64(w)):
-        second, fourth = x + step + step, x + np.uint64(4) * step
-        a = (room[second] * room[second + step]) * (room[fourth] * room[fourth + step])
+    second, third, fourth, fifth = (
+        step + step,
+        LANES * step + step,
+        (LANES + LANES) * step,
+        (LANES + LANES) * step + step,
+    )
+    beyond = 0
+    for x in range(w):
+        a = (room[second + x] * room[third + x]) * (room[fourth + x] * room[fifth + x])
+        p = room[x] * a
+        room[second + x] = a
+        room[third + x] = p
+        beyond += not (in_range(a) & in_range(p))
+    for x in range(w):
+        a, p = room[second + x], room[third + x]
+        if beyond == 0:
+            room[x] = p
+            continue
         if in_range(a):
-            room[x] *= a
+            room[x] = p
         else:
             total = 0.0
-            for j in range(lo, hi):
-                total += log_or_floor(room[x + step * np.uint64(8 + j - lo)]) if row[j] >= 0 else 0.0
+            for j in range(np.uint64(columns)):
+                total += log_or_floor(room[x + step * (FACTORS + j)])
             room[x + step] += total
         if not in_range(room[x]):
             room[x + step] += math.log(room[x])
@@ -130,8 +214,8 @@ def close_run(room: Floats, row: Codes, stride: int, w: int, lo: int, hi: int) -
 def multiply_given(
     room: Floats,
     alone: Floats,
-    pairs: Floats,
     flat: Floats,
+    k: np.uint64,
     layout: Index,
     at: NDArray[np.uint64],
     row: Codes,
@@ -143,45 +227,94 @@ def multiply_given(
     alpha: float,
     split: int,
 ) -> None:
-    """room[K d + c] exp(room[stride + K d + c]) = prod_j P(x_j | c, x_s), s = places[0, d]: the bits of `multiply`.
+    """Rows PRODUCT and EXPONENT of the room: prod_j P(x_j | c, x_s), s = places[0, d], straight from the counts.
 
-    All parents go side by side, child after child. The room has rows of `stride` cells, a multiple of four: products
-    and their logarithms, four lanes, n(x_s, c), the same of rows that have x_j, and the factors of a run. It is flat,
-    and none of this a call, since Numba counts references to what is sliced or passed on, which takes longer.
-    room : float64[stride (8 + r)], scratch and out; alone : float64[cells K], in; pairs : float64[P, K], in
-    flat : float64[P K], in, the same; layout : int64[3, m + 1], in; at : uint64[3, m], in; row : int32[m], in
+    Row ALONE has n(x_s, c) afterwards.
+    room : float64[r stride], scratch and out; alone : float64[cells K], in; flat : float64[P K], in
+    layout : int64[3, m + 1], in; at : uint64[3, m], in; row : int32[m], in
     places : uint64[3, >= size], in, column, cell and first pair of every parent, the latter two times K
     width : int64[m], in; no_missing : bool[m], in
     """
-    m, k, one, step = len(row), pairs.shape[1], np.uint64(1), np.uint64(stride)
-    w, x = size * k, np.uint64(0)
+    m, one, step = len(row), np.uint64(1), np.uint64(stride)
+    w, x = np.uint64(rows_of(size, int(k))), ALONE * step
     for parent in range(np.uint64(size)):
-        for c in range(np.uint64(k)):
-            room[x], room[x + step], room[x + np.uint64(6) * step] = 1.0, 0.0, alone[places[1, parent] + c]
+        for c in range(k):
+            room[x] = alone[places[1, parent] + c]
             x += one
-    full = np.uint64((w + 3) // 4 * 4)
+    fill_row(room, PRODUCT * step, w, 1.0)
+    fill_row(room, EXPONENT * step, w, 0.0)
     for part in range(2):
         lo, hi = (0, split) if part == 0 else (split, m)
         for t in range(lo, hi, RUN):
             end = min(hi, t + RUN)
-            gather_pairs(room, places, np.uint64(k), flat, at, row, stride, size, t, end)
-            for product in range(np.uint64(2) * step, np.uint64(6) * step):
-                room[product] = 1.0
-            d = np.uint64(0)
+            gather_pairs(room, places, k, flat, at, row, step, size, t, end)
+            fill_row(room, LANES * step, np.uint64(4) * step, 1.0)
+            d, shared = np.uint64(0), -1.0
             for h in range(t, end):
-                j = np.uint64(h)
+                j, near = np.uint64(h), (FACTORS + np.uint64(h - t)) * step
                 while d < np.uint64(size) and places[0, d] < j:
                     d += one
                 if row[j] < 0:
+                    fill_row(room, near, w, 1.0)
                     continue
-                begin = d * np.uint64(k)
-                past = begin + np.uint64(k) if d < np.uint64(size) and places[0, d] == j else begin
-                under = np.uint64(6) * step
+                added = alpha * width[j]
                 if not no_missing[j]:
-                    gather_margins(room, pairs, layout, at, row, places, stride, size, h)
-                    under += step
-                multiply_shares(
-                    room, np.uint64(2 + ((h - t) & 3)) * step, np.uint64(8 + h - t) * step, under, full,
-                    alpha * width[j], alpha, begin, past,
-                )  # fmt: skip
-            close_run(room, row, stride, w, t, end)
+                    gather_margins(room, flat, k, layout, at, row, places, step, size, j)
+                    take_reciprocals(room, step, MARGIN * step, w, added)
+                    shared = -1.0
+                elif added != shared:
+                    take_reciprocals(room, step, ALONE * step, w, added)
+                    shared = added
+                lane = (LANES + np.uint64((h - t) & 3)) * step
+                if d < np.uint64(size) and places[0, d] == j:  # no factor of its own
+                    own = d * k
+                    for c in range(k):
+                        room[MARGIN * step + c] = room[lane + own + c]
+                    multiply_child(room, lane, near, RECIPROCAL * step, w, alpha)
+                    for c in range(k):
+                        room[lane + own + c], room[near + own + c] = room[MARGIN * step + c], 1.0
+                else:
+                    multiply_child(room, lane, near, RECIPROCAL * step, w, alpha)
+            close_run(room, step, w, end - t)
+
+
+@tight_kernel
+def multiply_known(
+    room: Floats,
+    table: Floats,
+    k: np.uint64,
+    mine: NDArray[np.uint64],
+    bases: NDArray[np.uint64],
+    stride: int,
+    size: int,
+    split: int,
+) -> None:
+    """The same of factors table[bases[d] + mine[j] + c], K times its row and class.
+
+    room : float64[r stride], scratch and out; table : float64[r], in; mine : uint64[m], in; bases : uint64[>= size], in
+    """
+    m, one, step = len(mine), np.uint64(1), np.uint64(stride)
+    w = np.uint64(rows_of(size, int(k)))
+    fill_row(room, PRODUCT * step, w, 1.0)
+    fill_row(room, EXPONENT * step, w, 0.0)
+    for part in range(2):
+        lo, hi = (0, split) if part == 0 else (split, m)
+        for t in range(lo, hi, RUN):
+            end = min(hi, t + RUN)
+            for h in range(t, end):
+                cell, x = mine[np.uint64(h)], (FACTORS + np.uint64(h - t)) * step
+                if k == 2:
+                    for d in range(np.uint64(size)):
+                        top = bases[d] + cell
+                        room[x], room[x + one] = table[top], table[top + one]
+                        x += k
+                else:
+                    for d in range(np.uint64(size)):
+                        for c in range(k):
+                            room[x + c] = table[bases[d] + cell + c]
+                        x += k
+            fill_row(room, LANES * step, np.uint64(4) * step, 1.0)
+            for h in range(t, end):
+                lane = (LANES + np.uint64((h - t) & 3)) * step
+                multiply_factors(room, lane, (FACTORS + np.uint64(h - t)) * step, w)
+            close_run(room, step, w, end - t)

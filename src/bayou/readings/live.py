@@ -76,6 +76,13 @@ class LiveReader(Generic[S]):
         """The log-odds of every column of a code: the plain way reads one regrouped summary per column."""
         return ColumnOdds([LiveReading(summary.regroup(g), self) for g in dichotomies.groups()], dichotomies)
 
+    def odds_then_update(self, summary: S, dichotomies: Dichotomies, block: Block, out: Floats) -> None:
+        """Row by row: add the log-odds of a code as they stood before the row, then learn the row."""
+        for i in range(block.n):
+            row = block.rows(i, i + 1)
+            self.odds(summary, dichotomies).add(row, out[i : i + 1])
+            summary.update(row)
+
     def draw(self, summary: S, block: Block, rng: np.random.Generator) -> None:
         """Fill this reader's columns of a block with values drawn for its rows' classes."""
         raise UnsupportedError(

@@ -10,6 +10,7 @@ import numpy as np
 from bayou.block import Block, Floats
 from bayou.errors import SchemaError
 from bayou.kernels.class_counts import add_prior, add_vector, count_classes, prior_predict_then_update
+from bayou.kernels.coded_rows import prior_odds_then_update
 from bayou.readings.dichotomies import Dichotomies, Odds, VectorOdds, prior_of_dichotomies
 from bayou.readings.live import LiveReader
 from bayou.readings.logs import integer_logs
@@ -52,6 +53,20 @@ class CountedPrior(PriorReader):
 
     def odds(self, summary: ClassCounts, dichotomies: Dichotomies) -> Odds:
         return prior_of_dichotomies(summary.weight, self.alpha, dichotomies)
+
+    def odds_then_update(
+        self, summary: ClassCounts, dichotomies: Dichotomies, block: Block, out: Floats
+    ) -> None:
+        prior_odds_then_update(
+            summary.weight,
+            out,
+            block.y,
+            block.w,
+            dichotomies.dichotomies,
+            dichotomies.fold,
+            integer_logs(1),
+            self.alpha,
+        )
 
 
 @dataclass(frozen=True)

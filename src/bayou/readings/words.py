@@ -15,6 +15,7 @@ from bayou.block import Block, Flags, Floats, Words
 from bayou.errors import SchemaError
 from bayou.kernels.absent_words import bernoulli_predict_then_update, bernoulli_table
 from bayou.kernels.class_counts import add_vector, count_classes
+from bayou.kernels.coded_rows import word_odds_then_update
 from bayou.kernels.word_counts import (
     add_complement,
     add_multinomial,
@@ -211,6 +212,19 @@ class Multinomial(_Documents):
                 for t in summary.texts
             ],
         )
+
+    def odds_then_update(
+        self, summary: WordCounts, dichotomies: Dichotomies, block: Block, out: Floats
+    ) -> None:
+        self._begin_rows(summary, block)
+        for text, words in zip(summary.texts, block.words, strict=True):
+            logs = integer_logs(int(text.total.sum()) + _logs_needed(text, words))  # sides add classes up
+            found = text.seated(words, block, False)
+            word_odds_then_update(
+                text.counts, text.total, text.seen, out, words.indptr, found.words.ids, words.counts, block.y, block.w,
+                logs, float(text.declared), self.alpha, text.least, found.later, found.taken_at, found.taken,
+                dichotomies.dichotomies, dichotomies.fold, dichotomies.ternary,
+            )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -127,6 +127,13 @@ class View(Generic[S]):
             f"{name} cannot be read for groups of classes: it is found for all of them together"
         )
 
+    def odds_then_update(self, dichotomies: Dichotomies, block: Block, out: Floats) -> None:
+        """Row by row: add the log-odds of a code as they stood before the row, then learn the row."""
+        for i in range(block.n):
+            row = block.rows(i, i + 1)
+            self.odds(dichotomies).add(row, out[i : i + 1])
+            self.update(row)
+
     def require_odds(self) -> None:
         """Refuse unless this view can be read for groups of classes."""
         name = type(self.summary).__name__
@@ -240,6 +247,9 @@ class Live(View[S]):
 
     def odds(self, dichotomies: Dichotomies) -> Odds:
         return self.reader.odds(self.summary, dichotomies)
+
+    def odds_then_update(self, dichotomies: Dichotomies, block: Block, out: Floats) -> None:
+        self.reader.odds_then_update(self.summary, dichotomies, block, out)
 
     def draw(self, block: Block, rng: np.random.Generator) -> None:
         self.reader.draw(self.summary, block, rng)
