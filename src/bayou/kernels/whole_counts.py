@@ -54,7 +54,7 @@ def group_columns(
     alpha: float,
     apart: bool,
 ) -> int:
-    """Group the columns whose totals and numbers of values are the same, or keep all `apart`; returns how many there are.
+    """Group the columns with the same totals and numbers of values, or keep all `apart`; returns how many groups.
 
     groups : uint64[q], out; totals : float64[q, K], out; added : float64[q], out, what smoothing adds to the totals
     below : float64[q + 1, m], out, the logarithms of both; present : float64[q, K], in; seen, declared : int64[q], in
