@@ -34,7 +34,7 @@ class AveragedNB(Estimator):
         `"fractional"`: Khiops' selective naive Bayes, steps 1, 1/2, 1/4 .. on a penalised likelihood.
         `"compression"`: selections averaged by the share of code length they save (Boullé 2006b). `"bma"`: by
         their posterior probability. `"selected"`: the best selection. `"sgd"`: projected gradient steps
-        (Guigourès and Boullé 2011). `"ones"`: naive Bayes (bit for bit where nothing is searched).
+        (Guigourès and Boullé 2011). `"ones"`: naive Bayes (up to rounding where nothing is searched).
     rows
         Rows in the sample.
     numeric, bins, nominal, groups, smoothing, prior, schema

@@ -1,6 +1,7 @@
 """Terms of single columns as they stood before each row, which is then learned.
 
-The bits are those of the kernels that add the terms up: the same row functions compute them.
+Counts give the bits of the kernels that add the terms up; normal densities agree with their sum up to rounding, since
+that takes one logarithm for all columns.
 """
 
 from __future__ import annotations
