@@ -84,6 +84,8 @@ class RiverDialect(EstimatorCore):
     def _decided(self, proba: dict[Label, float]) -> Label | None:
         if not proba:
             return None
+        if getattr(self, "decision", None) is None:
+            return max(proba, key=proba.__getitem__)  # as `decide` does: the first of the most probable ones
         place = int(self.decide(np.array([list(proba.values())]))[0])
         return list(proba)[place] if place >= 0 else None
 
