@@ -40,7 +40,7 @@ LEVELS = {
     "x86-64-v3": (*_V2, "avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"),
     "x86-64-v2": _V2,
 }
-_IMPORTED = re.compile(rb"\nfrom bayou\.kernels(?:\.(\w+) import| import ([^\n]+))")
+_IMPORTED = re.compile(rb"^from bayou\.kernels\.(\w+) import|^from bayou\.kernels import (.+)$", re.MULTILINE)
 
 
 def cpu_levels() -> list[str]:
