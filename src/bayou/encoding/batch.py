@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayou.block import Codes, Floats, Hashed, Words
-from bayou.encoding.columns import distinct, kind_of, numbers
+from bayou.encoding.columns import distinct, doubles, kind_of
 from bayou.encoding.forms import Form, picked
 from bayou.encoding.lookup import Lookup, Lookups, translate_known
 from bayou.encoding.table import Sparse, Table, column_of
@@ -16,6 +16,7 @@ from bayou.encoding.words import WORDS, checked_counts, renumbered
 from bayou.errors import DataError, TargetWarning, TextWarning, listed, warn_user
 from bayou.hashing import hash_keys
 from bayou.kernels.look_up import MISS, rows_of_columns
+from bayou.kernels.side_by_side import put_side_by_side
 from bayou.plain_text import SENTENCES, are_sentences, shortened
 from bayou.schema import Growth, HashedVocabulary, Kind, Label, Schema, Vocabulary, identity_key
 from bayou.text.documents import documents_of
@@ -23,10 +24,10 @@ from bayou.text.documents import documents_of
 HEAVY = float(1 << 53)  # weights are at most this: sums with squares of the largest values stay finite
 MANY_NUMBERS = 1000  # as labels
 SOME_NUMBERS = 100  # as labels of fewer than twice as many rows
-TURNED = 1024  # rows of numeric columns that are put side by side at once
 CodesOf = Callable[
     [str, Sequence[Label], Sequence[int]], Codes
 ]  # a column's name, distinct values, their first rows
+_NO_INTEGERS = np.empty((0, 2), dtype=np.int64)
 _WEIGHT = "a weight must be a finite number >= 0, at most 2^53"
 
 
@@ -166,33 +167,24 @@ class Batch:
             if name in self.place and self.place[name][0] is kind
         ]
 
-    def numeric(self, table: Table) -> Floats:
+    def numeric(self, table: Table) -> tuple[Floats, bool]:
+        """The numeric columns side by side, and whether it is known that none of them is missing, infinite or huge."""
         p = self.counts[Kind.NUMERIC]
         if p == 0:
-            return np.empty((table.n, 0))
+            return np.empty((table.n, 0)), True
         whole = self._side_by_side(table, p)
         if whole is not None:
-            return whole
+            return whole, table.numbers is not None and table.numbers.usable
+        rows = np.empty((table.n, p))
         columns = self.of_kind(table, Kind.NUMERIC)
-        places = [j for j, _, _ in columns]
-        out = np.empty((table.n, p))
         if len(columns) < p:
-            out.fill(np.nan)
-        found = [numbers(values, name, self.start) for _, name, values in columns]
-        if len(columns) < p or p == 1:
-            for j, cells in zip(places, found, strict=True):
-                out[:, j] = cells
-            return out
-        # To write a column at a time into rows would touch as much memory as there is, once for every column.
-        some = np.empty(
-            (p, min(table.n, TURNED) + 8)
-        )  # columns a power of two apart would share places in the cache
-        for lo in range(0, table.n, TURNED):
-            rows = out[lo : lo + TURNED]
-            for j, cells in zip(places, found, strict=True):
-                some[j, : len(rows)] = cells[lo : lo + TURNED]
-            rows[:] = some[:, : len(rows)].T
-        return out
+            rows.fill(np.nan)
+        if not table.n:
+            return rows, True
+        found = [(j, *doubles(values, name, self.start)) for j, name, values in columns]
+        places = np.array([(j, address) for j, address, _ in found], dtype=np.int64).reshape(-1, 2)
+        usable = put_side_by_side(rows, _NO_INTEGERS, places, 0)
+        return rows, usable and len(columns) == p
 
     def _side_by_side(self, table: Table, p: int) -> Floats | None:
         """The numeric columns, if they stand side by side in the table as the model has them."""

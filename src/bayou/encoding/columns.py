@@ -12,7 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.encoding.forms import Coded, Indices, cells_at, dictionary_form, is_arrow, is_double, python_values
+from bayou.encoding.forms import (
+    Coded,
+    Indices,
+    address_of,
+    cells_at,
+    dictionary_form,
+    is_arrow,
+    is_double,
+    one_array,
+    python_values,
+)
 from bayou.errors import DataError, SchemaError
 from bayou.kernels.look_up import MISS, first_misses, translate
 from bayou.missing import is_missing
@@ -80,6 +90,15 @@ def numbers(values: Any, name: str, start: int) -> NDArray[np.float64]:
             )
         out[i] = as_float(value)
     return out
+
+
+def doubles(values: Any, name: str, start: int) -> tuple[int, Any]:
+    """Where the column's numbers lie as float64, one after the other, and what must be kept while they are read."""
+    if is_arrow(values) and is_double(values) and not values.null_count:
+        array = one_array(values)
+        return array.buffers()[1].address + 8 * array.offset, array
+    found = np.ascontiguousarray(numbers(values, name, start))
+    return address_of(found), found
 
 
 def as_float(value: Any) -> float:

@@ -117,8 +117,7 @@ class Encoder:
 
     def _fill(self, block: Block, batch: Batch, table: Table) -> None:
         batch.columns(table)
-        matrix, numbers = batch.numeric(table), table.numbers
-        self._fill_numeric(block, matrix, numbers is not None and numbers.usable and matrix is numbers.matrix)
+        self._fill_numeric(block, *batch.numeric(table))
         if self.schema.declared.hash_values:
             block.hashed = batch.hashed(table)
             block.codes = present(block.hashed)
