@@ -48,9 +48,9 @@ def place_row(
         v = codes[np.uint64(i), j]
         first, place = np.uint64(layout[0, j]), np.uint64(max(v, 0))
         cell, here = first + place, False
-        for c in range(k):
-            here |= singles[cell, c] > 0.0
-        here &= v >= 0
+        if v >= 0:  # a column without values has no cell to look at
+            for c in range(k):
+                here |= singles[cell, c] > 0.0
         row[j] = v if here else -1
         full &= here
         at[0, j] = cell

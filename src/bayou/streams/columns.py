@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, KeysView, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -132,6 +132,10 @@ class Columns(MutableMapping[str, pa.Array]):
 
     def __len__(self) -> int:
         return len(self._made)
+
+    def keys(self) -> KeysView[str]:
+        """The names; printed, without making the columns."""
+        return self._made.keys()
 
     def __repr__(self) -> str:
         return repr(dict(self))
