@@ -155,7 +155,7 @@ def _beside_river(
     told: str, columns: dict[str, np.ndarray], y: np.ndarray, name: str, peer: float
 ) -> list[dict[str, object]]:
     ours = _by_batches(NaiveBayes("gaussian").test_then_train_batch, as_table(columns), y)
-    said = f"NaiveBayes('gaussian') from Arrow, {told}, test-then-train"
+    said = f"NaiveBayes('gaussian') from Arrow, {told}, test-then-train beside River"
     return [row(said, _rate(ours), f"River {name} {_rate(peer)}", ours / peer, 400)]
 
 
