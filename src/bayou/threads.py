@@ -7,11 +7,13 @@ threads never shows in the bits.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
+from threading import Event
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -70,6 +72,60 @@ def over_ranges(work: Callable[[int, int], None], n: int, grain: int) -> None:
 def in_background(work: Callable[[], Result]) -> Future[Result] | None:
     """Begin `work` in another thread while this one goes on; None where there is only one thread to be used."""
     return _pool(_limit).submit(work) if _limit > 1 else None
+
+
+class SharedWork:
+    """Tasks that a thread of the pool begins and whoever waits for them helps to finish.
+
+    Parameters
+    ----------
+    first
+        Done before all others.
+    others
+        Done afterwards, each by any thread.
+    beside
+        Whether another thread is worth it; without one, all is done at once.
+
+    Examples
+    --------
+    >>> done = []
+    >>> work = SharedWork(lambda: done.append("first"), [lambda: done.append("other")] * 3)
+    >>> work.finish(); done
+    ['first', 'other', 'other', 'other']
+    """
+
+    def __init__(
+        self, first: Callable[[], object], others: Iterable[Callable[[], object]], beside: bool = True
+    ) -> None:
+        self._first, self._others, self._begun = first, deque(others), Event()
+        self._beginner = in_background(self._begin) if beside else None
+        if self._beginner is None:
+            self._begin()
+
+    def _begin(self) -> None:
+        try:
+            self._first()
+        except BaseException:
+            self._others.clear()
+            raise
+        finally:
+            self._begun.set()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        while True:
+            try:
+                task = self._others.popleft()
+            except IndexError:
+                return  # nothing is left
+            task()
+
+    def finish(self) -> None:
+        """Do what no thread has begun, and wait for the rest; raises what a task raised."""
+        self._begun.wait()
+        self._go_on()
+        if self._beginner is not None:
+            self._beginner.result()
 
 
 @cache

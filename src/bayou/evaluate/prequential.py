@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -24,14 +24,14 @@ from bayou.evaluate.curve import CurveBuilder, Spacing
 from bayou.evaluate.drifts import Drifts
 from bayou.evaluate.evaluation import Evaluation
 from bayou.evaluate.label_index import LabelIndex
-from bayou.evaluate.record import Record
+from bayou.evaluate.record import Labels, Record
 from bayou.evaluate.result import Result
 from bayou.evaluate.sets import SetRecords, Sets
 from bayou.evaluate.shared_encoding import SharedEncoding, shared_encodings
 from bayou.protocols import Arrays
 from bayou.streams.source import Source
 from bayou.summaries.outcomes import scored_rows
-from bayou.threads import in_background
+from bayou.threads import SharedWork
 from bayou.training.batches import LabelledBatch, is_source
 from bayou.training.loop import declare_columns, feed
 
@@ -119,7 +119,7 @@ class Prequential:
         self._shared_encodings: list[SharedEncoding] = []
         self.drifts = Drifts(self._models)
         self._sets = SetRecords(self._models, window)
-        self._counting: Future[None] | None = None  # the rows of the last batch, in another thread
+        self._counting: SharedWork | None = None  # of the rows of the last batch
         self.rows = 0
         self.on_predicted: Callable[[LabelledBatch, Mapping[str, Floats]], None] | None = None
 
@@ -196,40 +196,42 @@ class Prequential:
     ) -> None:
         """Take in predicted rows: what each model said of so many, and the sets of those who give any.
 
-        Where there are threads for it, the rows are counted while the models go on; `_settle` waits for that.
+        Where there are threads for it, the rows are counted while the models go on; `_settle` counts what is left.
         """
         self._settle()
         row, points = self.rows, self._spacing.points(self.rows, size)
+        first, *_ = blocks
+        labels: list[Labels] = []
 
-        def count() -> None:
-            first, *_ = blocks
-            labels = self._records[first].count_labels(blocks[first], points)
-            for name, record in self._records.items():
-                if name in blocks:
-                    read = record.update(blocks[name], points, labels)
-                else:
-                    clock, model = Clock(), self._models[name]
-                    model.learn(by_labels[name])
-                    read = record.update_baseline(labels, isinstance(model, MajorityClass))
-                    self._seconds[name] += clock.lap()
-                for point, values in zip(points, read, strict=True):
-                    self._curves[name].add(row + point, values)
-            self._sets.update(row, points, sets)
-            while self._spacing.widen(len(next(iter(self._curves.values())).rows)):
-                for curve in self._curves.values():
-                    curve.thin(self._spacing.every)
-                self._sets.thin(self._spacing.every)
+        def count_labels() -> None:
+            labels.append(self._records[first].count_labels(blocks[first], points))
 
+        def count(name: str, record: Record) -> None:
+            if name in blocks:
+                read = record.update(blocks[name], points, labels[0])
+            else:
+                clock, model = Clock(), self._models[name]
+                model.learn(by_labels[name])
+                read = record.update_baseline(labels[0], isinstance(model, MajorityClass))
+                self._seconds[name] += clock.lap()
+            for point, values in zip(points, read, strict=True):
+                self._curves[name].add(row + point, values)
+
+        counts = [partial(count, name, record) for name, record in self._records.items()]
         self.rows += size
-        self._counting = in_background(count) if size >= BESIDE and not sets else None
-        if self._counting is None:
-            count()
+        self._counting = SharedWork(count_labels, counts, size >= BESIDE and not sets)
+        self._sets.update(row, points, sets)
 
     def _settle(self) -> None:
-        """Wait until all rows predicted so far are counted."""
+        """Count what is left of the rows predicted so far, and make room for further points."""
         counting, self._counting = self._counting, None
-        if counting is not None:
-            counting.result()
+        if counting is None:
+            return
+        counting.finish()
+        while self._spacing.widen(len(next(iter(self._curves.values())).rows)):
+            for curve in self._curves.values():
+                curve.thin(self._spacing.every)
+            self._sets.thin(self._spacing.every)
 
     def _realign(self, plan: Alignment) -> None:
         """Make room for new classes."""
