@@ -297,7 +297,7 @@ class CodedViews(Engine):
         scores = np.empty((len(margins), self.n_classes))
         lexical, tie = self.decode == "slepian", TIE / max(1.0, plan.scale)
         if self.decode in ("hamming", "slepian"):
-            prior = np.array(np.broadcast_to(prior, scores.shape))
+            prior = np.array(np.broadcast_to(prior, scores.shape), order="C")
 
         def rows(lo: int, hi: int) -> None:
             z, out = margins[lo:hi], scores[lo:hi]
