@@ -30,9 +30,7 @@ class Engine:
 
     schema: Schema
     n_classes = 0  # K, the width of every answer
-    packed: PackedRows | None = (
-        None  # what learns and predicts single records without blocks, where that is possible
-    )
+    packed: PackedRows | None = None  # learns and predicts single records without blocks, where it can
     _class_order: Index | None = None
 
     @property

@@ -289,8 +289,9 @@ def multiply_known(
     size: int,
     split: int,
 ) -> None:
-    """The same of factors table[bases[d] + mine[j] + c], K times its row and class.
+    """Rows PRODUCT and EXPONENT of the room as `multiply_given` fills them, from factors that a table holds already.
 
+    The factor of column j, the d-th parent and class c is table[bases[d] + mine[j] + c].
     room : float64[r stride], scratch and out; table : float64[r], in; mine : uint64[m], in; bases : uint64[>= size], in
     """
     m, one, step = len(mine), np.uint64(1), np.uint64(stride)
