@@ -34,27 +34,24 @@ def hashed_order(table: Table, labels: Any, weights: Floats | None = None) -> ND
     (array([3, 1, 2, 0]), array([3, 2, 1, 0]))
     """
     hashes = row_hashes(table, labels)
-    if weights is None:
-        keys = mixed_bits(hashes ^ mixed_bits(np.zeros(1, np.uint64)))
-        order = np.argsort(keys)
-        if np.diff(keys[order]).all():  # no two rows hold the same: each has the number 0
-            return order
     w = np.ones(table.n) if weights is None else weights
-    grouped = np.lexsort((w, hashes))
-    taught = grouped[w[grouped] > 0]
-    sorted_hashes = hashes[taught]
-    begins = np.flatnonzero(np.diff(sorted_hashes, prepend=~sorted_hashes[:1]) != 0)
-    lengths = np.diff(begins, append=len(taught))
-    number = np.arange(len(taught)) - np.repeat(begins, lengths)
-    order = taught[
-        np.argsort(mixed_bits(sorted_hashes ^ mixed_bits(number.astype(np.uint64))), kind="stable")
-    ]
-    return np.concatenate([order, np.flatnonzero(~(w > 0))])
+    taught = np.flatnonzero(w > 0)
+    keys = mixed_bits(hashes[taught] ^ mixed_bits(np.zeros(1, np.uint64)))
+    order = np.argsort(keys)
+    again = np.diff(keys[order]) == 0  # whether a row holds what the one before it holds
+    if again.any():
+        twins = np.sort(order[np.append(again, False) | np.insert(again, 0, False)])
+        twins = twins[np.lexsort((w[taught[twins]], keys[twins]))]
+        begins = np.flatnonzero(np.diff(keys[twins], prepend=~keys[twins[:1]]) != 0)
+        number = np.arange(len(twins)) - np.repeat(begins, np.diff(begins, append=len(twins)))
+        keys[twins] = mixed_bits(hashes[taught[twins]] ^ mixed_bits(number.astype(np.uint64)))
+        order = np.argsort(keys)
+    return np.concatenate([taught[order], np.flatnonzero(~(w > 0))])
 
 
 def row_hashes(table: Table, labels: Any) -> Hashes:
     """A hash of each row: the sum over its present cells, so that the order of the columns does not count."""
-    total = _cells(LABEL, _hashed(column_of(labels)))
+    total = _cell_hashes(LABEL, column_of(labels))
     names = list(table.names)
     if names == [str(j) for j in range(len(names))]:
         names = [f"x{j}" for j in range(len(names))]  # a frame without names holds what the array in it holds
@@ -72,7 +69,7 @@ def _add_column(total: Hashes, name: np.uint64, column: Any) -> None:
     except REFUSED:
         values = None
     if values is None:
-        total += _cells(name, _hashed(column))
+        total += _cell_hashes(name, column)
     else:
         values = values.view()
         values.flags.writeable = False  # as memory of Arrow's is: one kernel for both
@@ -101,11 +98,11 @@ def _hashed_numbers(values: Floats) -> Hashes:
     return np.where(np.isnan(values), np.uint64(0), mixed_bits(bits) | np.uint64(1))
 
 
-def _hashed(values: Any) -> Hashes:
-    """Hashes of a column's values, 0 where missing. The encoder tells what it cannot read; here that has its text."""
+def _cell_hashes(name: np.uint64, values: Any) -> Hashes:
+    """Hashes of a column's cells, 0 where missing. The encoder tells what it cannot read; here that has its text."""
     try:
         if _are_numbers(values):
-            return _hashed_numbers(numbers(values, "", 0))
+            return _cells(name, _hashed_numbers(numbers(values, "", 0)))
         found, place, _ = distinct(values, None, 0)
     except REFUSED:
         texts = [None if is_missing(value) else str(value) for value in python_values(values)]
@@ -115,7 +112,7 @@ def _hashed(values: Any) -> Hashes:
         np.array([as_float(v) if n else 0.0 for v, n in zip(found, are_numbers, strict=True)])
     )
     hashes = np.where(are_numbers, as_numbers, hash_keys(found).view(np.uint64))
-    return np.append(hashes, np.uint64(0))[place]
+    return np.append(_cells(name, hashes), np.uint64(0))[place]
 
 
 def _are_numbers(values: Any) -> bool:
