@@ -28,44 +28,105 @@ FEWEST = 30.0  # values from which on the steps of a column are judged
 SMALL = 0.2  # of the variance is the mean square of a small step
 RECENT = 1e-3  # share of the latest value in the mean of the latest ones
 REACH = 2.0  # deviations
+ROWS = 64  # that are passed by one column after the other
 FARTHEST = 1e70  # values beyond are not learned: squares of them and sums of these stay finite
 
 
 @inner_kernel
-def find_reach(spread: Floats, middle: Floats, j: int, reach: Floats) -> None:
-    """Between which values nothing of a column is far away: all, unless it goes by small steps and is no clock.
+def pass_numbers(
+    ends: Floats,
+    steps: Floats,
+    spread: Floats,
+    middle: Floats,
+    x: Floats,
+    teaches: Flags,
+    start: int,
+    stop: int,
+    j: int,
+    out: Flags,
+    far: Flags,
+) -> None:
+    """Pass some rows of a numeric column by what is known of it, all of which stays in registers meanwhile.
 
-    spread : float64[5, p], in; middle : float64[3, p], in; reach : float64[2, p], out
+    ends, steps : float64[2, p], in/out; spread : float64[5, p], in/out; middle : float64[3, p], in/out
+    x : float64[n, p], in; teaches : bool[n], in; out, far : bool[n], in/out
     """
-    count, least = spread[COUNT, j], min(spread[RISES, j], spread[FALLS, j])
-    if count >= FEWEST and spread[STEPS, j] < SMALL * spread[SQUARES, j] and least * least >= count:
-        deviations = REACH * math.sqrt(middle[SPAN, j])
-        reach[0, j], reach[1, j] = middle[HERE, j] - deviations, middle[HERE, j] + deviations
-    else:
-        reach[0, j], reach[1, j] = -np.inf, np.inf
+    first, latest = ends[FIRST, j], ends[LATEST, j]
+    changes, departures = steps[CHANGES, j], steps[DEPARTURES, j]
+    count, squares, distance = spread[COUNT, j], spread[SQUARES, j], spread[STEPS, j]
+    rises, falls = spread[RISES, j], spread[FALLS, j]
+    mean, here, span = middle[MEAN, j], middle[HERE, j], middle[SPAN, j]
+    for i in range(start, stop):
+        value = x[i, j]
+        if value != value:
+            continue
+        # Nothing is far away in a column that does not go by small steps, or is a clock.
+        least = min(rises, falls)
+        if count >= FEWEST and distance < SMALL * squares and least * least >= count:
+            deviations = REACH * math.sqrt(span)
+            far[i] |= value < here - deviations or value > here + deviations
+        differs = value != latest
+        if differs:
+            out[i] |= changes * changes < departures
+        if not teaches[i]:
+            continue
+        if abs(value) <= FARTHEST:
+            count += 1.0
+            apart = value - mean
+            mean += apart / count
+            squares += max(apart * (value - mean), 0.0)
+            step = value - latest  # NaN after no value
+            if abs(step) <= FARTHEST:
+                distance += step * step
+                rises += 1.0 if step > 0.0 else 0.0
+                falls += 1.0 if step < 0.0 else 0.0
+            share = max(1.0 / count, RECENT)
+            apart = value - here
+            here += share * apart
+            span = (1.0 - share) * (span + share * apart * apart)
+        if first != first:
+            first = value
+        elif differs:
+            changes += 1.0
+        if value != first:
+            departures += 1.0
+        latest = value
+    ends[FIRST, j], ends[LATEST, j] = first, latest
+    steps[CHANGES, j], steps[DEPARTURES, j] = changes, departures
+    spread[COUNT, j], spread[SQUARES, j], spread[STEPS, j] = count, squares, distance
+    spread[RISES, j], spread[FALLS, j] = rises, falls
+    middle[MEAN, j], middle[HERE, j], middle[SPAN, j] = mean, here, span
 
 
 @inner_kernel
-def learn_place(spread: Floats, middle: Floats, j: int, before: float, value: float) -> None:
-    """One more value of a column, after the value `before` (NaN: it is the first).
+def pass_codes(
+    ends: Codes, steps: Floats, codes: Codes, teaches: Flags, start: int, stop: int, j: int, out: Flags
+) -> None:
+    """Pass some rows of a nominal column by what is known of it.
 
-    spread : float64[5, p], in/out; middle : float64[3, p], in/out
+    ends : int32[2, q], in/out; steps : float64[2, q], in/out; codes : int32[n, q], in
+    teaches : bool[n], in; out : bool[n], in/out
     """
-    if not abs(value) <= FARTHEST:
-        return
-    spread[COUNT, j] += 1.0
-    apart = value - middle[MEAN, j]
-    middle[MEAN, j] += apart / spread[COUNT, j]
-    spread[SQUARES, j] += max(apart * (value - middle[MEAN, j]), 0.0)
-    step = value - before
-    if abs(step) <= FARTHEST:
-        spread[STEPS, j] += step * step
-        spread[RISES, j] += 1.0 if step > 0.0 else 0.0
-        spread[FALLS, j] += 1.0 if step < 0.0 else 0.0
-    share = max(1.0 / spread[COUNT, j], RECENT)
-    apart = value - middle[HERE, j]
-    middle[HERE, j] += share * apart
-    middle[SPAN, j] = (1.0 - share) * (middle[SPAN, j] + share * apart * apart)
+    first, latest = ends[FIRST, j], ends[LATEST, j]
+    changes, departures = steps[CHANGES, j], steps[DEPARTURES, j]
+    for i in range(start, stop):
+        code = codes[i, j]
+        if code < 0:
+            continue
+        differs = code != latest
+        if differs:
+            out[i] |= changes * changes < departures
+        if not teaches[i]:
+            continue
+        if first < 0:
+            first = code
+        elif differs:
+            changes += 1.0
+        if code != first:
+            departures += 1.0
+        latest = code
+    ends[FIRST, j], ends[LATEST, j] = first, latest
+    steps[CHANGES, j], steps[DEPARTURES, j] = changes, departures
 
 
 @kernel
@@ -93,44 +154,15 @@ def outside_section(
     spread : float64[5, p], in/out; middle : float64[3, p], in/out
     x : float64[n, p], in; codes : int32[n, q], in; y : int32[n], in; w : float64[n], in; out, far : bool[n], out
     """
-    reach = np.empty((2, x.shape[1]))
-    for j in range(x.shape[1]):
-        find_reach(spread, middle, j, reach)
-    for i in range(len(out)):
-        outside, away = False, False
-        teaches = learn and y[i] >= 0 and w[i] > 0.0
+    n = len(out)
+    teaches = np.empty(n, np.bool_)
+    for i in range(n):
+        teaches[i] = learn and y[i] >= 0 and w[i] > 0.0
+        out[i] = False
+        far[i] = False
+    for start in range(0, n, ROWS):  # few rows at a time, so that a row's cells are fetched once for all columns
+        stop = min(start + ROWS, n)
         for j in range(x.shape[1]):
-            value = x[i, j]
-            if np.isnan(value):
-                continue
-            away |= value < reach[0, j] or value > reach[1, j]
-            differs = value != ends[LATEST, j]
-            if differs:
-                outside |= steps[CHANGES, j] * steps[CHANGES, j] < steps[DEPARTURES, j]
-            if teaches:
-                learn_place(spread, middle, j, ends[LATEST, j], value)
-                find_reach(spread, middle, j, reach)
-                if np.isnan(ends[FIRST, j]):
-                    ends[FIRST, j] = value
-                elif differs:
-                    steps[CHANGES, j] += 1.0
-                if value != ends[FIRST, j]:
-                    steps[DEPARTURES, j] += 1.0
-                ends[LATEST, j] = value
+            pass_numbers(ends, steps, spread, middle, x, teaches, start, stop, j, out, far)
         for j in range(codes.shape[1]):
-            code = codes[i, j]
-            if code < 0:
-                continue
-            changed = code != code_ends[LATEST, j]
-            if changed:
-                outside |= code_steps[CHANGES, j] * code_steps[CHANGES, j] < code_steps[DEPARTURES, j]
-            if teaches:
-                if code_ends[FIRST, j] < 0:
-                    code_ends[FIRST, j] = code
-                elif changed:
-                    code_steps[CHANGES, j] += 1.0
-                if code != code_ends[FIRST, j]:
-                    code_steps[DEPARTURES, j] += 1.0
-                code_ends[LATEST, j] = code
-        out[i] = outside
-        far[i] = away
+            pass_codes(code_ends, code_steps, codes, teaches, start, stop, j, out)
