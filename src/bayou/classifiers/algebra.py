@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, Self
 
 import numpy as np
@@ -10,8 +9,10 @@ import numpy as np
 from bayou.align import align, canonical, grown, union
 from bayou.classifiers.estimator_core import EstimatorCore
 from bayou.classifiers.strangers import tell_strangers
+from bayou.engines.engine import Engine
 from bayou.errors import DataError, MergeError, UnsupportedError
 from bayou.hashing import digest
+from bayou.schema import Schema
 
 
 class Algebra(EstimatorCore):
@@ -38,22 +39,24 @@ class Algebra(EstimatorCore):
             )
         if not other.started:
             return self
-        still = copy.deepcopy(other)  # other threads may go on with it
+        with other._changing():  # other threads may go on with it
+            schema, engine = other.schema_.copy(), other.engine.copy()
+            position, unusable = other.position, other.unusable
         with self._changing():
-            return self._merged(still)
+            return self._merged(schema, engine, position, unusable)
 
-    def _merged(self, other: Self) -> Self:
+    def _merged(self, theirs: Schema, engine: Engine, position: int, unusable: int) -> Self:
         begun = self if self.started else self.blank()
         if not begun.started:
             begun.reset()
-        schema = union(begun.schema_, other.schema_)
-        mine, theirs = begun.engine.copy(), other.engine  # a merge that is refused changes nothing
+        schema = union(begun.schema_, theirs)
+        mine = begun.engine.copy()  # a merge that is refused changes nothing
         mine.realign(align(begun.schema_, schema))
-        theirs.realign(align(other.schema_, schema))
-        mine.merge(theirs)
-        tell_strangers(begun.schema_, other.schema_)
-        unusable = begun.unusable + other.unusable
-        self._take(schema, mine, begun.position + other.position)
+        engine.realign(align(theirs, schema))
+        mine.merge(engine)
+        tell_strangers(begun.schema_, theirs)
+        unusable += begun.unusable
+        self._take(schema, mine, begun.position + position)
         self._require().unusable = unusable
         return self
 
