@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from threading import Lock
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayou.align import grown
 from bayou.block import Block, Floats
-from bayou.classifiers.explanation import Explanation, explain
-from bayou.classifiers.html import model_html
 from bayou.classifiers.params import Parameterised, refuse_huge_numbers
-from bayou.classifiers.sampling import blank_block, records
 from bayou.classifiers.sync import Sync
 from bayou.decisions import Decision, check_rule, tell_unknown
 from bayou.encoding import Encoder
@@ -26,15 +22,12 @@ from bayou.encoding.forms import picked
 from bayou.encoding.hashed_order import hashed_order
 from bayou.encoding.table import table_of
 from bayou.engines import Engine, Views
-from bayou.errors import BayouError, DataError, NotFittedError, SchemaError, UnsupportedError
+from bayou.errors import BayouError, DataError, NotFittedError, SchemaError
 from bayou.kernels.posterior import posterior
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.schema import Declared, Growth, Label, Schema
 from bayou.views.view import AnyView
-
-if TYPE_CHECKING:
-    from bayou.inspection.attributes import Attribute
 
 _FIRST = Lock()
 # what beginning anew sets: the state, and the columns that scikit-learn's dialect has met
@@ -51,8 +44,6 @@ class EstimatorCore(Parameterised):
 
     _offers: ClassVar[tuple[str, ...]] = (
         "law", "memory_bytes", "position", "unusable", "schema_", "labels", "test_then_train_batch", "refresh", "reset",
-        "explain", "importance", "bins_of", "sample", "fresh", "merge", "unlearn", "decay", "digest", "save",
-        "export",
     )  # what `dir(model)` shows of this class; see `Estimator.__dir__`  # fmt: skip
     numbers_are_words: ClassVar[bool] = False
     _encoder: Encoder | None = None
@@ -421,87 +412,8 @@ class EstimatorCore(Parameterised):
         if rule is not None:
             tell_unknown(rule, self.labels() if self.started else [])
 
-    def explain(self, row: Any, label: Label | None = None, against: Label | None = None) -> Explanation:
-        """What each attribute of a row adds to the log-odds of a class against another."""
-        self._require()
-        return self.reading(explain, self, row, label, against)
-
-    def importance(self) -> dict[str, float]:
-        """By column, the share of the class's entropy that it tells by itself, I(C; X) / H(C), the greatest first.
-
-        It comes from the model's own counts, less what chance alone would show: of the intervals, groups or values a
-        column is read by; of a text column, what one word of it tells. A column of which only moments are kept (normal
-        densities) gets what the means of its classes tell at the least, whatever its distribution. A tree gives the
-        entropy that its tests of the column take away, an ensemble the mean over the members that predict.
-        """
-        from bayou.inspection.importance import importance_of  # not needed to learn or predict
-
-        self._require()
-        with self.locked():
-            engine = self.engine.copy()  # stale readings are refreshed there: looking changes nothing
-        return importance_of(self, engine)
-
-    def bins_of(self, column: str) -> Attribute:
-        """The intervals, groups, values or words a column is read by, with class weights and probabilities.
-
-        The answer has `parts` (their names), `cuts` (the bounds of intervals), `counts` [parts, K] and `proba`
-        [parts, K], classes as in `labels`; printed, it is a table. Intervals are those as of the last row. Of an
-        ensemble, they are those of the first member that predicts. Raises where the model reads the column otherwise.
-        """
-        from bayou.inspection.bins import bins_of_column
-        from bayou.inspection.model_contents import contents_of
-
-        self._require()
-        with self.locked():
-            engine = self.engine.copy()
-        inside = contents_of(self, engine)
-        if inside is None:
-            raise UnsupportedError(f"{type(self).__name__} has no views that could be shown")
-        return bins_of_column(inside, column)
-
-    def sample(self, n: int, seed: int = 0) -> tuple[list[dict[str, Any]], list[Label]]:
-        """Draw `n` rows from the model: labels from the prior, columns from the densities of their class."""
-        schema, rng = self.schema_, np.random.default_rng(seed)
-        proba = self.proba(self.encode([{}]))[0]
-        if not len(proba):
-            raise NotFittedError(
-                f"this {type(self).__name__} has met no class yet; learn labelled rows first"
-            )
-        labels = [self.labels()[i] for i in rng.choice(len(proba), size=n, p=proba)]
-        block = blank_block(
-            schema, np.array([schema.classes.code(label) for label in labels], dtype=np.int32)
-        )
-        self.reading(lambda: self._engine.draw(block, rng))
-        return records(block, schema), labels
-
     # -- whole models --
 
     def blank(self) -> Self:
         """A model of the same parameters that has met nothing."""
         return type(self)(**copy.deepcopy(self.get_params(deep=False)))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a model file, atomically; `bayou.load` reads it. What is promised of files: docs/model-file.md."""
-        from bayou.persist import model_file
-        from bayou.persist.kinds import kinds_of
-
-        model_file.save(self, path, kinds_of(self))
-
-    def export(
-        self, to: str, folder: str | os.PathLike[str] | None = None, **options: Any
-    ) -> dict[str, str | bytes]:
-        """The model in another language, `"json"`, `"sql"`, `"c"`, `"js"` or `"onnx"`, as files by name.
-
-        With a `folder` they are written there. Options are those of `bayou.export.export_model`, such as
-        `dialect="sqlite"`. A model that predicts by more than look-ups and sums is refused; docs/reference/export.md.
-        """
-        from bayou.export import export_model, write_files
-
-        self._require()
-        files = export_model(self, to, **options)
-        if folder is not None:
-            write_files(files, folder)
-        return files
-
-    def _repr_html_(self) -> str:
-        return model_html(self)

@@ -160,7 +160,9 @@ def outside_section(
         teaches[i] = learn and y[i] >= 0 and w[i] > 0.0
         out[i] = False
         far[i] = False
-    for start in range(0, n, ROWS):  # few rows at a time, so that a row's cells are fetched once for all columns
+    for start in range(
+        0, n, ROWS
+    ):  # few rows at a time, so that a row's cells are fetched once for all columns
         stop = min(start + ROWS, n)
         for j in range(x.shape[1]):
             pass_numbers(ends, steps, spread, middle, x, teaches, start, stop, j, out, far)
