@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tests.classifiers.play_tennis import COLUMNS, LABELS, RECORDS, taught, vectors, yes
 
-from bayou.classifiers.collections import Collection
 from bayou.classifiers.fan import FAN
+from bayou.classifiers.given_collection import Collection
 from bayou.classifiers.super_parent import SuperParent
 from bayou.classifiers.tan import TAN
 from bayou.errors import SchemaError, UnsupportedError

@@ -15,8 +15,9 @@ from tests.seeds import seeds
 
 from bayou import files
 from bayou.classifiers.aode import AODE
-from bayou.classifiers.collections import FANC, SPC, TC, Collection, SPCr
+from bayou.classifiers.collections import FANC, SPC, TC, SPCr
 from bayou.classifiers.fan import FAN
+from bayou.classifiers.given_collection import Collection
 from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.classifiers.read_many import ReadMany
 from bayou.classifiers.super_parent import SuperParent

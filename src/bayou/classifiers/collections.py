@@ -1,8 +1,8 @@
-"""Massive collections of Bayesian networks (Bouckaert, 2006): FANC, TC, SPC, SPCr, and any other."""
+"""Massive collections of Bayesian networks (Bouckaert, 2006): FANC, TC, SPC and SPCr."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from itertools import combinations
 
@@ -11,9 +11,9 @@ from bayou.classifiers.joint import JointClassifier, Prior
 from bayou.engines.joint import ColumnNaming, ColumnSetsOf, Order
 from bayou.errors import SchemaError
 from bayou.readings.collection import CollectionReader
-from bayou.readings.parent_sets import Forests, GivenSets, ParentSets, SuperParents, Term, TwoParents
+from bayou.readings.parent_sets import Forests, ParentSets, SuperParents, TwoParents
 from bayou.readings.prior import prior_reader
-from bayou.readings.set_collection import AnySets, LeanSuperParents, SetReader, SetTerm, wide_sets
+from bayou.readings.set_collection import LeanSuperParents, SetReader
 from bayou.readings.structure import ByInformation
 from bayou.schema import Declared
 from bayou.summaries.grid import Grid, grid_of
@@ -24,8 +24,6 @@ from bayou.views.batch_parent import BatchParent
 from bayou.views.chosen_parent import Choice
 from bayou.views.searched_collection import SearchedCollection
 from bayou.views.view import AnyView, Live
-
-ParentSet = Sequence[str] | tuple[Sequence[str], float]
 
 
 class CollectionClassifier(JointClassifier):
@@ -280,99 +278,11 @@ class SPCr(ChosenParentClassifier):
         return 3
 
 
-class Collection(CollectionClassifier):
-    r"""Any collection of Bayesian networks: $P(c) \prod_i \sum_{pa \in PA_i} u_{i,pa} P(x_i | c, pa)$.
-
-    Parameters
-    ----------
-    parent_sets
-        From column name to its parent sets, each a list of names, or a pair of such a list and a weight for prior
-        knowledge. A column that is not named has the class alone as parent. Parents must come earlier than their
-        children in some order. Where a set holds more than two names, exactly the sets given are counted, as far as
-        `max_bytes` allows.
-    smoothing, prior, order, numeric, max_bytes, schema
-        As in `FANC`.
-
-    Merge: exact. Memory: 8 bytes per pair (or triple, if a set holds two names) of values and class; with larger
-    sets per pair, and per combination of values of each set given. Time: O(d²) per row to learn with pairs, O(d³)
-    with triples, one step per set with larger ones; O(s K) to predict, for s parent sets.
-
-    Raises
-    ------
-    SchemaError
-        If parents form a cycle, a parameter is unknown, or the tables would be larger than `max_bytes`.
-
-    Examples
-    --------
-    >>> model = Collection({"x1": [[], (["x0"], 5.0)]})
-    >>> model = model.fit([["a", "b"], ["a", "c"], ["d", "b"], ["d", "c"]], [0, 1, 1, 0])
-    >>> model.predict([["a", "b"], ["d", "b"]]).tolist()
-    [0, 1]
-    """
-
-    def __init__(
-        self,
-        parent_sets: Mapping[str, Sequence[ParentSet]] | None = None,
-        smoothing: float = 1.0,
-        prior: Prior = "empirical",
-        order: Order = "name",
-        numeric: str | Grid = "frequency",
-        max_bytes: int = MAX_BYTES,
-        schema: Declared | None = None,
-    ) -> None:
-        self.parent_sets = parent_sets
-        super().__init__(smoothing, prior, order, numeric, max_bytes, schema)
-
-    def rule(self) -> ParentSets:
-        check_acyclic(self._given())
-        return GivenSets()
-
-    def interaction_order(self) -> int:
-        return 3 if any(len(pa) > 1 for sets in self._given().values() for pa, _ in sets) else 2
-
-    def joint_view(self) -> AnyView:
-        if not self._is_wide():
-            return super().joint_view()
-        if self.order == "information":
-            raise SchemaError("parent sets of more than two columns have no order that could be searched for")
-        check_acyclic(self._given())
-        return Live(self.set_counts(), SetReader(AnySets(), self.alpha))
-
-    def _is_wide(self) -> bool:
-        """Whether a parent set holds more columns than the counts of triples reach."""
-        return any(len(pa) > 2 for sets in self._given().values() for pa, _ in sets)
-
-    def column_sets(self) -> ColumnSetsOf | None:
-        return partial(_given_sets, self._given()) if self._is_wide() else None
-
-    def _given(self) -> dict[str, list[tuple[list[str], float]]]:
-        return {name: [_weighted(pa) for pa in sets] for name, sets in (self.parent_sets or {}).items()}
-
-    def column_naming(self) -> ColumnNaming:
-        give = _give_any_sets if self._is_wide() else _give_sets
-        return partial(give, self._given(), self.alpha)
-
-
 def _give_super_parent(
     super_parent: str | None, smoothing: float, view: AnyView, columns: Mapping[str, int]
 ) -> None:
     parent = columns.get(super_parent, -1) if super_parent is not None else -1
-    _give_parent_sets(view, SuperParents(parent), smoothing)
-
-
-def _give_sets(
-    given: Mapping[str, list[tuple[list[str], float]]],
-    smoothing: float,
-    view: AnyView,
-    columns: Mapping[str, int],
-) -> None:
-    terms: list[Term] = []
-    for name, sets in given.items():
-        for pa, u in sets:
-            if name in columns and all(p in columns for p in pa):
-                p, q = (*(columns[x] for x in pa), -1, -1)[:2]
-                terms.append((columns[name], p, q, u))
-    _give_parent_sets(view, GivenSets(tuple(terms)), smoothing)
+    give_parent_sets(view, SuperParents(parent), smoothing)
 
 
 def _give_lean_parent(
@@ -392,62 +302,7 @@ def _triples_with(super_parent: str | None, columns: Mapping[str, int]) -> Colum
     return tuple(sorted(tuple(sorted((s, *pair))) for pair in combinations(others, 2)))
 
 
-def _set_terms(
-    given: Mapping[str, list[tuple[list[str], float]]], columns: Mapping[str, int]
-) -> list[SetTerm]:
-    """The given parent sets by number, as far as their columns are known."""
-    return [
-        (columns[name], tuple(columns[p] for p in pa), u)
-        for name, sets in given.items()
-        for pa, u in sets
-        if name in columns and all(p in columns for p in pa)
-    ]
-
-
-def _given_sets(given: Mapping[str, list[tuple[list[str], float]]], columns: Mapping[str, int]) -> ColumnSets:
-    return wide_sets(_set_terms(given, columns))
-
-
-def _give_any_sets(
-    given: Mapping[str, list[tuple[list[str], float]]],
-    smoothing: float,
-    view: AnyView,
-    columns: Mapping[str, int],
-) -> None:
-    if isinstance(view, Live):
-        view.reader = SetReader(AnySets(tuple(_set_terms(given, columns))), smoothing)
-
-
-def check_acyclic(given: Mapping[str, list[tuple[list[str], float]]]) -> None:
-    """Refuse parent sets that name a column twice or their child, weights that are not positive, and cycles."""
-    for name, sets in given.items():
-        for pa, u in sets:
-            if len(set(pa)) != len(pa) or name in pa or not 0 < u < float("inf"):
-                raise SchemaError(
-                    f"parent set {pa!r} (weight {u!r}) of column {name!r}: other columns, each once, and a positive "
-                    "weight"
-                )
-    above = {name: {p for pa, _ in sets for p in pa} for name, sets in given.items()}
-    placed: set[str] = set()
-    while True:
-        free = [name for name in above if name not in placed and not (above[name] & above.keys()) - placed]
-        if not free:
-            break
-        placed.update(free)
-    if len(placed) < len(above):
-        stuck = ", ".join(repr(name) for name in above if name not in placed)
-        raise SchemaError(
-            f"the parent sets of {stuck} form a cycle; give the columns an order, parents first"
-        )
-
-
-def _weighted(pa: ParentSet) -> tuple[list[str], float]:
-    if isinstance(pa, tuple) and len(pa) == 2 and isinstance(pa[1], int | float):
-        return list(pa[0]), float(pa[1])
-    return [str(name) for name in pa], 1.0
-
-
-def _give_parent_sets(view: AnyView, rule: ParentSets, alpha: float) -> None:
+def give_parent_sets(view: AnyView, rule: ParentSets, alpha: float) -> None:
     """Give a view the parent sets by column number."""
     if isinstance(view, Live):
         view.reader = CollectionReader(rule, alpha)
