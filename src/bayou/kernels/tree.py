@@ -142,7 +142,7 @@ def add_nominal_terms(
 
 @inner_kernel
 def add_known_terms(score: Floats, above: Floats, below: Floats, cells: NDArray[np.uint64]) -> None:
-    """score[c] += sum_j above[cells[j], c] - below[j, c], in the order of `row_sum`.
+    """score[c] += sum_j above[cells[j], c] - below[j, c], in the order of `row_sum`, over classes that are possible.
 
     score : float64[K], in/out; above : float64[cells, K], in; below : float64[q, K], in; cells : uint64[q], in
     """
@@ -150,6 +150,8 @@ def add_known_terms(score: Floats, above: Floats, below: Floats, cells: NDArray[
     q = np.uint64(len(cells))
     whole = q - (q & three)
     for e in range(np.uint64(len(score))):
+        if score[e] == -np.inf:
+            continue
         a = b = c = d = 0.0
         j = np.uint64(0)
         while j < whole:
@@ -169,15 +171,27 @@ def add_known_terms(score: Floats, above: Floats, below: Floats, cells: NDArray[
 
 @inner_kernel
 def learn_numeric(
-    moments: Floats, tables: Floats, bounds: Floats, whole: Floats, s: int, x: Floats, c: int, w: float
+    moments: Floats,
+    tables: Floats,
+    bounds: Floats,
+    whole: Floats,
+    s: int,
+    x: Floats,
+    c: int,
+    w: float,
+    weight: Floats,
+    is_first: bool,
 ) -> None:
     """One row into the moments and ranges of class c at slot s, and into the tables read off them.
 
+    A class without weight at the leaf is impossible there: nobody looks its densities up, and they are not kept
+    current before `is_first`, its first row, comes.
     moments : float64[S, 5, K, p], in/out, n, mean, m2, low, high; tables : float64[S, 3, K, p], in/out
     whole : float64[6, p], scratch; bounds : float64[S, 3, p], in/out, see `read_column`; x : float64[p], in
+    weight : float64[K], in, of the classes at the leaf, with this row
     """
     slot, label = np.uint64(s), np.uint64(c)
-    narrow = False
+    narrow = is_first
     for j in range(np.uint64(len(x))):
         value = x[j]
         if value != value:
@@ -208,24 +222,27 @@ def learn_numeric(
             tables[slot, 0, label, j] = 0.5 * (math.log(half) - LOG_PI)
             tables[slot, 1, label, j], tables[slot, 2, label, j] = mean, half
     if narrow:
-        read_leaning(tables, bounds, moments, whole, s, c)
+        read_leaning(tables, bounds, moments, whole, s, c, weight)
 
 
 @inner_kernel
-def read_leaning(tables: Floats, bounds: Floats, moments: Floats, whole: Floats, s: int, c: int) -> None:
-    """`normal.read_columns` of slot s after a row of class c, for tables that were current before it.
+def read_leaning(
+    tables: Floats, bounds: Floats, moments: Floats, whole: Floats, s: int, c: int, weight: Floats
+) -> None:
+    """`normal.read_columns` of the possible classes of slot s after a row of class c, for tables current before it.
 
-    Classes that lean on the pooled variance of a column share its logarithm; the others keep theirs. Few leaves have
-    rows of all classes, so this is what nearly every row at a leaf takes. Whole arrays and unsigned places: to take a
-    slice costs as much as a column.
+    Classes that lean on the pooled variance of a column share its logarithm; the others keep theirs. Whole arrays and
+    unsigned places: to take a slice costs as much as a column.
     tables : float64[S, 3, K, p], in/out; bounds : float64[S, 3, p], in/out; moments : float64[S, 5, K, p], in
-    whole : float64[6, p], scratch
+    whole : float64[6, p], scratch; weight : float64[K], in, 0 = impossible
     """
     slot, label = np.uint64(s), np.uint64(c)
     k, p = np.uint64(moments.shape[2]), np.uint64(moments.shape[3])
     for j in range(p):
         whole[TOTAL, j] = whole[MIDDLE, j] = whole[SPREAD, j] = 0.0
     for r in range(k):
+        if weight[r] == 0.0:
+            continue
         for j in range(p):
             size = moments[slot, N, r, j]
             if size > 0.0:
@@ -245,6 +262,8 @@ def read_leaning(tables: Floats, bounds: Floats, moments: Floats, whole: Floats,
         whole[LENT_PEAK, j] = 0.5 * (math.log(0.5 / lent) - LOG_PI) if varies else 0.0
         whole[NARROWEST, j] = np.inf if varies else 0.0
     for r in range(k):
+        if weight[r] == 0.0:
+            continue
         for j in range(p):
             size, spread = moments[slot, N, r, j], whole[SPREAD, j]
             var = moments[slot, M2, r, j] / size if size > 0.0 else 0.0

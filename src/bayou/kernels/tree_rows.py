@@ -210,12 +210,13 @@ def rows_predict_then_update(
                         out[i, r] = score[r] if bayes else prior[r]
             if not teaches:
                 continue
+            is_first = weight[leaf, c] == 0.0
             weight[leaf, c] += w[i]
             if limited:
                 rank_leaf(active, dormant, nodes, weight, leaf)
             if s < 0:
                 continue
-            learn_numeric(moments, tables, bounds, whole, s, row, c, w[i])
+            learn_numeric(moments, tables, bounds, whole, s, row, c, w[i], weight[leaf], is_first)
             learn_nominal(
                 counts, present, above, below, known, seen, s, declared, offsets, logs, values, c, w[i]
             )  # fmt: skip

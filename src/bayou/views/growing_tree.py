@@ -184,7 +184,8 @@ class GrowingTree(View[Tree]):
         slot = self.summary.slot(leaf)
         if not bayes or slot < 0:
             return Constant(score)
-        peak, centre, half = s.tables[slot]
+        possible = score > -np.inf  # of the others the tables are not kept current
+        peak, centre, half = np.where(possible[:, np.newaxis], s.tables[slot], 0.0)
         numeric = [
             Normal(j, peak[:, j].copy(), centre[:, j].copy(), half[:, j].copy())
             if peak[:, j].any() or half[:, j].any()
