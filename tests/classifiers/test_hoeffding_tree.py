@@ -351,6 +351,31 @@ def test_missing_values_go_where_most_rows_went():
     assert model.predict_one({}) == model.predict_one({"sky": "never seen"}) == "often"
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_densities_of_the_classes_a_leaf_has_met_are_current(seed):
+    rng = np.random.default_rng(seed)
+    n = 400
+    y = np.minimum(rng.geometric(0.5, n), 5)  # some classes come late, and to few leaves
+    x = np.round(rng.normal(size=(n, 3)) + y[:, np.newaxis] * [0.0, 1.0, -1.0], 1)
+    x[rng.random((n, 3)) < 0.3] = np.nan
+    x[y == 2, 1] = 0.5  # a class of equal values leans on the others
+    model = HoeffdingTree(grace=20, delta=0.9, memory=12_000)
+    met = 0
+    for start in range(0, n, 7):
+        model.learn_many(x[start : start + 7], y[start : start + 7])
+        (view,) = model.engine.parts().values()
+        tree, kept = view.summary, view.summary.statistics
+        read = copy.deepcopy(kept)
+        read.read()
+        for leaf in range(int(tree.nodes.used[0])):
+            slot = tree.slot(leaf)
+            if slot >= 0:
+                possible = tree.nodes.weight[leaf] > 0
+                met += possible.any() and not possible.all()
+                assert np.array_equal(kept.tables[slot][:, possible], read.tables[slot][:, possible])
+    assert met
+
+
 def test_memory_limit_is_kept_and_the_promising_leaves_stay_active():
     limit = 12_000
     model = HoeffdingTree(grace=30, delta=0.5, tie=0.3, memory=limit)
