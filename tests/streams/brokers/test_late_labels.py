@@ -118,8 +118,9 @@ def test_late_labels_killed_again_and_again(forge: Forge, tmp_path: Path, name: 
             where.outlet("alone"),
             "--json",
         )
-        assert forge.carry_out(do="bayou", arguments=alone, log=log) == 0, log.read_text()
-        found = json.JSONDecoder().raw_decode(log.read_text())[0]
+        printed = tmp_path / "printed.json"
+        assert forge.carry_out(do="bayou", arguments=alone, log=log, out=printed) == 0, log.read_text()
+        found = json.loads(printed.read_text())
         assert {key: found["join"][key] for key in twin.counts} == twin.counts
         (learner,) = specs.models([ORDERED]).values()
         said, right = {}, 0
