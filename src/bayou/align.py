@@ -23,6 +23,11 @@ class Axis:
     size: int
     declared: int = 0
 
+    @cached_property
+    def stays(self) -> bool:
+        """Whether the old entries are where they were, so that new ones follow them."""
+        return np.array_equal(self.to, np.arange(len(self.to)))
+
 
 @dataclass(frozen=True)
 class Lengths:

@@ -36,6 +36,7 @@ EXACTLY = 1.0 - 1e-9  # of a count: weights such as .1 add up to whole numbers b
 class TextCounts:
     """One text column: counts[V, K] with room to double, total[K], words in use, seen and declared.
 
+    Words seen are counted, int64[1], unless all are declared: then nobody asks, and the number is -1.
     A word whose weight in all classes together is below `least` is counted, and says nothing. Where the vocabulary is
     bounded, `seats` know the words of the rows, and the row behind the last seat stays empty.
     """
@@ -54,8 +55,11 @@ class TextCounts:
         return max(int(self.seen[0]), self.declared)
 
     def count_seen(self) -> None:
-        """Find out which words were seen in any class."""
-        count_seen(self.seen, self.counts, np.zeros(2, dtype=np.int64), np.array([self.size]))
+        """Find out how many words were seen in any class."""
+        if self.declared >= self.size:
+            self.seen[0] = -1
+        else:
+            count_seen(self.seen, self.counts, np.zeros(2, dtype=np.int64), np.array([self.size]))
 
     def heard(self) -> Flags:
         """bool[V], the words that were met often enough to say something."""
@@ -98,17 +102,12 @@ class TextCounts:
             self.total = move(self.total, 0, classes)
             return
         empty = not self.total.any()
-        stay = empty or _stay(words, self.size)
         self.counts = moved_words(self.counts, self.size, words, classes, empty)
         self.size, self.declared = words.size, words.declared
         self.total = move(self.total, 0, classes)
-        if not stay:
+        counted = self.seen[0] >= 0
+        if not (empty or words.stays) or counted == (self.declared >= self.size):
             self.count_seen()
-
-
-def _stay(words: Axis, size: int) -> bool:
-    """Whether words are where they were: new ones follow the others."""
-    return np.array_equal(words.to, np.arange(size))
 
 
 def moved_words(room: Floats, size: int, words: Axis, classes: Axis, empty: bool) -> Floats:
@@ -119,12 +118,11 @@ def moved_words(room: Floats, size: int, words: Axis, classes: Axis, empty: bool
     if empty:
         return np.zeros((max(words.size, len(room)), classes.size))
     cells = move(room[:size], 1, classes)
-    stay = _stay(words, size)
-    if words.size > len(room) or not stay:
+    if words.size > len(room) or not words.stays:
         room = np.zeros((max(words.size, 2 * len(room)), classes.size))
     elif cells.shape[1] != room.shape[1]:
         room = np.zeros((len(room), classes.size))
-    if not stay:
+    if not words.stays:
         np.add.at(room, words.to, cells)
     elif not np.may_share_memory(room, cells):
         room[:size] = cells
