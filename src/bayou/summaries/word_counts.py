@@ -272,19 +272,20 @@ class WordCounts(ArraySummary):
         self.mark = Mark()
         self.lengths = plan.lengths
         k = len(plan.classes.to)
-        total = self.documents if self.binary else np.zeros(k)
-        moved = [TextCounts(np.zeros((0, k)), total.copy()) for _ in range(plan.text.size)]
-        for seats, text in zip(plan.lengths.seats, moved, strict=False):
-            if seats:
-                text.seats, text.counts = WordSeats(seats), empty_table(seats, k)
-        for old, new in enumerate(plan.text.to):
-            moved[new] = self.texts[old]
-        for text, words in zip(moved, plan.words, strict=True):
+        known = dict(zip(plan.text.to.tolist(), self.texts, strict=True))
+        self.texts = [known.get(j) or self._column(k, seats) for j, seats in enumerate(plan.lengths.seats)]
+        for text, words in zip(self.texts, plan.words, strict=True):
             text.realign(words, plan.classes)
-        self.texts = moved
         self._set_least()
         if self.binary:
             self.documents = move(self.documents, 0, plan.classes)
+
+    def _column(self, k: int, seats: int) -> TextCounts:
+        """A new text column; the documents before it have none of its words."""
+        total = self.documents.copy() if self.binary else np.zeros(k)
+        if not seats:
+            return TextCounts(np.zeros((0, k)), total)
+        return TextCounts(empty_table(seats, k), total, seats=WordSeats(seats))
 
     def check(self, arrays: Arrays) -> None:
         """Of a bounded vocabulary, what is counted in a class was counted by the seats."""
