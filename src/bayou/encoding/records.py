@@ -14,6 +14,7 @@ from bayou.block import Block, Codes, Floats, Hashed
 from bayou.encoding.batch import HEAVY
 from bayou.hashing import hash_keys
 from bayou.kernels.scrub import HUGE
+from bayou.kernels.sums import TILE
 from bayou.missing import is_missing
 from bayou.schema import Kind, Label, Schema, identity_key
 
@@ -52,13 +53,13 @@ def picker(names: Sequence[str]) -> Pick:
 
 
 class PackedRow:
-    """A row to predict, and behind it room for what is said of it."""
+    """A row to predict, and behind it room for what is said of it, and for work."""
 
     __slots__ = ("cells", "memory", "said")
 
     def __init__(self, columns: int, classes: int) -> None:
-        self.cells = np.empty(columns + classes)
-        self.memory, self.said = self.cells.data, self.cells[columns:]
+        self.cells = np.empty(columns + classes + max(columns, TILE))
+        self.memory, self.said = self.cells.data, self.cells[columns : columns + classes]
 
 
 class PlainRecords:
