@@ -96,8 +96,12 @@ class PackedRows:
         """What the views read off their summaries, for `predict_kept`."""
         prior = np.zeros((1, len(order)))
         self.classes.reader.add_log_prob(self.classes.summary, ANY_ROW, prior)
-        _, centre, half = self.numeric.reader.tables(self.numeric.summary)
-        table, offsets = self.nominal.reader.table(self.nominal.summary), self.nominal.summary.offsets
+        normal, estimator = (
+            cast(Gaussian, self.numeric.reader),
+            cast(CategoricalEstimator, self.nominal.reader),
+        )
+        _, centre, half = normal.tables(self.numeric.summary)
+        table, offsets = estimator.table(self.nominal.summary), self.nominal.summary.offsets
         kept = np.empty(2 + 3 * len(order) + len(offsets) + 2 * half.size + table.size)
         keep_readings(kept, order, prior, centre, half, offsets, table)
         return kept
