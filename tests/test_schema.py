@@ -15,6 +15,7 @@ from bayou.errors import DataError, MergeError, SchemaError
 from bayou.hashing import digest, hash_label
 from bayou.schema import Declared, Growth, Kind, Schema, Vocabulary, label_key
 from bayou.threads import over_ranges, ranges, set_threads
+from bayou.vocabulary import NumberedNames
 
 LABELS = st.one_of(
     st.text(max_size=3), st.integers(-5, 5), st.booleans(), st.floats(-2, 2), st.binary(max_size=2)
@@ -48,6 +49,29 @@ def test_values_beyond_the_limit_share_the_other_cell():
     v = Vocabulary(limit=2)
     v.extend(["a", "b", "c", "d"])
     assert (v.size, v.code("c"), v.code("never"), v.name(2)) == (3, 2, 2, "(other)")
+
+
+@given(st.lists(st.sampled_from([3, 5, 9, "x4", "x12", "named"]), max_size=6), st.integers(0, 9))
+def test_numbered_names_are_the_same_words_as_those_spelt_out(steps, limit):
+    """Numbers stand for matrices of so many columns, strings for words that come by name."""
+    short, long = (Vocabulary(limit=limit) if limit else Vocabulary() for _ in range(2))
+    for step in steps:
+        if isinstance(step, str):
+            short.extend([step]), long.extend([step])
+        else:
+            names = NumberedNames(range(step))
+            spelt = [f"x{j}" for j in range(step)]
+            assert (list(names), names[step - 1], len(names[1:])) == (spelt, spelt[-1], step - 1)
+            assert short.begins_with(names) == long.begins_with(spelt)
+            assert short.begins(names) == (spelt[: len(long.values)] == long.values and step <= long.limit)
+            if short.begins(names):
+                names, spelt = names[len(short.values) :], spelt[len(long.values) :]
+            short.extend(names), long.extend(spelt)
+        if step == 5:  # the dictionary of what a copy has is its own
+            short = short.copy()
+        assert short.values == long.values
+        assert (short.size, short.overflowed) == (long.size, long.overflowed)
+    assert short.codes == long.codes == {value: code for code, value in enumerate(long.values)}
 
 
 @given(st.lists(LABELS, unique_by=lambda x: (type(x), x)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +16,21 @@ from bayou.vocabulary import HASHES
 Index = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Axis:
-    """Where the old entries of an axis go, how long the new axis is, and how many of it are declared."""
+class Axis(NamedTuple):
+    """Where the old entries of an axis go, how long the new axis is, and how many of it are declared.
+
+    `grown` says that it is known to have grown at its end alone.
+    """
 
     to: Index
     size: int
     declared: int = 0
+    grown: bool = False
+
+    @property
+    def stays(self) -> bool:
+        """Whether the old entries are where they were, so that new ones follow them."""
+        return self.grown or np.array_equal(self.to, np.arange(len(self.to)))
 
 
 @dataclass(frozen=True)
@@ -91,19 +100,36 @@ def grown(before: Shape, schema: Schema) -> Alignment:
     """The plan for a schema that only grew at its ends since it had the shape `before`."""
     now = schema.shape()
 
+    def longer(old: int, size: int, declared: int = 0) -> Axis:
+        return Axis(_places(old), size, declared, grown=True)
+
     def ends(old: tuple[int, ...], vocabularies: list[Vocabulary]) -> tuple[Axis, ...]:
         old += (0,) * (len(vocabularies) - len(old))
-        return tuple(Axis(np.arange(n), v.size, v.declared) for n, v in zip(old, vocabularies, strict=True))
+        return tuple(longer(n, v.size, v.declared) for n, v in zip(old, vocabularies, strict=True))
 
     return Alignment(
-        classes=Axis(np.arange(before.classes), now.classes, now.classes if schema.closed else 0),
-        numeric=Axis(np.arange(before.numeric), now.numeric),
-        nominal=Axis(np.arange(before.nominal), now.nominal),
+        classes=longer(before.classes, now.classes, now.classes if schema.closed else 0),
+        numeric=longer(before.numeric, now.numeric),
+        nominal=longer(before.nominal, now.nominal),
         values=ends(before.values, schema.vocabulary_list(Kind.NOMINAL)),
-        text=Axis(np.arange(before.text), now.text),
+        text=longer(before.text, now.text),
         words=ends(before.words, schema.vocabulary_list(Kind.TEXT)),
         schema=schema,
     )
+
+
+_first_places = np.arange(0)
+
+
+def _places(n: int) -> Index:
+    """0, 1, .. n - 1, read-only: memory anew for each block that brings words would take longer than to count them."""
+    global _first_places
+    known = _first_places
+    if len(known) < n:
+        known = np.arange(2 * n)
+        known.flags.writeable = False
+        _first_places = known
+    return known[:n]
 
 
 def union(a: Schema, b: Schema) -> Schema:

@@ -206,7 +206,8 @@ class Schema:
 
     def grow(self, growth: Growth) -> None:
         """Append what is new. Codes given before stay valid."""
-        self.classes.extend(growth.classes)
+        if growth.classes:
+            self.classes.extend(growth.classes)
         for name, kind in growth.columns:
             self.add_column(name, kind)
         for name, values in growth.values.items():
@@ -225,14 +226,15 @@ class Schema:
 
     def shape(self) -> Shape:
         """Sizes of all axes, to tell later what has grown."""
+        nominal, text = self.vocabulary_list(Kind.NOMINAL), self.vocabulary_list(Kind.TEXT)
         return Shape(
             self.classes.size,
             len(self._names[Kind.NUMERIC]),
-            len(self._names[Kind.NOMINAL]),
-            len(self._names[Kind.TEXT]),
-            tuple(v.size for v in self.vocabulary_list(Kind.NOMINAL)),
-            tuple(v.size for v in self.vocabulary_list(Kind.TEXT)),
-            sum(v.size for v in self.vocabulary_list(Kind.TEXT) if isinstance(v, FrequentWords)),
+            len(nominal),
+            len(text),
+            tuple([v.size for v in nominal]),
+            tuple([v.size for v in text]),
+            sum([v.size for v in text if isinstance(v, FrequentWords)]),
         )
 
     def become(self, other: Schema) -> None:

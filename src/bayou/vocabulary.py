@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import islice
+from typing import overload
 
 import numpy as np
 
@@ -21,8 +22,49 @@ def identity_key(value: object) -> Hashable:
     return ("bool", bool(value)) if isinstance(value, _TRUTHS) else value
 
 
+class NumberedNames(Sequence[str]):
+    """Names of the columns of a nameless matrix: x0, x1, ...; each name is made once, however wide matrices become.
+
+    Examples
+    --------
+    >>> names = NumberedNames(range(12))
+    >>> names[10], len(names[2:]), list(names[10:])
+    ('x10', 10, ['x10', 'x11'])
+    """
+
+    __slots__ = ("numbers",)
+    _made: tuple[str, ...] = ()
+
+    def __init__(self, numbers: range) -> None:
+        self.numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> NumberedNames: ...
+    def __getitem__(self, at: int | slice) -> str | NumberedNames:
+        return NumberedNames(self.numbers[at]) if isinstance(at, slice) else f"x{self.numbers[at]}"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def names(self) -> tuple[str, ...]:
+        """The names themselves."""
+        n = self.numbers
+        made = NumberedNames._made
+        if len(made) < n.stop:
+            made = (*made, *(f"x{j}" for j in range(len(made), n.stop)))
+            NumberedNames._made = made
+        return made[n.start : n.stop : n.step]
+
+
 class Vocabulary:
     """Values in order of arrival, each with a code; beyond `limit` all share the "other" code.
+
+    Of numbered names, which are their own codes, the dictionary is not made before somebody asks for it.
 
     Examples
     --------
@@ -32,11 +74,12 @@ class Vocabulary:
     ([0, 1, 2, 2], 3)
     """
 
-    __slots__ = ("_beginning", "codes", "declared", "limit", "overflowed", "values")
+    __slots__ = ("_beginning", "_codes", "_numbered", "declared", "limit", "overflowed", "values")
 
     def __init__(self, values: Iterable[Label] = (), limit: int = 1 << 31) -> None:
         self.values: list[Label] = []
-        self.codes: dict[Hashable, int] = {}
+        self._codes: dict[Hashable, int] = {}
+        self._numbered = 0  # so many of the first values are known to be numbered names
         self.limit = limit
         self.overflowed = False
         self._beginning: Sequence[Label] | None = None
@@ -48,6 +91,14 @@ class Vocabulary:
         """Number of cells: the values kept, and the "other" cell once it is in use."""
         return self.limit + 1 if self.overflowed else len(self.values)
 
+    @property
+    def codes(self) -> dict[Hashable, int]:
+        """The code of each value by what makes it the same as another."""
+        entered = len(self._codes)
+        if entered < len(self.values):  # the others are numbered names
+            self._codes.update(zip(self.values[entered:], range(entered, len(self.values)), strict=True))
+        return self._codes
+
     def code(self, value: object) -> int:
         """The code of a value; the "other" code if it is unknown and the vocabulary is full; else -1."""
         found = self.codes.get(value if type(value) is str else identity_key(value))
@@ -57,36 +108,56 @@ class Vocabulary:
 
     def begins_with(self, names: Sequence[Label]) -> bool:
         """Whether the first values are just these, so that positions are codes already."""
-        if names is not self._beginning:
-            if len(names) > len(self.values) or list(names) != self.values[: len(names)]:
-                return False
-            self._beginning = names
+        if names is self._beginning or (isinstance(names, NumberedNames) and len(names) <= self._numbered):
+            return True
+        if len(names) > len(self.values) or list(names) != self.values[: len(names)]:
+            return False
+        self._know(names)
         return True
 
     def begins(self, names: Sequence[Label]) -> bool:
         """Whether these names begin with just the values, so that the others follow in their order."""
-        return len(names) <= self.limit and list(names[: len(self.values)]) == self.values
+        known = len(self.values)
+        if len(names) > self.limit or len(names) < known:
+            return False
+        if isinstance(names, NumberedNames) and self._numbered == known:
+            return True
+        if list(names[:known]) != self.values:
+            return False
+        self._know(names[:known])
+        return True
+
+    def _know(self, names: Sequence[Label]) -> None:
+        """The first values are these."""
+        self._beginning = names
+        if isinstance(names, NumberedNames):
+            self._numbered = max(self._numbered, len(names))
 
     def extend(self, values: Iterable[Label]) -> None:
         """Give codes to the values that have none yet, in order, as far as the limit allows."""
-        values = list(values)
-        if len(self.values) + len(values) <= self.limit and set(map(type, values)) == {str}:
-            first = len(self.values)
+        first = len(self.values)
+        if isinstance(values, NumberedNames) and first == self._numbered == values.numbers.start:
+            if values.numbers.stop <= self.limit:
+                self.values += values.names()
+                self._numbered = len(self.values)
+                return
+        values, known = list(values), self.codes
+        if first + len(values) <= self.limit and set(map(type, values)) == {str}:
             codes: dict[Hashable, int] = dict(zip(values, range(first, first + len(values)), strict=True))
-            if len(codes) < len(values) or not self.codes.keys().isdisjoint(codes):
-                values = [value for value in dict.fromkeys(values) if value not in self.codes]
+            if len(codes) < len(values) or not known.keys().isdisjoint(codes):
+                values = [value for value in dict.fromkeys(values) if value not in known]
                 codes = dict(zip(values, range(first, first + len(values)), strict=True))
-            self.codes.update(codes)
+            known.update(codes)
             self.values += values
             return
         for value in values:
             key = identity_key(value)
-            if key in self.codes:
+            if key in known:
                 continue
             if len(self.values) >= self.limit:
                 self.overflowed = True
             else:
-                self.codes[key] = len(self.values)
+                known[key] = len(self.values)
                 self.values.append(value)
 
     def name(self, code: int) -> Label:
@@ -99,7 +170,7 @@ class Vocabulary:
     def copy(self) -> Vocabulary:
         """An independent copy."""
         twin = Vocabulary(limit=self.limit)
-        twin.values, twin.codes = list(self.values), dict(self.codes)
+        twin.values, twin._codes, twin._numbered = list(self.values), dict(self._codes), self._numbered
         twin.overflowed, twin.declared = self.overflowed, self.declared
         return twin
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from bayou import Bagging, HoeffdingTree, MajorityClass, MEstimate, NaiveBayes, Sketch, load
 from bayou.encoding.records import MAX_WAITING
+from bayou.engines.packed_rows import READINGS
 from bayou.errors import DataError
 
 MODELS = {
@@ -160,3 +161,59 @@ def test_packed_rows_go_with_the_model_that_is_copied_saved_merged_or_faded(tmp_
             block.learn_many([x], [y])
         assert one.digest() == block.digest()
         assert origin.digest() == before
+
+
+def asked_again_and_again(model, records):
+    """Every answer is that of one block, however often the model is asked."""
+    expected = model.predict_proba_many(records)
+    for _ in range(2 + READINGS):
+        assert [model.predict_proba_one(x) for x in records] == expected
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", sorted(PACKED))
+@pytest.mark.parametrize("classes", [1, 2, 3])
+@pytest.mark.parametrize(("numbers", "names"), [(3, 0), (0, 2), (2, 2), (70, 1), (1, 70), (0, 0)])
+def test_readings_that_are_kept_give_the_bits_of_one_block(name, classes, numbers, names):
+    rng = np.random.default_rng(numbers + names + classes)
+    rows = [
+        {f"x{j}": float(v) for j, v in enumerate(rng.normal(size=numbers))}
+        | {f"s{j}": "uvw"[v] for j, v in enumerate(rng.integers(0, 3, names))}
+        for _ in range(60)
+    ]
+    model = MODELS[name]()
+    model.learn_many(rows[:40], ["rpq"[int(c)] for c in rng.integers(0, classes, 40)])
+    odd = [dict(x) for x in rows[40:]]
+    for i, x in enumerate(odd):
+        for key in list(x)[i % 4 :: 4]:
+            x[key] = [None, np.nan, np.inf, 1e200][i % 4] if key[0] == "x" else [None, "new"][i % 2]
+    asked_again_and_again(model, [*rows[30:50], *odd, *({} for _ in range(2))])
+
+
+def test_readings_are_kept_until_the_model_changes():
+    rows = [({"a": float(i % 7), "s": "uvw"[i % 3]}, i % 2) for i in range(40)]
+    records, labels = [x for x, _ in rows], [y for _, y in rows]
+    model = NaiveBayes(numeric="gaussian")
+    model.learn_many(records, labels)
+    other, pickled = copy.deepcopy(model), pickle.dumps(model)
+    asked_again_and_again(model, records)
+    assert pickle.dumps(model) == pickled
+    changes = [
+        lambda m: m.learn_one(*rows[3]),
+        lambda m: m.learn_many(records[:9], labels[:9]),
+        lambda m: m.decay(0.5),
+        lambda m: m.unlearn(records[:1], labels[:1]),
+        lambda m: m.merge(other),
+        lambda m: m.restore(other.arrays()),
+        lambda m: m.learn_one({"a": 1.0, "s": "new"}, 2),
+        lambda m: m.learn_one({"a": 1.0, "b": 2.0}, 2),
+    ]
+    for change in changes:
+        asked_again_and_again(model, records)
+        before = model.predict_proba_one(records[5])
+        twin = copy.deepcopy(model)
+        change(model)
+        assert model.predict_proba_one(records[5]) == model.predict_proba_many(records[5:6])[0]
+        assert twin.predict_proba_one(records[5]) == before
+        asked_again_and_again(twin, records[:12])
+        asked_again_and_again(model, records)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -145,3 +147,47 @@ def test_memory_is_read_only_whoever_made_it(values: object) -> None:
     arrays = [array for name in form.__slots__ if isinstance(array := getattr(form, name), np.ndarray)]
     assert arrays
     assert not any(array.flags.writeable for array in arrays)
+
+
+@pytest.mark.parametrize("make", [MultinomialNB, ComplementNB, BernoulliNB])
+def test_matrices_that_widen_are_learned_as_records_of_the_same_words(make):
+    rng = np.random.default_rng(0)
+    wide = [3, 3, 7, 12, 5, 40, 41]
+    parts = [
+        (sp.csr_matrix(rng.poisson(0.4, (9, d)).astype(float)), rng.integers(0, 3, 9).tolist()) for d in wide
+    ]
+    by_matrix, loaded, by_rows = make(), make(), make()
+    for X, y in parts:
+        by_matrix.learn_batch(X, y)
+        loaded = pickle.loads(pickle.dumps(loaded))
+        loaded.learn_batch(X, y)
+        for i in range(X.shape[0]):
+            by_rows.learn_batch(X[i], y[i : i + 1])
+    assert by_matrix.digest() == loaded.digest() == by_rows.digest()
+    record = {"x2": 1.0, "x39": 2.0, "x40": 1.0}
+    row = sp.csr_matrix(([1.0, 2.0, 1.0], ([0, 0, 0], [2, 39, 40])), shape=(1, 41))
+    before = by_matrix.predict_proba_many(row)
+    assert by_matrix.predict_proba_one(record) == before[0]
+    assert by_matrix.schema_.vocabularies["words"].code("x39") == 39
+    # a word that comes by name, then a matrix that has it in another place
+    for model in (by_matrix, loaded, by_rows):
+        model.learn_one({"x50": 2.0, "spam": 1.0}, 1)
+        model.learn_batch(sp.csr_matrix(np.ones((2, 52))), [0, 2])
+    assert by_matrix.digest() == loaded.digest() == by_rows.digest()
+    names = by_matrix.schema_.vocabularies["words"].values
+    assert sorted(names) == sorted({*(f"x{j}" for j in range(52)), "spam"})
+
+
+def test_words_seen_are_counted_again_once_not_all_are_declared():
+    X = sp.csr_matrix(np.array([[1.0, 0, 2, 0], [0, 0, 1, 0]]))
+    by_matrix, by_name = MultinomialNB(), MultinomialNB()
+    by_matrix.learn_batch(X, ["a", "b"])
+    (text,) = by_matrix.engine.views["words"].summary.texts
+    assert text.width == 4
+    for i in range(9):
+        by_matrix.learn_one({f"new{i}": 1.0}, "a")
+    (text,) = by_matrix.engine.views["words"].summary.texts
+    assert int(text.seen[0]) == np.count_nonzero(text.counts.any(axis=1)) == 11 == text.width
+    by_name.learn_many([{"x0": 1.0, "x2": 2.0}, {"x2": 1.0}], ["a", "b"])
+    (text,) = by_name.engine.views["words"].summary.texts
+    assert text.width == 2

@@ -274,8 +274,7 @@ class EstimatorCore(Parameterised):
             self.flush()
             self._engine.check_growth(growth)
             before = encoder.schema.shape()
-            encoder.schema.grow(growth)
-            encoder.forget()
+            encoder.grow(growth)
             self._engine.realign(grown(before, encoder.schema))
 
     # -- learning --

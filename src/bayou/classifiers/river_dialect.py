@@ -62,7 +62,7 @@ class RiverDialect(EstimatorCore):
         records, packed = encoder.records, engine.packed
         row = None if packed is None else records.row(x)
         if packed is not None and row is not None:
-            learned = packed.predict(records.rows, waiting, order, row.cells)
+            learned = packed.predict(records.rows, waiting, order, row.cells, self._sync.mark)
             proba = row.said.tolist()
             records.free.append(row)
             if waiting and learned >= 0:

@@ -6,6 +6,8 @@ import time
 from threading import RLock
 from typing import Any
 
+from bayou.summaries.mark import Mark
+
 _WAIT = 20e-6  # seconds between two looks at whether threads still predict
 
 
@@ -30,11 +32,12 @@ class Sync:
     False
     """
 
-    __slots__ = ("lock", "readers", "synced")
+    __slots__ = ("lock", "mark", "readers", "synced")
 
     def __init__(self) -> None:
         self.lock = RLock()
         self.synced = False
+        self.mark = Mark()  # of the model's state
         self.readers: list[None] = []  # one entry for each; append and pop are atomic
 
     def __enter__(self) -> None:
@@ -42,10 +45,11 @@ class Sync:
         self.wait()
 
     def wait(self) -> None:
-        """Clear `synced`, and wait until nobody predicts; for who holds the lock."""
+        """Clear `synced`, and wait until nobody predicts: the state may change. For who holds the lock."""
         self.synced = False
         while self.readers:
             time.sleep(_WAIT)
+        self.mark = Mark()
 
     def __exit__(self, *problem: object) -> None:
         self.lock.release()

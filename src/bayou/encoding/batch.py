@@ -42,7 +42,7 @@ class Batch:
         self.schema_change_rows: list[int] = []
         self.new_classes: list[Label] = []
         self.new_columns: list[tuple[str, Kind]] = []
-        self.new_values: dict[str, list[Label]] = {}
+        self.new_values: dict[str, Sequence[Label]] = {}
         self.declared: dict[str, int] = {}
         self.new_dates: list[str] = []
         self.notes: dict[str, tuple[Sequence[int], Sequence[str]]] = {}
@@ -306,21 +306,20 @@ class Batch:
 
     def _sparse(self, sparse: Sparse) -> Words:
         sparse = checked_counts(sparse, self.start)
-        vocabulary = self.schema.vocabularies.get(WORDS)
+        vocabulary = self.schema.vocabularies.get(WORDS) or Vocabulary(limit=self._limit(WORDS))
         if isinstance(vocabulary, HashedVocabulary):
             raise DataError(
                 "counts of words come by name, and the words of this column are hashed",
                 column=WORDS,
                 remedy="declare the column without buckets= and vocabulary=, or give text",
             )
-        known = vocabulary.declared if vocabulary is not None else 0
-        if self.learn and sparse.complete and len(sparse.names) > known:
+        if self.learn and sparse.complete and len(sparse.names) > vocabulary.declared:
             self.declared[WORDS] = len(sparse.names)
-        if sparse.complete and vocabulary is not None and vocabulary.begins_with(sparse.names):
+        if sparse.complete and vocabulary.begins_with(sparse.names):
             return Words(sparse.indptr, sparse.ids, sparse.counts)
-        if self.learn and sparse.complete and vocabulary is not None and vocabulary.begins(sparse.names):
-            # a matrix with more columns than the one before
-            self.new_values[WORDS] = list(sparse.names[vocabulary.size :])
+        if self.learn and sparse.complete and vocabulary.begins(sparse.names):
+            # the first matrix, or one with more columns than the one before
+            self.new_values[WORDS] = sparse.names[vocabulary.size :]
             return Words(sparse.indptr, sparse.ids, sparse.counts)
         return renumbered(sparse, self.codes(WORDS, sparse.names))
 

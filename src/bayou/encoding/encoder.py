@@ -58,6 +58,13 @@ class Encoder:
         self._warned = set()
         self.forget()
 
+    def grow(self, growth: Growth) -> None:
+        """Add to the schema what a batch brings."""
+        self.schema.grow(growth)
+        kinds = {self.schema.kind(name) for name in growth.values}
+        if growth.classes or growth.columns or not kinds <= {Kind.TEXT}:  # nothing is derived from words
+            self.forget()
+
     def forget(self) -> None:
         """The schema has grown: what was derived from it is void, but for codes, which stay as they are."""
         self.records = PlainRecords(self.schema, self.numbers_are_words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from operator import getitem, is_, itemgetter
 from typing import Any
 
@@ -14,14 +14,15 @@ from bayou.block import Block, Codes, Floats, Hashed
 from bayou.encoding.batch import HEAVY
 from bayou.hashing import hash_keys
 from bayou.kernels.scrub import HUGE
+from bayou.kernels.sums import TILE
 from bayou.missing import is_missing
-from bayou.schema import Kind, Label, Schema, Vocabulary, identity_key
+from bayou.schema import Kind, Label, Schema, identity_key
 
 MAX_WAITING = 64  # records that are learned at once
 MANY_MET = 4096  # combinations of names whose codes are remembered
 Cells = Sequence[float]  # the numbers of a record, then the codes (or hashes) of its other values
-# where each key of a record goes: its cell, and its vocabulary unless it is a number
-Places = Sequence[tuple[int, Vocabulary | None]]
+# where each key of a record goes: its cell, and the codes of its values unless it is a number
+Places = Sequence[tuple[int, Mapping[Hashable, int] | None]]
 Pick = Callable[[Mapping[str, Any]], tuple[Any, ...]]
 
 _PLAIN = frozenset((float, int))
@@ -52,13 +53,13 @@ def picker(names: Sequence[str]) -> Pick:
 
 
 class PackedRow:
-    """A row to predict, and behind it room for what is said of it."""
+    """A row to predict, and behind it room for what is said of it, and for work."""
 
     __slots__ = ("cells", "memory", "said")
 
     def __init__(self, columns: int, classes: int) -> None:
-        self.cells = np.empty(columns + classes)
-        self.memory, self.said = self.cells.data, self.cells[columns:]
+        self.cells = np.empty(columns + classes + max(columns, TILE))
+        self.memory, self.said = self.cells.data, self.cells[columns : columns + classes]
 
 
 class PlainRecords:
@@ -113,7 +114,8 @@ class PlainRecords:
         self._predicted: tuple[Cells, Block] | None = None  # the record predicted last
         # its block, label and weight, if it is the first that waits: others may still be predicting it
         self._again: tuple[Block, int, float] | None = None
-        self._labels = [np.array([code], np.int32) for code in (*range(schema.classes.size), -1)]
+        labels = () if self._words else (*range(schema.classes.size), -1)
+        self._labels = [np.array([code], np.int32) for code in labels]
 
     def keep(self, x: Mapping[str, Any], y: Any, w: float) -> int:
         """Pack a record to be learned behind those that wait: how many wait then, 0 unless this one is plain."""
@@ -238,9 +240,9 @@ class PlainRecords:
         self, x: Mapping[str, Any], places: Places, hashed: dict[int, Label] | None
     ) -> list[float] | None:
         cells = self._missing.copy()
-        for (place, vocabulary), value in zip(places, x.values()):  # noqa: B905 - one cell per key
+        for (place, codes), value in zip(places, x.values()):  # noqa: B905 - one cell per key
             kind = type(value)
-            if vocabulary is None:
+            if codes is None:
                 if kind in _PLAIN or (_is_number(value) and -HUGE <= value <= HUGE):
                     cells[place] = value
                 elif not is_missing(value):
@@ -255,9 +257,9 @@ class PlainRecords:
                     return None
             else:
                 if kind is str:
-                    found = vocabulary.codes.get(value)
+                    found = codes.get(value)
                 else:
-                    found = vocabulary.codes.get(identity_key(value)) if isinstance(value, _VALUES) else None
+                    found = codes.get(identity_key(value)) if isinstance(value, _VALUES) else None
                 if found is not None:
                     cells[place] = found
                 elif not is_missing(value):
@@ -272,7 +274,7 @@ class PlainRecords:
         return [
             (
                 place[1] + (self._numeric if place[0] is Kind.NOMINAL else 0),
-                self._schema.vocabularies.get(key),
+                self._schema.vocabularies[key].codes if key in self._schema.vocabularies else None,
             )
             for key, place in zip(keys, places, strict=True)
             if place is not None

@@ -16,6 +16,7 @@ from bayou.encoding.columns import NUMBERS, as_float
 from bayou.encoding.forms import Coded, is_arrow, picked
 from bayou.errors import DataError
 from bayou.missing import is_missing
+from bayou.vocabulary import NumberedNames
 
 Matrix = NDArray[np.float64]
 
@@ -118,17 +119,10 @@ def _from_array(X: NDArray[Any]) -> Table:
     return Table(len(X), names, list(np.ascontiguousarray(X.T)), named=False)
 
 
-_known_names: tuple[str, ...] = ()
-
-
 @lru_cache(maxsize=8)
 def column_names(d: int) -> tuple[str, ...]:
-    """Names of the columns of a nameless matrix: x0, x1, ...; each name is made once, however wide matrices become."""
-    global _known_names
-    known = _known_names
-    if len(known) < d:
-        _known_names = known = (*known, *(f"x{j}" for j in range(len(known), d)))
-    return known[:d]
+    """Names of the columns of a nameless matrix of numbers."""
+    return NumberedNames(range(d)).names()
 
 
 def _from_columns(columns: Mapping[str, Any]) -> Table:
@@ -224,7 +218,7 @@ def _from_sparse(X: Any) -> Table:
         np.array(csr.indptr, dtype=np.int64),
         _own(csr.indices, np.dtype(np.int32)),
         _own(csr.data, np.dtype(np.float64)),
-        column_names(csr.shape[1]),
+        NumberedNames(range(csr.shape[1])),
         complete=True,
     )
     return Table(csr.shape[0], sparse=sparse, named=False)

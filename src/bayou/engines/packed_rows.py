@@ -9,15 +9,20 @@ import numpy as np
 
 from bayou.block import Floats, Index
 from bayou.densities.gaussian import Gaussian
-from bayou.kernels.packed_rows import learn_packed, predict_packed
+from bayou.kernels.packed_rows import keep_readings, learn_packed, predict_kept, predict_packed
 from bayou.readings.categorical import CategoricalEstimator
-from bayou.readings.prior import CountedPrior
+from bayou.readings.prior import ANY_ROW, CountedPrior
 from bayou.schema import Kind, Schema
 from bayou.summaries.class_counts import ClassCounts
+from bayou.summaries.mark import Mark
 from bayou.summaries.moments import Moments
 from bayou.summaries.value_counts import ValueCounts
 from bayou.views.view import AnyView, Live
 
+READINGS, CELLS = (
+    8,
+    16,
+)  # about as many predictions, and cells for each, take as long as to read off all there is
 # What is read live by kernels that know packed rows, in the order in which it is added up
 _KINDS = ((ClassCounts, CountedPrior), (Moments, Gaussian), (ValueCounts, CategoricalEstimator))
 
@@ -37,6 +42,11 @@ class PackedRows:
         self.classes, self.numeric, self.nominal = views
         prior, normal, table = (cast(Any, view.reader) for view in views)
         self.settings = np.array([prior.alpha, normal.ddof, normal.floor, table.alpha, table.m])
+        self._kept: tuple[Mark, Floats] = (Mark(), np.empty(0))  # readings, and of which state
+        self._asked: tuple[Mark, int] = (Mark(), 0)  # how often one was missed, and of which state
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), ([self.classes, self.numeric, self.nominal],)  # without what is kept
 
     @classmethod
     def of(cls, views: Collection[AnyView], schema: Schema) -> Self | None:
@@ -61,10 +71,37 @@ class PackedRows:
             values.seen, values.offsets, rows, count,
         )  # fmt: skip
 
-    def predict(self, rows: Floats, count: int, order: Index, row: Floats) -> int:
-        """Learn the first rows, then put the probabilities of the classes behind another one; else as `learn`."""
+    def predict(self, rows: Floats, count: int, order: Index, row: Floats, mark: Mark) -> int:
+        """Learn the first rows, then put the probabilities of the classes behind another one; else as `learn`.
+
+        `mark` stands for the model's state. Readings of a state that is asked about again and again are kept: to make
+        them takes about as long as to do without them so often.
+        """
+        kept = self._kept
+        if kept[0] is mark:
+            return predict_kept(kept[1], row)
         classes, moments, values = self.classes.summary, self.numeric.summary, self.nominal.summary
+        if not count:
+            before, asked = self._asked
+            asked = asked + 1 if before is mark else 1
+            self._asked = mark, asked
+            if asked > READINGS + len(values.counts) // CELLS:
+                self._kept = mark, self._readings(order)
         return predict_packed(
             classes.weight, moments.n, moments.mean, moments.m2, values.counts, values.present, values.seen,
             values.offsets, rows, count, classes.declared, values.declared, self.settings, order, row,
         )  # fmt: skip
+
+    def _readings(self, order: Index) -> Floats:
+        """What the views read off their summaries, for `predict_kept`."""
+        prior = np.zeros((1, len(order)))
+        self.classes.reader.add_log_prob(self.classes.summary, ANY_ROW, prior)
+        normal, estimator = (
+            cast(Gaussian, self.numeric.reader),
+            cast(CategoricalEstimator, self.nominal.reader),
+        )
+        _, centre, half = normal.tables(self.numeric.summary)
+        table, offsets = estimator.table(self.nominal.summary), self.nominal.summary.offsets
+        kept = np.empty(2 + 3 * len(order) + len(offsets) + 2 * half.size + table.size)
+        keep_readings(kept, order, prior, centre, half, offsets, table)
+        return kept

@@ -41,6 +41,36 @@ def rows_by_class(order: Index, ends: Index, y: Codes, w: Floats) -> None:
         ends[c + 1] = at
 
 
+@kernel
+def columns_met(codes: Codes) -> int:
+    """How many columns have a value in any row; no row is looked at once all have.
+
+    codes : int32[n, m], in
+    """
+    n, m = codes.shape
+    met, found = np.zeros(m, np.bool_), 0
+    for i in range(n):
+        if found == m:
+            break
+        for j in range(m):
+            new = codes[i, j] >= 0 and not met[j]
+            met[j] |= new
+            found += new
+    return found
+
+
+@kernel
+def all_whole(counts: Floats, most: float) -> bool:
+    """Whether all of them are integers, and none is above `most`.
+
+    counts : float64[n], in
+    """
+    whole = 0
+    for i in range(len(counts)):
+        whole += (counts[i] == np.floor(counts[i])) & (counts[i] <= most)
+    return whole == len(counts)
+
+
 @inner_kernel
 def any_missing(codes: Codes) -> bool:
     """Whether any value is missing: the sign survives in the union of all bits, whatever the columns.

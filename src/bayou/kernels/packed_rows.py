@@ -10,12 +10,12 @@ import numpy as np
 
 from bayou.block import Floats, Index
 from bayou.kernels.class_counts import add_prior, count_classes
-from bayou.kernels.gaussian import add_gaussian_direct
+from bayou.kernels.gaussian import add_gaussian_direct, add_row_sums, fill_peaks
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.moments import add_rows
 from bayou.kernels.posterior import posterior
 from bayou.kernels.scrub import HUGE
-from bayou.kernels.sums import row_sum
+from bayou.kernels.sums import TILE, row_sum
 from bayou.kernels.value_counts import cell_seen, count_values, log_or_floor
 
 
@@ -87,7 +87,7 @@ def predict_packed(
     present : float64[q, K], in/out; seen : int64[q], in/out; offsets : int64[q + 1], in
     rows : float64[many * (p + q + 2)], in; declared_classes : int64[1], in; declared : int64[q], in
     settings : float64[5], in, alpha of the prior, ddof and floor of the densities, alpha and m of the tables
-    order : int64[K], in; row : float64[p + q + K], in/out, the probabilities last
+    order : int64[K], in; row : float64[p + q + K ..], in/out, the probabilities behind the codes
     """
     k, p, q = len(weight), n.shape[1], len(offsets) - 1
     x, out = np.empty((1, p)), np.zeros((1, k))
@@ -139,3 +139,68 @@ def add_values(
             terms[c, j] = above - log_or_floor(present[j, c] + (alpha * values + m))
     for c in range(out.shape[1]):
         out[0, c] = row_sum(out[0, c], terms[c])
+
+
+@kernel
+def keep_readings(
+    kept: Floats, order: Index, prior: Floats, centre: Floats, half: Floats, offsets: Index, table: Floats
+) -> None:
+    """What `predict_kept` reads, one after the other: K, p, q, places of classes and offsets, all int64; then the
+    prior, the peaks, centres and halves of the densities, and the tables, classes in the order of the answer.
+
+    kept : float64[3 + 3 K + q + 2 K p + cells K], out; order : int64[K], in; prior : float64[1, K], in
+    centre, half : float64[K, p], in; offsets : int64[q + 1], in; table : float64[cells, K], in
+    """
+    k, p, q = len(order), centre.shape[1], len(offsets) - 1
+    whole, peak, tile = kept.view(np.int64), np.empty(k), np.empty(TILE)
+    fill_peaks(peak, tile, half)
+    whole[0], whole[1], whole[2] = k, p, q
+    at = 3
+    for c in range(k):
+        whole[at + c] = c
+    at += k
+    for j in range(q):
+        whole[at + j] = offsets[j]
+    at += q
+    for c in range(k):
+        kept[at + c], kept[at + k + c] = prior[0, order[c]], peak[order[c]]
+        for j in range(p):
+            kept[at + 2 * k + c * p + j] = centre[order[c], j]
+            kept[at + 2 * k + (k + c) * p + j] = half[order[c], j]
+    at += 2 * k + 2 * k * p
+    for cell in range(table.shape[0]):
+        for c in range(k):
+            kept[at + cell * k + c] = table[cell, order[c]]
+
+
+@kernel
+def predict_kept(kept: Floats, row: Floats) -> int:
+    """As `predict_packed` where nothing is to be learned, off readings that were kept: two arrays instead of fifteen.
+
+    kept : float64[..], in, of `keep_readings`; row : float64[p + q + K + max(q, TILE)], in/out, the last of it scratch
+    """
+    whole = kept.view(np.int64)
+    k, p, q = whole[0], whole[1], whole[2]
+    for j in range(p):
+        if abs(row[j]) > HUGE:
+            return -1
+    out, scratch = row[p + q : p + q + k].reshape((1, k)), row[p + q + k :]
+    order, offsets = whole[3 : 3 + k], whole[3 + k : 3 + k + q]
+    at = 3 + k + q
+    for c in range(k):
+        out[0, c] = kept[at + c]
+    at += k
+    if p > 0:
+        peak, size = kept[at : at + k], k * p
+        centre = kept[at + k : at + k + size].reshape((k, p))
+        half = kept[at + k + size : at + k + 2 * size].reshape((k, p))
+        add_row_sums(out, scratch, row[:p].reshape((1, p)), np.uint64(0), centre, half, peak)
+    at += k + 2 * k * p
+    if q > 0:
+        for c in range(k):
+            for j in range(q):
+                code = int(row[p + j])
+                scratch[j] = kept[at + (offsets[j] + code) * k + c] if code >= 0 else 0.0
+            out[0, c] = row_sum(out[0, c], scratch[:q])
+    posterior(out, order, 0.0)
+    return 0

@@ -40,12 +40,16 @@ def count_words(
 ) -> None:
     """Add (sign 1) or take out (sign -1) the documents; with `binary` a word counts once and `total` counts rows.
 
+    Words seen are counted as they are added, unless `seen` is negative; whoever takes documents out counts them anew.
+
     counts : float64[V, K], in/out; total : float64[K], in/out; seen : int64[1], in/out
     indptr : int64[n + 1], in; ids : int32[nnz], in; amounts : float64[nnz], in, >= 0
     y : int32[n], in; w : float64[n], in
     """
     k, one = np.uint64(counts.shape[1]), np.uint64(1)
     cells = counts.reshape(-1)
+    counted = sign > 0.0 and seen[0] >= 0
+    new = 0
     for i in range(len(y)):
         c = y[i]
         if c < 0 or w[i] == 0.0:
@@ -54,19 +58,21 @@ def count_words(
         length = 0.0
         e, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
         while e < end:
-            amount, word = amounts[e], ids[e]
+            amount, first = amounts[e], np.uint64(ids[e]) * k
             e += one
             if binary and amount > 0.0:
                 amount = 1.0
             length += amount
-            cell = np.uint64(word) * k + np.uint64(c)
+            cell = first + np.uint64(c)
             before = cells[cell]
-            if before == 0.0 and amount > 0.0 and not cell_seen(counts, word):
-                seen[0] += 1
+            if counted and before == 0.0 and amount > 0.0:
+                met = False
+                for b in range(k):
+                    met |= cells[first + np.uint64(b)] > 0.0
+                new += not met
             cells[cell] = before + amount * step
-            if sign < 0.0 and amount > 0.0 and not cell_seen(counts, word):
-                seen[0] -= 1
         total[c] += step if binary else length * step
+    seen[0] += new
 
 
 @inner_kernel

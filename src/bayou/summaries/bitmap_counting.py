@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayou.block import Codes, Floats
-from bayou.kernels.bitmaps import WORDS, count_class, find_missing, rows_by_class
+from bayou.kernels.bitmaps import WORDS, all_whole, columns_met, count_class, find_missing, rows_by_class
 
 if TYPE_CHECKING:
     from bayou.summaries.joint_counts import JointCounts
@@ -17,10 +17,10 @@ def bitmaps_pay(s: JointCounts, codes: Codes, w: Floats) -> bool:
     """Many rows of weight 0 or 1, few values (an estimate in nanoseconds per row), and whole counts so far:
     only then is adding rows up before adding them to the counts the same, bit for bit."""
     n, m = codes.shape
-    if n < 256 or m < 2 or np.any((w != 1.0) & (w != 0.0)):
+    if n < 256 or m < 2 or not all_whole(w, 1.0):
         return False
     cells = float(s.layout[1, m] + (s.layout[2, m] if s.interaction_order == 3 else 0))
-    here = np.count_nonzero(codes.max(axis=0, initial=-1) >= 0)  # rows touch no other columns
+    here = columns_met(codes)  # rows touch no other columns
     increments = here * (here - 1) / 2
     increments += here * (here - 1) * (here - 2) / 6 if s.interaction_order == 3 else 0
     passes = float(s.sizes.max()) * m * 0.3 + cells * (0.6 / 64 + 2.0 * len(s.classes) / n)
@@ -54,4 +54,4 @@ def count_by_bitmaps(s: JointCounts, codes: Codes, y: Codes, w: Floats, sign: fl
 
 def whole_numbers(counts: Floats) -> bool:
     """Whether all of them are integers."""
-    return bool(np.all(counts == np.floor(counts)))
+    return all_whole(counts.reshape(-1), np.inf)

@@ -36,6 +36,7 @@ EXACTLY = 1.0 - 1e-9  # of a count: weights such as .1 add up to whole numbers b
 class TextCounts:
     """One text column: counts[V, K] with room to double, total[K], words in use, seen and declared.
 
+    Words seen are counted, int64[1], unless all are declared: then nobody asks, and the number is -1.
     A word whose weight in all classes together is below `least` is counted, and says nothing. Where the vocabulary is
     bounded, `seats` know the words of the rows, and the row behind the last seat stays empty.
     """
@@ -54,8 +55,11 @@ class TextCounts:
         return max(int(self.seen[0]), self.declared)
 
     def count_seen(self) -> None:
-        """Find out which words were seen in any class."""
-        count_seen(self.seen, self.counts, np.zeros(2, dtype=np.int64), np.array([self.size]))
+        """Find out how many words were seen in any class."""
+        if self.declared >= self.size:
+            self.seen[0] = -1
+        else:
+            count_seen(self.seen, self.counts, np.zeros(2, dtype=np.int64), np.array([self.size]))
 
     def heard(self) -> Flags:
         """bool[V], the words that were met often enough to say something."""
@@ -98,17 +102,12 @@ class TextCounts:
             self.total = move(self.total, 0, classes)
             return
         empty = not self.total.any()
-        stay = empty or _stay(words, self.size)
         self.counts = moved_words(self.counts, self.size, words, classes, empty)
         self.size, self.declared = words.size, words.declared
         self.total = move(self.total, 0, classes)
-        if not stay:
+        counted = self.seen[0] >= 0
+        if not (empty or words.stays) or counted == (self.declared >= self.size):
             self.count_seen()
-
-
-def _stay(words: Axis, size: int) -> bool:
-    """Whether words are where they were: new ones follow the others."""
-    return np.array_equal(words.to, np.arange(size))
 
 
 def moved_words(room: Floats, size: int, words: Axis, classes: Axis, empty: bool) -> Floats:
@@ -119,12 +118,11 @@ def moved_words(room: Floats, size: int, words: Axis, classes: Axis, empty: bool
     if empty:
         return np.zeros((max(words.size, len(room)), classes.size))
     cells = move(room[:size], 1, classes)
-    stay = _stay(words, size)
-    if words.size > len(room) or not stay:
+    if words.size > len(room) or not words.stays:
         room = np.zeros((max(words.size, 2 * len(room)), classes.size))
     elif cells.shape[1] != room.shape[1]:
         room = np.zeros((len(room), classes.size))
-    if not stay:
+    if not words.stays:
         np.add.at(room, words.to, cells)
     elif not np.may_share_memory(room, cells):
         room[:size] = cells
@@ -274,19 +272,20 @@ class WordCounts(ArraySummary):
         self.mark = Mark()
         self.lengths = plan.lengths
         k = len(plan.classes.to)
-        total = self.documents if self.binary else np.zeros(k)
-        moved = [TextCounts(np.zeros((0, k)), total.copy()) for _ in range(plan.text.size)]
-        for seats, text in zip(plan.lengths.seats, moved, strict=False):
-            if seats:
-                text.seats, text.counts = WordSeats(seats), empty_table(seats, k)
-        for old, new in enumerate(plan.text.to):
-            moved[new] = self.texts[old]
-        for text, words in zip(moved, plan.words, strict=True):
+        known = dict(zip(plan.text.to.tolist(), self.texts, strict=True))
+        self.texts = [known.get(j) or self._column(k, seats) for j, seats in enumerate(plan.lengths.seats)]
+        for text, words in zip(self.texts, plan.words, strict=True):
             text.realign(words, plan.classes)
-        self.texts = moved
         self._set_least()
         if self.binary:
             self.documents = move(self.documents, 0, plan.classes)
+
+    def _column(self, k: int, seats: int) -> TextCounts:
+        """A new text column; the documents before it have none of its words."""
+        total = self.documents.copy() if self.binary else np.zeros(k)
+        if not seats:
+            return TextCounts(np.zeros((0, k)), total)
+        return TextCounts(empty_table(seats, k), total, seats=WordSeats(seats))
 
     def check(self, arrays: Arrays) -> None:
         """Of a bounded vocabulary, what is counted in a class was counted by the seats."""
