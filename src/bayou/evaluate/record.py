@@ -13,6 +13,7 @@ from bayou.align import Alignment
 from bayou.block import Block, Codes, Floats, Index
 from bayou.kernels.record import GIVEN, MAJORITY, NO_CHANGE, count_labels, record_outcomes
 from bayou.protocols import Arrays
+from bayou.readings.logs import integer_logs
 from bayou.readings.metrics import HEADLINES, Scores, faded_scores, recent_scores, running_scores
 from bayou.summaries.fading import FadedOutcomes
 from bayou.summaries.first_scores import FirstScores
@@ -71,7 +72,7 @@ class Record:
 
     def update_baseline(self, labels: Labels, majority: bool) -> Floats:
         """As `update`, of the majority class or of no-change, whose predictions follow from the labels."""
-        proba = np.empty((labels.block.n if self.first.complete else 0, len(labels.weight)))
+        proba = np.zeros((labels.block.n if self.first.complete else 0, len(labels.weight)))
         read = self._count(labels, MAJORITY if majority else NO_CHANGE, proba, MOST_PROBABLE)
         if self.first.complete:
             self.first.update(labels.block.scored(proba))
@@ -80,11 +81,12 @@ class Record:
     def _count(self, labels: Labels, kind: int, proba: Floats, decided: Codes) -> Floats:
         confusion, losses, recent, faded = self.confusion, self.losses, self.recent, self.faded
         out = np.empty((len(labels.points), 3, len(HEADLINES)))
+        logs = integer_logs(int(labels.weight.sum()) + labels.block.n + 2)
         record_outcomes(
             confusion.counts, confusion.unanswered, losses.sums, losses.calibration, losses.scores,
             recent.true, recent.predicted, recent.values, recent.rows,
             faded.predicted, faded.right, faded.sums,
-            labels.weight.copy(), labels.last, kind, labels.block.y, labels.block.w, proba, decided, faded.alpha,
+            labels.weight.copy(), labels.last, kind, labels.block.y, labels.block.w, proba, decided, faded.alpha, logs,
             labels.points, labels.rivals, out,
         )  # fmt: skip
         self._follow(labels)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.outcomes import heaviest
 
 
@@ -146,3 +146,42 @@ def read_recent(
                 sums[6] += w
         last = c
         slot = slot + 1 if slot + 1 < m else 0
+
+
+@inner_kernel
+def recent_rivals(
+    true: NDArray[np.int32], values: NDArray[np.float64], rows: int, out: NDArray[np.float64]
+) -> None:
+    """What `read_recent` gives of the labels alone.
+
+    true : int32[m], in; values : float64[m, 3], in; out : float64[K + 4], out, the first sums, weight by class
+    """
+    m, k = len(true), len(out) - 4
+    window, kept = m // 2, min(rows, m)
+    weight, within = np.zeros(k), np.zeros(k)
+    start = np.int64((rows - kept) % m)
+    last = most = -1
+    for r in range(kept - window):
+        slot = start + r if start + r < m else start + r - m
+        last = true[slot]
+        weight[last] += values[slot, 0]
+        most = -2
+    if most == -2:
+        most = heaviest(weight)
+    total = same = before = after = 0.0
+    for r in range(max(0, kept - window), kept):
+        slot = start + r if start + r < m else start + r - m
+        c, w = true[slot], values[slot, 0]
+        if r >= window:
+            gone = start + r - window if start + r - window < m else start + r - window - m
+            weight[true[gone]] -= values[gone, 0]
+        weight[c] += w
+        within[c] += w
+        total += w
+        same += w * (last == c)
+        before += w * (most == c)
+        most = heaviest(weight)
+        after += w * (most == c)
+        last = c
+    out[0], out[1], out[2], out[3] = total, same, before, after
+    out[4:] = within
