@@ -110,10 +110,10 @@ class Record:
         other = labels.counted
         if other is self:
             return
-        for mine, theirs in ((self.no_change, other.no_change), (self.majority, other.majority)):
-            mine.restore(theirs.arrays())
+        self.no_change.sums[:], self.no_change.ends[:] = other.no_change.sums, other.no_change.ends
+        self.majority.weight[:], self.majority.sums[:] = other.majority.weight, other.majority.sums
         self.faded.true[:], self.faded.ends[:] = other.faded.true, other.faded.ends
-        self.faded.sums[[0, 1, 2, 3, 7]] = other.faded.sums[[0, 1, 2, 3, 7]]
+        self.faded.sums[:4], self.faded.sums[7] = other.faded.sums[:4], other.faded.sums[7]
 
     def realign(self, plan: Alignment) -> None:
         """Make room for new classes."""
