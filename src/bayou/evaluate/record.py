@@ -26,14 +26,18 @@ from bayou.summaries.rivals import MajorityHits, NoChangeHits
 class Labels:
     """Rows with their labels, and what these say by themselves: how the two rivals do that look at nothing else.
 
-    `weight` by class and the `last` label are those before the rows; `rivals` is read at the `points`, and `counted` is
-    the record that has counted the labels.
+    `weight` by class and the `last` label are those before the rows. Rows with a label and weight stand `at` places in
+    the block, have a `true` class and their `own` weight; there are points after so many of them as `marks` say, where
+    `rivals` is read. `counted` is the record that has counted the labels.
     """
 
     block: Block
     weight: Floats
     last: int
-    points: Index
+    at: Index
+    true: Codes
+    own: Floats
+    marks: Index
     rivals: Floats
     counted: Record
 
@@ -80,14 +84,14 @@ class Record:
 
     def _count(self, labels: Labels, kind: int, proba: Floats, decided: Codes) -> Floats:
         confusion, losses, recent, faded = self.confusion, self.losses, self.recent, self.faded
-        out = np.empty((len(labels.points), 3, len(HEADLINES)))
-        logs = integer_logs(int(labels.weight.sum()) + labels.block.n + 2)
+        out = np.empty((len(labels.marks), 3, len(HEADLINES)))
+        logs = integer_logs(int(labels.weight.sum()) + len(labels.at) + 2)
         record_outcomes(
             confusion.counts, confusion.unanswered, losses.sums, losses.calibration, losses.scores,
             recent.true, recent.predicted, recent.values, recent.rows,
             faded.predicted, faded.right, faded.sums,
-            labels.weight.copy(), labels.last, kind, labels.block.y, labels.block.w, proba, decided, faded.alpha, logs,
-            labels.points, labels.rivals, out,
+            labels.weight.copy(), labels.last, kind, labels.at, labels.true, labels.own, labels.marks,
+            proba, decided, faded.alpha, logs, labels.rivals, out,
         )  # fmt: skip
         self._follow(labels)
         return out
@@ -96,14 +100,15 @@ class Record:
         """Count what the labels of rows say by themselves, for this record and others that have met the same rows."""
         no_change, majority, faded, recent = self.no_change, self.majority, self.faded, self.recent
         before = majority.weight.copy(), int(no_change.ends[1])
-        at = np.array(points, np.int64)
+        at, true, own = np.empty(block.n, np.int64), np.empty(block.n, np.int32), np.empty(block.n)
+        marks = np.empty(len(points), np.int64)
         rivals = np.empty((len(points), 3, len(majority.weight) + 4))
-        count_labels(
+        met = count_labels(
             no_change.sums, no_change.ends, majority.weight, majority.sums, faded.true, faded.sums, faded.ends,
             recent.true.copy(), recent.values.copy(), recent.rows.copy(),
-            block.y, block.w, faded.alpha, at, rivals,
+            block.y, block.w, faded.alpha, np.array(points, np.int64), at, true, own, marks, rivals,
         )  # fmt: skip
-        return Labels(block, *before, at, rivals, self)
+        return Labels(block, *before, at[:met], true[:met], own[:met], marks, rivals, self)
 
     def _follow(self, labels: Labels) -> None:
         """Take over what the labels say from the record that has counted them."""

@@ -17,16 +17,24 @@ from bayou.kernels.value_counts import cached_log
 
 
 @inner_kernel
-def labelled_rows(at: Index, true: Codes, own: Floats, y: Codes, w: Floats, lo: int, hi: int) -> int:
-    """Collect the rows from lo to hi that have a label and weight; returns their number.
+def labelled_rows(
+    at: Index, true: Codes, own: Floats, marks: Index, y: Codes, w: Floats, points: Index
+) -> int:
+    """Collect the rows that have a label and weight; returns their number.
 
-    at : int64[m], out, where they are; true : int32[m], out; own : float64[m], out, their weights
-    y : int32[n], in; w : float64[n], in
+    at : int64[n], out, where they are; true : int32[n], out; own : float64[n], out, their weights
+    marks : int64[p], out, how many of them there are up to each point
+    y : int32[n], in; w : float64[n], in; points : int64[p], in
     """
-    met = np.uint64(0)
-    for i in range(np.uint64(lo), np.uint64(hi)):
-        at[met], true[met], own[met] = i, y[i], w[i]
-        met += np.uint64(y[i] >= 0 and w[i] > 0.0)
+    met, lo = np.uint64(0), np.uint64(0)
+    for p in range(len(points) + 1):
+        hi = np.uint64(points[p] if p < len(points) else len(y))
+        for i in range(lo, hi):
+            at[met], true[met], own[met] = i, y[i], w[i]
+            met += np.uint64(y[i] >= 0 and w[i] > 0.0)
+        if p < len(points):
+            marks[p] = met
+        lo = hi
     return np.int64(met)
 
 
@@ -128,6 +136,23 @@ def count_rivals(
 
 
 @inner_kernel
+def look_up_logs(values: Floats, logs: Floats, out: Floats) -> None:
+    """Logarithms, looked up where all values are small integers.
+
+    values : float64[n], in; logs : float64[m], in, of integers; out : float64[m], out
+    """
+    most, known = np.uint64(len(logs) - 1), 0
+    for i in range(len(values)):
+        known += 0.0 <= values[i] <= most and values[i] == np.floor(values[i])
+    if known < len(values):
+        for i in range(len(values)):
+            out[i] = cached_log(values[i], logs)
+        return
+    for i in range(len(values)):
+        out[i] = logs[np.uint64(values[i])]
+
+
+@inner_kernel
 def shares_of(weights: Floats, logs: Floats, shares: Floats, whole: Floats, top: Floats) -> None:
     """The probabilities that the model of the majority class has, by the weights of the classes, bit for bit.
 
@@ -141,14 +166,14 @@ def shares_of(weights: Floats, logs: Floats, shares: Floats, whole: Floats, top:
         column = weights[j]
         for i in range(n):
             whole[i] += column[i]
-    for i in range(n):
-        whole[i] = cached_log(whole[i], logs)
+    look_up_logs(whole, logs, whole)
     for j in range(len(weights)):
         column, share = weights[j], shares[j]
+        look_up_logs(column[:n], logs, share)
         for i in range(n):
-            share[i] = cached_log(column[i], logs) - whole[i] if column[i] > 0.0 else -np.inf
-        for i in range(n):
-            top[i] = share[i] if share[i] > top[i] else top[i]
+            log_share, best = share[i] - whole[i], top[i]
+            share[i] = log_share if column[i] > 0.0 else -np.inf
+            top[i] = share[i] if share[i] > best else best
     for i in range(n):
         whole[i] = 0.0
     for j in range(len(weights)):

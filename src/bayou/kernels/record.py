@@ -47,49 +47,55 @@ def count_labels(
     w: Floats,
     alpha: float,
     points: Index,
+    at: Index,
+    labels: Codes,
+    own: Floats,
+    marks: Index,
     rivals: Floats,
-) -> None:
+) -> int:
     """Count how rows would be predicted by their labels alone, and read it at the points: running, recent and faded.
 
+    Returns the number of rows with a label and weight, which stand in `at`, `labels` and `own`.
     no_change : float64[3], in/out; ends : int64[2], in/out; weight : float64[K], in/out; majority : float64[3], in/out
     faded_true : float64[K], in/out; faded_sums : float64[8], in/out, all but 4 to 6; faded_ends : int64[3], in/out
     true : int32[m], in/out; values : float64[m, 3], in/out; rows : int64[1], in/out, a ring as `keep_recent` fills it
     y : int32[n], in; w : float64[n], in
     points : int64[p], in, numbers of rows after which there is a point, ascending
+    at : int64[n], out; labels : int32[n], out; own : float64[n], out; marks : int64[p], out, as `labelled_rows` gives them
     rivals : float64[p, 3, K + 4], out, weight, right by no-change and by the majority before and after, weight by class
     """
-    k, room = len(weight), min(len(y), PORTION)
-    at, labels, own = np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room)
-    by_class, top = np.empty((k, room)), np.empty(room)
+    met = labelled_rows(at, labels, own, marks, y, w, points)
+    room = min(met, PORTION)
+    by_class, top = np.empty((len(weight), room)), np.empty(room)
     most, faded_most = np.empty(room + 1, np.int32), np.empty(room + 1, np.int32)
-    lo = p = 0
-    while lo < len(y) or p < len(points):
-        hi = min(lo + PORTION, points[p] if p < len(points) else len(y))
-        m = labelled_rows(at, labels, own, y, w, lo, hi)
-        if m > 0:
-            c, some = labels[:m], own[:m]
+    lo = 0
+    for p in range(len(marks) + 1):
+        end = marks[p] if p < len(marks) else met
+        while lo < end:
+            hi = min(lo + PORTION, end)
+            n, c, some = hi - lo, labels[lo:hi], own[lo:hi]
             add_by_class(weight, by_class, c, some)
-            most_of(by_class, most[:m], top[:m])
-            most[m] = heaviest(weight)
+            most_of(by_class, most[:n], top[:n])
+            most[n] = heaviest(weight)
             faded_most[0] = heaviest(faded_true)
             fade_true(faded_true, by_class, c, some, alpha)
-            most_of(by_class, faded_most[1 : m + 1], top[:m])
+            most_of(by_class, faded_most[1 : n + 1], top[:n])
             count_rivals(no_change, majority, faded_sums, c, some, ends[1], most, faded_most, alpha)
             slot = rows[0] % len(true)
-            for i in range(m):
+            for i in range(n):
                 true[slot], values[slot, 0] = c[i], some[i]
                 slot = slot + 1 if slot + 1 < len(true) else 0
-            rows[0] += m
-            faded_ends[2] += m
+            rows[0] += n
+            faded_ends[2] += n
             if ends[0] < 0:
                 ends[0] = faded_ends[0] = c[0]
-            ends[1] = faded_ends[1] = c[m - 1]
-        lo = hi
-        if p < len(points) and hi == points[p]:
+            ends[1] = faded_ends[1] = c[n - 1]
+            lo = hi
+        if p < len(marks):
             rivals[p, 0, 1], rivals[p, 0, 2], rivals[p, 0, 3] = no_change[1], majority[1], majority[2]
             recent_rivals(true, values, rows[0], rivals[p, 1])
             rivals[p, 2, :4], rivals[p, 2, 4:] = faded_sums[:4], faded_true
-            p += 1
+    return met
 
 
 @inner_kernel
@@ -158,13 +164,14 @@ def record_outcomes(
     weight: Floats,
     last: int,
     kind: int,
-    y: Codes,
-    w: Floats,
+    at: Index,
+    labels: Codes,
+    own: Floats,
+    marks: Index,
     proba: Floats,
     decided: Codes,
     alpha: float,
     logs: Floats,
-    points: Index,
     rivals: Floats,
     out: Floats,
 ) -> None:
@@ -176,44 +183,44 @@ def record_outcomes(
     true, predicted : int32[m], in/out; values : float64[m, 3], in/out; rows : int64[1], in/out
     faded_predicted, faded_right : float64[K], in/out; faded_sums : float64[8], in/out, 4 to 6
     weight : float64[K], in/out, of the classes before the rows, for `MAJORITY`; `last` is the label before, `NO_CHANGE`
-    y : int32[n], in; w : float64[n], in; proba : float64[n, K], in/out, out unless it is `GIVEN` or has no rows
-    decided : int32[d], in, as `judge` takes it
-    points : int64[p], in; rivals : float64[p, 3, K + 4], in, as `count_labels` gives them
+    at : int64[m], in; labels : int32[m], in; own : float64[m], in; marks : int64[p], in, as `labelled_rows` gives them
+    proba : float64[n, K], in/out, out unless it is `GIVEN` or has no rows; decided : int32[d], in, as `judge` takes it
+    logs : float64[l], in, of integers; rivals : float64[p, 3, K + 4], in, as `count_labels` gives them
     out : float64[p, 3, 7], out, running, windowed and faded headlines
     """
-    k, room = len(unanswered), min(len(y), PORTION)
-    at, labels, own = np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room)
+    k, room = len(unanswered), min(len(at), PORTION)
     said, weights, lost = np.empty((k, room)), np.empty((k, room)), np.empty((2, room))
     guesses, cells = np.empty(room, np.int32), np.empty(room, np.int32)
     confidence, top = np.empty(room), np.empty(room)
-    lo = p = 0
-    while lo < len(y) or p < len(points):
-        hi = min(lo + PORTION, points[p] if p < len(points) else len(y))
-        m = labelled_rows(at, labels, own, y, w, lo, hi)
-        if m > 0:
-            c, some, guess, sure = labels[:m], own[:m], guesses[:m], confidence[:m]
+    lo = 0
+    for p in range(len(marks) + 1):
+        end = marks[p] if p < len(marks) else len(at)
+        while lo < end:
+            hi = min(lo + PORTION, end)
+            n, here, c, some = hi - lo, at[lo:hi], labels[lo:hi], own[lo:hi]
+            guess, sure = guesses[:n], confidence[:n]
             if kind == NO_CHANGE:
                 last = judge_no_change(last, c, guess, sure, lost)
-                for i in range(m if len(proba) > 0 else 0):
+                for i in range(n if len(proba) > 0 else 0):
                     if guess[i] >= 0:
-                        proba[at[i], guess[i]] = 1.0
+                        proba[here[i], guess[i]] = 1.0
             elif kind == MAJORITY:
                 add_by_class(weight, weights, c, some)
-                shares_of(weights, logs, said, sure, top[:m])
+                shares_of(weights, logs, said, sure, top[:n])
                 judge_shares(said, c, guess, sure, lost)
                 count_steady_scores(scores, said, c, some, guess, cells)
-                for i in range(m if len(proba) > 0 else 0):
+                for i in range(n if len(proba) > 0 else 0):
                     for j in range(k):
-                        proba[at[i], j] = said[j, i]
+                        proba[here[i], j] = said[j, i]
             else:
                 for j in range(k):
                     column = said[j]
-                    for i in range(m):
-                        column[i] = proba[np.uint64(at[i]), np.uint64(j)]
+                    for i in range(n):
+                        column[i] = proba[np.uint64(here[i]), np.uint64(j)]
                 judge_shares(said, c, guess, sure, lost)
-                for i in range(m if len(decided) > 0 else 0):
+                for i in range(n if len(decided) > 0 else 0):
                     if guess[i] >= 0:
-                        guess[i] = decided[at[i]]
+                        guess[i] = decided[here[i]]
                         sure[i] = said[guess[i], i]
                 count_scores(scores, said, c, some, guess, cells)
             count_guesses(
@@ -222,17 +229,16 @@ def record_outcomes(
             )  # fmt: skip
             fade_further(faded_predicted, faded_right, guess, c, some, alpha)
             slot = rows[0] % len(true)
-            for i in range(m):
+            for i in range(n):
                 true[slot], predicted[slot] = c[i], guess[i]
                 values[slot, 0], values[slot, 1], values[slot, 2] = some[i], lost[0, i], lost[1, i]
                 slot = slot + 1 if slot + 1 < len(true) else 0
-            rows[0] += m
-        lo = hi
-        if p < len(points) and hi == points[p]:
+            rows[0] += n
+            lo = hi
+        if p < len(marks):
             read_point(
                 counts, unanswered, sums, true, predicted, values, rows[0],
                 faded_predicted, faded_right, faded_sums, rivals[p], out[p],
             )  # fmt: skip
-            p += 1
     if kind == NO_CHANGE:
         certain_scores(scores, counts)
