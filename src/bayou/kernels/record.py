@@ -68,6 +68,7 @@ def count_labels(
     room = min(met, PORTION)
     by_class, top = np.empty((len(weight), room)), np.empty(room)
     most, faded_most = np.empty(room + 1, np.int32), np.empty(room + 1, np.int32)
+    latest = np.empty(len(weight))  # by class, of the rows of a window
     lo = 0
     for p in range(len(marks) + 1):
         end = marks[p] if p < len(marks) else met
@@ -93,7 +94,8 @@ def count_labels(
             lo = hi
         if p < len(marks):
             rivals[p, 0, 1], rivals[p, 0, 2], rivals[p, 0, 3] = no_change[1], majority[1], majority[2]
-            recent_rivals(true, values, rows[0], rivals[p, 1])
+            known = p > 0 and marks[p] - marks[p - 1] == len(true) // 2
+            recent_rivals(latest, known, true, values, rows[0], rivals[p, 1])
             rivals[p, 2, :4], rivals[p, 2, 4:] = faded_sums[:4], faded_true
     return met
 

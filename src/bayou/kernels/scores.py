@@ -150,31 +150,38 @@ def read_recent(
 
 @inner_kernel
 def recent_rivals(
-    true: NDArray[np.int32], values: NDArray[np.float64], rows: int, out: NDArray[np.float64]
+    weight: NDArray[np.float64],
+    known: bool,
+    true: NDArray[np.int32],
+    values: NDArray[np.float64],
+    rows: int,
+    out: NDArray[np.float64],
 ) -> None:
     """What `read_recent` gives of the labels alone.
 
+    weight : float64[K], in/out, by class of the m/2 rows before the latest if `known`; then of the latest
     true : int32[m], in; values : float64[m, 3], in; out : float64[K + 4], out, the first sums, weight by class
     """
-    m, k = len(true), len(out) - 4
+    m = len(true)
     window, kept = m // 2, min(rows, m)
-    weight, within = np.zeros(k), np.zeros(k)
-    start = np.int64((rows - kept) % m)
+    slot = gone = (rows - kept) % m
     last = most = -1
-    for r in range(kept - window):
-        slot = start + r if start + r < m else start + r - m
-        last = true[slot]
-        weight[last] += values[slot, 0]
-        most = -2
-    if most == -2:
-        most = heaviest(weight)
+    if not known:
+        weight[:] = 0.0
+        for _ in range(kept - window):
+            weight[true[slot]] += values[slot, 0]
+            slot = slot + 1 if slot + 1 < m else 0
+    if kept > window:
+        slot = (rows - window) % m
+        last, most = true[slot - 1], heaviest(weight)
     total = same = before = after = 0.0
+    out[:] = 0.0
+    within = out[4:]
     for r in range(max(0, kept - window), kept):
-        slot = start + r if start + r < m else start + r - m
         c, w = true[slot], values[slot, 0]
         if r >= window:
-            gone = start + r - window if start + r - window < m else start + r - window - m
             weight[true[gone]] -= values[gone, 0]
+            gone = gone + 1 if gone + 1 < m else 0
         weight[c] += w
         within[c] += w
         total += w
@@ -183,5 +190,6 @@ def recent_rivals(
         most = heaviest(weight)
         after += w * (most == c)
         last = c
+        slot = slot + 1 if slot + 1 < m else 0
     out[0], out[1], out[2], out[3] = total, same, before, after
-    out[4:] = within
+    weight[:] = within
