@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayou.align import Alignment
 from bayou.block import Block, Codes, Floats
@@ -50,7 +49,10 @@ class LabelIndex:
 
     def translated(self, codes: Codes, labels: Sequence[Label]) -> Codes:
         """Class codes from those that count in `labels`, all of them admitted; -1 stays -1."""
-        return np.append(self._where(labels), -1).astype(np.int32).take(codes, mode="wrap")
+        where = [self._place[identity_key(c)] for c in labels]
+        if where == list(range(len(where))):
+            return codes
+        return np.array([*where, -1], np.int32).take(codes, mode="wrap")
 
     def scored(self, codes: Codes, proba: Floats, model: Estimator) -> Block:
         """Rows with what a model makes of them: its probabilities, and its decisions where it has a rule for them."""
@@ -60,14 +62,11 @@ class LabelIndex:
             decided = self.translated(model.decide(proba).astype(np.int32), labels)
         return scored_rows(codes, self.spread(proba, labels), decided=decided)
 
-    def _where(self, labels: Sequence[Label]) -> NDArray[np.int64]:
-        return np.array([self._place[identity_key(c)] for c in labels], dtype=np.int64)
-
     def spread(self, proba: Floats, labels: Sequence[Label]) -> Floats:
         """Probabilities with columns in the order of this book, from columns for `labels`."""
-        where = self._where(labels)
-        if len(where) == len(self.labels):  # both are in canonical order
+        if len(labels) == len(self.labels):  # both are in canonical order
             return proba
+        where = [self._place[identity_key(c)] for c in labels]
         out = np.zeros((len(proba), len(self.labels)))
         out[:, where] = proba
         return out

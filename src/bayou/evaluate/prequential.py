@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -37,6 +36,7 @@ from bayou.training.loop import declare_columns, feed
 
 _BLIND = (NoChange, MajorityClass)  # they never look at a column
 BESIDE = 1000  # rows of a batch that are worth a second thread
+PATIENCE = 1 << 16  # rows after which baselines learn the labels that wait for them
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,7 @@ class Prequential:
         self.drifts = Drifts(self._models)
         self._sets = SetRecords(self._models, window)
         self._counting: SharedWork | None = None  # of the rows of the last batch
+        self._to_learn: dict[str, list[Codes]] = {}  # labels, by the baselines that have yet to learn them
         self.rows = 0
         self.on_predicted: Callable[[LabelledBatch, Mapping[str, Floats]], None] | None = None
 
@@ -135,6 +136,7 @@ class Prequential:
     def models(self) -> dict[str, Estimator]:
         """The models by name, with all rows learned."""
         self._settle()
+        self._teach_baselines()
         return self._models
 
     def step(self, batch: LabelledBatch) -> None:
@@ -147,11 +149,13 @@ class Prequential:
         for name in shared.models:
             proba[name] = shared.test_then_train(name, block)
             self._seconds[name] += reading + clock.lap()
-        by_labels: dict[str, Block] = {}
         for group in others:
             if self._labels_suffice(group):
-                by_labels |= dict.fromkeys(group.models, self._labels_alone(group, batch, shared, block))
+                labels = self._labels_alone(group, batch, shared, block)
+                for name in group.models:
+                    self._to_learn.setdefault(name, []).append(labels)
             else:
+                self._teach_baselines()
                 proba |= self._test_then_train(group, batch)
         plan = self._book.admit(c for name in proba for c in self._models[name].labels())
         if plan is not None:
@@ -160,7 +164,7 @@ class Prequential:
         codes = self._book.translated(block.y, classes.values)
         if self.on_predicted is not None:
             self.on_predicted(batch, proba)
-        self._score(batch, codes, proba, by_labels)
+        self._score(batch, codes, proba)
 
     def _labels_suffice(self, group: SharedEncoding) -> bool:
         """Whether these are baselines that ran along from the start, and nobody wants to see what they predict."""
@@ -169,36 +173,33 @@ class Prequential:
 
     def _labels_alone(
         self, group: SharedEncoding, batch: LabelledBatch, known: SharedEncoding, block: Block
-    ) -> Block:
-        """The labels of a batch as a block of models that look at nothing else; those of others, where they agree."""
-        if group.same_classes(known):
-            return scored_rows(block.y, None)
-        return self._encode(group, batch)
+    ) -> Codes:
+        """The labels of a batch as models know them that look at nothing else; those of others, where they agree."""
+        return block.y if group.same_classes(known) else self._encode(group, batch).y
 
-    def _score(
-        self,
-        batch: LabelledBatch,
-        codes: Codes,
-        proba: Mapping[str, Floats],
-        by_labels: Mapping[str, Block],
-    ) -> None:
-        """Count how right the probabilities of a batch were, and the baselines that have yet to learn their labels."""
+    def _teach_baselines(self) -> None:
+        """Let the baselines learn the labels that wait for them."""
+        for name, labels in self._to_learn.items():
+            clock = Clock()
+            self._models[name].learn(scored_rows(np.concatenate(labels), None))
+            self._seconds[name] += clock.lap()
+        self._to_learn.clear()
+
+    def _score(self, batch: LabelledBatch, codes: Codes, proba: Mapping[str, Floats]) -> None:
+        """Count how right the probabilities of a batch were."""
         blocks = {name: self._book.scored(codes, said, self._models[name]) for name, said in proba.items()}
-        self._count(blocks, batch.size, self._sets.latest(), by_labels)
+        self._count(blocks, batch.size, self._sets.latest())
         self.drifts.look(self.rows)
 
-    def _count(
-        self,
-        blocks: Mapping[str, Block],
-        size: int,
-        sets: Mapping[str, Sets],
-        by_labels: Mapping[str, Block] = MappingProxyType({}),
-    ) -> None:
+    def _count(self, blocks: Mapping[str, Block], size: int, sets: Mapping[str, Sets]) -> None:
         """Take in predicted rows: what each model said of so many, and the sets of those who give any.
 
-        Where there are threads for it, the rows are counted while the models go on; `_settle` counts what is left.
+        Who is not among the models is a baseline. Where there are threads for it, the rows are counted while the models
+        go on; `_settle` counts what is left.
         """
         self._settle()
+        if self.rows % PATIENCE + size >= PATIENCE:
+            self._teach_baselines()
         row, points = self.rows, self._spacing.points(self.rows, size)
         first, *_ = blocks
         labels: list[Labels] = []
@@ -210,9 +211,8 @@ class Prequential:
             if name in blocks:
                 read = record.update(blocks[name], points, labels[0])
             else:
-                clock, model = Clock(), self._models[name]
-                model.learn(by_labels[name])
-                read = record.update_baseline(labels[0], isinstance(model, MajorityClass))
+                clock = Clock()
+                read = record.update_baseline(labels[0], isinstance(self._models[name], MajorityClass))
                 self._seconds[name] += clock.lap()
             for point, values in zip(points, read, strict=True):
                 self._curves[name].add(row + point, values)

@@ -13,6 +13,7 @@ from bayou.align import Alignment
 from bayou.block import Block, Codes, Floats, Index
 from bayou.kernels.record import GIVEN, MAJORITY, NO_CHANGE, count_labels, record_outcomes
 from bayou.protocols import Arrays
+from bayou.readings.logs import integer_logs
 from bayou.readings.metrics import HEADLINES, Scores, faded_scores, recent_scores, running_scores
 from bayou.summaries.fading import FadedOutcomes
 from bayou.summaries.first_scores import FirstScores
@@ -25,14 +26,18 @@ from bayou.summaries.rivals import MajorityHits, NoChangeHits
 class Labels:
     """Rows with their labels, and what these say by themselves: how the two rivals do that look at nothing else.
 
-    `weight` by class and the `last` label are those before the rows; `rivals` is read at the `points`, and `counted` is
-    the record that has counted the labels.
+    `weight` by class and the `last` label are those before the rows. Rows with a label and weight stand `at` places in
+    the block, have a `true` class and their `own` weight; there are points after so many of them as `marks` say, where
+    `rivals` is read. `counted` is the record that has counted the labels.
     """
 
     block: Block
     weight: Floats
     last: int
-    points: Index
+    at: Index
+    true: Codes
+    own: Floats
+    marks: Index
     rivals: Floats
     counted: Record
 
@@ -71,7 +76,7 @@ class Record:
 
     def update_baseline(self, labels: Labels, majority: bool) -> Floats:
         """As `update`, of the majority class or of no-change, whose predictions follow from the labels."""
-        proba = np.empty((labels.block.n if self.first.complete else 0, len(labels.weight)))
+        proba = np.zeros((labels.block.n if self.first.complete else 0, len(labels.weight)))
         read = self._count(labels, MAJORITY if majority else NO_CHANGE, proba, MOST_PROBABLE)
         if self.first.complete:
             self.first.update(labels.block.scored(proba))
@@ -79,13 +84,14 @@ class Record:
 
     def _count(self, labels: Labels, kind: int, proba: Floats, decided: Codes) -> Floats:
         confusion, losses, recent, faded = self.confusion, self.losses, self.recent, self.faded
-        out = np.empty((len(labels.points), 3, len(HEADLINES)))
+        out = np.empty((len(labels.marks), 3, len(HEADLINES)))
+        logs = integer_logs(int(labels.weight.sum()) + len(labels.at) + 2)
         record_outcomes(
             confusion.counts, confusion.unanswered, losses.sums, losses.calibration, losses.scores,
             recent.true, recent.predicted, recent.values, recent.rows,
             faded.predicted, faded.right, faded.sums,
-            labels.weight.copy(), labels.last, kind, labels.block.y, labels.block.w, proba, decided, faded.alpha,
-            labels.points, labels.rivals, out,
+            labels.weight.copy(), labels.last, kind, labels.at, labels.true, labels.own, labels.marks,
+            proba, decided, faded.alpha, logs, labels.rivals, out,
         )  # fmt: skip
         self._follow(labels)
         return out
@@ -94,24 +100,25 @@ class Record:
         """Count what the labels of rows say by themselves, for this record and others that have met the same rows."""
         no_change, majority, faded, recent = self.no_change, self.majority, self.faded, self.recent
         before = majority.weight.copy(), int(no_change.ends[1])
-        at = np.array(points, np.int64)
+        at, true, own = np.empty(block.n, np.int64), np.empty(block.n, np.int32), np.empty(block.n)
+        marks = np.empty(len(points), np.int64)
         rivals = np.empty((len(points), 3, len(majority.weight) + 4))
-        count_labels(
+        met = count_labels(
             no_change.sums, no_change.ends, majority.weight, majority.sums, faded.true, faded.sums, faded.ends,
             recent.true.copy(), recent.values.copy(), recent.rows.copy(),
-            block.y, block.w, faded.alpha, at, rivals,
+            block.y, block.w, faded.alpha, np.array(points, np.int64), at, true, own, marks, rivals,
         )  # fmt: skip
-        return Labels(block, *before, at, rivals, self)
+        return Labels(block, *before, at[:met], true[:met], own[:met], marks, rivals, self)
 
     def _follow(self, labels: Labels) -> None:
         """Take over what the labels say from the record that has counted them."""
         other = labels.counted
         if other is self:
             return
-        for mine, theirs in ((self.no_change, other.no_change), (self.majority, other.majority)):
-            mine.restore(theirs.arrays())
+        self.no_change.sums[:], self.no_change.ends[:] = other.no_change.sums, other.no_change.ends
+        self.majority.weight[:], self.majority.sums[:] = other.majority.weight, other.majority.sums
         self.faded.true[:], self.faded.ends[:] = other.faded.true, other.faded.ends
-        self.faded.sums[[0, 1, 2, 3, 7]] = other.faded.sums[[0, 1, 2, 3, 7]]
+        self.faded.sums[:4], self.faded.sums[7] = other.faded.sums[:4], other.faded.sums[7]
 
     def realign(self, plan: Alignment) -> None:
         """Make room for new classes."""

@@ -5,25 +5,30 @@ The first is the same for all models, and is counted once. Two of them need no m
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
-from bayou.kernels.outcomes import (
-    BINS,
-    CELLS,
-    COSTLIEST,
-    NOTHING,
-    SMALLEST,
-    heaviest,
-    less,
-    score_cell,
+from bayou.kernels.outcomes import NOTHING, heaviest
+from bayou.kernels.portions import (
+    add_by_class,
+    certain_scores,
+    count_guesses,
+    count_rivals,
+    count_scores,
+    count_steady_scores,
+    fade_further,
+    fade_true,
+    judge_no_change,
+    judge_shares,
+    labelled_rows,
+    most_of,
+    shares_of,
 )
-from bayou.kernels.scores import headline_scores, read_recent, read_running
+from bayou.kernels.scores import headline_scores, read_running, recent_rivals
 
 GIVEN, NO_CHANGE, MAJORITY = range(3)  # what is predicted
+PORTION = 256  # rows
 
 
 @kernel
@@ -42,77 +47,57 @@ def count_labels(
     w: Floats,
     alpha: float,
     points: Index,
+    at: Index,
+    labels: Codes,
+    own: Floats,
+    marks: Index,
     rivals: Floats,
-) -> None:
+) -> int:
     """Count how rows would be predicted by their labels alone, and read it at the points: running, recent and faded.
 
+    Returns the number of rows with a label and weight, which stand in `at`, `labels` and `own`.
     no_change : float64[3], in/out; ends : int64[2], in/out; weight : float64[K], in/out; majority : float64[3], in/out
     faded_true : float64[K], in/out; faded_sums : float64[8], in/out, all but 4 to 6; faded_ends : int64[3], in/out
     true : int32[m], in/out; values : float64[m, 3], in/out; rows : int64[1], in/out, a ring as `keep_recent` fills it
     y : int32[n], in; w : float64[n], in
     points : int64[p], in, numbers of rows after which there is a point, ascending
+    at : int64[n], out; labels : int32[n], out; own : float64[n], out; marks : int64[p], out, as `labelled_rows` gives them
     rivals : float64[p, 3, K + 4], out, weight, right by no-change and by the majority before and after, weight by class
     """
-    k = len(weight)
-    guesses = np.full(len(true), NOTHING, np.int32)
-    margins, read = np.empty((3, k)), np.empty(7)
-    most, faded_most = heaviest(weight), heaviest(faded_true)
-    slot, last = rows[0] % len(true), ends[1]
+    met = labelled_rows(at, labels, own, marks, y, w, points)
+    room = min(met, PORTION)
+    by_class, top = np.empty((len(weight), room)), np.empty(room)
+    most, faded_most = np.empty(room + 1, np.int32), np.empty(room + 1, np.int32)
+    latest = np.empty(len(weight))  # by class, of the rows of a window
     lo = 0
-    for p in range(len(points) + 1):
-        hi = points[p] if p < len(points) else len(y)
-        # Single variables: what was just stored would have to be loaded again for every row.
-        total, same, before, after = no_change[0], no_change[1], majority[1], majority[2]
-        faded, faded_same, faded_before = faded_sums[0], faded_sums[1], faded_sums[2]
-        faded_after, faded_first = faded_sums[3], faded_sums[7]
-        met = 0
-        for i in range(lo, hi):
-            c, own = y[i], w[i]
-            if c < 0 or not own > 0.0:
-                continue
-            met += 1
-            true[slot] = c
-            values[slot, 0] = own
-            slot = slot + 1 if slot + 1 < len(true) else 0
-            faded_first = less(faded_first, alpha)
+    for p in range(len(marks) + 1):
+        end = marks[p] if p < len(marks) else met
+        while lo < end:
+            hi = min(lo + PORTION, end)
+            n, c, some = hi - lo, labels[lo:hi], own[lo:hi]
+            add_by_class(weight, by_class, c, some)
+            most_of(by_class, most[:n], top[:n])
+            most[n] = heaviest(weight)
+            faded_most[0] = heaviest(faded_true)
+            fade_true(faded_true, by_class, c, some, alpha)
+            most_of(by_class, faded_most[1 : n + 1], top[:n])
+            count_rivals(no_change, majority, faded_sums, c, some, ends[1], most, faded_most, alpha)
+            slot = rows[0] % len(true)
+            for i in range(n):
+                true[slot], values[slot, 0] = c[i], some[i]
+                slot = slot + 1 if slot + 1 < len(true) else 0
+            rows[0] += n
+            faded_ends[2] += n
             if ends[0] < 0:
-                ends[0] = faded_ends[0] = c
-                no_change[2] = faded_first = own
-            total += own
-            same += own * (last == c)
-            before += own * (most == c)
-            weight[c] += own
-            if most < 0 or weight[c] > weight[most] or (weight[c] == weight[most] and c < most):
-                most = c
-            after += own * (most == c)
-            faded = faded * alpha + own
-            faded_same = less(faded_same, alpha) + own * (last == c)
-            faded_before = less(faded_before, alpha) + own * (faded_most == c)
-            faded_most, top = -1, 0.0
-            for j in range(k):
-                faded_true[j] = less(faded_true[j], alpha) + own * (j == c)
-                if faded_true[j] > top:
-                    top = faded_true[j]
-                    faded_most = j
-            faded_after = less(faded_after, alpha) + own * (faded_most == c)
-            last = np.int64(c)
-        no_change[0], no_change[1], majority[0], majority[1], majority[2] = total, same, total, before, after
-        faded_sums[0], faded_sums[1], faded_sums[2], faded_sums[3] = (
-            faded,
-            faded_same,
-            faded_before,
-            faded_after,
-        )
-        faded_sums[7] = faded_first
-        rows[0] += met
-        faded_ends[2] += met
-        ends[1] = faded_ends[1] = last
-        lo = hi
-        if p < len(points):
-            rivals[p, 0, 1], rivals[p, 0, 2], rivals[p, 0, 3] = same, before, after
-            read_recent(true, guesses, values, rows, margins, read)
-            rivals[p, 1, :4], rivals[p, 1, 4:] = read[:4], margins[0]
+                ends[0] = faded_ends[0] = c[0]
+            ends[1] = faded_ends[1] = c[n - 1]
+            lo = hi
+        if p < len(marks):
+            rivals[p, 0, 1], rivals[p, 0, 2], rivals[p, 0, 3] = no_change[1], majority[1], majority[2]
+            known = p > 0 and marks[p] - marks[p - 1] == len(true) // 2
+            recent_rivals(latest, known, true, values, rows[0], rivals[p, 1])
             rivals[p, 2, :4], rivals[p, 2, 4:] = faded_sums[:4], faded_true
+    return met
 
 
 @inner_kernel
@@ -181,12 +166,14 @@ def record_outcomes(
     weight: Floats,
     last: int,
     kind: int,
-    y: Codes,
-    w: Floats,
+    at: Index,
+    labels: Codes,
+    own: Floats,
+    marks: Index,
     proba: Floats,
     decided: Codes,
     alpha: float,
-    points: Index,
+    logs: Floats,
     rivals: Floats,
     out: Floats,
 ) -> None:
@@ -198,109 +185,62 @@ def record_outcomes(
     true, predicted : int32[m], in/out; values : float64[m, 3], in/out; rows : int64[1], in/out
     faded_predicted, faded_right : float64[K], in/out; faded_sums : float64[8], in/out, 4 to 6
     weight : float64[K], in/out, of the classes before the rows, for `MAJORITY`; `last` is the label before, `NO_CHANGE`
-    y : int32[n], in; w : float64[n], in; proba : float64[n, K], in/out, out unless it is `GIVEN` or has no rows
-    decided : int32[d], in, as `judge` takes it
-    points : int64[p], in; rivals : float64[p, 3, K + 4], in, as `count_labels` gives them
+    at : int64[m], in; labels : int32[m], in; own : float64[m], in; marks : int64[p], in, as `labelled_rows` gives them
+    proba : float64[n, K], in/out, out unless it is `GIVEN` or has no rows; decided : int32[d], in, as `judge` takes it
+    logs : float64[l], in, of integers; rivals : float64[p, 3, K + 4], in, as `count_labels` gives them
     out : float64[p, 3, 7], out, running, windowed and faded headlines
     """
-    k = len(unanswered)
-    said, log_weight = np.zeros(k), np.empty(k)
-    if kind == NO_CHANGE and last >= 0:
-        said[last] = 1.0
-    for j in range(k):
-        log_weight[j] = math.log(weight[j])
-    slot = rows[0] % len(true)
+    k, room = len(unanswered), min(len(at), PORTION)
+    said, weights, lost = np.empty((k, room)), np.empty((k, room)), np.empty((2, room))
+    guesses, cells = np.empty(room, np.int32), np.empty(room, np.int32)
+    confidence, top = np.empty(room), np.empty(room)
     lo = 0
-    for p in range(len(points) + 1):
-        hi = points[p] if p < len(points) else len(y)
-        # Single variables: what was just stored would have to be loaded again for every row.
-        log_losses, briers, answered = sums[0], sums[1], sums[2]
-        faded_log_loss, faded_brier, faded_answered = faded_sums[4], faded_sums[5], faded_sums[6]
-        met = 0
-        for i in range(lo, hi):
-            c, own = y[i], w[i]
-            if kind == GIVEN:
-                for j in range(k):
-                    said[j] = proba[i, j]
+    for p in range(len(marks) + 1):
+        end = marks[p] if p < len(marks) else len(at)
+        while lo < end:
+            hi = min(lo + PORTION, end)
+            n, here, c, some = hi - lo, at[lo:hi], labels[lo:hi], own[lo:hi]
+            guess, sure = guesses[:n], confidence[:n]
+            if kind == NO_CHANGE:
+                last = judge_no_change(last, c, guess, sure, lost)
+                for i in range(n if len(proba) > 0 else 0):
+                    if guess[i] >= 0:
+                        proba[here[i], guess[i]] = 1.0
             elif kind == MAJORITY:
-                total, top = 0.0, -np.inf
-                for j in range(k):
-                    total += weight[j]
-                whole = math.log(total)
-                for j in range(k):
-                    said[j] = log_weight[j] - whole if weight[j] > 0.0 else -np.inf
-                    top = said[j] if said[j] > top else top
-                total = 0.0
-                for j in range(k):
-                    gap = said[j] - top
-                    said[j] = 1.0 if gap == 0.0 else math.exp(gap) if gap > -np.inf else 0.0
-                    total += said[j]
-                for j in range(k):
-                    said[j] = said[j] / total if top > -np.inf else 0.0
-            if kind != GIVEN and len(proba) > 0:
-                for j in range(k):
-                    proba[i, j] = said[j]
-            if c < 0 or not own > 0.0:
-                continue
-            met += 1
-            guess, top, brier, log_loss = NOTHING, 0.0, 0.0, 0.0
-            for j in range(k):
-                if said[j] > top:
-                    top = said[j]
-                    guess = j
-                miss = said[j] - (j == c)
-                brier += miss * miss
-            if guess < 0:
-                brier = 0.0
-            else:
-                log_loss = COSTLIEST if said[c] <= SMALLEST else -math.log(said[c]) if said[c] < 1.0 else 0.0
-                if len(decided) > 0:
-                    guess = decided[i]
-            if guess < 0:
-                unanswered[c] += own
-            else:
-                log_losses += own * log_loss
-                briers += own * brier
-                answered += own
-                counts[c, guess] += own
-                confidence = said[guess]
-                at = min(int(confidence * BINS), BINS - 1)
-                calibration[at, 0] += own
-                calibration[at, 1] += own * confidence
-                calibration[at, 2] += own * (guess == c)
-                if confidence == 1.0:  # others have so little that they lie in the lowest cell
+                add_by_class(weight, weights, c, some)
+                shares_of(weights, logs, said, sure, top[:n])
+                judge_shares(said, c, guess, sure, lost)
+                count_steady_scores(scores, said, c, some, guess, cells)
+                for i in range(n if len(proba) > 0 else 0):
                     for j in range(k):
-                        scores[j, CELLS - 1 if j == guess else 0, int(j == c)] += own
-                else:
-                    for j in range(k):
-                        scores[j, score_cell(said[j]), int(j == c)] += own
-            true[slot] = c
-            predicted[slot] = guess
-            values[slot, 0] = own
-            values[slot, 1] = log_loss
-            values[slot, 2] = brier
-            slot = slot + 1 if slot + 1 < len(true) else 0
-            for j in range(k):
-                faded_predicted[j] = less(faded_predicted[j], alpha) + own * (j == guess)
-                faded_right[j] = less(faded_right[j], alpha) + own * (j == guess and j == c)
-            scored = own * (guess >= 0)
-            faded_log_loss = less(faded_log_loss, alpha) + scored * log_loss
-            faded_brier = less(faded_brier, alpha) + scored * brier
-            faded_answered = less(faded_answered, alpha) + scored
-            if kind == NO_CHANGE and c != last:
-                if last >= 0:
-                    said[last] = 0.0
-                said[c] = 1.0
-                last = c
-            elif kind == MAJORITY:
-                weight[c] += own
-                log_weight[c] = math.log(weight[c])
-        sums[0], sums[1], sums[2] = log_losses, briers, answered
-        faded_sums[4], faded_sums[5], faded_sums[6] = faded_log_loss, faded_brier, faded_answered
-        rows[0] += met
-        lo = hi
-        if p < len(points):
+                        proba[here[i], j] = said[j, i]
+            else:
+                for j in range(k):
+                    column = said[j]
+                    for i in range(n):
+                        column[i] = proba[np.uint64(here[i]), np.uint64(j)]
+                judge_shares(said, c, guess, sure, lost)
+                for i in range(n if len(decided) > 0 else 0):
+                    if guess[i] >= 0:
+                        guess[i] = decided[here[i]]
+                        sure[i] = said[guess[i], i]
+                count_scores(scores, said, c, some, guess, cells)
+            count_guesses(
+                counts, unanswered, sums, calibration, faded_predicted, faded_right, faded_sums,
+                c, some, guess, sure, lost, alpha,
+            )  # fmt: skip
+            fade_further(faded_predicted, faded_right, guess, c, some, alpha)
+            slot = rows[0] % len(true)
+            for i in range(n):
+                true[slot], predicted[slot] = c[i], guess[i]
+                values[slot, 0], values[slot, 1], values[slot, 2] = some[i], lost[0, i], lost[1, i]
+                slot = slot + 1 if slot + 1 < len(true) else 0
+            rows[0] += n
+            lo = hi
+        if p < len(marks):
             read_point(
                 counts, unanswered, sums, true, predicted, values, rows[0],
                 faded_predicted, faded_right, faded_sums, rivals[p], out[p],
             )  # fmt: skip
+    if kind == NO_CHANGE:
+        certain_scores(scores, counts)

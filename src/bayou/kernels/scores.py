@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.outcomes import heaviest
 
 
@@ -146,3 +146,50 @@ def read_recent(
                 sums[6] += w
         last = c
         slot = slot + 1 if slot + 1 < m else 0
+
+
+@inner_kernel
+def recent_rivals(
+    weight: NDArray[np.float64],
+    known: bool,
+    true: NDArray[np.int32],
+    values: NDArray[np.float64],
+    rows: int,
+    out: NDArray[np.float64],
+) -> None:
+    """What `read_recent` gives of the labels alone.
+
+    weight : float64[K], in/out, by class of the m/2 rows before the latest if `known`; then of the latest
+    true : int32[m], in; values : float64[m, 3], in; out : float64[K + 4], out, the first sums, weight by class
+    """
+    m = len(true)
+    window, kept = m // 2, min(rows, m)
+    slot = gone = (rows - kept) % m
+    last = most = -1
+    if not known:
+        weight[:] = 0.0
+        for _ in range(kept - window):
+            weight[true[slot]] += values[slot, 0]
+            slot = slot + 1 if slot + 1 < m else 0
+    if kept > window:
+        slot = (rows - window) % m
+        last, most = true[slot - 1], heaviest(weight)
+    total = same = before = after = 0.0
+    out[:] = 0.0
+    within = out[4:]
+    for r in range(max(0, kept - window), kept):
+        c, w = true[slot], values[slot, 0]
+        if r >= window:
+            weight[true[gone]] -= values[gone, 0]
+            gone = gone + 1 if gone + 1 < m else 0
+        weight[c] += w
+        within[c] += w
+        total += w
+        same += w * (last == c)
+        before += w * (most == c)
+        most = heaviest(weight)
+        after += w * (most == c)
+        last = c
+        slot = slot + 1 if slot + 1 < m else 0
+    out[0], out[1], out[2], out[3] = total, same, before, after
+    weight[:] = within

@@ -58,7 +58,7 @@ class Pace:
 
 
 QUICK, SLOW = 0.1, 0.5  # seconds
-SMALLEST, LARGEST = 128, 8192
+SMALLEST, LARGEST = 128, 16_384
 
 
 def batches(data: Stream, pace: Pace | int | None = None, rows: int | None = None) -> Iterator[LabelledBatch]:
