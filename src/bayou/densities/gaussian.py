@@ -16,9 +16,9 @@ from bayou.kernels.gaussian import (
     CONSTANT_SHARE,
     add_gaussian,
     add_gaussian_direct,
-    gaussian_predict_then_update,
     gaussian_terms,
 )
+from bayou.kernels.gaussian_rows import gaussian_predict_then_update
 from bayou.kernels.normal import read_columns
 from bayou.readings.dichotomies import Dichotomies, Odds
 from bayou.readings.live import LiveReader

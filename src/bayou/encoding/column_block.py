@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -10,7 +11,9 @@ import numpy as np
 from bayou.block import Block, Floats, Index
 from bayou.kernels.side_by_side import put_side_by_side
 
-CELLS = 1 << 16  # numbers of a piece: half a megabyte, which stays in the processor's cache while it is learned
+CELLS = (
+    1 << 16
+)  # numbers of a piece: half a megabyte, which stays in the processor's cache while it is learned
 NO_COLUMNS: Index = np.empty((0, 2), dtype=np.int64)
 
 
@@ -35,6 +38,8 @@ class ColumnBlock(Block):
     """
 
     __slots__ = ("_columns", "_rows")
+    _columns: Columns
+    _rows: Floats | None
 
     @classmethod
     def of(cls, block: Block, columns: Columns) -> Self:
@@ -47,14 +52,19 @@ class ColumnBlock(Block):
         return made
 
     @property
-    def numeric(self) -> Floats:  # type: ignore[override] # an attribute of other blocks
+    def numeric(self) -> Floats:
         if self._rows is None:
             self._rows = self._columns.side_by_side(0, self.n)
         return self._rows
 
     @numeric.setter
     def numeric(self, rows: Floats) -> None:
-        self._rows: Floats | None = rows
+        self._rows = rows
+
+    @property
+    def apart(self) -> bool:
+        """Whether nobody has looked yet."""
+        return self._rows is None
 
     def pieces(self, points: Sequence[int]) -> Iterator[tuple[slice, Block]]:
         """As `cut`, in as many more pieces as it takes to keep each in the cache."""
@@ -79,16 +89,16 @@ class ColumnBlock(Block):
 
     def __reduce__(self) -> Any:
         """A copy holds the numbers themselves: addresses mean nothing elsewhere."""
-        twin = self._without_numbers()
-        twin.numeric = self.numeric
-        return twin.__reduce_ex__(2)
+        return Block, tuple(getattr(self, field.name) for field in fields(Block))
 
 
 def pieces(block: Block, points: Sequence[int]) -> Iterator[tuple[slice, Block]]:
     """The pieces of a block between the given row numbers, or smaller ones where those stay in the cache."""
-    return block.pieces(points) if isinstance(block, ColumnBlock) else block.cut(points)
+    return block.pieces(points) if isinstance(block, ColumnBlock) and block.apart else block.cut(points)
 
 
 def numbers_of(block: Block) -> tuple[Floats, Index]:
     """The numbers of a block as kernels take them: some rows, and where the columns of all lie; else all rows."""
-    return block.first_rows() if isinstance(block, ColumnBlock) else (block.numeric, NO_COLUMNS)
+    if isinstance(block, ColumnBlock) and block.apart:
+        return block.first_rows()
+    return block.numeric, NO_COLUMNS

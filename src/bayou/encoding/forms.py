@@ -284,12 +284,14 @@ def _arrow_form(values: Any) -> Form | None:
     lib = _types()
     kind, n, offset = values.type.id, len(values), values.offset
     if kind == lib.Type_DICTIONARY:
-        dictionary, places = values.dictionary, _integer_types()[values.type.index_type.id]
-        return _arrow_indices(values, places, dictionary, len(dictionary))
+        dictionary, dtype = values.dictionary, _integer_types()[values.type.index_type.id]
+        return _arrow_indices(values, dtype, dictionary, len(dictionary))
     if kind == lib.Type_BOOL:
         return Integers(_read_only(_flags(values), np.int64), _valid(values), offset, True)
     if kind in _integer_types() and kind != lib.Type_UINT64:
-        return Integers(_read_only(_integers(values, _integer_types()[kind]), np.int64), _valid(values), offset, False)
+        return Integers(
+            _read_only(_integers(values, _integer_types()[kind]), np.int64), _valid(values), offset, False
+        )
     if kind in (lib.Type_STRING, lib.Type_LARGE_STRING):
         _, ends, data = values.buffers()
         width = np.dtype(np.int32 if kind == lib.Type_STRING else np.int64)

@@ -332,7 +332,9 @@ def _from_polars(X: Any) -> Table:
 
     names, kinds = X.columns, X.dtypes
     coded = [isinstance(kind, pl.Categorical) for kind in kinds]
-    others = [not (has_codes or isinstance(kind, pl.Object)) for kind, has_codes in zip(kinds, coded, strict=True)]
+    others = [
+        not (has_codes or isinstance(kind, pl.Object)) for kind, has_codes in zip(kinds, coded, strict=True)
+    ]
     codes = iter(_polars_codes(_some(X, coded)) if any(coded) else ())
     arrow = iter(pa.table(_some(X, others)).columns if any(others) else ())
     columns: list[Any] = []

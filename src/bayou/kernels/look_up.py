@@ -74,7 +74,7 @@ def translate_columns(rows: Codes, misses: Index, columns: Index) -> None:
             beyond = read_indices(indices[: len(cells)], columns[k, 1], columns[k, 2], lo, entries)
             if beyond == 0 and valid == 0 and columns[k, 8] == 1:
                 for i in range(len(cells)):
-                    cells[i] = np.int32(int32_at(table, np.int64(indices[np.uint64(i)])))
+                    cells[i] = np.int32(int32_at(table, int(np.int64(indices[np.uint64(i)]))))
                 continue
             missed = 0
             for i in range(len(cells)):
@@ -82,7 +82,7 @@ def translate_columns(rows: Codes, misses: Index, columns: Index) -> None:
                 code = np.int32(-1)
                 if valid == 0 or (uint8_at(valid, (offset + i) >> 3) >> ((offset + i) & 7)) & 1 == 1:
                     if index < entries:
-                        code = np.int32(int32_at(table, np.int64(index)))
+                        code = np.int32(int32_at(table, int(np.int64(index))))
                     elif index < missing:
                         code = np.int32(MISS)
                 cells[i] = code
@@ -91,9 +91,7 @@ def translate_columns(rows: Codes, misses: Index, columns: Index) -> None:
 
 
 @tight_kernel
-def read_indices(
-    indices: NDArray[np.uint32], address: int, size: int, first: int, entries: np.uint32
-) -> int:
+def read_indices(indices: NDArray[np.uint32], address: int, size: int, first: int, entries: np.uint32) -> int:
     """indices[i] = the unsigned integer of `size` bytes at first + i; returns how many are not less than `entries`.
 
     indices : uint32[n], out
