@@ -8,6 +8,7 @@ import numpy as np
 
 from bayou.block import Block, Floats
 from bayou.densities.density import Density
+from bayou.encoding.column_block import numbers_of
 from bayou.errors import SchemaError
 from bayou.kernels.column_terms import gaussian_terms_then_update, read_units
 from bayou.kernels.ecoc import add_difference, side_gaussians
@@ -15,9 +16,9 @@ from bayou.kernels.gaussian import (
     CONSTANT_SHARE,
     add_gaussian,
     add_gaussian_direct,
-    gaussian_predict_then_update,
     gaussian_terms,
 )
+from bayou.kernels.gaussian_rows import gaussian_predict_then_update
 from bayou.kernels.normal import read_columns
 from bayou.readings.dichotomies import Dichotomies, Odds
 from bayou.readings.live import LiveReader
@@ -114,9 +115,9 @@ class Gaussian(Density, LiveReader[Moments]):
         block.numeric[:] = rng.normal(centre[block.y], spread[block.y])
 
     def predict_then_update(self, summary: Moments, block: Block, out: Floats) -> None:
-        s = summary
+        s, (x, columns) = summary, numbers_of(block)
         gaussian_predict_then_update(
-            s.n, s.mean, s.m2, out, block.numeric, block.y, block.w, float(self.ddof), self.floor
+            s.n, s.mean, s.m2, out, x, columns, block.y, block.w, block.no_missing, float(self.ddof), self.floor
         )  # fmt: skip
 
     def terms_then_update(self, summary: Moments, block: Block, units: Floats) -> Floats:
