@@ -194,7 +194,7 @@ def predict_kept(kept: Floats, row: Floats) -> int:
         peak, size = kept[at : at + k], k * p
         centre = kept[at + k : at + k + size].reshape((k, p))
         half = kept[at + k + size : at + k + 2 * size].reshape((k, p))
-        add_row_sums(out, scratch, row[:p].reshape((1, p)), np.uint64(0), centre, half, peak)
+        add_row_sums(out, np.uint64(0), scratch, row[:p].reshape((1, p)), np.uint64(0), centre, half, peak)
     at += k + 2 * k * p
     if q > 0:
         for c in range(k):
