@@ -81,6 +81,16 @@ def log_peak(tile: Floats, half: Floats, c: Position, x: Floats, i: Position) ->
             tile[j] = np.uint64((bits & MANTISSA) | EXPONENT_OF_1).view(np.float64)
             exponents += bits >> SHIFT
         begin += np.uint64(TILE)
+    return log_of_product(tile, first, exponents, p)
+
+
+@tight_kernel
+def log_of_product(tile: Floats, first: np.uint64, exponents: np.uint64, p: np.uint64) -> float:
+    """Half the logarithm of a product of p factors.
+
+    tile : float64[TILE], in, scratch, the mantissas that are left to be multiplied, the `first` of them
+    exponents : those of all factors, added up as they stand in the bits
+    """
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     while first & three:
         tile[first] = 1.0

@@ -7,10 +7,15 @@ import numpy as np
 from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.gaussian import (
     CONSTANT_SHARE,
+    EXPONENT_OF_1,
+    MANTISSA,
+    ONE_OVER_PI,
+    SHIFT,
     Position,
     add_row_sums,
     distance_of_present,
     fill_peaks,
+    log_of_product,
     log_peak,
 )
 from bayou.kernels.jit import inner_kernel, kernel, tight_kernel
@@ -91,6 +96,8 @@ def learn_full_row(
 
 @tight_kernel
 def learn_few_columns(
+    peak: Floats,
+    tile: Floats,
     centre: Floats,
     m2: Floats,
     half: Floats,
@@ -102,48 +109,36 @@ def learn_few_columns(
     total: float,
     ddof: float,
 ) -> bool:
-    """`learn_full_row` of few columns, bit for bit, in one loop: to begin another takes longer than six turns.
+    """`learn_full_row` of few columns, and `log_peak` of the class, bit for bit.
 
+    One loop, since to begin another takes longer than six turns, and one way out but for the last line: where there
+    are more, Numba counts references to the arrays, row by row, which takes longer than all else.
+    peak : float64[K], in/out, of no use if the class must be read anew; tile : float64[TILE], scratch
     centre, m2, half : float64[K, p], in/out; bounds : float64[3, p], in/out; x : float64[rows, p], in
     """
+    ceiling, reach, origin = np.uint64(CEILING), np.uint64(REACH), np.uint64(ORIGIN)
+    p = np.uint64(x.shape[1])
     share = w / total
     rest = w * (1.0 - share)
     above = 0.5 * (total - ddof)
-    beyond = 0
-    for j in range(np.uint64(x.shape[1])):
-        beyond += learn_cell(centre, m2, half, bounds, c, j, x[i, j], share, rest, above)
+    beyond, exponents = 0, np.uint64(0)
+    for j in range(p):
+        value = x[i, j]
+        d = value - centre[c, j]
+        squares = m2[c, j] + d * (d * rest)
+        own = above / squares
+        beyond += is_beyond(own, value, bounds[ceiling, j], bounds[reach, j], bounds[origin, j])
+        bits = np.float64(own * ONE_OVER_PI).view(np.uint64)
+        tile[j] = np.uint64((bits & MANTISSA) | EXPONENT_OF_1).view(np.float64)
+        exponents += bits >> SHIFT
+        centre[c, j] += d * share
+        m2[c, j] = squares
+        half[c, j] = own
+    peak[c] = log_of_product(tile, p, exponents, p)
     if beyond == 0:
         return False
     mark_narrow(bounds, half, c, x, i)
     return True
-
-
-@tight_kernel
-def learn_cell(
-    centre: Floats,
-    m2: Floats,
-    half: Floats,
-    bounds: Floats,
-    c: Position,
-    j: Position,
-    x: float,
-    share: float,
-    rest: float,
-    above: float,
-) -> bool:
-    """Learn x; returns whether all of the column must be read, see `read_row`.
-
-    centre, m2, half : float64[K, p], in/out; bounds : float64[3, p], in
-    """
-    d = x - centre[c, j]
-    centre[c, j] += d * share
-    squares = m2[c, j] + d * (d * rest)
-    m2[c, j] = squares
-    own = above / squares
-    half[c, j] = own
-    return is_beyond(
-        own, x, bounds[np.uint64(CEILING), j], bounds[np.uint64(REACH), j], bounds[np.uint64(ORIGIN), j]
-    )
 
 
 @inner_kernel
@@ -265,14 +260,16 @@ def gaussian_predict_then_update(
                 ahead[c] = True
             total[c] += w[at]
             if few:
-                narrow = learn_few_columns(centre, m2, half, bounds, c, x, i, w[at], total[c], ddof)
+                narrow = learn_few_columns(
+                    peak, tile, centre, m2, half, bounds, c, x, i, w[at], total[c], ddof
+                )
             else:
                 narrow = learn_full_row(centre, m2, half, bounds, c, x, i, w[at], total[c], ddof)
         else:
             settle(n, mean, ahead, total, centre, c)
             narrow = learn_row(n, mean, m2, centre, half, bounds, c, x, i, w[at], ddof)
             total[c] = n[c, np.uint64(0)]
-        if not narrow:
+        if not (narrow or (few and ahead[c])):
             peak[c] = log_peak(tile, half, c, half, c)
     for e in range(np.uint64(k)):
         settle(n, mean, ahead, total, centre, e)
