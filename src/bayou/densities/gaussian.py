@@ -8,6 +8,7 @@ import numpy as np
 
 from bayou.block import Block, Floats
 from bayou.densities.density import Density
+from bayou.encoding.column_block import numbers_of
 from bayou.errors import SchemaError
 from bayou.kernels.column_terms import gaussian_terms_then_update, read_units
 from bayou.kernels.ecoc import add_difference, side_gaussians
@@ -114,10 +115,10 @@ class Gaussian(Density, LiveReader[Moments]):
         block.numeric[:] = rng.normal(centre[block.y], spread[block.y])
 
     def predict_then_update(self, summary: Moments, block: Block, out: Floats) -> None:
-        s = summary
+        s, (x, columns) = summary, numbers_of(block)
         gaussian_predict_then_update(
-            s.n, s.mean, s.m2, out, block.numeric, block.y, block.w, float(self.ddof), self.floor
-        )  # fmt: skip
+            s.n, s.mean, s.m2, out, x, columns, block.y, block.w, float(self.ddof), self.floor
+        )
 
     def terms_then_update(self, summary: Moments, block: Block, units: Floats) -> Floats:
         s, x = summary, block.numeric

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 
 from bayou.block import Codes, Floats, Hashed, Words
+from bayou.encoding.column_block import CELLS, NO_COLUMNS, Columns
 from bayou.encoding.columns import distinct, doubles, kind_of
-from bayou.encoding.forms import Form, picked
+from bayou.encoding.forms import Form, is_arrow, picked
 from bayou.encoding.lookup import Lookup, Lookups, translate_known
 from bayou.encoding.table import Sparse, Table, column_of
 from bayou.encoding.words import WORDS, checked_counts, renumbered
 from bayou.errors import DataError, TargetWarning, TextWarning, listed, warn_user
 from bayou.hashing import hash_keys
 from bayou.kernels.look_up import MISS, rows_of_columns
-from bayou.kernels.side_by_side import put_side_by_side
+from bayou.kernels.side_by_side import all_columns_usable, put_side_by_side
 from bayou.plain_text import SENTENCES, are_sentences, shortened
 from bayou.schema import Growth, HashedVocabulary, Kind, Label, Schema, Vocabulary, identity_key
 from bayou.text.documents import documents_of
@@ -27,7 +28,6 @@ SOME_NUMBERS = 100  # as labels of fewer than twice as many rows
 CodesOf = Callable[
     [str, Sequence[Label], Sequence[int]], Codes
 ]  # a column's name, distinct values, their first rows
-_NO_INTEGERS = np.empty((0, 2), dtype=np.int64)
 _WEIGHT = "a weight must be a finite number >= 0, at most 2^53"
 
 
@@ -167,23 +167,28 @@ class Batch:
             if name in self.place and self.place[name][0] is kind
         ]
 
-    def numeric(self, table: Table) -> tuple[Floats, bool]:
-        """The numeric columns side by side, and whether it is known that none of them is missing, infinite or huge."""
+    def numeric(self, table: Table) -> tuple[Floats | Columns, bool]:
+        """The numeric columns, side by side unless they are many, and whether it is known that all are usable.
+
+        None of them is then missing, infinite or huge, which is so wherever they are left in their columns.
+        """
         p = self.counts[Kind.NUMERIC]
         if p == 0:
             return np.empty((table.n, 0)), True
         whole = self._side_by_side(table, p)
         if whole is not None:
             return whole, table.numbers is not None and table.numbers.usable
-        rows = np.empty((table.n, p))
-        columns = self.of_kind(table, Kind.NUMERIC)
-        if len(columns) < p:
-            rows.fill(np.nan)
         if not table.n:
-            return rows, True
+            return np.empty((0, p)), True
+        columns = self.of_kind(table, Kind.NUMERIC)
         found = [(j, *doubles(values, name, self.start)) for j, name, values in columns]
         places = np.array([(j, address) for j, address, _ in found], dtype=np.int64).reshape(-1, 2)
-        usable = put_side_by_side(rows, _NO_INTEGERS, places, 0)
+        kept = [memory for _, _, memory in found]
+        many = len(columns) == p and table.n * p > 2 * CELLS
+        if many and all(map(is_arrow, kept)) and all_columns_usable(places, table.n):  # nobody changes Arrow's
+            return Columns(places, kept), True
+        rows = np.empty((table.n, p)) if len(columns) == p else np.full((table.n, p), np.nan)
+        usable = put_side_by_side(rows, NO_COLUMNS, places, 0)
         return rows, usable and len(columns) == p
 
     def _side_by_side(self, table: Table, p: int) -> Floats | None:

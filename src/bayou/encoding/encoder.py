@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayou.align import canonical_order
 from bayou.block import Block, Floats
 from bayou.encoding.batch import Batch, weights
+from bayou.encoding.column_block import ColumnBlock, Columns
 from bayou.encoding.common_columns import compare_columns, suspicious
 from bayou.encoding.dates import with_parts_of_dates
 from bayou.encoding.lookup import Lookups
@@ -109,21 +110,26 @@ class Encoder:
         if table.matrix is not None and table.names is self._matrix_names:
             self._fill_numeric(block, table.matrix)
         else:
-            self._fill(block, batch, table)
+            block = self._filled(block, batch, table)
             if not learn and suspicious(batch, table):
                 compare_columns(self.schema, table, X, self._warned)
         block.schema_change_rows = sorted(set(batch.schema_change_rows))
         return block, batch.growth()
 
-    def _fill(self, block: Block, batch: Batch, table: Table) -> None:
+    def _filled(self, block: Block, batch: Batch, table: Table) -> Block:
         batch.columns(table)
-        self._fill_numeric(block, *batch.numeric(table))
+        numbers, usable = batch.numeric(table)
+        if isinstance(numbers, Columns):
+            block = ColumnBlock.of(block, numbers)
+        else:
+            self._fill_numeric(block, numbers, usable)
         if self.schema.declared.hash_values:
             block.hashed = batch.hashed(table)
             block.codes = present(block.hashed)
         else:
             block.codes = batch.nominal(table)
         block.words = batch.words(table)
+        return block
 
     def record(self, x: Mapping[str, Any], start: int) -> Block | None:
         """One record as a block to predict; None unless it is plain, see `PlainRecords`."""

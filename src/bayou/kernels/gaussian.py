@@ -6,10 +6,11 @@ import math
 
 import numpy as np
 
-from bayou.block import Codes, Floats
+from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel, kernel_piece, tight_kernel
 from bayou.kernels.moments import all_equal
 from bayou.kernels.normal import CEILING, ORIGIN, REACH, is_beyond, pooled, read_cell, read_narrow
+from bayou.kernels.side_by_side import put_side_by_side
 from bayou.kernels.sums import TILE
 
 CONSTANT_SHARE = 0.01  # of the pooled variance, for a class whose values do not vary
@@ -94,11 +95,11 @@ def log_peak(tile: Floats, half: Floats, c: Position, x: Floats, i: Position) ->
 
 @tight_kernel
 def add_row_sums(
-    out: Floats, tile: Floats, x: Floats, i: Position, centre: Floats, half: Floats, peak: Floats
+    out: Floats, at: Position, tile: Floats, x: Floats, i: Position, centre: Floats, half: Floats, peak: Floats
 ) -> bool:
-    """out[i, c] += sum_j log p(x_ij | c). Returns whether nothing is missing.
+    """out[at, c] += sum_j log p(x_ij | c). Returns whether nothing is missing.
 
-    out : float64[rows, K], in/out; tile : float64[TILE], scratch
+    out : float64[any, K], in/out; tile : float64[TILE], scratch
     x : float64[rows, p], in; centre, half : float64[K, p], in; peak : float64[K], in, `log_peak` of all columns
     """
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
@@ -117,13 +118,13 @@ def add_row_sums(
                 tile[j] += distance(x[i, begin + j], centre[c, begin + j], half[c, begin + j])
             begin += np.uint64(TILE)
         d = e = f = g = 0.0
-        at = np.uint64(0)
-        while at < whole:
-            d += tile[at]
-            e += tile[at + one]
-            f += tile[at + two]
-            g += tile[at + three]
-            at += four
+        four_from = np.uint64(0)
+        while four_from < whole:
+            d += tile[four_from]
+            e += tile[four_from + one]
+            f += tile[four_from + two]
+            g += tile[four_from + three]
+            four_from += four
         if whole < first:
             d += tile[whole]
         if whole + one < first:
@@ -131,7 +132,7 @@ def add_row_sums(
         if whole + two < first:
             f += tile[whole + two]
         top = peak[c] if missing == 0 else log_peak(tile, half, c, x, i)
-        out[i, c] += top - ((d + e) + (f + g))
+        out[at, c] += top - ((d + e) + (f + g))
     return missing == 0
 
 
@@ -154,7 +155,7 @@ def add_gaussian(out: Floats, x: Floats, centre: Floats, half: Floats) -> None:
     peak, tile = np.empty(len(half)), np.empty(TILE)
     fill_peaks(peak, tile, half)
     for i in range(np.uint64(x.shape[0])):
-        add_row_sums(out, tile, x, i, centre, half, peak)
+        add_row_sums(out, i, tile, x, i, centre, half, peak)
 
 
 @kernel
@@ -175,7 +176,7 @@ def add_gaussian_direct(
             if spread > 0.0:
                 half[c, j], _ = read_cell(n[c, j], m2[c, j], spread, ddof, floor, CONSTANT_SHARE)
     fill_peaks(peak, tile, half)
-    add_row_sums(out, tile, x, np.uint64(0), centre, half, peak)
+    add_row_sums(out, np.uint64(0), tile, x, np.uint64(0), centre, half, peak)
 
 
 @kernel
@@ -280,6 +281,7 @@ def gaussian_predict_then_update(
     m2: Floats,
     out: Floats,
     x: Floats,
+    columns: Index,
     y: Codes,
     w: Floats,
     ddof: float,
@@ -287,7 +289,9 @@ def gaussian_predict_then_update(
 ) -> None:
     """Row by row: add the log-densities as they stood before the row, then learn the row.
 
-    n, mean, m2 : float64[K, p], in/out; out : float64[rows, K], in/out; x : float64[rows, p], in
+    n, mean, m2 : float64[K, p], in/out; out : float64[rows, K], in/out
+    x : float64[some, p], in/out, the first rows; where there are more, the next ones are put in their place
+    columns : int64[p, 2], in, of each column the place and the address of all its rows, or none if x has them all
     y : int32[rows], in; w : float64[rows], in
     """
     k, p = n.shape
@@ -296,19 +300,24 @@ def gaussian_predict_then_update(
     for e in range(k):
         even[e] = all_equal(n[e])
     narrow = True
-    for i in range(np.uint64(len(y))):
+    first, last = np.uint64(0), np.uint64(len(x))
+    for at in range(np.uint64(len(y))):
+        if at == last:
+            put_side_by_side(x[: np.uint64(len(y)) - at], columns[:0], columns, np.int64(at))
+            first, last = at, at + np.uint64(len(x))
+        i = at - first
         if narrow:
             read_narrow(unasked, centre, half, bounds, n, mean, m2, ddof, floor, CONSTANT_SHARE)
             fill_peaks(peak, tile, half)
             narrow = False
-        full = add_row_sums(out, tile, x, i, centre, half, peak)
-        if y[i] < 0 or w[i] == 0.0:
+        full = add_row_sums(out, at, tile, x, i, centre, half, peak)
+        if y[at] < 0 or w[at] == 0.0:
             continue
-        c = np.uint64(y[i])
+        c = np.uint64(y[at])
         even[c] = even[c] and full
-        if even[c] and n[c, np.uint64(0)] + w[i] > 1.0:
-            narrow = learn_full_row(n, mean, m2, centre, half, bounds, c, x, i, w[i], ddof)
+        if even[c] and n[c, np.uint64(0)] + w[at] > 1.0:
+            narrow = learn_full_row(n, mean, m2, centre, half, bounds, c, x, i, w[at], ddof)
         else:
-            narrow = learn_row(n, mean, m2, centre, half, bounds, c, x, i, w[i], ddof)
+            narrow = learn_row(n, mean, m2, centre, half, bounds, c, x, i, w[at], ddof)
         if not narrow:
             peak[c] = log_peak(tile, half, c, half, c)

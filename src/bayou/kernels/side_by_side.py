@@ -39,6 +39,20 @@ def put_side_by_side(rows: Floats, integers: Index, doubles: Index, first: int) 
     return usable == len(rows) * len(doubles)
 
 
+@kernel
+def all_columns_usable(doubles: Index, n: int) -> bool:
+    """Whether no number is missing, infinite, or beyond 1e140 in size.
+
+    doubles : int64[m, 2], in, of each column of n float64 its place and address
+    """
+    usable = 0
+    for k in range(len(doubles)):
+        address = doubles[k, 1]
+        for i in range(n):
+            usable += abs(float64_at(address, i)) <= HUGE
+    return usable == n * len(doubles)
+
+
 @tight_kernel
 def put_eight_integers(rows: Floats, columns: Index, skipped: int) -> None:
     """rows[i, j] = the double nearest to column j, `skipped` bytes behind its address, at i.
