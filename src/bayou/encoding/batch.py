@@ -175,9 +175,11 @@ class Batch:
         p = self.counts[Kind.NUMERIC]
         if p == 0:
             return np.empty((table.n, 0)), True
-        whole = self._side_by_side(table, p)
-        if whole is not None:
-            return whole, table.numbers is not None and table.numbers.usable
+        if table.numbers is not None and self._in_place(table.numbers.names, p):
+            lying = table.numbers.columns if table.n * p > 2 * CELLS else None
+            return table.numbers.matrix if lying is None else Columns(*lying), table.numbers.usable
+        if table.matrix is not None and self._in_place(table.names, p):
+            return table.matrix, False
         if not table.n:
             return np.empty((0, p)), True
         columns = self.of_kind(table, Kind.NUMERIC)
@@ -185,21 +187,19 @@ class Batch:
         places = np.array([(j, address) for j, address, _ in found], dtype=np.int64).reshape(-1, 2)
         kept = [memory for _, _, memory in found]
         many = len(columns) == p and table.n * p > 2 * CELLS
-        if many and all(map(is_arrow, kept)) and all_columns_usable(places, table.n):  # nobody changes Arrow's
+        if (
+            many and all(map(is_arrow, kept)) and all_columns_usable(places, table.n)
+        ):  # nobody changes Arrow's
             return Columns(places, kept), True
         rows = np.empty((table.n, p)) if len(columns) == p else np.full((table.n, p), np.nan)
         usable = put_side_by_side(rows, NO_COLUMNS, places, 0)
         return rows, usable and len(columns) == p
 
-    def _side_by_side(self, table: Table, p: int) -> Floats | None:
-        """The numeric columns, if they stand side by side in the table as the model has them."""
-        names, matrix = table.names, table.matrix
-        if matrix is None and table.numbers is not None:
-            names, matrix = table.numbers.names, table.numbers.matrix
-        if matrix is None or len(names) != p:
-            return None
-        same = all(self.place.get(name) == (Kind.NUMERIC, j) for j, name in enumerate(names))
-        return matrix if same else None
+    def _in_place(self, names: Sequence[str], p: int) -> bool:
+        """Whether these are the p numeric columns of the model, in its order."""
+        return len(names) == p and all(
+            self.place.get(name) == (Kind.NUMERIC, j) for j, name in enumerate(names)
+        )
 
     def nominal(self, table: Table) -> Codes:
         rows = np.empty((table.n, self.counts[Kind.NOMINAL]), dtype=np.int32)

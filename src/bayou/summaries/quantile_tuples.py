@@ -79,6 +79,8 @@ class QuantileTuples(ArraySummary):
     labels: Codes = declare("*pending", dtype=np.int32, valid=valid.class_codes)
     weights: Floats = declare("*pending", valid=valid.non_negative)
     declared: Index = from_schema(1, follows=declared_classes)
+    rows: Floats  # the lists with room to grow
+    _whole: bool  # whether all their weights are whole numbers, so that sums of them are exact
 
     def __init__(self, tuples: int = 100, eps: float | None = None, exact: int = 0) -> None:
         self.budget = tuples if eps is None else max(4, math.ceil(2 / eps))
@@ -333,7 +335,7 @@ class QuantileTuples(ArraySummary):
     def _unpack(self, packed: Floats, sizes: Index) -> None:
         self.sizes = sizes.astype(np.int64)
         self.rows, self.starts = self._spread(packed, self.sizes)
-        self._whole = are_whole(packed[:, 1:])  # whether sums of the weights are exact
+        self._whole = are_whole(packed[:, 1:])
 
 
 def stays(axis: Axis, size: int) -> bool:
