@@ -25,7 +25,7 @@ from bayou.readings.modl import MODL
 from bayou.readings.partition import Discretiser, Partition, Partitions, offsets_of
 from bayou.scorer import Node, interval_table
 from bayou.summaries.array_summary import move
-from bayou.threads import over_ranges, ranges
+from bayou.threads import over_pieces, over_ranges
 
 GRAIN = 100_000  # cells worth a thread of their own
 SEARCH_GRAIN = (
@@ -115,8 +115,8 @@ class Intervals:
                 offsets[lo : hi + 1] - a, upper[a:b], present[a:b], n_classes=n_classes
             )
 
-        over_ranges(columns, len(offsets) - 1, SEARCH_GRAIN)
-        parts = [found[lo] for lo, _ in ranges(len(offsets) - 1, SEARCH_GRAIN)]
+        over_pieces(columns, len(offsets) - 1, SEARCH_GRAIN)
+        parts = [found[lo] for lo in sorted(found)]
         sizes = np.concatenate([np.diff(part.offsets) for part in parts])
         kept = np.zeros((int(sizes.sum()), counts.shape[1]))
         kept[:, seen] = np.concatenate([part.counts for part in parts])
@@ -200,7 +200,11 @@ class IntervalReading:
     def cells_of(self, block: Block) -> Codes:
         """int32[n, p], the interval of each value; -1 where it is missing, and in columns that are not counted."""
         codes = np.empty(block.numeric.shape, dtype=np.int32)
-        interval_codes(codes, self.partitions.cuts, self.parts, self.counted, block.numeric)
+
+        def rows(lo: int, hi: int) -> None:
+            interval_codes(codes[lo:hi], self.partitions.cuts, self.parts, self.counted, block.numeric[lo:hi])
+
+        over_ranges(rows, block.n, 1 + GRAIN // max(1, codes.shape[1]))
         return codes
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
