@@ -37,7 +37,15 @@ def widest_step(x: Floats) -> int:
 
 @inner_kernel
 def insert_each(
-    work: Floats, x: Floats, rows: Index, labels: Codes, weights: Floats, u: float, at: int, start: int, end: int
+    work: Floats,
+    x: Floats,
+    rows: Index,
+    labels: Codes,
+    weights: Floats,
+    u: float,
+    at: int,
+    start: int,
+    end: int,
 ) -> int:
     """A tuple for each different value of start..end, which fall into one gap; returns where the list ends. O(K n).
 
