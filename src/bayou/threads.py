@@ -85,10 +85,13 @@ def over_pieces(work: Callable[[int, int], None], n: int, grain: int) -> None:
             work(lo, hi)
 
     others = [_pool(_limit).submit(take) for _ in range(min(_limit, len(pieces)) - 1)]
-    take()
-    for other in others:
-        if not other.cancel():  # else no thread was free
-            other.result()
+    try:
+        take()
+    finally:
+        pieces.clear()  # of work that has failed, nobody need begin the rest
+        for other in others:
+            if not other.cancel():  # else no thread was free
+                other.result()
 
 
 def in_background(work: Callable[[], Result]) -> Future[Result] | None:
