@@ -197,9 +197,8 @@ class Batch:
 
     def _in_place(self, names: Sequence[str], p: int) -> bool:
         """Whether these are the p numeric columns of the model, in its order."""
-        return len(names) == p and all(
-            self.place.get(name) == (Kind.NUMERIC, j) for j, name in enumerate(names)
-        )
+        new = [name for name, kind in self.new_columns if kind is Kind.NUMERIC]
+        return len(names) == p and [*names] == [*self.schema.names(Kind.NUMERIC), *new]
 
     def nominal(self, table: Table) -> Codes:
         rows = np.empty((table.n, self.counts[Kind.NOMINAL]), dtype=np.int32)
