@@ -75,6 +75,21 @@ def test_prior_is_that_before_each_row(alpha, declared):
         assert np.array_equal(out[i], expected[0])
 
 
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("weights", [[1.0], [1.0, 2.0, 0.0], [0.1, 0.7, 1.0]])
+def test_prior_has_the_bits_of_a_fresh_count(weights, alpha):
+    random = np.random.default_rng(0)
+    y, w = random.integers(-1, 3, 300).astype(np.int32), random.choice(weights, 300)
+    out, weight, step = np.zeros((300, 3)), np.zeros(3), np.zeros(3)
+    prior_predict_then_update(weight, out, y, w, integer_logs(100), 0, alpha)
+    for i in range(300):
+        expected = np.zeros((1, 3))
+        add_prior(expected, step, 0, alpha)
+        assert np.array_equal(out[i], expected[0])
+        count_classes(step, y[i : i + 1], w[i : i + 1], 1.0)
+    assert np.array_equal(step, weight)
+
+
 def test_last_label_is_that_before_each_row():
     last, out = np.array([-1]), np.zeros((4, 2))
     last_label_predict_then_update(

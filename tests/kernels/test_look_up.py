@@ -126,21 +126,35 @@ def test_columns_become_rows(n, q):
     assert (rows[:, 1::2] == -7).all()
 
 
+# with as many entries before those in use as an index that was taken for a negative one would be missing
+INDEX_TYPES = [
+    (pa.int8(), 0),
+    (pa.uint8(), 200),
+    (pa.int16(), 200),
+    (pa.uint16(), 40_000),
+    (pa.int32(), 0),
+    (pa.uint32(), 70_000),
+    (pa.int64(), 0),
+]
+
+
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), n=st.integers(0, 150), q=st.integers(1, 4), offset=st.integers(0, 9))
 def test_columns_with_known_dictionaries_are_translated_at_once(data, n, q, offset):
     """Each column as by itself; what has another dictionary, or an entry without a code, is left."""
-    names = ["a", "b", "c", "unknown"]
+    known = ["a", "b", "c"]
     rows, expected, columns = np.full((n, q + 1), -7, dtype=np.int32), {}, []
     for j in range(q):
-        cells = data.draw(st.lists(st.none() | st.sampled_from(names[:3]), min_size=n, max_size=n))
+        kind, unused = data.draw(st.sampled_from(INDEX_TYPES))
+        names = [*map(str, range(unused)), *known, "unknown"]
+        cells = data.draw(st.lists(st.none() | st.sampled_from(known), min_size=n, max_size=n))
         if n and data.draw(st.booleans()):
             cells[data.draw(st.integers(0, n - 1))] = "unknown"
-        indices = pa.array([0] * offset + [None if c is None else names.index(c) for c in cells], pa.int32())
+        indices = pa.array([0] * offset + [None if c is None else names.index(c) for c in cells], kind)
         column = pa.DictionaryArray.from_arrays(indices, names)[offset:]
         lookup, met = Lookup(Vocabulary(["b", "a", "c"])), data.draw(st.booleans())
         if met:  # every entry, in a batch before this one
-            before = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), names)
+            before = pa.DictionaryArray.from_arrays(pa.array(range(unused, unused + 4), kind), names)
             lookup.fill(form_of(before), before, np.empty((1, 4), dtype=np.int32), 0, True)
         columns.append((j, lookup, form_of(column)))
         if met and "unknown" not in cells:

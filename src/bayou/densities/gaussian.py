@@ -16,9 +16,9 @@ from bayou.kernels.gaussian import (
     CONSTANT_SHARE,
     add_gaussian,
     add_gaussian_direct,
-    gaussian_predict_then_update,
     gaussian_terms,
 )
+from bayou.kernels.gaussian_rows import gaussian_predict_then_update
 from bayou.kernels.normal import read_columns
 from bayou.readings.dichotomies import Dichotomies, Odds
 from bayou.readings.live import LiveReader
@@ -117,8 +117,8 @@ class Gaussian(Density, LiveReader[Moments]):
     def predict_then_update(self, summary: Moments, block: Block, out: Floats) -> None:
         s, (x, columns) = summary, numbers_of(block)
         gaussian_predict_then_update(
-            s.n, s.mean, s.m2, out, x, columns, block.y, block.w, float(self.ddof), self.floor
-        )
+            s.n, s.mean, s.m2, out, x, columns, block.y, block.w, block.no_missing, float(self.ddof), self.floor
+        )  # fmt: skip
 
     def terms_then_update(self, summary: Moments, block: Block, units: Floats) -> Floats:
         s, x = summary, block.numeric

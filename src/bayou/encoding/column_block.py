@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -73,6 +74,11 @@ class ColumnBlock(Block):
         self._rows = rows
 
     @property
+    def apart(self) -> bool:
+        """Whether nobody has looked yet."""
+        return self._rows is None
+
+    @property
     def _room(self) -> int:
         return max(1, CELLS // len(self.columns))
 
@@ -82,19 +88,13 @@ class ColumnBlock(Block):
             return self.numeric, NO_COLUMNS
         return self.columns.side_by_side(0, min(self.n, self._room)), self.columns.doubles
 
-    def _without_numbers(self) -> Block:
-        return Block(
-            np.empty((self.n, 0)), self.codes, self.words, self.y, self.w, self.start, self.schema_change_rows,
-            self.proba, self.hashed, True, self.decided,
-        )  # fmt: skip
-
     def __reduce__(self) -> Any:
         """A copy holds the numbers themselves: addresses mean nothing elsewhere."""
-        twin = self._without_numbers()
-        twin.numeric = self.numeric
-        return twin.__reduce_ex__(2)
+        return Block, tuple(getattr(self, field.name) for field in fields(Block))
 
 
 def numbers_of(block: Block) -> tuple[Floats, Index]:
     """The numbers of a block as kernels take them: some rows, and where the columns of all lie; else all rows."""
-    return block.first_rows() if isinstance(block, ColumnBlock) else (block.numeric, NO_COLUMNS)
+    if isinstance(block, ColumnBlock) and block.apart:
+        return block.first_rows()
+    return block.numeric, NO_COLUMNS

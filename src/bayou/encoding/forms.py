@@ -1,9 +1,9 @@
 """How a column lies in memory, as kernels read it: indices into a dictionary, strings, or integers.
 
-The bytes of strings are never copied (Arrow's three kinds, pandas `str`, polars), nor are dictionary indices of 32
-bits (Arrow, polars Categorical) and integers of 64 (Arrow, NumPy). Narrower indices, the codes of pandas and the
-offsets of Arrow's plain strings are widened, packed flags unpacked. NumPy's strings and Python objects are converted,
-once per batch. docs/data.md has the table.
+The bytes of strings are never copied (Arrow's three kinds, pandas `str`, polars), nor are dictionary indices of up to
+32 bits (Arrow, the codes of pandas and polars) while the dictionary stays the same, and integers of 64 (Arrow, NumPy).
+Narrower integers and the offsets of Arrow's plain strings are widened, packed flags unpacked. NumPy's strings and
+Python objects are converted, once per batch. docs/data.md has the table.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bayou.kernels.utf8 import encode_utf8
 
 Bytes = NDArray[np.uint8]
 FEW = 16  # so few Python objects are sooner looked at than converted
-_BYTE, _CODE = np.dtype(np.uint8), np.dtype(np.int32)
+_BYTE = np.dtype(np.uint8)
 _NONE: Bytes = np.empty(0, dtype=np.uint8)
 _NONE.flags.writeable = False
 
@@ -64,12 +64,29 @@ class Coded:
 class Indices:
     """Places in a dictionary, < 0 or not valid where missing."""
 
-    indices: NDArray[np.int32]
+    integers: Any  # NumPy's, of at most 32 bits, or the Arrow array that holds them
+    dtype: np.dtype[Any]
+    address: int  # where they lie
     valid: Bytes
     offset: int
     dictionary: Any
     known_size: int | None  # polars does not say how many categories there are
-    address: int  # where the indices lie
+
+    def __len__(self) -> int:
+        return len(self.integers)
+
+    @property
+    def indices(self) -> NDArray[np.int32]:
+        """The places as 32-bit integers, copied where they are narrower."""
+        held = self.integers
+        found = held if isinstance(held, np.ndarray) else _integers(held, self.dtype)
+        return found.view(np.int32) if found.dtype == np.uint32 else _read_only(found, np.int32)
+
+    @property
+    def missing_from(self) -> int:
+        """Read as unsigned, places from here on are missing; of 32 bits, no dictionary has as many entries."""
+        bits = 8 * self.dtype.itemsize
+        return 1 << (bits if self.dtype.kind == "u" and bits < 32 else bits - 1)
 
     @property
     def size(self) -> int:
@@ -241,13 +258,24 @@ def _utf8(values: NDArray[np.str_]) -> Any:
 
 
 def _coded_form(column: Coded) -> Indices:
-    if not is_arrow(column.codes):
-        indices = _read_only(column.codes, np.int32)
-        return Indices(indices, _NONE, 0, column.dictionary, len(column.dictionary), address_of(indices))
-    codes = one_array(column.codes)
-    places = _integers(codes, codes.type.id)
-    indices = places.view(np.int32) if places.dtype == np.uint32 else _read_only(places, np.int32)
-    return Indices(indices, _valid(codes), codes.offset, column.dictionary, None, address_of(indices))
+    if is_arrow(column.codes):
+        codes = one_array(column.codes)
+        return _arrow_indices(codes, _integer_types()[codes.type.id], column.dictionary, None)
+    codes = np.ascontiguousarray(column.codes)
+    if codes.itemsize > 4:
+        codes = codes.astype(np.int32)
+    size = len(column.dictionary)
+    return Indices(codes, codes.dtype, address_of(codes), _NONE, 0, column.dictionary, size)
+
+
+def _arrow_indices(values: Any, dtype: np.dtype[Any], dictionary: Any, size: int | None) -> Indices:
+    """The integers of an Arrow array, or its indices, of this type."""
+    offset, buffer = values.offset, values.buffers()[1]
+    if dtype.itemsize > 4 or buffer is None:
+        codes = _integers(values, dtype).astype(np.int32)
+        return Indices(codes, codes.dtype, address_of(codes), _valid(values), offset, dictionary, size)
+    address = buffer.address + dtype.itemsize * offset
+    return Indices(values, dtype, address, _valid(values), offset, dictionary, size)
 
 
 def _arrow_form(values: Any) -> Form | None:
@@ -256,17 +284,14 @@ def _arrow_form(values: Any) -> Form | None:
     lib = _types()
     kind, n, offset = values.type.id, len(values), values.offset
     if kind == lib.Type_DICTIONARY:
-        dictionary, places = values.dictionary, _integers(values, values.type.index_type.id)
-        if places.dtype == _CODE:  # to ask Arrow where they lie takes a tenth of asking NumPy
-            address = values.buffers()[1].address + 4 * offset
-        else:
-            places = _read_only(places, np.int32)
-            address = address_of(places)
-        return Indices(places, _valid(values), offset, dictionary, len(dictionary), address)
+        dictionary, dtype = values.dictionary, _integer_types()[values.type.index_type.id]
+        return _arrow_indices(values, dtype, dictionary, len(dictionary))
     if kind == lib.Type_BOOL:
         return Integers(_read_only(_flags(values), np.int64), _valid(values), offset, True)
     if kind in _integer_types() and kind != lib.Type_UINT64:
-        return Integers(_read_only(_integers(values, kind), np.int64), _valid(values), offset, False)
+        return Integers(
+            _read_only(_integers(values, _integer_types()[kind]), np.int64), _valid(values), offset, False
+        )
     if kind in (lib.Type_STRING, lib.Type_LARGE_STRING):
         _, ends, data = values.buffers()
         width = np.dtype(np.int32 if kind == lib.Type_STRING else np.int64)
@@ -288,9 +313,9 @@ def _integer_types() -> dict[int, np.dtype[Any]]:
     return {getattr(lib, f"Type_{name.upper()}"): np.dtype(name) for name in names}
 
 
-def _integers(values: Any, kind: int) -> NDArray[Any]:
+def _integers(values: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Arrow's integers, or indices into a dictionary, of this type; whatever stands where one is missing."""
-    return _memory(values.buffers()[1], _integer_types()[kind], values.offset, len(values))
+    return _memory(values.buffers()[1], dtype, values.offset, len(values))
 
 
 def _valid(values: Any) -> Bytes:
@@ -318,7 +343,8 @@ def _memory(
 
 def address_of(array: NDArray[Any]) -> int:
     """Where the first element lies."""
-    return array.ctypes.data
+    where: int = array.__array_interface__["data"][0]  # `ctypes.data` takes twice as long
+    return where
 
 
 def _read_only(values: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:

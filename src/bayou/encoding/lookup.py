@@ -54,7 +54,7 @@ class Translation(NamedTuple):
 
     dictionary: Any
     table: Codes
-    address: int  # where the table lies
+    place: tuple[int, int, bool] = (0, 0, False)  # where it lies, its length, and whether no entry is `MISS`
 
 
 class Lookup:
@@ -76,7 +76,7 @@ class Lookup:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
-        self._translation = Translation(None, _NO_TABLE, 0)
+        self._translation = Translation(None, _NO_TABLE)
         self._strings = StringTable()
         self._integers: tuple[int, Codes | None, int] = (0, _NO_TABLE, 0)
 
@@ -130,7 +130,8 @@ class Lookup:
             table = np.concatenate((table, np.full(form.size - len(table), MISS, dtype=np.int32)))
         if misses and self._learn_entries(form, values, table):
             misses = translate(codes, column, form.indices, form.valid, form.offset, table)
-        self._translation = Translation(form.dictionary, table, address_of(table))
+        place = address_of(table), len(table), bool((table != MISS).all())
+        self._translation = Translation(form.dictionary, table, place)
         return misses
 
     def _learn_entries(self, form: Indices, values: Any, table: Codes) -> bool:
@@ -176,10 +177,10 @@ def translate_known(rows: Codes, columns: Sequence[tuple[int, Lookup, Form | Non
     known, places = [], []
     for i, (place, lookup, form) in enumerate(columns):
         translation = lookup.translation_of(form)
-        if translation is not None and isinstance(form, Indices) and len(form.indices) == len(rows):
+        if translation is not None and isinstance(form, Indices) and len(form) == len(rows):
             valid = address_of(form.valid) if len(form.valid) else 0
-            table = translation.address, len(translation.table)
-            known.append((place, form.address, valid, form.offset, *table))
+            indices = form.address, form.dtype.itemsize, form.missing_from, valid, form.offset
+            known.append((place, *indices, *translation.place))
             places.append(i)
     if not known:
         return list(range(len(columns)))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.encoding.columns import NUMBERS, as_float
-from bayou.encoding.forms import Coded, is_arrow, picked
+from bayou.encoding.forms import Coded, is_arrow, one_array, picked
 from bayou.errors import DataError
 from bayou.missing import is_missing
 
@@ -327,8 +327,9 @@ def _pandas_columns(frame: Any) -> list[Any]:
 def _pandas_column(array: Any) -> Any:
     if isinstance(array, np.ndarray):
         return array
-    if hasattr(array, "categories"):
-        return Coded(array.codes, array.categories, array)
+    categories = getattr(array, "categories", None)
+    if categories is not None:
+        return Coded(array.codes, categories, array)
     import pyarrow as pa
 
     try:
@@ -344,21 +345,33 @@ def _from_polars(X: Any) -> Table:
 
     names, kinds = X.columns, X.dtypes
     coded = [isinstance(kind, pl.Categorical) for kind in kinds]
-    objects = [name for name, kind in zip(names, kinds, strict=True) if isinstance(kind, pl.Object)]
-    plain = X.drop(objects) if objects else X
-    if any(coded):
-        plain = plain.with_columns_seq(pl.col(list(compress(names, coded))).to_physical())
-    arrow = iter(pa.table(plain).columns)
+    others = [
+        not (has_codes or isinstance(kind, pl.Object)) for kind, has_codes in zip(kinds, coded, strict=True)
+    ]
+    codes = iter(_polars_codes(_some(X, coded)) if any(coded) else ())
+    arrow = iter(pa.table(_some(X, others)).columns if any(others) else ())
     columns: list[Any] = []
     for series, kind, has_codes in zip(X.get_columns(), kinds, coded, strict=True):
         if has_codes:
-            columns.append(Coded(next(arrow), kind, series))
+            columns.append(Coded(next(codes), kind, series))
         elif isinstance(kind, pl.Object):
             columns.append(series.to_list())
         else:
             column = next(arrow)
             columns.append(column.cast("large_binary") if isinstance(kind, pl.Binary) else column)
     return Table(len(X), names, columns)
+
+
+def _some(X: Any, wanted: list[bool]) -> Any:
+    return X if all(wanted) else X[list(compress(X.columns, wanted))]
+
+
+def _polars_codes(X: Any) -> list[Any]:
+    """The codes of a frame of Categoricals as Arrow arrays: as one struct they are at hand in half the time."""
+    import pyarrow as pa
+
+    found: list[Any] = one_array(pa.chunked_array(X.to_struct().to_physical())).flatten()
+    return found
 
 
 def _series(series: Any) -> Any:

@@ -32,5 +32,7 @@ def _reader(found: Any) -> Callable[[int, int], Any]:
 
 int32_at: Callable[[int, int], int] = _reader(types.int32)
 int64_at: Callable[[int, int], int] = _reader(types.int64)
+uint32_at: Callable[[int, int], int] = _reader(types.uint32)
+uint16_at: Callable[[int, int], int] = _reader(types.uint16)
 uint8_at: Callable[[int, int], int] = _reader(types.uint8)
 float64_at: Callable[[int, int], float] = _reader(types.float64)

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from bayou.block import Codes, Floats
-from bayou.kernels.jit import kernel
-from bayou.kernels.value_counts import cached_log
+from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.value_counts import cached_log, place_of_log
 
 
 @kernel
@@ -74,6 +74,18 @@ def add_vector(out: Floats, vector: Floats) -> None:
             out[i, c] += vector[c]
 
 
+@inner_kernel
+def place_of_total(weight: Floats, x: float, logs: Floats) -> int:
+    """`place_of_log` of a total, -1 also where a weight is not whole: a row more may then round to another total.
+
+    weight : float64[K], in; logs : float64[m], in
+    """
+    for c in range(len(weight)):
+        if weight[c] != np.floor(weight[c]):
+            return -1
+    return place_of_log(x, logs)
+
+
 @kernel
 def prior_predict_then_update(
     weight: Floats, out: Floats, y: Codes, w: Floats, logs: Floats, declared: int, alpha: float
@@ -83,19 +95,32 @@ def prior_predict_then_update(
     weight : float64[K], in/out; out : float64[n, K], in/out; y : int32[n], in; w : float64[n], in
     logs : float64[m], in, log of integers
     """
-    k = np.uint64(len(weight))
-    log_weight = np.empty(len(weight))
+    k, last = np.uint64(len(weight)), np.uint64(max(len(logs) - 1, 0))
+    log_weight, at = (
+        np.empty(len(weight)),
+        np.empty(len(weight), np.int64),
+    )  # and where in `logs` they are, or -1
     for c in range(k):
-        log_weight[c] = cached_log(weight[c] + alpha, logs)
-    changed, total = True, 0.0
+        x = weight[c] + alpha
+        log_weight[c], at[c] = cached_log(x, logs), place_of_log(x, logs)
+    always = declared > 0 and alpha > 0.0
+    x = class_total(weight) + alpha * prior_size(weight, declared)
+    total, base = cached_log(x, logs), place_of_total(weight, x, logs)
     for i in range(np.uint64(len(y))):
-        if changed:
-            total = cached_log(class_total(weight) + alpha * prior_size(weight, declared), logs)
         for c in range(k):
-            possible = weight[c] > 0.0 or (declared > 0 and alpha > 0.0)
-            out[i, c] += log_weight[c] - total if possible else -np.inf
-        changed = y[i] >= 0
-        if changed:
-            label = np.uint64(y[i])
-            weight[label] += w[i]
-            log_weight[label] = cached_log(weight[label] + alpha, logs)
+            out[i, c] += log_weight[c] - total if weight[c] > 0.0 or always else -np.inf
+        if y[i] < 0:
+            continue
+        label = np.uint64(y[i])
+        known = weight[label] > 0.0
+        weight[label] += w[i]
+        one, all_ = np.uint64(at[label]), np.uint64(base)  # -1 is beyond all
+        if known and w[i] == 1.0 and one < last and all_ < last:
+            at[label] += 1
+            base += 1
+            log_weight[label], total = logs[one + np.uint64(1)], logs[all_ + np.uint64(1)]
+            continue
+        x = weight[label] + alpha
+        log_weight[label], at[label] = cached_log(x, logs), place_of_log(x, logs)
+        x = class_total(weight) + alpha * prior_size(weight, declared)
+        total, base = cached_log(x, logs), place_of_total(weight, x, logs)

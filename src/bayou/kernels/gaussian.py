@@ -1,4 +1,4 @@
-"""Log-densities under the normal densities of `kernels.normal`, as they stand or as they stood before each row."""
+"""Log-densities under the normal densities of `kernels.normal`, as they stand."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import math
 
 import numpy as np
 
-from bayou.block import Codes, Floats, Index
+from bayou.block import Floats
 from bayou.kernels.jit import inner_kernel, kernel, kernel_piece, tight_kernel
-from bayou.kernels.moments import all_equal
-from bayou.kernels.normal import CEILING, ORIGIN, REACH, is_beyond, pooled, read_cell, read_narrow
-from bayou.kernels.side_by_side import put_side_by_side
+from bayou.kernels.normal import pooled, read_cell
 from bayou.kernels.sums import TILE
 
 CONSTANT_SHARE = 0.01  # of the pooled variance, for a class whose values do not vary
@@ -29,12 +27,18 @@ def term(x: float, peak: float, centre: float, half: float) -> float:
     return peak - (away if away < LIMIT else LIMIT)
 
 
+@tight_kernel
+def distance_of_present(x: float, centre: float, half: float) -> float:
+    """What a value that is there is away from the centre."""
+    d = x - centre
+    away = d * d * half
+    return away if away < LIMIT else LIMIT
+
+
 @kernel_piece
 def distance(x: float, centre: float, half: float) -> float:
     """What a value is away from the centre, 0 if it is missing."""
-    d = x - centre
-    away = d * d * half
-    away = away if away < LIMIT else LIMIT
+    away = distance_of_present(x, centre, half)
     return away if x == x else 0.0
 
 
@@ -77,6 +81,16 @@ def log_peak(tile: Floats, half: Floats, c: Position, x: Floats, i: Position) ->
             tile[j] = np.uint64((bits & MANTISSA) | EXPONENT_OF_1).view(np.float64)
             exponents += bits >> SHIFT
         begin += np.uint64(TILE)
+    return log_of_product(tile, first, exponents, p)
+
+
+@tight_kernel
+def log_of_product(tile: Floats, first: np.uint64, exponents: np.uint64, p: np.uint64) -> float:
+    """Half the logarithm of a product of p factors.
+
+    tile : float64[TILE], in, scratch, the mantissas that are left to be multiplied, the `first` of them
+    exponents : those of all factors, added up as they stand in the bits
+    """
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     while first & three:
         tile[first] = 1.0
@@ -95,7 +109,14 @@ def log_peak(tile: Floats, half: Floats, c: Position, x: Floats, i: Position) ->
 
 @tight_kernel
 def add_row_sums(
-    out: Floats, at: Position, tile: Floats, x: Floats, i: Position, centre: Floats, half: Floats, peak: Floats
+    out: Floats,
+    at: Position,
+    tile: Floats,
+    x: Floats,
+    i: Position,
+    centre: Floats,
+    half: Floats,
+    peak: Floats,
 ) -> bool:
     """out[at, c] += sum_j log p(x_ij | c). Returns whether nothing is missing.
 
@@ -191,133 +212,3 @@ def gaussian_terms(out: Floats, x: Floats, peak: Floats, centre: Floats, half: F
             fill_terms(terms, x[i], peak[c], centre[c], half[c])
             for j in range(x.shape[1]):
                 out[i, j, c] = terms[j]
-
-
-@tight_kernel
-def learn_full_row(
-    n: Floats,
-    mean: Floats,
-    m2: Floats,
-    centre: Floats,
-    half: Floats,
-    bounds: Floats,
-    c: Position,
-    x: Floats,
-    i: Position,
-    w: float,
-    ddof: float,
-) -> bool:
-    """`learn_row` where nothing is missing, all columns of the class weigh the same, and that is more than one row.
-
-    Loops over few arrays: LLVM looks whether two overlap, and gives up where there are many.
-    n, mean, m2, centre, half : float64[K, p], in/out; bounds : float64[3, p], in/out; x : float64[rows, p], in
-    """
-    ceiling, reach, origin = np.uint64(CEILING), np.uint64(REACH), np.uint64(ORIGIN)
-    p = np.uint64(x.shape[1])
-    total = n[c, np.uint64(0)] + w
-    share = w / total
-    rest = w * (1.0 - share)
-    above = 0.5 * (total - ddof)
-    for j in range(p):
-        d = x[i, j] - mean[c, j]
-        centre[c, j] = mean[c, j] = mean[c, j] + d * share
-        m2[c, j] += d * (d * rest)
-    for j in range(p):
-        n[c, j] = total
-        half[c, j] = above / m2[c, j]
-    beyond = 0
-    for j in range(p):
-        beyond += is_beyond(half[c, j], x[i, j], bounds[ceiling, j], bounds[reach, j], bounds[origin, j])
-    if beyond == 0:
-        return False
-    for j in range(p):
-        if is_beyond(half[c, j], x[i, j], bounds[ceiling, j], bounds[reach, j], bounds[origin, j]):
-            bounds[ceiling, j] = 0.0
-    return True
-
-
-@tight_kernel
-def learn_row(
-    n: Floats,
-    mean: Floats,
-    m2: Floats,
-    centre: Floats,
-    half: Floats,
-    bounds: Floats,
-    c: Position,
-    x: Floats,
-    i: Position,
-    w: float,
-    ddof: float,
-) -> bool:
-    """`add_row` and `read_row` in one, on row i: handing them rows takes longer than six columns.
-
-    n, mean, m2, centre, half : float64[K, p], in/out; bounds : float64[3, p], in/out; x : float64[rows, p], in
-    """
-    ceiling, reach, origin = np.uint64(CEILING), np.uint64(REACH), np.uint64(ORIGIN)
-    narrow = False
-    for j in range(np.uint64(x.shape[1])):
-        if x[i, j] != x[i, j]:
-            continue
-        total = n[c, j] + w
-        share = w / total
-        d = x[i, j] - mean[c, j]
-        n[c, j] = total
-        mean[c, j] += d * share
-        m2[c, j] += d * (d * (w * (1.0 - share)))
-        own = 0.5 * (total - ddof) / m2[c, j] if total > 1.0 and total > ddof else np.inf
-        if is_beyond(own, x[i, j], bounds[ceiling, j], bounds[reach, j], bounds[origin, j]):
-            bounds[ceiling, j] = 0.0
-            narrow = True
-        else:
-            centre[c, j], half[c, j] = mean[c, j], own
-    return narrow
-
-
-@kernel
-def gaussian_predict_then_update(
-    n: Floats,
-    mean: Floats,
-    m2: Floats,
-    out: Floats,
-    x: Floats,
-    columns: Index,
-    y: Codes,
-    w: Floats,
-    ddof: float,
-    floor: float,
-) -> None:
-    """Row by row: add the log-densities as they stood before the row, then learn the row.
-
-    n, mean, m2 : float64[K, p], in/out; out : float64[rows, K], in/out
-    x : float64[some, p], in/out, the first rows; where there are more, the next ones are put in their place
-    columns : int64[p, 2], in, of each column the place and the address of all its rows, or none if x has them all
-    y : int32[rows], in; w : float64[rows], in
-    """
-    k, p = n.shape
-    unasked, centre, half, bounds = np.empty((k, 0)), np.empty((k, p)), np.empty((k, p)), np.zeros((3, p))
-    peak, tile, even = np.empty(k), np.empty(TILE), np.empty(k, np.bool_)
-    for e in range(k):
-        even[e] = all_equal(n[e])
-    narrow = True
-    first, last = np.uint64(0), np.uint64(len(x))
-    for at in range(np.uint64(len(y))):
-        if at == last:
-            put_side_by_side(x[: np.uint64(len(y)) - at], columns[:0], columns, np.int64(at))
-            first, last = at, at + np.uint64(len(x))
-        i = at - first
-        if narrow:
-            read_narrow(unasked, centre, half, bounds, n, mean, m2, ddof, floor, CONSTANT_SHARE)
-            fill_peaks(peak, tile, half)
-            narrow = False
-        full = add_row_sums(out, at, tile, x, i, centre, half, peak)
-        if y[at] < 0 or w[at] == 0.0:
-            continue
-        c = np.uint64(y[at])
-        even[c] = even[c] and full
-        if even[c] and n[c, np.uint64(0)] + w[at] > 1.0:
-            narrow = learn_full_row(n, mean, m2, centre, half, bounds, c, x, i, w[at], ddof)
-        else:
-            narrow = learn_row(n, mean, m2, centre, half, bounds, c, x, i, w[at], ddof)
-        if not narrow:
-            peak[c] = log_peak(tile, half, c, half, c)

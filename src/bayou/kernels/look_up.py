@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.block import Codes, Flags, Index
-from bayou.kernels.addresses import int32_at, uint8_at
+from bayou.kernels.addresses import int32_at, uint8_at, uint16_at, uint32_at
 from bayou.kernels.jit import kernel, tight_kernel
 
 SPARE = 16  # bytes behind the last name of a table, so that each can be read in words of eight
+SOME = 64  # rows that are written at once, so that they stay at hand until they are whole
 MISS = -2  # a cell whose value nobody knows yet
 
 
@@ -57,30 +58,57 @@ def translate_columns(rows: Codes, misses: Index, columns: Index) -> None:
     """rows[i, j] = table[indices[i]] for several columns at once, a few rows at a time; counts the misses of each.
 
     rows : int32[n, q], out; misses : int64[k], out
-    columns : int64[k, 6], in, of each column its place j; the address of its n indices, < 0 = missing; that of its
-    bitmap of present cells, 0 if all are, and the bit that belongs to its first row; address and length of its table
+    columns : int64[k, 9], in, of each column its place j; the address of its n indices, their size in bytes (1, 2 or
+    4) and from which one on, read as unsigned, they are missing; the address of its bitmap of present cells, 0 if all
+    are, and the bit that belongs to its first row; address and length of its table, and 1 if there is no miss in it
     """
+    indices = np.empty(SOME, np.uint32)
     for k in range(len(columns)):
         misses[k] = 0
-    for lo in range(0, len(rows), 64):
-        some = rows[lo : lo + 64]
+    for lo in range(0, len(rows), SOME):
+        some = rows[lo : lo + SOME]
         for k in range(len(columns)):
             cells = some[:, columns[k, 0]]
-            indices, valid, offset = columns[k, 1], columns[k, 2], columns[k, 3] + lo
-            table, entries = columns[k, 4], np.uint32(columns[k, 5])
+            missing, valid, offset = np.uint32(columns[k, 3]), columns[k, 4], columns[k, 5] + lo
+            table, entries = columns[k, 6], np.uint32(columns[k, 7])
+            beyond = read_indices(indices[: len(cells)], columns[k, 1], columns[k, 2], lo, entries)
+            if beyond == 0 and valid == 0 and columns[k, 8] == 1:
+                for i in range(len(cells)):
+                    cells[i] = np.int32(int32_at(table, int(np.int64(indices[np.uint64(i)]))))
+                continue
             missed = 0
             for i in range(len(cells)):
-                index = int32_at(indices, lo + i)
+                index = indices[np.uint64(i)]
                 code = np.int32(-1)
-                if np.uint32(index) < entries:  # what is missing lies beyond every table
-                    code = np.int32(int32_at(table, index))
-                elif index >= 0:
-                    code = np.int32(MISS)
-                if valid != 0 and (uint8_at(valid, (offset + i) >> 3) >> ((offset + i) & 7)) & 1 == 0:
-                    code = np.int32(-1)
+                if valid == 0 or (uint8_at(valid, (offset + i) >> 3) >> ((offset + i) & 7)) & 1 == 1:
+                    if index < entries:
+                        code = np.int32(int32_at(table, int(np.int64(index))))
+                    elif index < missing:
+                        code = np.int32(MISS)
                 cells[i] = code
                 missed += code == MISS
             misses[k] += missed
+
+
+@tight_kernel
+def read_indices(indices: NDArray[np.uint32], address: int, size: int, first: int, entries: np.uint32) -> int:
+    """indices[i] = the unsigned integer of `size` bytes at first + i; returns how many are not less than `entries`.
+
+    indices : uint32[n], out
+    """
+    if size == 1:
+        for i in range(len(indices)):
+            indices[i] = uint8_at(address, first + i)
+    elif size == 2:
+        for i in range(len(indices)):
+            indices[i] = uint16_at(address, first + i)
+    else:
+        for i in range(len(indices)):
+            indices[i] = uint32_at(address, first + i)
+    beyond = 0
+    for i in range(len(indices)):
+        beyond += indices[i] >= entries
+    return beyond
 
 
 @kernel
@@ -301,9 +329,9 @@ def rows_of_columns(rows: Codes, columns: Codes, places: Index) -> None:
 
     rows : int32[n, q], out; columns : int32[k, n], in; places : int64[k], in
     """
-    for lo in range(0, len(rows), 64):
-        some = rows[lo : lo + 64]
+    for lo in range(0, len(rows), SOME):
+        some = rows[lo : lo + SOME]
         for k in range(len(columns)):
-            cells, column = some[:, places[k]], columns[k, lo : lo + 64]
+            cells, column = some[:, places[k]], columns[k, lo : lo + SOME]
             for i in range(len(column)):
                 cells[i] = column[i]

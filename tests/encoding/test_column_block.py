@@ -1,0 +1,91 @@
+"""Many numeric columns, which stay in their table until somebody reads them: the bits of rows side by side."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from bayou import NaiveBayes
+from bayou.block import Block
+from bayou.encoding.column_block import CELLS, ColumnBlock, numbers_of
+
+COLUMNS = 70
+ROWS = 3 * CELLS // COLUMNS + 17
+
+
+def wide(rows: int = ROWS) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(3)
+    y = random.integers(0, 3, rows)
+    return random.normal(size=(rows, COLUMNS)) + 0.1 * y[:, None], y
+
+
+def table(x: np.ndarray) -> pa.Table:
+    return pa.table({f"x{j}": np.ascontiguousarray(x[:, j]) for j in range(x.shape[1])})
+
+
+def encoded(x: np.ndarray, y: np.ndarray) -> Block:
+    return NaiveBayes("gaussian").encode(table(x), y, learn=True)
+
+
+def test_only_many_usable_numbers_stay_in_their_columns():
+    x, y = wide()
+    assert isinstance(encoded(x, y), ColumnBlock)
+    assert not isinstance(encoded(x[:900], y[:900]), ColumnBlock)
+    for value in (np.nan, np.inf, -1e141):
+        broken = x.copy()
+        broken[-1, -1] = value
+        block = encoded(broken, y)
+        assert type(block) is Block
+        assert np.isnan(block.numeric[-1, -1])
+
+
+def test_whoever_looks_sees_the_rows():
+    x, y = wide()
+    block = encoded(x, y)
+    assert block.no_missing
+    np.testing.assert_array_equal(block.rows(5, 9).numeric, x[5:9])
+    np.testing.assert_array_equal(block.numeric, x)
+    for twin in (
+        copy.deepcopy(encoded(x, y)), pickle.loads(pickle.dumps(encoded(x, y))),
+        encoded(x, y).relabelled(block.y), encoded(x, y).weighted(np.ones(len(y))),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(twin.numeric, x)
+        np.testing.assert_array_equal(twin.y, block.y)
+        assert numbers_of(twin)[0] is twin.numeric
+
+
+def test_kernels_take_the_first_rows_and_the_columns():
+    x, y = wide()
+    rows, columns = numbers_of(encoded(x, y))
+    assert columns.shape == (COLUMNS, 2)
+    np.testing.assert_array_equal(rows, x[: CELLS // COLUMNS])
+    rows, columns = numbers_of(Block(x, np.empty((ROWS, 0), np.int32), (), y, np.ones(ROWS)))
+    assert columns.shape == (0, 2)
+    assert rows is x
+
+
+@pytest.mark.parametrize("numeric", ["gaussian", "auto"])
+def test_bits_are_those_of_a_matrix(numeric):
+    x, y = wide()
+    ours, matrix, learned = NaiveBayes(numeric), NaiveBayes(numeric), NaiveBayes(numeric)
+    for rows in (slice(0, 2_000), slice(2_000, None)):  # too few, then many
+        given = table(x[rows])
+        probabilities = ours.test_then_train_batch(given, y[rows])
+        np.testing.assert_array_equal(probabilities, matrix.test_then_train_batch(x[rows], y[rows]))
+        learned.learn_batch(given, y[rows])
+    assert ours.digest() == matrix.digest() == learned.digest()
+    np.testing.assert_array_equal(ours.predict_proba(table(x)), matrix.predict_proba(x))
+
+
+def test_rows_that_do_not_learn_are_only_predicted():
+    x, y = wide()
+    w = np.where(np.arange(ROWS) % 3 == 0, 0.0, 2.0)
+    ours, matrix = NaiveBayes("gaussian"), NaiveBayes("gaussian")
+    for model, given in ((ours, table(x)), (matrix, x)):
+        model.learn_batch(given, y)
+        model.test_then_train_batch(given, [None if i % 5 == 0 else label for i, label in enumerate(y)], w)
+    assert ours.digest() == matrix.digest()
