@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from bayou.threads import SharedWork, limited
+from bayou.threads import SharedWork, limited, over_pieces
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -55,3 +55,37 @@ def test_what_a_task_raises_is_raised(threads):
 
     with limited(threads), pytest.raises(IndexError, match="no such class"):
         begin_and_finish()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_pieces_cover_everything_once(threads):
+    with limited(threads):
+        for n, grain in ((0, 4), (3, 4), (4, 4), (50, 7)):
+            done: list[int] = []
+            over_pieces(lambda lo, hi, done=done: done.extend(range(lo, hi)), n, grain)
+            assert sorted(done) == list(range(n))
+
+
+def test_pieces_of_a_thread_that_others_keep_waiting():
+    """All other threads are busy with this one's like: each does its pieces alone."""
+    with limited(2):
+        totals = [0, 0]
+
+        def add(which: int) -> None:
+            def work(lo: int, hi: int) -> None:
+                totals[which] += hi - lo
+
+            over_pieces(work, 100, 1)
+
+        over_pieces(lambda lo, hi: add(lo), 2, 1)
+        assert totals == [100, 100]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_piece_that_fails_is_told(threads):
+    def work(lo: int, hi: int) -> None:
+        if lo <= 3 < hi:
+            raise ValueError("no room")
+
+    with limited(threads), pytest.raises(ValueError, match="no room"):
+        over_pieces(work, 40, 2)

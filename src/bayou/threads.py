@@ -69,6 +69,31 @@ def over_ranges(work: Callable[[int, int], None], n: int, grain: int) -> None:
         other.result()
 
 
+def over_pieces(work: Callable[[int, int], None], n: int, grain: int) -> None:
+    """As `over_ranges`, for items of unequal cost: pieces of `grain` items, each taken by whoever is free next."""
+    if _limit == 1 or n <= grain:
+        work(0, n)
+        return
+    pieces = deque((lo, min(lo + grain, n)) for lo in range(0, n, grain))
+
+    def take() -> None:
+        while True:
+            try:
+                lo, hi = pieces.popleft()
+            except IndexError:
+                return  # nothing is left
+            work(lo, hi)
+
+    others = [_pool(_limit).submit(take) for _ in range(min(_limit, len(pieces)) - 1)]
+    try:
+        take()
+    finally:
+        pieces.clear()  # of work that has failed, nobody need begin the rest
+        for other in others:
+            if not other.cancel():  # else no thread was free
+                other.result()
+
+
 def in_background(work: Callable[[], Result]) -> Future[Result] | None:
     """Begin `work` in another thread while this one goes on; None where there is only one thread to be used."""
     return _pool(_limit).submit(work) if _limit > 1 else None

@@ -11,7 +11,7 @@ import pytest
 
 from bayou import NaiveBayes
 from bayou.block import Block
-from bayou.encoding.column_block import CELLS, ColumnBlock, numbers_of, pieces
+from bayou.encoding.column_block import CELLS, ColumnBlock, numbers_of
 
 COLUMNS = 70
 ROWS = 3 * CELLS // COLUMNS + 17
@@ -56,17 +56,6 @@ def test_whoever_looks_sees_the_rows():
         np.testing.assert_array_equal(twin.numeric, x)
         np.testing.assert_array_equal(twin.y, block.y)
         assert numbers_of(twin)[0] is twin.numeric
-        assert [where for where, _ in pieces(twin, [])] == [slice(0, ROWS)]
-
-
-def test_pieces_hold_all_rows_and_stop_where_they_are_told():
-    x, y = wide()
-    found = list(pieces(encoded(x, y), [10, ROWS - 1]))
-    assert {0, 10, ROWS - 1} <= {where.start for where, _ in found}
-    assert max(part.numeric.size for _, part in found) <= CELLS
-    np.testing.assert_array_equal(np.concatenate([part.numeric for _, part in found]), x)
-    np.testing.assert_array_equal(np.concatenate([part.y for _, part in found]), encoded(x, y).y)
-    assert [part.start for _, part in found] == [where.start for where, _ in found]
 
 
 def test_kernels_take_the_first_rows_and_the_columns():

@@ -12,6 +12,7 @@ from tests.reach import reach
 from bayou.kernels import intervals as kernels
 from bayou.kernels import sums
 from bayou.kernels.sums import TILE
+from bayou.kernels.value_counts import count_values
 
 row_sum = reach(sums.row_sum)
 
@@ -86,3 +87,27 @@ def test_sum_is_the_terms_in_tile_order(n, p, k):
                 tile = np.ascontiguousarray(terms[i, t : t + TILE, c])
                 expected[i, c] = row_sum(expected[i, c], tile)
     assert np.array_equal(out, expected)
+
+
+def test_counting_intervals_is_counting_their_codes():
+    rng = np.random.default_rng(8)
+    n, p, k = 700, 11, 3
+    sizes = rng.integers(1, 50, p)
+    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    cuts = np.concatenate([np.append(np.sort(rng.normal(size=size - 1)), np.inf) for size in sizes])
+    index = np.where(rng.random(p) < 0.2, -1, np.arange(p))
+    x = rng.normal(size=(n, p))
+    x[rng.random(x.shape) < 0.1] = np.nan
+    x[:, 3] = np.nan
+    y, w = rng.integers(-1, k, n).astype(np.int32), rng.choice([0.0, 0.1, 1.0, 3.0], n)
+    codes = np.empty((n, p), np.int32)
+    kernels.interval_codes(codes, cuts, offsets, index, x)
+    known = np.zeros((offsets[-1], k)), np.zeros((p, k)), np.zeros(p, np.int64)
+    count_values(*known, offsets, codes, y, w, 1.0, 0, p)
+    for pieces in ([(0, p)], [(9, p), (0, 2), (2, 9)]):
+        found = np.zeros((offsets[-1], k)), np.zeros((p, k)), np.zeros(p, np.int64)
+        for lo, hi in pieces:
+            kernels.count_intervals(*found, offsets, cuts, offsets, index, x, y, w, lo, hi)
+        for one, other in zip(known, found, strict=True):
+            assert np.array_equal(one, other)
+        assert found[0].any()

@@ -51,13 +51,14 @@ def test_columns_that_are_flushed_apart_are_those_flushed_together():
             summary.rows[:0], summary.sizes, np.full(3, 2 * BUFFER)
         )
         for values in (x, x + 0.1):  # into empty columns, and among tuples
-            wanted = np.ones(3, dtype=np.int64)
+            wanted, taken, rows = np.ones(3, dtype=np.int64), np.zeros(3, dtype=np.int64), np.arange(len(y))
             for lo, hi in ranges:
                 kernels.flush_columns(
-                    summary.rows, summary.sizes, wanted, summary.starts, values, summary.labels[: len(y)],
-                    summary.weights[: len(y)], summary.budget, summary.exact, 0.0, lo, hi,
+                    summary.rows, summary.sizes, wanted, taken, summary.starts, values, summary.labels,
+                    summary.weights, rows, rows, False, BUFFER, summary.budget, summary.exact, 0.0, lo, hi,
                 )  # fmt: skip
             assert not wanted.any()
+            assert (taken == 1).all()
     for j in range(3):
         at = slice(together.starts[j], together.starts[j] + together.sizes[j])
         assert together.sizes[j] == apart.sizes[j] > 1
@@ -78,18 +79,65 @@ def test_the_production_budget_keeps_up_with_the_textbook(name):
 @pytest.mark.parametrize("name", ORDERS)
 @pytest.mark.parametrize(("budget", "eps", "exact"), [(5, 0.0, 0), (20, 0.0, 60), (20, 0.05, 60)])
 @pytest.mark.parametrize("k", [1, 3])
-def test_flush_is_its_twin(name, budget, eps, exact, k):
+@pytest.mark.parametrize("heaviest", [1, 3])
+def test_flush_is_its_twin(name, budget, eps, exact, k, heaviest):
     rng = np.random.default_rng(1)
     n = 5 * BUFFER
     x = order(name, n, rng).copy()
     x[rng.random(n) < 0.1] = np.nan
-    y, w = rng.integers(0, k, n), rng.integers(1, 4, n).astype(float)
+    y, w = rng.integers(0, k, n), rng.integers(1, heaviest + 1, n).astype(float)
     s = filled(QuantileTuples(budget, eps or None, exact), x, y, w, k=k)
     twin = gk.Tuples(k, s.budget, eps, exact)
     items = [row for row in zip(x.tolist(), y.tolist(), w.tolist(), strict=True) if row[0] == row[0]]
     for lo in range(0, len(items) - BUFFER + 1, BUFFER):  # what is left over waits in the buffer
         twin.flush(items[lo : lo + BUFFER])
     assert s.arrays()["tuples"].tolist() == [t.row() for t in twin.tuples]
+
+
+@pytest.mark.parametrize("weights", ["ones", "whole", "real", "huge", "faded"])
+@pytest.mark.parametrize("columns", [3, 8, 19])
+def test_columns_of_few_values_are_their_twins(weights, columns):
+    """Rows of weight 1 are counted in other ways than others, and few values are compared rather than looked up."""
+    rng = np.random.default_rng(4)
+    n, k = 6 * BUFFER + 100, 3
+    x = np.column_stack([rng.integers(0, 1 + j % 6, n) for j in range(columns)]).astype(float)
+    x[: 2 * BUFFER, 1] = 0.0  # a value that comes late
+    x[rng.random(x.shape) < 0.05] = np.nan
+    x[rng.random(x.shape) < 0.01] = -0.0
+    y, w = rng.integers(0, k, n), np.ones(n)
+    if weights == "whole":
+        w[BUFFER : 2 * BUFFER] = 3.0
+    elif weights == "real":
+        w[BUFFER : 2 * BUFFER] = 0.1
+    elif weights == "huge":
+        w[0] = 2.0**53
+    x[np.isnan(x).all(axis=1), 0] = 0.0
+    s = filled(QuantileTuples(20, None, 60), x[:BUFFER], y[:BUFFER], w[:BUFFER], k=k)
+    twins = [gk.Tuples(k, s.budget, 0.0, 60) for _ in range(columns)]
+    items = [list(zip(column.tolist(), y.tolist(), w.tolist(), strict=True)) for column in x.T]
+    for twin, rows in zip(twins, items, strict=True):
+        twin.flush(rows[:BUFFER])
+        if weights == "faded":
+            for t in twin.tuples:
+                t.g, t.delta, t.e, t.classes = t.g / 3, t.delta / 3, t.e / 3, [c / 3 for c in t.classes]
+        for lo in range(BUFFER, n - BUFFER + 1, BUFFER):
+            twin.flush(rows[lo : lo + BUFFER])
+    if weights == "faded":
+        s.scale(1 / 3)
+    s.update(block_of(x[BUFFER:], y[BUFFER:], w[BUFFER:]))
+    found = s.arrays()["tuples"]
+    known = np.array([t.row() for twin in twins for t in twin.tuples])
+    if weights in ("real", "faded", "huge"):
+        np.testing.assert_allclose(found, known, rtol=1e-12)
+    else:
+        assert np.array_equal(found, known)
+    by_rows = filled(QuantileTuples(20, None, 60), x[:BUFFER], y[:BUFFER], w[:BUFFER], k=k)
+    if weights == "faded":
+        by_rows.scale(1 / 3)
+    for lo in range(BUFFER, n, 100):
+        by_rows.update(block_of(x[lo : lo + 100], y[lo : lo + 100], w[lo : lo + 100]))
+    for name, array in s.arrays().items():
+        assert np.array_equal(array, by_rows.arrays()[name], equal_nan=True)
 
 
 @pytest.mark.parametrize("name", ORDERS)

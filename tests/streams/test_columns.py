@@ -15,6 +15,7 @@ from bayou import NaiveBayes
 from bayou.schema import Declared
 from bayou.streams import limits, open_stream
 from bayou.streams.columns import Columns, NumberColumns, NumberRows, side_by_side
+from bayou.threads import limited
 from bayou.training import Learning, Run
 
 ROWS = 700
@@ -124,3 +125,18 @@ def test_a_column_is_made_once() -> None:
     assert (list(columns), len(columns), made) == (["a", "b"], 2, ["a"])
     del columns["b"]
     assert columns == {"a": pa.array([1])}
+
+
+def test_many_numbers_are_learned_where_they_lie(tmp_path: Path) -> None:
+    """The bits are those of rows side by side, whatever the blocks, in one thread and in two."""
+    rng = np.random.default_rng(5)
+    n = 20_000
+    data = {f"i{j}": rng.integers(-9, 9, n) for j in range(9)}
+    data |= {f"x{j}": rng.normal(3.0, 10.0**j, n) for j in range(8)}
+    labels = pa.array(rng.choice(["p", "q", "r"], n), mask=rng.random(n) < 0.1)
+    pa.parquet.write_table(pa.table({**data, "y": labels}), tmp_path / "a.parquet")
+    known = NaiveBayes("gaussian")
+    known.learn_batch({name: column.astype(float) for name, column in data.items()}, labels)
+    for block, threads in ((None, 1), (None, 2), (16_384, 2), (11_000, 2), (97, 1)):
+        with limited(threads):
+            assert learned(tmp_path / "a.parquet", block).digest() == known.digest()

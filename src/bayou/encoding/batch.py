@@ -175,9 +175,11 @@ class Batch:
         p = self.counts[Kind.NUMERIC]
         if p == 0:
             return np.empty((table.n, 0)), True
-        whole = self._side_by_side(table, p)
-        if whole is not None:
-            return whole, table.numbers is not None and table.numbers.usable
+        if table.numbers is not None and self._in_place(table.numbers.names, p):
+            lying = table.numbers.columns if table.n * p > 2 * CELLS else None
+            return table.numbers.matrix if lying is None else Columns(*lying), table.numbers.usable
+        if table.matrix is not None and self._in_place(table.names, p):
+            return table.matrix, False
         if not table.n:
             return np.empty((0, p)), True
         columns = self.of_kind(table, Kind.NUMERIC)
@@ -193,15 +195,10 @@ class Batch:
         usable = put_side_by_side(rows, NO_COLUMNS, places, 0)
         return rows, usable and len(columns) == p
 
-    def _side_by_side(self, table: Table, p: int) -> Floats | None:
-        """The numeric columns, if they stand side by side in the table as the model has them."""
-        names, matrix = table.names, table.matrix
-        if matrix is None and table.numbers is not None:
-            names, matrix = table.numbers.names, table.numbers.matrix
-        if matrix is None or len(names) != p:
-            return None
-        same = all(self.place.get(name) == (Kind.NUMERIC, j) for j, name in enumerate(names))
-        return matrix if same else None
+    def _in_place(self, names: Sequence[str], p: int) -> bool:
+        """Whether these are the p numeric columns of the model, in its order."""
+        new = [name for name, kind in self.new_columns if kind is Kind.NUMERIC]
+        return len(names) == p and [*names] == [*self.schema.names(Kind.NUMERIC), *new]
 
     def nominal(self, table: Table) -> Codes:
         rows = np.empty((table.n, self.counts[Kind.NOMINAL]), dtype=np.int32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple, Self
 
@@ -18,16 +18,28 @@ NO_COLUMNS: Index = np.empty((0, 2), dtype=np.int64)
 
 
 class Columns(NamedTuple):
-    """Numeric columns where a table has them: int64[p, 2], of each its place and address, and what must be kept."""
+    """Numeric columns where a table has them: int64[p, 2], of each its place and address, and what must be kept.
 
-    addresses: Index
+    Those of 64-bit integers stand apart.
+    """
+
+    doubles: Index
     kept: Sequence[Any]
+    integers: Index = NO_COLUMNS
+
+    def __len__(self) -> int:
+        return len(self.doubles) + len(self.integers)
 
     def side_by_side(self, lo: int, hi: int) -> Floats:
         """The rows lo .. hi - 1."""
-        rows = np.empty((hi - lo, len(self.addresses)))
-        put_side_by_side(rows, NO_COLUMNS, self.addresses, lo)
+        rows = np.empty((hi - lo, len(self)))
+        put_side_by_side(rows, self.integers, self.doubles, lo)
         return rows
+
+    def between(self, lo: int, hi: int) -> tuple[Index, Index]:
+        """Columns lo .. hi - 1: of those of integers the places and addresses, and of the others."""
+        cut = [np.searchsorted(places[:, 0], (lo, hi)) for places in (self.integers, self.doubles)]
+        return self.integers[slice(*cut[0])], self.doubles[slice(*cut[1])]
 
 
 class ColumnBlock(Block):
@@ -37,8 +49,8 @@ class ColumnBlock(Block):
     than to learn them. Whoever can takes a few rows at a time; whoever looks at `numeric` has all of them made.
     """
 
-    __slots__ = ("_columns", "_rows")
-    _columns: Columns
+    __slots__ = ("_rows", "columns")
+    columns: Columns
     _rows: Floats | None
 
     @classmethod
@@ -48,13 +60,13 @@ class ColumnBlock(Block):
             block.numeric, block.codes, block.words, block.y, block.w, block.start, block.schema_change_rows,
             block.proba, block.hashed, True, block.decided,
         )  # fmt: skip
-        made._columns, made._rows = columns, None
+        made.columns, made._rows = columns, None
         return made
 
     @property
     def numeric(self) -> Floats:
         if self._rows is None:
-            self._rows = self._columns.side_by_side(0, self.n)
+            self._rows = self.columns.side_by_side(0, self.n)
         return self._rows
 
     @numeric.setter
@@ -66,35 +78,19 @@ class ColumnBlock(Block):
         """Whether nobody has looked yet."""
         return self._rows is None
 
-    def pieces(self, points: Sequence[int]) -> Iterator[tuple[slice, Block]]:
-        """As `cut`, in as many more pieces as it takes to keep each in the cache."""
-        others = self._without_numbers()
-        for where, part in others.cut([*points, *range(self._room, self.n, self._room)]):
-            part.numeric = self._columns.side_by_side(where.start, where.stop)
-            yield where, part
-
     @property
     def _room(self) -> int:
-        return max(1, CELLS // len(self._columns.addresses))
+        return max(1, CELLS // len(self.columns))
 
     def first_rows(self) -> tuple[Floats, Index]:
-        """The rows of the first piece, and where the columns of all rows lie."""
-        return self._columns.side_by_side(0, min(self.n, self._room)), self._columns.addresses
-
-    def _without_numbers(self) -> Block:
-        return Block(
-            np.empty((self.n, 0)), self.codes, self.words, self.y, self.w, self.start, self.schema_change_rows,
-            self.proba, self.hashed, True, self.decided,
-        )  # fmt: skip
+        """The rows of the first piece, and where the columns of all rows lie; all rows if some are of integers."""
+        if len(self.columns.integers):
+            return self.numeric, NO_COLUMNS
+        return self.columns.side_by_side(0, min(self.n, self._room)), self.columns.doubles
 
     def __reduce__(self) -> Any:
         """A copy holds the numbers themselves: addresses mean nothing elsewhere."""
         return Block, tuple(getattr(self, field.name) for field in fields(Block))
-
-
-def pieces(block: Block, points: Sequence[int]) -> Iterator[tuple[slice, Block]]:
-    """The pieces of a block between the given row numbers, or smaller ones where those stay in the cache."""
-    return block.pieces(points) if isinstance(block, ColumnBlock) and block.apart else block.cut(points)
 
 
 def numbers_of(block: Block) -> tuple[Floats, Index]:

@@ -114,7 +114,7 @@ class Encoder:
             w=weights(w, table.n, start),
             start=start,
         )
-        if table.matrix is not None and table.names is self._matrix_names:
+        if table.names is self._matrix_names and table.matrix is not None:
             self._fill_numeric(block, table.matrix)
         else:
             block = self._filled(block, batch, table)

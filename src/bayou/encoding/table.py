@@ -56,7 +56,7 @@ class Table:
     named: bool = True
     complete: bool = True  # the names are all there are, as in a matrix or frame; records may bring more
     dates: Sequence[str] = ()  # columns of dates, whose seconds and parts stand among the columns
-    numbers: Any = None  # the numeric columns side by side, as a stream has read them: names, matrix, usable
+    numbers: Any = None  # the numeric columns as a stream has read them: names, matrix, usable, columns
 
     def take(self, where: slice | NDArray[np.int64]) -> Table:
         """Some rows: a range, or any places in any order."""
@@ -230,13 +230,26 @@ def _own(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     return out if out.flags.writeable else out.copy()
 
 
+class NumberTable(Table):
+    """A table of the numbers that a stream has read: they stand side by side once somebody asks for the matrix."""
+
+    @property
+    def matrix(self) -> Matrix | None:
+        found: Matrix = self.numbers.matrix
+        return found
+
+    @matrix.setter
+    def matrix(self, given: Matrix | None) -> None:
+        """Nothing is given: the numbers have it."""
+
+
 def _from_rows(rows: Any) -> Table:
     """What a stream source hands out."""
     numbers = getattr(rows.columns, "numbers", None)
     if numbers is None:
         table = _from_columns(rows.columns)
     elif len(numbers.names) == len(rows.columns):
-        table = Table(len(rows), numbers.names, matrix=numbers.matrix, numbers=numbers)
+        table = NumberTable(len(rows), numbers.names, numbers=numbers)
     else:
         beside = {name: numbers.matrix[:, j] for j, name in enumerate(numbers.names)}
         columns = [beside[name] if name in beside else rows.columns[name] for name in rows.columns]

@@ -10,7 +10,6 @@ import numpy as np
 
 from bayou.align import Alignment
 from bayou.block import Block, Floats
-from bayou.encoding.column_block import pieces
 from bayou.engines.engine import Engine, row_count, under
 from bayou.engines.packed_rows import PackedRows
 from bayou.laws import MergeLaw
@@ -85,11 +84,10 @@ class Views(Engine):
                 view.update(block)
             self.learned(block)
             return
-        points = self.refresh_points(block)
-        last = max((point for point in points if point < block.n), default=0)
-        for where, part in pieces(block, points):
+        parts = [part for _, part in block.cut(self.refresh_points(block))]
+        for part in parts:
             # Nobody looks at readings that the next refresh point replaces, unless these are compared with them.
-            if where.start >= last or self._remembering:
+            if part is parts[-1] or self._remembering:
                 self.refresh_stale()
             for view in self.busy:
                 view.update(part)

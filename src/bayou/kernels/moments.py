@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayou.block import Codes, Floats
+from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.side_by_side import put_tile
+
+ROWS = 128  # of columns that are put side by side at a time
 
 
 @kernel
@@ -18,27 +21,151 @@ def add_rows(
     with `no_missing`, none is missing here.
     n, mean, m2 : float64[K, p], in/out; x : float64[rows, p], in; y : int32[rows], in; w : float64[rows], in
     """
-    total = n[:, lo].copy()
+    total = np.empty(len(n))
     even = np.empty(len(n), np.bool_)
+    begin(total, even, n, lo, hi)
+    add_some_rows(n, mean, m2, total, even, x, y, w, lo, hi, no_missing)
+    end(n, total, even, lo, hi)
+
+
+@kernel
+def add_columns(
+    n: Floats,
+    mean: Floats,
+    m2: Floats,
+    integers: Index,
+    doubles: Index,
+    y: Codes,
+    w: Floats,
+    lo: int,
+    hi: int,
+) -> None:
+    """`add_rows` of rows whose numbers lie in columns, none of them missing: a few rows at a time, from the cache.
+
+    n, mean, m2 : float64[K, p], in/out; y : int32[rows], in; w : float64[rows], in
+    integers : int64[k, 2], in, of those of columns lo..hi that hold int64 their place and address
+    doubles : int64[m, 2], in, the same of those that hold float64
+    """
+    total = np.empty(len(n))
+    even = np.empty(len(n), np.bool_)
+    tile = np.empty((ROWS, n.shape[1]))
+    begin(total, even, n, lo, hi)
+    for first in range(0, len(y), ROWS):
+        labels, weights = y[first : first + ROWS], w[first : first + ROWS]
+        x = tile[: len(labels)]
+        put_tile(x, integers, doubles, first)
+        add_some_rows(n, mean, m2, total, even, x, labels, weights, lo, hi, True)
+    end(n, total, even, lo, hi)
+
+
+@inner_kernel
+def begin(total: Floats, even: Flags, n: Floats, lo: int, hi: int) -> None:
+    """The weight of each class, and whether it is that of all its columns.
+
+    total : float64[K], out; even : bool[K], out; n : float64[K, p], in
+    """
     for c in range(len(n)):
+        total[c] = n[c, lo]
         even[c] = all_equal(n[c, lo:hi])
-    for i in range(len(y)):
+
+
+@inner_kernel
+def end(n: Floats, total: Floats, even: Flags, lo: int, hi: int) -> None:
+    """Write the weights of classes that stayed even.
+
+    n : float64[K, p], in/out; total : float64[K], in; even : bool[K], in
+    """
+    for c in range(len(n)):
+        if even[c]:
+            n[c, lo:hi] = total[c]
+
+
+@inner_kernel
+def add_some_rows(
+    n: Floats, mean: Floats, m2: Floats, total: Floats, even: Flags, x: Floats, y: Codes, w: Floats, lo: int, hi: int,
+    no_missing: bool,
+) -> None:  # fmt: skip
+    """Welford's step for columns lo..hi of every labelled row with weight; the weights of even classes are in `total`.
+
+    The two kinds of rows have loops of their own: in one loop for both, arrays change hands in every row, which takes
+    longer than to learn it.
+
+    n, mean, m2 : float64[K, p], in/out; total : float64[K], in/out; even : bool[K], in/out
+    x : float64[rows, p], in; y : int32[rows], in; w : float64[rows], in
+    """
+    i = 0
+    while i < len(y):
+        i = add_full_rows(mean, m2, total, even, x, y, w, i, lo, hi, no_missing)
+        if i < len(y):
+            c = y[i]
+            if even[c]:
+                even[c] = False
+                for j in range(lo, hi):
+                    n[c, j] = total[c]
+            i = add_uneven_rows(n, mean, m2, even, x, y, w, i, lo, hi)
+
+
+@inner_kernel
+def add_full_rows(
+    mean: Floats, m2: Floats, total: Floats, even: Flags, x: Floats, y: Codes, w: Floats, start: int, lo: int, hi: int,
+    no_missing: bool,
+) -> int:  # fmt: skip
+    """Rows in which nothing is missing, of classes whose columns weigh the same; returns the first other one.
+
+    Places are unsigned and no row is a slice: both take longer than the arithmetic.
+
+    mean, m2 : float64[K, p], in/out; total : float64[K], in/out; even : bool[K], in
+    x : float64[rows, p], in; y : int32[rows], in; w : float64[rows], in
+    """
+    first, last, i = np.uint64(lo), np.uint64(hi), np.uint64(start)
+    while i < np.uint64(len(y)):
+        if y[i] < 0 or w[i] == 0.0:
+            i += np.uint64(1)
+            continue
+        c = np.uint64(y[i])
+        missing = 0
+        if not no_missing:
+            for j in range(first, last):
+                missing += x[i, j] != x[i, j]
+        if not even[c] or missing > 0:
+            break
+        total[c] += w[i]
+        share = w[i] / total[c]
+        rest = w[i] * (1.0 - share)
+        for j in range(first, last):
+            d = x[i, j] - mean[c, j]
+            mean[c, j] += d * share
+            m2[c, j] += d * (d * rest)
+        i += np.uint64(1)
+    return int(np.int64(i))
+
+
+@inner_kernel
+def add_uneven_rows(
+    n: Floats,
+    mean: Floats,
+    m2: Floats,
+    even: Flags,
+    x: Floats,
+    y: Codes,
+    w: Floats,
+    start: int,
+    lo: int,
+    hi: int,
+) -> int:
+    """Rows of classes whose columns have weights of their own; returns the first other one.
+
+    n, mean, m2 : float64[K, p], in/out; even : bool[K], in
+    x : float64[rows, p], in; y : int32[rows], in; w : float64[rows], in
+    """
+    for i in range(start, len(y)):
         c = y[i]
         if c < 0 or w[i] == 0.0:
             continue
-        row = x[i, lo:hi]
-        if even[c] and (no_missing or all_present(row)):
-            total[c] += w[i]
-            share = w[i] / total[c]
-            add_full_row(mean[c, lo:hi], m2[c, lo:hi], row, share, w[i] * (1.0 - share))
-            continue
         if even[c]:
-            even[c] = False
-            n[c, lo:hi] = total[c]
-        add_row(n[c, lo:hi], mean[c, lo:hi], m2[c, lo:hi], row, w[i])
-    for c in range(len(n)):
-        if even[c]:
-            n[c, lo:hi] = total[c]
+            return i
+        add_row(n[c, lo:hi], mean[c, lo:hi], m2[c, lo:hi], x[i, lo:hi], w[i])
+    return len(y)
 
 
 @inner_kernel
@@ -51,30 +178,6 @@ def all_equal(values: Floats) -> bool:
     for j in range(len(values)):
         different += values[j] != values[0]
     return different == 0
-
-
-@inner_kernel
-def all_present(x: Floats) -> bool:
-    """Whether no value is missing.
-
-    x : float64[p], in, NaN = missing
-    """
-    missing = 0
-    for j in range(len(x)):
-        missing += x[j] != x[j]
-    return missing == 0
-
-
-@inner_kernel
-def add_full_row(mean: Floats, m2: Floats, x: Floats, share: float, rest: float) -> None:
-    """`add_row` where nothing is missing and every column weighs the same.
-
-    mean, m2 : float64[p], in/out; x : float64[p], in
-    """
-    for j in range(len(x)):
-        d = x[j] - mean[j]
-        mean[j] += d * share
-        m2[j] += d * (d * rest)
 
 
 @inner_kernel

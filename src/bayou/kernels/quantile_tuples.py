@@ -22,8 +22,16 @@ from bayou.kernels.jit import inner_kernel, kernel, kernel_piece
 from bayou.kernels.sorting import is_below, sort_pairs
 from bayou.kernels.tuple_budget import HEAD, bound_of, copy_row, is_exact, may_stay, shrink
 from bayou.kernels.tuple_lists import insert
-
-TILE = 8  # columns transposed at a time
+from bayou.kernels.whole_tuples import (
+    TILE,
+    WHOLE,
+    add_ones,
+    add_to_columns_of_few,
+    count_gaps,
+    count_present,
+    open_gaps,
+    transpose_rows,
+)
 
 
 @kernel
@@ -55,13 +63,39 @@ def buffer_rows(
             copy_row(values[at], numeric[i])
             labels[at] = y[i]
             weights[at] = w[i]
-            for value in numeric[i]:
-                if value == value:
-                    at += 1
-                    break
+            at += int(any_present(numeric[i]))
         i += 1
     fill[0] = at
     return i
+
+
+@inner_kernel
+def any_present(x: Floats) -> bool:
+    """Whether any value is there. O(1) where the first one is.
+
+    x : float64[p], in; NaN = missing
+    """
+    for value in x:
+        if value == value:
+            return True
+    return False
+
+
+@kernel
+def find_rows(rows: Index, numeric: Floats, y: Codes, w: Floats, start: int) -> int:
+    """The rows from `start` on that `buffer_rows` would copy; returns how many they are. O(n).
+
+    rows : int64[n - start], out
+    numeric : float64[n, p], in
+    y : int32[n], in
+    w : float64[n], in
+    """
+    at = 0
+    for i in range(start, len(y)):
+        if y[i] >= 0 and w[i] > 0.0 and any_present(numeric[i]):
+            rows[at] = i
+            at += 1
+    return at
 
 
 @kernel
@@ -148,20 +182,16 @@ def common_gap(tuples: Floats, x: Floats, size: int) -> int:
 
 
 @inner_kernel
-def sum_by_spot(sums: Floats, spots: NDArray[np.uint64], labels: Codes, weights: Floats) -> int:
-    """Weight per spot and class; returns how many values stand in gaps, at even spots. O(n).
+def sum_by_spot(sums: Floats, spots: NDArray[np.uint64], labels: Codes, weights: Floats) -> None:
+    """Weight per spot and class. O(n).
 
     sums : float64[2 m + 2, K], in/out
     spots : uint64[n], in
     labels : int32[B], in
     weights : float64[B], in
     """
-    between = 0
     for i in range(len(spots)):
-        spot = spots[i]
-        sums[spot, labels[i]] += weights[i]
-        between += int(np.int64(~spot & np.uint64(1)))
-    return between
+        sums[spots[i], labels[i]] += weights[i]
 
 
 @inner_kernel
@@ -190,11 +220,13 @@ def flush_column(
     work: Floats,
     sums: Floats,
     keys: Floats,
+    gaps: Floats,
     opened: Flags,
     spots: NDArray[np.uint64],
     x: Floats,
     labels: Codes,
     weights: Floats,
+    whole: bool,
     size: int,
     budget: int,
     most: int,
@@ -209,49 +241,62 @@ def flush_column(
     work : float64[m + n, 4 + K], out; scratch
     sums : float64[2 m + 2, K], out; scratch
     keys : float64[at least m + 1, a power of two], out; scratch
+    gaps : float64[m + 1], out; scratch
     opened : bool[m + 1], out; scratch
     spots : uint64[n], out; scratch
     x : float64[n], in; NaN = missing
-    labels : int32[B], in
-    weights : float64[B], in
+    labels : int32[n], in
+    weights : float64[n], in
     """
     total = 0.0
     for q in range(size):
         keys[q] = tuples[q, 0]
         total += tuples[q, 1]
-    exact = is_exact(tuples, size)
     m = 1
     while m <= size:
         m *= 2
     for q in range(size, m):
         keys[q] = np.inf
     trash = 2 * size + 1  # missing values have a place too: the loops over values need no branch
-    for q in range(trash + 1):
-        for c in range(sums.shape[1]):
-            sums[q, c] = 0.0
     # Sorted input, the worst case of the list, puts whole buffers into one gap: nothing needs to be looked up then.
     gap = common_gap(tuples, x, size)
     between = len(x)
-    if gap >= 0:
-        for i in range(len(x)):
-            sums[2 * gap, labels[i]] += weights[i]
-    else:
+    if gap < 0:
         locate(keys[:m], x, trash, spots)
-        between = sum_by_spot(sums, spots, labels, weights)
-    for q in range(trash):
-        for c in range(sums.shape[1]):
-            total += sums[q, c]
-    limit = bound_of(total, budget, eps)
+        between = count_gaps(gaps, spots, size)
+    exact = between > 0 and is_exact(tuples, size)
     open_all = size + between <= budget or (exact and size < max(budget, most))
-    aside = eps > 0.0 or exact  # the list may outgrow its room, and then nothing must have happened
+    # The list may outgrow its room, and then nothing must have happened
+    aside = (eps > 0.0 or exact) and size + between > len(tuples)
     into = spare if aside else tuples
-    if aside:
-        for q in range(size):
-            copy_row(spare[q], tuples[q])
-    if not absorb(into, opened, sums, size, limit, open_all):
+    limit = 0.0
+    found_any = False
+    if whole and gap < 0 and not aside and total + len(x) <= WHOLE:
+        total += count_present(spots, trash)
+        limit = bound_of(total, budget, eps)
+        found_any = open_gaps(opened, tuples, gaps, size, limit, open_all)
+        add_ones(tuples, opened, spots, labels, size)
+    else:
+        for q in range(trash + 1):
+            for c in range(sums.shape[1]):
+                sums[q, c] = 0.0
+        if gap >= 0:
+            for i in range(len(x)):
+                sums[2 * gap, labels[i]] += weights[i]
+        else:
+            sum_by_spot(sums, spots, labels, weights)
+        for q in range(trash):
+            for c in range(sums.shape[1]):
+                total += sums[q, c]
+        limit = bound_of(total, budget, eps)
         if aside:
             for q in range(size):
+                copy_row(spare[q], tuples[q])
+        found_any = absorb(into, opened, sums, size, limit, open_all)
+        if aside and not found_any:
+            for q in range(size):
                 copy_row(tuples[q], spare[q])
+    if not found_any:
         return size
     found = np.empty(len(x) + 1)
     rows = np.empty(len(x) + 1, np.int64)
@@ -285,114 +330,78 @@ def flush_columns(
     tuples: Floats,
     sizes: Index,
     wanted: Index,
+    taken: Index,
     starts: Index,
     values: Floats,
-    labels: Codes,
-    weights: Floats,
+    y: Codes,
+    w: Floats,
+    rows: Index,
+    by_class: Index,
+    whole: bool,
+    buffer: int,
     budget: int,
     most: int,
     eps: float,
     lo: int,
     hi: int,
 ) -> None:
-    """Take the buffered rows into those of columns lo..hi that want them. O(B log m) per column.
+    """Take rows into columns lo..hi, a buffer of them after the other. O(n log m) per column.
 
     tuples : float64[m, 4 + K], in/out; column j has room from starts[j] to starts[j + 1]
     sizes : int64[p], in/out
-    wanted : int64[p], in/out; 0 once the column has taken the rows in, else the room it needs for that
+    wanted : int64[p], out; 0 if the column has taken all rows in, else the room it needs to go on
+    taken : int64[p], in/out; buffers that the column has taken in
     starts : int64[p + 1], in
-    values : float64[B, p], in
-    labels : int32[B], in
-    weights : float64[B], in
+    values : float64[n, p], in
+    y : int32[n], in
+    w : float64[n], in
+    rows : int64[r], in; the rows that are taken in
+    by_class : int64[r], in; the same, those of one class together within each buffer, where `whole`
     """
-    n = len(labels)
+    k = tuples.shape[1] - HEAD
     room = 0
     for j in range(lo, hi):
         room = max(room, starts[j + 1] - starts[j])
+        wanted[j] = 0
+    n = min(buffer, len(rows))
     tile = np.empty((TILE, n))
+    labels = np.empty(n, np.int32)
+    weights = np.empty(n)
+    ends = np.empty(k, np.int64)
     spare = np.empty((room, tuples.shape[1]))
     work = np.empty((room + n, tuples.shape[1]))
-    sums = np.empty((2 * room + 2, tuples.shape[1] - HEAD))
+    sums = np.empty((2 * room + 2, k))
     keys = np.empty(2 * room + 2)
+    gaps = np.empty(room + 1)
     opened = np.empty(room + 1, np.bool_)
     spots = np.empty(n, np.uint64)
     for t in range(lo, hi, TILE):
         d = min(TILE, hi - t)
-        for i in range(n):
-            row = values[i, t : t + d]
-            for j in range(len(row)):
-                tile[j, i] = row[j]
-        for j in range(t, t + d):
-            if wanted[j] == 0:
+        for number in range((len(rows) + n - 1) // n):
+            if whole:
+                some = by_class[number * n : number * n + n]
+                add_to_columns_of_few(
+                    tuples, starts, sizes, taken, number, values, y, some, t, t + d, tile, ends, sums
+                )
+            waiting = 0
+            for j in range(t, t + d):
+                waiting += int(taken[j] == number and wanted[j] == 0)
+            if waiting == 0:
                 continue
-            size = flush_column(
-                tuples[starts[j] : starts[j + 1]], spare, work, sums, keys, opened, spots, tile[j - t], labels,
-                weights, sizes[j], budget, most, eps,
-            )  # fmt: skip
-            wanted[j] = max(0, -size)
-            if size >= 0:
-                sizes[j] = size
-
-
-@kernel
-def uncertainty(tuples: Floats, starts: Index, sizes: Index, out: Floats) -> None:
-    """out[j] = max u / N: how far the weight of the tuples up to a point can be off, relative to N. O(p m).
-
-    tuples : float64[m, 4 + K], in
-    starts : int64[p + 1], in
-    sizes : int64[p], in
-    out : float64[p], out
-    """
-    for j in range(len(sizes)):
-        total = 0.0
-        worst = 0.0
-        for q in range(starts[j], starts[j] + sizes[j]):
-            row = tuples[q]
-            total += row[1]
-            worst = max(worst, row[1] + row[2] - row[3])
-        out[j] = worst / total if total > 0.0 else 0.0
-
-
-@kernel
-def join_uncertain(
-    upper: Floats, counts: Floats, offsets: Index, rows: Floats, starts: Index, sizes: Index, times: float
-) -> None:
-    """Cells of whole tuples, none lighter than what is uncertain at its ends, those of one class `times` that. O(K m).
-
-    At the value of a tuple, D of the weight of later tuples may lie below: a cell that is not much heavier may owe its
-    purity to rows that are counted elsewhere. Where every D is 0, each tuple is a cell.
-
-    upper : float64[m], out; counts : float64[m, K], out; offsets : int64[p + 1], out, of the cells
-    rows : float64[room, 4 + K], in; starts : int64[p + 1], in; sizes : int64[p], in
-    """
-    at = 0
-    offsets[0] = 0
-    for j in range(len(sizes)):
-        first = at
-        weight, left = 0.0, 0.0
-        open_cell = False
-        for i in range(starts[j], starts[j] + sizes[j]):
-            row = rows[i]
-            if not open_cell:
-                for c in range(counts.shape[1]):
-                    counts[at, c] = 0.0
-                weight, open_cell = 0.0, True
-            for c in range(counts.shape[1]):
-                counts[at, c] += row[HEAD + c]
-            weight += row[1]
-            upper[at] = row[0]
-            classes = 0
-            for c in range(counts.shape[1]):
-                if counts[at, c] > 0.0:
-                    classes += 1
-            if weight >= (times if classes < 2 else 1.0) * max(left, row[2]):
-                left = row[2]
-                at += 1
-                open_cell = False
-        if open_cell and at > first:  # too little is left for a cell of its own
-            for c in range(counts.shape[1]):
-                counts[at - 1, c] += counts[at, c]
-            upper[at - 1] = upper[at]
-        elif open_cell:
-            at += 1
-        offsets[j + 1] = at
+            some = rows[number * n : number * n + n]
+            for i in range(len(some)):
+                labels[i] = y[some[i]]
+                weights[i] = w[some[i]]
+            transpose_rows(tile, values, some, t, d)
+            for j in range(t, t + d):
+                if taken[j] != number or wanted[j] > 0:
+                    continue
+                size = flush_column(
+                    tuples[starts[j] : starts[j + 1]], spare, work, sums, keys, gaps, opened, spots[: len(some)],
+                    tile[j - t, : len(some)], labels[: len(some)], weights[: len(some)], whole, sizes[j], budget,
+                    most, eps,
+                )  # fmt: skip
+                wanted[j] = max(0, -size)
+                if size >= 0:
+                    sizes[j] = size
+                    taken[j] += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bayou.block import Floats, Index
 from bayou.kernels.addresses import float64_at, int64_at
-from bayou.kernels.jit import kernel, tight_kernel
+from bayou.kernels.jit import inner_kernel, kernel, tight_kernel
 from bayou.kernels.scrub import HUGE
 
 TILE = 512  # rows that are written at once, so that they stay in the cache until they are whole
@@ -20,23 +20,33 @@ def put_side_by_side(rows: Floats, integers: Index, doubles: Index, first: int) 
     """
     usable = 0
     for lo in range(0, len(rows), TILE):
-        some, skipped = rows[lo : lo + TILE], 8 * (first + lo)
-        whole = len(integers) - len(integers) % EIGHT
-        for k in range(0, whole, EIGHT):
-            put_eight_integers(some, integers[k : k + EIGHT], skipped)
-        for k in range(whole, len(integers)):
-            cells, address = some[:, integers[k, 0]], integers[k, 1] + skipped
-            for i in range(len(cells)):
-                cells[i] = int64_at(address, i)
-        whole = len(doubles) - len(doubles) % EIGHT
-        for k in range(0, whole, EIGHT):
-            usable += put_eight_doubles(some, doubles[k : k + EIGHT], skipped)
-        for k in range(whole, len(doubles)):
-            cells, address = some[:, doubles[k, 0]], doubles[k, 1] + skipped
-            for i in range(len(cells)):
-                cells[i] = float64_at(address, i)
-                usable += abs(cells[i]) <= HUGE
+        usable += put_tile(rows[lo : lo + TILE], integers, doubles, first + lo)
     return usable == len(rows) * len(doubles)
+
+
+@inner_kernel
+def put_tile(rows: Floats, integers: Index, doubles: Index, first: int) -> int:
+    """`put_side_by_side` of a few rows; returns how many doubles are at most 1e140 in size.
+
+    rows : float64[n, p], out; integers : int64[k, 2], in; doubles : int64[m, 2], in
+    """
+    usable, skipped = 0, 8 * first
+    whole = len(integers) - len(integers) % EIGHT
+    for k in range(0, whole, EIGHT):
+        put_eight_integers(rows, integers[k : k + EIGHT], skipped)
+    for k in range(whole, len(integers)):
+        cells, address = rows[:, integers[k, 0]], integers[k, 1] + skipped
+        for i in range(len(cells)):
+            cells[i] = int64_at(address, i)
+    whole = len(doubles) - len(doubles) % EIGHT
+    for k in range(0, whole, EIGHT):
+        usable += put_eight_doubles(rows, doubles[k : k + EIGHT], skipped)
+    for k in range(whole, len(doubles)):
+        cells, address = rows[:, doubles[k, 0]], doubles[k, 1] + skipped
+        for i in range(len(cells)):
+            cells[i] = float64_at(address, i)
+            usable += abs(cells[i]) <= HUGE
+    return usable
 
 
 @kernel

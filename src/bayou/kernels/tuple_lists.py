@@ -36,13 +36,47 @@ def widest_step(x: Floats) -> int:
 
 
 @inner_kernel
+def insert_each(
+    work: Floats,
+    x: Floats,
+    rows: Index,
+    labels: Codes,
+    weights: Floats,
+    u: float,
+    at: int,
+    start: int,
+    end: int,
+) -> int:
+    """A tuple for each different value of start..end, which fall into one gap; returns where the list ends. O(K n).
+
+    work : float64[m + n, 4 + K], out; from `at` on
+    x : float64[n], in; increasing
+    rows : int64[n], in; where each x has its class and weight
+    labels : int32[B], in
+    weights : float64[B], in
+    """
+    for i in range(start, end):
+        if i == start or x[i] != x[i - 1]:
+            for c in range(work.shape[1]):
+                work[at, c] = 0.0
+            work[at, 2] = u
+            at += 1
+        w = weights[rows[i]]
+        work[at - 1, 0] = x[i]  # the last of those that are equal: 0 may have either sign
+        work[at - 1, 1] += w
+        work[at - 1, 3] += w
+        work[at - 1, HEAD + labels[rows[i]]] += w
+    return at
+
+
+@inner_kernel
 def insert_run(
     work: Floats, x: Floats, rows: Index, labels: Codes, weights: Floats, u: float, limit: float, lowest: bool
 ) -> int:
     """Tuples for the values that fall into one gap; returns how many. O(K n).
 
-    A tuple moves on to the next value while its u stays within `limit`. The value after the widest step is
-    a tuple of its own, because the next values often fall in front of it; so is a minimum (`lowest`).
+    A tuple moves on to the next value while its u stays within `limit`, which is above 0. The value after the widest
+    step is a tuple of its own, because the next values often fall in front of it; so is a minimum (`lowest`).
 
     work : float64[n, 4 + K], out
     x : float64[n], in; increasing, n > 0
@@ -51,7 +85,7 @@ def insert_run(
     weights : float64[B], in
     """
     at = 0
-    alone = widest_step(x) if limit > 0.0 else 0
+    alone = widest_step(x)
     closed = False
     g = 0.0
     e = 0.0
@@ -121,7 +155,10 @@ def insert(
                 limit = max(first, LEAST_LIMIT)
                 while limit < u + min(2.0 * first, 4.0 * weight / budget):
                     limit *= RISE
-            at += insert_run(work[at:], x[i:end], rows[i:end], labels, weights, u, limit, q == 0)
+            if limit > 0.0:
+                at += insert_run(work[at:], x[i:end], rows[i:end], labels, weights, u, limit, q == 0)
+            else:
+                at = insert_each(work, x, rows, labels, weights, u, at, i, end)
             i = end
         if q < size:
             copy_row(work[at], tuples[q])

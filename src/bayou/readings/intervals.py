@@ -16,7 +16,14 @@ from bayou.block import Block, Codes, Floats, Index
 from bayou.checks import counts, finite, parts, require, rising
 from bayou.errors import SchemaError
 from bayou.kernels.column_terms import gather_intervals
-from bayou.kernels.intervals import add_intervals, fill_log_table, interval_codes, interval_terms
+from bayou.kernels.intervals import (
+    BAND,
+    add_intervals,
+    count_intervals,
+    fill_log_table,
+    interval_codes,
+    interval_terms,
+)
 from bayou.kernels.weights import pmi_table
 from bayou.protocols import Arrays, Summary
 from bayou.readings.categorical import MEstimate
@@ -25,7 +32,8 @@ from bayou.readings.modl import MODL
 from bayou.readings.partition import Discretiser, Partition, Partitions, offsets_of
 from bayou.scorer import Node, interval_table
 from bayou.summaries.array_summary import move
-from bayou.threads import over_ranges, ranges
+from bayou.summaries.value_counts import ValueCounts
+from bayou.threads import over_pieces, over_ranges
 
 GRAIN = 100_000  # cells worth a thread of their own
 SEARCH_GRAIN = (
@@ -115,8 +123,8 @@ class Intervals:
                 offsets[lo : hi + 1] - a, upper[a:b], present[a:b], n_classes=n_classes
             )
 
-        over_ranges(columns, len(offsets) - 1, SEARCH_GRAIN)
-        parts = [found[lo] for lo, _ in ranges(len(offsets) - 1, SEARCH_GRAIN)]
+        over_pieces(columns, len(offsets) - 1, SEARCH_GRAIN)
+        parts = [found[lo] for lo in sorted(found)]
         sizes = np.concatenate([np.diff(part.offsets) for part in parts])
         kept = np.zeros((int(sizes.sum()), counts.shape[1]))
         kept[:, seen] = np.concatenate([part.counts for part in parts])
@@ -200,8 +208,23 @@ class IntervalReading:
     def cells_of(self, block: Block) -> Codes:
         """int32[n, p], the interval of each value; -1 where it is missing, and in columns that are not counted."""
         codes = np.empty(block.numeric.shape, dtype=np.int32)
-        interval_codes(codes, self.partitions.cuts, self.parts, self.counted, block.numeric)
+
+        def rows(lo: int, hi: int) -> None:
+            interval_codes(codes[lo:hi], self.partitions.cuts, self.parts, self.counted, block.numeric[lo:hi])
+
+        over_ranges(rows, block.n, 1 + GRAIN // max(1, len(self.partitions)))
         return codes
+
+    def count(self, cells: ValueCounts, block: Block) -> None:
+        """Count the rows in their intervals, as by the codes that `cells_of` gives."""
+
+        def columns(lo: int, hi: int) -> None:
+            count_intervals(
+                cells.counts, cells.present, cells.seen, cells.offsets, self.partitions.cuts, self.parts,
+                self.counted, block.numeric, block.y, block.w, lo, hi,
+            )  # fmt: skip
+
+        over_pieces(columns, len(self.partitions), max(BAND, GRAIN // max(1, block.n)))
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
         self.add_columns(np.arange(len(self.partitions)), block, out)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from bayou.errors import DataError
 from bayou.streams import compute as pc
 from bayou.streams import limits
-from bayou.streams.columns import Columns, NumberRows, numbers_of, side_by_side
+from bayou.streams.columns import Columns, NumberRows, NumbersInColumns, numbers_of, side_by_side
 from bayou.streams.policy import Chunk
 from bayou.streams.rejects import Rejects
 from bayou.streams.source import ColumnType, DocumentTermMatrix, Rows
@@ -272,8 +272,8 @@ class ChunkedSource:
             coded=_joined(coded) if len(coded) == len(parts) else None,
         )
 
-    def _numbers(self, parts: Sequence[tuple[Chunk, int, int]]) -> NumberRows | None:
-        """The numeric columns side by side, where all parts were read so and the target is not among them."""
+    def _numbers(self, parts: Sequence[tuple[Chunk, int, int]]) -> NumberRows | NumbersInColumns | None:
+        """The numeric columns, where all parts were read so and the target is not among them."""
         found = [(numbers_of(chunk.columns), first, k) for chunk, first, k in parts]
         known = [(n, first, k) for n, first, k in found if n is not None and self.target not in n.names]
         return side_by_side(known) if len(known) == len(parts) else None

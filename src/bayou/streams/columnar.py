@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import BinaryIO, Protocol
 
 import numpy as np
@@ -89,26 +89,29 @@ def fill_from_batch(batch: pa.RecordBatch, layout: Layout) -> Draft:
         return repr(batch.slice(i, 1).to_pylist()[0]).encode()
 
     def number(name: str) -> pa.Array:
-        return batch.column(name).cast(pa.float64(), safe=False)
+        return given[name].cast(pa.float64(), safe=False)
 
     names = [*layout.columns, *([layout.target] if layout.target is not None else [])]
-    numbers = _numbers(batch, [name for name, column in layout.columns.items() if column.kind == "numeric"])
+    given = dict(zip(batch.schema.names, batch.columns, strict=True))  # by name, each takes twice as long
+    numbers = _numbers(
+        {name: given[name] for name, column in layout.columns.items() if column.kind == "numeric"}
+    )
     columns = Columns(names, number, numbers)
     draft = Draft(columns, np.arange(batch.num_rows, dtype=np.int64), batch.num_rows, raw)
     for name in names:
         if numbers is None or name not in numbers.names:
             kind = layout.label if name == layout.target else layout.columns[name].kind
             kind = "numeric" if kind == "float64" else kind
-            columns[name] = _fitted(draft, name, kind, batch.column(name))
+            columns[name] = _fitted(draft, name, kind, given[name])
     return draft
 
 
-def _numbers(batch: pa.RecordBatch, names: Sequence[str]) -> NumberColumns | None:
+def _numbers(columns: Mapping[str, pa.Array]) -> NumberColumns | None:
     """The numeric columns, if every value of their types is a number, so that none can be a misfit."""
-    columns = [batch.column(name) for name in names]
-    if not names or not all(pa.types.is_integer(c.type) or pa.types.is_floating(c.type) for c in columns):
+    types = {column.type for column in columns.values()}
+    if not types or not all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in types):
         return None
-    return NumberColumns(tuple(names), columns)
+    return NumberColumns(tuple(columns), list(columns.values()))
 
 
 class HandedBatches:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, KeysView, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
+from typing import ClassVar, Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bayou.kernels.side_by_side import put_side_by_side
+from bayou.kernels.side_by_side import all_columns_usable, put_side_by_side
 
 Floats = NDArray[np.float64]
+Index = NDArray[np.int64]
+Lying = tuple[
+    Index, Sequence[object], Index
+]  # places and addresses of doubles, what to keep, those of integers
 
 
 class Numbers(Protocol):
@@ -33,6 +38,7 @@ class NumberRows:
     names: tuple[str, ...]
     matrix: Floats
     usable: bool
+    columns: ClassVar[None] = None  # nor do they lie in columns
 
     def fill(self, rows: Floats, first: int) -> bool:
         rows[:] = self.matrix[first : first + len(rows)]
@@ -71,15 +77,43 @@ class NumberColumns:
         self._kept.append(column)
         return int(buffer.address + 8 * column.offset)
 
+    @cached_property
+    def usable(self) -> bool:
+        """Whether no number is missing, infinite or huge."""
+        return bool(all_columns_usable(self._doubles, self._rows))
+
+    def rows(self, first: int, n: int) -> NumbersInColumns:
+        """Some rows, where they lie."""
+        shift = np.array([0, 8 * first])
+        return NumbersInColumns(self.names, (self._doubles + shift, self._kept, self._integers + shift), n)
+
     def fill(self, rows: Floats, first: int) -> bool:
         if first < 0 or first + len(rows) > self._rows or rows.shape[1] != len(self.names):
             raise IndexError("rows beyond the end of the columns")
         return put_side_by_side(rows, self._integers, self._doubles, first)
 
 
-def side_by_side(parts: Sequence[tuple[Numbers, int, int]]) -> NumberRows:
-    """Some rows of each part, given by the first and their number, one after the other."""
+@dataclass(frozen=True)
+class NumbersInColumns:
+    """Numbers that are put side by side when somebody asks for that; none is missing, infinite or huge."""
+
+    names: tuple[str, ...]
+    columns: Lying
+    n: int
+    usable: ClassVar[bool] = True
+
+    @cached_property
+    def matrix(self) -> Floats:
+        rows = np.empty((self.n, len(self.names)))
+        put_side_by_side(rows, self.columns[2], self.columns[0], 0)
+        return rows
+
+
+def side_by_side(parts: Sequence[tuple[Numbers, int, int]]) -> NumberRows | NumbersInColumns:
+    """Some rows of each part, given by the first and their number, one after the other; one part where it lies."""
     numbers, first, n = parts[0]
+    if len(parts) == 1 and isinstance(numbers, NumberColumns) and numbers.usable:
+        return numbers.rows(first, n)
     if len(parts) == 1 and isinstance(numbers, NumberRows):
         return NumberRows(numbers.names, numbers.matrix[first : first + n], numbers.usable)
     matrix = np.empty((sum(k for _, _, k in parts), len(numbers.names)))
@@ -92,7 +126,8 @@ def side_by_side(parts: Sequence[tuple[Numbers, int, int]]) -> NumberRows:
 
 def numbers_of(columns: Mapping[str, pa.Array]) -> Numbers | None:
     """The numeric columns to be put side by side, where they were read so."""
-    return columns.numbers if isinstance(columns, Columns) else None
+    found = columns.numbers if isinstance(columns, Columns) else None
+    return None if isinstance(found, NumbersInColumns) else found
 
 
 class Columns(MutableMapping[str, pa.Array]):
@@ -109,7 +144,10 @@ class Columns(MutableMapping[str, pa.Array]):
     """
 
     def __init__(
-        self, names: Sequence[str], make: Callable[[str], pa.Array], numbers: Numbers | None = None
+        self,
+        names: Sequence[str],
+        make: Callable[[str], pa.Array],
+        numbers: Numbers | NumbersInColumns | None = None,
     ) -> None:
         self.numbers = numbers
         self._made: dict[str, pa.Array | None] = dict.fromkeys(names)

@@ -8,7 +8,8 @@ import numpy as np
 
 from bayou.block import Block, Floats
 from bayou.checks import counts, finite, require, variances
-from bayou.kernels.moments import add_rows, merge_moments, subtract_rows
+from bayou.encoding.column_block import ColumnBlock
+from bayou.kernels.moments import add_columns, add_rows, merge_moments, subtract_rows
 from bayou.kernels.scrub import HUGE
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
@@ -63,7 +64,13 @@ class Moments(DecayingSummary):
             return
 
         def columns(lo: int, hi: int) -> None:
-            add_rows(self.n, self.mean, self.m2, block.numeric, block.y, block.w, lo, hi, block.no_missing)
+            if isinstance(block, ColumnBlock) and block.apart:
+                integers, doubles = block.columns.between(lo, hi)
+                add_columns(self.n, self.mean, self.m2, integers, doubles, block.y, block.w, lo, hi)
+            else:
+                add_rows(
+                    self.n, self.mean, self.m2, block.numeric, block.y, block.w, lo, hi, block.no_missing
+                )
 
         over_ranges(columns, p, 1 + GRAIN // max(1, block.n))
 

@@ -12,19 +12,22 @@ from bayou import checks
 from bayou.align import Alignment, Axis
 from bayou.block import Block, Codes, Floats, Index
 from bayou.checks import parts, require, rising
-from bayou.kernels.quantile_tuples import buffer_rows, flush_columns, join_uncertain, uncertainty
+from bayou.kernels.quantile_tuples import buffer_rows, find_rows, flush_columns
 from bayou.kernels.tuple_budget import HEAD
+from bayou.kernels.tuple_cells import join_uncertain, uncertainty
 from bayou.kernels.tuple_lists import merge_columns
+from bayou.kernels.whole_tuples import TILE, sort_by_class
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays, Scalar
 from bayou.schema import Shape
 from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
 from bayou.summaries.state import declare, declared_classes, from_schema, move
-from bayou.threads import over_ranges
+from bayou.threads import over_pieces, over_ranges
 
 BUFFER = 512  # rows between two flushes
-GRAIN = 32  # columns worth a thread of their own
+GRAIN = 32  # columns worth a thread of their own, where lists are merged
+VALUES = 1 << 15  # worth a thread of their own, where they are taken in
 CERTAINTY = 8.0  # weight of a cell of one class, in units of what is uncertain at its ends
 MOST_EXACT = 1_000_000  # values of a column that can be told apart
 
@@ -76,6 +79,8 @@ class QuantileTuples(ArraySummary):
     labels: Codes = declare("*pending", dtype=np.int32, valid=valid.class_codes)
     weights: Floats = declare("*pending", valid=valid.non_negative)
     declared: Index = from_schema(1, follows=declared_classes)
+    rows: Floats  # the lists with room to grow
+    _whole: bool  # whether all their weights are whole numbers, so that sums of them are exact
 
     def __init__(self, tuples: int = 100, eps: float | None = None, exact: int = 0) -> None:
         self.budget = tuples if eps is None else max(4, math.ceil(2 / eps))
@@ -87,8 +92,7 @@ class QuantileTuples(ArraySummary):
 
     def _empty(self, p: int, k: int) -> None:
         """No rows, p columns, k classes."""
-        self.sizes = np.zeros(p, dtype=np.int64)
-        self.rows, self.starts = self._spread(np.zeros((0, HEAD + k)), self.sizes)
+        self._unpack(np.zeros((0, HEAD + k)), np.zeros(p, dtype=np.int64))
         self.values = np.empty((BUFFER, p))
         self.labels = np.empty(BUFFER, dtype=np.int32)
         self.weights = np.empty(BUFFER)
@@ -118,35 +122,64 @@ class QuantileTuples(ArraySummary):
 
     def update(self, block: Block) -> None:
         start = 0
-        while start < block.n and self.n_columns:
-            start = buffer_rows(
-                self.values, self.labels, self.weights, self.fill, block.numeric, block.y, block.w, start
-            )
-            if self.fill[0] == BUFFER:
-                self._keep(*self._flushed())
-                self.fill[0] = 0
+        if not self.n_columns:
+            return
+        if self.fill[0] or block.n < BUFFER:
+            start = self._buffer(block, start)
+            if self.fill[0] < BUFFER:
+                return
+            self._take_in(self.values, self.labels, self.weights, np.arange(BUFFER))
+            self.fill[0] = 0
+        rows = np.empty(block.n - start, dtype=np.int64)
+        rows = rows[: find_rows(rows, block.numeric, block.y, block.w, start)]
+        full = len(rows) - len(rows) % BUFFER
+        if full:
+            self._take_in(block.numeric, block.y, block.w, rows[:full])
+        if full < len(rows):
+            self._buffer(block, int(rows[full]))
+
+    def _buffer(self, block: Block, start: int) -> int:
+        """Copy rows into the buffer until it is full; the next row to look at."""
+        return buffer_rows(
+            self.values, self.labels, self.weights, self.fill, block.numeric, block.y, block.w, start
+        )
 
     def _flushed(self, copied: bool = False) -> tuple[Floats, Index, Index]:
         """Tuples, where columns start and their sizes with the buffer taken in; in place unless `copied`."""
-        rows, starts, sizes, n = self.rows, self.starts, self.sizes, int(self.fill[0])
+        n, rows, sizes = int(self.fill[0]), self.rows, self.sizes
         if copied and n:
             rows, sizes = rows.copy(), sizes.copy()
-        wanted = np.full(len(sizes), min(n, 1))
+        return self._with_rows(rows, sizes, self.values, self.labels, self.weights, np.arange(n))
+
+    def _with_rows(
+        self, rows: Floats, sizes: Index, values: Floats, y: Codes, w: Floats, chosen: Index
+    ) -> tuple[Floats, Index, Index]:
+        """Tuples, where columns start and their sizes with the chosen rows taken in, in place while there is room."""
+        starts, p, n = self.starts, len(sizes), len(chosen)
+        if not n or not p:
+            return rows, starts, sizes
+        whole, by_class = self._whole and bool((w[chosen] == 1.0).all()), chosen
+        if whole:
+            by_class = np.empty_like(chosen)
+            sort_by_class(by_class, chosen, y, BUFFER, self.n_classes)
+        wanted, taken = np.zeros(p, dtype=np.int64), np.zeros(p, dtype=np.int64)
 
         def columns(lo: int, hi: int) -> None:
             flush_columns(
-                rows, sizes, wanted, starts, self.values[:n], self.labels[:n], self.weights[:n],
+                rows, sizes, wanted, taken, starts, values, y, w, chosen, by_class, whole, BUFFER,
                 self.budget, self.exact, self.eps or 0.0, lo, hi,
             )  # fmt: skip
 
-        while wanted.any():
-            over_ranges(columns, len(sizes), GRAIN)
-            if wanted.any():
-                rows, starts = self._spread(self._packed(rows, starts, sizes), sizes, wanted + wanted // 4)
-        return rows, starts, sizes
+        while True:
+            over_pieces(columns, p, max(TILE, VALUES // n))
+            if not wanted.any():
+                return rows, starts, sizes
+            rows, starts = self._spread(self._packed(rows, starts, sizes), sizes, wanted + wanted // 4)
 
-    def _keep(self, rows: Floats, starts: Index, sizes: Index) -> None:
-        """Make these the tuples, in less room where most of it has become empty."""
+    def _take_in(self, values: Floats, y: Codes, w: Floats, chosen: Index) -> None:
+        """Take the chosen rows into the tuples, with less room where most of it has become empty."""
+        rows, starts, sizes = self._with_rows(self.rows, self.sizes, values, y, w, chosen)
+        self._whole = self._whole and are_whole(w[chosen])
         if len(rows) > 2 * int(np.maximum(sizes, self.budget).sum()):
             rows, starts = self._spread(self._packed(rows, starts, sizes), sizes)
         self.rows, self.starts, self.sizes = rows, starts, sizes
@@ -208,8 +241,7 @@ class QuantileTuples(ArraySummary):
 
         if len(merged):
             over_ranges(columns, len(sizes), GRAIN)
-            self.rows, self.starts = self._spread(self._packed(merged, starts, sizes), sizes)
-            self.sizes = sizes
+            self._unpack(self._packed(merged, starts, sizes), sizes)
         self.declared = np.maximum(self.declared, other.declared)
         n = int(other.fill[0])
         codes = np.empty((n, 0), dtype=np.int32)
@@ -217,6 +249,7 @@ class QuantileTuples(ArraySummary):
 
     def scale(self, factor: float) -> None:
         self.rows[:, 1:] *= factor
+        self._whole = False
         self.weights[: self.fill[0]] *= factor
 
     def regroup(self, groups: Floats) -> Self:
@@ -302,11 +335,17 @@ class QuantileTuples(ArraySummary):
     def _unpack(self, packed: Floats, sizes: Index) -> None:
         self.sizes = sizes.astype(np.int64)
         self.rows, self.starts = self._spread(packed, self.sizes)
+        self._whole = are_whole(packed[:, 1:])
 
 
 def stays(axis: Axis, size: int) -> bool:
     """Whether an axis of this size remains as it is."""
     return axis.size == size and bool(np.array_equal(axis.to, np.arange(size)))
+
+
+def are_whole(weights: Floats) -> bool:
+    """Whether all weights are whole numbers."""
+    return bool((weights == np.floor(weights)).all())
 
 
 def _places(starts: Index, sizes: Index) -> Index:

@@ -153,7 +153,9 @@ class LiveCells(Searched[S]):
         self._count_anew()
 
     def update(self, block: Block) -> None:
-        if not self.stale:
+        if not self.stale and isinstance(self.reading, IntervalReading):
+            self.reading.count(self.cells, block)
+        elif not self.stale:
             for _, part in self._chunks(block):
                 self.cells.update(self._coded(part))
         self.summary.update(block)
