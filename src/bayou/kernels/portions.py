@@ -26,16 +26,17 @@ def labelled_rows(
     marks : int64[p], out, how many of them there are up to each point
     y : int32[n], in; w : float64[n], in; points : int64[p], in
     """
-    met, lo = np.uint64(0), np.uint64(0)
+    met = lo = 0
     for p in range(len(points) + 1):
-        hi = np.uint64(points[p] if p < len(points) else len(y))
+        hi = points[p] if p < len(points) else len(y)
         for i in range(lo, hi):
-            at[met], true[met], own[met] = i, y[i], w[i]
-            met += np.uint64(y[i] >= 0 and w[i] > 0.0)
+            here = np.uint64(met)
+            at[here], true[here], own[here] = i, y[i], w[i]
+            met += y[i] >= 0 and w[i] > 0.0
         if p < len(points):
             marks[p] = met
         lo = hi
-    return np.int64(met)
+    return met
 
 
 @inner_kernel
@@ -129,7 +130,7 @@ def count_rivals(
         faded_same = less(faded_same, alpha) + w * (last == c)
         faded_before = less(faded_before, alpha) + w * (faded_most[i] == c)
         faded_after = less(faded_after, alpha) + w * (faded_most[i + 1] == c)
-        last = np.int64(c)
+        last = int(c)
     no_change[0], no_change[1], majority[0], majority[1], majority[2] = total, same, total, before, after
     faded[0], faded[1], faded[2], faded[3] = faded_total, faded_same, faded_before, faded_after
     faded[7] = first
@@ -231,7 +232,7 @@ def judge_no_change(last: int, true: Codes, guess: Codes, confidence: Floats, lo
         wrong = guess[i] >= 0 and guess[i] != true[i]
         confidence[i] = guess[i] >= 0
         loss[i], brier[i] = COSTLIEST * wrong, 2.0 * wrong
-    return np.int64(true[len(true) - 1])
+    return int(true[len(true) - 1])
 
 
 @inner_kernel

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
-from bayou.kernels.outcomes import NOTHING, heaviest
+from bayou.kernels.outcomes import heaviest
 from bayou.kernels.portions import (
     add_by_class,
     certain_scores,
@@ -61,7 +61,7 @@ def count_labels(
     true : int32[m], in/out; values : float64[m, 3], in/out; rows : int64[1], in/out, a ring as `keep_recent` fills it
     y : int32[n], in; w : float64[n], in
     points : int64[p], in, numbers of rows after which there is a point, ascending
-    at : int64[n], out; labels : int32[n], out; own : float64[n], out; marks : int64[p], out, as `labelled_rows` gives them
+    at : int64[n], out; labels : int32[n], out; own : float64[n], out; marks : int64[p], out, as `labelled_rows`
     rivals : float64[p, 3, K + 4], out, weight, right by no-change and by the majority before and after, weight by class
     """
     met = labelled_rows(at, labels, own, marks, y, w, points)
