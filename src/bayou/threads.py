@@ -63,10 +63,13 @@ def over_ranges(work: Callable[[int, int], None], n: int, grain: int) -> None:
         work(0, n)
         return
     cut = ranges(n, grain)
-    others = [_pool(_limit).submit(work, lo, hi) for lo, hi in cut[1:]]
+    others = [(_pool(_limit).submit(work, lo, hi), lo, hi) for lo, hi in cut[1:]]
     work(*cut[0])
-    for other in others:
-        other.result()
+    for other, lo, hi in others:
+        if other.cancel():  # no thread was free to begin it
+            work(lo, hi)
+        else:
+            other.result()
 
 
 def over_pieces(work: Callable[[int, int], None], n: int, grain: int) -> None:

@@ -339,3 +339,27 @@ def test_a_record_counts_what_each_of_its_parts_counts_alone() -> None:
     found, wanted = together.arrays(), apart.arrays()
     for name in wanted:
         np.testing.assert_array_equal(found[name], wanted[name], err_msg=name)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_points_are_what_the_record_says_after_so_many_rows(k: int) -> None:
+    """Also where weights are no whole numbers, and whether or not a window follows the one before."""
+    random = np.random.default_rng(k)
+    labels = [f"c{i}" for i in range(k)]
+    whole, parts = Record(30), Record(30)
+    for record in (whole, parts):
+        record.realign(class_plan([], labels))
+    n = 1000
+    y, w = random.integers(-1, k, n), random.choice([0.0, 0.3, 1.0, 1.7], n)
+    proba = random.dirichlet([0.5] * k, n)
+    proba[:3] = 0.0
+    present = np.flatnonzero((y >= 0) & (w > 0))
+    points = sorted({*(present[29:600:30] + 1).tolist(), 555, 900, n})
+    read = whole.update(scored_rows(y, proba, w), points)
+    lo = 0
+    for hi, point in zip(points, read, strict=True):
+        parts.update(scored_rows(y[lo:hi], proba[lo:hi], w[lo:hi]))
+        np.testing.assert_array_equal(point, parts.point())
+        lo = hi
+    for name, array in parts.arrays().items():
+        np.testing.assert_array_equal(whole.arrays()[name], array, err_msg=name)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.align import Alignment
-from bayou.block import Block, Codes, Flags, Floats
+from bayou.block import Codes, Flags, Floats
 from bayou.checks import require, rising
 from bayou.errors import DataError
 from bayou.evaluate.competitors import Models
@@ -47,13 +47,7 @@ class Delayed(Prequential):
     def _labels_suffice(self, group: SharedEncoding) -> bool:
         return False  # what was predicted is kept until the label comes
 
-    def _score(
-        self,
-        batch: LabelledBatch,
-        codes: Codes,
-        proba: Mapping[str, Floats],
-        by_labels: Mapping[str, Block],
-    ) -> None:
+    def _score(self, batch: LabelledBatch, codes: Codes, proba: Mapping[str, Floats]) -> None:
         rows = batch.rows
         if not isinstance(rows, JoinedRows):
             raise DataError("these rows are not joined with labels that come later", remedy="use Prequential")

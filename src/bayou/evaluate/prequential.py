@@ -120,7 +120,9 @@ class Prequential:
         self.drifts = Drifts(self._models)
         self._sets = SetRecords(self._models, window)
         self._counting: SharedWork | None = None  # of the rows of the last batch
-        self._to_learn: dict[str, list[Codes]] = {}  # labels, by the baselines that have yet to learn them
+        self._to_learn: dict[
+            tuple[str, ...], list[Codes]
+        ] = {}  # labels, by baselines that have not learned them
         self.rows = 0
         self.on_predicted: Callable[[LabelledBatch, Mapping[str, Floats]], None] | None = None
 
@@ -152,10 +154,11 @@ class Prequential:
         for group in others:
             if self._labels_suffice(group):
                 labels = self._labels_alone(group, batch, shared, block)
-                for name in group.models:
-                    self._to_learn.setdefault(name, []).append(labels)
+                self._to_learn.setdefault(tuple(group.models), []).append(labels)
             else:
-                self._teach_baselines()
+                if tuple(group.models) in self._to_learn:  # until now, nobody wanted to see what they predict
+                    self._settle()
+                    self._teach_baselines()
                 proba |= self._test_then_train(group, batch)
         plan = self._book.admit(c for name in proba for c in self._models[name].labels())
         if plan is not None:
@@ -179,11 +182,13 @@ class Prequential:
 
     def _teach_baselines(self) -> None:
         """Let the baselines learn the labels that wait for them."""
-        for name, labels in self._to_learn.items():
-            clock = Clock()
-            self._models[name].learn(scored_rows(np.concatenate(labels), None))
-            self._seconds[name] += clock.lap()
-        self._to_learn.clear()
+        waiting, self._to_learn = self._to_learn, {}
+        for names, labels in waiting.items():
+            block = scored_rows(np.concatenate(labels), None)
+            for name in names:
+                clock = Clock()
+                self._models[name].learn(block)
+                self._seconds[name] += clock.lap()
 
     def _score(self, batch: LabelledBatch, codes: Codes, proba: Mapping[str, Floats]) -> None:
         """Count how right the probabilities of a batch were."""
@@ -217,7 +222,8 @@ class Prequential:
             for point, values in zip(points, read, strict=True):
                 self._curves[name].add(row + point, values)
 
-        counts = [partial(count, name, record) for name, record in self._records.items()]
+        # The majority class, which takes longest, comes first.
+        counts = [partial(count, name, record) for name, record in reversed(self._records.items())]
         self.rows += size
         self._counting = SharedWork(count_labels, counts, size >= BESIDE and not sets)
         self._sets.update(row, points, sets)

@@ -10,32 +10,10 @@ import math
 
 import numpy as np
 
-from bayou.block import Codes, Floats, Index
+from bayou.block import Codes, Floats
 from bayou.kernels.jit import inner_kernel
 from bayou.kernels.outcomes import BINS, CELLS, COSTLIEST, NOTHING, SMALLEST, less, score_cell
 from bayou.kernels.value_counts import cached_log
-
-
-@inner_kernel
-def labelled_rows(
-    at: Index, true: Codes, own: Floats, marks: Index, y: Codes, w: Floats, points: Index
-) -> int:
-    """Collect the rows that have a label and weight; returns their number.
-
-    at : int64[n], out, where they are; true : int32[n], out; own : float64[n], out, their weights
-    marks : int64[p], out, how many of them there are up to each point
-    y : int32[n], in; w : float64[n], in; points : int64[p], in
-    """
-    met, lo = np.uint64(0), np.uint64(0)
-    for p in range(len(points) + 1):
-        hi = np.uint64(points[p] if p < len(points) else len(y))
-        for i in range(lo, hi):
-            at[met], true[met], own[met] = i, y[i], w[i]
-            met += np.uint64(y[i] >= 0 and w[i] > 0.0)
-        if p < len(points):
-            marks[p] = met
-        lo = hi
-    return np.int64(met)
 
 
 @inner_kernel
@@ -73,66 +51,6 @@ def most_of(values: Floats, most: Codes, top: Floats) -> None:
             value, best, known = column[i], top[i], most[i]
             most[i] = np.int32(j) if value > best else known
             top[i] = value if value > best else best
-
-
-@inner_kernel
-def fade_true(faded: Floats, after: Floats, true: Codes, own: Floats, alpha: float) -> None:
-    """Let the weights of the classes fade and add each row's; four classes at once.
-
-    faded : float64[K], in/out; after : float64[K, m], out, after each row; true : int32[n], in; own : float64[n], in
-    """
-    k = len(faded) - 1
-    for j in range(0, len(faded), 4):
-        second, third, fourth = min(j + 1, k), min(j + 2, k), min(j + 3, k)
-        a, b, c, d = faded[j], faded[second], faded[third], faded[fourth]
-        of_a, of_b, of_c, of_d = after[j], after[second], after[third], after[fourth]
-        for i in range(len(true)):
-            a = less(a, alpha) + own[i] * (true[i] == j)
-            b = less(b, alpha) + own[i] * (true[i] == second)
-            c = less(c, alpha) + own[i] * (true[i] == third)
-            d = less(d, alpha) + own[i] * (true[i] == fourth)
-            of_a[i], of_b[i], of_c[i], of_d[i] = a, b, c, d
-        faded[j], faded[second], faded[third], faded[fourth] = a, b, c, d
-
-
-@inner_kernel
-def count_rivals(
-    no_change: Floats,
-    majority: Floats,
-    faded: Floats,
-    true: Codes,
-    own: Floats,
-    last: int,
-    most: Codes,
-    faded_most: Codes,
-    alpha: float,
-) -> None:
-    """Count the rows that no-change gets right, and the majority before and after the row; running and faded.
-
-    no_change : float64[3], in/out; majority : float64[3], in/out; faded : float64[8], in/out, all but 4 to 6
-    true : int32[n], in; own : float64[n], in; `last` is the label before them, -1 if there is none
-    most, faded_most : int32[n + 1], in, the heaviest classes before each row, and after the last
-    """
-    total, same, before, after = no_change[0], no_change[1], majority[1], majority[2]
-    faded_total, faded_same, faded_before, faded_after = faded[0], faded[1], faded[2], faded[3]
-    first = faded[7]
-    if last < 0:
-        no_change[2] = own[0]
-    for i in range(len(true)):
-        c, w = true[i], own[i]
-        first = less(first, alpha) if last >= 0 else w
-        total += w
-        same += w * (last == c)
-        before += w * (most[i] == c)
-        after += w * (most[i + 1] == c)
-        faded_total = faded_total * alpha + w
-        faded_same = less(faded_same, alpha) + w * (last == c)
-        faded_before = less(faded_before, alpha) + w * (faded_most[i] == c)
-        faded_after = less(faded_after, alpha) + w * (faded_most[i + 1] == c)
-        last = np.int64(c)
-    no_change[0], no_change[1], majority[0], majority[1], majority[2] = total, same, total, before, after
-    faded[0], faded[1], faded[2], faded[3] = faded_total, faded_same, faded_before, faded_after
-    faded[7] = first
 
 
 @inner_kernel
@@ -231,7 +149,7 @@ def judge_no_change(last: int, true: Codes, guess: Codes, confidence: Floats, lo
         wrong = guess[i] >= 0 and guess[i] != true[i]
         confidence[i] = guess[i] >= 0
         loss[i], brier[i] = COSTLIEST * wrong, 2.0 * wrong
-    return np.int64(true[len(true) - 1])
+    return int(true[len(true) - 1])
 
 
 @inner_kernel

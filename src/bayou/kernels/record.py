@@ -9,20 +9,16 @@ import numpy as np
 
 from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
-from bayou.kernels.outcomes import NOTHING, heaviest
+from bayou.kernels.outcomes import heaviest, less
 from bayou.kernels.portions import (
     add_by_class,
     certain_scores,
     count_guesses,
-    count_rivals,
     count_scores,
     count_steady_scores,
     fade_further,
-    fade_true,
     judge_no_change,
     judge_shares,
-    labelled_rows,
-    most_of,
     shares_of,
 )
 from bayou.kernels.scores import headline_scores, read_running, recent_rivals
@@ -55,47 +51,76 @@ def count_labels(
 ) -> int:
     """Count how rows would be predicted by their labels alone, and read it at the points: running, recent and faded.
 
-    Returns the number of rows with a label and weight, which stand in `at`, `labels` and `own`.
+    Rows with a label and weight are collected on the way, for the records of the models; returns their number.
     no_change : float64[3], in/out; ends : int64[2], in/out; weight : float64[K], in/out; majority : float64[3], in/out
     faded_true : float64[K], in/out; faded_sums : float64[8], in/out, all but 4 to 6; faded_ends : int64[3], in/out
     true : int32[m], in/out; values : float64[m, 3], in/out; rows : int64[1], in/out, a ring as `keep_recent` fills it
     y : int32[n], in; w : float64[n], in
     points : int64[p], in, numbers of rows after which there is a point, ascending
-    at : int64[n], out; labels : int32[n], out; own : float64[n], out; marks : int64[p], out, as `labelled_rows` gives them
+    at : int64[n], out, where the collected rows are; labels : int32[n], out; own : float64[n], out, their weights
+    marks : int64[p], out, how many of them there are up to each point
     rivals : float64[p, 3, K + 4], out, weight, right by no-change and by the majority before and after, weight by class
     """
-    met = labelled_rows(at, labels, own, marks, y, w, points)
-    room = min(met, PORTION)
-    by_class, top = np.empty((len(weight), room)), np.empty(room)
-    most, faded_most = np.empty(room + 1, np.int32), np.empty(room + 1, np.int32)
     latest = np.empty(len(weight))  # by class, of the rows of a window
-    lo = 0
-    for p in range(len(marks) + 1):
-        end = marks[p] if p < len(marks) else met
-        while lo < end:
-            hi = min(lo + PORTION, end)
-            n, c, some = hi - lo, labels[lo:hi], own[lo:hi]
-            add_by_class(weight, by_class, c, some)
-            most_of(by_class, most[:n], top[:n])
-            most[n] = heaviest(weight)
-            faded_most[0] = heaviest(faded_true)
-            fade_true(faded_true, by_class, c, some, alpha)
-            most_of(by_class, faded_most[1 : n + 1], top[:n])
-            count_rivals(no_change, majority, faded_sums, c, some, ends[1], most, faded_most, alpha)
-            slot = rows[0] % len(true)
-            for i in range(n):
-                true[slot], values[slot, 0] = c[i], some[i]
-                slot = slot + 1 if slot + 1 < len(true) else 0
-            rows[0] += n
-            faded_ends[2] += n
+    most, faded_most = heaviest(weight), heaviest(faded_true)
+    slot, last = rows[0] % len(true), ends[1]
+    lo = met = 0
+    for p in range(len(points) + 1):
+        hi = points[p] if p < len(points) else len(y)
+        # Single variables: what was just stored would have to be loaded again for every row.
+        total, same, before, after = no_change[0], no_change[1], majority[1], majority[2]
+        faded, faded_same, faded_before = faded_sums[0], faded_sums[1], faded_sums[2]
+        faded_after, faded_first = faded_sums[3], faded_sums[7]
+        already = met
+        for i in range(lo, hi):
+            c, one = y[i], w[i]
+            if c < 0 or not one > 0.0:
+                continue
+            at[met], labels[met], own[met] = i, c, one
+            met += 1
+            true[slot] = c
+            values[slot, 0] = one
+            slot = slot + 1 if slot + 1 < len(true) else 0
+            faded_first = less(faded_first, alpha)
             if ends[0] < 0:
-                ends[0] = faded_ends[0] = c[0]
-            ends[1] = faded_ends[1] = c[n - 1]
-            lo = hi
-        if p < len(marks):
-            rivals[p, 0, 1], rivals[p, 0, 2], rivals[p, 0, 3] = no_change[1], majority[1], majority[2]
-            known = p > 0 and marks[p] - marks[p - 1] == len(true) // 2
-            recent_rivals(latest, known, true, values, rows[0], rivals[p, 1])
+                ends[0] = faded_ends[0] = c
+                no_change[2] = faded_first = one
+            total += one
+            same += one * (last == c)
+            before += one * (most == c)
+            weight[c] += one
+            if most < 0 or weight[c] > weight[most] or (weight[c] == weight[most] and c < most):
+                most = c
+            after += one * (most == c)
+            faded = faded * alpha + one
+            faded_same = less(faded_same, alpha) + one * (last == c)
+            faded_before = less(faded_before, alpha) + one * (faded_most == c)
+            faded_most, top = -1, 0.0
+            for j in range(len(weight)):
+                faded_true[j] = less(faded_true[j], alpha) + one * (j == c)
+                if faded_true[j] > top:
+                    top = faded_true[j]
+                    faded_most = j
+            faded_after = less(faded_after, alpha) + one * (faded_most == c)
+            last = np.int64(c)
+        no_change[0], no_change[1], majority[0], majority[1], majority[2] = total, same, total, before, after
+        faded_sums[0], faded_sums[1], faded_sums[2], faded_sums[3] = (
+            faded,
+            faded_same,
+            faded_before,
+            faded_after,
+        )
+        faded_sums[7] = faded_first
+        rows[0] += met - already
+        faded_ends[2] += met - already
+        ends[1] = faded_ends[1] = last
+        lo = hi
+        if p < len(points):
+            marks[p] = met
+            rivals[p, 0, 1], rivals[p, 0, 2], rivals[p, 0, 3] = same, before, after
+            recent_rivals(
+                latest, p > 0 and met - already == len(true) // 2, true, values, rows[0], rivals[p, 1]
+            )
             rivals[p, 2, :4], rivals[p, 2, 4:] = faded_sums[:4], faded_true
     return met
 
@@ -185,7 +210,7 @@ def record_outcomes(
     true, predicted : int32[m], in/out; values : float64[m, 3], in/out; rows : int64[1], in/out
     faded_predicted, faded_right : float64[K], in/out; faded_sums : float64[8], in/out, 4 to 6
     weight : float64[K], in/out, of the classes before the rows, for `MAJORITY`; `last` is the label before, `NO_CHANGE`
-    at : int64[m], in; labels : int32[m], in; own : float64[m], in; marks : int64[p], in, as `labelled_rows` gives them
+    at : int64[m], in; labels : int32[m], in; own : float64[m], in; marks : int64[p], in, as `count_labels` gives them
     proba : float64[n, K], in/out, out unless it is `GIVEN` or has no rows; decided : int32[d], in, as `judge` takes it
     logs : float64[l], in, of integers; rivals : float64[p, 3, K + 4], in, as `count_labels` gives them
     out : float64[p, 3, 7], out, running, windowed and faded headlines
