@@ -6,9 +6,11 @@ import gc
 import shutil
 import signal
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
+import typer.testing
 from hypothesis import HealthCheck, settings
 
 from tests.persist.forge import Forge
@@ -20,6 +22,9 @@ settings.load_profile("suite")
 # A shell that starts the suite in the background has it ignore SIGINT, and so would the processes of its tests.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# A runner of Typer builds all commands anew for every call, which takes longer than most of the calls.
+vars(typer.testing)["_get_command"] = cache(typer.main.get_command)
 
 PATIENCE = 120_000  # milliseconds for what a page is to show: on a busy machine the default of 30 s is short
 FLAGS = (
@@ -53,9 +58,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Ten thousand collected tests and all libraries stay to the end: no search for garbage goes through them again."""
+    """Ten thousand collected tests and all libraries stay to the end: no search for garbage goes through them again.
+
+    What tests leave behind is little and there is room for it, so garbage is also searched for less often.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def chromium() -> str:
