@@ -23,6 +23,9 @@ settings.load_profile("suite")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Imports and tests leave little behind: garbage is searched for less often, and first when all tests are collected.
+gc.set_threshold(100_000, 20, 20)
+
 # A runner of Typer builds all commands anew for every call, which takes longer than most of the calls.
 vars(typer.testing)["_get_command"] = cache(typer.main.get_command)
 
@@ -58,13 +61,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Ten thousand collected tests and all libraries stay to the end: no search for garbage goes through them again.
-
-    What tests leave behind is little and there is room for it, so garbage is also searched for less often.
-    """
+    """Ten thousand collected tests and all libraries stay to the end: no search for garbage goes through them again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
 
 
 def chromium() -> str:
