@@ -6,9 +6,11 @@ import gc
 import shutil
 import signal
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
+import typer.testing
 from hypothesis import HealthCheck, settings
 
 from tests.persist.forge import Forge
@@ -20,6 +22,12 @@ settings.load_profile("suite")
 # A shell that starts the suite in the background has it ignore SIGINT, and so would the processes of its tests.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Imports and tests leave little behind: garbage is searched for less often, and first when all tests are collected.
+gc.set_threshold(100_000, 20, 20)
+
+# A runner of Typer builds all commands anew for every call, which takes longer than most of the calls.
+vars(typer.testing)["_get_command"] = cache(typer.main.get_command)
 
 PATIENCE = 120_000  # milliseconds for what a page is to show: on a busy machine the default of 30 s is short
 FLAGS = (

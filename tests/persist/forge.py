@@ -11,6 +11,7 @@ goes on.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import select
@@ -174,6 +175,10 @@ def _warm() -> None:
     import pyarrow as pa
     import pyarrow.compute
 
+    import bayou.cli
+    import bayou.cli.app
+    import bayou.inspection
+    import bayou.report
     import bayou.streams.arff
     import bayou.streams.columnar
     import bayou.streams.delimited
@@ -183,8 +188,10 @@ def _warm() -> None:
     warm("nb")
     assert training.train
     assert bayou.streams
+    assert bayou.cli.app.functions(("learn", "evaluate", "resume"))
     # Arrow's first array imports pandas, where it is installed
     pyarrow.compute.fill_null(pa.array([1, None]), 0)
+    gc.freeze()  # a child that searched all this for garbage would copy its pages
 
 
 def signal_after(what: str, times: int, name: str, later: float = 0.0) -> None:

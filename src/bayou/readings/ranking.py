@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -42,7 +43,7 @@ class Ranking:
         pairs = float(self.own_weight.sum() * other.sum())
         return float(np.sum(self.own_weight * below)) / pairs if pairs > 0 else 0.0
 
-    @property
+    @cached_property
     def average_precision(self) -> float:
         """Mean precision at the rows of the class, where those of equal score stand in random order.
 

@@ -118,9 +118,9 @@ def test_late_labels_killed_again_and_again(forge: Forge, tmp_path: Path, name: 
             where.outlet("alone"),
             "--json",
         )
-        printed = tmp_path / "printed.json"
-        assert forge.carry_out(do="bayou", arguments=alone, log=log, out=printed) == 0, log.read_text()
-        found = json.loads(printed.read_text())
+        told = tmp_path / "told.json"
+        assert forge.carry_out(do="bayou", arguments=alone, log=log, out=told) == 0, log.read_text()
+        found = json.loads(told.read_text())
         assert {key: found["join"][key] for key in twin.counts} == twin.counts
         (learner,) = specs.models([ORDERED]).values()
         said, right = {}, 0
