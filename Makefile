@@ -50,9 +50,9 @@ tools:                ## programs some tests need: installed only as root, where
 		echo "make tools: no $$tool; the tests that need it skip and say so"; \
 	done
 
-test: $(DEV) tools    ## the suite, after its kernels are compiled once, on both cores: of four processes two wait
+test: $(DEV) tools    ## the suite, after its kernels are compiled once, on both cores: one of three processes waits
 	$(BIN)/bayou warm --jobs 2 --quiet
-	$(BIN)/python -m pytest -n 4 --dist worksteal
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 check: $(DEV)         ## format, lint, types, import layers, private names, spelling
 	$(BIN)/ruff format --check .
@@ -81,7 +81,7 @@ bench: $(BENCH)       ## every speed claim beside its peer, in one run; fetches 
 	$(BIN)/python -m benchmarks
 
 test-system: $(BENCH) $(DOCS) tools ## the long and heavy proofs, peers among them
-	BAYOU_LONG=1 $(BIN)/python -m pytest -n 4 --dist worksteal
+	BAYOU_LONG=1 $(BIN)/python -m pytest -n 3 --dist worksteal
 
 wheel: $(RELEASE)     ## into dist/: a wheel with compiled kernels, one without for the rest, the sources; each checked
 	rm -rf dist src/bayou/kernels/compiled
