@@ -186,10 +186,9 @@ class Batch:
         found = [(j, *doubles(values, name, self.start)) for j, name, values in columns]
         places = np.array([(j, address) for j, address, _ in found], dtype=np.int64).reshape(-1, 2)
         kept = [memory for _, _, memory in found]
-        many = len(columns) == p and table.n * p > 2 * CELLS
-        if (
-            many and all(map(is_arrow, kept)) and all_columns_usable(places, table.n)
-        ):  # nobody changes Arrow's
+        # Only what is Arrow's may stay where it is: nobody changes that.
+        stays = len(columns) == p and table.n * p > 2 * CELLS and all(map(is_arrow, kept))
+        if stays and all_columns_usable(places, table.n):
             return Columns(places, kept), True
         rows = np.empty((table.n, p)) if len(columns) == p else np.full((table.n, p), np.nan)
         usable = put_side_by_side(rows, NO_COLUMNS, places, 0)

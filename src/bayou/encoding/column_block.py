@@ -11,9 +11,8 @@ import numpy as np
 from bayou.block import Block, Floats, Index
 from bayou.kernels.side_by_side import put_side_by_side
 
-CELLS = (
-    1 << 16
-)  # numbers of a piece: half a megabyte, which stays in the processor's cache while it is learned
+# Numbers of a piece: half a megabyte, which stays in the processor's cache while it is learned
+CELLS = 1 << 16
 NO_COLUMNS: Index = np.empty((0, 2), dtype=np.int64)
 
 

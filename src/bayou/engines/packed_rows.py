@@ -19,10 +19,8 @@ from bayou.summaries.moments import Moments
 from bayou.summaries.value_counts import ValueCounts
 from bayou.views.view import AnyView, Live
 
-READINGS, CELLS = (
-    8,
-    16,
-)  # about as many predictions, and cells for each, take as long as to read off all there is
+# About as many predictions, and one for so many cells, take as long as to read off all there is
+READINGS, CELLS = 8, 16
 # What is read live by kernels that know packed rows, in the order in which it is added up
 _KINDS = ((ClassCounts, CountedPrior), (Moments, Gaussian), (ValueCounts, CategoricalEstimator))
 
