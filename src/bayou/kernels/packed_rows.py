@@ -177,7 +177,7 @@ def keep_readings(
 def predict_kept(kept: Floats, row: Floats) -> int:
     """As `predict_packed` where nothing is to be learned, off readings that were kept: two arrays instead of fifteen.
 
-    kept : float64[..], in, of `keep_readings`; row : float64[p + q + K + max(q, TILE)], in/out, the last of it scratch
+    kept : float64[m], in, of `keep_readings`; row : float64[n], in/out, p + q cells, room for K answers, then scratch
     """
     whole = kept.view(np.int64)
     k, p, q = whole[0], whole[1], whole[2]
