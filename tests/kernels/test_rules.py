@@ -82,6 +82,8 @@ def test_docstring_gives_every_array_its_type_shape_and_direction(module):
         for name in arrays_of(node):
             form = rf"\b{name}\b[\w, ]* : [^;\n]*\w+\[[^;\n]*\b(in/out|in|out|scratch)\b"
             assert re.search(form, text), f"{node.name}: {name} lacks its dtype, shape and direction"
+        counted = re.search(r"\w\[[^]]*\([^)\]]*,", text)
+        assert counted is None, f"{node.name}: a comma would count as one dimension more, {counted}"
 
 
 @pytest.mark.parametrize("module", MODULES)
