@@ -12,6 +12,8 @@ import pytest
 from bayou import NaiveBayes
 from bayou.block import Block
 from bayou.encoding.column_block import CELLS, ColumnBlock, numbers_of
+from bayou.summaries.moments import GRAIN
+from bayou.threads import limited
 
 COLUMNS = 70
 ROWS = 3 * CELLS // COLUMNS + 17
@@ -79,6 +81,18 @@ def test_bits_are_those_of_a_matrix(numeric):
         learned.learn_batch(given, y[rows])
     assert ours.digest() == matrix.digest() == learned.digest()
     np.testing.assert_array_equal(ours.predict_proba(table(x)), matrix.predict_proba(x))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_columns_come_in_any_order(threads):
+    x, y = wide(GRAIN // COLUMNS * 4)  # enough that threads divide the columns
+    there = np.random.default_rng(0).permutation(COLUMNS)
+    models = [NaiveBayes("gaussian") for _ in range(2)]
+    with limited(threads):
+        for model, order in zip(models, (np.arange(COLUMNS), there), strict=True):
+            model.learn_batch(table(x[:10]), y[:10])
+            model.learn_batch(table(x).select([f"x{j}" for j in order]), y)
+    assert models[0].digest() == models[1].digest()
 
 
 def test_rows_that_do_not_learn_are_only_predicted():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -182,7 +183,7 @@ class Batch:
             return table.matrix, False
         if not table.n:
             return np.empty((0, p)), True
-        columns = self.of_kind(table, Kind.NUMERIC)
+        columns = sorted(self.of_kind(table, Kind.NUMERIC), key=itemgetter(0))
         found = [(j, *doubles(values, name, self.start)) for j, name, values in columns]
         places = np.array([(j, address) for j, address, _ in found], dtype=np.int64).reshape(-1, 2)
         kept = [memory for _, _, memory in found]

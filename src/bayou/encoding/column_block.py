@@ -19,7 +19,7 @@ NO_COLUMNS: Index = np.empty((0, 2), dtype=np.int64)
 class Columns(NamedTuple):
     """Numeric columns where a table has them: int64[p, 2], of each its place and address, and what must be kept.
 
-    Those of 64-bit integers stand apart.
+    Places rise, so that a range of columns is a range of these; those of 64-bit integers stand apart.
     """
 
     doubles: Index
