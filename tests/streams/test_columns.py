@@ -140,3 +140,11 @@ def test_many_numbers_are_learned_where_they_lie(tmp_path: Path) -> None:
     for block, threads in ((None, 1), (None, 2), (16_384, 2), (11_000, 2), (97, 1)):
         with limited(threads):
             assert learned(tmp_path / "a.parquet", block).digest() == known.digest()
+
+
+@pytest.mark.parametrize(("first", "n"), [(-1, 2), (0, 4), (3, 1), (1, -1)])
+def test_no_rows_lie_beyond_the_end(first, n):
+    numbers = NumberColumns(("a", "b"), [pa.array([1, 2, 3]), pa.array([0.5, 1.5, 2.5])])
+    with pytest.raises(IndexError, match="beyond the end"):
+        numbers.rows(first, n)
+    assert numbers.rows(1, 2).matrix.tolist() == [[2.0, 1.5], [3.0, 2.5]]

@@ -77,6 +77,11 @@ class NumberColumns:
         self._kept.append(column)
         return int(buffer.address + 8 * column.offset)
 
+    def _require_rows(self, first: int, n: int) -> None:
+        """Kernels that read by addresses do not look where memory ends."""
+        if first < 0 or n < 0 or first + n > self._rows:
+            raise IndexError("rows beyond the end of the columns")
+
     @cached_property
     def usable(self) -> bool:
         """Whether no number is missing, infinite or huge."""
@@ -84,12 +89,14 @@ class NumberColumns:
 
     def rows(self, first: int, n: int) -> NumbersInColumns:
         """Some rows, where they lie."""
+        self._require_rows(first, n)
         shift = np.array([0, 8 * first])
         return NumbersInColumns(self.names, (self._doubles + shift, self._kept, self._integers + shift), n)
 
     def fill(self, rows: Floats, first: int) -> bool:
-        if first < 0 or first + len(rows) > self._rows or rows.shape[1] != len(self.names):
-            raise IndexError("rows beyond the end of the columns")
+        self._require_rows(first, len(rows))
+        if rows.shape[1] != len(self.names):
+            raise IndexError("another number of columns")
         return put_side_by_side(rows, self._integers, self._doubles, first)
 
 
