@@ -120,9 +120,8 @@ class Prequential:
         self.drifts = Drifts(self._models)
         self._sets = SetRecords(self._models, window)
         self._counting: SharedWork | None = None  # of the rows of the last batch
-        self._to_learn: dict[
-            tuple[str, ...], list[Codes]
-        ] = {}  # labels, by baselines that have not learned them
+        # Labels, by the names of the baselines that have not learned them
+        self._to_learn: dict[tuple[str, ...], list[Codes]] = {}
         self.rows = 0
         self.on_predicted: Callable[[LabelledBatch, Mapping[str, Floats]], None] | None = None
 

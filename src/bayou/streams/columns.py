@@ -15,9 +15,8 @@ from bayou.kernels.side_by_side import all_columns_usable, put_side_by_side
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
-Lying = tuple[
-    Index, Sequence[object], Index
-]  # places and addresses of doubles, what to keep, those of integers
+# Places and addresses of doubles, what must be kept while they are read, and those of integers
+Lying = tuple[Index, Sequence[object], Index]
 
 
 class Numbers(Protocol):
