@@ -103,3 +103,40 @@ def test_rows_that_do_not_learn_are_only_predicted():
         model.learn_batch(given, y)
         model.test_then_train_batch(given, [None if i % 5 == 0 else label for i, label in enumerate(y)], w)
     assert ours.digest() == matrix.digest()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_large_tables_of_any_kind_are_learned_as_arrays_are(seed):
+    """Arrow's doubles, integers, chunks and slices, columns in any order or left out, weights, one thread or two."""
+    rng = np.random.default_rng(seed)
+    ours, arrays = (
+        NaiveBayes("gaussian" if seed % 3 else "auto"),
+        NaiveBayes("gaussian" if seed % 3 else "auto"),
+    )
+    for step in range(3):
+        x, y = wide(3_000)
+        x[:, ::3] = rng.integers(0, 5, x[:, ::3].shape)
+        if seed == step:
+            x[7, 1] = np.inf
+        order = rng.permutation(COLUMNS)[: COLUMNS - 3 * (seed == 4)]
+        columns = [pa.array(x[:, j], pa.int64() if j % 3 == 0 and seed % 2 else pa.float64()) for j in order]
+        given = pa.table(columns, names=[f"x{j}" for j in order]).slice(20 * (seed > 2))
+        if seed == 5:
+            given = pa.concat_tables([given.slice(0, 11), given.slice(11)])
+        held = {name: given[name].to_numpy().copy() for name in given.column_names}
+        w = rng.choice([0.0, 0.5, 1.0, 2.0], len(y)) if seed % 2 else np.ones(len(y))
+        labels, weights = y[-given.num_rows :], w[-given.num_rows :]
+        with limited(1 + seed % 2):
+            found = ours.test_then_train_batch(given, labels, weights)
+        np.testing.assert_array_equal(found, arrays.test_then_train_batch(held, labels, weights))
+        ours.learn_batch(given, labels, weights)
+        arrays.learn_batch(held, labels, weights)
+    assert ours.digest() == arrays.digest()
+
+
+def test_integers_beyond_two_to_the_53rd_are_rounded_at_every_door():
+    large = np.array([2**53 + 1, -(2**63), 5, 7])
+    models = [NaiveBayes("gaussian") for _ in range(2)]
+    for model, held in zip(models, (large, pa.array(large)), strict=True):
+        model.learn_batch({"x": held} if held is large else pa.table({"x": held}), [0, 1, 0, 1])
+    assert models[0].digest() == models[1].digest()

@@ -70,7 +70,8 @@ def numbers(values: Any, name: str, start: int) -> NDArray[np.float64]:
     if is_arrow(values) and _arrow_kind(values, name) is Kind.NUMERIC:
         import pyarrow as pa
 
-        floats = values if values.type == pa.float64() else values.cast(pa.float64())
+        # Beyond 2^53 integers are rounded, as those of NumPy and of files are
+        floats = values if values.type == pa.float64() else values.cast(pa.float64(), safe=False)
         return np.asarray(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
     if isinstance(values, list) and _PLAIN.issuperset(map(type, values)):
         with suppress(OverflowError):  # an integer beyond all floats
