@@ -141,8 +141,8 @@ class Words(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Sum(Node):
-    """The parts, added one after the other."""
+class Several(Node):
+    """Base of vectors made of several others of one width."""
 
     parts: tuple[Node, ...]
 
@@ -152,6 +152,11 @@ class Sum(Node):
 
     def parts_of(self) -> Sequence[Node]:
         return self.parts
+
+
+@dataclass(frozen=True, eq=False)
+class Sum(Several):
+    """The parts, added one after the other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,48 +237,23 @@ class Chosen(Unary):
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture(Node):
+class Mixture(Several):
     """log sum over the parts of exp(log_weight + part[c]), class by class."""
 
-    parts: tuple[Node, ...]
     log_weights: Floats
 
-    @property
-    def width(self) -> int:
-        return self.parts[0].width
-
-    def parts_of(self) -> Sequence[Node]:
-        return self.parts
-
 
 @dataclass(frozen=True, eq=False)
-class FirstPossible(Node):
+class FirstPossible(Several):
     """The first of the parts that is not -inf throughout; the last if all are."""
 
-    parts: tuple[Node, ...]
-
-    @property
-    def width(self) -> int:
-        return self.parts[0].width
-
-    def parts_of(self) -> Sequence[Node]:
-        return self.parts
-
 
 @dataclass(frozen=True, eq=False)
-class Branch(Node):
+class Branch(Several):
     """parts[cell]; parts[usual] where the cell is -1."""
 
     cell: Cell
-    parts: tuple[Node, ...]
     usual: int
-
-    @property
-    def width(self) -> int:
-        return self.parts[0].width
-
-    def parts_of(self) -> Sequence[Node]:
-        return self.parts
 
 
 @dataclass(frozen=True, eq=False)

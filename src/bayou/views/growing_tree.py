@@ -168,7 +168,7 @@ class GrowingTree(View[Tree]):
         else:
             place = {child: i for i, child in enumerate(children)}
             cell = Value(column, np.array([place.get(int(c), -1) for c in t.branches[first : first + width]]))
-        return Branch(cell, tuple(made[child] for child in children), children.index(usual))
+        return Branch(tuple(made[child] for child in children), cell, children.index(usual))
 
     def _leaf_scorer(self, leaf: int) -> Node:
         """What `predict_rows` gives a row at this leaf."""
