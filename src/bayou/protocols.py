@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 from numpy.typing import NDArray
 
 from bayou.align import Alignment
 from bayou.block import Block, Floats
 from bayou.laws import MergeLaw
-from bayou.scorer import Node
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 Arrays = Mapping[str, NDArray[Any]]
 Scalar = str | int | float | bool | None

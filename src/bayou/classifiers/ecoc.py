@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,12 @@ from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.readings.dichotomies import Dichotomies, Odds
 from bayou.schema import Declared, Growth
-from bayou.scorer import Constant, Exp, Folded, LogSigmoid, Node, added, plain_sum, says_nothing, silent
 from bayou.summaries.class_counts import ClassCounts
 from bayou.threads import over_ranges
 from bayou.views.view import AnyView
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 DECODINGS = ("soft", "l1", "hamming", "slepian")
 GRAIN = 500  # rows worth a thread of their own
@@ -263,6 +265,8 @@ class CodedViews(Engine):
         return out
 
     def scorer(self) -> Node:
+        from bayou.scorer import Constant, added, plain_sum, says_nothing, silent
+
         plan = self._read()
         if plan is None:
             return Constant(np.full(self.n_classes, -np.inf))
@@ -280,6 +284,8 @@ class CodedViews(Engine):
 
     def _decoding(self, plan: _Plan, margins: Node) -> Node:
         """The scores of the classes from the log-odds z of the columns: log P(+), log P(-), and a matrix."""
+        from bayou.scorer import Exp, Folded, LogSigmoid
+
         signs, weight = plan.signs, plan.weight[:, np.newaxis] * plan.scale
         both = Folded(margins, np.hstack([np.eye(len(signs)), -np.eye(len(signs))]), np.zeros(2 * len(signs)))
         out = weight * (signs == 0.0)

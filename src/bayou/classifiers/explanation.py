@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayou.block import Floats
-from bayou.classifiers.word_terms import without_words
 from bayou.encoding.table import table_of
 from bayou.errors import DataError
 from bayou.plain_text import clean
@@ -81,6 +80,8 @@ def explain(
     model: EstimatorCore, row: Any, label: Label | None = None, against: Label | None = None
 ) -> Explanation:
     """Take the log-odds of one row apart; by default the most probable class against the second."""
+    from bayou.classifiers.word_terms import without_words  # not needed to learn or predict
+
     record = record_of(row)
     if hasattr(row, "tocsr") and not model.numbers_are_words:
         raise DataError(

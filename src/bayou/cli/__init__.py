@@ -15,8 +15,11 @@ def main() -> None:
     """Entry point of the `bayou` command."""
     signal.signal(signal.SIGTERM, _stop)  # before the imports, which take longer than some wait
     gc.set_threshold(250_000, 20, 20)  # imports leave nothing to collect, and looking for it takes .2 s
-    sys.meta_path.insert(0, Absent("scipy", "pandas", "yaml", "colorama"))  # rows come from files
-    sys.meta_path.insert(0, Deferred("importlib.metadata", "timeit"))
+    # NumPy's own threads wait busily for large matrices, of which there are none here.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Rows come from files: what other libraries look these up for is not needed.
+    sys.meta_path.insert(0, Absent("scipy", "pandas", "yaml", "colorama", "cloudpickle"))
+    sys.meta_path.insert(0, Deferred("importlib.metadata", "timeit", "numba.experimental"))
     try:
         from bayou.cli.app import command_line
 

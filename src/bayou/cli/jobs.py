@@ -137,12 +137,12 @@ def checkpoints(folder: str | None, new: bool = True) -> Iterator[tuple[Checkpoi
 
     A folder that does not exist is made only if it may be `new`.
     """
-    from bayou.files import kinds
-    from bayou.persist.checkpoint import Checkpoint
-
     if folder is None or not (new or os.path.isdir(folder)):
         yield None, None
         return
+    from bayou.files import kinds
+    from bayou.persist.checkpoint import Checkpoint
+
     with Checkpoint(folder, kinds()) as place:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

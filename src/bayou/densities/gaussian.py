@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,10 +24,12 @@ from bayou.kernels.normal import read_columns
 from bayou.readings.dichotomies import Dichotomies, Odds
 from bayou.readings.live import LiveReader
 from bayou.readings.partition import Discretiser
-from bayou.scorer import Folded, Node, Normal, silent, total
 from bayou.summaries.moments import Moments
 from bayou.threads import over_ranges
 from bayou.views.view import AnyView, Live
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 GRAIN = 200_000  # cells worth a thread of their own
 ODDS_GRAIN = 500  # rows worth a thread of their own
@@ -97,6 +100,8 @@ class Gaussian(Density, LiveReader[Moments]):
         return out
 
     def scorer_columns(self, summary: Moments) -> list[Node]:
+        from bayou.scorer import Normal, silent
+
         peak, centre, half = self.tables(summary)
         return [
             Normal(j, peak[:, j].copy(), centre[:, j].copy(), half[:, j].copy())
@@ -150,6 +155,8 @@ class GaussianOdds:
     dichotomies: Dichotomies
 
     def scorer(self) -> Node:
+        from bayou.scorer import Folded, Normal, silent, total
+
         peak, centre, half = self.tables
         normals = [Normal(j, peak[:, j], centre[:, j], half[:, j]) for j in range(peak.shape[1])]
         matrix = self.dichotomies.of_pairs()

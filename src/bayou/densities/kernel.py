@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -25,10 +25,12 @@ from bayou.kernels.kernel_density import (
 from bayou.kernels.scrub import HUGE
 from bayou.protocols import Arrays
 from bayou.readings.partition import Discretiser
-from bayou.scorer import Kernels, Node, silent
 from bayou.summaries.quantile_tuples import QuantileTuples
 from bayou.threads import over_ranges
 from bayou.views.view import AnyView, Searched
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 BANDWIDTHS = {"weka": 0, "scott": 1, "silverman": 2}
 SHAPES = {"gaussian": 0, "epanechnikov": 1, "triangular": 2, "uniform": 3}
@@ -279,6 +281,8 @@ class DensityReading:
         return [self._scorer_column(j) for j in range(len(self.precision))]
 
     def _scorer_column(self, j: int) -> Node:
+        from bayou.scorer import Kernels, silent
+
         k, here = self.widths.shape[1] - 1, slice(self.offsets[j], self.offsets[j + 1])
         if here.stop - here.start < 2:
             return silent(k)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,9 @@ from bayou.missing import is_missing
 from bayou.schema import Label, Schema, Vocabulary, identity_key
 from bayou.text.recipe import Text
 from bayou.text.string_table import StringTable
-from bayou.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from bayou.text.tokenizer import Tokenizer
 
 REACH = 1 << 16  # integers that lie this close together are looked up in a table
 _LARGEST = 1 << 63
@@ -214,6 +216,8 @@ class Lookups:
         known = self._tokenizers.get(name)
         recipe = text_of(self._schema, name)
         if known is None or known.recipe is not recipe:
+            from bayou.text.tokenizer import Tokenizer  # where no column is text, nobody waits for it
+
             known = self._tokenizers[name] = Tokenizer(recipe)
         return known
 

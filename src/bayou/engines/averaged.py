@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from bayou.block import Block, Floats
@@ -9,7 +11,6 @@ from bayou.engines.views import Views
 from bayou.kernels.averaging import add_weighted_rows
 from bayou.protocols import Arrays
 from bayou.schema import Kind
-from bayou.scorer import Node, scaled, silent, total
 from bayou.views.averaged import AveragedView
 from bayou.views.column_terms import (
     COLUMN_VIEWS,
@@ -17,6 +18,9 @@ from bayou.views.column_terms import (
     column_edges,
     stacked,
 )
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 
 class AveragedViews(Views):
@@ -65,6 +69,8 @@ class AveragedViews(Views):
         return out
 
     def scorer(self) -> Node:
+        from bayou.scorer import scaled, silent, total
+
         self.refresh_stale()
         so_far = self.views["classes"].add_to_scorer(silent(self.n_classes))
         columns = [self.views[name].scorer_columns() for name in COLUMN_VIEWS]

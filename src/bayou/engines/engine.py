@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -16,8 +16,10 @@ from bayou.errors import UnsupportedError
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.schema import Growth, Schema
-from bayou.scorer import Node
 from bayou.views.view import AnyView
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 
 class Engine:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -16,12 +16,14 @@ from bayou.protocols import Arrays
 from bayou.readings.forest_epochs import grow_on
 from bayou.readings.forest_scorer import forest_trees
 from bayou.readings.forest_structure import Growth, bag_of, grow
-from bayou.scorer import Constant, Folded, Log, Node
 from bayou.summaries.cell_sample import CellSample
 from bayou.summaries.forest import Forest
 from bayou.summaries.pending_rows import PendingRows
 from bayou.summaries.pool_weights import PoolWeights
 from bayou.views.view import AnyView
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 FEWEST = 8  # rows before which nothing is grown
 NO_LABEL = np.full(1, -1, dtype=np.int32)
@@ -189,6 +191,8 @@ class ForestViews(Views):
         return out
 
     def scorer(self) -> Node:
+        from bayou.scorer import Constant, Folded, Log
+
         self.refresh_stale()
         forest, pool = self.forest, self.pool
         if forest.trees == 0:

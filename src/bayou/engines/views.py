@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -14,8 +14,10 @@ from bayou.engines.engine import Engine, row_count, under
 from bayou.engines.packed_rows import PackedRows
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
-from bayou.scorer import Node, silent
 from bayou.views.view import AnyView, next_point
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 
 class Views(Engine):
@@ -118,6 +120,8 @@ class Views(Engine):
         return out
 
     def scorer(self) -> Node:
+        from bayou.scorer import silent
+
         self.refresh_stale()
         so_far: Node = silent(self.n_classes)
         for view in self.busy:

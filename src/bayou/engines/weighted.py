@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,17 +15,6 @@ from bayou.rates import Experts
 from bayou.readings.intervals import IntervalReading
 from bayou.readings.prior import ANY_ROW
 from bayou.readings.words import Multinomial
-from bayou.scorer import (
-    Constant,
-    Node,
-    added,
-    clipped,
-    plain_sum,
-    pointwise_information,
-    says_nothing,
-    scaled,
-    total,
-)
 from bayou.summaries.weights import Weights
 from bayou.summaries.word_weights import WordWeights
 from bayou.views.column_terms import (
@@ -34,6 +24,9 @@ from bayou.views.column_terms import (
     stacked,
 )
 from bayou.views.view import AnyView, Live, Searched
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 SILENCE = -1e4  # added to a log-probability: nothing of it is left
 
@@ -150,6 +143,17 @@ class WeightedViews(Views):
         return None if view is None else view.summary.outside(block, learn)
 
     def scorer(self) -> Node:
+        from bayou.scorer import (
+            Constant,
+            added,
+            clipped,
+            plain_sum,
+            pointwise_information,
+            says_nothing,
+            scaled,
+            total,
+        )
+
         if self.word_weights is not None:
             raise UnsupportedError(
                 "cannot be exported: weights of words see documents scaled to one length, which is no look-up; "
@@ -196,6 +200,8 @@ class WeightedViews(Views):
         return self.weights.experts_scorer(inputs, prior[0], outside, far)
 
     def _as_pmi(self, columns: list[Node], prior: Floats) -> list[Node]:
+        from bayou.scorer import pointwise_information
+
         return [pointwise_information(node, prior, LEAST) for node in columns]
 
     def _needs_units(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -25,9 +25,11 @@ from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
 from bayou.readings.splits import GTest
 from bayou.schema import Declared, Growth, Schema
-from bayou.scorer import LogSoftmax, Mixture, Node
 from bayou.summaries.tree import Tree
 from bayou.views.growing_tree import GrowingTree, GrowthPolicy
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 STRETCH = 256  # rows learned before the windows look at them: what lies behind an alarm is learned in vain
 MOST_TREES = 1_000
@@ -207,6 +209,8 @@ class WatchedTrees(BaggedMembers):
         return out
 
     def scorer(self) -> Node:
+        from bayou.scorer import LogSoftmax, Mixture
+
         votes = tuple(LogSoftmax(member.scorer()) for member in self.members)
         with np.errstate(divide="ignore"):
             return Mixture(votes, 4.0 * np.log(self.record))

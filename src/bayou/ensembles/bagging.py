@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +18,9 @@ from bayou.ensembles.ensemble import Ensemble, classifier_or
 from bayou.errors import SchemaError
 from bayou.kernels.poisson import poisson_weights
 from bayou.kernels.votes import log_votes
-from bayou.scorer import Chosen, LogSoftmax, Mixture, Node
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 
 class Bagging(Ensemble):
@@ -122,6 +125,8 @@ class BaggedMembers(Members):
         return self._votes(self.ask(lambda member: member.joint_log_proba(block), block.n))
 
     def scorer(self) -> Node:
+        from bayou.scorer import Chosen, LogSoftmax, Mixture
+
         joint = [member.scorer() for member in self.members]
         order = self.class_order()
         votes = tuple(Chosen(node, order) if self.hard else LogSoftmax(node) for node in joint)

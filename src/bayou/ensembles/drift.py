@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from bayou.kernels.adwin import watch
 from bayou.kernels.votes import losses
 from bayou.laws import MergeLaw
 from bayou.protocols import Arrays
-from bayou.scorer import Node
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 SIZES = 48  # bucket sizes 1, 2, 4 ...: more rows than any stream has
 LATEST = 1000  # drifts whose rows are remembered

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from bayou.ensembles.ensemble import Ensemble, classifier_or
 from bayou.errors import SchemaError
 from bayou.laws import MergeLaw
 from bayou.schema import Schema
-from bayou.scorer import Node
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 STEPS = 16  # decays per half-life
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -15,11 +15,13 @@ from bayou.ensembles.different import DifferentMembers
 from bayou.errors import SchemaError
 from bayou.kernels.posterior import posterior
 from bayou.schema import Schema
-from bayou.scorer import LogSoftmax, Node
 from bayou.summaries.class_counts import ClassCounts
 from bayou.summaries.pool_weights import PoolWeights
 from bayou.views.learned_view import LearnedView
 from bayou.views.view import AnyView
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 
 class Pool(DifferentMembers):
@@ -110,6 +112,8 @@ class PooledMembers(Members):
         return self._pooled(joint, block, learn=False)
 
     def scorer(self) -> Node:
+        from bayou.scorer import LogSoftmax
+
         opinions = [LogSoftmax(member.scorer()) for member in self.members]
         return self.pool.scorer(opinions, self.classes.weight, int(self.classes.declared[0]))
 

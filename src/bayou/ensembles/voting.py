@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -18,8 +18,10 @@ from bayou.errors import SchemaError
 from bayou.kernels.votes import log_votes, running_weights
 from bayou.protocols import Arrays
 from bayou.schema import Schema
-from bayou.scorer import Chosen, LogSoftmax, Mixture, Node, added
 from bayou.summaries.array_summary import move
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 
 class WeightedVoting(DifferentMembers):
@@ -137,6 +139,8 @@ class VotingMembers(Members):
         return out
 
     def scorer(self) -> Node:
+        from bayou.scorer import Chosen, LogSoftmax, Mixture, added
+
         joint, order = [member.scorer() for member in self.members], self.class_order()
         votes = tuple(Chosen(node, order) if self.hard else LogSoftmax(node) for node in joint)
         with np.errstate(divide="ignore"):

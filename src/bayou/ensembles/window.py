@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from bayou.ensembles.ensemble import Ensemble, classifier_or
 from bayou.errors import SchemaError, UnsupportedError
 from bayou.laws import MergeLaw
 from bayou.schema import Schema
-from bayou.scorer import Node
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 
 class Window(Ensemble):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +15,11 @@ from bayou.readings.joint_rows import OneDependent, read_direct, readings_predic
 from bayou.readings.joint_scorer import aode_scorer
 from bayou.readings.kept import kept
 from bayou.readings.live import LiveReader
-from bayou.scorer import Node
 from bayou.summaries.joint_counts import JointCounts
 from bayou.threads import over_ranges
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -24,9 +24,11 @@ from bayou.readings.dichotomies import Dichotomies, Odds
 from bayou.readings.live import LiveReader
 from bayou.readings.logs import integer_logs
 from bayou.recipe import Recipe
-from bayou.scorer import Node, value_table
 from bayou.summaries.value_counts import ValueCounts
 from bayou.threads import over_ranges
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 EVEN, POOLED = 0.0, -1.0  # what stands for a prior estimate that is not given
 MANY = 64  # rows at once that are worth a kernel of their own
@@ -112,6 +114,8 @@ class CategoricalEstimator(LiveReader[ValueCounts]):
         return out
 
     def scorer_columns(self, summary: ValueCounts) -> list[Node]:
+        from bayou.scorer import value_table
+
         table = self.table(summary)
         places = zip(summary.offsets.tolist(), summary.sizes.tolist(), strict=False)
         return [value_table(j, table[first : first + size]) for j, (first, size) in enumerate(places)]

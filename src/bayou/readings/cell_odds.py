@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayou import scorer
 from bayou.block import Block, Codes, Floats, Index, Words
 from bayou.kernels.class_counts import add_vector
 from bayou.kernels.ecoc import odds_table, side_width
@@ -15,9 +15,11 @@ from bayou.kernels.value_counts import add_table
 from bayou.kernels.word_sums import add_words
 from bayou.readings.dichotomies import Dichotomies
 from bayou.readings.logs import integer_logs
-from bayou.scorer import Node, silent, total, value_table
 from bayou.summaries.word_counts import TextCounts, WordCounts
 from bayou.threads import over_ranges
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 GRAIN = 500  # rows or cells worth a thread of their own
 LOGS = 1 << 16
@@ -112,6 +114,8 @@ class ValueOdds:
         over_ranges(rows, block.n, GRAIN)
 
     def scorer(self) -> Node:
+        from bayou.scorer import silent, total, value_table
+
         tables = [value_table(j, column.full_table()) for j, column in enumerate(self.columns)]
         return total(silent(tables[0].width), tables) if tables else silent(0)
 
@@ -136,6 +140,9 @@ class WordOdds:
             _add_words(out, column.table(cells.astype(np.int64)), few, False)
 
     def scorer(self) -> Node:
+        from bayou import scorer
+        from bayou.scorer import silent, total
+
         tables = [column.full_table() for column in self.columns]
         words = [scorer.Words(j, np.zeros(table.shape[1]), table, False) for j, table in enumerate(tables)]
         return total(silent(words[0].width), *([column] for column in words)) if words else silent(0)
@@ -162,6 +169,9 @@ class DocumentOdds:
             _add_words(out, table, words, self.binary)
 
     def scorer(self) -> Node:
+        from bayou import scorer
+        from bayou.scorer import silent, total
+
         words = [scorer.Words(j, base, table, self.binary) for j, (table, base) in enumerate(self.tables)]
         return total(silent(words[0].width), *([column] for column in words)) if words else silent(0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +15,11 @@ from bayou.readings.joint_scorer import collection_scorer
 from bayou.readings.kept import kept
 from bayou.readings.live import LiveReader
 from bayou.readings.parent_sets import Forests, ParentSets, ParentSetTable
-from bayou.scorer import Node
 from bayou.summaries.joint_counts import JointCounts
 from bayou.threads import over_ranges
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 GRAIN = 100_000  # terms worth a thread of their own
 

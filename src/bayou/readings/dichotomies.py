@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -11,7 +11,9 @@ from bayou.block import Block, Floats
 from bayou.errors import UnsupportedError
 from bayou.kernels.class_counts import add_vector
 from bayou.kernels.ecoc import add_difference, add_folded, prior_odds
-from bayou.scorer import Constant, Folded, Node, silent, total
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,8 @@ class VectorOdds:
         add_vector(out, self.vector)
 
     def scorer(self) -> Node:
+        from bayou.scorer import Constant
+
         return Constant(self.vector)
 
 
@@ -141,6 +145,8 @@ class PairedOdds:
         self.dichotomies.put(out, margins)
 
     def scorer(self) -> Node:
+        from bayou.scorer import Folded, silent, total
+
         matrix = self.dichotomies.of_pairs()
         pairs = total(silent(len(matrix)), self.reading.scorer_columns())
         return Folded(pairs, matrix, np.zeros(matrix.shape[1]))

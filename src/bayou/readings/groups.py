@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -19,12 +19,14 @@ from bayou.readings.categorical import CategoricalEstimator, MEstimate
 from bayou.readings.dichotomies import Dichotomies, Odds, PairedOdds
 from bayou.readings.modl_groups import Grouping, MODLGroups
 from bayou.schema import Kind, Schema
-from bayou.scorer import Node, value_table
 from bayou.summaries.array_summary import move
 from bayou.summaries.count_min import CountMin
 from bayou.summaries.heavy_hitters import HeavyHitters
 from bayou.summaries.value_counts import ValueCounts
 from bayou.threads import over_ranges
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 GRAIN = 100_000  # cells worth a thread of their own
 
@@ -287,6 +289,8 @@ class GroupReading:
 
     def _scorer_column(self, j: int) -> Node:
         """Values as cells, each with what its group says; values that are not listed have the rest's."""
+        from bayou.scorer import value_table
+
         keys, rows = (a[self.offsets[j] : self.offsets[j + 1]] for a in (self.keys, self.row_of))
         rest = self.table[self.rest[j]]
         values = np.tile(rest, (int(keys.max(initial=0)), 1))

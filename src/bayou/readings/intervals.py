@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +30,12 @@ from bayou.readings.categorical import MEstimate
 from bayou.readings.dichotomies import ColumnOdds, Dichotomies, Odds, PairedOdds
 from bayou.readings.modl import MODL
 from bayou.readings.partition import Discretiser, Partition, Partitions, offsets_of
-from bayou.scorer import Node, interval_table
 from bayou.summaries.array_summary import move
 from bayou.summaries.value_counts import ValueCounts
 from bayou.threads import over_pieces, over_ranges
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 GRAIN = 100_000  # cells worth a thread of their own
 SEARCH_GRAIN = (
@@ -258,6 +260,8 @@ class IntervalReading:
 
     def tables_of_columns(self, table: Floats) -> list[Node]:
         """What a table float64[P or more, K] over the intervals says, column by column, as nodes of a scorer."""
+        from bayou.scorer import interval_table
+
         cuts = self.partitions.cuts
         return [
             interval_table(j, cuts[a : b - 1], table[a:b]) for j, (a, b) in enumerate(pairwise(self.parts))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,8 +11,10 @@ from bayou.block import Block, Floats
 from bayou.errors import UnsupportedError
 from bayou.kernels.last_label import last_label_predict_then_update
 from bayou.readings.live import LiveReader
-from bayou.scorer import Node
 from bayou.summaries.last_label import LastLabel
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 
 @dataclass(frozen=True)

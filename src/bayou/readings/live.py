@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -12,7 +12,9 @@ from bayou.errors import UnsupportedError
 from bayou.kernels.kernel_density import add_tiles
 from bayou.protocols import Summary
 from bayou.readings.dichotomies import ColumnOdds, Dichotomies, Odds
-from bayou.scorer import Node, total
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 S = TypeVar("S", bound=Summary)
 
@@ -60,6 +62,8 @@ class LiveReader(Generic[S]):
 
     def add_to_scorer(self, summary: S, so_far: Node) -> Node:
         """`so_far` with what the reader adds, summed up as `add_log_prob` does."""
+        from bayou.scorer import total
+
         return total(so_far, self.scorer_columns(summary))
 
     only_looks = False  # whether predicting changes nothing at all, not even what is kept for later

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,8 +16,10 @@ from bayou.readings.dichotomies import Dichotomies, Odds, VectorOdds, prior_of_d
 from bayou.readings.live import LiveReader
 from bayou.readings.logs import integer_logs
 from bayou.schema import Label
-from bayou.scorer import Node, added
 from bayou.summaries.class_counts import ClassCounts
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 ANY_ROW = Block(np.empty((1, 0)), np.empty((1, 0), dtype=np.int32), (), np.full(1, -1, np.int32), np.ones(1))
 
@@ -27,6 +30,8 @@ class PriorReader(LiveReader[ClassCounts]):
     __slots__ = ()
 
     def add_to_scorer(self, summary: ClassCounts, so_far: Node) -> Node:
+        from bayou.scorer import added
+
         vector = np.zeros((1, len(summary.weight)))
         self.add_log_prob(summary, ANY_ROW, vector)
         return added(so_far, vector[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from bayou.readings.joint_scorer import sets_scorer
 from bayou.readings.kept import kept
 from bayou.readings.live import LiveReader
 from bayou.readings.parent_sets import SetTermTable, SuperParents
-from bayou.scorer import Node
 from bayou.summaries.set_counts import ColumnSets, SetCounts
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 SetTerm = tuple[int, tuple[int, ...], float]  # child, parents, weight
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou import scorer
 from bayou.block import Block, Flags, Floats, Words
 from bayou.errors import SchemaError
 from bayou.kernels.absent_words import bernoulli_predict_then_update, bernoulli_table
@@ -30,12 +29,14 @@ from bayou.readings.dichotomies import Dichotomies, Odds
 from bayou.readings.kept import kept
 from bayou.readings.live import LiveReader
 from bayou.readings.logs import integer_logs
-from bayou.scorer import Node, total
 from bayou.summaries.mark import Mark
 from bayou.summaries.word_counts import TextCounts, WordCounts
 from bayou.summaries.word_seats import Seated
 from bayou.summaries.word_weights import WordWeights
 from bayou.threads import over_ranges
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 GRAIN = 2_000  # documents worth a thread of their own
 USUAL = 1 << 16  # counts of words up to which logarithms are looked up
@@ -145,6 +146,8 @@ class _Documents(LiveReader[WordCounts]):
         return out
 
     def scorer_columns(self, summary: WordCounts) -> list[Node]:
+        from bayou import scorer
+
         tables = [self.table(text) for text in summary.texts]
         return [
             scorer.Words(j, base, table[: summary.texts[j].size], self.binary)
@@ -152,6 +155,8 @@ class _Documents(LiveReader[WordCounts]):
         ]
 
     def add_to_scorer(self, summary: WordCounts, so_far: Node) -> Node:
+        from bayou.scorer import total
+
         return total(so_far, *([column] for column in self.scorer_columns(summary)))
 
     def free_parameters(self, summary: WordCounts) -> Floats:

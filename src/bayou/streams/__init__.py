@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bayou.streams import generators
+from importlib import import_module
+from typing import Any
+
 from bayou.streams.opening import open_stream
 from bayou.streams.source import ColumnType, DocumentTermMatrix, Kind, Policy, Rows, Source
 
@@ -16,3 +18,9 @@ __all__ = [
     "generators",
     "open_stream",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "generators":  # whoever reads files needs none
+        return import_module("bayou.streams.generators")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -26,10 +26,12 @@ from bayou.kernels.pool import (
 )
 from bayou.laws import MergeLaw
 from bayou.protocols import Scalar
-from bayou.scorer import Constant, LogSoftmax, Mixture, Node, clipped, plain_sum, scaled
 from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
 from bayou.summaries.state import declare
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 START = np.array([0.0, FIRST_MEAN, FIRST_POOL])
 
@@ -89,6 +91,8 @@ class PoolWeights(ArraySummary):
 
     def scorer(self, log_opinions: Sequence[Node], classes: Floats, declared: int) -> Node:
         """What `learn` says of rows without a label, given the logarithms of the opinions."""
+        from bayou.scorer import Constant, LogSoftmax, Mixture, clipped, plain_sum, scaled
+
         known = (classes > 0.0) | (declared > 0)
         size = max(int(np.count_nonzero(classes)), declared)
         shares = (classes + 1.0 / max(1, size)) / (classes.sum() + 1.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -25,10 +25,12 @@ from bayou.kernels.sections import (
     outside_section,
 )
 from bayou.laws import MergeLaw
-from bayou.scorer import Node, interval_table, value_table
 from bayou.summaries import valid
 from bayou.summaries.array_summary import DecayingSummary
 from bayou.summaries.state import declare
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 
 def _middle(name: str, array: Floats, summary: Sections) -> None:
@@ -76,6 +78,8 @@ class Sections(DecayingSummary):
 
     def scorer_columns(self, says: float, width: int) -> list[Node]:
         """Of every column that is in sections: `says` for every class where the value is not the latest, else 0."""
+        from bayou.scorer import interval_table, value_table
+
         nodes = []
         for j in _in_sections(self.steps):
             latest = float(self.ends[LATEST, j])
@@ -89,6 +93,8 @@ class Sections(DecayingSummary):
 
     def far_columns(self, says: float, width: int) -> list[Node]:
         """Of every column that goes by steps: `says` for every class where the value is far away, else 0."""
+        from bayou.scorer import interval_table
+
         count, least = self.spread[COUNT], np.minimum(self.spread[RISES], self.spread[FALLS])
         steps = (count >= FEWEST) & (self.spread[STEPS] < SMALL * self.spread[SQUARES]) & (least**2 >= count)
         nodes = []

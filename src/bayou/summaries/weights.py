@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,21 +44,12 @@ from bayou.rates import (
     PaperRate,
     Rate,
 )
-from bayou.scorer import (
-    LogSoftmax,
-    Mixture,
-    Node,
-    Sum,
-    added,
-    clipped,
-    plain_sum,
-    says_nothing,
-    scaled,
-    silent,
-)
 from bayou.summaries import valid
 from bayou.summaries.array_summary import ArraySummary
 from bayou.summaries.state import declare, move
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 NAIVE_CREDIT = 0.95  # at the start: mixing then never costs more than -ln .95 nats over naive Bayes
 FOLLOWERS = (TEMPERED, LAST, MEAN)  # experts that learn what the latest rows say
@@ -249,6 +240,8 @@ class Weights(ArraySummary):
         stays the same for all rows that are scored. What `outside` says silences the weights, what
         `far` says all but their average.
         """
+        from bayou.scorer import LogSoftmax, Mixture, added, clipped, plain_sum, scaled
+
         rate = self.rate
         assert isinstance(rate, Experts)
         least = LEAST if rate.published else LEAST_LIFT
@@ -397,6 +390,8 @@ class Weights(ArraySummary):
 
 def _sum_of(nodes: Sequence[Node], width: int) -> Node:
     """Nodes added one after the other; those that say nothing are left out."""
+    from bayou.scorer import Sum, says_nothing, silent
+
     speaking = tuple(node for node in nodes if not says_nothing(node))
     if not speaking:
         return silent(width)

@@ -8,16 +8,18 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayou.errors import OptionError
-from bayou.persist.checkpoint import Checkpoint, Snapshot, SourceChangedError, check_same_source
 from bayou.persist.errors import CheckpointError
 from bayou.persist.interrupts import Interrupts
 from bayou.streams import Source
 from bayou.streams.source import Followed, Remembering
 from bayou.training.batches import Pace
 from bayou.training.loop import Work, feed
+
+if TYPE_CHECKING:  # a run without checkpoints does without what writes them
+    from bayou.persist.checkpoint import Checkpoint, Snapshot
 
 Progress = Callable[[int, float | None], None]
 
@@ -106,6 +108,8 @@ class Run:
 
     def go_on_from(self, found: Snapshot) -> None:
         """From where a checkpoint was written; the work has its state already."""
+        from bayou.persist.checkpoint import check_same_source
+
         if isinstance(self.source, Followed):
             self.source.recall(found.source)
         check_same_source(found.source, self.source.identity)
@@ -178,6 +182,8 @@ class Run:
     def _write(self, finished: bool = False) -> None:
         if self.checkpoint is None:
             return
+        from bayou.persist.checkpoint import Snapshot, SourceChangedError
+
         if _fingerprint(self.source) != self._file:
             raise SourceChangedError(
                 f"{self.source.identity.get('path')} changed while it was read; the last checkpoint was made before "

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bayou import files
 from bayou.classifiers.estimator import Estimator
-from bayou.persist.checkpoint import Checkpoint, Snapshot
 from bayou.persist.errors import CheckpointError
 from bayou.streams import Source, open_stream
 from bayou.streams.brokers.address import absolute
 from bayou.training.loop import Learning, Work
 from bayou.training.run import SOURCE, Every, Progress, Run, Trained
+
+if TYPE_CHECKING:
+    from bayou.persist.checkpoint import Snapshot
 
 Folder = str | os.PathLike[str]
 
@@ -64,6 +65,9 @@ def train(
     >>> done.rows, done.finished, resume(home / "ck").rows
     (2, True, 2)
     """
+    from bayou import files
+    from bayou.persist.checkpoint import Checkpoint
+
     notes: dict[str, Any] = {"limit": rows}
     if isinstance(source, Mapping):
         notes["stream"] = source = portable(source)
@@ -96,6 +100,9 @@ def resume(
     `source` is needed only if the source was not given by the arguments of `open_stream`; `work` only if more was
     done than learning: it makes the work from the models of the checkpoint. A source that has changed is refused.
     """
+    from bayou import files
+    from bayou.persist.checkpoint import Checkpoint
+
     with Checkpoint(folder, files.kinds()) as checkpoint:
         found = checkpoint.latest()
         if found is None:

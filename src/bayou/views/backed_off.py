@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -17,10 +17,12 @@ from bayou.readings.collection import kept_terms
 from bayou.readings.joint_rows import countable_runs, joined
 from bayou.readings.parent_sets import NoParents, OneParent, ParentSets, ParentSetTable
 from bayou.readings.structure import StructureSearch
-from bayou.scorer import Node
 from bayou.summaries.joint_counts import JointCounts, moved_columns
 from bayou.views.column_terms import chunk_rows
 from bayou.views.searched_collection import SearchedCollection
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 
 class RuleSearch:

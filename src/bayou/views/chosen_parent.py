@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -19,10 +19,12 @@ from bayou.readings.joint_rows import Prior, readings_predict_then_update
 from bayou.readings.joint_scorer import collection_scorer
 from bayou.readings.parent_sets import Forests, NoParents, OneParent, ParentSets, ParentSetTable, SuperParents
 from bayou.readings.prior import CountedPrior
-from bayou.scorer import Node
 from bayou.summaries.joint_counts import JointCounts, moved_columns
 from bayou.summaries.track_record import ColumnRecord
 from bayou.views.recorded import RecordedView
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 ROWS = 1024  # predicted under all candidates at a time
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -33,11 +33,13 @@ from bayou.kernels.tree_rows import ADAPTIVE_LEAF, BAYES_LEAF, predict_rows
 from bayou.kernels.tree_splits import BRANCHES, NODES, SLOTS, WAYS, inherit_counts, inherit_moments
 from bayou.readings.splits import Split, SplitRule, merits_of
 from bayou.schema import Kind, Schema, label_key
-from bayou.scorer import Branch, Cell, Constant, Interval, Node, Normal, Value, silent, total, value_table
 from bayou.summaries.leaf_statistics import Held, rooms
 from bayou.summaries.tree import Tree
 from bayou.threads import over_ranges
 from bayou.views.view import View
+
+if TYPE_CHECKING:
+    from bayou.scorer import Cell, Node
 
 Sizes = tuple[int, int, list[int]]  # classes, numeric columns, values of each nominal column
 GRAIN = 100_000  # cells worth a thread of their own
@@ -153,6 +155,8 @@ class GrowingTree(View[Tree]):
         return made[0]
 
     def _branch(self, node: int, made: dict[int, Node]) -> Node:
+        from bayou.scorer import Branch, Interval, Value
+
         t = self.summary.nodes
         test, column, value, first, width, usual = t.nodes[
             node, [TEST, COLUMN, VALUE, FIRST, WIDTH, USUAL]
@@ -172,6 +176,8 @@ class GrowingTree(View[Tree]):
 
     def _leaf_scorer(self, leaf: int) -> Node:
         """What `predict_rows` gives a row at this leaf."""
+        from bayou.scorer import Constant, Normal, silent, total, value_table
+
         t, s, kind = self.summary.nodes, self.summary.statistics, self.growth.kind
         at = leaf
         while at > 0 and not class_total(t.weight[at]) > 0.0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
@@ -17,10 +17,12 @@ from bayou.readings.categorical import CategoricalEstimator
 from bayou.readings.dichotomies import Dichotomies, Odds, RegroupedReading
 from bayou.readings.drawn_cells import draw_from_cells
 from bayou.readings.intervals import IntervalReading
-from bayou.scorer import Node, on_column, total, value_table
 from bayou.summaries.array_summary import move
 from bayou.summaries.value_counts import ValueCounts
 from bayou.views.view import AnyView, Searched
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 S = TypeVar("S", bound=Summary)
 CHUNK = 1 << 20  # cell numbers held at once
@@ -195,9 +197,13 @@ class LiveCells(Searched[S]):
         return columns
 
     def add_to_scorer(self, so_far: Node) -> Node:
+        from bayou.scorer import total
+
         return total(so_far, self._counted_columns(), self._fixed_scorer())
 
     def _fixed_scorer(self) -> list[Node]:
+        from bayou.scorer import on_column
+
         if not len(self._fixed):
             return []
         columns = self._fixed_part.scorer_columns()
@@ -218,6 +224,8 @@ class LiveCells(Searched[S]):
 
     def _values(self, column: int, table: Floats) -> Node:
         """What the values of a nominal column say: each by its group, or by its own cell where it has none yet."""
+        from bayou.scorer import value_table
+
         codes = np.full((int(self._own()[column]), len(self.cells.sizes)), -1, dtype=np.int32)
         codes[:, column] = np.arange(len(codes))
         n = len(codes)

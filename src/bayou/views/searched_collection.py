@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -14,9 +14,11 @@ from bayou.readings.joint_rows import readings_predict_then_update
 from bayou.readings.joint_scorer import collection_scorer
 from bayou.readings.parent_sets import ParentSetTable
 from bayou.readings.structure import StructureSearch
-from bayou.scorer import Node
 from bayou.summaries.joint_counts import JointCounts, moved_columns
 from bayou.views.view import View
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 
 class SearchedCollection(View[JointCounts]):

@@ -8,7 +8,7 @@ column left it stale; a stale view is read before the next row is learned or pre
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Generic, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
 import numpy as np
 
@@ -30,7 +30,9 @@ from bayou.protocols import (
 )
 from bayou.readings.dichotomies import ColumnOdds, Dichotomies, Odds, RegroupedReading
 from bayou.readings.live import LiveReader
-from bayou.scorer import Node, total
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 S = TypeVar("S", bound=Summary)
 
@@ -114,6 +116,8 @@ class View(Generic[S]):
 
     def add_to_scorer(self, so_far: Node) -> Node:
         """`so_far` with what this view adds, summed up as `add_log_prob` does."""
+        from bayou.scorer import total
+
         return total(so_far, self.scorer_columns())
 
     def free_parameters(self) -> Floats:

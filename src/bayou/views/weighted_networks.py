@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -16,11 +16,13 @@ from bayou.readings.joint_rows import read_direct, readings_predict_then_update
 from bayou.readings.network_levels import level_tables
 from bayou.readings.parent_sets import ParentSetTable
 from bayou.readings.structure import StructureSearch
-from bayou.scorer import Node
 from bayou.summaries.joint_counts import JointCounts
 from bayou.summaries.level_weights import LevelWeights
 from bayou.views.column_terms import chunk_rows
 from bayou.views.searched_collection import SearchedCollection
+
+if TYPE_CHECKING:
+    from bayou.scorer import Node
 
 
 class WeightedNetworks(SearchedCollection):
