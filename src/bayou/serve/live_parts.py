@@ -7,12 +7,12 @@ import time
 from collections.abc import Sequence
 
 from bayou.plain_text import clean, shortened
-from bayou.report.chances import reliability_diagram
 from bayou.report.curves import nice_range
 from bayou.report.drawing import Chart, bars, beside, colour, figure, legend
 from bayou.report.markup import Safe, join, tag
 from bayou.report.numbers import compact, share, size
 from bayou.report.overview import tiles
+from bayou.report.probability_charts import reliability_diagram
 from bayou.report.tables import Cell, table
 from bayou.serve.answers import plain
 from bayou.serve.living import LivingModel
