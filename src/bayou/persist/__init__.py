@@ -1,1 +1,1 @@
-"""Model files that are safe to load from anyone, and atomic checkpoints. Callers pass the classes that a file may name."""
+"""Model files that are safe to load from anyone, and atomic checkpoints; callers pass the classes they may name."""
