@@ -1,4 +1,4 @@
-"""ROC and precision-recall curves of one class against the rest, and what each threshold would do."""
+"""ROC and precision-recall curves of one class against the rest, with the counts at each threshold."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ThresholdTable:
 
     @property
     def recall(self) -> Floats:
-        """True positive rate."""
+        """True positive rate at each threshold."""
         return _share(self.true_positive, self.positives)
 
     @property
@@ -50,10 +50,10 @@ class ThresholdTable:
 
     @property
     def precision(self) -> Floats:
-        """1 where nothing is called positive."""
-        called = self.true_positive + self.false_positive
-        out = np.ones_like(called)
-        np.divide(self.true_positive, called, out=out, where=called > 0)
+        """Precision at each threshold; 1 where nothing is called positive."""
+        positive_calls = self.true_positive + self.false_positive
+        out = np.ones_like(positive_calls)
+        np.divide(self.true_positive, positive_calls, out=out, where=positive_calls > 0)
         return out
 
     @property
