@@ -1,4 +1,4 @@
-"""Different classifiers whose probabilities are weighed by what they said of earlier rows."""
+"""A log-linear pool of different classifiers, weighted by how well they predict."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Pool(DifferentMembers):
     r"""A log-linear pool of different classifiers, weighed by what each said before a row was known.
 
     H_k = \log P(k) + b_k + \sum_m w_{mk} (\log P_m(k | x) - \log P(k)), and P = softmax(H); weights begin at 1/M.
-    Beside it stands the plain mean of the members' probabilities; the two are mixed by what each gave to the labels.
-    A member that repeats another, is too sure or too timid is weighed accordingly: the pool calibrates as it combines.
+    It is mixed with the plain mean of the members' probabilities, by the probability that each gave to the labels.
+    A member that repeats another, or is over- or under-confident, is weighted accordingly: the pool also calibrates.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Pool(DifferentMembers):
 
 
 class PooledMembers(Members):
-    """Members whose probabilities a pool weighs."""
+    """Members whose probabilities a pool combines."""
 
     def __init__(self, builders: Sequence[Callable[[], Engine]], rate: float, forget: float) -> None:
         super().__init__(builders)
@@ -89,8 +89,8 @@ class PooledMembers(Members):
 
     def begin(self, schema: Schema) -> None:
         super().begin(schema)
-        for own in (self.classes, self.pool):
-            own.realign(from_empty(schema))
+        for summary in (self.classes, self.pool):
+            summary.realign(from_empty(schema))
 
     def realign(self, plan: Alignment) -> None:
         super().realign(plan)
@@ -114,10 +114,10 @@ class PooledMembers(Members):
         return self.pool.scorer(opinions, self.classes.weight, int(self.classes.declared[0]))
 
     def _pooled(self, joint: Floats, block: Block, learn: bool) -> Floats:
-        """[n, K] log P; with `learn`, classes are counted and weights moved row by row."""
+        """[n, K] log P of the pool; with `learn`, classes are counted and weights updated row by row."""
         order = np.arange(self.n_classes)
-        for said in joint:
-            posterior(said, order, 0.0)
+        for member_joint in joint:
+            posterior(member_joint, order, 0.0)
         y = block.y if learn else np.full(block.n, -1, dtype=np.int32)
         out = np.empty((block.n, self.n_classes))
         self.pool.learn(
