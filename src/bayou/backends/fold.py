@@ -56,7 +56,7 @@ class Part:
 
 
 def partial(
-    blank: bytes, source: Source, place: str = "", heard: Callable[[int], None] | None = None
+    blank: bytes, source: Source, place: str = "", on_rows: Callable[[int], None] | None = None
 ) -> bytes:
     """Learn the rows of a source, starting from an empty model; return the bytes of a `Part`.
 
@@ -68,8 +68,8 @@ def partial(
         The rows.
     place
         The name of the source in errors.
-    heard
-        Called with the number of rows after every block.
+    on_rows
+        Called with the number of rows learned so far, after every block.
     """
     model = files.loads(blank)
     rows = 0
@@ -77,8 +77,8 @@ def partial(
     def count(done: int) -> None:
         nonlocal rows
         rows = done
-        if heard is not None:
-            heard(rows)
+        if on_rows is not None:
+            on_rows(rows)
 
     try:
         feed(source, Learning(model).step, pace=BLOCK, after=count)

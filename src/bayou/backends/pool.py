@@ -165,18 +165,18 @@ def _fold(plan: Plan, jobs: int, on_progress: Progress | None) -> Learned:
     all_bytes = max(1, sum(shard.size for shard in plan.shards))
     pending: dict[int, Part] = {}
 
-    def heard() -> None:
+    def report_progress() -> None:
         if on_progress is not None:
             rows = total.rows + sum(part.rows for part in pending.values()) + pool.rows
             on_progress(rows, bytes_done / all_bytes)
 
     with limited(1) if jobs > 1 else nullcontext(), WorkerPool(plan.job, plan.shards, jobs) as pool:
-        for number, data in pool.parts(heard):
+        for number, data in pool.parts(report_progress):
             pending[number] = Part.of(data)
             bytes_done += plan.shards[number].size
             while merged in pending:
                 total.add(pending.pop(merged))
                 merged += 1
                 total.check()
-        heard()
+        report_progress()
     return Learned(total.model.refresh(), total.rows, total.rejects, len(plan.shards), pool.deaths)

@@ -23,14 +23,14 @@ class ShardJob:
     blank: bytes
     opening: Opening
 
-    def partial(self, shard: Shard, heard: Callable[[int], None] | None = None) -> bytes:
+    def partial(self, shard: Shard, on_rows: Callable[[int], None] | None = None) -> bytes:
         """Learn one shard; return the bytes of its `Part`."""
         try:
             source = self.opening.open(shard)
         except BayouError as error:
             return Part(b"", error=error_to_json(error, shard.path)).to_bytes()
         with source:
-            return partial(self.blank, source, shard.place, heard)
+            return partial(self.blank, source, shard.place, on_rows)
 
     def to_bytes(self) -> bytes:
         """The job as the bytes that a worker reads from standard input."""

@@ -67,7 +67,7 @@ class Worker:
             self.deaths += 1
             return b""
 
-    def learn(self, shard: Shard, heard: Callable[[int], None]) -> bytes:
+    def learn(self, shard: Shard, on_rows: Callable[[int], None]) -> bytes:
         """Learn a shard; return the bytes of its `Part`."""
         for _ in range(ATTEMPTS):
             with contextlib.suppress(OSError):
@@ -76,7 +76,7 @@ class Worker:
                 if message[:1] == DONE:
                     return message[1:]
                 if message[:1] == ROWS:
-                    heard(int.from_bytes(message[1:], "big"))
+                    on_rows(int.from_bytes(message[1:], "big"))
             code = self._process.returncode
             self._start()
         fate = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
@@ -130,8 +130,8 @@ class WorkerPool:
         """The number of processes that have died so far; each was replaced."""
         return sum(worker.deaths for worker in self._workers)
 
-    def parts(self, heard: Callable[[], None]) -> Iterator[tuple[int, bytes]]:
-        """Number and part of every shard, as they are finished; `heard` is called regularly meanwhile."""
+    def parts(self, on_wait: Callable[[], None]) -> Iterator[tuple[int, bytes]]:
+        """Number and part of every shard, as they are finished; `on_wait` is called regularly meanwhile."""
         while self._left:
             with contextlib.suppress(Empty):
                 result = self._done.get(timeout=PAUSE)
@@ -140,7 +140,7 @@ class WorkerPool:
                 self._left -= 1
                 self._rows.pop(result[0])
                 yield result
-            heard()
+            on_wait()
 
     def _work(self, worker: Worker | None) -> None:
         learn = self._job.partial if worker is None else worker.learn

@@ -80,7 +80,7 @@ class JointClassifier(Estimator):
         return JointCounts(interaction_order, grid.bins, grid.rule, grid.warm_up, self.max_bytes)
 
     def column_naming(self) -> ColumnNaming | None:
-        """A function that tells the joint view the numbers of columns, for readers whose parameters are names."""
+        """A function that gives the joint view the numbers of columns, for readers whose parameters are names."""
         return None
 
     def column_sets(self) -> ColumnSetsOf | None:

@@ -34,7 +34,7 @@ class AWE(Ensemble):
     w_m = MSE_r - MSE_m, with MSE_m = mean of (1 - P_m(y | x))^2 over that chunk and MSE_r = \sum_c p_c (1 - p_c)^2:
     members with w_m <= 0 do not vote. The newest is judged by cross-validation within its chunk, errors pooled over
     the folds. While a chunk fills, a classifier of its rows so far votes too, with the mean weight of the others times
-    the share of the chunk that is there. Where nobody has w_m > 0, the newest member votes beside it.
+    the share of the chunk that has come. Where no member has w_m > 0, the newest one votes beside it.
 
     Parameters
     ----------

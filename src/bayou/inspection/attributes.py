@@ -33,12 +33,12 @@ from bayou.views.view import Searched
 class Attribute:
     """One column: parts of its values with class weights, or mean and deviation per class.
 
-    `shape` is "intervals", "groups", "values", "words", "kernel" (kernel densities; the parts are then MODL's intervals
-    of the summary behind them), "sketch" (hashed counts without names) or "gaussian". `information` is the share of the
-    class entropy that the column tells by itself, I(C; X) / H(C), by the counts of its parts; of "words", what one word
-    tells. A "gaussian" column has moments instead of counts: `information` is then what the means of the classes
-    tell at the least (`at_least`), whatever the distribution. `level` is the relevance MODL gives, where it was
-    searched. `labels` are the classes in canonical order; `counts` is float64[parts, K], `weight`, `centre` and
+    `shape` is "intervals", "groups", "values", "words", "kernel" (kernel densities; the parts are then MODL's
+    intervals of the summary behind them), "sketch" (hashed counts without names) or "gaussian". `information` is the
+    share of the class entropy that the column removes by itself, I(C; X) / H(C), by the counts of its parts; for
+    "words", that of one word. A "gaussian" column has moments instead of counts: `information` is then a lower bound
+    from the means of the classes (`at_least`), whatever the distribution. `level` is the relevance by MODL, where it
+    was searched. `labels` are the classes in canonical order; `counts` is float64[parts, K], `weight`, `centre` and
     `spread` are float64[K].
     """
 

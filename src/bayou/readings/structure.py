@@ -39,11 +39,11 @@ class NetworkSearch(StructureSearch, Protocol):
 
 @dataclass(frozen=True)
 class HoeffdingSearch:
-    r"""Keeps a network until another one is significantly better: by $\epsilon = \sqrt{R^2 \ln(1/\delta) / (2n)}$ at least.
+    r"""Keeps a network until another one is better by at least $\epsilon = \sqrt{R^2 \ln(1/\delta) / (2n)}$.
 
     The score of a network is a mean over the n rows, the sum of the gains of its edges; an edge gains at most the
-    logarithm of the smaller number of values of its two columns, and R is the sum of these over the edges that would be new
-    (Hulten and Domingos 2002 apply the bound of Hoeffding trees to the search for networks).
+    logarithm of the smaller number of values of its two columns, and R is the sum of these over the new edges (Hulten
+    and Domingos 2002 apply the bound of Hoeffding trees to the search for networks).
     """
 
     search_anew: NetworkSearch
@@ -58,7 +58,7 @@ class HoeffdingSearch:
         return self.search_anew.search(summary)
 
     def better(self, summary: JointCounts, current: ParentSetTable) -> ParentSetTable:
-        """The network that a new search finds if it is significantly better than the current one, else the current one."""
+        """The network that a new search finds if it is better by more than the bound, else the current one."""
         searched, gains = self.search(summary), self.search_anew.gains_per_row(summary)
         old, new = edges(current), edges(searched)
         ahead = _score(gains, new) - _score(gains, old)

@@ -73,8 +73,8 @@ class _Documents(LiveReader[WordCounts]):
         cache = kept(summary.mark)
         if self._few is None or self in cache:
             return True
-        words_read = cache.get((self, "asked"), 0) + sum(len(words.ids) for words in block.words)
-        cache[self, "asked"] = words_read
+        words_read = cache.get((self, "words read"), 0) + sum(len(words.ids) for words in block.words)
+        cache[self, "words read"] = words_read
         return bool(words_read >= sum(text.size for text in summary.texts))
 
     def add_log_prob(self, summary: WordCounts, block: Block, out: Floats) -> None:

@@ -217,13 +217,13 @@ def _output(name: str, predictions: Predictions) -> tuple[str, list[int], NDArra
     if name == "probabilities":
         return "FP64", list(predictions.proba.shape), predictions.proba
     kind = _label_type(predictions.classes)
-    silent = [i for i, place in enumerate(predictions.decided) if place < 0]
+    abstained = [i for i, place in enumerate(predictions.decided) if place < 0]
     if kind == "BYTES":
         texts = ["" if place < 0 else str(plain(predictions.classes[place])) for place in predictions.decided]
         return kind, [len(texts)], texts
-    if silent:
+    if abstained:
         raise UnsupportedError(
-            f"the model gave row {silent[0]} no answer, for which {kind} has no value; ask for 'probabilities'"
+            f"the model gave row {abstained[0]} no answer, for which {kind} has no value; ask for 'probabilities'"
         )
     labels = [plain(predictions.classes[place]) for place in predictions.decided]
     return kind, [len(labels)], labels
