@@ -9,7 +9,6 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from bayou.align import Alignment, from_empty
 from bayou.block import Block, Floats
 from bayou.checks import require
 from bayou.classifiers.baselines import MajorityClass, NoChange
@@ -19,23 +18,21 @@ from bayou.classifiers.hoeffding_tree import HoeffdingTree
 from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.classifiers.weighted import WeightedNB
 from bayou.decisions import Decision
-from bayou.engines import Engine, Members
+from bayou.engines import Engine
 from bayou.engines.engine import under
 from bayou.ensembles import costs
 from bayou.ensembles.bagging import Bagging
 from bayou.ensembles.costs import Sizes
 from bayou.ensembles.ensemble import Ensemble
+from bayou.ensembles.recorded_members import RecordedMembers
 from bayou.errors import SchemaError
 from bayou.kernels.followed import LATELY, LOSS, RIGHT, SEEN, follow_rows
 from bayou.kernels.posterior import posterior
 from bayou.protocols import Arrays
-from bayou.schema import Declared, Schema
-from bayou.summaries.class_counts import ClassCounts
+from bayou.schema import Declared
 from bayou.summaries.followed import Followed
 from bayou.summaries.met_columns import MetColumns
 from bayou.summaries.pool_weights import PoolWeights
-from bayou.views.learned_view import LearnedView
-from bayou.views.view import AnyView
 
 # Of the pool: its learning rate, and what remains of its record after each row
 RATE, FORGET = 0.05, 0.999
@@ -201,7 +198,7 @@ class Auto(Ensemble):
         return [*names, "their mean", "their pool"]
 
 
-class FollowedMembers(Members):
+class FollowedMembers(RecordedMembers):
     """Members mixed by how well they predict, and dropped where they cost more than a budget.
 
     Parameters
@@ -218,6 +215,8 @@ class FollowedMembers(Members):
         must have `kept_rows`, from which the smaller form learns.
     """
 
+    summary_names = ("classes", "columns", "followed", "pool")
+
     def __init__(
         self,
         builders: Sequence[Callable[[], Engine]],
@@ -226,29 +225,11 @@ class FollowedMembers(Members):
         smaller: Mapping[int, tuple[Callable[[], Engine], Callable[[Sizes], float]]] | None = None,
     ) -> None:
         super().__init__(builders)
-        self.refresh_at_row_counts()
         self.costs, self.budget, self.smaller = costs, budget, smaller or {}
-        self.classes, self.columns, self.followed = ClassCounts(), MetColumns(), Followed(len(builders))
+        self.columns, self.followed = MetColumns(), Followed(len(builders))
         self.pool = PoolWeights(len(builders), RATE, FORGET)
 
-    @property
-    def depends_on_order(self) -> bool:
-        return True
-
-    def begin(self, schema: Schema) -> None:
-        super().begin(schema)
-        for summary in (self.classes, self.columns, self.followed, self.pool):
-            summary.realign(from_empty(schema))
-
-    def realign(self, plan: Alignment) -> None:
-        super().realign(plan)
-        for summary in (self.classes, self.columns, self.followed, self.pool):
-            summary.realign(plan)
-
     # -- learning and predicting --
-
-    def learn(self, block: Block) -> None:
-        self.test_then_train(block)
 
     def test_then_train(self, block: Block) -> Floats:
         out = np.empty((block.n, self.n_classes))
@@ -370,30 +351,7 @@ class FollowedMembers(Members):
 
     def merge(self, other: Self) -> None:
         super().merge(other)
-        self.followed.merge(other.followed)
-        self.classes.merge(other.classes)
-        self.columns.merge(other.columns)
-        self.pool.merge(other.pool)
         self._empty(np.flatnonzero(self.followed.active == 0).tolist())
-
-    def scale(self, factor: float) -> None:
-        super().scale(factor)
-        self.classes.scale(factor)
-
-    def fresh(self) -> Self:
-        twin = super().fresh()
-        twin.classes, twin.columns = self.classes.fresh(), self.columns.fresh()
-        twin.followed, twin.pool = self.followed.fresh(), self.pool.fresh()
-        return twin
-
-    def parts(self) -> Mapping[str, Engine | AnyView]:  # type: ignore[override] # its own views besides the members
-        summaries = {
-            "classes": self.classes,
-            "columns": self.columns,
-            "followed": self.followed,
-            "pool": self.pool,
-        }
-        return {**super().parts(), **{name: LearnedView(state) for name, state in summaries.items()}}
 
     def restore(self, arrays: Arrays) -> None:
         self.followed.restore(under("followed.", arrays))

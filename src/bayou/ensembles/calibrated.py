@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Self, cast
+from collections.abc import Callable, Sequence
+from typing import cast
 
 import numpy as np
 
-from bayou.align import Alignment, from_empty
 from bayou.block import Block, Floats
 from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.decisions import Decision
-from bayou.engines import Engine, Members
+from bayou.engines import Engine
 from bayou.ensembles.ensemble import Ensemble, classifier_or
+from bayou.ensembles.recorded_members import RecordedMembers
 from bayou.errors import SchemaError
 from bayou.kernels.calibration import BETA, ISOTONIC, TEMPERATURE, VECTOR
 from bayou.kernels.posterior import posterior
-from bayou.schema import Schema
 from bayou.summaries.calibrator import Calibrator
-from bayou.summaries.class_counts import ClassCounts
-from bayou.views.learned_view import LearnedView
-from bayou.views.view import AnyView
 
 METHODS = {"temperature": TEMPERATURE, "vector": VECTOR, "beta": BETA, "isotonic": ISOTONIC}
 RATE = 0.2  # learning rate of a map's weights
@@ -105,30 +101,14 @@ class Calibrated(Ensemble):
         return {"before": _table(before), "after": _table(after)}
 
 
-class CalibratedMember(Members):
+class CalibratedMember(RecordedMembers):
     """One member whose probabilities are calibrated on its predictions before it learned each label."""
+
+    summary_names = ("classes", "calibrator")
 
     def __init__(self, builders: Sequence[Callable[[], Engine]], calibrator: Calibrator) -> None:
         super().__init__(builders)
-        self.refresh_at_row_counts()
-        self.classes, self.calibrator = ClassCounts(), calibrator
-
-    @property
-    def depends_on_order(self) -> bool:
-        return True
-
-    def begin(self, schema: Schema) -> None:
-        super().begin(schema)
-        for summary in (self.classes, self.calibrator):
-            summary.realign(from_empty(schema))
-
-    def realign(self, plan: Alignment) -> None:
-        super().realign(plan)
-        self.classes.realign(plan)
-        self.calibrator.realign(plan)
-
-    def learn(self, block: Block) -> None:
-        self.test_then_train(block)
+        self.calibrator = calibrator
 
     def test_then_train(self, block: Block) -> Floats:
         joint = self.members[0].test_then_train(block)
@@ -145,24 +125,6 @@ class CalibratedMember(Members):
         out = np.empty(joint.shape)
         self.calibrator.learn(joint, self.classes.weight, int(self.classes.declared[0]), y, w, out)
         return out
-
-    def merge(self, other: Self) -> None:
-        super().merge(other)
-        self.classes.merge(other.classes)
-        self.calibrator.merge(other.calibrator)
-
-    def scale(self, factor: float) -> None:
-        super().scale(factor)
-        self.classes.scale(factor)
-
-    def fresh(self) -> Self:
-        twin = super().fresh()
-        twin.classes, twin.calibrator = self.classes.fresh(), self.calibrator.fresh()
-        return twin
-
-    def parts(self) -> Mapping[str, Engine | AnyView]:  # type: ignore[override] # its own views besides the member
-        views = {"classes": LearnedView(self.classes), "calibrator": LearnedView(self.calibrator)}
-        return {**super().parts(), **views}
 
 
 def calibration_error(bins: Floats) -> float:

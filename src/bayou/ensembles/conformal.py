@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.align import Alignment, from_empty
 from bayou.block import Block, Flags, Floats
 from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.decisions import Decision
-from bayou.engines import Engine, Members
+from bayou.engines import Engine
 from bayou.ensembles.ensemble import Ensemble, classifier_or
+from bayou.ensembles.recorded_members import RecordedMembers
 from bayou.errors import SchemaError
 from bayou.kernels.conformal import CLASSES, ROWS, conformal_rows
 from bayou.kernels.posterior import posterior
-from bayou.schema import Label, Schema
-from bayou.summaries.class_counts import ClassCounts
+from bayou.schema import Label
 from bayou.summaries.conformal_scores import ConformalScores
-from bayou.views.learned_view import LearnedView
-from bayou.views.view import AnyView
 
 FORGET = 0.999  # what remains of each score's weight after a row, so that about the last thousand rows count
 
@@ -136,33 +133,17 @@ class ConformalSet(Ensemble):
         return float(record[CLASSES] / max(record[ROWS], 1.0))
 
 
-class ConformalMember(Members):
+class ConformalMember(RecordedMembers):
     """One member, and the conformal scores of the true classes."""
+
+    summary_names = ("classes", "conformal")
 
     def __init__(
         self, builders: Sequence[Callable[[], Engine]], conformal: ConformalScores, rate: float
     ) -> None:
         super().__init__(builders)
-        self.refresh_at_row_counts()
-        self.classes, self.conformal, self.rate = ClassCounts(), conformal, rate
+        self.conformal, self.rate = conformal, rate
         self.latest: tuple[Flags, NDArray[np.int32]] = (np.zeros((0, 0), np.bool_), np.empty(0, np.int32))
-
-    @property
-    def depends_on_order(self) -> bool:
-        return True
-
-    def begin(self, schema: Schema) -> None:
-        super().begin(schema)
-        for summary in (self.classes, self.conformal):
-            summary.realign(from_empty(schema))
-
-    def realign(self, plan: Alignment) -> None:
-        super().realign(plan)
-        self.classes.realign(plan)
-        self.conformal.realign(plan)
-
-    def learn(self, block: Block) -> None:
-        self.sets_then_train(block)
 
     def test_then_train(self, block: Block) -> Floats:
         return self._test_then_train(block)[0]
@@ -196,21 +177,3 @@ class ConformalMember(Members):
             self.conformal.coverage, self.rate, FORGET, self.conformal.by_class, out,
         )  # fmt: skip
         return out
-
-    def merge(self, other: Self) -> None:
-        super().merge(other)
-        self.classes.merge(other.classes)
-        self.conformal.merge(other.conformal)
-
-    def scale(self, factor: float) -> None:
-        super().scale(factor)
-        self.classes.scale(factor)
-
-    def fresh(self) -> Self:
-        twin = super().fresh()
-        twin.classes, twin.conformal = self.classes.fresh(), self.conformal.fresh()
-        return twin
-
-    def parts(self) -> Mapping[str, Engine | AnyView]:  # type: ignore[override] # its own views besides the member
-        views = {"classes": LearnedView(self.classes), "conformal": LearnedView(self.conformal)}
-        return {**super().parts(), **views}

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Self
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from bayou.align import Alignment, from_empty
 from bayou.block import Block, Floats
 from bayou.classifiers.estimator import Estimator
-from bayou.engines import Engine, Members
+from bayou.engines import Engine
 from bayou.ensembles.different import DifferentMembers
+from bayou.ensembles.recorded_members import RecordedMembers
 from bayou.errors import SchemaError
 from bayou.kernels.posterior import posterior
-from bayou.schema import Schema
 from bayou.scorer import LogSoftmax, Node
-from bayou.summaries.class_counts import ClassCounts
 from bayou.summaries.pool_weights import PoolWeights
-from bayou.views.learned_view import LearnedView
-from bayou.views.view import AnyView
 
 
 class Pool(DifferentMembers):
@@ -75,30 +70,14 @@ class Pool(DifferentMembers):
         return PooledMembers(self.builders(), float(self.rate), float(self.forget))
 
 
-class PooledMembers(Members):
+class PooledMembers(RecordedMembers):
     """Members whose probabilities a pool combines."""
+
+    summary_names = ("classes", "pool")
 
     def __init__(self, builders: Sequence[Callable[[], Engine]], rate: float, forget: float) -> None:
         super().__init__(builders)
-        self.refresh_at_row_counts()
-        self.classes, self.pool = ClassCounts(), PoolWeights(len(self.members), rate, forget)
-
-    @property
-    def depends_on_order(self) -> bool:
-        return True
-
-    def begin(self, schema: Schema) -> None:
-        super().begin(schema)
-        for summary in (self.classes, self.pool):
-            summary.realign(from_empty(schema))
-
-    def realign(self, plan: Alignment) -> None:
-        super().realign(plan)
-        self.classes.realign(plan)
-        self.pool.realign(plan)
-
-    def learn(self, block: Block) -> None:
-        self.test_then_train(block)
+        self.pool = PoolWeights(len(self.members), rate, forget)
 
     def test_then_train(self, block: Block) -> Floats:
         joint = self.ask(lambda member: member.test_then_train(block), block.n)
@@ -125,20 +104,3 @@ class PooledMembers(Members):
             self.classes.weight, int(self.classes.declared[0]), y, block.w, learn, out,
         )  # fmt: skip
         return out
-
-    def merge(self, other: Self) -> None:
-        super().merge(other)
-        self.classes.merge(other.classes)
-        self.pool.merge(other.pool)
-
-    def scale(self, factor: float) -> None:
-        super().scale(factor)
-        self.classes.scale(factor)
-
-    def fresh(self) -> Self:
-        twin = super().fresh()
-        twin.classes, twin.pool = self.classes.fresh(), self.pool.fresh()
-        return twin
-
-    def parts(self) -> Mapping[str, Engine | AnyView]:  # type: ignore[override] # its own views besides the members
-        return {**super().parts(), "classes": LearnedView(self.classes), "pool": LearnedView(self.pool)}

@@ -298,9 +298,9 @@ def words_of(rows: Iterable[NDArray[np.int64]], names: NDArray[np.int64]) -> Wor
     >>> words_of([np.array([0, 2]), np.array([1, 0])], np.arange(2))
     Words(indptr=array([0, 1, 2]), ids=array([1, 0], dtype=int32), counts=array([2., 1.]))
     """
-    found = [(np.flatnonzero(row), row) for row in rows]
+    documents = [(np.flatnonzero(row), row) for row in rows]
     return Words(
-        np.cumsum([0, *(len(ids) for ids, _ in found)], dtype=np.int64),
-        np.concatenate([np.empty(0), *(names[ids] for ids, _ in found)]).astype(np.int32),
-        np.concatenate([np.empty(0), *(row[ids] for ids, row in found)]),
+        np.cumsum([0, *(len(ids) for ids, _ in documents)], dtype=np.int64),
+        np.concatenate([np.empty(0), *(names[ids] for ids, _ in documents)]).astype(np.int32),
+        np.concatenate([np.empty(0), *(row[ids] for ids, row in documents)]),
     )
