@@ -8,7 +8,7 @@ import numpy as np
 
 from bayou.align import align, canonical, grown, union
 from bayou.classifiers.estimator_core import EstimatorCore
-from bayou.classifiers.strangers import tell_strangers
+from bayou.classifiers.merge_warning import warn_if_disjoint
 from bayou.engines.engine import Engine
 from bayou.errors import DataError, MergeError, UnsupportedError
 from bayou.hashing import digest
@@ -54,7 +54,7 @@ class Algebra(EstimatorCore):
         merged.realign(align(started.schema_, schema))
         engine.realign(align(other_schema, schema))
         merged.merge(engine)
-        tell_strangers(started.schema_, other_schema)
+        warn_if_disjoint(started.schema_, other_schema)
         unusable += started.unusable
         self._take(schema, merged, started.position + position)
         self._require().unusable = unusable

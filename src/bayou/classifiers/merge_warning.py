@@ -6,7 +6,7 @@ from bayou.errors import MergeWarning, listed, warn_user
 from bayou.schema import Schema
 
 
-def tell_strangers(ours: Schema, theirs: Schema) -> None:
+def warn_if_disjoint(ours: Schema, theirs: Schema) -> None:
     """Warn if two merged models have no column, or no class, in common.
 
     Shards made by `fresh` start with the same schema; an empty one merges without a warning.
