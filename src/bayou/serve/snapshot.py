@@ -27,7 +27,7 @@ class Published:
 
     @staticmethod
     def of(variant: str, model: Any, rows: int) -> Published:
-        """A copy of a model; its digest reads all stale readings, so that predicting changes nothing."""
+        """A copy of a model that has learned `rows` rows, and its digest."""
         twin = copy.deepcopy(model)
         digest = twin.digest() if twin.started else "0" * 64
         return Published(variant, twin, digest, rows)
