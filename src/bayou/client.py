@@ -13,11 +13,11 @@ from typing import Any
 from bayou.errors import BayouError
 
 Record = Mapping[str, Any]
-AGAIN = (502, 503, 504)  # statuses after which the same request may succeed
+RETRIED = (502, 503, 504)  # statuses after which the same request may succeed
 
 
 class ClientError(BayouError):
-    """An answer of the server that is not the one asked for; `status` is that of HTTP, 0 where nobody answered."""
+    """An answer of the server that is an error; `status` is that of HTTP, 0 where no server answered."""
 
     def __init__(self, message: str, status: int = 0) -> None:
         super().__init__(message)
@@ -27,8 +27,8 @@ class ClientError(BayouError):
 class Client:
     """A model on a server, used as if it were here.
 
-    A request that finds the server busy or gone is sent again, up to `retries` times; what is learned carries a key, so
-    that a batch sent twice is learned once.
+    A request that finds the server busy or gone is sent again, up to `retries` times; a batch to learn carries a key,
+    so that it is learned once though it is sent twice.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Client:
     model
         The name of the model; the server's first one if left out.
     token
-        What the server's token file grants.
+        A token of the server's token file.
     timeout
         Seconds for one request.
     retries
@@ -77,21 +77,21 @@ class Client:
 
     def predict_one(self, x: Record) -> Any:
         """The predicted class of one record."""
-        return self._asked("predict", {"record": x})["prediction"]
+        return self._post("predict", {"record": x})["prediction"]
 
     def predict_proba_one(self, x: Record) -> dict[Any, float]:
         """Class probabilities of one record."""
-        found = self._asked("predict", {"record": x})
-        return dict(zip(found["classes"], found["probabilities"], strict=True))
+        answer = self._post("predict", {"record": x})
+        return dict(zip(answer["classes"], answer["probabilities"], strict=True))
 
     def predict_many(self, X: Sequence[Record]) -> list[Any]:
         """The predicted class of each record."""
-        return list(self._asked("predict", {"records": list(X)})["predictions"])
+        return list(self._post("predict", {"records": list(X)})["predictions"])
 
     def predict_proba_many(self, X: Sequence[Record]) -> list[dict[Any, float]]:
         """Class probabilities of each record."""
-        found = self._asked("predict", {"records": list(X)})
-        return [dict(zip(found["classes"], row, strict=True)) for row in found["probabilities"]]
+        answer = self._post("predict", {"records": list(X)})
+        return [dict(zip(answer["classes"], row, strict=True)) for row in answer["probabilities"]]
 
     def learn_one(self, x: Record, y: Any, *, durable: bool = False, visible: bool = False) -> dict[str, Any]:
         """Learn one labelled record; see `learn_many`."""
@@ -120,39 +120,39 @@ class Client:
             Of two calls with the same key, also from different clients, the server carries out one; a new key is made
             for every call if left out.
         """
-        return self._taught("learn", X, y, {"durable": durable, "visible": visible}, key)
+        return self._teach("learn", X, y, {"durable": durable, "visible": visible}, key)
 
     def unlearn(self, X: Sequence[Record], y: Sequence[Any], *, key: str | None = None) -> dict[str, Any]:
         """Take labelled records out again, as if they had never been learned."""
-        return self._taught("unlearn", X, y, {}, key)
+        return self._teach("unlearn", X, y, {}, key)
 
     def explain(self, x: Record, label: Any = None, against: Any = None) -> dict[str, Any]:
         """What each column of a record adds to the log-odds of a class against another."""
         body: dict[str, Any] = {"record": x}
         body |= {} if label is None else {"label": label}
         body |= {} if against is None else {"against": against}
-        found: dict[str, Any] = self._asked("explain", body)
-        return found
+        answer: dict[str, Any] = self._post("explain", body)
+        return answer
 
     def digest(self) -> str:
         """The digest of the snapshot that answers."""
         return str(self.describe()["snapshot"])
 
     def describe(self) -> dict[str, Any]:
-        """What the model is, knows, and was measured to achieve."""
-        found: dict[str, Any] = json.loads(self._request("GET", self._place or "/model"))
-        return found
+        """A description of the model: its parameters, classes, columns and measures."""
+        answer: dict[str, Any] = json.loads(self._request("GET", self._place or "/model"))
+        return answer
 
     def promote(self, variant: str) -> None:
         """Let another variant of the model answer."""
-        self._asked("promote", {"variant": variant})
+        self._post("promote", {"variant": variant})
 
     def download(self) -> bytes:
         """The snapshot that answers, as the bytes of a model file (`bayou.files.loads` reads them)."""
         return self._request("GET", f"{self._place}/file")
 
     def close(self) -> None:
-        """Hang up; the next request calls again."""
+        """Close the connection; the next request opens a new one."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -165,16 +165,16 @@ class Client:
 
     # -- requests --
 
-    def _taught(
+    def _teach(
         self, verb: str, X: Sequence[Record], y: Sequence[Any], flags: Mapping[str, bool], key: str | None
     ) -> dict[str, Any]:
-        asked = "&".join(f"{name}=true" for name, value in flags.items() if value)
+        query = "&".join(f"{name}=true" for name, value in flags.items() if value)
         body = {"records": list(X), "labels": list(y)}
-        path = f"{verb}?{asked}" if asked else verb
-        found: dict[str, Any] = self._asked(path, body, {"Idempotency-Key": key or uuid.uuid4().hex})
-        return found
+        path = f"{verb}?{query}" if query else verb
+        answer: dict[str, Any] = self._post(path, body, {"Idempotency-Key": key or uuid.uuid4().hex})
+        return answer
 
-    def _asked(self, verb: str, body: Any, headers: Mapping[str, str] | None = None) -> Any:
+    def _post(self, verb: str, body: Any, headers: Mapping[str, str] | None = None) -> Any:
         try:
             content = json.dumps(body, allow_nan=False).encode()
         except (TypeError, ValueError) as problem:
@@ -197,7 +197,7 @@ class Client:
             else:
                 if status == 200:
                     return content
-                if status not in AGAIN or not left:
+                if status not in RETRIED or not left:
                     raise ClientError(_message(status, content), status)
             time.sleep(pause if wait is None else wait)
             pause = min(2 * pause, 2.0)
@@ -214,8 +214,8 @@ class Client:
         response = self._connection.getresponse()
         content = response.read()
         self.snapshot = response.getheader("bayou-snapshot", self.snapshot)
-        told = response.getheader("retry-after", "")
-        return response.status, content, float(told) if told.isdigit() else None
+        retry_after = response.getheader("retry-after", "")
+        return response.status, content, float(retry_after) if retry_after.isdigit() else None
 
 
 def _message(status: int, content: bytes) -> str:

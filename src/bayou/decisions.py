@@ -15,7 +15,7 @@ from bayou.schema import Label
 
 
 class DecisionWarning(BayouWarning):
-    """A decision names a class that the model has not met: a misspelt one changes nothing, without a sound."""
+    """A decision rule names a class that the model has not seen, perhaps a misspelt one: it has no effect."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class Threshold(Recipe):
     Parameters
     ----------
     label
-        The class that is looked for, such as a rare one.
+        The class to detect, such as a rare one.
     probability
-        From which probability on it is decided for, in [0, 1].
+        The least probability at which it is predicted, in [0, 1].
 
     Examples
     --------
@@ -44,11 +44,11 @@ class Threshold(Recipe):
             raise SchemaError(f"{self}: a threshold is a probability in [0, 1]")
 
     def named(self) -> list[Label]:
-        """The class the rule is about."""
+        """The class that the rule names."""
         return [self.label]
 
     def decide(self, labels: list[Label], proba: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Place in `labels` of the class decided for, row by row."""
+        """Index in `labels` of the predicted class of each row."""
         if self.label not in labels:
             return np.asarray(proba.argmax(axis=1))
         at = labels.index(self.label)
@@ -64,7 +64,7 @@ class Costs(Recipe):
     Parameters
     ----------
     miss
-        What it costs to miss a row of a class; 1 for classes not named.
+        The cost of missing a row of a class; 1 for classes not named.
     pairs
         The cost of taking a row of one class for another, by (true, decided); goes before `miss`.
 
@@ -89,11 +89,11 @@ class Costs(Recipe):
             raise SchemaError(f"{self}: a cost is a finite number")
 
     def named(self) -> list[Label]:
-        """The classes the rule is about."""
+        """The classes that the rule names."""
         return list(dict.fromkeys([*self.miss, *(label for pair in self.pairs for label in pair)]))
 
     def decide(self, labels: list[Label], proba: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Place in `labels` of the class with the least expected cost, row by row."""
+        """Index in `labels` of the class with the least expected cost, for each row."""
         return np.asarray((proba @ self.matrix(labels)).argmin(axis=1))
 
     def matrix(self, labels: list[Label]) -> NDArray[np.float64]:
@@ -110,17 +110,18 @@ class Costs(Recipe):
 class Abstain(Recipe):
     """Decision rule: no answer where the class decided for is not probable enough, or may cost too much.
 
-    Without an answer `predict` and `predict_one` give None (an array with such rows holds objects) and files an empty
-    cell; evaluations count the row as not right, at the price of `cost`, and without a part in the log-loss.
+    For a row without an answer `predict` and `predict_one` return None (an array with such rows holds objects), and
+    output files have an empty cell; evaluations count the row as an error that costs `cost`, and leave it out of the
+    log-loss.
 
     Parameters
     ----------
     probability
-        Below which probability of the class decided for nothing is answered, in [0, 1].
+        The least probability of the predicted class, in [0, 1]; below it the rule abstains.
     cost
-        What it costs not to answer: nothing is answered where the expected cost of the answer is greater.
+        The cost of abstaining: the rule abstains where the expected cost of an answer is greater.
     otherwise
-        How rows are decided that are answered, and what errors cost: `Costs(...)` or `Threshold(...)`; unless given the
+        The rule for rows that are answered, and the cost of errors: `Costs(...)` or `Threshold(...)`; by default the
         most probable class, and every error costs 1.
 
     Examples
@@ -145,18 +146,18 @@ class Abstain(Recipe):
             raise SchemaError(f"{self}: otherwise is Threshold(label, probability), Costs(...) or None")
 
     def named(self) -> list[Label]:
-        """The classes the rule is about."""
+        """The classes that the rule names."""
         return [] if self.otherwise is None else self.otherwise.named()
 
     def decide(self, labels: list[Label], proba: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Place in `labels` of the class decided for, row by row; -1 where nothing is answered."""
+        """Index in `labels` of the predicted class of each row; -1 where the rule abstains."""
         rule = self.otherwise
         best = np.asarray(proba.argmax(axis=1)) if rule is None else rule.decide(labels, proba)
         rows = np.arange(len(best))
-        silent = proba[rows, best] < self.probability
+        abstains = proba[rows, best] < self.probability
         if self.cost is not None:
-            silent |= (proba @ self._errors().matrix(labels))[rows, best] > self.cost
-        return np.where(silent, -1, best)
+            abstains |= (proba @ self._errors().matrix(labels))[rows, best] > self.cost
+        return np.where(abstains, -1, best)
 
     def _errors(self) -> Costs:
         return self.otherwise if isinstance(self.otherwise, Costs) else Costs()
@@ -171,18 +172,18 @@ def mean_cost(
     counts: NDArray[np.float64],
     unanswered: NDArray[np.float64],
 ) -> float | None:
-    """What a row cost on the average, by a confusion matrix [true, decided] and the rows not answered.
+    """The mean cost of a row, given a confusion matrix [true, decided] and the rows without an answer, by class.
 
-    None if the rule knows no costs.
+    None if the rule has no costs.
 
     >>> mean_cost(Costs(miss={"fraud": 5.0}), ["fraud", "ok"], np.array([[3.0, 1.0], [2.0, 4.0]]), np.zeros(2))
     0.7
     >>> mean_cost(Threshold("fraud", 0.2), ["fraud", "ok"], np.eye(2), np.zeros(2)) is None
     True
     """
-    silent = 0.0
+    abstention_cost = 0.0
     if isinstance(rule, Abstain) and rule.cost is not None:
-        silent, errors = rule.cost, rule._errors()
+        abstention_cost, errors = rule.cost, rule._errors()
     elif isinstance(rule, Costs):
         errors = rule
     elif isinstance(rule, Abstain) and isinstance(rule.otherwise, Costs):
@@ -190,7 +191,7 @@ def mean_cost(
     else:
         return None
     rows = float(counts.sum() + unanswered.sum())
-    total = float((counts * errors.matrix(labels)).sum() + silent * unanswered.sum())
+    total = float((counts * errors.matrix(labels)).sum() + abstention_cost * unanswered.sum())
     return total / rows if rows else 0.0
 
 
@@ -206,7 +207,7 @@ def check_rule(rule: object) -> None:
 
 
 def tell_unknown(rule: Decision | None, labels: Sequence[Label]) -> None:
-    """Warn of classes named in a rule that are not among those met: to be asked when all rows were learned.
+    """Warn of classes named in a rule that are not among `labels`; to be called once all rows are learned.
 
     While a stream goes on, a class that is named may still come.
     """
@@ -214,8 +215,8 @@ def tell_unknown(rule: Decision | None, labels: Sequence[Label]) -> None:
     if not missing:
         return
     texts = {str(label): label for label in labels}
-    near = difflib.get_close_matches(str(missing[0]), list(texts), 1)
-    hint = f"; did you mean {texts[near[0]]!r}?" if near else ""
+    similar = difflib.get_close_matches(str(missing[0]), list(texts), 1)
+    hint = f"; did you mean {texts[similar[0]]!r}?" if similar else ""
     shown = ", ".join(map(repr, labels[:10])) + (
         f" and {len(labels) - 10:,} more" if len(labels) > 10 else ""
     )

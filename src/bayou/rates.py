@@ -153,8 +153,8 @@ class KunchevaPlumpton(Rate):
 class MiniBatch(Rate):
     """Mini-batches: several passes of averaged AdaGrad steps over every `rows` rows, then those weights predict.
 
-    The first idea of the document's conclusion. A quantile summary holds no joint rows, so the rows themselves
-    are buffered, as the inputs they had when they came.
+    The first idea in the conclusion of Salperwyck, Lemaire and Hue. A quantile summary holds no joint rows, so the
+    rows themselves are buffered, with the inputs they had when they came.
 
     Parameters
     ----------
@@ -183,35 +183,35 @@ class Experts(Rate):
     """A mixture of naive Bayes, tempered naive Bayes, weights and averaged weights, by how well each has predicted.
 
     Naive Bayes is tempered three times: by a learned factor, by a half and by a quarter, so that few rows are
-    enough to see through its over-confidence. Weights are told at most 5 nats against a class by any column.
+    enough to correct its over-confidence. In the weights, a column counts at most 5 nats against a class.
     Naive Bayes starts with 95 % of the mixture weight, so that mixing cannot cost more than 0.05 nats over it, and
-    0.001 a row. The weights and the learned factor are heard only where labels come back: once the rows whose (known)
+    0.001 a row. The weights and the learned factor take part only where labels recur: once the rows whose (known)
     label differs from that of the row before number at least the square root of all rows. On a stream sorted by class
-    they would say the last class; there the model answers as naive Bayes does. Nor are they heard of a row outside the
-    latest section of a stream that is sorted by a column: one that changes less often than the square root of how often
-    it differs from its first value, and whose latest value the row does not have. Where a numeric column goes by small
-    steps, as in the order of a map, the weights as they are now are not heard of a row more than two deviations from
-    its latest values; their average is.
+    they would predict the last class; there the model predicts as naive Bayes does. Nor do they take part for a row
+    outside the latest section of a stream that is sorted by a column: one that changes less often than the square
+    root of how often it differs from its first value, and whose latest value the row does not have. Where a numeric
+    column goes by small steps, as in the order of a map, the current weights do not take part for a row more than
+    two deviations from its latest values; their average does.
 
     Parameters
     ----------
     eta
-        The one rate of everything; 0.1 to 0.3 are much alike, 0 is naive Bayes alone.
+        The learning rate; 0.1 to 0.3 perform alike, 0 is naive Bayes alone.
     forget
         What remains of the squared gradients at each row; 0.999 keeps rates up where the concept drifts.
     share
         Part of each expert's mixture weight that is shared out evenly at each row, so that none is ever lost.
     average
-        Keep the average of the weights as fourth expert; without it half the weights.
+        Whether the average of the weights is the fourth expert; otherwise half the weights are.
     words
         One weight per word and class of text columns as well: one more expert, online NB-SVM. It takes 16 bytes
         per word and class more, and such a model cannot be exported. Squared gradients of words do not `forget`.
     persistence
-        One more expert, for streams whose labels hang on: it adds how the last label changes the odds of the
+        One more expert, for streams whose labels persist: it adds how the last label changes the odds of the
         next one. Use it only where each label is known before the next prediction.
     published
         The rule of the study this one comes from: four experts that start even, the evidence tempered without the
-        prior, and no bound on what a column tells.
+        prior, and no bound on the evidence of a column.
 
     >>> Experts(forget=0.999)
     Experts(eta=0.2, forget=0.999, share=0.001, average=True, words=True, persistence=False, published=False)

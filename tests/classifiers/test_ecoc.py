@@ -44,12 +44,12 @@ class TestVectors:
 
     def test_l1(self):
         model = self.model("l1")
-        scores = -model.joint_log_proba(self.row(model))[0] / model.engine.read_off.plan.scale
+        scores = -model.joint_log_proba(self.row(model))[0] / model.engine.cache.plan.scale
         assert scores.tolist() == pytest.approx(self.told["l1_soft"], rel=1e-12)
 
     def test_hamming(self):
         model = self.model("hamming")
-        votes = 2 * model.joint_log_proba(self.row(model))[0] / model.engine.read_off.plan.scale
+        votes = 2 * model.joint_log_proba(self.row(model))[0] / model.engine.cache.plan.scale
         assert votes.tolist() == pytest.approx(self.told["dot"], abs=1e-5)
         assert model.predict_one({"a": "a0", "b": "b1"}) == self.told["argmax_dot"]
 
@@ -68,7 +68,7 @@ class TestVectors:
         told = VECTORS["ovo_equals_nb"]
         rows, labels = rows_of_the_vectors()
         model = taught(NaiveBayes(prior="laplace"), OneVsOne(), "hamming", rows, labels)
-        dots = 2 * model.joint_log_proba(self.row(model))[0] / model.engine.read_off.plan.scale
+        dots = 2 * model.joint_log_proba(self.row(model))[0] / model.engine.cache.plan.scale
         votes = (dots + 3) / 2  # won less lost, of three each
         assert votes.tolist() == pytest.approx(told["votes"], abs=1e-5)
         assert np.argmax(told["nb_scores"]) == np.argmax(votes)
@@ -151,9 +151,9 @@ def test_a_new_class_extends_the_code_and_declared_classes_fix_it():
             each.predict_proba_one(rows[0])
         everybody = np.ones(known, dtype=bool)
         expected = useful_columns(BCH(15).rows(known), everybody).signs
-        assert np.array_equal(model.engine.read_off.plan.signs, expected)
-        assert fixed.engine.read_off.plan.signs.shape[1] == 4
-        assert not fixed.engine.read_off.plan.signs[:, known:].any()
+        assert np.array_equal(model.engine.cache.plan.signs, expected)
+        assert fixed.engine.cache.plan.signs.shape[1] == 4
+        assert not fixed.engine.cache.plan.signs[:, known:].any()
     assert np.array_equal(model.predict_proba(rows), fixed.predict_proba(rows))
 
 
@@ -165,7 +165,7 @@ def test_inside_an_ensemble_that_merged_every_class_has_a_row():
     merged = shards[0].merge(shards[1])
     merged.predict_one({"x": 0.0})
     for member in merged.engine.members:
-        signs = member.read_off.plan.signs
+        signs = member.cache.plan.signs
         assert signs.shape[1] == 4
         assert signs.all()
 
@@ -206,16 +206,16 @@ def test_tables_are_made_when_first_asked_for_and_kept_until_the_counts_change()
     rng = np.random.default_rng(0)
     X, y = rng.poisson(0.5, (200, 30)), rng.integers(0, 5, 200)
     model = EcocNB(MultinomialNB(), BCH(31), "l1").fit(X, y)
-    assert model.engine.read_off.odds is None
+    assert model.engine.cache.odds is None
     model.predict(X)
-    kept = model.engine.read_off.odds
+    kept = model.engine.cache.odds
     table = kept[1].columns[0].full_table()
-    assert table.shape == (30, len(model.engine.read_off.plan.weight))
+    assert table.shape == (30, len(model.engine.cache.plan.weight))
     model.predict(X[:3])
-    assert model.engine.read_off.odds is kept
-    assert model.engine.read_off.odds[1].columns[0].full_table() is table
+    assert model.engine.cache.odds is kept
+    assert model.engine.cache.odds[1].columns[0].full_table() is table
     model.partial_fit(X[:1], y[:1])
-    assert model.engine.read_off.odds is None
+    assert model.engine.cache.odds is None
 
 
 def test_what_cannot_be_coded_is_refused_with_the_reason():

@@ -224,7 +224,7 @@ def test_what_is_kept_by_errors_fits_the_budget():
         sizes = Sizes(*rng.integers(0, 60, 2).tolist(), int(rng.integers(0, 2)), int(rng.integers(2, 30)))
         engine.followed.record[3] = rng.permutation(len(engine.members) + 2)
         costs = engine._costs(sizes)
-        dropped = engine._together(costs)
+        dropped = engine._beyond_budget(costs)
         kept = np.delete(costs, dropped)
         assert kept.sum() <= engine.budget or np.count_nonzero(kept) == 1
         assert all(costs[m] > 0 for m in dropped)

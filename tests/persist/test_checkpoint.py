@@ -78,7 +78,7 @@ def test_a_new_writer_keeps_a_generation_it_found(tmp_path: Path) -> None:
             folder.write(_snapshot(rows))
     with _folder(tmp_path) as folder:
         newest = folder.write(_snapshot(30))
-        assert [number for number, _ in sorted(folder._found())] == [2, 3]
+        assert [number for number, _ in sorted(folder._checkpoints())] == [2, 3]
         data = newest.read_bytes()
         newest.write_bytes(data[:-1])
         with pytest.warns(DamagedCheckpointWarning):
@@ -87,7 +87,7 @@ def test_a_new_writer_keeps_a_generation_it_found(tmp_path: Path) -> None:
         assert found.rows == 20
         newest.write_bytes(data)
         folder.write(_snapshot(40))
-        assert [number for number, _ in sorted(folder._found())] == [3, 4]
+        assert [number for number, _ in sorted(folder._checkpoints())] == [3, 4]
 
 
 def test_a_damaged_newest_is_not_one_of_the_two_generations(tmp_path: Path) -> None:

@@ -14,12 +14,12 @@ from bayou.errors import UnsupportedError
 from bayou.serve import v2
 from bayou.serve.answers import predictions
 from bayou.serve.bodies import ARROW, JSON, JSON_LINES
-from bayou.serve.predicting import Predicted
+from bayou.serve.predicting import Predictions
 
 
-def found(*classes: Any) -> Predicted:
+def found(*classes: Any) -> Predictions:
     published: Any = SimpleNamespace(digest="d", rows=2)
-    return Predicted(published, list(classes), np.array([[0.5, 0.5], [0.1, 0.9]]), [-1, 1], ())
+    return Predictions(published, list(classes), np.array([[0.5, 0.5], [0.1, 0.9]]), [-1, 1], ())
 
 
 def test_no_answer_is_null_and_an_empty_text() -> None:

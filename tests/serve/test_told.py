@@ -15,6 +15,6 @@ def test_measures_follow_the_last_rows_though_nothing_comes_after_them() -> None
         for _ in range(4):
             client.learn_many([{"sky": "blue"}, {"sky": "grey"}] * 50, ["dry", "wet"] * 50, visible=True)
         end = time.monotonic() + 120
-        while living.told.rows < 400 and time.monotonic() < end:
+        while living.status.rows < 400 and time.monotonic() < end:
             time.sleep(0.05)
-        assert living.told.rows == 400
+        assert living.status.rows == 400

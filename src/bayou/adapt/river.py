@@ -12,7 +12,7 @@ from bayou.classifiers.estimator import Estimator
 
 
 class RiverClassifier(base.MiniBatchClassifier):
-    """River's face of a bayou classifier.
+    """A bayou classifier with the interface of a River estimator.
 
     Parameters
     ----------

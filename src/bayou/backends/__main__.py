@@ -1,4 +1,4 @@
-"""A process of the pool: `python -m bayou.backends FD` learns the shards that come from the other end of a socket.
+"""A process of the pool: `python -m bayou.backends FD` learns the shards that it receives over a socket.
 
 The caller's main module is not imported again.
 """
@@ -13,9 +13,9 @@ from bayou.lazy import Absent
 
 
 def main(handle: int) -> None:
-    """Be a worker; the job comes from standard input."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent decides
-    warnings.simplefilter("ignore")  # the caller, who reads the same files, has been warned
+    """Run a worker; the job is read from standard input."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole process group; the parent decides
+    warnings.simplefilter("ignore")  # the caller reads the same files and has warned already
     sys.meta_path.insert(0, Absent("scipy", "pandas"))
     from multiprocessing.connection import Connection
 
@@ -24,7 +24,7 @@ def main(handle: int) -> None:
 
     alone()
     job = ShardJob.of(sys.stdin.buffer.read())
-    files.loads(job.blank)  # so that class and kernels are there when the first shard comes
+    files.loads(job.blank)  # so that class and kernels are loaded when the first shard comes
     serve(Connection(handle), job)
 
 

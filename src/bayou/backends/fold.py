@@ -1,7 +1,7 @@
 """Training as a fold of two pure functions, `partial(rows) -> bytes` and `merge(bytes, bytes) -> bytes`.
 
-Training is a fold of partial models, so this is all a process pool or a cluster has to carry out. A shard may be
-computed as often as a back end likes, in any process; what counts is only what is merged in the end, once each.
+A process pool or a cluster needs no more than these. A shard may be computed several times, in any process, as long as
+its result is merged once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class AveragedWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Part:
-    """What came of a shard, or of several: a model file, the rows in it, what was rejected; or an error.
+    """The result of one shard or several: a model file, its rows, and rejects by reason; or an error.
 
     Examples
     --------
@@ -43,33 +43,33 @@ class Part:
     error: Mapping[str, Any] | None = None
 
     def to_bytes(self) -> bytes:
-        """A length, a JSON head and the model file, to be sent or stored."""
+        """The part as bytes: a length, a JSON head and the model file."""
         head = json.dumps({"rows": self.rows, "rejects": dict(self.rejects), "error": self.error}).encode()
         return len(head).to_bytes(4, "big") + head + self.model
 
     @staticmethod
     def of(data: bytes) -> Part:
-        """The part whose bytes these are."""
+        """The part from what `to_bytes` returned."""
         size = int.from_bytes(data[:4], "big")
         head = json.loads(data[4 : 4 + size])
         return Part(data[4 + size :], head["rows"], head["rejects"], head["error"])
 
 
 def partial(
-    blank: bytes, source: Source, place: str = "", heard: Callable[[int], None] | None = None
+    blank: bytes, source: Source, place: str = "", on_rows: Callable[[int], None] | None = None
 ) -> bytes:
-    """Learn the rows of a source, starting from an empty model; the bytes of a `Part`.
+    """Learn the rows of a source, starting from an empty model; return the bytes of a `Part`.
 
     Parameters
     ----------
     blank
-        The model file of what `prepared` gives: no rows, but the frames that all shards share.
+        The model file of what `prepared` returns: no rows, but the frames that all shards share.
     source
         The rows.
     place
-        What the source is called in an error.
-    heard
-        Called with the number of rows after every block.
+        The name of the source in errors.
+    on_rows
+        Called with the number of rows learned so far, after every block.
     """
     model = files.loads(blank)
     rows = 0
@@ -77,8 +77,8 @@ def partial(
     def count(done: int) -> None:
         nonlocal rows
         rows = done
-        if heard is not None:
-            heard(rows)
+        if on_rows is not None:
+            on_rows(rows)
 
     try:
         feed(source, Learning(model).step, pace=BLOCK, after=count)
@@ -88,12 +88,12 @@ def partial(
 
 
 def merge(one: bytes, other: bytes) -> bytes:
-    """Two parts as one, the first being earlier in the stream."""
+    """Merge two parts, the first being earlier in the stream."""
     return merged((one, other)).to_bytes()
 
 
 def merged(parts: Iterable[bytes]) -> Part:
-    """All parts as one, merged from left to right; the first error, if there is one."""
+    """Merge parts from left to right; the result holds the first error, if there is one."""
     total = Total()
     for data in parts:
         total.add(Part.of(data))
@@ -101,7 +101,7 @@ def merged(parts: Iterable[bytes]) -> Part:
 
 
 class Total:
-    """Parts added up, the model kept open between two of them."""
+    """Merges parts one after the other, without packing the model in between."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -138,7 +138,7 @@ class Total:
         return self._model
 
     def part(self) -> Part:
-        """The sum as one part, to be merged with others."""
+        """The merged parts as one part."""
         if self.error is not None:
             return Part(b"", error=self.error)
         model = (self._first or b"") if self._model is None else files.dumps(self._model)
@@ -151,9 +151,9 @@ class Total:
 
 
 def check_law(model: Any, ordered: bool) -> None:
-    """Refuse a model whose shards do not add up; say so where they are averaged.
+    """Refuse a model that cannot be learned in shards; warn where the shards are averaged.
 
-    `ordered`: the back end merges shards in the order of the stream.
+    `ordered` says whether the back end merges shards in the order of the stream.
     """
     law, name = model.law, type(model).__name__
     if law is MergeLaw.NONE:
@@ -199,11 +199,11 @@ def error_to_json(error: BayouError, place: str) -> dict[str, Any]:
     return {"kind": kind, "problem": f"{place}: {error}" if place else str(error)}
 
 
-def _error(found: Mapping[str, Any]) -> BayouError:
-    what = dict(found)
-    kind = what.pop("kind")
+def _error(document: Mapping[str, Any]) -> BayouError:
+    fields = dict(document)
+    kind = fields.pop("kind")
     if kind == "quoted":
-        return QuotedError(what["path"])
+        return QuotedError(fields["path"])
     if kind == "data":
-        return DataError(what.pop("problem"), **what)
-    return MergeError(what["problem"]) if kind == "merge" else BayouError(what["problem"])
+        return DataError(fields.pop("problem"), **fields)
+    return MergeError(fields["problem"]) if kind == "merge" else BayouError(fields["problem"])

@@ -1,4 +1,4 @@
-"""The first light pass of a distributed training: frames are fixed once, from the first rows of the stream."""
+"""Preparation of distributed training: grids and ranges are fixed once, from the first rows of the stream."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from bayou.streams.source import Source
 from bayou.training.batches import Pace
 from bayou.training.loop import Learning, declare_columns, feed
 
-STEP = 1_000  # rows after which frames are looked at
-MOST = 20_000  # rows of one source, after which a column without values is given up
+STEP = 1_000  # rows after which the frames are checked
+MOST = 20_000  # rows of one source that are read at most, for columns without values
 
 
 def prepared(model: Any, sources: Iterable[Source]) -> Any:
-    """The empty model from which all shards start: the kinds of the first source, and frames frozen.
+    """The empty model from which all shards start, with the columns of the first source, and frames frozen.
 
-    Grids and ranges of numeric columns freeze at a fixed number of values. So many rows are read from the first
-    source, as one pass would; then, if a column has had no values so far, from the others.
+    The frames are grids and ranges of numeric columns, which freeze after a fixed number of values. As many rows are
+    read from the first source, as in one pass; then, if a column has had no values so far, from the others.
     """
     twin = copy.deepcopy(model)
-    most = max(MOST, model.get_params(deep=False).get("warm_up", 0))  # as many as the model itself asks for
+    most = max(MOST, model.get_params(deep=False).get("warm_up", 0))  # the model may need more
     for source in sources:
         declare_columns(twin, source)
         steps = _Steps(twin)
@@ -34,7 +34,7 @@ def prepared(model: Any, sources: Iterable[Source]) -> Any:
 
 
 class _Steps(Pace):
-    """Batches up to the next thousand rows: a broker may have fewer at hand, and none at first."""
+    """Batches that end at multiples of `STEP`, also where a broker returns fewer rows than asked for."""
 
     def __init__(self, model: Any) -> None:
         super().__init__(STEP)
@@ -44,7 +44,7 @@ class _Steps(Pace):
         return STEP - self.done % STEP
 
     def are_enough(self, done: int) -> bool:
-        """Whether the thousand is full, and no column waits for its frame."""
+        """Whether a step is full, and no column waits for its frame."""
         self.done = done
         return done > 0 and done % STEP == 0 and not loose(self._model)
 
@@ -60,4 +60,4 @@ def loose(model: Any) -> bool:
     (True, False, False)
     """
     summaries = (view.summary for _, view in views_of(model.engine))
-    return any(isinstance(each, Framed) and not each.frames_are_frozen for each in summaries)
+    return any(isinstance(summary, Framed) and not summary.frames_are_frozen for summary in summaries)

@@ -1,9 +1,10 @@
 """Several learners in one consumer group of Kafka: a model for each partition, handed on by its checkpoints.
 
-The group deals partitions out, and takes them back when learners come, go or die. Each partition has a folder with
-its own model and offset, which whoever owns the partition locks, goes on from, and leaves behind. So it does not matter
-who has learned which messages: the model of a partition has the bits of one pass over it, and the models of all
-partitions, merged in the order of their numbers, are what their law says of one pass over the log in that order.
+The group assigns partitions to learners, and reassigns them when learners come, go or die. Each partition has a
+folder with its own model and offset, which the owner of the partition locks, continues, and hands on. So it does not
+matter which learner has learned which messages: the model of a partition has the bits of one pass over it, and the
+models of all partitions, merged in the order of their numbers, are what their law says of one pass over the log in
+that order.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ from bayou.training.loop import Learning
 from bayou.training.run import Every, Run
 from bayou.training.start import portable
 
-IDLE = 0.1  # seconds to wait for news of the group where no message has come
-PATIENCE = 10.0  # seconds to wait for another learner that is just beginning the folder
+IDLE = 0.1  # seconds to wait for changes of the group where no message has come
+PATIENCE = 10.0  # seconds to wait for another learner that is just creating the folder
 
 
 @dataclass(frozen=True)
 class Together:
-    """What a group has learned so far, whoever learned it: the models of all partitions, merged in their order."""
+    """The result of a group so far: the models of all partitions, merged in the order of their numbers."""
 
     model: Any
     rows: int
@@ -70,7 +71,7 @@ def learn_group(
     folder
         Where the checkpoints of all partitions are. All learners of the group share it.
     notes, check
-        What checkpoints keep, and what is called with the checkpoint in which the group began.
+        Notes that checkpoints store, and a function that is called with the first checkpoint of the group.
     every, block
         As in `bayou.training.train`.
     on_progress
@@ -90,16 +91,16 @@ def learn_group(
 
 
 def together(folder: str | os.PathLike[str]) -> Together:
-    """What the checkpoints of a group's folder hold by now, merged; learners may be at work meanwhile."""
+    """Merge the latest checkpoints in a group's folder; learners may be running meanwhile."""
     home = Path(folder)
     start = Checkpoint(home, files.kinds()).latest()
     if start is None:
         raise CheckpointError(f"{home} holds no checkpoint of a group")
-    return _merged(start, [found for _, found in _partitions(home)])
+    return _merged(start, [snapshot for _, snapshot in _partitions(home)])
 
 
 class _Group:
-    """The partitions that this learner has now, each at work in its own folder."""
+    """The partitions that this learner owns now, each with a folder of its own."""
 
     def __init__(
         self, home: Path, stream: Mapping[str, Any], start: Snapshot, every: Every, block: int | None
@@ -108,11 +109,11 @@ class _Group:
         self._every, self._block = every, block
         self._address = Address.of(stream["path"])
         self._shares: dict[int, _Share] = {}
-        self._told: set[int] = set()
+        self._warned: set[int] = set()  # partitions whose folder is still locked by the last owner
         self._rows = 0
 
     def learn(self, stopped: Callable[[], bool], on_progress: Callable[[int], None] | None) -> bool:
-        """Until somebody stops it, or all partitions have been learned: then True."""
+        """Learn until `stopped` returns True, or all partitions are learned; return whether they are."""
         with Membership(self._address, self._give_up) as member:
             try:
                 while not stopped():
@@ -135,28 +136,28 @@ class _Group:
                 self._give_up(list(self._shares))
 
     def together(self, finished: bool, stopped_by: str | None) -> Together:
-        """What all learners of the group have learned so far."""
-        found = _merged(self._start, [each for _, each in _partitions(self._home)])
-        return Together(found.model, found.rows, found.rejects, finished, None if finished else stopped_by)
+        """The merged result of all learners of the group so far."""
+        merged = _merged(self._start, [snapshot for _, snapshot in _partitions(self._home)])
+        return Together(merged.model, merged.rows, merged.rejects, finished, None if finished else stopped_by)
 
     def _take_over(self, partition: int) -> None:
-        """Go on where the last owner's checkpoint ends, as soon as that owner has let go of it."""
+        """Continue the last owner's checkpoint, once that owner has unlocked it."""
         path = self._address.with_options(balance=None, group=None, partitions=str(partition))
-        place = Checkpoint(_folder(self._home, partition), files.kinds())
+        checkpoint = Checkpoint(_folder(self._home, partition), files.kinds())
         try:
-            place.open()
-        except CheckpointError as held:
-            if partition not in self._told:
-                self._told.add(partition)
-                warn_user(f"partition {partition} is ours, and waited for: {held}", BrokerWarning)
+            checkpoint.open()
+        except CheckpointError as problem:
+            if partition not in self._warned:
+                self._warned.add(partition)
+                warn_user(f"partition {partition} is ours, and waited for: {problem}", BrokerWarning)
             return
-        self._told.discard(partition)
+        self._warned.discard(partition)
         try:
             share = _Share(
-                partition, place, {**self._stream, "path": path}, self._start, self._every, self._block
+                partition, checkpoint, {**self._stream, "path": path}, self._start, self._every, self._block
             )
         except BaseException:
-            place.close()
+            checkpoint.close()
             raise
         self._shares[partition] = share
 
@@ -168,21 +169,21 @@ class _Group:
     def _all_finished(self, partitions: Collection[int]) -> bool:
         if not self._address.ends or not all(share.finished for share in self._shares.values()):
             return False
-        there = dict(_partitions(self._home))
-        return all(p in there and there[p].finished for p in partitions)
+        snapshots = dict(_partitions(self._home))
+        return all(p in snapshots and snapshots[p].finished for p in partitions)
 
 
 class _Share:
-    """A partition at work: its stream, its model, and its folder, which is locked."""
+    """A partition that is being learned: its stream, its model, and its locked folder."""
 
     def __init__(
-        self, partition: int, place: Checkpoint, stream: Mapping[str, Any], start: Snapshot, every: Every,
+        self, partition: int, checkpoint: Checkpoint, stream: Mapping[str, Any], start: Snapshot, every: Every,
         block: int | None,
     ) -> None:  # fmt: skip
-        self._partition, self._place = partition, place
-        self.hint: int | None = None  # the offset of a checkpoint that the broker was not told yet
-        found = place.latest()
-        self.finished = found is not None and found.finished
+        self._partition, self._place = partition, checkpoint
+        self.hint: int | None = None  # the offset of a checkpoint, to be committed to the broker
+        snapshot = checkpoint.latest()
+        self.finished = snapshot is not None and snapshot.finished
         self._run: Run | None = None
         if self.finished:
             return
@@ -190,24 +191,24 @@ class _Share:
             source = opened.enter_context(open_stream(**stream))
             assert isinstance(source, MessageSource)
             source.wait_at_most(0.0)
-            source.recall(start.source)  # columns are what the group has agreed on
-            model = start.model.fresh() if found is None else found.model
-            self._run = Run(_Prepared(model), source, place, notes=start.notes, every=every, block=block)
-            if found is not None:
-                self._run.go_on_from(found)
+            source.recall(start.source)  # all learners of the group have the same columns
+            model = start.model.fresh() if snapshot is None else snapshot.model
+            self._run = Run(_Prepared(model), source, checkpoint, notes=start.notes, every=every, block=block)
+            if snapshot is not None:
+                self._run.go_on_from(snapshot)
             self._run.begin()
             self._source = source
             self._close = opened.pop_all().close
 
     def some(self) -> int:
-        """Learn a batch of what is there; the number of its rows."""
+        """Learn a batch of the messages at hand; return the number of its rows."""
         if self._run is None:
             return 0
         run, before, written = self._run, self._run.rows, self._run.written
         try:
             ended = run.some()
         except BaseException:
-            # Rows may have been read and not been learned: what is in the last checkpoint stays the truth.
+            # Rows may have been read but not learned: the last checkpoint stays valid.
             self._run = None
             self._close()
             raise
@@ -219,7 +220,7 @@ class _Share:
         return run.rows - before
 
     def leave(self) -> None:
-        """Write what was learned, and let go."""
+        """Write a last checkpoint, and unlock the folder."""
         try:
             if self._run is not None:
                 self._end()
@@ -240,28 +241,28 @@ class _Share:
 
 
 class _Prepared(Learning):
-    """A model that knows its columns already."""
+    """Learning with a model whose columns are declared already."""
 
     def declare_columns(self, source: Source) -> None:
         pass
 
 
 def _begun(home: Path, model: Any, stream: Mapping[str, Any], notes: Mapping[str, Any]) -> Snapshot:
-    """What all learners of the group begin with: the empty model and the columns; made by the first of them."""
-    place = Checkpoint(home, files.kinds())
-    found = place.latest()
-    if found is not None:
-        return found
-    first = _first(model, stream, notes)  # may wait for a message: nobody is kept out meanwhile
+    """The checkpoint that all learners of the group start from: empty model and columns, made by the first of them."""
+    checkpoint = Checkpoint(home, files.kinds())
+    snapshot = checkpoint.latest()
+    if snapshot is not None:
+        return snapshot
+    first = _first(model, stream, notes)  # may wait for a message, so the folder is not locked meanwhile
     until = time.monotonic() + PATIENCE
     while True:
         try:
-            with place:
-                if place.latest() is None:
-                    place.write(first)
-                found = place.latest()
-                assert found is not None
-                return found  # as all others will find it
+            with checkpoint:
+                if checkpoint.latest() is None:
+                    checkpoint.write(first)
+                snapshot = checkpoint.latest()
+                assert snapshot is not None
+                return snapshot  # as all others will read it
         except CheckpointError:  # another is just writing it
             if time.monotonic() > until:
                 raise
@@ -270,11 +271,12 @@ def _begun(home: Path, model: Any, stream: Mapping[str, Any], notes: Mapping[str
 
 def _first(model: Any, stream: Mapping[str, Any], notes: Mapping[str, Any]) -> Snapshot:
     address = Address.of(stream["path"])
-    whole = {**stream, "path": address.with_options(balance=None, group=None, until=None)}
-    with open_stream(**whole) as followed:
+    all_partitions = {**stream, "path": address.with_options(balance=None, group=None, until=None)}
+    with open_stream(**all_partitions) as followed:
         identity = followed.identity  # waits for a first message
     blank = prepared(
-        model, _until_end({**whole, "path": address.with_options(balance=None, group=None, until="end")})
+        model,
+        _until_end({**all_partitions, "path": address.with_options(balance=None, group=None, until="end")}),
     )
     return Snapshot({"model": blank}, 0, identity, {}, notes=dict(notes))
 
@@ -292,19 +294,19 @@ def _partitions(home: Path) -> list[tuple[int, Snapshot]]:
     """The newest checkpoint of every partition that has one, in order."""
     out = []
     for path in sorted(home.glob("partition-*")):
-        found = Checkpoint(path, files.kinds()).latest()
-        if found is not None:
-            out.append((int(path.name.partition("-")[2]), found))
+        snapshot = Checkpoint(path, files.kinds()).latest()
+        if snapshot is not None:
+            out.append((int(path.name.partition("-")[2]), snapshot))
     return out
 
 
-def _merged(start: Snapshot, found: list[Snapshot]) -> Together:
+def _merged(start: Snapshot, snapshots: list[Snapshot]) -> Together:
     total = Total()
-    for each in found:
+    for snapshot in snapshots:
         rejects = Rejects()
-        rejects.seek(each.position)
-        if each.rows:
-            total.add(Part(files.dumps(each.model), each.rows, rejects.counts))
+        rejects.seek(snapshot.position)
+        if snapshot.rows:
+            total.add(Part(files.dumps(snapshot.model), snapshot.rows, rejects.counts))
     total.check()
     model = start.model if total.model is None else total.model
-    return Together(model, total.rows, total.rejects, all(each.finished for each in found))
+    return Together(model, total.rows, total.rejects, all(snapshot.finished for snapshot in snapshots))

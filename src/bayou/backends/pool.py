@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from bayou import files
 from bayou.backends.fold import Part, Total, check_law
 from bayou.backends.frames import prepared
-from bayou.backends.shards import Opening, Shard, cut, found, listed
+from bayou.backends.shards import Opening, Shard, cut, expand_paths, name_list
 from bayou.backends.worker import ShardJob
 from bayou.backends.worker_pool import WorkerPool
 from bayou.streams.records import QuotedError
@@ -22,12 +22,12 @@ from bayou.threads import limited
 M = TypeVar("M")
 Paths = Path | str | Iterable[Path | str]
 Progress = Callable[[int, float], None]
-FRAME_FILES = 8  # files whose first rows may be looked at for frames
+FRAME_FILES = 8  # files whose first rows may be read to fix frames
 
 
 @dataclass(frozen=True)
 class Learned:
-    """A model, the rows it was learned from, what was rejected, and how many workers were lost on the way."""
+    """A learned model, its rows, rejects by reason, and the number of shards and of workers that died."""
 
     model: Any
     rows: int
@@ -63,7 +63,7 @@ def fit_files(
     paths
         A file, a folder, a pattern, or several of these, of any format that `open_stream` reads.
     estimator
-        A classifier; it stays as it is.
+        A classifier, which does not change.
     jobs
         Number of processes, by default one per core; 1 learns in this process.
     target, nominal, numeric, text, date, ignore, policy, format
@@ -78,7 +78,7 @@ def fit_files(
     Returns
     -------
     Estimator
-        A new model; `estimator` stays as it is.
+        A new model; `estimator` does not change.
 
     Raises
     ------
@@ -114,16 +114,16 @@ def learn_files(
     shard_bytes: int | None = None,
     on_progress: Progress | None = None,
 ) -> Learned:
-    """Learn as `fit_files` does, and return what is known besides the model, too: rows, rejects, deaths."""
+    """Learn as `fit_files` does; return rows, rejects and deaths of workers beside the model."""
     check_law(estimator, ordered=True)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
     plan = Plan.of(paths, estimator, options, shard_bytes)
-    return plan.carried_out(lambda plan: _folded(plan, jobs or cores, on_progress))
+    return plan.carry_out(lambda plan: _fold(plan, jobs or cores, on_progress))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The files, the shards they are cut into, and what all shards have in common."""
+    """The files, the shards they are cut into, and the job that all shards share."""
 
     paths: list[str]
     job: ShardJob
@@ -133,24 +133,25 @@ class Plan:
 
     @staticmethod
     def of(paths: Paths, estimator: Any, options: Mapping[str, Any], shard_bytes: int | None) -> Plan:
-        """Look at the first rows, freeze what must be frozen, and cut."""
-        names = found(paths)
-        lists = {
-            name: listed(options.get(name, ())) for name in ("nominal", "numeric", "text", "date", "ignore")
+        """Read the first rows, fix the frames of all shards, and cut the files into shards."""
+        paths_found = expand_paths(paths)
+        column_lists = {
+            name: name_list(options.get(name, ()))
+            for name in ("nominal", "numeric", "text", "date", "ignore")
         }
-        opening = Opening.like(names[0], {**options, **lists})
-        blank = prepared(estimator.fresh() if estimator.started else estimator, _opened(names, opening))
+        opening = Opening.like(paths_found[0], {**options, **column_lists})
+        blank = prepared(estimator.fresh() if estimator.started else estimator, _opened(paths_found, opening))
         job = ShardJob(files.dumps(blank), opening)
-        return Plan(names, job, cut(names, opening, shard_bytes), shard_bytes)
+        return Plan(paths_found, job, cut(paths_found, opening, shard_bytes), shard_bytes)
 
-    def carried_out(self, learn: Callable[[Plan], Learned]) -> Learned:
-        """What comes of it; a file that turns out to have quotes is cut by its records, and everything begun again."""
+    def carry_out(self, learn: Callable[[Plan], Learned]) -> Learned:
+        """Learn all shards; if a file turns out to have quotes, cut it between records and start again."""
         try:
             return learn(self)
-        except QuotedError as found:
-            quoted = self.quoted | {found.path}
+        except QuotedError as problem:
+            quoted = self.quoted | {problem.path}
         shards = cut(self.paths, self.job.opening, self.shard_bytes, quoted)
-        return replace(self, shards=shards, quoted=quoted).carried_out(learn)
+        return replace(self, shards=shards, quoted=quoted).carry_out(learn)
 
 
 def _opened(names: list[str], opening: Opening) -> Iterator[Source]:
@@ -159,23 +160,23 @@ def _opened(names: list[str], opening: Opening) -> Iterator[Source]:
             yield source
 
 
-def _folded(plan: Plan, jobs: int, on_progress: Progress | None) -> Learned:
+def _fold(plan: Plan, jobs: int, on_progress: Progress | None) -> Learned:
     total, merged, bytes_done = Total(), 0, 0
     all_bytes = max(1, sum(shard.size for shard in plan.shards))
     pending: dict[int, Part] = {}
 
-    def heard() -> None:
+    def report_progress() -> None:
         if on_progress is not None:
             rows = total.rows + sum(part.rows for part in pending.values()) + pool.rows
             on_progress(rows, bytes_done / all_bytes)
 
     with limited(1) if jobs > 1 else nullcontext(), WorkerPool(plan.job, plan.shards, jobs) as pool:
-        for number, data in pool.parts(heard):
+        for number, data in pool.parts(report_progress):
             pending[number] = Part.of(data)
             bytes_done += plan.shards[number].size
             while merged in pending:
                 total.add(pending.pop(merged))
                 merged += 1
                 total.check()
-        heard()
+        report_progress()
     return Learned(total.model.refresh(), total.rows, total.rejects, len(plan.shards), pool.deaths)

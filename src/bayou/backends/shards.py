@@ -28,9 +28,9 @@ LINES = ("csv", "tsv", "txt", "text", "arff", "jsonl", "libsvm")
 
 @dataclass(frozen=True)
 class Shard:
-    """Rows of one file from one place to another (see `ChunkedSource.part`); `row` is the number of the first.
+    """Rows of one file from `start` to `end` (see `ChunkedSource.part`); `row` is the number of the first.
 
-    `at_record`: the file has quotes, and was cut where records end rather than lines.
+    `at_record` says that the file has quotes, and was cut where records end rather than lines.
     """
 
     path: str
@@ -42,7 +42,7 @@ class Shard:
 
     @property
     def place(self) -> str:
-        """What the shard is called in an error; row numbers count from the start of it where `row` is unknown."""
+        """The name of the shard in errors; where `row` is unknown, row numbers count from the start of the shard."""
         if not self.start or self.row:
             return self.path
         return f"{self.path}, in the part from byte {self.start:,} on"
@@ -52,7 +52,7 @@ class Shard:
 class Opening:
     """How files are opened: the options of `open_stream`, and the kinds that the columns of the first file have.
 
-    A file whose own first rows suggest other kinds is read with those of the first one.
+    A file whose own first rows suggest other kinds is read with those of the first file.
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -60,14 +60,14 @@ class Opening:
 
     @staticmethod
     def like(path: str, options: Mapping[str, Any]) -> Opening:
-        """Open everything as this file is opened."""
+        """An opening with the columns of this file."""
         with open_stream(path, **options) as source:
             if source.target is None:
                 raise OptionError(f"{path} has no target to learn", remedy="say which column it is: target=")
             return Opening(options, {name: column.kind for name, column in source.columns.items()})
 
     def open(self, shard: Shard) -> Source:
-        """The rows of a shard."""
+        """Open a shard as a source of rows."""
         source = open_stream(shard.path, **self.options)
         other = {n: self.kinds[n] for n, c in source.columns.items() if self.kinds.get(n, c.kind) != c.kind}
         if other:
@@ -85,41 +85,41 @@ class Opening:
         return source
 
 
-def listed(names: Collection[str]) -> list[str]:
-    """Names, where one alone may stand for itself."""
+def name_list(names: Collection[str]) -> list[str]:
+    """A list of names, given as a collection or as a single string."""
     return [names] if isinstance(names, str) else list(names)
 
 
-def found(paths: Path | str | Iterable[Path | str]) -> list[str]:
-    """The files meant: a path, a pattern, a folder (all its files but hidden ones), or several of these.
+def expand_paths(paths: Path | str | Iterable[Path | str]) -> list[str]:
+    """The files behind a path, a pattern, a folder (all its files except hidden ones), or several of these.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> for name in ("b.csv", "a.csv", "_SUCCESS", ".hidden"): (folder / name).touch()
-    >>> [Path(p).name for p in found(folder)], [Path(p).name for p in found(f"{folder}/b.*")]
+    >>> [Path(p).name for p in expand_paths(folder)], [Path(p).name for p in expand_paths(f"{folder}/b.*")]
     (['a.csv', 'b.csv'], ['b.csv'])
     """
-    out: list[str] = []
+    files: list[str] = []
     for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
         name = os.fspath(path)
         if os.path.isdir(name):
-            files = sorted(os.path.join(home, file) for home, _, some in os.walk(name) for file in some)
-            out += [file for file in files if not os.path.basename(file).startswith((".", "_"))]
+            inside = sorted(os.path.join(home, file) for home, _, names in os.walk(name) for file in names)
+            files += [file for file in inside if not os.path.basename(file).startswith((".", "_"))]
         elif not os.path.exists(name) and glob.has_magic(name):
-            out += sorted(glob.glob(name, recursive=True))
+            files += sorted(glob.glob(name, recursive=True))
         else:
-            out.append(name)
-    if not out:
+            files.append(name)
+    if not files:
         raise DataError("there is no file to learn from", value=str(paths), remedy="check the path")
-    return out
+    return files
 
 
 def cut(
     paths: Sequence[str], opening: Opening, shard_bytes: int | None = None, quoted: Collection[str] = ()
 ) -> list[Shard]:
-    """The files as shards of about `shard_bytes`, in order; those in `quoted` are known to have quotes.
+    """Cut files into shards of about `shard_bytes`, in order; files in `quoted` are known to have quotes.
 
-    How files are cut depends on the files alone, so that the result does not depend on the number of workers.
+    The cuts depend on the files alone, so that the result does not depend on the number of workers.
     """
     sizes = [os.path.getsize(path) for path in paths]
     target_bytes = shard_bytes or min(MOST, max(LEAST, sum(sizes) // SHARDS))
@@ -151,7 +151,7 @@ def _row_groups(path: str, target_bytes: int) -> list[Shard]:
 
     try:
         meta = pyarrow.parquet.read_metadata(path)
-    except (pa.ArrowException, OSError):  # whoever reads it says so
+    except (pa.ArrowException, OSError):  # reported when the file is read
         return [Shard(path)]
     out: list[Shard] = []
     start = row = rows = size = 0
@@ -166,7 +166,7 @@ def _row_groups(path: str, target_bytes: int) -> list[Shard]:
 
 
 def _lines(path: str, size: int, target_bytes: int, opening: Opening) -> list[Shard]:
-    """Cut behind the first line end after every so many bytes; a file with quotes is cut by its records."""
+    """Cut at the first line end after every `target_bytes`; a file with quotes is cut between records."""
     with opening.open(Shard(path)) as source:
         first = source.position()["place"]
         try:
@@ -184,7 +184,7 @@ def _lines(path: str, size: int, target_bytes: int, opening: Opening) -> list[Sh
 
 
 def _records(path: str, size: int, target_bytes: int, opening: Opening) -> list[Shard]:
-    """Cut where records end: one quick pass over the quotes of the file, without parsing it."""
+    """Cut between records, by one quick pass over the quotes of the file, without parsing it."""
     with opening.open(Shard(path)) as source:
         first = source.position()["place"]
         inner = [edge for edge in cast(DelimitedSource, source).edges(target_bytes) if first < edge < size]

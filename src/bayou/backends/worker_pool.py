@@ -1,4 +1,4 @@
-"""A pool of workers, one of them the caller itself: each shard is done once, whoever dies on the way."""
+"""A pool of worker processes and a thread of the caller: each shard is learned once, also where workers die."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class WorkerError(BayouError, RuntimeError):
 
 
 class Stopped(Exception):  # noqa: N818 - nothing went wrong
-    """Ends a thread that nobody waits for any more."""
+    """Ends a thread of a pool that has been stopped."""
 
 
 class Worker:
-    """A process that learns one shard at a time; one that dies is replaced, and the new one does the shard again."""
+    """A process that learns one shard at a time; if it dies, a new process repeats the shard."""
 
     def __init__(self, job: ShardJob) -> None:
         self._job = job.to_bytes()
@@ -46,18 +46,18 @@ class Worker:
         self._line, theirs = Pipe()
         # -P: what lies in the current folder is data, and a numba.py among it must not be run.
         command = [sys.executable, "-P", "-m", "bayou.backends", str(theirs.fileno())]
-        known = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         with theirs, tempfile.TemporaryFile() as job_file:
             job_file.write(self._job)
             job_file.seek(0)
             self._process = subprocess.Popen(
-                command, pass_fds=[theirs.fileno()], stdin=job_file, stdout=2, env=known
+                command, pass_fds=[theirs.fileno()], stdin=job_file, stdout=2, env=environment
             )
         if self._stopped:
             self.stop()
 
-    def answer(self) -> bytes:
-        """What it says next, or nothing if it died."""
+    def receive(self) -> bytes:
+        """The next message of the process; empty if it died."""
         try:
             return self._line.recv_bytes()
         except (EOFError, OSError):
@@ -67,16 +67,16 @@ class Worker:
             self.deaths += 1
             return b""
 
-    def learn(self, shard: Shard, heard: Callable[[int], None]) -> bytes:
-        """The part of a shard."""
+    def learn(self, shard: Shard, on_rows: Callable[[int], None]) -> bytes:
+        """Learn a shard; return the bytes of its `Part`."""
         for _ in range(ATTEMPTS):
             with contextlib.suppress(OSError):
                 self._line.send_bytes(json.dumps(asdict(shard)).encode())
-            while message := self.answer():
+            while message := self.receive():
                 if message[:1] == DONE:
                     return message[1:]
                 if message[:1] == ROWS:
-                    heard(int.from_bytes(message[1:], "big"))
+                    on_rows(int.from_bytes(message[1:], "big"))
             code = self._process.returncode
             self._start()
         fate = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
@@ -94,7 +94,7 @@ class Worker:
 class WorkerPool:
     """`size` workers over a list of shards: a thread of the caller, where all is loaded, and processes.
 
-    Who is ready takes the next shard, so that nothing waits for a process that is still starting.
+    A worker that is ready takes the next shard, so that nothing waits for a process that is still starting.
     """
 
     def __init__(self, job: ShardJob, shards: Sequence[Shard], size: int) -> None:
@@ -102,8 +102,8 @@ class WorkerPool:
         self._done: SimpleQueue[tuple[int, bytes] | Exception] = SimpleQueue()
         self._rows: dict[int, int] = {}
         self._stopped = False
-        self._helpers = [Worker(job) for _ in range(min(size, len(shards)) - 1)]
-        self._threads = [Thread(target=self._work, args=(worker,)) for worker in (None, *self._helpers)]
+        self._workers = [Worker(job) for _ in range(min(size, len(shards)) - 1)]
+        self._threads = [Thread(target=self._work, args=(worker,)) for worker in (None, *self._workers)]
         self._ends = [None] * len(self._threads)
         self._todo: deque[tuple[int, Shard] | None] = deque([*enumerate(shards), *self._ends])
 
@@ -115,46 +115,46 @@ class WorkerPool:
     def __exit__(self, *exception: object) -> None:
         self._stopped = True
         self._todo.extendleft(self._ends)
-        for worker in self._helpers:
+        for worker in self._workers:
             worker.stop()
         for thread in self._threads:
             thread.join()
 
     @property
     def rows(self) -> int:
-        """Rows learned that are in no part so far."""
+        """Rows learned so far of unfinished shards."""
         return sum(self._rows.copy().values())
 
     @property
     def deaths(self) -> int:
-        """How many processes have died so far; each was replaced."""
-        return sum(worker.deaths for worker in self._helpers)
+        """The number of processes that have died so far; each was replaced."""
+        return sum(worker.deaths for worker in self._workers)
 
-    def parts(self, heard: Callable[[], None]) -> Iterator[tuple[int, bytes]]:
-        """Number and part of every shard, as they get ready; `heard` is called now and then."""
+    def parts(self, on_wait: Callable[[], None]) -> Iterator[tuple[int, bytes]]:
+        """Number and part of every shard, as they are finished; `on_wait` is called regularly meanwhile."""
         while self._left:
             with contextlib.suppress(Empty):
-                found = self._done.get(timeout=PAUSE)
-                if isinstance(found, Exception):
-                    raise found
+                result = self._done.get(timeout=PAUSE)
+                if isinstance(result, Exception):
+                    raise result
                 self._left -= 1
-                self._rows.pop(found[0])
-                yield found
-            heard()
+                self._rows.pop(result[0])
+                yield result
+            on_wait()
 
     def _work(self, worker: Worker | None) -> None:
         learn = self._job.partial if worker is None else worker.learn
         try:
-            if worker is not None and not worker.answer():  # it did not come up: the others do without it
+            if worker is not None and not worker.receive():  # it did not start: the others do its work
                 return
-            while (taken := self._todo.popleft()) is not None:
-                number, shard = taken
+            while (task := self._todo.popleft()) is not None:
+                number, shard = task
                 self._rows[number] = 0
-                self._done.put((number, learn(shard, partial(self._tell, number))))
+                self._done.put((number, learn(shard, partial(self._count, number))))
         except Exception as error:
             self._done.put(error)
 
-    def _tell(self, number: int, rows: int) -> None:
+    def _count(self, number: int, rows: int) -> None:
         if self._stopped:
             raise Stopped
         self._rows[number] = rows

@@ -1,4 +1,4 @@
-"""The algebra of learned models: start afresh, merge, unlearn, decay, and tell whether two know the same."""
+"""The algebra of learned models: start afresh, merge, unlearn, decay, and compare by a digest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from bayou.align import align, canonical, grown, union
 from bayou.classifiers.estimator_core import EstimatorCore
-from bayou.classifiers.strangers import tell_strangers
+from bayou.classifiers.merge_warning import warn_if_disjoint
 from bayou.engines.engine import Engine
 from bayou.errors import DataError, MergeError, UnsupportedError
 from bayou.hashing import digest
@@ -16,7 +16,7 @@ from bayou.schema import Schema
 
 
 class Algebra(EstimatorCore):
-    """`fresh`, `merge`, `unlearn`, `decay` and `digest`; what is refused leaves the model as it was."""
+    """`fresh`, `merge`, `unlearn`, `decay` and `digest`; an operation that fails leaves the model unchanged."""
 
     def fresh(self) -> Self:
         """An empty model of the same parameters, schema and frames: make shards with it."""
@@ -39,24 +39,24 @@ class Algebra(EstimatorCore):
             )
         if not other.started:
             return self
-        with other._changing():  # other threads may go on with it
+        with other._changing():  # other threads may use it meanwhile
             schema, engine = other.schema_.copy(), other.engine.copy()
             position, unusable = other.position, other.unusable
         with self._changing():
-            return self._merged(schema, engine, position, unusable)
+            return self._merge_engine(schema, engine, position, unusable)
 
-    def _merged(self, theirs: Schema, engine: Engine, position: int, unusable: int) -> Self:
-        begun = self if self.started else self.blank()
-        if not begun.started:
-            begun.reset()
-        schema = union(begun.schema_, theirs)
-        mine = begun.engine.copy()  # a merge that is refused changes nothing
-        mine.realign(align(begun.schema_, schema))
-        engine.realign(align(theirs, schema))
-        mine.merge(engine)
-        tell_strangers(begun.schema_, theirs)
-        unusable += begun.unusable
-        self._take(schema, mine, begun.position + position)
+    def _merge_engine(self, other_schema: Schema, engine: Engine, position: int, unusable: int) -> Self:
+        started = self if self.started else self.blank()
+        if not started.started:
+            started.reset()
+        schema = union(started.schema_, other_schema)
+        merged = started.engine.copy()  # on a copy, so that an error changes nothing
+        merged.realign(align(started.schema_, schema))
+        engine.realign(align(other_schema, schema))
+        merged.merge(engine)
+        warn_if_disjoint(started.schema_, other_schema)
+        unusable += started.unusable
+        self._take(schema, merged, started.position + position)
         self._require().unusable = unusable
         return self
 
@@ -67,21 +67,23 @@ class Algebra(EstimatorCore):
         that was frozen from a warm-up stays as it is, since the values behind it are gone.
         """
         with self._changing():
-            return self._unlearned(X, y, sample_weight)
+            return self._unlearn_rows(X, y, sample_weight)
 
-    def _unlearned(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _unlearn_rows(self, X: Any, y: Any, sample_weight: Any) -> Self:
         encoder, engine = self._require(), self.engine
-        # As if to learn, which tells what is new; nothing is admitted.
+        # Encoded as for learning, which reports new columns and values, but without adding them to the schema.
         block, growth = encoder.encode(X, y, sample_weight, learn=True)
         unknown = np.flatnonzero((block.y < 0) | (block.y >= self.schema_.classes.size))
         if len(unknown):
             row = int(unknown[0])
             raise DataError("a class that was never learned cannot be unlearned", row=row, value=list(y)[row])
-        full = {name for name, values in self.schema_.vocabularies.items() if values.overflowed}
-        new = [name for name, _ in growth.columns] + [name for name in growth.values if name not in full]
+        overflowed = {name for name, values in self.schema_.vocabularies.items() if values.overflowed}
+        new = [name for name, _ in growth.columns] + [
+            name for name in growth.values if name not in overflowed
+        ]
         if new:
             raise DataError("rows with what was never learned cannot be unlearned", column=new[0])
-        changed = engine.copy()  # unlearning that is refused changes nothing
+        changed = engine.copy()  # on a copy, so that an error changes nothing
         changed.subtract(block)
         self._engine = changed
         return self
@@ -98,12 +100,12 @@ class Algebra(EstimatorCore):
         return self
 
     def digest(self) -> str:
-        """Hash of the state in canonical order: equal for models that know the same, however they came by it."""
+        """Hash of the state in canonical order: equal for models with the same learned state, however they got it."""
         with self._changing():
-            twin, known = self.engine.copy(), self.schema_.copy()
-        twin.arrays()  # reads what is stale, in the model's own order of classes, as whoever predicts would
-        schema = canonical(known)
-        twin.realign(align(known, schema))
+            twin, storage_schema = self.engine.copy(), self.schema_.copy()
+        twin.arrays()  # refreshes stale readings in the model's own order of classes, as predicting does
+        schema = canonical(storage_schema)
+        twin.realign(align(storage_schema, schema))
         names = [f"{name} {kind} {schema.vocabularies[name].values if name in schema.vocabularies else ''}"
                  for name, (kind, _) in schema.place.items()]  # fmt: skip
         return digest(twin.arrays(), [repr(schema.classes.values), *names])

@@ -15,7 +15,7 @@ from bayou.views.view import AnyView
 
 
 class AugmentedNB(JointClassifier):
-    """A searched structure over pair counts."""
+    """Base of classifiers with a searched structure over pair counts."""
 
     _offers = ("parents_",)
 
@@ -33,7 +33,7 @@ class AugmentedNB(JointClassifier):
         super().__init__(smoothing, prior, order, numeric, max_bytes, schema)
 
     def search(self) -> NetworkSearch:
-        """How the structure is found."""
+        """The search for the structure."""
         raise NotImplementedError
 
     def joint_view(self) -> AnyView:
@@ -44,7 +44,7 @@ class AugmentedNB(JointClassifier):
         return KeptNetwork(self.counts(2), HoeffdingSearch(self.search(), self.delta), self.alpha)
 
     def build_engine(self) -> JointViews:
-        # What is kept depends on when it was compared, which must not follow from how rows are cut into blocks.
+        # A kept network depends on when it was compared, which must not depend on how rows are cut into blocks.
         return JointViews(self.views(), self.order, self.column_naming(), self.delta is None)
 
     @property
@@ -52,5 +52,7 @@ class AugmentedNB(JointClassifier):
         """The attribute parent of every column, None for those that have only the class."""
         view, names = self.engine.views["joint"], self.engine.column_names()
         view.refresh_if_stale()
-        found = {int(i): int(p) for i, p, _ in view.arrays()["reading.sets"]}
-        return {name: names[found[j]] if found.get(j, -1) >= 0 else None for j, name in enumerate(names)}
+        parent_of = {int(i): int(p) for i, p, _ in view.arrays()["reading.sets"]}
+        return {
+            name: names[parent_of[j]] if parent_of.get(j, -1) >= 0 else None for j, name in enumerate(names)
+        }

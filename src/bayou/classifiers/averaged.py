@@ -25,8 +25,8 @@ class AveragedNB(Estimator):
     r"""Naive Bayes with a weight per column: P(c) \prod_i P(x_i | c)^{w_i}, the w_i searched at refresh points.
 
     The tables learn from every row; the weights are found on a uniform sample of the rows, which stands for all
-    of them. `fit` on data no larger than the sample is the offline method itself. Where a search asks what it
-    costs to describe a column, it is half the logarithm of the rows for each parameter of its tables.
+    of them. `fit` on data no larger than the sample is the offline method itself. In a search, the cost of describing a
+    column is half the logarithm of the rows for each parameter of its tables.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class AveragedNB(Estimator):
     searched again. Not unlearnable. Memory: that of the tables, and rows (8 p + 4 q + 20) bytes for p numeric and q
     nominal columns (12 q with sketches; and the words of text columns); a search holds 8 rows d K bytes for d
     columns, and looks at every row of the sample about 4 d log2(rows) times. Time: that of `NaiveBayes` to learn,
-    O(d K) per row to predict; the search at refresh points is told above.
+    O(d K) per row to predict; the search at refresh points comes on top.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The two classifiers everybody has to beat."""
+"""Two baselines: the majority class, and the label of the row before."""
 
 from __future__ import annotations
 

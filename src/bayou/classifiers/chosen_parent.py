@@ -1,4 +1,4 @@
-"""Base of classifiers that choose one super parent by the candidates' track record."""
+"""Base of classifiers that choose one super parent by how well the candidates have predicted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bayou.views.view import AnyView
 
 
 class ChosenParentClassifier(JointClassifier):
-    """Every row drawn for the record is predicted under each candidate before it is learned."""
+    """Base of classifiers with a chosen super parent: a sample of rows is predicted under each before it is learned."""
 
     _offers = ("super_parent_",)
 
@@ -34,7 +34,7 @@ class ChosenParentClassifier(JointClassifier):
         raise NotImplementedError
 
     def interaction_order(self) -> int:
-        """2 where the super parent is the only one, 3 where there may be another beside it."""
+        """2 where the super parent is the only parent, 3 where there may be another beside it."""
         raise NotImplementedError
 
     def joint_view(self) -> AnyView:

@@ -27,12 +27,12 @@ from bayou.views.view import AnyView, Live
 
 
 class CollectionClassifier(JointClassifier):
-    """A fixed rule for parent sets over the order of the columns."""
+    """Base of classifiers with a fixed rule for parent sets over the order of the columns."""
 
     _offers = ()
 
     def rule(self) -> ParentSets:
-        """The parent sets, as far as they do not need names."""
+        """The rule of the parent sets, before the names of columns are known."""
         raise NotImplementedError
 
     def interaction_order(self) -> int:
@@ -40,7 +40,7 @@ class CollectionClassifier(JointClassifier):
         return 2
 
     def set_counts(self) -> SetCounts:
-        """Empty counts of pairs and of the sets that `column_sets` tells."""
+        """Empty counts of pairs and of the sets that `column_sets` returns."""
         grid = grid_of(self.numeric)
         return SetCounts(2, grid.bins, grid.rule, grid.warm_up, self.max_bytes)
 
@@ -209,8 +209,8 @@ class SPC(CollectionClassifier):
         return Live(self.set_counts(), SetReader(LeanSuperParents(), self.alpha))
 
     def column_naming(self) -> ColumnNaming:
-        give = _give_lean_parent if self.lean else _give_super_parent
-        return partial(give, self.super_parent, self.alpha)
+        set_reader = _give_lean_parent if self.lean else _give_super_parent
+        return partial(set_reader, self.super_parent, self.alpha)
 
     def column_sets(self) -> ColumnSetsOf | None:
         return partial(_triples_with, self.super_parent) if self.lean else None
@@ -303,7 +303,7 @@ def _triples_with(super_parent: str | None, columns: Mapping[str, int]) -> Colum
 
 
 def give_parent_sets(view: AnyView, rule: ParentSets, alpha: float) -> None:
-    """Give a view the parent sets by column number."""
+    """Set the rule of parent sets of a view, by column number."""
     if isinstance(view, Live):
         view.reader = CollectionReader(rule, alpha)
     elif isinstance(view, SearchedCollection):

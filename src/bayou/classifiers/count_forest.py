@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bayou.inspection.forests import PartialView
 
 COMBINE = ("pool", "mean")
-RATE = 0.05  # of the pool's steps
+RATE = 0.05  # learning rate of the pool
 MOST_TREES = 10_000
 
 
@@ -35,8 +35,8 @@ class CountForest(Estimator):
     The trees are grown by Gini's gain on bootstrap samples of the first rows, as in a random forest, with one random
     level below; after `warm_up` rows they stay as they are, and only counts go on. A row's probabilities in one tree
     are read down its path, p_l(k) = (N_l(k) + c\,p_{l-1}(k)) / (N_l + c) for c = 0.1 and c = 2, and averaged over the
-    trees. `combine="pool"` weighs the two readings by what they said of earlier rows; it sharpens the mean, which is
-    too timid.
+    trees. `combine="pool"` weighs the two readings by how well they predicted earlier rows; it sharpens the mean, which
+    is under-confident.
 
     Parameters
     ----------
@@ -59,15 +59,15 @@ class CountForest(Estimator):
     schema
         What is known beforehand: kinds, values, classes, caps.
 
-    A missing number is a value of its own. Of a nominal column the 63 heaviest values are told apart; the others, those
-    that come after the trees were grown, and missing ones count as one. Text columns play no part.
+    A missing number is a value of its own. Of a nominal column the 63 most frequent values are distinguished; the
+    others, those that come after the trees were grown, and missing ones count as one. Text columns are ignored.
 
     Merge: exact with `"mean"`, averaged with `"pool"`, between models that were made by `fresh()` of one that has
     grown its trees, or that still keep their rows; else refused. So it is between two growths by the reservoir: shards
     count and keep rows on the trees they share, and once one side has grown on, the other is refused. Memory: 8 K + 16
     bytes per node, at most 4 T W nodes, or half of `max_bytes`; 8 p + 4 q + 12 per row of the warm-up, and d + 20 per
     row of the reservoir. Time: O(T h) per row to learn and to predict, h the depth of the trees;
-    growing them takes O(T W h √d), at each of the points told above.
+    growing them takes O(T W h √d), each time.
 
     Raises
     ------
@@ -132,13 +132,13 @@ class CountForest(Estimator):
         return ForestViews(self.views(), growth, self.warm_up)
 
     def freeze(self) -> CountForest:
-        """Grow the trees from the rows so far, for good: what comes is counted. `fresh()` then makes shards."""
+        """Grow the trees from the rows so far for the last time; later rows only count. `fresh()` then makes shards."""
         self.flush()
         cast(ForestViews, self.engine).freeze()
         return self
 
     def grow(self) -> CountForest:
-        """Let the trees grow on now, by the rows in the reservoir: one round of a training by shards.
+        """Grow the trees further by the rows in the reservoir: one round of a training by shards.
 
         Shards made by `fresh()` count on the trees they share and never grow by themselves. Merge them, grow, and make
         the shards of the next round.
@@ -148,36 +148,44 @@ class CountForest(Estimator):
         return self
 
     def explain(self, row: Any, label: Label | None = None, against: Label | None = None) -> Explanation:
-        """What each column adds to the log-odds on the ways of a row down the trees.
+        """The contribution of each column to the log-odds, along the paths of a row through the trees.
 
         Along a path the log-odds change from node to node, and each change belongs to the column that the node above is
-        split by; `terms` are the mean of these sums over the trees and readings. `base` is what the roots say.
-        `together` is what remains: what tests of missing values say, and that the mean of probabilities is not that of
-        log-odds, and is made more decided by the pool.
+        split by; `terms` are the mean of these sums over the trees and readings. `base` is the log-odds at the roots.
+        `together` is the rest: tests of missing values, the difference between a mean of probabilities and one of
+        log-odds, and the sharpening by the pool.
         """
-        general = super().explain(row, label, against)
+        by_omission = super().explain(row, label, against)
         forest = cast(ForestViews, self.engine).forest
         if forest.trees == 0:
-            return general
+            return by_omission
         schema, record = self.schema_, record_of(row)
         classes = schema.classes.values
         base, terms = path_log_odds(
-            forest, self.encode([record]), classes.index(general.label), classes.index(general.against)
+            forest,
+            self.encode([record]),
+            classes.index(by_omission.label),
+            classes.index(by_omission.against),
         )
         names = (*schema.names(Kind.NUMERIC), *schema.names(Kind.NOMINAL))
         by_name = dict(zip(names, terms.tolist(), strict=True))
-        told = {name: by_name.get(name, 0.0) for name in general.terms}
-        return replace(general, base=base, terms=told, together=general.log_odds - base - sum(told.values()))
+        column_terms = {name: by_name.get(name, 0.0) for name in by_omission.terms}
+        return replace(
+            by_omission,
+            base=base,
+            terms=column_terms,
+            together=by_omission.log_odds - base - sum(column_terms.values()),
+        )
 
     def uses(self) -> dict[str, float]:
-        """By column, how often a row is tested on it on its way down one tree, on average; the most used first."""
+        """By column, the mean number of tests of it on a row's path through one tree; the most used first."""
         from bayou.inspection.forests import forest_uses  # not needed to learn or predict
 
         self.refresh()
         return forest_uses(cast(ForestViews, self.engine).forest, self.schema_)
 
     def partial(self, column: str) -> PartialView:
-        """What the forest says of rows with each value of a column, whatever else they hold.
+        """Partial dependence: the class probabilities for each value of a column, whatever the other columns hold.
 
         At splits by other columns a row goes both ways, in proportion to the rows that went there.
         """

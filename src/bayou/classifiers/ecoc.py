@@ -33,10 +33,8 @@ if TYPE_CHECKING:
 
 DECODINGS = ("soft", "l1", "hamming", "slepian")
 GRAIN = 500  # rows worth a thread of their own
-TIE = 1e-6  # what separates equal votes: enough to rank, too little to show in a probability
-LOG_ODDS_PER_BIT = (
-    8.0  # what a mean distance of bits is worth as log-odds, where bits are counted rather than weighed
-)
+TIE = 1e-6  # separates equal votes: enough to rank, too little to change a probability visibly
+LOG_ODDS_PER_BIT = 8.0  # log-odds for the mean distance, where decoding counts bits instead of weighing them
 _ANY_ROW = Block(np.empty((1, 0)), np.empty((1, 0), dtype=np.int32), (), np.full(1, -1, np.int32), np.ones(1))
 
 
@@ -51,15 +49,15 @@ class EcocNB(Estimator):
     hamming: \sum_b w_b m_cb sign(z_b) * 4/D, ties by \sum_b w_b m_cb z_b, then by the prior;
     slepian: the same votes, ties as in the standard array. A column that leaves a class out counts half a bit.
 
-    D is the mean distance between rows, so that a longer code is not a louder one: with two classes, soft decoding of
+    D is the mean distance between rows, so that a longer code is not more confident: with two classes, soft decoding of
     any code is the naive Bayes below. Probabilities are proportional to exp(score). With columns that leave no class
     out, soft scores are linear in z: they are folded into one table per class, and predicting costs what it costs
     naive Bayes.
 
     Row r of the code belongs to the r-th class, in canonical order, among those that can occur: those with weight, and
-    declared ones. So models that know the same classes use the same code, whatever they met first. A new class changes
-    the code: the rows of classes after it in canonical order move on by one, and columns that told nothing apart may
-    come into use. Nothing has to be learned again. The code is the base's counts and a rule: nothing of it is state.
+    declared ones. So models with the same classes use the same code, whatever they saw first. A new class changes the
+    code: the rows of classes after it in canonical order move on by one, and columns that separated no classes may come
+    into use. Nothing has to be learned again: the code follows from the base's counts and a rule, and has no state.
 
     Parameters
     ----------
@@ -103,17 +101,17 @@ class EcocNB(Estimator):
 
     @property
     def numbers_are_words(self) -> bool:  # type: ignore[override] # of the class elsewhere, of the estimator here
-        """Whether numeric columns are counts of words, as the estimator below says."""
+        """Whether numeric columns are counts of words, as in the estimator."""
         return self._estimator().numbers_are_words
 
     @property
     def poor_score(self) -> bool:  # type: ignore[override] # of the class elsewhere, of the estimator here
-        """Whether scikit-learn must expect a poor accuracy, as the estimator below says."""
+        """Whether scikit-learn must expect a poor accuracy, as of the estimator."""
         return self._estimator().poor_score
 
     @property
     def decision(self) -> Decision | None:
-        """How probabilities become a class: as the estimator has it."""
+        """The decision rule of the estimator."""
         return getattr(self._estimator(), "decision", None)
 
     def declared(self) -> Declared:
@@ -138,33 +136,33 @@ class EcocNB(Estimator):
         return CodedViews(inner, code_recipe(self.code), self.decode)
 
     def fitted(self, columns: int | None = None, draws: int = 100, seed: int = 0) -> Self:
-        """A new model over the same counts, with a column more for each of the pairs of classes confused most.
+        """A new model over the same counts, with an additional column for each of the most confused pairs of classes.
 
-        Nothing is learned again: `draws` rows of every class are drawn from the base's own densities and read by the
-        code as it is, which tells what it confuses. `columns` is the number of columns added at most, as many as there
-        are classes if None. The code is a `GivenCode`; a class that comes later needs another one.
+        Nothing is learned again: `draws` rows of every class are drawn from the base's own densities and predicted
+        with the current code, which shows its confusions. At most `columns` columns are added, as many as there are
+        classes if None. The code is a `GivenCode`; a class that comes later needs another one.
         """
         engine = self.engine
         assert isinstance(engine, CodedViews)
-        listed = engine.known_classes()
-        confusion = engine.confusion(listed, draws, np.random.default_rng(seed))
-        added = fitted_columns(confusion, len(listed) if columns is None else columns)
-        twin = self.blank()
-        twin.code = GivenCode(np.hstack([code_recipe(self.code).rows(len(listed)), added]).tolist())
-        twin.begin(self.schema_.copy())
-        twin.restore(self.arrays(), self.position, self.unusable)
-        return twin
+        classes = engine.known_classes()
+        confusion = engine.confusion(classes, draws, np.random.default_rng(seed))
+        added = fitted_columns(confusion, len(classes) if columns is None else columns)
+        model = self.blank()
+        model.code = GivenCode(np.hstack([code_recipe(self.code).rows(len(classes)), added]).tolist())
+        model.begin(self.schema_.copy())
+        model.restore(self.arrays(), self.position, self.unusable)
+        return model
 
 
 class CodedViews(Engine):
-    """Views whose classes are regrouped by the columns of a code, and how the columns' answers are decoded.
+    """Views whose classes are regrouped by the columns of a code, and the decoding of the columns' log-odds.
 
-    The state is that of the views; what is read for the code is kept until the next row is learned.
+    The state is that of the views; readings for the code are cached until the next row is learned.
     """
 
     def __init__(self, inner: Views, code: Code, decode: str) -> None:
         self.inner, self.code, self.decode = inner, code, decode
-        self.read_off = _ReadOff()
+        self.cache = _Cache()
         for view in inner.views.values():
             view.require_odds()
         self._class_view()
@@ -178,12 +176,12 @@ class CodedViews(Engine):
         return self.inner.depends_on_order
 
     def _changed(self) -> None:
-        self.read_off.odds = None
+        self.cache.odds = None
 
     def realign(self, plan: Alignment) -> None:
         super().realign(plan)
         self.inner.realign(plan)
-        self.read_off = _ReadOff()
+        self.cache = _Cache()
 
     def check_growth(self, growth: Growth) -> None:
         self.inner.check_growth(growth)
@@ -206,7 +204,7 @@ class CodedViews(Engine):
 
     def fresh(self) -> Self:
         twin = copy.copy(self)
-        twin.inner, twin.read_off = self.inner.fresh(), _ReadOff()
+        twin.inner, twin.cache = self.inner.fresh(), _Cache()
         return twin
 
     def refresh(self) -> None:
@@ -242,13 +240,13 @@ class CodedViews(Engine):
         return out
 
     def _prior_before(self, block: Block) -> Floats:
-        """float64[n, K], the log prior as it stands before each row."""
+        """float64[n, K], the log prior before each row."""
         view, prior = copy.deepcopy(self._class_view()), np.zeros((block.n, self.n_classes))
         view.predict_then_update(block, prior)
         return prior
 
     def _plan_points(self, block: Block, prior: Floats) -> list[int]:
-        """Rows before which the code has to be planned anew, since other classes are possible, or a reading changes."""
+        """Rows before which a new plan is needed, since other classes are possible, or a reading changes."""
         possible = prior > -np.inf
         changes = np.flatnonzero((possible[1:] != possible[:-1]).any(axis=1)) + 1
         return [*self.inner.refresh_points(block), *changes.tolist()]
@@ -259,9 +257,9 @@ class CodedViews(Engine):
         if plan is None:
             return out
         scores = np.zeros((block.n, plan.dichotomies.width))
-        for reading in self.read_off.odds or ():
+        for reading in self.cache.odds or ():
             reading.add(block, scores)
-        np.copyto(out, self._decoded(plan, scores, self.read_off.prior), where=plan.possible)
+        np.copyto(out, self._decoded(plan, scores, self.cache.prior), where=plan.possible)
         return out
 
     def scorer(self) -> Node:
@@ -275,7 +273,7 @@ class CodedViews(Engine):
                 f"cannot be exported: decode={self.decode!r} ranks equal votes by comparing classes pair by pair; "
                 "decode='soft' reads the same counts and exports"
             )
-        readings = [odds.scorer() for odds in self.read_off.odds or ()]
+        readings = [odds.scorer() for odds in self.cache.odds or ()]
         parts = tuple(node for node in readings if node.width and not says_nothing(node))
         scores: Node = plain_sum(parts) if parts else silent(plan.dichotomies.width)
         if not len(plan.dichotomies.fold):
@@ -319,28 +317,28 @@ class CodedViews(Engine):
         return scores
 
     def _read(self) -> _Plan | None:
-        """What the state as it is says; None if no class is possible."""
-        known = self.read_off
-        if known.odds is not None:
-            return known.plan
+        """Read the log-odds of the current state into the cache; return the plan, None if no class is possible."""
+        cache = self.cache
+        if cache.odds is not None:
+            return cache.plan
         for view in self.inner.views.values():
             view.refresh_if_stale()
-        known.prior = np.zeros((1, self.n_classes))
-        self._class_view().add_log_prob(_ANY_ROW, known.prior)
-        plan = self._plan(known.prior[0] > -np.inf)
+        cache.prior = np.zeros((1, self.n_classes))
+        self._class_view().add_log_prob(_ANY_ROW, cache.prior)
+        plan = self._plan(cache.prior[0] > -np.inf)
         if plan is not None:
             width = plan.dichotomies.width
-            known.odds = [view.odds(plan.dichotomies) for view in self.inner.views.values()] if width else []
+            cache.odds = [view.odds(plan.dichotomies) for view in self.inner.views.values()] if width else []
         return plan
 
     def _plan(self, possible: NDArray[np.bool_]) -> _Plan | None:
-        """The code over the classes that can occur; None if none can."""
-        known = self.read_off
+        """The plan for the possible classes, cached; None if there are none."""
+        cache = self.cache
         if not possible.any():
             return None
-        if known.plan is None or not np.array_equal(possible, known.plan.possible):
-            known.plan = self._planned(possible)
-        return known.plan
+        if cache.plan is None or not np.array_equal(possible, cache.plan.possible):
+            cache.plan = self._make_plan(possible)
+        return cache.plan
 
     def _class_view(self) -> AnyView:
         for view in self.inner.views.values():
@@ -349,12 +347,12 @@ class CodedViews(Engine):
         raise SchemaError(f"EcocNB needs an estimator that counts classes, not one of {[*self.inner.views]}")
 
     def known_classes(self) -> list[int]:
-        """Codes of the classes that have rows in the code, in their order there: those possible, and declared ones."""
+        """Codes of the classes that have rows in the code, in the order of the rows: possible and declared ones."""
         plan = self._read()
         if plan is None:
             raise NotFittedError("no class has been met yet; learn labelled rows first")
-        known = plan.possible | self.schema.closed
-        return [c for c in self.class_order().tolist() if known[c]]
+        in_code = plan.possible | self.schema.closed
+        return [c for c in self.class_order().tolist() if in_code[c]]
 
     def draw(self, block: Block, rng: np.random.Generator) -> None:
         raise UnsupportedError(
@@ -362,21 +360,21 @@ class CodedViews(Engine):
             "they are no distribution of rows; sample from the base classifier, taught the same rows"
         )
 
-    def confusion(self, listed: Sequence[int], draws: int, rng: np.random.Generator) -> Floats:
-        """[k, k] the share of rows drawn from the base for a class (row) that the code takes for another (column)."""
-        out = np.zeros((len(listed), len(listed)))
-        for row, c in enumerate(listed):
+    def confusion(self, classes: Sequence[int], draws: int, rng: np.random.Generator) -> Floats:
+        """[k, k] the share of rows drawn from the base for a class (row) that are predicted as another (column)."""
+        out = np.zeros((len(classes), len(classes)))
+        for row, c in enumerate(classes):
             block = blank_block(self.schema, np.full(draws, c, dtype=np.int32))
             self.inner.draw(block, rng)
-            taken = self.joint_log_proba(block).argmax(axis=1)
-            for column, other in enumerate(listed):
-                out[row, column] = np.mean(taken == other)
+            predicted = self.joint_log_proba(block).argmax(axis=1)
+            for column, other in enumerate(classes):
+                out[row, column] = np.mean(predicted == other)
         return out
 
-    def _planned(self, possible: NDArray[np.bool_]) -> _Plan:
-        """The code over the classes that can occur, in storage order."""
-        known = possible | self.schema.closed
-        order = [c for c in self.class_order().tolist() if known[c]]
+    def _make_plan(self, possible: NDArray[np.bool_]) -> _Plan:
+        """A new plan for the possible classes, in storage order."""
+        in_code = possible | self.schema.closed
+        order = [c for c in self.class_order().tolist() if in_code[c]]
         rows = self.code.rows(len(order))
         matrix = np.zeros((len(possible), rows.shape[1]), dtype=np.int8)
         matrix[order] = rows
@@ -407,8 +405,8 @@ class _Plan:
 
 
 @dataclass
-class _ReadOff:
-    """What was read off the state as it is; a copy of the model reads for itself.
+class _Cache:
+    """Cache of readings of the current state; a copy of the model starts with the plan alone.
 
     prior : float64[1, K], log
     """
@@ -417,5 +415,5 @@ class _ReadOff:
     prior: Floats = field(default_factory=lambda: np.zeros((1, 0)))
     odds: list[Odds] | None = None
 
-    def __deepcopy__(self, memo: Any) -> _ReadOff:
-        return _ReadOff(self.plan)
+    def __deepcopy__(self, memo: Any) -> _Cache:
+        return _Cache(self.plan)

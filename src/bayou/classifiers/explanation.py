@@ -1,4 +1,4 @@
-"""Why this class: what each attribute of a row adds to the log-odds."""
+"""Explanations: the contribution of each attribute of a row to the log-odds."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ IMPOSSIBLE = 745.0  # -log of the smallest number above 0
 class Explanation:
     """Log-odds of `label` against `against`, taken apart.
 
-    `base` is what the model says without any attribute; `terms` what the log-odds lose when an attribute is
-    missing, a text being told word by word; `together` what attributes say only jointly.
-    base + sum(terms) + together = log_odds; for naive
-    Bayes `together` is 0.
+    `base` is the log-odds of a row without attributes; `terms` is the loss of log-odds when an attribute is missing,
+    word by word for a text; `together` is the rest, the joint effect of attributes.
+    base + sum(terms) + together = log_odds; for naive Bayes `together` is 0.
     """
 
     label: Label
@@ -79,7 +78,7 @@ class Explanation:
 def explain(
     model: EstimatorCore, row: Any, label: Label | None = None, against: Label | None = None
 ) -> Explanation:
-    """Take the log-odds of one row apart; by default the most probable class against the second."""
+    """Explain the log-odds of one row; by default of the most probable class against the second."""
     from bayou.classifiers.word_terms import without_words  # not needed to learn or predict
 
     record = record_of(row)
@@ -98,20 +97,20 @@ def explain(
     ranked = sorted(proba, key=lambda c: -proba[c])
     label = ranked[0] if label is None else label
     against = next(c for c in ranked if c != label) if against is None else against
-    for given in (label, against):
-        if given not in labels:
-            raise DataError("not a class of this model", value=given, remedy=f"its classes are {labels!r}")
+    for chosen in (label, against):
+        if chosen not in labels:
+            raise DataError("not a class of this model", value=chosen, remedy=f"its classes are {labels!r}")
     odds = joint[:, labels.index(label)] - joint[:, labels.index(against)]
     terms = dict(zip(present, (odds[0] - odds[2:]).tolist(), strict=True))
-    base, total, whole = float(odds[1]), float(odds[0]), joint[0]
+    base, total, full = float(odds[1]), float(odds[0]), joint[0]
     for name, words, block in without_words(model, model.encode([present]), present):
         joint = _finite(model._engine.joint_log_proba(block))
         without = joint[:, labels.index(label)] - joint[:, labels.index(against)]
         del terms[name], present[name]
         recipe = model.schema_.text_recipe(name)
-        rare = (joint == whole).all(axis=1) & (recipe is not None and recipe.min_count > 1)
-        for (word, n), term, silent in zip(words.items(), (total - without).tolist(), rare, strict=True):
-            if not silent:  # as words are that were not met often enough
+        rare = (joint == full).all(axis=1) & (recipe is not None and recipe.min_count > 1)
+        for (word, n), term, ignored in zip(words.items(), (total - without).tolist(), rare, strict=True):
+            if not ignored:  # words below `min_count` have no effect, and are left out
                 terms[f"{name}: {word}"] = term
                 present[f"{name}: {word}"] = int(n) if n == int(n) else n
     return Explanation(
@@ -126,7 +125,7 @@ def _finite(joint: Floats) -> Floats:
 
 
 def record_of(row: Any) -> dict[str, Any]:
-    """One row, whatever it comes in, as a record."""
+    """One row of any input type as a record."""
     if isinstance(row, Mapping) or (hasattr(row, "items") and np.ndim(row) == 1):
         return {str(k): v for k, v in row.items()}
     table = table_of(np.atleast_2d(row) if isinstance(row, list | tuple | np.ndarray) else row)

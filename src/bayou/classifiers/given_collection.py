@@ -1,4 +1,4 @@
-"""Any collection of Bayesian networks, by the parent sets that a user gives."""
+"""Collections of Bayesian networks with parent sets given by the user."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bayou.summaries.set_counts import ColumnSets
 from bayou.views.view import AnyView, Live
 
 ParentSet = Sequence[str] | tuple[Sequence[str], float]
-Given = Mapping[str, list[tuple[list[str], float]]]  # from column to parent sets, each with its weight
+WeightedSets = Mapping[str, list[tuple[list[str], float]]]  # from column to parent sets, each with its weight
 
 
 class Collection(CollectionClassifier):
@@ -80,13 +80,13 @@ class Collection(CollectionClassifier):
         return Live(self.set_counts(), SetReader(AnySets(), self.alpha))
 
     def _is_wide(self) -> bool:
-        """Whether a parent set holds more columns than the counts of triples reach."""
+        """Whether a parent set has more columns than counts of triples cover."""
         return any(len(pa) > 2 for sets in self._given().values() for pa, _ in sets)
 
     def column_sets(self) -> ColumnSetsOf | None:
         return partial(_given_sets, self._given()) if self._is_wide() else None
 
-    def _given(self) -> Given:
+    def _given(self) -> WeightedSets:
         return {name: [_weighted(pa) for pa in sets] for name, sets in (self.parent_sets or {}).items()}
 
     def column_naming(self) -> ColumnNaming:
@@ -95,13 +95,13 @@ class Collection(CollectionClassifier):
 
 
 def _give_sets(
-    given: Given,
+    parent_sets: WeightedSets,
     smoothing: float,
     view: AnyView,
     columns: Mapping[str, int],
 ) -> None:
     terms: list[Term] = []
-    for name, sets in given.items():
+    for name, sets in parent_sets.items():
         for pa, u in sets:
             if name in columns and all(p in columns for p in pa):
                 p, q = (*(columns[x] for x in pa), -1, -1)[:2]
@@ -109,50 +109,54 @@ def _give_sets(
     give_parent_sets(view, GivenSets(tuple(terms)), smoothing)
 
 
-def _set_terms(given: Given, columns: Mapping[str, int]) -> list[SetTerm]:
-    """The given parent sets by number, as far as their columns are known."""
+def _set_terms(parent_sets: WeightedSets, columns: Mapping[str, int]) -> list[SetTerm]:
+    """The parent sets by column number, those whose columns are all known."""
     return [
         (columns[name], tuple(columns[p] for p in pa), u)
-        for name, sets in given.items()
+        for name, sets in parent_sets.items()
         for pa, u in sets
         if name in columns and all(p in columns for p in pa)
     ]
 
 
-def _given_sets(given: Given, columns: Mapping[str, int]) -> ColumnSets:
-    return wide_sets(_set_terms(given, columns))
+def _given_sets(parent_sets: WeightedSets, columns: Mapping[str, int]) -> ColumnSets:
+    return wide_sets(_set_terms(parent_sets, columns))
 
 
 def _give_any_sets(
-    given: Given,
+    parent_sets: WeightedSets,
     smoothing: float,
     view: AnyView,
     columns: Mapping[str, int],
 ) -> None:
     if isinstance(view, Live):
-        view.reader = SetReader(AnySets(tuple(_set_terms(given, columns))), smoothing)
+        view.reader = SetReader(AnySets(tuple(_set_terms(parent_sets, columns))), smoothing)
 
 
-def check_acyclic(given: Given) -> None:
+def check_acyclic(parent_sets: WeightedSets) -> None:
     """Refuse parent sets that name a column twice or their child, weights that are not positive, and cycles."""
-    for name, sets in given.items():
+    for name, sets in parent_sets.items():
         for pa, u in sets:
             if len(set(pa)) != len(pa) or name in pa or not 0 < u < float("inf"):
                 raise SchemaError(
                     f"parent set {pa!r} (weight {u!r}) of column {name!r}: other columns, each once, and a positive "
                     "weight"
                 )
-    above = {name: {p for pa, _ in sets for p in pa} for name, sets in given.items()}
+    parents_of = {name: {p for pa, _ in sets for p in pa} for name, sets in parent_sets.items()}
     placed: set[str] = set()
     while True:
-        free = [name for name in above if name not in placed and not (above[name] & above.keys()) - placed]
+        free = [
+            name
+            for name in parents_of
+            if name not in placed and not (parents_of[name] & parents_of.keys()) - placed
+        ]
         if not free:
             break
         placed.update(free)
-    if len(placed) < len(above):
-        stuck = ", ".join(repr(name) for name in above if name not in placed)
+    if len(placed) < len(parents_of):
+        cyclic = ", ".join(repr(name) for name in parents_of if name not in placed)
         raise SchemaError(
-            f"the parent sets of {stuck} form a cycle; give the columns an order, parents first"
+            f"the parent sets of {cyclic} form a cycle; give the columns an order, parents first"
         )
 
 

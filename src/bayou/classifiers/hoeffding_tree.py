@@ -61,7 +61,7 @@ class HoeffdingTree(Estimator):
         What is known beforehand: kinds, values, classes, caps.
 
     A value that is missing, or unknown to a split by values, goes to the branch that had most rows when the split
-    was made; statistics leave missing values out. Text columns play no part.
+    was made; statistics leave missing values out. Text columns are ignored.
 
     Merge: none; train one tree per shard and let them vote. Memory: per leaf 64 bytes per class and numeric column,
     16 per class and nominal value; with quantiles also 8 (4 + K) per tuple and column and 512 (8 p + 12). Time: O(h
@@ -120,7 +120,7 @@ class HoeffdingTree(Estimator):
 
     @property
     def tree(self) -> GrowingTree:
-        """The tree as it is learned and read, with every record learned that was given to `learn_one`."""
+        """The view of the tree; pending records of `learn_one` are learned first."""
         view = cast(Views, self.engine).views["tree"]
         assert isinstance(view, GrowingTree)
         return view
@@ -137,14 +137,14 @@ class HoeffdingTree(Estimator):
 
     @property
     def memory_bytes(self) -> int:
-        """Bytes of learned state and of what is read off it."""
+        """Bytes of the learned state and of readings of it."""
         return self.tree.summary.memory_bytes if self.started else 0
 
     @classmethod
     def from_tree(cls, source: Any, **params: Any) -> Self:
-        """A model that begins with the nodes of another tree: ours, or a fitted scikit-learn DecisionTreeClassifier.
+        """A model that starts with the nodes of a `HoeffdingTree` or of a fitted scikit-learn DecisionTreeClassifier.
 
-        Leaves begin with the class weights found there and with empty statistics, and go on growing.
+        Leaves start with the class weights of that tree and with empty statistics, and can grow further.
         """
         model = cls(**params)
         plant(model, source)
@@ -152,30 +152,30 @@ class HoeffdingTree(Estimator):
 
     def text(self, depth: int | None = None) -> str:
         """The tree, indented, with the class shares of its leaves."""
-        return "\n".join(self._words().lines(depth))
+        return "\n".join(self._tree_text().lines(depth))
 
     def dot(self) -> str:
-        """The tree as a picture, in Graphviz's language."""
-        return "\n".join(self._words().dot())
+        """The tree in Graphviz's DOT language."""
+        return "\n".join(self._tree_text().dot())
 
     def path(self, row: Any) -> tuple[str, ...]:
         """The tests that lead one row to its leaf."""
-        return self._words().path(self._leaf_of(row))
+        return self._tree_text().path(self._leaf_of(row))
 
     def explain(self, row: Any, label: Label | None = None, against: Label | None = None) -> TreeExplanation:
-        """What each attribute adds to the log-odds, the way to the leaf, and what the leaf holds."""
-        explained = super().explain(row, label, against)
-        words, leaf = self._words(), self._leaf_of(row)
-        parts = {field.name: getattr(explained, field.name) for field in fields(explained)}
+        """The contribution of each attribute to the log-odds, the path to the leaf, and the leaf's class weights."""
+        explanation = super().explain(row, label, against)
+        tree_text, leaf = self._tree_text(), self._leaf_of(row)
+        parts = {field.name: getattr(explanation, field.name) for field in fields(explanation)}
         return TreeExplanation(
-            **parts, path=words.path(leaf), leaf=words.weights(leaf), reading=words.reading(leaf)
+            **parts, path=tree_text.path(leaf), leaf=tree_text.weights(leaf), reading=tree_text.reading(leaf)
         )  # fmt: skip
 
     def _leaf_of(self, row: Any) -> int:
         block = self.encode([record_of(row)])
         return int(self.tree.place(block, np.empty((1, self.engine.n_classes)))[0])
 
-    def _words(self) -> TreeText:
+    def _tree_text(self) -> TreeText:
         return TreeText(self.tree.summary, self.schema_, self.leaf)
 
     def resolve_param(self, name: str, value: Any) -> Any:

@@ -14,12 +14,14 @@ SHOWN = 10
 
 
 def model_html(model: EstimatorCore) -> str:
-    """What the model is, what it has seen, how large it is, how it merges."""
+    """A table of parameters, classes, columns, memory and merge law of a model."""
     rows = [("model", repr(model))]
     if model.started:
         schema = model.schema_
-        rows.append(("classes", _some([str(label) for label in model.labels()])))
-        rows += [(f"{kind.value} columns", _some(schema.names(kind))) for kind in Kind if schema.names(kind)]
+        rows.append(("classes", _first_names([str(label) for label in model.labels()])))
+        rows += [
+            (f"{kind.value} columns", _first_names(schema.names(kind))) for kind in Kind if schema.names(kind)
+        ]
         rows.append(("memory", f"{model.memory_bytes:,} bytes"))
     else:
         rows.append(("state", "nothing learned yet"))
@@ -31,6 +33,6 @@ def model_html(model: EstimatorCore) -> str:
     )
 
 
-def _some(names: list[str]) -> str:
+def _first_names(names: list[str]) -> str:
     more = f" ... ({len(names)} in all)" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more

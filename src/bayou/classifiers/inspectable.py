@@ -1,4 +1,4 @@
-"""What a model shows of itself: explanations, importance, the intervals it reads by, samples, and files of it."""
+"""Inspection of a model: explanations, importance, bins, samples, and files of it."""
 
 from __future__ import annotations
 
@@ -22,31 +22,33 @@ class Inspectable(EstimatorCore):
     """`explain`, `importance`, `bins_of` and `sample`, `save` and `export`; none of them changes the model."""
 
     def explain(self, row: Any, label: Label | None = None, against: Label | None = None) -> Explanation:
-        """What each attribute of a row adds to the log-odds of a class against another."""
+        """The contribution of each attribute of a row to the log-odds of a class against another."""
         self._require()
         return self.reading(explain, self, row, label, against)
 
     def importance(self) -> dict[str, float]:
-        """By column, the share of the class's entropy that it tells by itself, I(C; X) / H(C), the greatest first.
+        """By column, the share of the class's entropy that it removes by itself, I(C; X) / H(C), the greatest first.
 
-        It comes from the model's own counts, less what chance alone would show: of the intervals, groups or values a
-        column is read by; of a text column, what one word of it tells. A column of which only moments are kept (normal
-        densities) gets what the means of its classes tell at the least, whatever its distribution. A tree gives the
-        entropy that its tests of the column take away, an ensemble the mean over the members that predict.
+        It comes from the model's own counts of a column's intervals, groups or values, less what is expected by chance
+        alone; for a text column it is the information of one word. A column of which only moments are kept (normal
+        densities) gets a lower bound from the means of its classes, whatever its distribution. A tree gives the
+        entropy that its tests of the column remove, an ensemble the mean over the members that predict.
         """
         from bayou.inspection.importance import importance_of  # not needed to learn or predict
 
         self._require()
         with self.locked():
-            engine = self.engine.copy()  # stale readings are refreshed there: looking changes nothing
+            engine = (
+                self.engine.copy()
+            )  # stale readings are refreshed in the copy, so the model does not change
         return importance_of(self, engine)
 
     def bins_of(self, column: str) -> Attribute:
-        """The intervals, groups, values or words a column is read by, with class weights and probabilities.
+        """The intervals, groups, values or words of a column, with class weights and probabilities.
 
-        The answer has `parts` (their names), `cuts` (the bounds of intervals), `counts` [parts, K] and `proba`
-        [parts, K], classes as in `labels`; printed, it is a table. Intervals are those as of the last row. Of an
-        ensemble, they are those of the first member that predicts. Raises where the model reads the column otherwise.
+        The result has `parts` (their names), `cuts` (the bounds of intervals), `counts` [parts, K] and `proba`
+        [parts, K], classes as in `labels`; printed, it is a table. Intervals are those of all rows learned. Of an
+        ensemble, they are those of the first member that predicts. Raises UnsupportedError if the model has none.
         """
         from bayou.inspection.bins import bins_of_column
         from bayou.inspection.model_contents import contents_of
@@ -75,7 +77,7 @@ class Inspectable(EstimatorCore):
         return records(block, schema), labels
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a model file, atomically; `bayou.load` reads it. What is promised of files: docs/model-file.md."""
+        """Write a model file, atomically; `bayou.load` reads it. docs/model-file.md specifies the format."""
         from bayou.persist import model_file
         from bayou.persist.kinds import kinds_of
 

@@ -24,7 +24,7 @@ BACK_OFF = "back-off"
 
 
 class JointClassifier(Estimator):
-    """Views named "classes" and "joint", the latter over `JointCounts`."""
+    """Base of classifiers with the views "classes" and "joint", the latter over `JointCounts`."""
 
     _offers: ClassVar[tuple[str, ...]] = ("coarsened",)
     refreshes_on_schema_change: ClassVar[bool] = True
@@ -51,7 +51,7 @@ class JointClassifier(Estimator):
 
     @property
     def alpha(self) -> float:
-        """The pseudo-count as a float, which kernels are compiled for; refused where it is negative or infinite."""
+        """The pseudo-count as a float, as kernels need it; raises SchemaError where it is negative or infinite."""
         if isinstance(self.smoothing, str):
             raise SchemaError(
                 f"smoothing={self.smoothing!r}; it is a pseudo-count >= 0, or {BACK_OFF!r} for TAN and FAN without "
@@ -71,20 +71,20 @@ class JointClassifier(Estimator):
         return {"classes": Live(ClassCounts(), prior_reader(self.prior)), "joint": self.joint_view()}
 
     def joint_view(self) -> AnyView:
-        """How the joint counts are read: all a classifier of this family has to give."""
+        """The view that reads the joint counts: all that a classifier of this family has to define."""
         raise NotImplementedError
 
     def counts(self, interaction_order: int) -> JointCounts:
-        """Empty counts of pairs (2) or triples (3) as the parameters want them."""
+        """Empty counts of pairs (2) or triples (3) for the parameters."""
         grid = grid_of(self.numeric)
         return JointCounts(interaction_order, grid.bins, grid.rule, grid.warm_up, self.max_bytes)
 
     def column_naming(self) -> ColumnNaming | None:
-        """What gives the joint view its columns by number, for readers whose parameters are names of columns."""
+        """A function that gives the joint view the numbers of columns, for readers whose parameters are names."""
         return None
 
     def column_sets(self) -> ColumnSetsOf | None:
-        """Which sets of three columns or more are counted, for readers that need some and not all of them."""
+        """A function that returns the sets of three columns or more to count, for readers that need only some."""
         return None
 
     def build_engine(self) -> JointViews:
@@ -98,15 +98,15 @@ class JointClassifier(Estimator):
 
     @property
     def engine(self) -> JointViews:
-        """What learns and predicts, with every record learned that was given to `learn_one`."""
+        """The engine that learns and predicts; pending records of `learn_one` are learned first."""
         return cast(JointViews, super().engine)
 
     def coarsened(self, bins: str | Discretiser = "modl") -> Self:
-        """A new model on fewer intervals: neighbouring cells of numeric columns are joined as a discretiser says.
+        """A new model on fewer intervals: neighbouring cells of numeric columns are joined by a discretiser.
 
-        Exactly as if it had counted on these intervals from the start, and it can go on learning on them. Learn on
-        a fine grid, `numeric=Grid(bins=32)`, then ask for as many readings as one likes. The track records of
-        SPCr, SuperParent and ReadMany stay as they were kept on the finer grid.
+        The counts are exactly those of a model on these intervals, and it can learn more rows. Learn on a fine grid,
+        `numeric=Grid(bins=32)`, then coarsen it as often as you like. The track records of SPCr, SuperParent and
+        ReadMany remain those of the finer grid.
         """
         fine = self.engine.counts.flushed()
         counts = fine.coarsened(joined_cells(fine, bins_recipe(bins)))

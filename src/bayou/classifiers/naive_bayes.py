@@ -53,7 +53,7 @@ class NaiveBayes(Estimator):
     schema
         What is known beforehand: kinds, values, classes, caps.
 
-    Merge: exact for nominal and text columns, within bounds that are told for quantiles, up to rounding for
+    Merge: exact for nominal and text columns, within known bounds for quantiles, up to rounding for
     Gaussian ones; only quantiles cannot be unlearned. Memory: 8 (4 + K) bytes per numeric column and tuple (100, or
     up to 1,000 values that come again) for K classes, Gaussian 24 K per column; 8 per class and value or word.
     Time: O(d) per row to learn, for quantiles on average over a buffer that is sorted; O(d K) to predict. Intervals
@@ -112,7 +112,7 @@ class NaiveBayes(Estimator):
 
 
 def table_param(name: str, value: Any) -> Any:
-    """The recipe that a short name stands for, for the parameters that say how columns are summarised and read."""
+    """The recipe of a short name, for the parameters `numeric`, `bins`, `nominal` and `groups`."""
     resolve = {
         "numeric": numeric_recipe,
         "bins": bins_recipe,
@@ -123,12 +123,12 @@ def table_param(name: str, value: Any) -> Any:
 
 
 def hashed_values(declared: Declared, nominal: str | Nominal) -> Declared:
-    """Sketches keep no vocabulary: values are known by their hash."""
+    """The declaration with hashed values where nominal columns are sketched: sketches keep no vocabulary."""
     return declared if nominal_recipe(nominal) is None else replace(declared, hash_values=True)
 
 
 def given_classes(declared: Declared, prior: str | Mapping[Label, float]) -> Declared:
-    """A prior given class by class closes the class set to its classes."""
+    """The declaration with the classes of a prior that is given class by class."""
     if not isinstance(prior, Mapping):
         return declared
     return replace(declared, classes=list(prior))

@@ -30,7 +30,7 @@ def nominal_recipe(nominal: str | Nominal) -> Nominal | None:
 def nominal_view(
     nominal: str | Nominal, groups: str | MODLGroups | None, table: CategoricalEstimator
 ) -> AnyView:
-    """Values as they are, or in groups that are searched at refresh points; counted exactly, or sketched."""
+    """The empty view of nominal columns: values or searched groups of values, counted exactly or sketched."""
     sketch = nominal_recipe(nominal)
     summary: Any = ValueCounts() if sketch is None else sketch.summary()
     grouping = groups_recipe(groups)

@@ -1,4 +1,4 @@
-"""Constructor parameters by name, as scikit-learn wants them, for classifiers and nested recipes."""
+"""Constructor parameters by name, by scikit-learn's conventions, for classifiers and nested recipes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bayou.errors import SchemaError
 
 
 class Parameterised:
-    """Parameters are the constructor's arguments, stored verbatim under their own names."""
+    """Base of objects whose parameters are the constructor's arguments, stored unchanged under their names."""
 
     @classmethod
     def parameter_names(cls) -> list[str]:
@@ -46,24 +46,24 @@ class Parameterised:
             else:
                 setattr(self, name, value)
         for name, inner in nested.items():
-            held = self.resolve_param(name, getattr(self, name))
-            if is_dataclass(held) and not isinstance(held, type):
-                known = [field.name for field in fields(held)]
+            nested_object = self.resolve_param(name, getattr(self, name))
+            if is_dataclass(nested_object) and not isinstance(nested_object, type):
+                known = [field.name for field in fields(nested_object)]
                 for unknown in inner.keys() - set(known):
                     raise SchemaError(
-                        f"Invalid parameter {unknown!r} for {name}={held!r}. Valid parameters are: {known!r}."
+                        f"Invalid parameter {unknown!r} for {name}={nested_object!r}. Valid parameters are: {known!r}."
                     )
-                setattr(self, name, replace(held, **inner))
-            elif hasattr(held, "set_params"):
-                held.set_params(**inner)
+                setattr(self, name, replace(nested_object, **inner))
+            elif hasattr(nested_object, "set_params"):
+                nested_object.set_params(**inner)
             else:
                 raise SchemaError(
-                    f"Invalid parameter {name}__{next(iter(inner))}: {name}={held!r} has none of its own"
+                    f"Invalid parameter {name}__{next(iter(inner))}: {name}={nested_object!r} has none of its own"
                 )
         return self
 
     def resolve_param(self, name: str, value: Any) -> Any:
-        """What `name__...` is set on; a classifier with short names for recipes resolves them here."""
+        """The object on which `name__...` is set; a classifier with short names for recipes resolves them here."""
         return value
 
     def __repr__(self) -> str:
@@ -77,17 +77,17 @@ class Parameterised:
 
 
 def refuse_huge_numbers(params: Mapping[str, Any]) -> None:
-    """Refuse whole numbers that take more than 64 bits, alone or in lists: no kernel takes them.
+    """Refuse integers of more than 64 bits, alone or in lists, which no kernel accepts.
 
     >>> refuse_huge_numbers({"smoothing": 10**30})
     Traceback (most recent call last):
     bayou.errors.SchemaError: smoothing is a whole number of 100 bits, and 63 is the most; ...
     """
     for name, value in params.items():
-        for one in value if isinstance(value, list | tuple) else (value,):
-            if isinstance(one, int) and not -(2**63) <= one < 2**63:
+        for number in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(number, int) and not -(2**63) <= number < 2**63:
                 raise SchemaError(
-                    f"{name} is a whole number of {one.bit_length()} bits, and 63 is the most; "
+                    f"{name} is a whole number of {number.bit_length()} bits, and 63 is the most; "
                     "where a fraction would do, write it as one, such as 1e30"
                 )
 

@@ -1,4 +1,4 @@
-"""Starting from a tree that is there already: the structure stays, its leaves go on learning."""
+"""Starting from an existing tree: its structure is copied, and its leaves learn further."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def plant(model: HoeffdingTree, source: Any) -> None:
-    """Give an untaught model the nodes and class weights of another tree; statistics begin empty."""
+    """Copy the nodes and class weights of another tree into an unfitted model; statistics start empty."""
     if type(source) is type(model):
         _plant_own(model, source)
     elif hasattr(source, "tree_") and hasattr(source, "classes_"):
@@ -52,19 +52,19 @@ def _plant_sklearn(model: HoeffdingTree, source: Any) -> None:
     weight = value / value.sum(axis=1, keepdims=True) * fitted.weighted_n_node_samples[:, None]
     nodes = model.tree.summary.nodes
     nodes.weight[0] = weight[0]
-    todo = [(0, 0)]  # theirs, ours
-    for theirs, ours in todo:
-        left, right = int(fitted.children_left[theirs]), int(fitted.children_right[theirs])
+    pending = [(0, 0)]  # nodes of the source, and of the model
+    for source_node, node in pending:
+        left, right = int(fitted.children_left[source_node]), int(fitted.children_right[source_node])
         if left >= 0:
-            cut = float(fitted.threshold[theirs])
+            cut = float(fitted.threshold[source_node])
             children = nodes.split_at_most(
-                ours, int(fitted.feature[theirs]), cut, weight[left], weight[right]
+                node, int(fitted.feature[source_node]), cut, weight[left], weight[right]
             )
-            todo += zip((left, right), children, strict=True)
+            pending += zip((left, right), children, strict=True)
 
 
 def _wake(model: HoeffdingTree) -> None:
-    """Every leaf keeps statistics, as far as memory allows, and waits a full grace period from here."""
+    """Let every leaf keep statistics, as far as memory allows, and start a new grace period."""
     view = model.tree
     nodes = view.summary.nodes
     nodes.nodes[:, SLOT] = 0

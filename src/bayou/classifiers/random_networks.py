@@ -1,4 +1,4 @@
-"""Random networks over pair and triple counts: a forest's idea for Bayesian networks."""
+"""Random Bayesian networks over pair and triple counts, after the idea of random forests."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class RandomNetworks(JointClassifier):
 
     $P(c) \prod_i \frac{1}{M} \sum_m P(x_i | c, x_{p_m(i)}, x_{q_m(i)})$.
 
-    What a random forest is to a tree, this is to tree augmented naive Bayes. In each of M networks the columns are put
-    in an order, those that tell much of the class early, and each draws its parents among those before it, in
-    proportion to what these tell about it given the class. A column is read as the mean over the networks.
-    Networks are drawn at refresh points, by hashes, from the counts of pairs; their probabilities are always current.
-    With a forest it makes a good pair: `Pool([CountForest(), RandomNetworks()])`, which also weighs how far each is
-    to be believed.
+    What a random forest is to a tree, this is to tree augmented naive Bayes. In each of M networks the columns are
+    put in a random order, columns informative about the class tending to come early, and each draws its parents among
+    those before it, in proportion to their mutual information given the class. A column is read as the mean over the
+    networks. Networks are drawn at refresh points, by hashes, from the counts of pairs; their probabilities are
+    always current. It combines well with a forest: `Pool([CountForest(), RandomNetworks()])`, which also learns how
+    much to trust each.
 
     Parameters
     ----------

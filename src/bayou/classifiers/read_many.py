@@ -1,4 +1,4 @@
-"""Learn once, read many: several classifiers off one set of joint counts, and the best of them."""
+"""Several classifiers read from one set of joint counts, weighted by how well they predict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""River's dialect: one record at a time, columns by name, free to come and go."""
+"""River's interface: one record at a time, columns by name, which may appear and vanish."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bayou.schema import Label
 
 
 class RiverDialect(EstimatorCore):
-    """`learn_one`, `predict_one` and their batch forms: records by name, columns come and go."""
+    """`learn_one`, `predict_one` and their batch forms, with columns matched by name."""
 
     def learn_one(self, x: Mapping[str, Any], y: Label | None, w: float = 1.0) -> None:
         """Learn one record, and its label if it has one."""
@@ -39,7 +39,7 @@ class RiverDialect(EstimatorCore):
         encoder, sync = self._encoder, self._sync
         if encoder is None:
             return self.predict_proba_many([x])[0]
-        # What follows is `reading`, but that records that wait are learned in the call that predicts
+        # Like `reading`, except that pending records are learned in the kernel call that predicts
         sync.readers.append(None)
         try:
             if sync.synced:
@@ -56,7 +56,7 @@ class RiverDialect(EstimatorCore):
         return answer
 
     def _proba_of_one(self, x: Mapping[str, Any], waiting: int) -> dict[Label, float]:
-        """Learn the records that wait, of which the caller knows if nobody else predicts now, and predict."""
+        """Learn the pending records, `waiting` of them (0 where the caller does not hold the lock), and predict."""
         encoder, engine = self._encoder or self._require(), self._engine
         order, labels = encoder.canonical_classes()
         records, packed = encoder.records, engine.packed

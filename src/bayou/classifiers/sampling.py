@@ -1,4 +1,4 @@
-"""Drawing rows from a generative model."""
+"""Blocks and records of rows that are drawn from a generative model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def blank_block(schema: Schema, y: np.ndarray[tuple[int], np.dtype[np.int32]]) -
 def records(block: Block, schema: Schema) -> list[dict[str, Any]]:
     """The block's rows as records, ready to be learned: missing values are left out, text columns hold text.
 
-    Words that came as counts, from a matrix or as numbers, are counts by name again.
+    Words that were given as counts, in a matrix or as numbers, become counts by name again.
     """
     out: list[dict[str, Any]] = [{} for _ in range(block.n)]
     for j, name in enumerate(schema.names(Kind.NUMERIC)):
@@ -39,12 +39,12 @@ def records(block: Block, schema: Schema) -> list[dict[str, Any]]:
     for words, name in zip(block.words, schema.names(Kind.TEXT), strict=True):
         for row in range(block.n):
             cells = slice(words.indptr[row], words.indptr[row + 1])
-            said = [str(schema.vocabularies[name].name(code)) for code in words.ids[cells].tolist()]
+            names = [str(schema.vocabularies[name].name(code)) for code in words.ids[cells].tolist()]
             counts = words.counts[cells].tolist()
             if name == WORDS:
-                out[row].update(zip(said, counts, strict=True))
-            elif said:
+                out[row].update(zip(names, counts, strict=True))
+            elif names:
                 out[row][name] = " ".join(
-                    " ".join([word] * int(n)) for word, n in zip(said, counts, strict=True)
+                    " ".join([word] * int(n)) for word, n in zip(names, counts, strict=True)
                 )
     return out

@@ -1,4 +1,4 @@
-"""scikit-learn's dialect: arrays and frames, `fit` and `predict`, and its conventions for columns and labels."""
+"""scikit-learn's interface: arrays and frames, `fit` and `predict`, and its conventions for columns and labels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bayou.missing import is_missing
 from bayou.schema import Label
 
 # 1 and 1.0 are one label; 1, True and "1" are three
-_KIN: dict[type, type] = {int: float, np.int64: float, np.float64: float}
+_SAME_LABEL: dict[type, type] = {int: float, np.int64: float, np.float64: float}
 
 
 class SklearnDialect(EstimatorCore):
@@ -30,10 +30,11 @@ class SklearnDialect(EstimatorCore):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, learn the rows, and refresh every stale reading.
 
-        A table's order means nothing, and files sorted by class are ordinary. So a classifier that `depends_on_order`
-        learns the rows in the order of a hash of what they hold: a permuted table gives the same model
-        (`bayou.encoding.hashed_order`); the others learn them as they stand. A column in other units has other
-        hashes and so another order. Where order means time, use `partial_fit` or `learn_many`, which never change it.
+        The order of a table has no meaning, and files sorted by class are common. So a classifier that
+        `depends_on_order` learns the rows in the order of a hash of their content: a permuted table gives the same
+        model (`bayou.encoding.hashed_order`); the others learn them in the given order. A column in other units has
+        other hashes and so another order. Where order means time, use `partial_fit` or `learn_many`, which never
+        change it.
         """
         with self.unchanged_on_failure():
             table, labels = self._checked(X, y, reset=True)
@@ -58,7 +59,7 @@ class SklearnDialect(EstimatorCore):
         with self.unchanged_on_failure():
             table, labels = self._checked(X, y, reset=True)
             if classes is not None:
-                self.reset(replace(self.declared(), classes=_as_they_are(classes).tolist()))
+                self.reset(replace(self.declared(), classes=_unconverted(classes).tolist()))
             self.learn_batch(table, labels, sample_weight)
         return self
 
@@ -73,7 +74,7 @@ class SklearnDialect(EstimatorCore):
         return decided
 
     def _answers(self, places: NDArray[np.intp]) -> NDArray[Any]:
-        """The classes at these places; None for -1."""
+        """The class labels at these indices; None for -1."""
         if places.min(initial=0) >= 0:
             return self.classes_[places]
         return np.append(self.classes_.astype(object), [None])[places]
@@ -141,7 +142,7 @@ class SklearnDialect(EstimatorCore):
         return table, labels
 
     def _same_columns(self, table: Table) -> Table:
-        """Columns as they were at the first call: same number, same names, same order."""
+        """The batch with the columns of the first call; raises unless number, names and order are the same."""
         if not hasattr(self, "n_features_in_"):
             return table
         _require_rows(table)
@@ -229,7 +230,7 @@ def _target(y: Any) -> Any:
     """Labels as scikit-learn accepts them: one per row, no NaN, classes rather than measurements."""
     if y is None:
         raise DataError("This estimator requires y to be passed, but the target y is None")
-    labels = _as_they_are(y)
+    labels = _unconverted(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         warn_column_vector()
         labels = labels[:, 0]
@@ -247,13 +248,16 @@ def _target(y: Any) -> Any:
     return labels
 
 
-def _as_they_are(labels: Any) -> NDArray[Any]:
-    """Labels as an array that leaves them what they are: NumPy would make 1 beside "a" text, and True beside 2 a 1.
+def _unconverted(labels: Any) -> NDArray[Any]:
+    """Labels as an array without conversion: NumPy would turn 1 beside "a" into text, and True beside 2 into 1.
 
-    >>> _as_they_are([1, "a"]), _as_they_are([1, 2])
+    >>> _unconverted([1, "a"]), _unconverted([1, 2])
     (array([1, 'a'], dtype=object), array([1, 2]))
     """
-    if isinstance(labels, list | tuple) and len({_KIN.get(kind, kind) for kind in map(type, labels)}) > 1:
+    if (
+        isinstance(labels, list | tuple)
+        and len({_SAME_LABEL.get(kind, kind) for kind in map(type, labels)}) > 1
+    ):
         out = np.empty(len(labels), dtype=object)
         out[:] = labels
         return out

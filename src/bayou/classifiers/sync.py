@@ -8,17 +8,18 @@ from typing import Any
 
 from bayou.summaries.mark import Mark
 
-_WAIT = 20e-6  # seconds between two looks at whether threads still predict
+_WAIT = 20e-6  # seconds between two checks whether threads still predict
 
 
 class Sync:
     """Whether a model is ready to predict without changing itself, and the lock under which it is changed.
 
     The first prediction after something was learned flushes pending records and refreshes stale readings, under the
-    lock; threads that ask at the same time wait for it. From then on any number of threads predict without the lock:
-    each announces itself in `readers` *before* it looks at `synced`. Who changes the model (`with sync:`) takes the
-    lock, clears `synced` and then waits until nobody predicts, for kernels must not read arrays that move. In whatever
-    order two threads do this, one of them sees the other. Copies and pickles of a model begin with a lock of their own.
+    lock; threads that predict at the same time wait for it. From then on any number of threads predict without the
+    lock: each registers itself in `readers` *before* it reads `synced`. A thread that changes the model (`with
+    sync:`) takes the lock, clears `synced` and then waits until no thread predicts, since kernels must not read
+    arrays that move. In whatever order two threads do this, one of them sees the other. Copies and pickles of a model
+    have a new lock.
 
     Examples
     --------
@@ -45,7 +46,7 @@ class Sync:
         self.wait()
 
     def wait(self) -> None:
-        """Clear `synced`, and wait until nobody predicts: the state may change. For who holds the lock."""
+        """Clear `synced`, and wait until no thread predicts; the caller holds the lock, and may change the state."""
         self.synced = False
         while self.readers:
             time.sleep(_WAIT)

@@ -1,4 +1,4 @@
-"""A tree in words: all of it, or the way of one row to its leaf."""
+"""A tree as text: all of it, or the path of one row to its leaf."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHOWN = 5  # values of a group that are named
 
 @dataclass(frozen=True)
 class TreeExplanation(Explanation):
-    """What attributes add to the log-odds, and the way to the leaf: tests passed, class weights found there.
+    """An explanation with the path of the row: the tests to its leaf, and the class weights of the leaf.
 
     `reading` says how the leaf predicts: by its majority, or by naive Bayes over its own rows.
     """
@@ -79,11 +79,11 @@ class TreeText:
     def weights(self, node: int) -> dict[Label, float]:
         """Class weights of a node, greatest first."""
         weight = self.tree.nodes.weight[node].tolist()
-        found = {c: w for c, w in zip(self.schema.classes.values, weight, strict=True) if w > 0}
-        return dict(sorted(found.items(), key=lambda item: -item[1]))
+        weights = {c: w for c, w in zip(self.schema.classes.values, weight, strict=True) if w > 0}
+        return dict(sorted(weights.items(), key=lambda item: -item[1]))
 
     def reading(self, node: int) -> str:
-        """How a leaf predicts."""
+        """How a leaf predicts, as text."""
         right = self.tree.nodes.track[node]
         if self.tree.nodes.nodes[node, SLOT] == 0:
             return "majority, without statistics"
@@ -102,18 +102,18 @@ class TreeText:
 
     def lines(self, depth: int | None) -> Iterator[str]:
         """The tree, indented; nodes deeper than `depth` are left out."""
-        todo = [(0, 0, "")]
-        while todo:
-            node, level, test = todo.pop()
+        stack = [(0, 0, "")]
+        while stack:
+            node, level, test = stack.pop()
             leaf = self.tree.nodes.nodes[node, TEST] == LEAF
             end = f": {self.reading(node)}, {shares(self.weights(node))}" if leaf else ""
             cut_off = not leaf and depth is not None and level >= depth
             yield "  " * level + (test or "root") + (" ..." if cut_off else end)
             if not leaf and not cut_off:
-                todo += [(child, level + 1, text) for text, child in reversed(list(self.branches(node)))]
+                stack += [(child, level + 1, text) for text, child in reversed(list(self.branches(node)))]
 
     def dot(self) -> Iterator[str]:
-        """The tree in Graphviz's language."""
+        """The tree in Graphviz's DOT language, line by line."""
         yield "digraph tree {"
         yield "  node [shape=box, style=rounded, fontname=sans]; edge [fontname=sans];"
         for node in range(self.tree.nodes.count):

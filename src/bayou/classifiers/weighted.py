@@ -49,11 +49,10 @@ class WeightedNB(Estimator):
     nominal, groups, smoothing, prior, schema
         As in `NaiveBayes`.
 
-    A density enters as the mass of an interval one pooled standard deviation of its column long, so that a
-    change of units changes nothing; where inputs are pointwise
-    mutual information (`Experts`), any such factor cancels by itself.
-    A row of weight w counts as w rows in the tables and pushes w times as hard. The first row of a class
-    teaches the tables only: nothing could have predicted it.
+    A density enters as the mass of an interval one pooled standard deviation of its column long, so that units do not
+    matter; where inputs are pointwise mutual information (`Experts`), any such factor cancels by itself. A row of
+    weight w counts as w rows in the tables, and its gradient step is w times as large. The first row of a class is
+    learned by the tables only, since it could not have been predicted.
 
     Text columns have one more expert, with a weight for every word and class: log-count ratios of the words, the
     document scaled to one length, weights learned by AdaGrad (NB-SVM, one pass; `Experts(words=False)` does without).
@@ -137,13 +136,12 @@ class WeightedNB(Estimator):
 
     @property
     def weights_(self) -> Floats:
-        """[d, K] weights as they are now ([d, 1] if tied): numeric columns first, then nominal, then text."""
+        """[d, K] the current weights ([d, 1] if tied): numeric columns first, then nominal, then text."""
         return self._weighted.weights.factors
 
     @property
     def word_weights_(self) -> list[Floats]:
-        """[V, K] weights of the words of every text column, in the order of its vocabulary; none are kept where `rate`
-        keeps none."""
+        """[V, K] weights of the words of every text column, by its vocabulary; empty if `rate` has none."""
         words = self._weighted.word_weights
         return [] if words is None else words.factors
 
@@ -152,7 +150,7 @@ class WeightedNB(Estimator):
 
 
 class WeightsView(LearnedView):
-    """The place of the weights among the views."""
+    """The view of the weights, which has no densities to sample from."""
 
     def draw(self, block: Block, rng: np.random.Generator) -> None:
         raise UnsupportedError("cannot sample: weighted terms are no densities; NaiveBayes can")
@@ -166,6 +164,6 @@ def table_views(
     smoothing: float | MEstimate,
     prior: str | Mapping[Label, float],
 ) -> dict[str, AnyView]:
-    """The views of naive Bayes, their searched cells as they were found."""
+    """The views of naive Bayes, with the counts of searched cells as of the search rather than live."""
     views = NaiveBayes(numeric, bins, nominal, groups, smoothing, prior).views()
     return {name: without_live_counts(view) for name, view in views.items()}

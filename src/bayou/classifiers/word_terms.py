@@ -1,4 +1,4 @@
-"""What each word of a text adds to the log-odds of a row: the row again and again, each time without one of them."""
+"""Contributions of the words of a text to the log-odds of a row, by copies of the row without one word each."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from bayou.text.tokenizer import NO_LIMIT, Tokenizer
 if TYPE_CHECKING:
     from bayou.classifiers.estimator_core import EstimatorCore
 
-MOST = 300  # words of a text that are told apart; those that follow are one
+MOST = 300  # words of a text that are explained one by one; the others count as one
 
 
 def without_words(
     model: EstimatorCore, row: Block, record: dict[str, Any]
 ) -> Iterator[tuple[str, dict[str, float], Block]]:
-    """For each text column of a row its name, its words with their counts, and the row without each of them."""
+    """For each text column of a row: its name, its words with counts, and a block of the row without each word."""
     for j, name in enumerate(model.schema_.names(Kind.TEXT)):
         words = row.words[j]
         if len(words.ids) and isinstance(record.get(name), str):
@@ -38,31 +38,31 @@ def without_words(
 
 
 def _names(model: EstimatorCore, column: str, text: str, codes: Sequence[int]) -> list[str]:
-    """The words of a text by their codes; of hashed ones, all that share the bucket."""
+    """The words of a text with these codes; for hashed words, all that share the bucket."""
     vocabulary = model.schema_.vocabularies[column]
     if not isinstance(vocabulary, HashedVocabulary):
         return [str(vocabulary.name(code)) for code in codes]
-    found = Tokenizer(text_of(model.schema_, column)).tokens(documents_of([text]), names=NO_LIMIT)
-    named: dict[int, dict[str, None]] = {}
-    for code, word in zip(found.noted, found.new, strict=True):
-        named.setdefault(code, {})[word] = None
-    return [" / ".join(named[code]) for code in codes]
+    tokens = Tokenizer(text_of(model.schema_, column)).tokens(documents_of([text]), names=NO_LIMIT)
+    words_by_code: dict[int, dict[str, None]] = {}
+    for code, word in zip(tokens.noted, tokens.new, strict=True):
+        words_by_code.setdefault(code, {})[word] = None
+    return [" / ".join(words_by_code[code]) for code in codes]
 
 
 def _without_each(row: Block, column: int, groups: Sequence[Index]) -> Block:
-    """The row once for each group of places among its words, without these."""
+    """A block with one copy of the row per group of positions among its words, without these words."""
     n = len(groups)
     words = row.words[column]
-    kept = [np.setdiff1d(np.arange(len(words.ids)), group) for group in groups]
-    places = np.concatenate(kept)
-    indptr = np.cumsum([0, *map(len, kept)], dtype=np.int64)
-    several = [_repeated(other, n) for other in row.words]
-    several[column] = Words(indptr, words.ids[places], words.counts[places])
+    remaining = [np.setdiff1d(np.arange(len(words.ids)), group) for group in groups]
+    positions = np.concatenate(remaining)
+    indptr = np.cumsum([0, *map(len, remaining)], dtype=np.int64)
+    columns = [_repeated(other, n) for other in row.words]
+    columns[column] = Words(indptr, words.ids[positions], words.counts[positions])
     return replace(
         row,
         numeric=np.repeat(row.numeric, n, axis=0),
         codes=np.repeat(row.codes, n, axis=0),
-        words=tuple(several),
+        words=tuple(columns),
         y=np.full(n, -1, dtype=np.int32),
         w=np.ones(n),
         hashed=None

@@ -20,7 +20,7 @@ class MultinomialNB(Estimator):
     r"""Multinomial naive Bayes for text: log P(c, d) = log P(c) + \sum_w n_w(d) (\log(n_{wc} + a) - \log(T_c + a V)).
 
     V is the number of words seen so far in any class, or the number of columns of the matrix the model is fed
-    with; a word never seen says nothing.
+    with; a word never seen adds nothing.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Code books for error-correcting output codes: which classes each binary classifier tells from which.
+"""Code books for error-correcting output codes: which classes each binary classifier separates.
 
 >>> from bayou.codes import BCH
 >>> BCH(bits=15).rows(4).shape, BCH(bits=15).min_distance(4)

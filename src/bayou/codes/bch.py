@@ -99,7 +99,7 @@ class BCH(Code):
     bits
         15, 31, 63, 127 (7, 255, ... 8191 work too).
     seed
-        Which words are drawn, in which order.
+        Determines which words are drawn, and their order.
 
     Examples
     --------
@@ -128,11 +128,11 @@ class BCH(Code):
 
 @cache
 def _messages(m: int, seed: int) -> NDArray[np.int64]:
-    """All messages in drawn order: first one of each complementary pair, then the others."""
-    book = words(m)
-    ones = int(np.flatnonzero(book.all(axis=1))[0])
-    first, second, taken = list[int](), list[int](), set[int]()
-    for u in shuffled(len(book), seed):
-        (second if u ^ ones in taken else first).append(u)
-        taken.add(u)
+    """All messages in random order: first one of each complementary pair, then the others."""
+    codewords = words(m)
+    all_ones = int(np.flatnonzero(codewords.all(axis=1))[0])
+    first, second, seen = list[int](), list[int](), set[int]()
+    for u in shuffled(len(codewords), seed):
+        (second if u ^ all_ones in seen else first).append(u)
+        seen.add(u)
     return np.array(first + second, dtype=np.int64)

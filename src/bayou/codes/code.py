@@ -16,18 +16,18 @@ Signs = NDArray[np.int8]
 class Code(Recipe):
     """A rule that gives k classes their rows: +1, -1, or 0 where a column leaves the class out.
 
-    Row r belongs to the r-th class in canonical order. The rule knows nothing of the data, so two models that have
-    met the same classes use the same code.
+    Row r belongs to the r-th class in canonical order. The rule does not depend on the data, so two models that have
+    seen the same classes use the same code.
     """
 
     def rows(self, k: int) -> Signs:
-        """int8[k, n], one row per class; n may be more than was asked for where k classes need it."""
+        """int8[k, n], one row per class; n may exceed the number of bits chosen where k classes need more."""
         raise NotImplementedError
 
     def min_distance(self, k: int) -> float:
-        """The least distance between two rows; half of it, rounded down, is the number of wrong bits survived."""
-        between = distances(self.rows(k))
-        return float(between.min()) if len(between) else 0.0
+        """The least distance d between two rows; up to (d - 1) / 2 wrong bits can be corrected."""
+        pair_distances = distances(self.rows(k))
+        return float(pair_distances.min()) if len(pair_distances) else 0.0
 
 
 def distances(matrix: Signs) -> NDArray[np.float64]:

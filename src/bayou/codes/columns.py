@@ -12,7 +12,7 @@ from bayou.codes.code import Signs
 
 @dataclass(frozen=True)
 class Columns:
-    """Distinct columns with how often each stood in the code.
+    """Distinct columns of a code, and how often each occurs.
 
     signs : int8[m, k]; weight : float64[m]
     """
@@ -29,8 +29,8 @@ class Columns:
         signs = self.signs[:, possible]
         plus, minus = (signs > 0).sum(axis=1), (signs < 0).sum(axis=1)
         k: int = signs.shape[1]
-        apart = plus * minus + (plus + minus) * (k - plus - minus) / 2
-        return float(np.dot(self.weight, apart)) / (0.5 * k * (k - 1))
+        separated_pairs = plus * minus + (plus + minus) * (k - plus - minus) / 2
+        return float(np.dot(self.weight, separated_pairs)) / (0.5 * k * (k - 1))
 
 
 def useful_columns(matrix: Signs, possible: NDArray[np.bool_]) -> Columns:

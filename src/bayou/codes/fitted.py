@@ -25,8 +25,8 @@ def confused_pairs(confusion: NDArray[np.float64]) -> list[tuple[int, int]]:
 def fitted_columns(confusion: NDArray[np.float64], columns: int) -> Signs:
     """int8[k, m], a column for each of the `columns` most confused pairs: one class +1, the other -1, the rest 0.
 
-    Such a column asks what the whole code answers worst, and nothing else (Pujol, Radeva and Vitrià embed columns
-    for confused classes in the same way, ECOC-ONE).
+    Such a column separates two classes that the code confuses, and nothing else (Pujol, Radeva and Vitrià embed
+    columns for confused classes in the same way, ECOC-ONE).
     """
     pairs = confused_pairs(confusion)[:columns]
     signs = np.zeros((len(confusion), len(pairs)), dtype=np.int8)

@@ -22,7 +22,7 @@ class RandomCode(Code):
     bits
         Columns, at most 8,191; more where k classes would not find k such rows.
     seed
-        Which coins.
+        Seed of the random numbers.
 
     Examples
     --------

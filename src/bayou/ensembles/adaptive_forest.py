@@ -1,4 +1,4 @@
-"""A forest for streams that drift: trees that are watched, and replaced by ones grown since a warning."""
+"""An adaptive random forest: drift detectors watch each tree, which a background tree replaces on drift."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from bayou.views.growing_tree import GrowingTree, GrowthPolicy
 if TYPE_CHECKING:
     from bayou.scorer import Node
 
-STRETCH = 256  # rows learned before the windows look at them: what lies behind an alarm is learned in vain
+STRETCH = 256  # rows learned before the windows check them; those behind an alarm are learned again
 MOST_TREES = 1_000
-FADE = 0.95  # of what a tree got right, per row: votes go by some twenty rows
-UNKNOWN = 0.5  # how often a tree is right, as long as nobody knows
+FADE = 0.95  # decay per row of a tree's recent accuracy, which so covers some twenty rows
+UNKNOWN = 0.5  # the accuracy of a tree before its first row
 
 
 class AdaptiveForest(Ensemble):
@@ -157,12 +157,12 @@ class AdaptiveForest(Ensemble):
 
 
 def tree_engine(growth: GrowthPolicy) -> Engine:
-    """A tree that has learned nothing."""
+    """The engine of an empty tree."""
     return Views({"tree": GrowingTree(Tree(), growth)})
 
 
 class WatchedTrees(BaggedMembers):
-    """Bagged trees, each with a window that warns, a window that decides, and, since a warning, another tree."""
+    """Bagged trees, each with a warning detector, a drift detector, and, after a warning, a background tree."""
 
     def __init__(
         self, builders: list[Callable[[], Engine]], rate: float, seed: int, warning: float, drift: float
@@ -194,14 +194,16 @@ class WatchedTrees(BaggedMembers):
         joint = np.empty((len(self.members), block.n, self.n_classes))
         self.each(lambda m: self._advance(m, block, joint[m]), block.n)
         self.learned += block.learned()
-        return self._weighed(block, joint)
+        return self._weighted_vote(block, joint)
 
     def joint_log_proba(self, block: Block) -> Floats:
         unlabelled = block.relabelled(np.full(block.n, -1, dtype=np.int32))
-        return self._weighed(unlabelled, self.ask(lambda member: member.joint_log_proba(block), block.n))
+        return self._weighted_vote(
+            unlabelled, self.ask(lambda member: member.joint_log_proba(block), block.n)
+        )
 
-    def _weighed(self, block: Block, joint: Floats) -> Floats:
-        """The mean of what the trees say, weighed by how often each was right lately; labels move these weights."""
+    def _weighted_vote(self, block: Block, joint: Floats) -> Floats:
+        """The mean of the trees' probabilities, weighted by their recent accuracy, which labelled rows update."""
         order = self.class_order()
         weights, out = np.empty((block.n, len(self.members))), np.empty(joint.shape[1:])
         faded_weights(self.record, joint, block.y, block.w, order, FADE, weights)
@@ -216,42 +218,42 @@ class WatchedTrees(BaggedMembers):
             return Mixture(votes, 4.0 * np.log(self.record))
 
     def _advance(self, m: int, block: Block, out: Floats) -> None:
-        """One member through the rows: predict, learn, watch; predictions go into `out`."""
+        """Predict and learn rows with one member and watch its losses; fills `out` with the predictions."""
         weighted, order, at = self._weighted(block, m), self.class_order(), 0
         while at < block.n:
             end = min(at + STRETCH, block.n)
-            rest, watched = weighted.rows(at, end), block.rows(at, end)
-            joint = self.members[m].test_then_train(rest)
-            wrong = np.empty(rest.n)
-            losses(joint, rest.y, order, wrong)
-            done = self._watch(m, rest, watched, wrong)
+            rows, original_rows = weighted.rows(at, end), block.rows(at, end)
+            joint = self.members[m].test_then_train(rows)
+            losses_of_rows = np.empty(rows.n)
+            losses(joint, rows.y, order, losses_of_rows)
+            done = self._watch(m, rows, original_rows, losses_of_rows)
             out[at : at + done] = joint[:done]
             at += done
 
-    def _watch(self, m: int, rest: Block, watched: Block, wrong: Floats) -> int:
-        """Let the windows of a member see its losses, and the tree in the background the rows.
+    def _watch(self, m: int, rows: Block, original_rows: Block, losses_of_rows: Floats) -> int:
+        """Feed the losses of a member to its windows, and the rows to its background tree.
 
-        Returns how many of the rows are done: all, or those up to where the tree was replaced.
+        Returns the number of rows done: all, or those up to the one at which the tree was replaced.
         """
         warning, drift = self.windows["warning"][m], self.windows["drift"][m]
         begin = 0
-        while begin < rest.n:
-            alarm = warning.watch(wrong[begin:], watched.rows(begin, rest.n))
-            end = rest.n if alarm < 0 else begin + alarm + 1
-            fatal = drift.watch(wrong[begin:end], watched.rows(begin, end))
-            if fatal >= 0:
-                end = begin + fatal + 1
+        while begin < rows.n:
+            warning_row = warning.watch(losses_of_rows[begin:], original_rows.rows(begin, rows.n))
+            end = rows.n if warning_row < 0 else begin + warning_row + 1
+            drift_row = drift.watch(losses_of_rows[begin:end], original_rows.rows(begin, end))
+            if drift_row >= 0:
+                end = begin + drift_row + 1
             if self.growing[m]:
-                self.background[m].learn(rest.rows(begin, end))
-            if fatal >= 0:
-                self._replace(m, rest.rows(end - 1, end))
+                self.background[m].learn(rows.rows(begin, end))
+            if drift_row >= 0:
+                self._replace(m, rows.rows(end - 1, end))
                 return end
-            if alarm >= 0:
+            if warning_row >= 0:
                 self.warned[m] += 1
                 self.growing[m] = True
-                self.background[m] = self._begin_with(m, rest.rows(end - 1, end))
+                self.background[m] = self._begin_with(m, rows.rows(end - 1, end))
             begin = end
-        return rest.n
+        return rows.n
 
     def _replace(self, m: int, row: Block) -> None:
         self.replaced[m] += 1
@@ -266,7 +268,7 @@ class WatchedTrees(BaggedMembers):
         tree.learn(row)
         return tree
 
-    # -- the schema, the algebra, files --
+    # -- schema, merging, files --
 
     def begin(self, schema: Schema) -> None:
         super().begin(schema)
@@ -301,13 +303,13 @@ class WatchedTrees(BaggedMembers):
             for name, windows in self.windows.items()
             for array in AdaptiveWindow.names
         }
-        own = {
+        counts_by_tree = {
             "replaced": self.replaced,
             "warned": self.warned,
             "record": self.record,
             "growing": self.growing,
         }
-        return {**super().arrays(), **windows, **own}
+        return {**super().arrays(), **windows, **counts_by_tree}
 
     def restore(self, arrays: Arrays) -> None:
         growing, size = arrays["growing"], len(self.members)
@@ -326,7 +328,7 @@ class WatchedTrees(BaggedMembers):
             require(arrays[name].shape == (size,), f"{name} has a number for each tree")
             setattr(self, name, np.array([row_count(arrays[name][m : m + 1]) for m in range(size)]))
         for name, windows in self.windows.items():
-            kept = under(f"{name}.", arrays)
-            require(all(len(a) == size for a in kept.values()), "every tree has its windows")
+            window_arrays = under(f"{name}.", arrays)
+            require(all(len(a) == size for a in window_arrays.values()), "every tree has its windows")
             for m, window in enumerate(windows):
-                window.restore({array: kept[array][m] for array in AdaptiveWindow.names})
+                window.restore({array: window_arrays[array][m] for array in AdaptiveWindow.names})

@@ -1,4 +1,4 @@
-"""One good answer without choosing: candidates that learn side by side, followed by their record."""
+"""Automatic choice: candidates that learn side by side, mixed by how well they have predicted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from bayou.align import Alignment, from_empty
 from bayou.block import Block, Floats
 from bayou.checks import require
 from bayou.classifiers.baselines import MajorityClass, NoChange
@@ -19,36 +18,34 @@ from bayou.classifiers.hoeffding_tree import HoeffdingTree
 from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.classifiers.weighted import WeightedNB
 from bayou.decisions import Decision
-from bayou.engines import Engine, Members
+from bayou.engines import Engine
 from bayou.engines.engine import under
 from bayou.ensembles import costs
 from bayou.ensembles.bagging import Bagging
 from bayou.ensembles.costs import Sizes
 from bayou.ensembles.ensemble import Ensemble
+from bayou.ensembles.recorded_members import RecordedMembers
 from bayou.errors import SchemaError
 from bayou.kernels.followed import LATELY, LOSS, RIGHT, SEEN, follow_rows
 from bayou.kernels.posterior import posterior
 from bayou.protocols import Arrays
-from bayou.schema import Declared, Schema
-from bayou.summaries.class_counts import ClassCounts
+from bayou.schema import Declared
 from bayou.summaries.followed import Followed
 from bayou.summaries.met_columns import MetColumns
 from bayou.summaries.pool_weights import PoolWeights
-from bayou.views.learned_view import LearnedView
-from bayou.views.view import AnyView
 
-# Of the pool: the size of its steps, and what is left of its record after each row
+# Of the pool: its learning rate, and what remains of its record after each row
 RATE, FORGET = 0.05, 0.999
-BACK = 1e-3  # of all shares, what returns to the start after each row: a member that recovers is heard again
-SIZED = 256  # rows after which the shape of the table is known, and what no budget can bear is dropped
-# Rows after which members are weighed by their errors, and again at each fourfold
+BACK = 1e-3  # of all shares that return to the start after each row, so that a member can recover
+SIZED = 256  # rows after which the shape of the table is known, and members beyond any budget are dropped
+# Rows after which members are compared by their errors, and the factor to the next comparison
 FIRST_WEIGHED, THEN = 1000, 4
-LIGHT = 0.15  # of a budget: members that take no more are no question when the others are sized
+LIGHT = 0.15  # of the budget: cheaper members are kept when the others are first checked against it
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A classifier that takes part, its time per row by the shape of the table, and a smaller form of it."""
+    """A candidate of `Auto`: its constructor, its time per row by the shape of the table, and a smaller form of it."""
 
     make: Callable[[], Estimator]
     cost: Callable[[Sizes], float]
@@ -76,10 +73,10 @@ BUDGETS: Mapping[str, tuple[float, tuple[Candidate, ...]]] = {
 }
 
 
-def multiples(candidates: Sequence[Candidate], of: Sizes) -> Floats:
-    """[C] the time per row of each candidate, followed, over that of naive Bayes."""
-    each = np.array([candidate.cost(of) for candidate in candidates])
-    return np.where(each > 0.0, each + costs.mixing(of), 0.0) / costs.naive_bayes(of)
+def multiples(candidates: Sequence[Candidate], sizes: Sizes) -> Floats:
+    """[C] the time per row of each candidate, with its part of the mixing, over that of naive Bayes."""
+    times = np.array([candidate.cost(sizes) for candidate in candidates])
+    return np.where(times > 0.0, times + costs.mixing(sizes), 0.0) / costs.naive_bayes(sizes)
 
 
 class Auto(Ensemble):
@@ -87,11 +84,11 @@ class Auto(Ensemble):
 
     P(c | x) = \sum_a q_a P_a(c | x) over the candidates, their plain mean and their log-linear pool (`Pool`). After
     each row q_a is multiplied by what P_a gave the label, and a thousandth of all shares goes back to where they
-    began, so that the log-loss stays near that of the best candidate of every stretch of the stream.
-    What a candidate costs is told by the number of columns of each kind and of classes. After 256 rows candidates that
-    exceed the budget by themselves are dropped, or a forest is grown anew with 15 trees for 40; after 1,000, 4,000,
-    16,000 … rows the others are kept in the order of their errors since the time before, the best first, as far as the
-    budget goes.
+    began, so that the log-loss stays near that of the best candidate of every stretch of the stream. The cost of a
+    candidate follows from the number of columns of each kind and of classes. After 256 rows candidates that exceed
+    the budget by themselves are dropped, or a forest is grown anew with 15 trees for 40; after 1,000, 4,000, 16,000 …
+    rows the others are kept in the order of their errors since the time before, the best first, as far as the budget
+    goes.
 
     Parameters
     ----------
@@ -153,7 +150,7 @@ class Auto(Ensemble):
         return self.schema or Declared()
 
     def candidates(self) -> Sequence[Candidate]:
-        """Who takes part."""
+        """The candidates of the budget."""
         if self.budget not in BUDGETS:
             raise SchemaError(f"budget={self.budget!r}; it is one of {', '.join(map(repr, BUDGETS))}")
         return BUDGETS[self.budget][1]
@@ -173,7 +170,7 @@ class Auto(Ensemble):
 
     @property
     def shares_(self) -> dict[str, float]:
-        """Share of the answer, by candidate, of their mean and of their pool; the greatest first."""
+        """Weight in the prediction, by candidate, of their mean and of their pool; the greatest first."""
         shares = cast(FollowedMembers, self.engine).followed.shares.tolist()
         named = dict(zip(self._names(), shares, strict=True))
         return dict(sorted(named.items(), key=lambda item: -item[1]))
@@ -201,21 +198,24 @@ class Auto(Ensemble):
         return [*names, "their mean", "their pool"]
 
 
-class FollowedMembers(Members):
-    """Members that are followed by their record, and dropped where they cost more than a budget.
+class FollowedMembers(RecordedMembers):
+    """Members mixed by how well they predict, and dropped where they cost more than a budget.
 
     Parameters
     ----------
     builders
-        What makes each member.
+        Functions that make the engines of the members.
     costs
-        What gives the time per row of each, float64[M], by the shape of the table; what costs nothing is never dropped.
+        A function from the shape of the table to the time per row of each, float64[M]; a member of cost 0 is never
+        dropped.
     budget
-        What the members that are followed may cost together.
+        The total cost that the members in use may have.
     smaller
-        By member, what makes a smaller form of it, and what gives the time per row of that; the member must have
-        `kept_rows`, from which that learns.
+        By member, a function that makes a smaller form of it, and one that returns the time per row of that; the member
+        must have `kept_rows`, from which the smaller form learns.
     """
+
+    summary_names = ("classes", "columns", "followed", "pool")
 
     def __init__(
         self,
@@ -225,41 +225,23 @@ class FollowedMembers(Members):
         smaller: Mapping[int, tuple[Callable[[], Engine], Callable[[Sizes], float]]] | None = None,
     ) -> None:
         super().__init__(builders)
-        self.refresh_at_row_counts()
         self.costs, self.budget, self.smaller = costs, budget, smaller or {}
-        self.classes, self.columns, self.followed = ClassCounts(), MetColumns(), Followed(len(builders))
+        self.columns, self.followed = MetColumns(), Followed(len(builders))
         self.pool = PoolWeights(len(builders), RATE, FORGET)
-
-    @property
-    def depends_on_order(self) -> bool:
-        return True
-
-    def begin(self, schema: Schema) -> None:
-        super().begin(schema)
-        for own in (self.classes, self.columns, self.followed, self.pool):
-            own.realign(from_empty(schema))
-
-    def realign(self, plan: Alignment) -> None:
-        super().realign(plan)
-        for own in (self.classes, self.columns, self.followed, self.pool):
-            own.realign(plan)
 
     # -- learning and predicting --
 
-    def learn(self, block: Block) -> None:
-        self.test_then_train(block)
-
     def test_then_train(self, block: Block) -> Floats:
         out = np.empty((block.n, self.n_classes))
-        teaches = np.cumsum((block.y >= 0) & (block.w > 0))
-        points = self._points(int(teaches[-1]) if block.n else 0)
-        ends = [int(np.searchsorted(teaches, point - self.learned)) + 1 for point in points]
-        for where, part in block.cut(ends):
-            joint = self._asked_then_trained(part)
+        labelled = np.cumsum((block.y >= 0) & (block.w > 0))
+        points = self._points(int(labelled[-1]) if block.n else 0)
+        ends = [int(np.searchsorted(labelled, point - self.learned)) + 1 for point in points]
+        for rows, part in block.cut(ends):
+            joint = self._test_then_train_members(part)
             self.learned += part.learned()
             self.columns.update(part)
-            out[where] = self._mixed(joint, part, part.y)
-            if where.stop in ends:
+            out[rows] = self._mixed(joint, part, part.y)
+            if rows.stop in ends:
                 self._weigh()
         return out
 
@@ -267,17 +249,17 @@ class FollowedMembers(Members):
         joint = self.ask(lambda member: member.joint_log_proba(block), block.n, self.predicting())
         return self._mixed(joint, block, np.full(block.n, -1, dtype=np.int32))
 
-    def _asked_then_trained(self, part: Block) -> Floats:
-        """[A, n, K] what each member that is followed said of each row before it learned that."""
+    def _test_then_train_members(self, part: Block) -> Floats:
+        """[A, n, K] joint log-probabilities of each row by each member in use, before the member learned the row."""
         return self.ask(lambda member: member.test_then_train(part), part.n, self.predicting())
 
     def _mixed(self, joint: Floats, block: Block, y: np.ndarray) -> Floats:
-        """[n, K] log P; rows with a label move the shares, one by one."""
+        """[n, K] log P of the mixture; labelled rows update the shares, one by one."""
         order = np.arange(self.n_classes)
         opinions = np.zeros((block.n, len(self.members), self.n_classes))
-        for m, said in zip(self.predicting(), joint, strict=True):
-            posterior(said, order, 0.0)
-            opinions[:, m] = said
+        for m, probabilities in zip(self.predicting(), joint, strict=True):
+            posterior(probabilities, order, 0.0)
+            opinions[:, m] = probabilities
         followed, pool = self.followed, self.pool
         out = np.empty((block.n, self.n_classes))
         follow_rows(
@@ -293,13 +275,13 @@ class FollowedMembers(Members):
     # -- cost --
 
     def sizes(self) -> Sizes:
-        """The shape of the table, as far as rows have shown it."""
-        met = self.columns
-        numeric, nominal, text = (int(kind.sum()) for kind in (met.numeric, met.nominal, met.text))
+        """The shape of the table: columns that have had a value, and classes."""
+        seen = self.columns
+        numeric, nominal, text = (int(kind.sum()) for kind in (seen.numeric, seen.nominal, seen.text))
         return Sizes(numeric, nominal, text, int(np.count_nonzero(self.classes.weight)))
 
     def _points(self, more: int) -> list[int]:
-        """Row counts among the next rows after which members are sized, or weighed."""
+        """Row counts among the next rows after which members are checked against the budget."""
         points, point = [SIZED], FIRST_WEIGHED
         while point <= self.learned + more:
             points.append(point)
@@ -307,10 +289,12 @@ class FollowedMembers(Members):
         return [point for point in points if self.learned < point <= self.learned + more]
 
     def _weigh(self) -> None:
-        """Drop members that cost too much: by themselves at first, then in the order of their errors."""
+        """Drop members beyond the budget: those too large by themselves at first, then by their errors."""
         sizes = self.sizes()
         costs = self._costs(sizes)
-        dropped = self._alone(sizes, costs) if self.learned < FIRST_WEIGHED else self._together(costs)
+        dropped = (
+            self._too_large(sizes, costs) if self.learned < FIRST_WEIGHED else self._beyond_budget(costs)
+        )
         if dropped:
             losses = np.where(self.followed.active == 1, self.followed.record[LOSS, :-2], np.inf)
             losses[dropped] = np.inf
@@ -327,12 +311,12 @@ class FollowedMembers(Members):
             costs[m] = self.smaller[m][1](sizes)
         return costs
 
-    def _alone(self, sizes: Sizes, costs: Floats) -> list[int]:
-        """Members that exceed the budget beside the light ones; those with a smaller form that fits take it on."""
+    def _too_large(self, sizes: Sizes, costs: Floats) -> list[int]:
+        """The members that exceed the budget beside the light ones; those with a smaller form that fits take it."""
         light = costs <= LIGHT * self.budget
-        left, dropped = self.budget - float(costs[light].sum()), []
-        for m in np.flatnonzero(~light & (costs > left)).tolist():
-            if m in self.smaller and self.smaller[m][1](sizes) <= left:
+        budget_left, dropped = self.budget - float(costs[light].sum()), []
+        for m in np.flatnonzero(~light & (costs > budget_left)).tolist():
+            if m in self.smaller and self.smaller[m][1](sizes) <= budget_left:
                 self.followed.small[m] = 1
                 rows = self.members[m].kept_rows()
                 self._empty([m])
@@ -341,14 +325,14 @@ class FollowedMembers(Members):
                 dropped.append(m)
         return dropped if len(dropped) < np.count_nonzero(costs) else []
 
-    def _together(self, costs: Floats) -> list[int]:
-        """Members beyond the budget when those with the fewest errors since they were weighed last are kept first."""
-        followed, left, dropped = self.followed, self.budget, []
+    def _beyond_budget(self, costs: Floats) -> list[int]:
+        """The members beyond the budget, when those with the fewest errors since the last comparison are kept first."""
+        followed, budget_left, dropped = self.followed, self.budget, []
         for m in np.argsort(followed.record[LATELY, :-2], kind="stable").tolist():
             if not followed.active[m] or not costs[m]:
                 continue
-            if costs[m] <= left or left == self.budget:  # the best one stays, whatever it costs
-                left -= costs[m]
+            if costs[m] <= budget_left or budget_left == self.budget:  # the best one stays in any case
+                budget_left -= costs[m]
             else:
                 dropped.append(m)
         return dropped
@@ -363,34 +347,11 @@ class FollowedMembers(Members):
         member.begin(self.schema)
         return member
 
-    # -- the algebra --
+    # -- merging, decay, files --
 
     def merge(self, other: Self) -> None:
         super().merge(other)
-        self.followed.merge(other.followed)
-        self.classes.merge(other.classes)
-        self.columns.merge(other.columns)
-        self.pool.merge(other.pool)
         self._empty(np.flatnonzero(self.followed.active == 0).tolist())
-
-    def scale(self, factor: float) -> None:
-        super().scale(factor)
-        self.classes.scale(factor)
-
-    def fresh(self) -> Self:
-        twin = super().fresh()
-        twin.classes, twin.columns = self.classes.fresh(), self.columns.fresh()
-        twin.followed, twin.pool = self.followed.fresh(), self.pool.fresh()
-        return twin
-
-    def parts(self) -> Mapping[str, Engine | AnyView]:  # type: ignore[override] # its own views besides the members
-        own = {
-            "classes": self.classes,
-            "columns": self.columns,
-            "followed": self.followed,
-            "pool": self.pool,
-        }
-        return {**super().parts(), **{name: LearnedView(state) for name, state in own.items()}}
 
     def restore(self, arrays: Arrays) -> None:
         self.followed.restore(under("followed.", arrays))
@@ -400,5 +361,5 @@ class FollowedMembers(Members):
         super().restore(arrays)
 
 
-def _multiple(candidate: Candidate, of: Sizes) -> float:
-    return float(multiples([candidate], of)[0])
+def _multiple(candidate: Candidate, sizes: Sizes) -> float:
+    return float(multiples([candidate], sizes)[0])

@@ -34,7 +34,7 @@ class AWE(Ensemble):
     w_m = MSE_r - MSE_m, with MSE_m = mean of (1 - P_m(y | x))^2 over that chunk and MSE_r = \sum_c p_c (1 - p_c)^2:
     members with w_m <= 0 do not vote. The newest is judged by cross-validation within its chunk, errors pooled over
     the folds. While a chunk fills, a classifier of its rows so far votes too, with the mean weight of the others times
-    the share of the chunk that is there. Where nobody has w_m > 0, the newest member votes beside it.
+    the share of the chunk that has come. Where no member has w_m > 0, the newest one votes beside it.
 
     Parameters
     ----------
@@ -90,8 +90,8 @@ class AWE(Ensemble):
         return self.members + 1
 
     def templates(self) -> Sequence[Estimator]:
-        given = self.estimator is None or isinstance(self.estimator, Estimator)
-        return [self.estimator or NaiveBayes()] if given else [NaiveBayes()]
+        is_classifier = self.estimator is None or isinstance(self.estimator, Estimator)
+        return [self.estimator or NaiveBayes()] if is_classifier else [NaiveBayes()]
 
     def builders(self) -> list[Callable[[], Engine]]:
         if self.members < 1 or not 2 <= self.folds <= self.chunk or self.replace not in ("worst", "oldest"):
@@ -107,10 +107,10 @@ class AWE(Ensemble):
 
     @property
     def weights(self) -> Floats:
-        """Weights of the members that are there, oldest first."""
+        """Weights of the members in use, oldest first."""
         engine = cast(ChunkMembers, self.engine)
-        there = np.flatnonzero(engine.birth)
-        return engine.weight[there[np.argsort(engine.birth[there])]]
+        in_use = np.flatnonzero(engine.birth)
+        return engine.weight[in_use[np.argsort(engine.birth[in_use])]]
 
 
 class ChunkMembers(Members):
@@ -122,7 +122,7 @@ class ChunkMembers(Members):
         super().__init__(builders)
         self.chunk, self.folds, self.replace = chunk, folds, replace
         self.weight = np.zeros(len(builders) - 1)
-        self.birth = np.zeros(len(builders) - 1, dtype=np.int64)  # number of the chunk, from 1; 0 = not there
+        self.birth = np.zeros(len(builders) - 1, dtype=np.int64)  # number of the chunk, from 1; 0: not in use
         self.buffer = RowBuffer()
 
     @property
@@ -163,9 +163,9 @@ class ChunkMembers(Members):
         return better or ([int(np.argmax(self.birth))] if self.birth.any() else [])
 
     def _voted(self, part: Block, newest: Floats) -> Floats:
-        """The votes on each row, where the classifier of the unfinished chunk says `newest`."""
-        teaches = (part.y >= 0) & (part.w > 0)
-        share = (self.buffer.block.n + np.cumsum(teaches) - teaches) / self.chunk
+        """The weighted vote on each row; `newest` are joint log-probabilities by the member of the unfinished chunk."""
+        labelled = (part.y >= 0) & (part.w > 0)
+        share = (self.buffer.block.n + np.cumsum(labelled) - labelled) / self.chunk
         voters = [m for m in range(len(self.weight)) if self.birth[m] > 0 and self.weight[m] > 0.0]
         weights = np.empty((part.n, max(1, len(voters)) + 1))
         if voters:
@@ -176,8 +176,8 @@ class ChunkMembers(Members):
             weights[:, 0], weights[:, 1] = 1.0 - share, share
         else:
             weights = np.ones((part.n, 1))
-        answers = self.ask(lambda member: member.joint_log_proba(part), part.n, voters)
-        joint = np.concatenate((answers, newest[None]))
+        votes = self.ask(lambda member: member.joint_log_proba(part), part.n, voters)
+        joint = np.concatenate((votes, newest[None]))
         out = np.empty((part.n, self.n_classes))
         log_votes(joint, weights, self.class_order(), False, out)
         return out
@@ -189,7 +189,7 @@ class ChunkMembers(Members):
             self._finish()
 
     def _finish(self) -> None:
-        """The chunk is full: weigh everybody on it, take the new classifier in, begin another."""
+        """When the chunk is full: weight all members on it, add the new classifier, and start another chunk."""
         chunk = self.buffer.block
         chance = mse_of_chance(chunk, self.n_classes)
         for m in np.flatnonzero(self.birth).tolist():
@@ -206,7 +206,7 @@ class ChunkMembers(Members):
         self.buffer.clear()
 
     def _place(self, candidate: float) -> int | None:
-        """Where the new classifier goes; None if all others are better."""
+        """The member that the new classifier replaces; None if all are better."""
         empty = np.flatnonzero(self.birth == 0)
         if len(empty):
             return int(empty[0])
@@ -229,7 +229,7 @@ class ChunkMembers(Members):
         return error / _sum(chunk.w)
 
     def _fit_chunk(self, member: Any, chunk: Block) -> None:
-        """Learners that do not stream are fitted once their rows are complete."""
+        """Fit a member that does not stream, once its rows are complete."""
         if isinstance(member, ChunkLearner):
             member.fit_chunk(chunk)
 
@@ -260,7 +260,7 @@ class ChunkMembers(Members):
 
 
 def mse_of_chance(block: Block, classes: int) -> float:
-    r"""MSE_r = \sum_c p_c (1 - p_c)^2, the error of who knows the class shares and nothing else."""
+    r"""MSE_r = \sum_c p_c (1 - p_c)^2, the error of a classifier that knows the class shares only."""
     weight = np.zeros(classes)
     np.add.at(weight, block.y, block.w)
     share = weight / _sum(block.w)
@@ -268,7 +268,7 @@ def mse_of_chance(block: Block, classes: int) -> float:
 
 
 def _sum(values: Floats) -> float:
-    """Added in order, so that classes yet to come do not show in the bits."""
+    """The sum in order, so that classes that come later do not change its bits."""
     total = 0.0
     for value in values.tolist():
         total += value

@@ -91,7 +91,7 @@ class Bagging(Ensemble):
 
 
 def restarting_tree() -> ResetOnDrift:
-    """The member to train where none is given."""
+    """The default member: a Hoeffding tree that restarts on drift."""
     return ResetOnDrift(HoeffdingTree())
 
 

@@ -1,42 +1,38 @@
-"""Probabilities that mean what they say: a classifier's own, calibrated as it goes."""
+"""Online calibration of the probabilities of a classifier."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Self, cast
+from collections.abc import Callable, Sequence
+from typing import cast
 
 import numpy as np
 
-from bayou.align import Alignment, from_empty
 from bayou.block import Block, Floats
 from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.decisions import Decision
-from bayou.engines import Engine, Members
+from bayou.engines import Engine
 from bayou.ensembles.ensemble import Ensemble, classifier_or
+from bayou.ensembles.recorded_members import RecordedMembers
 from bayou.errors import SchemaError
 from bayou.kernels.calibration import BETA, ISOTONIC, TEMPERATURE, VECTOR
 from bayou.kernels.posterior import posterior
-from bayou.schema import Schema
 from bayou.summaries.calibrator import Calibrator
-from bayou.summaries.class_counts import ClassCounts
-from bayou.views.learned_view import LearnedView
-from bayou.views.view import AnyView
 
 METHODS = {"temperature": TEMPERATURE, "vector": VECTOR, "beta": BETA, "isotonic": ISOTONIC}
-RATE = 0.2  # of the steps of a map's weights
-BAND = 1.96  # standard deviations: a band that holds 95 of 100 times
+RATE = 0.2  # learning rate of a map's weights
+BAND = 1.96  # standard deviations of a 95 % band
 
 
 class Calibrated(Ensemble):
     r"""A classifier whose probabilities are made to agree with how often it is right, learned from its own predictions.
 
-    Every row is predicted before it is learned, also by `learn`; from what was said and what was true a map of
-    probabilities is learned: `"temperature"` P'_k \propto P_k^a; `"vector"` P'_k \propto P_k^{a_k} e^{b_k}; `"beta"`
+    Every row is predicted before it is learned, also by `learn`; from the predicted probabilities and the labels a map
+    of probabilities is learned: `"temperature"` P'_k \propto P_k^a; `"vector"` P'_k \propto P_k^{a_k} e^{b_k}; `"beta"`
     P'_k \propto P_k^{a_k} (1 - P_k)^{-d_k} e^{b_k}; `"isotonic"`, the shares of rows of class k that rise with P_k. The
-    map is followed as far as it gives the labels more than the classifier itself does. What comes out is held to what
-    it says: at 31 levels of confidence a power makes it milder after a miss and sharper after a hit, in steps of one
-    size, so that confidence and hits stay together whatever the stream does.
+    map is used as far as it gives the labels more probability than the classifier itself does. Its output is corrected
+    further: at 31 levels of confidence a power makes it milder after a miss and sharper after a hit, in steps of one
+    size, so that confidence and accuracy agree whatever the stream does.
 
     Parameters
     ----------
@@ -80,7 +76,7 @@ class Calibrated(Ensemble):
 
     @property
     def decision(self) -> Decision | None:
-        """How probabilities become a class: as the classifier has it."""
+        """The decision rule of the classifier."""
         return getattr(classifier_or(self.estimator, NaiveBayes), "decision", None)
 
     def templates(self) -> Sequence[Estimator]:
@@ -105,30 +101,14 @@ class Calibrated(Ensemble):
         return {"before": _table(before), "after": _table(after)}
 
 
-class CalibratedMember(Members):
-    """One member whose probabilities are calibrated by what it said before it knew the label."""
+class CalibratedMember(RecordedMembers):
+    """One member whose probabilities are calibrated on its predictions before it learned each label."""
+
+    summary_names = ("classes", "calibrator")
 
     def __init__(self, builders: Sequence[Callable[[], Engine]], calibrator: Calibrator) -> None:
         super().__init__(builders)
-        self.refresh_at_row_counts()
-        self.classes, self.calibrator = ClassCounts(), calibrator
-
-    @property
-    def depends_on_order(self) -> bool:
-        return True
-
-    def begin(self, schema: Schema) -> None:
-        super().begin(schema)
-        for own in (self.classes, self.calibrator):
-            own.realign(from_empty(schema))
-
-    def realign(self, plan: Alignment) -> None:
-        super().realign(plan)
-        self.classes.realign(plan)
-        self.calibrator.realign(plan)
-
-    def learn(self, block: Block) -> None:
-        self.test_then_train(block)
+        self.calibrator = calibrator
 
     def test_then_train(self, block: Block) -> Floats:
         joint = self.members[0].test_then_train(block)
@@ -140,33 +120,15 @@ class CalibratedMember(Members):
         return self._calibrated(joint, np.full(block.n, -1, dtype=np.int32), block.w)
 
     def _calibrated(self, joint: Floats, y: np.ndarray, w: Floats) -> Floats:
-        """[n, K] log P; rows with a label are learned, one by one."""
+        """[n, K] calibrated log P; the calibrator learns labelled rows, one by one."""
         posterior(joint, np.arange(self.n_classes), 0.0)
         out = np.empty(joint.shape)
         self.calibrator.learn(joint, self.classes.weight, int(self.classes.declared[0]), y, w, out)
         return out
 
-    def merge(self, other: Self) -> None:
-        super().merge(other)
-        self.classes.merge(other.classes)
-        self.calibrator.merge(other.calibrator)
-
-    def scale(self, factor: float) -> None:
-        super().scale(factor)
-        self.classes.scale(factor)
-
-    def fresh(self) -> Self:
-        twin = super().fresh()
-        twin.classes, twin.calibrator = self.classes.fresh(), self.calibrator.fresh()
-        return twin
-
-    def parts(self) -> Mapping[str, Engine | AnyView]:  # type: ignore[override] # its own views besides the member
-        own = {"classes": LearnedView(self.classes), "calibrator": LearnedView(self.calibrator)}
-        return {**super().parts(), **own}
-
 
 def calibration_error(bins: Floats) -> float:
-    """Sum over bins of |confidence - accuracy|, each less what chance alone would show, over all rows."""
+    """Sum over bins of |confidence - accuracy|, each less what is expected by chance alone, over all rows."""
     n, confidence, right = bins[bins[:, 0] > 0].T
     accuracy = right / n
     # Mean distance of a share from its probability
@@ -176,7 +138,7 @@ def calibration_error(bins: Floats) -> float:
 
 
 def _table(bins: Floats) -> list[dict[str, float]]:
-    """One line a bin that has rows; the band is Wilson's."""
+    """One record per bin that has rows; the band is Wilson's interval."""
     lines = []
     for n, confidence, right in bins[bins[:, 0] > 0].tolist():
         share, z = right / n, BAND * BAND / n

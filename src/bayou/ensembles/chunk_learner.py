@@ -1,4 +1,4 @@
-"""Any scikit-learn classifier, fitted to one chunk, in the place of a member."""
+"""A scikit-learn classifier fitted to one chunk, as a member of AWE."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from bayou.summaries.class_counts import ClassCounts
 class ChunkLearner(Engine):
     """Predicts by the class shares of its rows until it has them all; `fit_chunk` then fits the estimator.
 
-    Numeric columns are handed over as they are, with missing values at the column's mean; nominal ones as codes.
-    Not mergeable and not to be saved: nobody knows what is in the estimator.
+    Numeric columns are passed on unchanged, with the column's mean for missing values; nominal ones as codes. It can
+    neither be merged nor saved, since the state of the estimator is unknown.
     """
 
     def __init__(self, estimator: Any) -> None:
@@ -45,8 +45,8 @@ class ChunkLearner(Engine):
     def fit_chunk(self, block: Block) -> None:
         """Fit the estimator to a whole chunk."""
         self._columns = block.numeric.shape[1], block.codes.shape[1]
-        here = ~np.isnan(block.numeric)
-        self._means = np.where(here, block.numeric, 0.0).sum(axis=0) / np.maximum(1, here.sum(axis=0))
+        present = ~np.isnan(block.numeric)
+        self._means = np.where(present, block.numeric, 0.0).sum(axis=0) / np.maximum(1, present.sum(axis=0))
         fitted = copy.deepcopy(self.estimator)
         try:
             fitted.fit(self._matrix(block), block.y, sample_weight=block.w)

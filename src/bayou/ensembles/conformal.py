@@ -1,30 +1,27 @@
-"""Sets of classes that hold the true one as often as promised, also when the stream drifts."""
+"""Adaptive conformal prediction: sets of classes with a promised coverage, also when the stream drifts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.align import Alignment, from_empty
 from bayou.block import Block, Flags, Floats
 from bayou.classifiers.estimator import Estimator
 from bayou.classifiers.naive_bayes import NaiveBayes
 from bayou.decisions import Decision
-from bayou.engines import Engine, Members
+from bayou.engines import Engine
 from bayou.ensembles.ensemble import Ensemble, classifier_or
+from bayou.ensembles.recorded_members import RecordedMembers
 from bayou.errors import SchemaError
 from bayou.kernels.conformal import CLASSES, ROWS, conformal_rows
 from bayou.kernels.posterior import posterior
-from bayou.schema import Label, Schema
-from bayou.summaries.class_counts import ClassCounts
+from bayou.schema import Label
 from bayou.summaries.conformal_scores import ConformalScores
-from bayou.views.learned_view import LearnedView
-from bayou.views.view import AnyView
 
-FORGET = 0.999  # of each score after a row: the last thousand rows say what is usual
+FORGET = 0.999  # what remains of each score's weight after a row, so that about the last thousand rows count
 
 
 class ConformalSet(Ensemble):
@@ -88,7 +85,7 @@ class ConformalSet(Ensemble):
 
     @property
     def decision(self) -> Decision | None:
-        """How probabilities become a class: as the classifier has it."""
+        """The decision rule of the classifier."""
         return getattr(classifier_or(self.estimator, NaiveBayes), "decision", None)
 
     def templates(self) -> Sequence[Estimator]:
@@ -102,25 +99,25 @@ class ConformalSet(Ensemble):
 
     def predict_set(self, X: Any) -> list[set[Label]]:
         """For each row, the set of classes that may be the true one; it may be empty where no class is likely."""
-        return self._named(self.reading(lambda: cast(ConformalMember, self.engine).sets(self.encode(X))))
+        return self._label_sets(self.reading(lambda: cast(ConformalMember, self.engine).sets(self.encode(X))))
 
     def predict_set_one(self, x: Mapping[str, Any]) -> set[Label]:
         """The set of classes that may be the true one of a record; empty before anything is learned."""
         return self.predict_set([x])[0] if self.started else set()
 
     def sets_then_train(self, X: Any, y: Any, w: Any = None) -> list[set[Label]]:
-        """For each row, the set as it stood before that row was learned; then it is learned."""
+        """For each row, its set before the row was learned; learns all rows."""
         with self.locked():
             block = self.encode(X, y, w, learn=True)
             sets = cast(ConformalMember, self.engine).sets_then_train(block)
             self._position += block.n
-        return self._named(sets)
+        return self._label_sets(sets)
 
     def latest_sets(self) -> tuple[Flags, NDArray[np.int32]]:
-        """Sets of the rows learned last, [n, K], as they stood before, and the codes of their labels (-1: none)."""
+        """The sets [n, K] of the latest rows before they were learned, and the codes of their labels (-1: none)."""
         return cast(ConformalMember, self.engine).latest
 
-    def _named(self, sets: Flags) -> list[set[Label]]:
+    def _label_sets(self, sets: Flags) -> list[set[Label]]:
         names = np.array([*self.schema_.classes.values, None], dtype=object)[:-1]
         return [set(names[row].tolist()) for row in sets]
 
@@ -136,50 +133,34 @@ class ConformalSet(Ensemble):
         return float(record[CLASSES] / max(record[ROWS], 1.0))
 
 
-class ConformalMember(Members):
-    """One member, and the scores that its true classes had."""
+class ConformalMember(RecordedMembers):
+    """One member, and the conformal scores of the true classes."""
+
+    summary_names = ("classes", "conformal")
 
     def __init__(
         self, builders: Sequence[Callable[[], Engine]], conformal: ConformalScores, rate: float
     ) -> None:
         super().__init__(builders)
-        self.refresh_at_row_counts()
-        self.classes, self.conformal, self.rate = ClassCounts(), conformal, rate
+        self.conformal, self.rate = conformal, rate
         self.latest: tuple[Flags, NDArray[np.int32]] = (np.zeros((0, 0), np.bool_), np.empty(0, np.int32))
 
-    @property
-    def depends_on_order(self) -> bool:
-        return True
-
-    def begin(self, schema: Schema) -> None:
-        super().begin(schema)
-        for own in (self.classes, self.conformal):
-            own.realign(from_empty(schema))
-
-    def realign(self, plan: Alignment) -> None:
-        super().realign(plan)
-        self.classes.realign(plan)
-        self.conformal.realign(plan)
-
-    def learn(self, block: Block) -> None:
-        self.sets_then_train(block)
-
     def test_then_train(self, block: Block) -> Floats:
-        return self._learned(block)[0]
+        return self._test_then_train(block)[0]
 
     def joint_log_proba(self, block: Block) -> Floats:
         answer: Floats = self.members[0].joint_log_proba(block)
         return answer
 
     def sets_then_train(self, block: Block) -> Flags:
-        """[n, K] the set of each row as it stood before it; then it is learned."""
-        return self._learned(block)[1]
+        """[n, K] the set of each row before the row was learned; learns all rows."""
+        return self._test_then_train(block)[1]
 
     def sets(self, block: Block) -> Flags:
         """[n, K] which classes are in the set of each row."""
         return self._sets(self.joint_log_proba(block), np.full(block.n, -1, dtype=np.int32), block.w)
 
-    def _learned(self, block: Block) -> tuple[Floats, Flags]:
+    def _test_then_train(self, block: Block) -> tuple[Floats, Flags]:
         joint = self.members[0].test_then_train(block)
         self.learned += block.learned()
         sets = self._sets(joint, block.y, block.w)
@@ -196,21 +177,3 @@ class ConformalMember(Members):
             self.conformal.coverage, self.rate, FORGET, self.conformal.by_class, out,
         )  # fmt: skip
         return out
-
-    def merge(self, other: Self) -> None:
-        super().merge(other)
-        self.classes.merge(other.classes)
-        self.conformal.merge(other.conformal)
-
-    def scale(self, factor: float) -> None:
-        super().scale(factor)
-        self.classes.scale(factor)
-
-    def fresh(self) -> Self:
-        twin = super().fresh()
-        twin.classes, twin.conformal = self.classes.fresh(), self.conformal.fresh()
-        return twin
-
-    def parts(self) -> Mapping[str, Engine | AnyView]:  # type: ignore[override] # its own views besides the member
-        own = {"classes": LearnedView(self.classes), "conformal": LearnedView(self.conformal)}
-        return {**super().parts(), **own}

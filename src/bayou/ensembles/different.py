@@ -1,4 +1,4 @@
-"""Base of ensembles of different classifiers, which are given as a list."""
+"""Base of ensembles of different classifiers, given as a list."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from bayou.errors import SchemaError
 class DifferentMembers(Ensemble):
     """An ensemble of the classifiers in its parameter `estimators`, by default naive Bayes and a Hoeffding tree."""
 
-    _offers = ()  # what is below is for who builds the engine
+    _offers = ()  # the methods below are for building the engine
     estimators: Sequence[Estimator] | None
 
     def different_members(self) -> Sequence[Estimator]:
-        """The classifiers that are given, each checked to be one."""
+        """The members; raises SchemaError unless all are classifiers of this library."""
         if self.estimators is None:
             return [NaiveBayes(), HoeffdingTree()]
         if len(self.estimators) == 0:
             raise SchemaError("estimators is empty; give at least one classifier")
-        return [classifier_or(each, NaiveBayes) for each in self.estimators]
+        return [classifier_or(estimator, NaiveBayes) for estimator in self.estimators]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name; `deep` adds those of the members as ``estimators__0__...``."""
@@ -39,7 +39,7 @@ class DifferentMembers(Ensemble):
 
 
 class _Numbered:
-    """Members that take parameters by their number: ``0__smoothing``."""
+    """Sets parameters of members by their number: ``0__smoothing``."""
 
     def __init__(self, members: Sequence[Estimator]) -> None:
         self.members = members

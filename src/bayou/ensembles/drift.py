@@ -1,4 +1,4 @@
-"""Starting again when the error rises."""
+"""Drift detection (ADWIN), and a classifier that restarts when its error rises."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from bayou.scorer import Node
 
 SIZES = 48  # bucket sizes 1, 2, 4 ...: more rows than any stream has
-LATEST = 1000  # drifts whose rows are remembered
-STRETCH = 1000  # rows learned before the window looks at them: what lies behind an alarm is learned in vain
+LATEST = 1000  # the latest drifts, whose rows are kept
+STRETCH = 1000  # rows learned before the window checks them; those behind an alarm are learned again
 ROOM = 6  # buckets of one size, one of them only while two become one of the next
 
 
@@ -59,7 +59,7 @@ class AdaptiveWindow:
         self.clear()
 
     def clear(self) -> None:
-        """An empty window."""
+        """Empty the window."""
         self.totals = np.zeros((SIZES, ROOM))
         self.squares = np.zeros((SIZES, ROOM))
         self.filled = np.zeros(SIZES, dtype=np.int64)
@@ -67,11 +67,11 @@ class AdaptiveWindow:
 
     @property
     def width(self) -> int:
-        """Losses in the window."""
+        """The number of losses in the window."""
         return int(self.window[0])
 
     def watch(self, values: Floats, block: Block | None = None) -> int:
-        """The place after which an alarm is raised, or -1; values behind it are not taken in."""
+        """Add losses; return the index of the one that raises an alarm, or -1. Losses behind an alarm are not added."""
         y = np.zeros(len(values), dtype=np.int32) if block is None else block.y
         w = np.ones(len(values)) if block is None else block.w
         return watch(
@@ -83,7 +83,7 @@ class AdaptiveWindow:
         return {name: getattr(self, name) for name in self.names}
 
     def restore(self, arrays: Arrays) -> None:
-        """Take a window given by `arrays`."""
+        """Restore the window from what `arrays` returned."""
         shapes = {"totals": (SIZES, ROOM), "squares": (SIZES, ROOM), "filled": (SIZES,), "window": (4,)}
         for name, shape in shapes.items():
             if arrays[name].shape != shape:
@@ -143,12 +143,12 @@ class ResetOnDrift(Ensemble):
 
     @property
     def drifts(self) -> int:
-        """How often it has started again."""
+        """The number of restarts."""
         return cast(RestartingMember, self.engine).drifts
 
     @property
     def drift_rows(self) -> list[int]:
-        """Numbers of the rows at which it has started again, the last 1,000 of them; the stream begins with row 0.
+        """Numbers of the rows at which it restarted, the last 1,000 of them; the stream begins with row 0.
 
         `fit` presents the rows of a table in a hashed order; where order means time, use `partial_fit` or `learn_many`.
         """
@@ -182,15 +182,15 @@ class RestartingMember(Members):
         out = np.empty((n, self.n_classes))
         at = 0
         while at < n:
-            rest = block if n == 1 else block.rows(at, min(at + STRETCH, n))
-            joint = self.members[0].test_then_train(rest)
-            wrong = np.empty(rest.n)
-            losses(joint, rest.y, self.class_order(), wrong)
-            alarm = self.window.watch(wrong, rest)
-            done = rest.n if alarm < 0 else alarm + 1
+            rows = block if n == 1 else block.rows(at, min(at + STRETCH, n))
+            joint = self.members[0].test_then_train(rows)
+            losses_of_rows = np.empty(rows.n)
+            losses(joint, rows.y, self.class_order(), losses_of_rows)
+            alarm = self.window.watch(losses_of_rows, rows)
+            done = rows.n if alarm < 0 else alarm + 1
             out[at : at + done] = joint[:done]
             if alarm >= 0:
-                self._start_again(rest.rows(alarm, alarm + 1))
+                self._start_again(rows.rows(alarm, alarm + 1))
             at += done
         self.learned += block.learned()
         return out

@@ -14,24 +14,24 @@ from bayou.schema import Declared
 class Ensemble(Estimator):
     """A classifier whose engine holds the engines of other classifiers; these share its schema and its blocks."""
 
-    _offers: ClassVar[tuple[str, ...]] = ()  # all below is for who builds the engine
+    _offers: ClassVar[tuple[str, ...]] = ()  # the methods below are for building the engine
 
     @property
     def copies(self) -> int:
-        """How many members each classifier among the parameters makes."""
+        """The number of members made from each classifier among the parameters."""
         return 1
 
     def templates(self) -> Sequence[Estimator]:
-        """The classifiers whose engines are the members, one per member; what they have learned does not matter."""
+        """The classifiers whose engines become the members, one per member; only their parameters are used."""
         raise NotImplementedError
 
     def builders(self) -> list[Callable[[], Engine]]:
-        """What makes the engine of each member, from parameters that nobody else can change."""
+        """Functions that make the engine of each member, from copies of the parameters."""
         return [template.blank().build_engine for template in self.templates()]
 
     @property
     def numbers_are_words(self) -> bool:  # type: ignore[override] # of the class elsewhere, of the members here
-        """Whether numeric columns are counts of words, as the first member says."""
+        """Whether numeric columns are counts of words, as in the first member."""
         return bool(self.templates()[0].numbers_are_words)
 
     def declared(self) -> Declared:
@@ -39,7 +39,7 @@ class Ensemble(Estimator):
 
 
 def classifier_or(estimator: Estimator | None, default: Callable[[], Estimator]) -> Estimator:
-    """The estimator given, or the default; anything that is no classifier of this library is refused."""
+    """`estimator`, or the default where it is None; raises SchemaError unless it is a classifier of this library."""
     if estimator is None:
         return default()
     if not isinstance(estimator, Estimator):

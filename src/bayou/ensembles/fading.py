@@ -1,4 +1,4 @@
-"""Forgetting by fading: old rows count less and less."""
+"""Forgetting by exponential decay: old rows count less and less."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class FadingMember(Members):
 
     @property
     def law(self) -> MergeLaw:
-        """Which of two models is merged into which says whose rows are older, whatever the member allows."""
+        """At best ORDERED: merging takes the rows of the other model to be later."""
         return MergeLaw.weakest([MergeLaw.ORDERED, self.members[0].law])
 
     @property
@@ -82,7 +82,7 @@ class FadingMember(Members):
 
     def begin(self, schema: Schema) -> None:
         super().begin(schema)
-        self.members[0].scale(1.0)  # a member that cannot decay says so now, not in mid-stream
+        self.members[0].scale(1.0)  # raises an error now if the member cannot decay, not in mid-stream
 
     def learn(self, block: Block) -> None:
         for _, part, ends in parts_at(block, self.learned, self.period):
@@ -110,6 +110,6 @@ class FadingMember(Members):
         return answer
 
     def merge(self, other: Self) -> None:
-        if other.learned:  # what has learned nothing changes nothing, readings included
+        if other.learned:  # merging an empty model must change nothing, readings included
             self.members[0].scale(2.0 ** (-other.learned / self.half_life))
         super().merge(other)

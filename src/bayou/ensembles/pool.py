@@ -1,24 +1,20 @@
-"""Different classifiers whose probabilities are weighed by what they said of earlier rows."""
+"""A log-linear pool of different classifiers, weighted by how well they predict."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Self
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayou.align import Alignment, from_empty
 from bayou.block import Block, Floats
 from bayou.classifiers.estimator import Estimator
-from bayou.engines import Engine, Members
+from bayou.engines import Engine
 from bayou.ensembles.different import DifferentMembers
+from bayou.ensembles.recorded_members import RecordedMembers
 from bayou.errors import SchemaError
 from bayou.kernels.posterior import posterior
-from bayou.schema import Schema
-from bayou.summaries.class_counts import ClassCounts
 from bayou.summaries.pool_weights import PoolWeights
-from bayou.views.learned_view import LearnedView
-from bayou.views.view import AnyView
 
 if TYPE_CHECKING:
     from bayou.scorer import Node
@@ -28,8 +24,8 @@ class Pool(DifferentMembers):
     r"""A log-linear pool of different classifiers, weighed by what each said before a row was known.
 
     H_k = \log P(k) + b_k + \sum_m w_{mk} (\log P_m(k | x) - \log P(k)), and P = softmax(H); weights begin at 1/M.
-    Beside it stands the plain mean of the members' probabilities; the two are mixed by what each gave to the labels.
-    A member that repeats another, is too sure or too timid is weighed accordingly: the pool calibrates as it combines.
+    It is mixed with the plain mean of the members' probabilities, by the probability that each gave to the labels.
+    A member that repeats another, or is over- or under-confident, is weighted accordingly: the pool also calibrates.
 
     Parameters
     ----------
@@ -77,30 +73,14 @@ class Pool(DifferentMembers):
         return PooledMembers(self.builders(), float(self.rate), float(self.forget))
 
 
-class PooledMembers(Members):
-    """Members whose probabilities a pool weighs."""
+class PooledMembers(RecordedMembers):
+    """Members whose probabilities a pool combines."""
+
+    summary_names = ("classes", "pool")
 
     def __init__(self, builders: Sequence[Callable[[], Engine]], rate: float, forget: float) -> None:
         super().__init__(builders)
-        self.refresh_at_row_counts()
-        self.classes, self.pool = ClassCounts(), PoolWeights(len(self.members), rate, forget)
-
-    @property
-    def depends_on_order(self) -> bool:
-        return True
-
-    def begin(self, schema: Schema) -> None:
-        super().begin(schema)
-        for own in (self.classes, self.pool):
-            own.realign(from_empty(schema))
-
-    def realign(self, plan: Alignment) -> None:
-        super().realign(plan)
-        self.classes.realign(plan)
-        self.pool.realign(plan)
-
-    def learn(self, block: Block) -> None:
-        self.test_then_train(block)
+        self.pool = PoolWeights(len(self.members), rate, forget)
 
     def test_then_train(self, block: Block) -> Floats:
         joint = self.ask(lambda member: member.test_then_train(block), block.n)
@@ -118,10 +98,10 @@ class PooledMembers(Members):
         return self.pool.scorer(opinions, self.classes.weight, int(self.classes.declared[0]))
 
     def _pooled(self, joint: Floats, block: Block, learn: bool) -> Floats:
-        """[n, K] log P; with `learn`, classes are counted and weights moved row by row."""
+        """[n, K] log P of the pool; with `learn`, classes are counted and weights updated row by row."""
         order = np.arange(self.n_classes)
-        for said in joint:
-            posterior(said, order, 0.0)
+        for member_joint in joint:
+            posterior(member_joint, order, 0.0)
         y = block.y if learn else np.full(block.n, -1, dtype=np.int32)
         out = np.empty((block.n, self.n_classes))
         self.pool.learn(
@@ -129,20 +109,3 @@ class PooledMembers(Members):
             self.classes.weight, int(self.classes.declared[0]), y, block.w, learn, out,
         )  # fmt: skip
         return out
-
-    def merge(self, other: Self) -> None:
-        super().merge(other)
-        self.classes.merge(other.classes)
-        self.pool.merge(other.pool)
-
-    def scale(self, factor: float) -> None:
-        super().scale(factor)
-        self.classes.scale(factor)
-
-    def fresh(self) -> Self:
-        twin = super().fresh()
-        twin.classes, twin.pool = self.classes.fresh(), self.pool.fresh()
-        return twin
-
-    def parts(self) -> Mapping[str, Engine | AnyView]:  # type: ignore[override] # its own views besides the members
-        return {**super().parts(), "classes": LearnedView(self.classes), "pool": LearnedView(self.pool)}

@@ -1,4 +1,4 @@
-"""Rows kept as they came, until there are enough of them."""
+"""A buffer of encoded rows, until a chunk is full."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bayou.summaries.kept_rows import no_rows, realigned, stack, take
 
 
 class RowBuffer:
-    """The rows of one chunk that teach something, encoded; it follows the schema as it grows.
+    """The encoded rows of one chunk that have a label and a weight; realigned when the schema grows.
 
     Memory: that of the rows it holds.
     """
@@ -24,7 +24,7 @@ class RowBuffer:
         self.lengths = Lengths()
 
     def add(self, block: Block) -> None:
-        """Append the rows that teach something."""
+        """Append the rows that have a label and a weight."""
         self.block = stack(self.block, take(block, np.flatnonzero((block.y >= 0) & (block.w > 0))))
 
     def clear(self) -> None:
@@ -32,7 +32,7 @@ class RowBuffer:
         self.block = self.block.rows(0, 0)
 
     def realign(self, plan: Alignment) -> None:
-        """Move columns, classes, values and words."""
+        """Follow a change of the schema."""
         self.block = realigned(self.block, plan)
         self.lengths = plan.lengths
 
@@ -45,7 +45,7 @@ class RowBuffer:
         return {k: _no_nan(a) for k, a in out.items()} | {"missing": np.isnan(b.numeric)}
 
     def restore(self, arrays: Arrays) -> None:
-        """Take the rows given by `arrays`."""
+        """Restore the rows from what `arrays` returned."""
         n, old = len(arrays["y"]), self.block
         if (
             arrays["numeric"].shape != (n, old.numeric.shape[1])

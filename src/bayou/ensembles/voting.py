@@ -1,4 +1,4 @@
-"""Different classifiers that vote, each with its weight."""
+"""Weighted voting of different classifiers."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class VotingMembers(Members):
     def test_then_train(self, block: Block) -> Floats:
         joint = self.ask(lambda member: member.test_then_train(block), block.n)
         self.learned += block.learned()
-        weights = self._now(block.n)
+        weights = self._weights(block.n)
         if self.weights is None:
             running_weights(self.record, joint, block.y, block.w, self.class_order(), weights)
         out = self._votes(joint, weights)
@@ -134,7 +134,7 @@ class VotingMembers(Members):
 
     def joint_log_proba(self, block: Block) -> Floats:
         joint = self.ask(lambda member: member.joint_log_proba(block), block.n)
-        out = self._votes(joint, self._now(block.n))
+        out = self._votes(joint, self._weights(block.n))
         self._tilt(out, np.flatnonzero(self.seen))
         return out
 
@@ -144,18 +144,18 @@ class VotingMembers(Members):
         joint, order = [member.scorer() for member in self.members], self.class_order()
         votes = tuple(Chosen(node, order) if self.hard else LogSoftmax(node) for node in joint)
         with np.errstate(divide="ignore"):
-            voted = Mixture(votes, np.log(self._now(1)[0]))
+            mixture = Mixture(votes, np.log(self._weights(1)[0]))
         tilt = np.zeros((1, self.n_classes))
         self._tilt(tilt, np.flatnonzero(self.seen))
-        return added(voted, tilt[0]) if tilt.any() else voted
+        return added(mixture, tilt[0]) if tilt.any() else mixture
 
-    def _now(self, rows: int) -> Floats:
-        """[n, M] the weights as they are."""
+    def _weights(self, rows: int) -> Floats:
+        """[n, M] the current weights of the members, repeated for each row."""
         if self.weights is None:
-            now = (self.record[:-1] + 1.0) / (self.record[-1] + 2.0)
+            current = (self.record[:-1] + 1.0) / (self.record[-1] + 2.0)
         else:
-            now = self.weights
-        return np.tile(now, (rows, 1))
+            current = self.weights
+        return np.tile(current, (rows, 1))
 
     def _votes(self, joint: Floats, weights: Floats) -> Floats:
         out = np.empty(joint.shape[1:])
@@ -163,21 +163,21 @@ class VotingMembers(Members):
         return out
 
     def _tilt(self, out: Floats, classes: Index) -> None:
-        """Divide the votes of two classes by what each must reach; with more classes, or fewer, nothing."""
+        """Divide the votes of two classes by the share that each must reach; nothing unless there are two classes."""
         if self.threshold != 0.5 and len(classes) == 2:
             first, second = (c for c in self.class_order() if c in classes)
             out[:, first] -= math.log(1.0 - self.threshold)
             out[:, second] -= math.log(self.threshold)
 
     def _tilt_learned(self, out: Floats, block: Block) -> None:
-        """Tilt the votes of every row by the classes met before it, and note the classes of the block as met."""
-        place = np.where(self.seen > 0, -1, block.n)
+        """Apply the threshold to rows before which exactly two classes were seen, and record the block's classes."""
+        first_row = np.where(self.seen > 0, -1, block.n)
         for i in np.flatnonzero((block.y >= 0) & (block.w > 0))[::-1]:
-            place[block.y[i]] = min(i, place[block.y[i]])
-        met = np.argsort(place, kind="stable")
-        ends = [*place[met].tolist(), block.n, block.n, block.n]
-        self._tilt(out[max(0, ends[1] + 1) : ends[2] + 1], met[:2])
-        self.seen[place < block.n] = 1
+            first_row[block.y[i]] = min(i, first_row[block.y[i]])
+        by_first_row = np.argsort(first_row, kind="stable")
+        ends = [*first_row[by_first_row].tolist(), block.n, block.n, block.n]
+        self._tilt(out[max(0, ends[1] + 1) : ends[2] + 1], by_first_row[:2])
+        self.seen[first_row < block.n] = 1
 
     def merge(self, other: Self) -> None:
         super().merge(other)

@@ -75,7 +75,7 @@ class Window(Ensemble):
 
 
 class Panes(Members):
-    """A ring of members, each of which has learned one part of the window, and last their sum, which predicts."""
+    """A ring of members, each with one part of the window; the last member is their sum and predicts."""
 
     def __init__(self, builders: Sequence[Callable[[], Engine]], rows_per_pane: int) -> None:
         super().__init__(builders)

@@ -62,7 +62,7 @@ def to_c(scorer: Scorer, name: str = "model", single: bool = False) -> dict[str,
 
 
 class Writer:
-    """Writes the source: constant tables, a function per cell and per node that is used, and the way in."""
+    """Writes the source: constant tables, a function per cell and per node, and `predict`."""
 
     def __init__(self, scorer: Scorer, prefix: str, single: bool) -> None:
         self.scorer, self.prefix, self.single = scorer, prefix, single
@@ -77,14 +77,17 @@ class Writer:
 
     def _names(self) -> dict[str, list[str]]:
         kinds = ("numeric", "nominal", "text")
-        every = identifiers([one.name for kind in kinds for one in self.scorer.inputs[kind]], KEYWORDS)
-        found, at = {}, 0
+        all_fields = identifiers(
+            [column.name for kind in kinds for column in self.scorer.inputs[kind]], KEYWORDS
+        )
+        fields, start = {}, 0
         for kind in kinds:
-            found[kind] = every[at : at + len(self.scorer.inputs[kind])]
-            at += len(found[kind])
-        return found
+            fields[kind] = all_fields[start : start + len(self.scorer.inputs[kind])]
+            start += len(fields[kind])
+        return fields
 
     def source(self) -> str:
+        """The whole .c file."""
         for cell in self.scorer.cells:
             self._cell(cell)
         for node in self.scorer.nodes:
@@ -98,19 +101,21 @@ class Writer:
         return "\n".join([head, *self._helpers(body), *body])
 
     def _helpers(self, body: Iterable[str]) -> list[str]:
-        """What the nodes share, as far as it is called, with the limits of the numbers computed in."""
+        """The functions of helpers.c that `body` calls, with the limits of float or double filled in."""
         text = files("bayou.export").joinpath("helpers.c").read_text(encoding="utf-8")
         text = text.replace("REAL", self.real).replace("SUFFIX", self.suffix)
         for name, value in (FLOAT if self.single else DOUBLE).items():
             text = text.replace(name, value)
-        called, kept = "\n".join(body), []
-        for function in reversed(text.strip().split("\n\n")[1:]):  # callers stand behind what they call
-            found = re.match(r"static [\w* ]+?(\w+)\(", function)
-            assert found is not None
-            if re.search(rf"\b{found[1]}\(", called):
-                kept.append(f"{function}\n")
-                called += function
-        return kept[::-1]
+        code, functions = "\n".join(body), []
+        for function in reversed(
+            text.strip().split("\n\n")[1:]
+        ):  # a function stands behind those that it calls
+            match = re.match(r"static [\w* ]+?(\w+)\(", function)
+            assert match is not None
+            if re.search(rf"\b{match[1]}\(", code):
+                functions.append(f"{function}\n")
+                code += function
+        return functions[::-1]
 
     def _entry(self) -> str:
         p, k = self.prefix, len(self.scorer.classes)
@@ -149,17 +154,17 @@ int {p}_label_length(int label) {{ return {lengths}[label]; }}
     # -- tables --
 
     def _reals(self, values: Iterable[float]) -> str:
-        """The name of a constant table of numbers."""
+        """Add a constant table of numbers; return its name."""
         return self._table(self.real, [self._number(float(v)) for v in values])
 
     def _ints(self, values: Iterable[int]) -> str:
         return self._table("int", [str(int(v)) for v in values])
 
-    def _table(self, kind: str, listed: list[str]) -> str:
+    def _table(self, kind: str, values: list[str]) -> str:
         name, lines = f"t{len(self.tables)}", []
-        self.bytes += max(1, len(listed)) * SIZES[kind]
-        for at in range(0, len(listed), 8):
-            lines.append("    " + ", ".join(listed[at : at + 8]))
+        self.bytes += max(1, len(values)) * SIZES[kind]
+        for at in range(0, len(values), 8):
+            lines.append("    " + ", ".join(values[at : at + 8]))
         body = ",\n".join(lines) or "    0"
         self.tables.append(f"static const {kind} {name}[] = {{\n{body}}};")
         return name
@@ -207,15 +212,15 @@ int {p}_label_length(int label) {{ return {lengths}[label]; }}
         )
 
     def _about(self, node: Node) -> str:
-        """What a node is and which columns it looks at, for whoever reads the source."""
-        looked_at: list[tuple[str, Any]] = [
+        """A comment on a node: its kind, and the columns it reads."""
+        columns: list[tuple[str, Any]] = [
             ("numeric" if isinstance(cell, Interval) else "nominal", cell) for cell in cells_of(node)
         ]
         if isinstance(node, Normal | Kernels):
-            looked_at = [("numeric", node)]
+            columns = [("numeric", node)]
         elif isinstance(node, Words):
-            looked_at = [("text", node)]
-        names = [comment(self.scorer.inputs[kind][one.column].name) for kind, one in looked_at[:5]]
+            columns = [("text", node)]
+        names = [comment(self.scorer.inputs[kind][reader.column].name) for kind, reader in columns[:5]]
         return type(node).__name__.lower() + (f" of {', '.join(names)}" if names else "")
 
     def _call(self, node: Node, out: str) -> str:
@@ -270,9 +275,9 @@ int {p}_label_length(int label) {{ return {lengths}[label]; }}
         words = f"row->{self.names['text'][node.column]}"
         w, values = node.width, self._reals(node.values.ravel())
         known = f"{words}.ids[i] >= 0 && {words}.ids[i] < {len(node.values)}"
-        times, first, look = f"{words}.counts[i]", "", ""
-        if node.binary:  # words that are not known share an id, which counts once as any other
-            times, first, look = "1", " && j == i", (
+        factor, first, search = f"{words}.counts[i]", "", ""
+        if node.binary:  # unknown words share an id, which counts once, as any other does
+            factor, first, search = "1", " && j == i", (
                 f"        for (j = 0; j < i; j++)\n"
                 f"            if ({words}.ids[j] == {words}.ids[i] && {words}.counts[j] > 0)\n"
                 f"                break;\n"
@@ -281,10 +286,10 @@ int {p}_label_length(int label) {{ return {lengths}[label]; }}
         return (
             f"    int c, i{', j' if node.binary else ''};\n    for (c = 0; c < {w}; c++)\n"
             f"        out[c] = {self._reals(node.base)}[c];\n"
-            f"    for (i = 0; i < {words}.n; i++) {{\n{look}"
+            f"    for (i = 0; i < {words}.n; i++) {{\n{search}"
             f"        if ({known}{first})\n"
             f"            for (c = 0; c < {w}; c++)\n"
-            f"                out[c] += {times} * {values}[(long){words}.ids[i] * {w} + c];\n    }}\n"
+            f"                out[c] += {factor} * {values}[(long){words}.ids[i] * {w} + c];\n    }}\n"
         )
 
     def _sum(self, node: Sum) -> str:
@@ -297,7 +302,7 @@ int {p}_label_length(int label) {{ return {lengths}[label]; }}
         return "".join(lines)
 
     def _each(self, node: Any, expression: str) -> str:
-        """Every number of the part by an expression of out[c]."""
+        """The code that replaces every number out[c] of the node's part by an expression of it."""
         loop = f"    for (c = 0; c < {node.width}; c++)\n        out[c] = {expression};\n"
         return f"    int c;\n    {self._call(node.part, 'out')}\n{loop}"
 
@@ -313,7 +318,8 @@ int {p}_label_length(int label) {{ return {lengths}[label]; }}
             f"(out[c] < 0 ? out[c] : 0) - log1p{self.suffix}(exp{self.suffix}(-fabs{self.suffix}(out[c])))",
         )
 
-    def _unless_silent(self, node: Any, body: str, otherwise: str) -> str:
+    def _unless_all_zero(self, node: Any, body: str, otherwise: str) -> str:
+        """The code that replaces every number of the part by `body`, or by `otherwise` where all of them are 0."""
         return (
             f"    int c, says = 0;\n    {self._call(node.part, 'out')}\n"
             f"    for (c = 0; c < {node.width}; c++)\n"
@@ -323,13 +329,13 @@ int {p}_label_length(int label) {{ return {lengths}[label]; }}
 
     def _clipped(self, node: Clipped) -> str:
         least, most, shift = (self._number(v) for v in (node.least, node.most, node.shift))
-        return self._unless_silent(
+        return self._unless_all_zero(
             node, f"fmin{self.suffix}(fmax{self.suffix}(out[c] + {shift}, {least}), {most})", "0"
         )
 
     def _log(self, node: Log) -> str:
         floor = self._number(-1e290)
-        return self._unless_silent(node, f"(out[c] > 0 ? log{self.suffix}(out[c]) : {floor})", "-INFINITY")
+        return self._unless_all_zero(node, f"(out[c] > 0 ? log{self.suffix}(out[c]) : {floor})", "-INFINITY")
 
     def _pmi(self, node: Pmi) -> str:
         w, prior = node.width, self._reals(node.prior)
@@ -393,7 +399,7 @@ int {p}_label_length(int label) {{ return {lengths}[label]; }}
         )
 
     def _trees(self, node: Trees) -> str:
-        """A row down all trees, one after the other; intervals are told from values by the number of the cell."""
+        """The code that follows a row through all trees and adds up the leaves."""
         test, split, child = (self._ints(array) for array in (node.test, node.split, node.child))
         ordered = self._ints(isinstance(cell, Interval) for cell in node.cells)
         sets, values = (
@@ -420,12 +426,12 @@ int {p}_label_length(int label) {{ return {lengths}[label]; }}
             return ""
         cases = []
         for j, column in enumerate(columns):
-            listed = texts(column.values, f"column {column.name!r}")
-            order = sorted(range(len(listed)), key=lambda i: listed[i].encode())
-            raw = [listed[i].encode() for i in order]
+            names = texts(column.values, f"column {column.name!r}")
+            order = sorted(range(len(names)), key=lambda i: names[i].encode())
+            raw = [names[i].encode() for i in order]
             starts = self._ints(np.cumsum([0, *(len(r) for r in raw)]))
             name = f"n{len(self.tables)}"
-            body = "".join("\n    " + literal(listed[i]) for i in order) or ' ""'
+            body = "".join("\n    " + literal(names[i]) for i in order) or ' ""'
             self.tables.append(f"static const char {name}[] ={body};")
             self.bytes += sum(map(len, raw)) + 1
             cases.append(

@@ -1,4 +1,4 @@
-"""C as text: strings and comments that nothing can end, and the header of an export."""
+"""C string literals and comments, safe for any text, and the header of an export."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KEYWORDS = (
 
 
 def literal(text: str) -> str:
-    r"""A C string: everything but plain letters, digits and blanks as octal bytes, so that nothing can end it.
+    r"""A C string literal; all but letters, digits, blanks and some punctuation is written as octal bytes.
 
     >>> literal('a"b\\?'), literal("\n")
     ('"a\\042b\\134\\077"', '"\\012"')
@@ -27,7 +27,7 @@ def literal(text: str) -> str:
 
 
 def comment(text: Any) -> str:
-    """Text for a comment: nothing in it can end the comment or the line."""
+    """Text for a comment, escaped so that it can end neither the comment nor the line."""
     shown = (
         as_text(text).encode("unicode_escape").decode("ascii").replace("*/", "*\\057").replace("/*", "\\057*")
     )
@@ -38,23 +38,25 @@ def header(scorer: Scorer, prefix: str, single: bool, size: int) -> str:
     """The header: the struct of a row and the functions; `size` is that of all tables, in bytes."""
     real, guard = ("float" if single else "double"), f"{prefix.upper()}_H"
     numeric, nominal, text = (scorer.inputs[kind] for kind in ("numeric", "nominal", "text"))
-    names = identifiers([one.name for one in (*numeric, *nominal, *text)], KEYWORDS)
+    names = identifiers([column.name for column in (*numeric, *nominal, *text)], KEYWORDS)
     fields: list[str] = []
-    for field, one in zip(names, (*numeric, *nominal, *text), strict=True):
-        if one.kind == "numeric":
-            fields.append(f"    {real} {field}; /* {comment(one.name)}; NAN: missing */")
-        elif one.kind == "nominal":
-            fields.append(f"    int {field}; /* {comment(one.name)}; from {prefix}_value, -1: missing */")
+    for field, column in zip(names, (*numeric, *nominal, *text), strict=True):
+        if column.kind == "numeric":
+            fields.append(f"    {real} {field}; /* {comment(column.name)}; NAN: missing */")
+        elif column.kind == "nominal":
+            fields.append(f"    int {field}; /* {comment(column.name)}; from {prefix}_value, -1: missing */")
         else:
             fields.append(
-                f"    struct {prefix}_words {field}; /* {comment(one.name)}; ids from {prefix}_word */"
+                f"    struct {prefix}_words {field}; /* {comment(column.name)}; ids from {prefix}_word */"
             )
     p, big = prefix, prefix.upper()
-    listed = "\n".join(f"/* {i}: {comment(label)} */" for i, label in enumerate(scorer.classes[:100]))
-    told = names[len(numeric) :]
-    macros = identifiers([field.upper() for field in told], ["CLASSES", "H"])
-    places = [*range(len(nominal)), *range(len(text))]
-    numbers = "\n".join(f"#define {big}_{macro} {place}" for macro, place in zip(macros, places, strict=True))
+    class_list = "\n".join(f"/* {i}: {comment(label)} */" for i, label in enumerate(scorer.classes[:100]))
+    fields_with_codes = names[len(numeric) :]
+    macros = identifiers([field.upper() for field in fields_with_codes], ["CLASSES", "H"])
+    column_numbers = [*range(len(nominal)), *range(len(text))]
+    numbers = "\n".join(
+        f"#define {big}_{macro} {place}" for macro, place in zip(macros, column_numbers, strict=True)
+    )
     words = f"""
 /* Words of a document: ids from {p}_word, ascending, each once, with how often it occurs. */
 struct {p}_words {{
@@ -67,7 +69,9 @@ struct {p}_words {{
 /* The code of a value in UTF-8, `length` bytes; -1 for one that says nothing. */
 int {p}_value(int column, const char *text, int length);
 """
-    macros_told = f"\n/* Numbers of the columns for the functions below. */\n{numbers}\n" if told else ""
+    macro_text = (
+        f"\n/* Numbers of the columns for the functions below. */\n{numbers}\n" if fields_with_codes else ""
+    )
     ids = f"""
 /* The id of a word in UTF-8, `length` bytes; -1 for one that says nothing. */
 int {p}_word(int column, const char *text, int length);
@@ -82,7 +86,7 @@ int {p}_word(int column, const char *text, int length);
 #define {guard}
 
 #define {big}_CLASSES {len(scorer.classes)}
-{listed}
+{class_list}
 {words if text else ""}
 struct {p}_row {{
 {chr(10).join(fields) or "    int unused;"}
@@ -94,6 +98,6 @@ int {p}_predict(const struct {p}_row *row, {real} *proba);
 /* The label of a class, in UTF-8, {p}_label_length bytes and a 0. */
 const char *{p}_label(int label);
 int {p}_label_length(int label);
-{macros_told}{codes if nominal else ""}{ids if text else ""}
+{macro_text}{codes if nominal else ""}{ids if text else ""}
 #endif
 """

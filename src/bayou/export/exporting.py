@@ -1,4 +1,4 @@
-"""From a model to the files of an export."""
+"""Export a model into the files of another language."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def export_model(
     single: bool = False,
     max_entries: int = MAX_ENTRIES,
 ) -> dict[str, str | bytes]:
-    """The files of an export by name, the one to begin with last; text, but for ONNX.
+    """Export a model: the files by name, the main one last; text, except for ONNX.
 
     Parameters
     ----------
@@ -33,15 +33,15 @@ def export_model(
     to
         `"json"`, `"sql"`, `"c"`, `"js"` or `"onnx"`.
     name
-        What the files are called, and in C what all public names begin with.
+        The name of the files, and in C the prefix of all public names.
     dialect, table
         Of SQL: `"duckdb"`, `"sqlite"` or `"postgresql"`, and the table whose rows are scored.
     keep
-        Other columns of that table that come along, such as its key; in DuckDB all of them do.
+        Other columns of that table that the result keeps, such as its key; in DuckDB it keeps all.
     single
-        C and ONNX compute in float rather than in double.
+        Whether C and ONNX compute in float rather than in double.
     max_entries
-        Refuse models whose tables hold more numbers.
+        Models whose tables hold more numbers are refused.
     """
     if to not in LANGUAGES:
         raise OptionError("unknown language", value=to, remedy=f"it is one of {', '.join(LANGUAGES)}")
@@ -68,7 +68,7 @@ def export_model(
 
 
 def write_files(files: Mapping[str, str | bytes], folder: str | os.PathLike[str]) -> list[Path]:
-    """Write the files of an export into a folder; where they are."""
+    """Write the files of an export into a folder; return their paths."""
     paths = []
     for name, content in files.items():
         path = Path(folder) / name

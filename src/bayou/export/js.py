@@ -12,24 +12,24 @@ from bayou.scorer import Kernels, Scorer
 
 
 def to_js(scorer: Scorer) -> str:
-    """An ES module: `predict(row)`, `classes`, `columns`, `explain(row)`. It asks nobody for anything."""
+    """An ES module: `predict(row)`, `classes`, `columns`, `explain(row)`. It needs no other module and no server."""
     return _script("engine.js").replace('"DESCRIPTION"', _embedded(scorer), 1)
 
 
 def to_page(scorer: Scorer) -> str:
-    """A page of one file with the module in it, a field for every column, and what each adds."""
+    """A self-contained page with the module in it: a form with a field per column, and the contribution of each."""
     engine = to_js(scorer).replace("export ", "")
     page = _script("page.html").replace("TITLE", html.escape(scorer.model), 2)
     return page.replace("/* ENGINE */", inside_script(engine), 1)
 
 
 def inside_script(text: str) -> str:
-    """Text as it may stand inside a script element: `</` and `<!--` would end or change it."""
+    """Escape text for a script element, which `</` and `<!--` would end or change."""
     return text.replace("</", "<\\/").replace("<!--", "<\\!--")
 
 
 def _embedded(scorer: Scorer) -> str:
-    """The description as an expression of JavaScript: JSON in which nothing can end a string, a line or a script."""
+    """The description as a JavaScript expression: JSON, escaped for a script element."""
     if any(isinstance(node, Kernels) for node in scorer.nodes):
         raise UnsupportedError(
             "cannot be exported to JavaScript: kernel densities need the error function, which it has not; "

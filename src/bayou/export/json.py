@@ -1,4 +1,4 @@
-"""A scorer as JSON: the documented, stable description that other tools may read. docs/reference/export.md has it."""
+"""A scorer as JSON: a stable format for other tools, which docs/reference/export.md defines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OPS = {"FirstPossible": "first_possible", "LogSoftmax": "log_softmax", "LogSigm
 
 
 def to_json(scorer: Scorer) -> str:
-    """The description as text; floats are written so that they read back as the same bits."""
+    """The description as JSON text; floats read back as the same bits."""
     return json.dumps(description(scorer), ensure_ascii=False, allow_nan=False, indent=None) + "\n"
 
 
@@ -32,7 +32,7 @@ def description(scorer: Scorer) -> dict[str, Any]:
         "missing_beyond": HUGE,
         "classes": [plain_label(label) for label in scorer.classes],
         "order": list(scorer.order),
-        "columns": {kind: [_input(one) for one in inputs] for kind, inputs in scorer.inputs.items()},
+        "columns": {kind: [_input(column) for column in inputs] for kind, inputs in scorer.inputs.items()},
         "cells": [_cell(cell, scorer) for cell in scorer.cells],
         "nodes": [_node(node, cells, numbers) for node in scorer.nodes],
         "root": numbers[id(scorer.root)],
@@ -40,7 +40,7 @@ def description(scorer: Scorer) -> dict[str, Any]:
 
 
 def plain_label(label: Any) -> Any:
-    """A class or value as JSON has it; bytes have no place there."""
+    """A class or value as a JSON value; refuses bytes, which JSON cannot hold."""
     if isinstance(label, bytes):
         raise UnsupportedError(
             f"cannot be exported: {label!r} is bytes, which other languages do not tell from text; decode it, and "
@@ -52,15 +52,19 @@ def plain_label(label: Any) -> Any:
 def codes_to_cells(cell: Value, column: Input) -> list[int]:
     """The cell of every code that a value of the column can have."""
     size = len(column.values) + (column.other >= 0)
-    listed = cell.cells[:size].tolist()
-    return [*listed, *([cell.beyond] * (size - len(listed)))]
+    known_cells = cell.cells[:size].tolist()
+    return [*known_cells, *([cell.beyond] * (size - len(known_cells)))]
 
 
-def _input(one: Input) -> dict[str, Any]:
-    if one.kind == "numeric":
-        return {"name": one.name}
-    found = {"name": one.name, "values": [plain_label(value) for value in one.values], "other": one.other}
-    return found | {"plain": one.plain} if one.kind == "text" else found
+def _input(column: Input) -> dict[str, Any]:
+    if column.kind == "numeric":
+        return {"name": column.name}
+    document = {
+        "name": column.name,
+        "values": [plain_label(value) for value in column.values],
+        "other": column.other,
+    }
+    return document | {"plain": column.plain} if column.kind == "text" else document
 
 
 def _cell(cell: Cell, scorer: Scorer) -> dict[str, Any]:
@@ -89,11 +93,11 @@ def _node(node: Node, cells: dict[int, int], numbers: dict[int, int]) -> dict[st
 
 
 def _plain(value: Any) -> Any:
-    """Arrays as lists, infinities as strings."""
+    """A value for JSON: arrays as lists, infinities as strings."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_plain(element) for element in value]
     if isinstance(value, float) and not np.isfinite(value):
         return "-inf" if value < 0 else "inf"
     return value

@@ -1,4 +1,4 @@
-"""A scorer as ONNX, by operators of the standard opset alone.
+"""A scorer as ONNX, with operators of the standard opset only.
 
 One input per column: numbers [N, 1], NaN where missing; nominal values as strings [N, 1]; text columns as counts of
 their words [N, V], in the order of `words` in the model's metadata. Outputs are `label` [N] and `probabilities` [N, K].
@@ -45,7 +45,7 @@ from bayou.scorer import (
 )
 
 OPSET = 19  # the first whose Equal compares strings
-INNER = "bayou:"  # begins the names of what lies between inputs and outputs
+INNER = "bayou:"  # prefix of the names of inner tensors
 
 
 def to_onnx(scorer: Scorer, single: bool = False) -> bytes:
@@ -60,7 +60,7 @@ def to_onnx(scorer: Scorer, single: bool = False) -> bytes:
 
 
 class Writer:
-    """Writes the graph: a tensor [N, width] per node, [1, width] where it is the same for all rows."""
+    """Writes the graph: a tensor [N, width] per node, or [1, width] where all rows share it."""
 
     def __init__(self, scorer: Scorer, onnx: Any, single: bool) -> None:
         self.scorer, self.onnx, self.single = scorer, onnx, single
@@ -75,17 +75,17 @@ class Writer:
 
     def _missing_marker(self) -> str:
         """The string that stands for a missing nominal value: the empty one, unless that is a value."""
-        known = {as_text(v) for one in self.scorer.inputs["nominal"] for v in one.values}
+        values = {as_text(v) for column in self.scorer.inputs["nominal"] for v in column.values}
         marker = ""
-        while marker in known:
+        while marker in values:
             marker = marker + "(missing)"
         return marker
 
     # -- making tensors --
 
-    def op(self, kind: str, *given: str, **attributes: Any) -> str:
+    def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
         name = f"{INNER}{len(self.nodes)}"
-        self.nodes.append(self.onnx.helper.make_node(kind, list(given), [name], **attributes))
+        self.nodes.append(self.onnx.helper.make_node(kind, list(inputs), [name], **attributes))
         return name
 
     def array(self, values: Any) -> str:
@@ -104,62 +104,71 @@ class Writer:
 
     def strings(self, values: Sequence[str], shape: Sequence[int]) -> str:
         name = f"{INNER}c{len(self.constants)}"
-        listed = [text.encode() for text in values]
+        encoded = [text.encode() for text in values]
         self.constants.append(
-            self.onnx.helper.make_tensor(name, self.onnx.TensorProto.STRING, list(shape), listed)
+            self.onnx.helper.make_tensor(name, self.onnx.TensorProto.STRING, list(shape), encoded)
         )
         return name
 
     def reduce(self, kind: str, tensor: str, keep: bool = True) -> str:
         return self.op(kind, tensor, self.ints([1]), keepdims=int(keep))
 
-    # -- the whole --
+    # -- the model --
 
     def model(self) -> bytes:
+        """The whole model, serialised."""
         helper, proto = self.onnx.helper, self.onnx.TensorProto
-        given = []
+        graph_inputs = []
         for kind in ("numeric", "nominal", "text"):
-            for j, one in enumerate(self.scorer.inputs[kind]):
-                name = one.name if one.name and not one.name.startswith(INNER) else f"{kind} {j}"
+            for j, column in enumerate(self.scorer.inputs[kind]):
+                name = column.name if column.name and not column.name.startswith(INNER) else f"{kind} {j}"
                 while name in self.inputs.values() or name in ("label", "probabilities"):
                     name += "_"
                 self.inputs[kind, j] = name
-                width = len(one.values) + (one.other >= 0) if kind == "text" else 1
-                form = proto.STRING if kind == "nominal" else self.type
-                given.append(helper.make_tensor_value_info(name, form, ["N", width]))
+                width = len(column.values) + (column.other >= 0) if kind == "text" else 1
+                dtype = proto.STRING if kind == "nominal" else self.type
+                graph_inputs.append(helper.make_tensor_value_info(name, dtype, ["N", width]))
         scores = self.op("Gather", self.vector(self.scorer.root), self.ints(self.scorer.order), axis=1)
         scores = self._for_all_rows(scores)
         top = self.reduce("ReduceMax", scores)
         possible = self.op("Greater", top, self.reals([[-np.inf]]))
         gap = self.op("Sub", scores, self.op("Where", possible, top, self.reals([[0.0]])))
-        raised = self.op("Where", possible, self.op("Exp", gap), self.reals([[1.0]]))
-        proba = self.op("Div", raised, self.reduce("ReduceSum", raised))
+        exponentials = self.op("Where", possible, self.op("Exp", gap), self.reals([[1.0]]))
+        proba = self.op("Div", exponentials, self.reduce("ReduceSum", exponentials))
         self.nodes.append(helper.make_node("Identity", [proba], ["probabilities"]))
         best = self.op("ArgMax", proba, axis=1, keepdims=0)
-        whole = all(isinstance(label, int) and not isinstance(label, bool) for label in self.scorer.classes)
+        integer_labels = all(
+            isinstance(label, int) and not isinstance(label, bool) for label in self.scorer.classes
+        )
         k = len(self.scorer.classes)
         labels = (
             self.ints(self.scorer.classes)
-            if whole
+            if integer_labels
             else self.strings(texts(self.scorer.classes, "the classes"), [k])
         )
         self.nodes.append(helper.make_node("Gather", [labels, best], ["label"], axis=0))
         outputs = [
-            helper.make_tensor_value_info("label", proto.INT64 if whole else proto.STRING, ["N"]),
+            helper.make_tensor_value_info("label", proto.INT64 if integer_labels else proto.STRING, ["N"]),
             helper.make_tensor_value_info("probabilities", self.type, ["N", k]),
         ]
-        graph = helper.make_graph(self.nodes, "bayou", given, outputs, self.constants)
-        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="bayou")
-        made.ir_version = 9
-        words = [[as_text(w) for w in one.values] for one in self.scorer.inputs["text"]]
-        about = {"model": self.scorer.model, "missing": json.dumps(self.missing), "words": json.dumps(words)}
-        for key, value in about.items():
-            made.metadata_props.add(key=f"bayou.{key}", value=value)
-        self.onnx.checker.check_model(made)
-        return bytes(made.SerializeToString())
+        graph = helper.make_graph(self.nodes, "bayou", graph_inputs, outputs, self.constants)
+        model = helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="bayou"
+        )
+        model.ir_version = 9
+        words = [[as_text(w) for w in column.values] for column in self.scorer.inputs["text"]]
+        metadata = {
+            "model": self.scorer.model,
+            "missing": json.dumps(self.missing),
+            "words": json.dumps(words),
+        }
+        for key, value in metadata.items():
+            model.metadata_props.add(key=f"bayou.{key}", value=value)
+        self.onnx.checker.check_model(model)
+        return bytes(model.SerializeToString())
 
     def _for_all_rows(self, scores: str) -> str:
-        """One row of scores for each row of the inputs, also where they are all the same."""
+        """Scores repeated for each row of the inputs, also where they do not depend on any input."""
         if not self.inputs:
             return scores
         first = next(iter(self.inputs.values()))
@@ -175,7 +184,7 @@ class Writer:
         return self.done[key]
 
     def usable(self, column: int) -> str:
-        """Whether a number is there: bool [N, 1]."""
+        """Whether a number is present: bool [N, 1]."""
         x = self.inputs["numeric", column]
         return self.once(
             ("usable", column), lambda: self.op("LessOrEqual", self.op("Abs", x), self.reals([[self.huge]]))
@@ -186,28 +195,30 @@ class Writer:
         return self.once(id(cell), lambda: self._cell(cell))
 
     def _cell(self, cell: Cell) -> str:
-        none = self.ints([[-1]])
+        absent_cell = self.ints([[-1]])
         if isinstance(cell, Interval):
             x = self.inputs["numeric", cell.column]
             if len(cell.cuts):
                 above = self.op("Greater", x, self.reals([cell.cuts]))
-                found = self.reduce("ReduceSum", self.op("Cast", above, to=self.onnx.TensorProto.INT64))
+                cell_number = self.reduce("ReduceSum", self.op("Cast", above, to=self.onnx.TensorProto.INT64))
             else:
-                found = self.ints([[0]])
-            return self.op("Where", self.usable(cell.column), found, none)
+                cell_number = self.ints([[0]])
+            return self.op("Where", self.usable(cell.column), cell_number, absent_cell)
         assert isinstance(cell, Value)
-        column, given = self.scorer.inputs["nominal"][cell.column], self.inputs["nominal", cell.column]
+        column, values = self.scorer.inputs["nominal"][cell.column], self.inputs["nominal", cell.column]
         cells = codes_to_cells(cell, column)
         other = cells[column.other] if column.other >= 0 else -1
-        known = texts(column.values, f"column {column.name!r}")
-        absent = self.op("Equal", given, self.strings([self.missing], [1, 1]))
-        rest = self.op("Where", absent, none, self.ints([[other]]))
-        if not known:
-            return rest
-        same = self.op("Equal", given, self.strings(known, [1, len(known)]))
-        found = self.reduce("ReduceMax", self.op("Where", same, self.ints([cells[: len(known)]]), none))
-        met = self.reduce("ReduceMax", self.op("Cast", same, to=self.onnx.TensorProto.INT64))
-        return self.op("Where", self.op("Equal", met, self.ints([[1]])), found, rest)
+        known_values = texts(column.values, f"column {column.name!r}")
+        absent = self.op("Equal", values, self.strings([self.missing], [1, 1]))
+        default = self.op("Where", absent, absent_cell, self.ints([[other]]))
+        if not known_values:
+            return default
+        same = self.op("Equal", values, self.strings(known_values, [1, len(known_values)]))
+        cell_number = self.reduce(
+            "ReduceMax", self.op("Where", same, self.ints([cells[: len(known_values)]]), absent_cell)
+        )
+        matched = self.reduce("ReduceMax", self.op("Cast", same, to=self.onnx.TensorProto.INT64))
+        return self.op("Where", self.op("Equal", matched, self.ints([[1]])), cell_number, default)
 
     # -- nodes --
 
@@ -227,21 +238,25 @@ class Writer:
     def _table(self, node: Table) -> str:
         at, absent = "", ""
         for cell in node.cells:
-            here = self.cell(cell)
-            below = self.op("Less", here, self.ints([[0]]))
+            cell_number = self.cell(cell)
+            below = self.op("Less", cell_number, self.ints([[0]]))
             absent = below if not absent else self.op("Or", absent, below)
-            at = here if not at else self.op("Add", self.op("Mul", at, self.ints([[cell.size]])), here)
+            at = (
+                cell_number
+                if not at
+                else self.op("Add", self.op("Mul", at, self.ints([[cell.size]])), cell_number)
+            )
         flat = node.values.reshape(-1, node.width)
         at = self.op("Squeeze", self.op("Where", absent, self.ints([[len(flat)]]), at), self.ints([1]))
         return self.op("Gather", self.reals(np.concatenate([flat, node.missing[np.newaxis]])), at, axis=0)
 
     def _normal(self, node: Normal) -> str:
-        there = self.usable(node.column)
-        x = self.op("Where", there, self.inputs["numeric", node.column], self.reals([[0.0]]))
+        present = self.usable(node.column)
+        x = self.op("Where", present, self.inputs["numeric", node.column], self.reals([[0.0]]))
         d = self.op("Sub", x, self.reals([node.centre]))
         away = self.op("Mul", self.op("Mul", d, d), self.reals([node.half]))
         density = self.op("Sub", self.reals([node.peak]), self.op("Min", away, self.reals([[1e290]])))
-        return self.op("Where", there, density, self.reals([[0.0]]))
+        return self.op("Where", present, density, self.reals([[0.0]]))
 
     def _kernels(self, node: Kernels) -> str:
         raise UnsupportedError(
@@ -267,21 +282,22 @@ class Writer:
     def _exp(self, node: Exp) -> str:
         return self.op("Exp", self.vector(node.part))
 
-    def says(self, part: str) -> str:
+    def any_nonzero(self, part: str) -> str:
+        """Whether a row of a vector has a number other than 0: bool [N, 1]."""
         return self.op("Greater", self.reduce("ReduceMax", self.op("Abs", part)), self.reals([[0.0]]))
 
     def _clipped(self, node: Clipped) -> str:
         part = self.vector(node.part)
         moved = self.op("Max", self.op("Add", part, self.reals([[node.shift]])), self.reals([[node.least]]))
         moved = self.op("Min", moved, self.reals([[node.most]]))
-        return self.op("Where", self.says(part), moved, part)
+        return self.op("Where", self.any_nonzero(part), moved, part)
 
     def _log(self, node: Log) -> str:
         part = self.vector(node.part)
         positive = self.op("Greater", part, self.reals([[0.0]]))
         log = self.op("Log", self.op("Where", positive, part, self.reals([[1.0]])))
         floored = self.op("Where", positive, log, self.reals([[-1e290]]))
-        return self.op("Where", self.says(part), floored, self.reals([[-np.inf]]))
+        return self.op("Where", self.any_nonzero(part), floored, self.reals([[-np.inf]]))
 
     def _log_sigmoid(self, node: LogSigmoid) -> str:
         z, one = self.vector(node.part), self.reals([[1.0]])
@@ -297,9 +313,9 @@ class Writer:
         top = self.finite_top(self.reduce("ReduceMax", joint))
         rest = self.op("Log", self.reduce("ReduceSum", self.op("Exp", self.op("Sub", joint, top))))
         moved = self.op("Sub", part, self.op("Add", top, rest))
-        heard = self.op("Mul", part, self.reals([np.where(node.prior > -np.inf, 1.0, 0.0)]))
+        possible_part = self.op("Mul", part, self.reals([np.where(node.prior > -np.inf, 1.0, 0.0)]))
         bounded = self.op("Max", moved, self.reals([[node.least]]))
-        return self.op("Where", self.says(heard), bounded, self.reals([[0.0]]))
+        return self.op("Where", self.any_nonzero(possible_part), bounded, self.reals([[0.0]]))
 
     def _log_softmax(self, node: LogSoftmax) -> str:
         part = self.vector(node.part)
@@ -316,9 +332,11 @@ class Writer:
         part = self.vector(node.part)
         ranked = self.op("Gather", part, self.ints(node.order), axis=1)
         best = self.op("Gather", self.ints(node.order), self.op("ArgMax", ranked, axis=1, keepdims=1), axis=0)
-        own = self.op("Equal", best, self.ints([np.arange(node.width)]))
+        is_best = self.op("Equal", best, self.ints([np.arange(node.width)]))
         possible = self.op("Greater", part, self.reals([[-np.inf]]))
-        return self.op("Where", self.op("And", own, possible), self.reals([[0.0]]), self.reals([[-np.inf]]))
+        return self.op(
+            "Where", self.op("And", is_best, possible), self.reals([[0.0]]), self.reals([[-np.inf]])
+        )
 
     def _mixture(self, node: Mixture) -> str:
         parts = [
@@ -329,29 +347,29 @@ class Writer:
         safe = self.finite_top(top)
         total = ""
         for part in parts:
-            raised = self.op("Exp", self.op("Sub", part, safe))
-            total = raised if not total else self.op("Add", total, raised)
+            exponentials = self.op("Exp", self.op("Sub", part, safe))
+            total = exponentials if not total else self.op("Add", total, exponentials)
         possible = self.op("Greater", total, self.reals([[0.0]]))
         log = self.op("Log", self.op("Where", possible, total, self.reals([[1.0]])))
         return self.op("Where", possible, self.op("Add", safe, log), self.reals([[-np.inf]]))
 
     def _first(self, node: FirstPossible) -> str:
-        found = self.vector(node.parts[-1])
+        result = self.vector(node.parts[-1])
         for part in reversed(node.parts[:-1]):
-            own = self.vector(part)
-            possible = self.op("Greater", self.reduce("ReduceMax", own), self.reals([[-np.inf]]))
-            found = self.op("Where", possible, own, found)
-        return found
+            vector = self.vector(part)
+            possible = self.op("Greater", self.reduce("ReduceMax", vector), self.reals([[-np.inf]]))
+            result = self.op("Where", possible, vector, result)
+        return result
 
     def _branch(self, node: Branch) -> str:
-        cell, found = self.cell(node.cell), self.vector(node.parts[node.usual])
+        cell, result = self.cell(node.cell), self.vector(node.parts[node.usual])
         for i, part in enumerate(node.parts):
             if i != node.usual:
-                found = self.op("Where", self.op("Equal", cell, self.ints([[i]])), self.vector(part), found)
-        return found
+                result = self.op("Where", self.op("Equal", cell, self.ints([[i]])), self.vector(part), result)
+        return result
 
     def _trees(self, node: Trees) -> str:
-        """All trees side by side, a step down at a time: int64 [N, trees] of nodes; a leaf is its own child."""
+        """All trees in parallel, one level at a time: int64 [N, trees] the current nodes; a leaf is its own child."""
         cells = self.op("Concat", *(self._row_wise(self.cell(cell)) for cell in node.cells), axis=1)
         leaf, v = node.test < 0, np.arange(len(node.test))
         ordered = np.array([isinstance(cell, Interval) for cell in node.cells])
@@ -372,7 +390,7 @@ class Writer:
             )
             if by_set.any():
                 place = self.op("Where", self.op("Less", cell, none), self.ints([[SET - 1]]), cell)
-                # Elsewhere a cell may be beyond a set
+                # Where the test is not by a set, a cell may lie beyond it
                 place = self.op("Mul", place, self.op("Gather", counted, at))
                 outside = self.op("Gather", sets, self.op("Add", self.op("Gather", row, at), place))
                 right = self.op("Add", right, self.op("Mul", outside, self.op("Gather", counted, at)))
@@ -382,7 +400,7 @@ class Writer:
         return self.op("ReduceSum", self.op("Gather", self.reals(values), at), self.ints([1]), keepdims=0)
 
     def _row_wise(self, cell: str) -> str:
-        """A cell for each row, also where all rows have the same."""
+        """A cell repeated for each row, also where all rows share it."""
         first = next(iter(self.inputs.values()))
         rows = self.op("Slice", self.op("Shape", first), self.ints([0]), self.ints([1]), self.ints([0]))
         return self.op("Expand", cell, self.op("Concat", rows, self.ints([1]), axis=0))

@@ -1,4 +1,4 @@
-"""From a model to its scorer."""
+"""The scorer of a model: its prediction as a graph of look-ups and sums."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from bayou.errors import UnsupportedError
 from bayou.schema import Kind, Schema
 from bayou.scorer import Input, Scorer
 
-MAX_ENTRIES = 2_000_000  # numbers in tables: beyond this an export is no longer something to hand around
+MAX_ENTRIES = 2_000_000  # numbers in tables: a larger export is unwieldy
 
 
 def scorer_of(name: str, schema: Schema, engine: Engine, max_entries: int = MAX_ENTRIES) -> Scorer:
     """The scorer of an engine over a schema; refuses what is larger than `max_entries` numbers.
 
-    The engine is refreshed where it is stale: pass a copy.
+    This refreshes stale readings of the engine: pass a copy.
     """
     if schema.declared.hash_values:
         raise UnsupportedError(
@@ -51,22 +51,22 @@ def scorer_of(name: str, schema: Schema, engine: Engine, max_entries: int = MAX_
 
 def inputs_of(schema: Schema) -> dict[str, tuple[Input, ...]]:
     """The columns of a schema, by kind and in the order of their numbers."""
-    found = {}
+    inputs_by_kind = {}
     for kind in Kind:
         inputs = []
         for name in schema.names(kind):
-            known = schema.vocabularies.get(name)
-            values = () if known is None else tuple(known.values)
-            other = known.limit if known is not None and known.overflowed else -1
+            vocabulary = schema.vocabularies.get(name)
+            values = () if vocabulary is None else tuple(vocabulary.values)
+            other = vocabulary.limit if vocabulary is not None and vocabulary.overflowed else -1
             recipe = schema.text_recipe(name) if kind is Kind.TEXT else None
-            usual = recipe is None or recipe == type(recipe)()
-            inputs.append(Input(name, kind.value, values, other, plain=usual))
-        found[kind.value] = tuple(inputs)
-    return found
+            default_recipe = recipe is None or recipe == type(recipe)()
+            inputs.append(Input(name, kind.value, values, other, plain=default_recipe))
+        inputs_by_kind[kind.value] = tuple(inputs)
+    return inputs_by_kind
 
 
 def model_scorer(model: Any, max_entries: int = MAX_ENTRIES) -> Scorer:
-    """The scorer of a model as it is now; looking changes nothing."""
+    """The scorer of a model in its current state; the model does not change."""
     with model.locked():
         engine = model.engine.copy()
     return scorer_of(type(model).__name__, model.schema_, engine, max_entries)

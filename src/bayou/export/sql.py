@@ -40,9 +40,9 @@ from bayou.scorer import (
     Words,
 )
 
-MANY_WORDS = 1000  # more stand in tables of their own
-DEEPEST = 8  # tests inside one another in SQLite
-MANY_NODES = 20_000  # of all trees of a forest: more are refused
+MANY_WORDS = 1000  # more words than this get tables of their own
+DEEPEST = 8  # nested tests in SQLite
+MANY_NODES = 20_000  # of a forest: larger ones are refused
 
 
 def to_sql(
@@ -53,10 +53,10 @@ def to_sql(
     name: str = "model",
     keep: Sequence[str] = (),
 ) -> dict[str, str]:
-    """The SELECT over `table`, and where words need tables of their own the statements that make them, by file name.
+    """The SELECT over `table`, and the statements that create tables of words where it needs some, by file name.
 
     Words of text columns are read from the table `words`: row_id, column_name, word, count; `table` then has a row_id.
-    `keep` names other columns of `table` that come along.
+    `keep` names other columns of `table` that the result keeps.
     """
     if dialect not in DIALECTS:
         raise OptionError(
@@ -74,7 +74,7 @@ class Writer(Stages):
     """Writes the SELECT of one scorer in one dialect: how each kind of vector is computed."""
 
     def vector(self, node: Node) -> tuple[list[str], int]:
-        """The numbers of a vector as expressions, and the stage from which on they hold."""
+        """The numbers of a vector as SQL expressions, and the first stage in which they can be used."""
         if id(node) in self.made:
             return self.made[id(node)]
         writers: dict[type[Node], Callable[[Any], tuple[list[str], int]]] = {
@@ -85,11 +85,11 @@ class Writer(Stages):
             Mixture: self._mixture, FirstPossible: self._first, Branch: self._branch,
             Trees: self._trees,
         }  # fmt: skip
-        found = writers[type(node)](node)
-        self.made[id(node)] = found
+        expressions = writers[type(node)](node)
+        self.made[id(node)] = expressions
         if self.uses.get(id(node), 0) > 1 and not isinstance(node, Constant):
             return self.columns(node)
-        return found
+        return expressions
 
     # -- nodes --
 
@@ -97,8 +97,8 @@ class Writer(Stages):
         return [self.number(float(v)) for v in node.values], 0
 
     def _lookup(self, node: Table) -> tuple[list[str], int]:
-        found = [self.cell(cell) for cell in node.cells]
-        names, level = [name for name, _ in found], max(after for _, after in found)
+        cells = [self.cell(cell) for cell in node.cells]
+        names, level = [name for name, _ in cells], max(after for _, after in cells)
         at = names[0]
         if len(names) > 1:
             index = names[0]
@@ -132,35 +132,37 @@ class Writer(Stages):
     def _text(self, node: Words) -> tuple[list[str], int]:
         column = self.scorer.inputs["text"][node.column]
         k, number = node.width, len(self.joins)
-        codes, values, sums = (f"{self.own}{what}_{number}" for what in ("words", "values_of_words", "sums"))
+        codes, values, sums = (
+            f"{self.prefix}{what}_{number}" for what in ("words", "values_of_words", "sums")
+        )
         known = [f"({string(as_text(word))}, {i})" for i, word in enumerate(column.values)]
         rows = [
             f"({i}, {', '.join(self.number(float(v)) for v in row)})" for i, row in enumerate(node.values)
         ]
         heads = ", ".join(f"v{c}" for c in range(k))
-        large = len(known) > MANY_WORDS
-        for name, head, listed in ((codes, "word, code", known), (values, f"code, {heads}", rows)):
-            if large:
+        as_tables = len(known) > MANY_WORDS
+        for name, head, entries in ((codes, "word, code", known), (values, f"code, {heads}", rows)):
+            if as_tables:
                 types = (
-                    f"word {'TEXT'}, code INTEGER"
+                    "word TEXT, code INTEGER"
                     if name == codes
                     else f"code INTEGER, {', '.join(f'v{c} {self.dialect.real}' for c in range(k))}"
                 )
-                own = f"{self.name}_{name}"
-                self.statements.append(f"CREATE TABLE {quoted(own)} ({types});\n")
-                for at in range(0, len(listed), 500):
+                table_name = f"{self.name}_{name}"
+                self.statements.append(f"CREATE TABLE {quoted(table_name)} ({types});\n")
+                for at in range(0, len(entries), 500):
                     self.statements.append(
-                        f"INSERT INTO {quoted(own)} VALUES\n{(',' + chr(10)).join(listed[at : at + 500])};\n"
+                        f"INSERT INTO {quoted(table_name)} VALUES\n{(',' + chr(10)).join(entries[at : at + 500])};\n"
                     )
-                self.tables.append(f"{name}({head}) AS (SELECT * FROM {quoted(own)})")
+                self.tables.append(f"{name}({head}) AS (SELECT * FROM {quoted(table_name)})")
             else:
                 self.tables.append(
-                    f"{name}({head}) AS (VALUES\n  {(',' + chr(10) + '  ').join(listed)})"
-                    if listed
+                    f"{name}({head}) AS (VALUES\n  {(',' + chr(10) + '  ').join(entries)})"
+                    if entries
                     else f"{name}({head}) AS (SELECT {', '.join(['NULL'] * (head.count(',') + 1))})"
                 )
-        times = "CASE WHEN n > 0 THEN 1.0 ELSE 0.0 END" if node.binary else "n"
-        terms = ", ".join(f"SUM({times} * v{c}) AS v{c}" for c in range(k))
+        factor = "CASE WHEN n > 0 THEN 1.0 ELSE 0.0 END" if node.binary else "n"
+        terms = ", ".join(f"SUM({factor} * v{c}) AS v{c}" for c in range(k))
         self.tables.append(
             f"{sums} AS (SELECT row_id, {terms} FROM (\n"
             f"    SELECT w.row_id, coalesce(k.code, {column.other}) AS code, "
@@ -170,7 +172,7 @@ class Writer(Stages):
             f"    GROUP BY w.row_id, coalesce(k.code, {column.other})) AS counted\n"
             f"  JOIN {values} ON {values}.code = counted.code GROUP BY row_id)"
         )
-        self.joins.append(f"LEFT JOIN {sums} ON {sums}.row_id = {self.own}rows.row_id")
+        self.joins.append(f"LEFT JOIN {sums} ON {sums}.row_id = {self.prefix}rows.row_id")
         out = []
         for c, base in enumerate(node.base.tolist()):
             name, _ = self._first_column(f"{self.number(base)} + coalesce({sums}.v{c}, 0.0)")
@@ -180,87 +182,94 @@ class Writer(Stages):
     def _sum(self, node: Sum) -> tuple[list[str], int]:
         parts = [self.vector(part) for part in node.parts]
         level = max(after for _, after in parts)
-        return ["(" + " + ".join(found[c] for found, _ in parts) + ")" for c in range(node.width)], level
+        return [
+            "(" + " + ".join(expressions[c] for expressions, _ in parts) + ")" for c in range(node.width)
+        ], level
 
     def _scaled(self, node: Scaled) -> tuple[list[str], int]:
-        found, level = self.vector(node.part)
-        return [f"({one} * {self.number(float(w))})" for one, w in zip(found, node.by, strict=True)], level
+        expressions, level = self.vector(node.part)
+        return [
+            f"({expression} * {self.number(float(w))})"
+            for expression, w in zip(expressions, node.by, strict=True)
+        ], level
 
     def _exp(self, node: Exp) -> tuple[list[str], int]:
-        found, level = self.columns(node.part)
-        return [self.exp(one) for one in found], level
+        expressions, level = self.columns(node.part)
+        return [self.exp(expression) for expression in expressions], level
 
-    def _says(self, found: Sequence[str]) -> str:
-        return " OR ".join(f"{one} <> 0" for one in found)
+    def _any_nonzero(self, expressions: Sequence[str]) -> str:
+        return " OR ".join(f"{expression} <> 0" for expression in expressions)
 
     def _clipped(self, node: Clipped) -> tuple[list[str], int]:
-        found, level = self.columns(node.part)
+        expressions, level = self.columns(node.part)
         out = []
-        for one in found:
-            moved = f"{self.dialect.greatest}({one} + {self.number(node.shift)}, {self.number(node.least)})"
+        for expression in expressions:
+            clipped = f"{self.dialect.greatest}({expression} + {self.number(node.shift)}, {self.number(node.least)})"
             if node.most < np.inf:
-                moved = f"{self.dialect.least}({moved}, {self.number(node.most)})"
-            out.append(f"CASE WHEN {self._says(found)} THEN {moved} ELSE 0.0 END")
+                clipped = f"{self.dialect.least}({clipped}, {self.number(node.most)})"
+            out.append(f"CASE WHEN {self._any_nonzero(expressions)} THEN {clipped} ELSE 0.0 END")
         return out, level
 
     def _log(self, node: Log) -> tuple[list[str], int]:
-        found, level = self.columns(node.part)
+        expressions, level = self.columns(node.part)
         none = self.number(-np.inf)
         return [
-            f"CASE WHEN {one} > 0 THEN ln({one}) WHEN {self._says(found)} THEN {self.number(-1e290)} ELSE {none} END"
-            for one in found
+            f"CASE WHEN {x} > 0 THEN ln({x}) WHEN {self._any_nonzero(expressions)} THEN {self.number(-1e290)} "
+            f"ELSE {none} END"
+            for x in expressions
         ], level
 
     def _log_sigmoid(self, node: LogSigmoid) -> tuple[list[str], int]:
-        found, level = self.columns(node.part)
+        expressions, level = self.columns(node.part)
         return [
-            f"({self.dialect.least}({z}, 0.0) - ln(1.0 + {self.exp(f'(-abs({z}))')}))" for z in found
+            f"({self.dialect.least}({z}, 0.0) - ln(1.0 + {self.exp(f'(-abs({z}))')}))" for z in expressions
         ], level
 
-    def log_sum(self, several: Sequence[str], level: int) -> tuple[str, str, int]:
+    def log_sum(self, expressions: Sequence[str], level: int) -> tuple[str, str, int]:
         """The greatest of several numbers and the logarithm of the sum of exp(number - greatest)."""
         none = self.number(-np.inf)
-        top, level = self.column(self.greatest(several), level)
-        total = " + ".join(self.exp(f"({one} - {top})") for one in several)
+        top, level = self.column(self.greatest(expressions), level)
+        total = " + ".join(self.exp(f"({expression} - {top})") for expression in expressions)
         rest, level = self.column(f"CASE WHEN {top} > {none} THEN ln({total}) ELSE 0.0 END", level)
         return top, rest, level
 
     def _pmi(self, node: Pmi) -> tuple[list[str], int]:
-        found, level = self.columns(node.part)
+        expressions, level = self.columns(node.part)
         possible = [c for c in range(node.width) if node.prior[c] > -np.inf]
-        joint = [f"({found[c]} + {self.number(float(node.prior[c]))})" for c in possible]
+        joint = [f"({expressions[c]} + {self.number(float(node.prior[c]))})" for c in possible]
         top, rest, level = self.log_sum(joint, level)
-        says = self._says([found[c] for c in possible])
+        any_nonzero = self._any_nonzero([expressions[c] for c in possible])
         least = self.number(node.least)
         return [
-            f"CASE WHEN {says} THEN {self.dialect.greatest}({one} - ({top} + {rest}), {least}) ELSE 0.0 END"
-            for one in found
+            f"CASE WHEN {any_nonzero} THEN {self.dialect.greatest}({x} - ({top} + {rest}), {least}) ELSE 0.0 END"
+            for x in expressions
         ], level
 
     def _log_softmax(self, node: LogSoftmax) -> tuple[list[str], int]:
-        found, level = self.columns(node.part)
-        top, rest, level = self.log_sum(found, level)
+        expressions, level = self.columns(node.part)
+        top, rest, level = self.log_sum(expressions, level)
         none = self.number(-np.inf)
         return [
-            f"CASE WHEN {top} > {none} THEN {one} - {top} - {rest} ELSE {one} END" for one in found
+            f"CASE WHEN {top} > {none} THEN {expression} - {top} - {rest} ELSE {expression} END"
+            for expression in expressions
         ], level
 
     def _folded(self, node: Folded) -> tuple[list[str], int]:
-        found, level = self.columns(node.part)
+        expressions, level = self.columns(node.part)
         out = []
         for c, bias in enumerate(node.bias.tolist()):
             terms = [
-                f"{one} * {self.number(float(w))}"
-                for one, w in zip(found, node.matrix[:, c], strict=True)
+                f"{expression} * {self.number(float(w))}"
+                for expression, w in zip(expressions, node.matrix[:, c], strict=True)
                 if w
             ]
             out.append(f"({' + '.join([self.number(bias), *terms])})")
         return out, level
 
     def _chosen(self, node: Chosen) -> tuple[list[str], int]:
-        found, level = self.columns(node.part)
-        top, level = self.column(self.greatest(found), level)
-        ranked = " ".join(f"WHEN {found[c]} = {top} THEN {c}" for c in node.order.tolist())
+        expressions, level = self.columns(node.part)
+        top, level = self.column(self.greatest(expressions), level)
+        ranked = " ".join(f"WHEN {expressions[c]} = {top} THEN {c}" for c in node.order.tolist())
         best, level = self.column(
             f"CASE WHEN NOT {top} > {self.number(-np.inf)} THEN -1 {ranked} ELSE -1 END", level
         )
@@ -274,10 +283,10 @@ class Writer(Stages):
         weights = [self.number(float(w)) for w in node.log_weights]
         out, after = [], level
         for c in range(node.width):
-            several = [f"({w} + {found[c]})" for w, (found, _) in zip(weights, parts, strict=True)]
-            top, rest, reached = self.log_sum(several, level)
+            terms = [f"({w} + {expressions[c]})" for w, (expressions, _) in zip(weights, parts, strict=True)]
+            top, rest, term_level = self.log_sum(terms, level)
             out.append(f"({top} + {rest})")
-            after = max(after, reached)
+            after = max(after, term_level)
         return out, after
 
     def _first(self, node: FirstPossible) -> tuple[list[str], int]:
@@ -286,8 +295,8 @@ class Writer(Stages):
         out = []
         for c in range(node.width):
             when = " ".join(
-                f"WHEN {' OR '.join(f'{one} > {none}' for one in found)} THEN {found[c]}"
-                for found, _ in parts[:-1]
+                f"WHEN {' OR '.join(f'{x} > {none}' for x in expressions)} THEN {expressions[c]}"
+                for expressions, _ in parts[:-1]
             )
             out.append(f"CASE {when} ELSE {parts[-1][0][c]} END")
         return out, level
@@ -300,13 +309,15 @@ class Writer(Stages):
         out = []
         for c in range(node.width):
             when = " ".join(
-                f"WHEN {i} THEN {found[c]}" for i, (found, _) in enumerate(parts) if i != node.usual
+                f"WHEN {i} THEN {expressions[c]}"
+                for i, (expressions, _) in enumerate(parts)
+                if i != node.usual
             )
             out.append(f"CASE {name} {when} ELSE {usual[c]} END" if when else usual[c])
         return out, level
 
     def _trees(self, node: Trees) -> tuple[list[str], int]:
-        """The leaf of each tree as a column, by tests inside one another; then what the leaves hold, added up."""
+        """The leaf of each tree as a column, by nested tests; then the sum of the leaves' values."""
         if len(node.test) > MANY_NODES:
             raise UnsupportedError(
                 f"cannot be exported to SQL: the trees have {len(node.test):,} nodes, beyond the {MANY_NODES:,} that "
@@ -331,31 +342,31 @@ class Writer(Stages):
     def _walk(
         self, node: Trees, v: int, names: Sequence[str], leaves: list[int], level: int, depth: int = 0
     ) -> tuple[str, int]:
-        """The place of the row's leaf below v among `leaves`, which this fills from right to left, and its level.
+        """The index in `leaves` of the row's leaf below node v, as an expression, and its level; fills `leaves`.
 
-        What lies `DEEPEST` tests down is a column of its own: SQLite's parser gives up at some twenty in one another.
+        Every `DEEPEST` tests down, a new column begins: SQLite's parser fails at some twenty nested tests.
         """
         if node.test[v] < 0:
             leaves.append(int(node.child[v]))
             return str(len(leaves) - 1), level
         if depth == DEEPEST and self.dialect.name == "sqlite":
             return self.column(*self._walk(node, v, names, leaves, level))
-        which, split = int(node.test[v]), int(node.split[v])
-        cell, child = node.cells[which], int(node.child[v])
+        test, split = int(node.test[v]), int(node.split[v])
+        cell, child = node.cells[test], int(node.child[v])
         if isinstance(cell, Interval):
             if split >= len(cell.cuts):
                 return self._walk(node, child, names, leaves, level, depth)
-            goes = (
-                f"{names[which]} > {self.number(float(cell.cuts[split]))}"
+            condition = (
+                f"{names[test]} > {self.number(float(cell.cuts[split]))}"
                 if split >= 0
-                else f"{names[which]} IS NOT NULL"
+                else f"{names[test]} IS NOT NULL"
             )
         else:
             right = [i for i in range(cell.size) if not node.sets[split, i]]
             right += [] if node.sets[split, -1] else [-1]
             if not right:
                 return self._walk(node, child, names, leaves, level, depth)
-            goes = f"{names[which]} IN ({', '.join(map(str, right))})"
-        there, one = self._walk(node, child + 1, names, leaves, level, depth + 1)
-        here, other = self._walk(node, child, names, leaves, level, depth + 1)
-        return f"CASE WHEN {goes} THEN {there} ELSE {here} END", max(one, other)
+            condition = f"{names[test]} IN ({', '.join(map(str, right))})"
+        right_text, right_level = self._walk(node, child + 1, names, leaves, level, depth + 1)
+        left_text, left_level = self._walk(node, child, names, leaves, level, depth + 1)
+        return f"CASE WHEN {condition} THEN {right_text} ELSE {left_text} END", max(right_level, left_level)

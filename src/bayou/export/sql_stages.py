@@ -1,4 +1,4 @@
-"""The SELECT as a chain of stages: first cells, then the vectors that need them, last the probabilities."""
+"""The SELECT as a chain of common table expressions: cells first, then vectors, the probabilities last."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ MANY_VALUES = 64  # of a nominal column: more are joined rather than compared on
 
 
 class Stages:
-    """Columns that are computed one after the other, and the SELECT made of them."""
+    """Columns computed in stages, each from the columns of the stage before, and the SELECT made of them."""
 
     def __init__(
         self, scorer: Scorer, dialect: Dialect, table: str, words: str, name: str, keep: Sequence[str] = ()
     ) -> None:
         self.scorer, self.dialect, self.table, self.words, self.name = scorer, dialect, table, words, name
-        self.keep = [one for one in dict.fromkeys(keep) if one not in self._columns()]
+        self.keep = [column for column in dict.fromkeys(keep) if column not in self._columns()]
         self.statements: list[str] = []
         self.tables: list[str] = []  # common table expressions that need no rows
         self.joins: list[str] = []
         self.stages: list[list[str]] = [[]]
-        self.known: dict[str, tuple[str, int]] = {}  # expressions that are columns, and from which stage on
+        self.known: dict[str, tuple[str, int]] = {}  # name and stage of the column of an expression
         self.tested: set[int] = set()  # stages with the tests of trees
         self.numbers = 0
         self.uses: dict[int, int] = {}
@@ -37,13 +37,14 @@ class Stages:
             for part in node.parts_of():
                 self.uses[id(part)] = self.uses.get(id(part), 0) + 1
         self.made: dict[int, tuple[list[str], int]] = {}
-        self.own = "bayou_"  # begins every name that is not the user's
-        while any(one.lower().startswith(self.own) for one in self._taken()):
-            self.own += "x_"
+        self.prefix = "bayou_"  # of every name that is not the user's
+        while any(column.lower().startswith(self.prefix) for column in self._taken()):
+            self.prefix += "x_"
 
-    # -- the whole --
+    # -- the statement --
 
     def select(self) -> str:
+        """The whole SELECT."""
         root, level = self.columns(self.scorer.root)
         scores = [root[place] for place in self.scorer.order]
         top, level = self.column(self.greatest(scores), level)
@@ -55,52 +56,56 @@ class Stages:
             )
             shares.append(share)
         level = after
-        whole, level = self.column(" + ".join(shares), level)
+        total, level = self.column(" + ".join(shares), level)
         names = self._output_names()
-        chances = [f"{share} / {whole} AS {quoted(name)}" for share, name in zip(shares, names, strict=True)]
+        probabilities = [
+            f"{share} / {total} AS {quoted(name)}" for share, name in zip(shares, names, strict=True)
+        ]
         best, level = self.column(self.greatest(shares), level)
         chosen = " ".join(
             f"WHEN {share} = {best} THEN {self.value(label)}"
             for share, label in zip(shares, self._labels(), strict=True)
         )
-        hidden = [f"{self.own}{i}" for i in range(self.numbers)]
-        every = "*"
+        hidden = [f"{self.prefix}{i}" for i in range(self.numbers)]
+        inputs = "*"
         if self.dialect.name == "duckdb" and hidden:
-            every = f"* EXCLUDE ({', '.join(hidden)})"
+            inputs = f"* EXCLUDE ({', '.join(hidden)})"
         elif hidden:
-            carried = [quoted(one) for one in (*self.keep, *self._columns())]
-            by_row = self.scorer.inputs["text"] or not carried
-            every = ", ".join(["row_id", *carried] if by_row and "row_id" not in self.keep else carried)
-        stages = [f"{self.own}stage_0 AS {self._kept(0)}(SELECT {self._source()})"]
+            kept = [quoted(column) for column in (*self.keep, *self._columns())]
+            by_row = self.scorer.inputs["text"] or not kept
+            inputs = ", ".join(["row_id", *kept] if by_row and "row_id" not in self.keep else kept)
+        stages = [f"{self.prefix}stage_0 AS {self._materialized(0)}(SELECT {self._source()})"]
         for i, columns in enumerate(self.stages[1:], 1):
             added = "".join(f",\n    {column}" for column in columns)
             stages.append(
-                f"{self.own}stage_{i} AS {self._kept(i)}(SELECT *{added}\n  FROM {self.own}stage_{i - 1})"
+                f"{self.prefix}stage_{i} AS {self._materialized(i)}(SELECT *{added}\n  FROM {self.prefix}stage_{i - 1})"
             )
         last = len(stages) - 1
         with_tables = ",\n".join([*self.tables, *stages])
-        listed = ",\n  ".join([every, *chances, f"CASE {chosen} END AS {quoted(self._free('label', names))}"])
+        selected = ",\n  ".join(
+            [inputs, *probabilities, f"CASE {chosen} END AS {quoted(self._free('label', names))}"]
+        )
         return (
             f"-- {comment(self.scorer.model)}, exported by bayou for {self.dialect.name}: probabilities of "
             f"{len(self.scorer.classes)} classes for every row of a table.\n"
-            f"WITH {with_tables}\nSELECT\n  {listed}\nFROM {self.own}stage_{last}\n"
+            f"WITH {with_tables}\nSELECT\n  {selected}\nFROM {self.prefix}stage_{last}\n"
         )
 
-    def _kept(self, stage: int) -> str:
-        """Whether a stage is computed as a whole.
+    def _materialized(self, stage: int) -> str:
+        """MATERIALIZED where the database must compute a stage before the next.
 
-        Otherwise databases put its expressions into the next stage, again and again, until nobody can compute them;
-        DuckDB does so where tests stand inside one another, and is quicker without where they do not.
+        Otherwise databases substitute its expressions into the next stage, which grows exponentially over the stages;
+        DuckDB does so only with nested tests, and is quicker without MATERIALIZED elsewhere.
         """
         return "MATERIALIZED " if self.dialect.name != "duckdb" or stage in self.tested else ""
 
     def _source(self) -> str:
         added = "".join(f",\n    {column}" for column in self.stages[0])
         joins = "".join(f"\n  {join}" for join in self.joins)
-        return f"{self.own}rows.*{added}\n  FROM {quoted(self.table)} AS {self.own}rows{joins}"
+        return f"{self.prefix}rows.*{added}\n  FROM {quoted(self.table)} AS {self.prefix}rows{joins}"
 
     def _labels(self) -> list[Any]:
-        """Labels of one type; where types are mixed, as text."""
+        """The class labels; as text where their types differ."""
         kinds = {type(label) for label in self.scorer.classes}
         mixed = len(kinds) > 1 and not kinds <= {int, float}
         return [as_text(label) for label in self.scorer.classes] if mixed else list(self.scorer.classes)
@@ -117,27 +122,27 @@ class Stages:
         return names
 
     def _free(self, name: str, taken: Any) -> str:
-        used = {one.lower() for one in taken} | self._taken()
+        used = {used_name.lower() for used_name in taken} | self._taken()
         while name.lower() in used:
             name += "_"
         return name
 
     def _columns(self) -> list[str]:
-        """Numeric and nominal columns of the model."""
-        return [one.name for kind in ("numeric", "nominal") for one in self.scorer.inputs[kind]]
+        """Names of the numeric and nominal columns of the model."""
+        return [column.name for kind in ("numeric", "nominal") for column in self.scorer.inputs[kind]]
 
     def _taken(self) -> set[str]:
-        """Names of the user's, in small letters."""
-        theirs = {one.name.lower() for inputs in self.scorer.inputs.values() for one in inputs}
-        return theirs | {one.lower() for one in self.keep}
+        """Names that the user's table has, in lower case."""
+        names = {column.name.lower() for inputs in self.scorer.inputs.values() for column in inputs}
+        return names | {column.lower() for column in self.keep}
 
     # -- stages --
 
     def column(self, expression: str, level: int) -> tuple[str, int]:
-        """An expression over stage `level` as a column, and the stage from which on it can be used."""
+        """Make an expression over stage `level` a column; return its name, and the first stage that can use it."""
         if expression in self.known:
             return self.known[expression]
-        name = f"{self.own}{self.numbers}"
+        name = f"{self.prefix}{self.numbers}"
         self.numbers += 1
         while len(self.stages) <= level + 1:
             self.stages.append([])
@@ -146,24 +151,25 @@ class Stages:
         return name, level + 1
 
     def columns(self, node: Node) -> tuple[list[str], int]:
-        """The numbers of a vector as columns."""
-        found, level = self.vector(node)
+        """Make the numbers of a vector columns; return their names and stage as `column` does."""
+        expressions, level = self.vector(node)
         if isinstance(node, Constant) or all(
-            one.startswith(self.own) and one[len(self.own) :].isdigit() for one in found
+            expression.startswith(self.prefix) and expression[len(self.prefix) :].isdigit()
+            for expression in expressions
         ):
-            return found, level
+            return expressions, level
         if isinstance(node, Branch):
             self.tested.add(level + 1)
-        made = [self.column(one, level) for one in found]
-        result = [name for name, _ in made], max(after for _, after in made)
+        columns = [self.column(expression, level) for expression in expressions]
+        result = [name for name, _ in columns], max(after for _, after in columns)
         self.made[id(node)] = result
         return result
 
     def vector(self, node: Node) -> tuple[list[str], int]:
-        """The numbers of a vector as expressions, and the stage from which on they hold."""
+        """The numbers of a vector as SQL expressions, and the first stage in which they can be used."""
         raise NotImplementedError
 
-    # -- words of the language --
+    # -- literals and functions --
 
     def number(self, value: float) -> str:
         if value in (np.inf, -np.inf):
@@ -171,7 +177,7 @@ class Stages:
         if self.dialect.name == "sqlite":
             return exact_number(value)
         plain = repr(float(value))
-        if self.dialect.name == "postgresql":  # whose plain literals are decimals without end
+        if self.dialect.name == "postgresql":  # whose plain literals are exact decimals, not doubles
             return f"CAST('{plain}' AS double precision)"
         plain = plain if "e" in plain else f"{plain}e0"  # without an exponent DuckDB takes it for a decimal
         return f"({plain})" if value < 0 else plain
@@ -184,19 +190,21 @@ class Stages:
         return string(as_text(value))
 
     def exp(self, expression: str) -> str:
-        """exp, and 0 far below: some databases refuse to underflow."""
+        """exp of an expression, 0 far below zero: some databases raise an error on underflow."""
         return f"CASE WHEN {expression} < -700 THEN 0.0 ELSE exp({expression}) END"
 
-    def greatest(self, several: Sequence[str]) -> str:
-        return several[0] if len(several) == 1 else f"{self.dialect.greatest}({', '.join(several)})"
+    def greatest(self, expressions: Sequence[str]) -> str:
+        return (
+            expressions[0] if len(expressions) == 1 else f"{self.dialect.greatest}({', '.join(expressions)})"
+        )
 
-    def element(self, listed: Any, at: str) -> str:
-        """listed[at], by an array where there are arrays, else by bisection."""
-        if len({float(v) for v in listed}) == 1:
-            return self.number(float(listed[0]))
+    def element(self, values: Any, at: str) -> str:
+        """The element of a list at an index, by an array where the dialect has them, else by nested comparisons."""
+        if len({float(v) for v in values}) == 1:
+            return self.number(float(values[0]))
         if self.dialect.arrays is not None:
-            return self.dialect.arrays([self.number(float(v)) for v in listed], at)
-        return self._bisect([self.number(float(v)) for v in listed], lambda i: f"{at} < {i}", 0)
+            return self.dialect.arrays([self.number(float(v)) for v in values], at)
+        return self._bisect([self.number(float(v)) for v in values], lambda i: f"{at} < {i}", 0)
 
     def _bisect(self, leaves: Sequence[str], below: Callable[[int], str], first: int) -> str:
         if len(set(leaves)) == 1:
@@ -211,44 +219,44 @@ class Stages:
     # -- inputs --
 
     def numeric(self, column: int) -> tuple[str, int]:
-        """The value of a numeric column, NULL where it is missing or beyond all measure."""
+        """The value of a numeric column as a double, NULL where it is missing or larger than any number allowed."""
         name = quoted(self.scorer.inputs["numeric"][column].name)
-        x = f"CAST({self.own}rows.{name} AS {self.dialect.real})"
+        x = f"CAST({self.prefix}rows.{name} AS {self.dialect.real})"
         return self._first_column(f"CASE WHEN abs({x}) <= {HUGE!r} THEN {x} END")
 
     def _first_column(self, expression: str) -> tuple[str, int]:
-        """A column of the first stage, where the rows come from the table itself."""
+        """Make an expression over the table's own columns a column of the first stage."""
         return self.column(expression, -1)
 
     def cell(self, cell: Cell) -> tuple[str, int]:
         if isinstance(cell, Interval):
             x, level = self.numeric(cell.column)
             cuts = [self.number(float(cut)) for cut in cell.cuts]
-            found = self._bisect([str(i) for i in range(cell.size)], lambda i: f"{x} <= {cuts[i - 1]}", 0)
-            return self.column(f"CASE WHEN {x} IS NULL THEN -1 ELSE {found} END", level)
+            interval = self._bisect([str(i) for i in range(cell.size)], lambda i: f"{x} <= {cuts[i - 1]}", 0)
+            return self.column(f"CASE WHEN {x} IS NULL THEN -1 ELSE {interval} END", level)
         assert isinstance(cell, Value)
         column = self.scorer.inputs["nominal"][cell.column]
         cells = codes_to_cells(cell, column)
         other = cells[column.other] if column.other >= 0 else -1
         self._check_types(column)
-        value = f"{self.own}rows.{quoted(column.name)}"
+        value = f"{self.prefix}rows.{quoted(column.name)}"
         if len(column.values) > MANY_VALUES:
             return self._joined(column, cells, value, other)
         by_cell: dict[int, list[str]] = {}
-        for known, place in zip(column.values, cells, strict=False):
-            by_cell.setdefault(place, []).append(self.value(known))
+        for known_value, number in zip(column.values, cells, strict=False):
+            by_cell.setdefault(number, []).append(self.value(known_value))
         when = " ".join(
-            f"WHEN {value} IN ({', '.join(listed)}) THEN {place}"
-            for place, listed in by_cell.items()
-            if place != other
+            f"WHEN {value} IN ({', '.join(values)}) THEN {number}"
+            for number, values in by_cell.items()
+            if number != other
         )
-        rest = f" WHEN {value} IS NULL THEN -1 {when} ELSE {other} "
-        return self._first_column(f"CASE{rest}END")
+        cases = f" WHEN {value} IS NULL THEN -1 {when} ELSE {other} "
+        return self._first_column(f"CASE{cases}END")
 
     def _joined(self, column: Input, cells: Sequence[int], value: str, other: int) -> tuple[str, int]:
-        name = f"{self.own}values_{len(self.tables)}"
-        listed = ",\n  ".join(f"({self.value(v)}, {c})" for v, c in zip(column.values, cells, strict=False))
-        self.tables.append(f"{name}(value, cell) AS (VALUES\n  {listed})")
+        name = f"{self.prefix}values_{len(self.tables)}"
+        entries = ",\n  ".join(f"({self.value(v)}, {c})" for v, c in zip(column.values, cells, strict=False))
+        self.tables.append(f"{name}(value, cell) AS (VALUES\n  {entries})")
         self.joins.append(f"LEFT JOIN {name} ON {name}.value = {value}")
         return self._first_column(
             f"CASE WHEN {value} IS NULL THEN -1 ELSE coalesce({name}.cell, {other}) END"

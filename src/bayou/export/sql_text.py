@@ -1,4 +1,4 @@
-"""SQL as text: what differs between databases, and names, strings and numbers that stay what they are."""
+"""SQL dialects, and the quoting of names, strings and numbers."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from bayou.scorer import Scorer
 
 @dataclass(frozen=True)
 class Dialect:
-    """What differs from one database to another."""
+    """The differences between databases: types, functions and literals."""
 
     name: str
     real: str
     infinity: str
     greatest: str
     least: str
-    arrays: Callable[[Sequence[str], str], str] | None  # an element of a list by its number, from 0
+    arrays: Callable[[Sequence[str], str], str] | None  # an element of a list by its index, from 0
     truths: tuple[str, str]
 
 
-def _duck_array(listed: Sequence[str], at: str) -> str:
-    return f"([{', '.join(listed)}])[{at} + 1]"
+def _duck_array(elements: Sequence[str], at: str) -> str:
+    return f"([{', '.join(elements)}])[{at} + 1]"
 
 
-def _postgres_array(listed: Sequence[str], at: str) -> str:
-    return f"(CAST(ARRAY[{', '.join(listed)}] AS double precision[]))[{at} + 1]"
+def _postgres_array(elements: Sequence[str], at: str) -> str:
+    return f"(CAST(ARRAY[{', '.join(elements)}] AS double precision[]))[{at} + 1]"
 
 
 DIALECTS = {
@@ -45,18 +45,18 @@ DIALECTS = {
 
 def check_names(scorer: Scorer) -> None:
     """Refuse columns that differ by capitals alone: DuckDB and SQLite would read the same one for both."""
-    met: dict[str, str] = {}
-    for one in (*scorer.inputs["numeric"], *scorer.inputs["nominal"]):
-        other = met.setdefault(one.name.lower(), one.name)
-        if other != one.name:
+    names: dict[str, str] = {}
+    for column in (*scorer.inputs["numeric"], *scorer.inputs["nominal"]):
+        other = names.setdefault(column.name.lower(), column.name)
+        if other != column.name:
             raise UnsupportedError(
-                f"cannot be exported to this SQL: columns {other!r} and {one.name!r} differ by capitals alone, which "
-                "it does not tell apart; rename one and learn again, or take dialect='postgresql'"
+                f"cannot be exported to this SQL: columns {other!r} and {column.name!r} differ by capitals alone, "
+                "which it does not tell apart; rename one and learn again, or take dialect='postgresql'"
             )
 
 
 def quoted(name: str) -> str:
-    """An identifier: whatever it holds, it stays one.
+    """A quoted SQL identifier, safe for any text.
 
     >>> quoted('a"; DROP TABLE rows; --')
     '"a""; DROP TABLE rows; --"'
@@ -65,7 +65,7 @@ def quoted(name: str) -> str:
 
 
 def string(text: str) -> str:
-    """A string: whatever it holds, it stays one.
+    """A SQL string literal, safe for any text.
 
     >>> string("it's")
     "'it''s'"
@@ -82,7 +82,7 @@ def _without_nul(text: str) -> str:
 
 
 def exact_number(value: float) -> str:
-    """A number that SQLite reads back as the same bits, which it does not promise for 17 digits: a whole one, scaled.
+    """A number that SQLite reads back as the same bits: an integer scaled by powers of 2 where it has over 15 digits.
 
     >>> exact_number(0.5), exact_number(-3.0)
     ('0.5', '(-3.0)')
@@ -107,5 +107,5 @@ def exact_number(value: float) -> str:
 
 
 def comment(text: str) -> str:
-    """Text for a comment: it cannot end the line."""
+    """Text for a comment, without line breaks."""
     return text.replace("\n", " ").replace("\r", " ")

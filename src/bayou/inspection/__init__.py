@@ -1,1 +1,1 @@
-"""What a model has learned about its columns, as data: the same for models, reports, plots and the command line."""
+"""The learned state of a model as data, for its methods, reports, plots and the command line."""

@@ -1,4 +1,4 @@
-"""What a model knows about each of its columns: parts of their values with class weights, or moments."""
+"""The columns of a model: parts of their values (intervals, groups, values) with class weights, or moments."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from bayou.views.view import Searched
 class Attribute:
     """One column: parts of its values with class weights, or mean and deviation per class.
 
-    `shape` is "intervals", "groups", "values", "words", "kernel" (kernel densities; the parts are then MODL's intervals
-    of the summary behind them), "sketch" (hashed counts without names) or "gaussian". `information` is the share of the
-    class entropy that the column tells by itself, I(C; X) / H(C), by the counts of its parts; of "words", what one word
-    tells. A "gaussian" column has moments instead of counts: `information` is then what the means of the classes
-    tell at the least (`at_least`), whatever the distribution. `level` is the relevance MODL gives, where it was
-    searched. `labels` are the classes in canonical order; `counts` is float64[parts, K], `weight`, `centre` and
+    `shape` is "intervals", "groups", "values", "words", "kernel" (kernel densities; the parts are then MODL's
+    intervals of the summary behind them), "sketch" (hashed counts without names) or "gaussian". `information` is the
+    share of the class entropy that the column removes by itself, I(C; X) / H(C), by the counts of its parts; for
+    "words", that of one word. A "gaussian" column has moments instead of counts: `information` is then a lower bound
+    from the means of the classes (`at_least`), whatever the distribution. `level` is the relevance by MODL, where it
+    was searched. `labels` are the classes in canonical order; `counts` is float64[parts, K], `weight`, `centre` and
     `spread` are float64[K].
     """
 
@@ -57,7 +57,7 @@ class Attribute:
 
     @property
     def at_least(self) -> bool:
-        """Whether `information` is a lower bound, for want of counts."""
+        """Whether `information` is a lower bound, since the column has no counts."""
         return self.counts is None
 
     @property
@@ -85,18 +85,18 @@ class Attribute:
 
 
 def class_labels(inside: ModelContents) -> list[Label]:
-    """Classes in canonical order."""
+    """The class labels in canonical order."""
     values = inside.schema.classes.values
     return [values[i] for i in canonical_order(values)]
 
 
 def attributes_of(inside: ModelContents) -> list[Attribute]:
-    """Every numeric and nominal column the model has tables of, the most informative first.
+    """The numeric and nominal columns of which the model has statistics, the most informative first.
 
-    Intervals and groups are read as of the last row, as `refresh` would; the model stays as it is.
+    Intervals and groups are those of all rows learned so far, as after `refresh`; the model does not change.
     """
-    found = list(_all(inside))
-    return sorted(found, key=lambda a: (-a.information, -(a.level or 0.0), a.name))
+    attributes = list(_all(inside))
+    return sorted(attributes, key=lambda a: (-a.information, -(a.level or 0.0), a.name))
 
 
 def _all(inside: ModelContents) -> Iterator[Attribute]:
@@ -149,7 +149,7 @@ def _intervals(
 
 
 def interval_names(cuts: tuple[float, ...]) -> list[str]:
-    """Intervals in words.
+    """The names of the intervals between cuts.
 
     >>> interval_names((1.0, 2.5))
     ['≤ 1', '1 to 2.5', '> 2.5']
@@ -162,16 +162,16 @@ def interval_names(cuts: tuple[float, ...]) -> list[str]:
 
 def _groups(inside: ModelContents, reading: GroupReading, order: Any) -> Iterator[Attribute]:
     for j, name in enumerate(inside.schema.names(Kind.NOMINAL)):
-        words = inside.schema.vocabularies[name]
-        rest = reading.rest_of(j)
+        vocabulary = inside.schema.vocabularies[name]
+        default_group = reading.rest_of(j)
         parts = []
         for g, keys in enumerate(reading.groups_of(j)):
-            listed = [] if reading.hashed else [str(words.name(key - 1)) for key in keys]
+            names = [] if reading.hashed else [str(vocabulary.name(key - 1)) for key in keys]
             if reading.hashed and keys:
-                listed.append(f"{len(keys):,} values")
-            if g == rest:
-                listed.append("all others")
-            parts.append(", ".join(listed) or "(none)")
+                names.append(f"{len(keys):,} values")
+            if g == default_group:
+                names.append("all others")
+            parts.append(", ".join(names) or "(none)")
         counts = reading.counts[reading.parts[j] : reading.parts[j + 1]][:, order]
         yield _of_counts(inside, name, "nominal", "groups", parts, counts, float(reading.levels[j]))
 
@@ -197,10 +197,10 @@ def _values(inside: ModelContents, summary: ValueCounts, order: Any) -> Iterator
 
 
 def _value_table(inside: ModelContents, name: str, counts: Floats, words: Vocabulary) -> Attribute:
-    """Values that were met, the heaviest first."""
+    """The values that occurred, the most frequent first."""
     weight = counts.sum(axis=1)
-    met = [v for v in np.argsort(-weight, kind="stable").tolist() if weight[v] > 0]
-    return _of_counts(inside, name, "nominal", "values", [str(words.name(v)) for v in met], counts[met])
+    seen = [v for v in np.argsort(-weight, kind="stable").tolist() if weight[v] > 0]
+    return _of_counts(inside, name, "nominal", "values", [str(words.name(v)) for v in seen], counts[seen])
 
 
 def _joint(inside: ModelContents, summary: JointCounts, order: Any) -> Iterator[Attribute]:
@@ -217,13 +217,13 @@ def _joint(inside: ModelContents, summary: JointCounts, order: Any) -> Iterator[
 
 def _heavy_hitters(inside: ModelContents, summary: HeavyHitters, order: Any) -> Iterator[Attribute]:
     for j, name in enumerate(inside.schema.names(Kind.NOMINAL)[: len(summary.columns)]):
-        kept = summary.kept(j)
-        counts = np.array([hits for _, _, _, hits in kept]).reshape(len(kept), len(order))[:, order]
-        yield _of_counts(inside, name, "nominal", "values", [text for text, _, _, _ in kept], counts)
+        values = summary.kept(j)
+        counts = np.array([hits for _, _, _, hits in values]).reshape(len(values), len(order))[:, order]
+        yield _of_counts(inside, name, "nominal", "values", [text for text, _, _, _ in values], counts)
 
 
 def _sketched(inside: ModelContents, summary: CountMin, order: Any) -> Iterator[Attribute]:
-    """Values share hashed cells, and joining values never adds information: the row of cells that tells most."""
+    """The row of hashed cells with the most information: values share cells, which can only lose information."""
     for j, name in enumerate(inside.schema.names(Kind.NOMINAL)[: len(summary.tables)]):
         rows = [row[row.any(axis=1)][:, order] for row in summary.tables[j]]
         counts = max(rows, key=count_information)
@@ -232,7 +232,7 @@ def _sketched(inside: ModelContents, summary: CountMin, order: Any) -> Iterator[
 
 
 def described(attribute: Attribute) -> str:
-    """One line: what the parts are."""
+    """A line of text on the parts of an attribute."""
     if attribute.shape == "gaussian":
         return f"normal density per class, {number(attribute.present)} rows"
     if attribute.shape in ("kernel", "sketch"):

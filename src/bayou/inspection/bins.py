@@ -10,7 +10,7 @@ from bayou.inspection.importance import texts_of
 from bayou.inspection.model_contents import ModelContents
 from bayou.plain_text import clean
 
-_WITHOUT = {
+_NO_BINS = {
     "gaussian": "by a normal density per class; a model with numeric='gk' has intervals",
     "kernel": "by kernel densities; a model with numeric='gk' has intervals",
     "sketch": "by hashed counts, which do not know the values; Sketch() in place of CountMinSketch() does",
@@ -18,17 +18,19 @@ _WITHOUT = {
 
 
 def bins_of_column(inside: ModelContents, column: str) -> Attribute:
-    """The parts of one column with their class weights; raises where it is unknown, or read by something else."""
+    """The bins of one column with their class weights; raises if it is unknown, or if the model has no bins of it."""
     schema = inside.schema
     if column not in schema.place:
-        near = difflib.get_close_matches(str(column), [clean(name) for name in schema.place], 3)
-        said = f"did you mean {' or '.join(map(repr, near))}?" if near else f"it has {len(schema.place):,}"
-        raise SchemaError(f"the model has no column {column!r}; {said}")
-    found = next((a for a in (*attributes_of(inside), *texts_of(inside)) if a.name == column), None)
+        similar = difflib.get_close_matches(str(column), [clean(name) for name in schema.place], 3)
+        hint = (
+            f"did you mean {' or '.join(map(repr, similar))}?" if similar else f"it has {len(schema.place):,}"
+        )
+        raise SchemaError(f"the model has no column {column!r}; {hint}")
+    attribute = next((a for a in (*attributes_of(inside), *texts_of(inside)) if a.name == column), None)
     name = type(inside.owner).__name__
-    if found is None:
+    if attribute is None:
         more = "; its text() shows the tests" if "tree" in inside.views else ""
         raise UnsupportedError(f"{name} reads {column!r} by no intervals, groups or values{more}")
-    if found.shape in _WITHOUT:
-        raise UnsupportedError(f"{name} reads {column!r} {_WITHOUT[found.shape]}")
-    return found
+    if attribute.shape in _NO_BINS:
+        raise UnsupportedError(f"{name} reads {column!r} {_NO_BINS[attribute.shape]}")
+    return attribute

@@ -1,4 +1,4 @@
-"""Whom a model that follows candidates follows: the same for reports and the command line."""
+"""The candidates of an adaptive model, for reports and the command line."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from typing import Any
 
 
 def candidates_of(model: Any) -> dict[str, dict[str, float]]:
-    """By candidate, accuracy, log-loss, share of the answer, and whether it is followed; nothing of other models."""
+    """By candidate: accuracy, log-loss, weight in the prediction, and whether it is used; empty for other models."""
     return model.record_ if hasattr(type(model), "shares_") and model.started else {}

@@ -1,4 +1,4 @@
-"""What a forest of counts has learned about a column: how often rows are split by it, and what its values say."""
+"""The use of each column by a forest, and its partial dependence on a column."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_PARTS = 16  # intervals of a numeric column in a partial view
 
 @dataclass(frozen=True, eq=False)
 class PartialView:
-    """What a forest says of rows with a value in each part of a column, whatever else they hold.
+    """Partial dependence of a forest on one column: class probabilities for each part of the column's values.
 
     At splits by other columns a row goes both ways, in proportion to the rows that went there; `proba` is
     float64[parts, K], classes as in `labels`.
@@ -44,20 +44,20 @@ class PartialView:
 
 
 def forest_uses(forest: Forest, schema: Schema) -> dict[str, float]:
-    """By column, how often a row is tested on it on its way down one tree, on average; the most used first."""
+    """By column, the mean number of tests of it on a row's path through one tree; the most used first."""
     columns = (*schema.names(Kind.NUMERIC), *schema.names(Kind.NOMINAL))
     inner = np.flatnonzero(forest.attribute >= 0)
-    passed = forest.counts.sum(axis=1)
-    tests = np.bincount(forest.attribute[inner], passed[inner], minlength=len(columns))
-    rows = float(passed[forest.roots].sum())
-    found = {
+    weight = forest.counts.sum(axis=1)
+    tests = np.bincount(forest.attribute[inner], weight[inner], minlength=len(columns))
+    rows = float(weight[forest.roots].sum())
+    uses = {
         name: test / rows if rows > 0 else 0.0 for name, test in zip(columns, tests.tolist(), strict=True)
     }
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+    return dict(sorted(uses.items(), key=lambda item: -item[1]))
 
 
 def partial_view(forest: Forest, schema: Schema, column: str) -> PartialView:
-    """The partial view of a numeric or nominal column."""
+    """The partial dependence of a forest on a numeric or nominal column."""
     numeric, nominal = schema.names(Kind.NUMERIC), schema.names(Kind.NOMINAL)
     if column not in (*numeric, *nominal):
         raise DataError(
@@ -68,18 +68,18 @@ def partial_view(forest: Forest, schema: Schema, column: str) -> PartialView:
     cuts: tuple[float, ...] = ()
     if column in numeric:
         j = numeric.index(column)
-        known = forest.cuts[j, : forest.used[j]]
-        parts = min(MOST_PARTS, len(known) + 1)
-        chosen = (np.arange(1, parts) * (len(known) + 1) // parts) - 1
-        cuts = tuple(known[chosen].tolist())
-        edges = [-1, *chosen.tolist(), len(known)]
+        all_cuts = forest.cuts[j, : forest.used[j]]
+        parts = min(MOST_PARTS, len(all_cuts) + 1)
+        selected = (np.arange(1, parts) * (len(all_cuts) + 1) // parts) - 1
+        cuts = tuple(all_cuts[selected].tolist())
+        edges = [-1, *selected.tolist(), len(all_cuts)]
         cells = [1 + (low + high + 1) // 2 for low, high in itertools.pairwise(edges)]
         names = interval_names(cuts)
     else:
         j = nominal.index(column)
-        words, codes = schema.vocabularies[column], forest.values[j]
+        vocabulary, codes = schema.vocabularies[column], forest.values[j]
         cells = np.flatnonzero(codes >= 0).tolist()
-        names = [str(words.name(int(codes[cell]))) for cell in cells]
+        names = [str(vocabulary.name(int(codes[cell]))) for cell in cells]
         cells, names, j = [*cells, NO_PLACE], [*names, "all others"], len(numeric) + j
     order = canonical_order(schema.classes.values)
     proba = np.empty((len(cells), len(forest.classes)))

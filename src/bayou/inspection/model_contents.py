@@ -1,4 +1,4 @@
-"""What is inside a model: its views with the schema they belong to, also where members hold them."""
+"""The views of a model with their schema, also where the model is an ensemble."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from bayou.views.view import AnyView
 class ModelContents:
     """The part of a model that has views of its own: the model itself, or a member of an ensemble.
 
-    `owner` is the estimator whose parameters rule this part, `engine` what it has learned,
-    `note` says which part it is.
+    `owner` is the estimator whose parameters this part has, `engine` its learned state, `note` says which member it is.
     """
 
     owner: Any
@@ -27,7 +26,7 @@ class ModelContents:
 
 
 def contents(model: Any) -> ModelContents | None:
-    """The model's own views; of one made of members, those of the first that predicts; None if there are none."""
+    """The views of a model, or of the first predicting member of an ensemble; None if there are none."""
     if not model.started:
         return None
     model.arrays()  # pending records are learned, stale readings refreshed
@@ -35,7 +34,7 @@ def contents(model: Any) -> ModelContents | None:
 
 
 def contents_of(owner: Any, engine: Engine) -> ModelContents | None:
-    """The views of an engine, whose parameters are the owner's; of members, those of the first that predicts."""
+    """The views of an engine built by `owner`, or of its first predicting member; None if there are none."""
     note = ""
     while isinstance(engine, Members):
         first, templates = engine.predicting()[0], owner.templates()

@@ -1,4 +1,4 @@
-"""Words by log-odds: which of them speak for a class."""
+"""The words of text columns: log-odds by class, and how full their vocabularies are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class WordTable:
     """The words of a text column: counts float64[V, K] and log-odds float64[V, K], classes in canonical order.
 
     log-odds(w, c) = log p(w | c) - log p(w | other classes), each with one pseudo-count per word; `sure` divides it
-    by its standard error, so that a word met twice does not lead the list.
+    by its standard error, so that a word seen twice does not lead the list.
     """
 
     column: str
@@ -29,7 +29,7 @@ class WordTable:
     sure: Floats
 
     def leading(self, c: int, most: int) -> list[int]:
-        """Words that speak for a class, the surest first."""
+        """Indices of the words with positive log-odds for a class, the surest first."""
         order = np.argsort(-self.sure[:, c], kind="stable")[:most]
         return [int(w) for w in order if self.log_odds[w, c] > 0]
 
@@ -48,13 +48,13 @@ class Buckets:
 
     @property
     def words(self) -> float:
-        """About how many different words were met; as many as can be told if all buckets are in use."""
+        """An estimate of the number of different words seen; bounded if all buckets are in use."""
         free = max(self.buckets - self.used, 0.5)
         return self.buckets * float(np.log(self.buckets / free))
 
     @property
     def collisions(self) -> float:
-        """About how many words share the bucket of another."""
+        """An estimate of the number of words that share the bucket of another."""
         return max(self.words - self.used, 0.0)
 
 
@@ -69,18 +69,18 @@ def hashed_columns(inside: ModelContents) -> Iterator[Buckets]:
 
 
 def frequent_words(inside: ModelContents) -> Iterator[tuple[str, int, int, float]]:
-    """Of each text column with a bounded vocabulary: its name, how many words have a place and how many can have one,
-    and the most, as a share of all words met, that a word without a place can have."""
+    """For each text column with a bounded vocabulary: its name, the words in it, its capacity, and an upper bound
+    of the share that a word outside it can have among all words seen."""
     for view in inside.views.values():
         if isinstance(view.summary, WordCounts):
             for name, text in zip(inside.schema.names(Kind.TEXT), view.summary.texts, strict=False):
                 if text.seats is not None:
-                    most = text.seats.floor / max(text.seats.weight, 1e-300)
-                    yield name, text.seats.size, text.seats.room, most
+                    share = text.seats.floor / max(text.seats.weight, 1e-300)
+                    yield name, text.seats.size, text.seats.room, share
 
 
 def words_met_often(inside: ModelContents) -> Iterator[tuple[str, int, int]]:
-    """Of each text column with a `min_count`: its name, how many words were met as often, and how often that is."""
+    """For each text column with a `min_count`: its name, the number of words seen that often, and `min_count`."""
     for view in inside.views.values():
         if isinstance(view.summary, WordCounts):
             for name, text in zip(inside.schema.names(Kind.TEXT), view.summary.texts, strict=False):
@@ -90,7 +90,7 @@ def words_met_often(inside: ModelContents) -> Iterator[tuple[str, int, int]]:
 
 
 def word_tables(inside: ModelContents) -> Iterator[WordTable]:
-    """A table per text column, of the words that say something."""
+    """A table per text column, of the words that were counted."""
     order = canonical_order(inside.schema.classes.values)
     for view in inside.views.values():
         if not isinstance(view.summary, WordCounts):
@@ -101,14 +101,16 @@ def word_tables(inside: ModelContents) -> Iterator[WordTable]:
                 continue
             vocabulary = inside.schema.vocabularies[name]
             rows, ids = text.in_order()
-            heard = text.heard()[rows]
-            met, counts = ids[heard], counts[rows[heard]]
-            total = counts.sum(axis=0) + len(met)
-            rest = counts.sum() - counts.sum(axis=0) + len(met)
+            counted = text.heard()[rows]
+            ids_counted, counts = ids[counted], counts[rows[counted]]
+            total = counts.sum(axis=0) + len(ids_counted)
+            rest = counts.sum() - counts.sum(axis=0) + len(ids_counted)
             if isinstance(vocabulary, HashedVocabulary):
-                named = np.isin(met, list(vocabulary.tallies))
-                met, counts = met[named], counts[named]
+                has_name = np.isin(ids_counted, list(vocabulary.tallies))
+                ids_counted, counts = ids_counted[has_name], counts[has_name]
             others = counts.sum(axis=1, keepdims=True) - counts
             odds = np.log((counts + 1) / total) - np.log((others + 1) / rest)
             sure = odds / np.sqrt(1 / (counts + 1) + 1 / (others + 1))
-            yield WordTable(name, tuple(str(vocabulary.name(int(w))) for w in met), counts, odds, sure)
+            yield WordTable(
+                name, tuple(str(vocabulary.name(int(w))) for w in ids_counted), counts, odds, sure
+            )

@@ -1,1 +1,1 @@
-"""A model ⇄ a file anyone may hand us; checkpoints that survive being killed. Knows no classifier: kinds are given."""
+"""Model files that are safe to load from anyone, and atomic checkpoints; callers pass the classes they may name."""

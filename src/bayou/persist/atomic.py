@@ -1,4 +1,4 @@
-"""Writing a file so that a reader, a crash or a full disk finds the old one or the new one, never a part."""
+"""Atomic writing: readers see the old file or the new one, never a part, also after a crash or on a full disk."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def _joined(buffers: Iterable[bytes | memoryview]) -> Iterator[bytes | memoryview]:
-    """The buffers, small ones put together: a write each would cost more than the copy."""
+    """The buffers, small ones joined, since a system call for each would cost more than the copy."""
     small: list[bytes | memoryview] = []
     for buffer in buffers:
         if len(buffer) < SMALL:

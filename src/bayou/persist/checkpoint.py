@@ -31,20 +31,20 @@ _KEYS = {"models", "rows", "source", "position", "finished", "notes"}
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A moment of training: everything needed to go on as if nothing had happened.
+    """The state of a training run: all that is needed to continue with the same bits.
 
     Parameters
     ----------
     models
         The models after `rows` rows, by name.
     source, position
-        What identifies the source, and where its next row comes from (counts of rejects included).
+        The identity of the source, and the position of its next row (with counts of rejects).
     evaluator
-        What else there is, as arrays: all that was found about the models so far.
+        The state of the evaluation so far, as arrays.
     finished
         Whether the source has ended.
     notes
-        Whatever the caller wants back: how to open the source, where the model goes. JSON values only.
+        JSON values for the caller, such as how to open the source and where the model goes.
     """
 
     models: Mapping[str, Any]
@@ -57,7 +57,7 @@ class Snapshot:
 
     @property
     def model(self) -> Any:
-        """The one model there is."""
+        """The model, if there is exactly one."""
         if len(self.models) != 1:
             raise CheckpointError(
                 f"this checkpoint holds {len(self.models)} models: {', '.join(self.models)}"
@@ -68,8 +68,8 @@ class Snapshot:
 class Checkpoint:
     """A folder of checkpoints.
 
-    `latest` may be called by anyone at any time. `write` takes the folder's lock first: a second writer is
-    refused, and the lock of a process that was killed is free at once.
+    `latest` may be called by any process at any time. `write` locks the folder first: a second writer is refused, and
+    the lock of a process that was killed is released at once.
 
     Examples
     --------
@@ -87,16 +87,16 @@ class Checkpoint:
         self.folder = Path(folder)
         self.kinds = kinds
         self._lock: FolderLock | None = None
-        self._good: list[Path] = []
+        self._good: list[Path] = []  # checkpoints that were written or read without error
 
     def open(self) -> Self:
-        """Make the folder if needed, become its only writer, and clear away what a killed writer left behind."""
+        """Create the folder if needed, lock it, and remove temporary files that a killed writer left behind."""
         if self._lock is None:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 self._lock = FolderLock(self.folder)
-                for left in self.folder.glob(f".checkpoint-*{SUFFIX}"):
-                    left.unlink()
+                for leftover in self.folder.glob(f".checkpoint-*{SUFFIX}"):
+                    leftover.unlink()
             except CheckpointError:
                 raise
             except OSError as problem:
@@ -104,7 +104,7 @@ class Checkpoint:
         return self
 
     def close(self) -> None:
-        """Let others write."""
+        """Unlock the folder."""
         if self._lock is not None:
             self._lock.release()
             self._lock = None
@@ -116,9 +116,9 @@ class Checkpoint:
         self.close()
 
     def write(self, snapshot: Snapshot) -> Path:
-        """Write a new generation; on any failure the older ones are untouched."""
+        """Write a new generation; if that fails, the older ones are untouched."""
         self.open()
-        newest = max((number for number, _ in self._found()), default=0)
+        newest = max((number for number, _ in self._checkpoints()), default=0)
         path = self.folder / f"checkpoint-{newest + 1:08d}.bayou"
         try:
             write_atomic(path, snapshot_buffers(snapshot, self.kinds))
@@ -129,17 +129,17 @@ class Checkpoint:
         return path
 
     def latest(self) -> Snapshot | None:
-        """The newest checkpoint that is whole, None if the folder has none; a damaged one is warned about."""
+        """The newest intact checkpoint, None if the folder has none; warns of damaged ones."""
         for _ in range(20):
             try:
                 return self._latest()
-            except FileNotFoundError:  # a writer has pruned it in the meantime: look again
+            except FileNotFoundError:  # a writer has pruned it in the meantime: try again
                 continue
         raise CheckpointError(f"{self.folder} changes faster than it can be read")
 
     def _latest(self) -> Snapshot | None:
         damage: list[str] = []
-        for _, path in sorted(self._found(), reverse=True):
+        for _, path in sorted(self._checkpoints(), reverse=True):
             try:
                 snapshot = read_snapshot(path, self.kinds)
             except TooNewError:
@@ -162,7 +162,7 @@ class Checkpoint:
             raise CheckpointError(f"no checkpoint in {self.folder} can be read; {'; '.join(damage)}")
         return None
 
-    def _found(self) -> list[tuple[int, Path]]:
+    def _checkpoints(self) -> list[tuple[int, Path]]:
         try:
             names = os.listdir(self.folder)
         except FileNotFoundError:
@@ -174,15 +174,15 @@ class Checkpoint:
         return [(int(match[1]), self.folder / name) for name in names if (match := _NAME.match(name))]
 
     def _prune(self) -> None:
-        """Keep the newest generations known to be whole. What cannot be removed does no harm."""
-        known = self._good[-GENERATIONS:]
-        older = sorted((path for _, path in self._found() if path not in known), reverse=True)
-        if len(known) < GENERATIONS:  # what was there before us may be the only one to fall back on
+        """Remove all but the newest generations known to be intact; a file that cannot be removed does no harm."""
+        kept = self._good[-GENERATIONS:]
+        older = sorted((path for _, path in self._checkpoints() if path not in kept), reverse=True)
+        if len(kept) < GENERATIONS:  # the newest of the other files may be the only one to fall back on
             older = older[1:]
         for path in older:
             with contextlib.suppress(OSError):
                 path.unlink()
-        self._good = known
+        self._good = kept
 
 
 def snapshot_buffers(snapshot: Snapshot, kinds: Kinds) -> list[Buffer]:
@@ -202,7 +202,7 @@ def snapshot_buffers(snapshot: Snapshot, kinds: Kinds) -> list[Buffer]:
 
 
 def read_snapshot(path: Path, kinds: Kinds) -> Snapshot:
-    """The checkpoint in a file. Raises ModelFileError if it is not in order."""
+    """Read a checkpoint file; raises ModelFileError if it is not valid."""
     content = unpack(model_file.read_file(path), FORMAT)
     document, arrays = content.document, dict(content.arrays)
     if set(document) != _KEYS:
@@ -234,16 +234,16 @@ def _model(array: NDArray[Any] | None, kinds: Kinds) -> Any:
     return model_file.loads(array.data, kinds)
 
 
-def check_same_source(known: Mapping[str, str | int], found: Mapping[str, str | int]) -> None:
-    """Refuse a source that is not the one the checkpoint belongs to; it may have moved, not changed."""
+def check_same_source(known: Mapping[str, str | int], current: Mapping[str, str | int]) -> None:
+    """Refuse a source other than that of the checkpoint; its path may differ, its content may not."""
     changed = [
-        f"its {key} was {known.get(key)!r} and is {found.get(key)!r}"
-        for key in sorted({*known, *found} - {"path"})
-        if known.get(key) != found.get(key)
+        f"its {key} was {known.get(key)!r} and is {current.get(key)!r}"
+        for key in sorted({*known, *current} - {"path"})
+        if known.get(key) != current.get(key)
     ]
     if changed:
         raise SourceChangedError(
-            f"{found.get('path', 'the source')} is not the source this checkpoint was made from: "
+            f"{current.get('path', 'the source')} is not the source this checkpoint was made from: "
             f"{'; '.join(changed)}; give the original, or start again in an empty folder"
         )
 

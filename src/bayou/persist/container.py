@@ -1,7 +1,7 @@
 """The container: safetensors (a JSON header and arrays) with its own strict checks and a checksum at the end.
 
 Everything is checked from the header, in Python integers, before an array is made; the arrays of a file that
-passes are views of its bytes, so reading allocates nothing beyond the file itself and a header of 1 MiB.
+passes are views of its bytes, so reading allocates no more than the file itself and a header of 1 MiB.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Buffer = bytes | memoryview
 
 @dataclass(frozen=True)
 class Content:
-    """What a container holds: a document (strict JSON) and named arrays."""
+    """The content of a container: a document (strict JSON) and named arrays."""
 
     document: Mapping[str, Any]
     arrays: Arrays
@@ -57,12 +57,12 @@ def pack(format: str, document: Mapping[str, Any], arrays: Arrays) -> list[Buffe
     entries: dict[str, Any] = {
         "__metadata__": {"format": format, "version": str(VERSION), "document": strict_dumps(document)}
     }
-    place = 0
+    offset = 0
     for name in order:
         a = stored[name]
-        entries[name] = _entry(_CODES[a.dtype.str], list(a.shape), place, place + a.nbytes)
-        place += a.nbytes
-    entries[DIGEST] = _entry("U8", [DIGEST_BYTES], place, place + DIGEST_BYTES)
+        entries[name] = _entry(_CODES[a.dtype.str], list(a.shape), offset, offset + a.nbytes)
+        offset += a.nbytes
+    entries[DIGEST] = _entry("U8", [DIGEST_BYTES], offset, offset + DIGEST_BYTES)
     header = strict_dumps(entries).encode()
     header += b" " * (-len(header) % 8)
     if len(header) > MAX_HEADER:
@@ -81,7 +81,7 @@ def pack(format: str, document: Mapping[str, Any], arrays: Arrays) -> list[Buffe
 
 
 def unpack(data: Buffer, format: str) -> Content:
-    """Check a file from its first byte to its last; raises ModelFileError unless everything is in order."""
+    """Check and parse a file; raises ModelFileError if anything in it is not valid."""
     size = len(data)
     if size < 8 + 2 + DIGEST_BYTES:
         raise ModelFileError(f"not a {format}: only {size} bytes")
@@ -104,12 +104,12 @@ def unpack(data: Buffer, format: str) -> Content:
 
 
 def strict_dumps(value: object) -> str:
-    """JSON without NaN, infinities or spaces; ASCII only."""
+    """A value as JSON without NaN, infinities or spaces; ASCII only."""
     return json.dumps(value, allow_nan=False, separators=(",", ":"))
 
 
 def strict_loads(text: bytes | str, what: str) -> Any:
-    """JSON in which no key comes twice, no number is NaN or infinite, and nothing is nested too deep."""
+    """Parse JSON; refuses duplicate keys, NaN, infinities, and too deep nesting. `what` names the text in errors."""
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
@@ -139,9 +139,9 @@ def _document(header: object, format: str) -> Mapping[str, Any]:
     metadata = header.get("__metadata__") if isinstance(header, dict) else None
     if not isinstance(metadata, dict) or set(metadata) != {"format", "version", "document"}:
         raise ModelFileError(f"not a {format}: the header lacks its format, version and document")
-    found, version, document = metadata["format"], metadata["version"], metadata["document"]
-    if found != format:
-        raise ModelFileError(f"this is a {_short(found)}, not a {format}")
+    file_format, version, document = metadata["format"], metadata["version"], metadata["document"]
+    if file_format != format:
+        raise ModelFileError(f"this is a {_short(file_format)}, not a {format}")
     if not isinstance(version, str) or not re.fullmatch(r"[1-9][0-9]{0,5}", version):
         raise ModelFileError(f"not a version number: {_short(version)}")
     if int(version) > VERSION:
@@ -162,21 +162,21 @@ def _document(header: object, format: str) -> Mapping[str, Any]:
 
 
 class TooNewError(ModelFileError):
-    """A file of a later version: whole, but not readable here."""
+    """A valid file of a later version, which this one cannot read."""
 
 
 def _arrays(entries: Mapping[str, Any], body: memoryview) -> Arrays:
-    """Views of the body; every byte of it belongs to exactly one array, and the checksum comes last."""
+    """The arrays as views of the body; every byte of it must belong to exactly one, and the checksum come last."""
     spans = sorted((_span(name, entry), name) for name, entry in entries.items())
-    place = 0
+    offset = 0
     for (begin, end, _, _), name in spans:
-        if begin != place:
+        if begin != offset:
             raise ModelFileError(
-                f"array {name!r} begins at byte {begin}, not at {place}: a gap or an overlap"
+                f"array {name!r} begins at byte {begin}, not at {offset}: a gap or an overlap"
             )
-        place = end
-    if place != len(body):
-        raise ModelFileError(f"the arrays take {place:,} bytes and the file has {len(body):,} for them")
+        offset = end
+    if offset != len(body):
+        raise ModelFileError(f"the arrays take {offset:,} bytes and the file has {len(body):,} for them")
     if DIGEST not in entries or spans[-1][1] != DIGEST or entries[DIGEST]["shape"] != [DIGEST_BYTES]:
         raise ModelFileError("the last array must be the checksum")
     arrays = {}
@@ -213,7 +213,7 @@ def _is_length(n: object) -> bool:
 
 
 def _explain_foreign(header: bytes, format: str) -> None:
-    """A file that is not ours at all is not damaged: say so."""
+    """Raise an error that says so if the file is of another format rather than damaged."""
     if not header.startswith(b'{"__metadata__":{"format":"'):
         raise ModelFileError(f"not a {format}")
 

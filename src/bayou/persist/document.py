@@ -1,4 +1,4 @@
-"""Parameters as strict JSON, and back. What is long goes into arrays; the rest stays readable.
+"""Parameters as strict JSON, and back. Long lists go into arrays; the rest stays readable.
 
 null, true, 1, 1.5 and "text" stand for themselves. Everything else is an object with one key that says what it
 is: {"float": "inf"}, {"bytes": hex}, {"list": [...]}, {"tuple": [...]}, {"map": [[key, value], ...]},
@@ -28,7 +28,7 @@ _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
 class DocumentWriter:
-    """Turns parameters into JSON values, collecting what is stored in arrays."""
+    """Converts parameters into JSON values, and collects the arrays they refer to."""
 
     def __init__(self, kinds: Kinds) -> None:
         self.kinds = kinds
@@ -42,7 +42,7 @@ class DocumentWriter:
         return {name: self.value(value) for name, value in params.items()}
 
     def value(self, value: Any) -> Any:
-        """A parameter as a JSON value; what is long becomes an array beside the document."""
+        """A parameter as a JSON value; long lists become arrays beside the document."""
         value = _plain(value)
         if value is None or isinstance(value, bool | int | str):
             return self._plain(value)
@@ -96,7 +96,7 @@ class DocumentWriter:
 
 
 class DocumentReader:
-    """Turns JSON values back into parameters; only the kinds handed in can be made."""
+    """Converts JSON values back into parameters; makes only classes among `kinds`."""
 
     def __init__(self, kinds: Kinds, labels: LabelReader, arrays: Arrays) -> None:
         self.kinds, self.labels = kinds, labels
@@ -104,7 +104,7 @@ class DocumentReader:
         self._used: set[str] = set()
 
     def check_used(self) -> None:
-        """Refuse parameter arrays that no parameter has asked for."""
+        """Refuse arrays that no parameter refers to."""
         unused = sorted(set(self._arrays) - self._used)
         if unused:
             raise ModelFileError(f"array {unused[0]!r} belongs to no parameter")
@@ -116,7 +116,7 @@ class DocumentReader:
         return {name: self.value(value, depth + 1) for name, value in params.items()}
 
     def value(self, value: Any, depth: int = 0) -> Any:
-        """The parameter that a JSON value stands for; refuses whatever no writer writes."""
+        """The parameter that a JSON value stands for; refuses anything that `DocumentWriter` does not write."""
         if depth > MAX_DEPTH:
             raise ModelFileError(f"parameters nested more than {MAX_DEPTH} deep")
         if value is None or isinstance(value, bool | int | float | str):
@@ -155,12 +155,12 @@ class DocumentReader:
         return out
 
     def _labels(self, number: object, shape: str) -> Any:
-        found = self.labels.read(number)
+        labels = self.labels.read(number)
         if shape == "str":
-            if len(found) != 1:
+            if len(labels) != 1:
                 raise ModelFileError("a text must be a list of one label")
-            return found[0]
-        return found if shape == "list" else tuple(found)
+            return labels[0]
+        return labels if shape == "list" else tuple(labels)
 
     def _array(self, number: int) -> NDArray[Any]:
         array = self._arrays.get(f"{PREFIX}{number}")

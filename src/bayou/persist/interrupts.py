@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as a request to leave at the next good moment; a second one leaves at once."""
+"""Ctrl-C and SIGTERM as a request to stop at the next safe point; a second one stops at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupts:
-    """While it is entered, the first signal is only noted; afterwards everything is as before.
+    """Context manager that records the first signal instead of stopping; afterwards the old handlers are back.
 
     Outside the main thread, where signals cannot be caught, nothing changes.
 
@@ -31,7 +31,7 @@ class Interrupts:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            pyarrow.enable_signal_handlers(False)  # else Arrow gives up the read in which a signal arrives
+            pyarrow.enable_signal_handlers(False)  # else Arrow aborts the read in which a signal arrives
             self._before = {number: signal.signal(number, self._note) for number in SIGNALS}
         return self
 

@@ -1,8 +1,7 @@
-"""What must hold between the numbers of a state, checked before a kernel sees them.
+"""Invariants of a model's arrays, checked before a kernel reads them.
 
-Every summary answers for its own arrays (`State.check`), once it is realigned to the schema.
-Readings are checked by their readers' `restore`, and what an engine keeps besides its views by the engine's.
-`bayou.checks` has the parts.
+Every summary checks its own arrays (`State.check`), once it is realigned to the schema. Readings are checked by their
+readers' `restore`, and arrays of an engine besides its views by the engine's `restore`. `bayou.checks` has helpers.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ READING = "reading."
 
 
 def loose_views(model: Any) -> tuple[str, ...]:
-    """Prefixes of the arrays for whose lengths a summary or reader answers itself."""
+    """Prefixes of the arrays whose lengths are checked by their summary or reader."""
     return tuple(
         prefix
         for prefix, view in views_of(model.engine)
@@ -30,7 +29,7 @@ def loose_views(model: Any) -> tuple[str, ...]:
 def check_state(model: Any, arrays: Arrays) -> None:
     """Refuse arrays that no sequence of rows can have left in a model that has begun."""
     for prefix, view in views_of(model.engine):
-        left = under(prefix, arrays)
+        remaining = under(prefix, arrays)
         for state in view.states():
             names = state.arrays()
             if not hasattr(state, "check"):
@@ -38,13 +37,14 @@ def check_state(model: Any, arrays: Arrays) -> None:
                     f"{type(state).__name__} does not say what its arrays must satisfy; derive it from ArraySummary "
                     "and declare them"
                 )
-            own = [name for name in left if name in names]
+            state_names = [name for name in remaining if name in names]
             try:
-                state.check({name: left.pop(name) for name in own})
+                state.check({name: remaining.pop(name) for name in state_names})
             except ModelFileError:
                 raise
-            except Exception as problem:  # an objection of any type is an objection
+            except Exception as problem:  # a check that fails in any way refuses the file
                 raise ModelFileError(f"the state contradicts itself: {problem}") from problem
         require(
-            all(name.startswith(READING) for name in left), f"arrays that belong to nobody: {', '.join(left)}"
+            all(name.startswith(READING) for name in remaining),
+            f"arrays that belong to nobody: {', '.join(remaining)}",
         )

@@ -1,4 +1,4 @@
-"""Which classes a file may name: short ids, handed in from the top. Nothing is ever imported by name."""
+"""The classes that a file may name, by short ids that the caller passes. Nothing is ever imported by name."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from bayou.schema import Declared
 
 @dataclass(frozen=True)
 class Kinds:
-    """Short id to class, for models and for recipes. An id never changes, even if its class is renamed.
+    """Classes of models and recipes by short id. An id never changes, even if its class is renamed.
 
-    `layouts` is where `model_file` remembers what kinds and parameters imply.
+    `layouts` is a cache of `model_file`: the layout of arrays by kind and parameters.
 
     Examples
     --------
@@ -38,21 +38,21 @@ class Kinds:
         return _id(self.recipes, recipe, "recipe")
 
     def model(self, kind: object, params: Mapping[str, Any]) -> Any:
-        """A new model; an unknown id or parameter is an error that names it."""
+        """A new model of a kind; raises ModelFileError for an unknown id or parameter."""
         cls = _class(self.models, kind, "classifier")
         _check_names(kind, params, cls.parameter_names())
-        return _made(cls, params)
+        return _construct(cls, params)
 
     def recipe(self, kind: object, params: Mapping[str, Any]) -> Any:
-        """A recipe made from its id and parameters, which come from a file."""
+        """A recipe of a kind; raises ModelFileError for an unknown id or parameter."""
         cls = _class(self.recipes, kind, "recipe")
         names = [field.name for field in fields(cls)] if is_dataclass(cls) else []
         _check_names(kind, params, names)
-        return _made(cls, params)
+        return _construct(cls, params)
 
 
 def kinds_of(model: Any) -> Kinds:
-    """The classes of a model, of the models inside it and of its recipes, under their own names: enough to save it."""
+    """The kinds needed to save a model: its class, and those of its inner models and recipes, under their own names."""
     models: dict[str, type[Any]] = {type(model).__name__: type(model)}
     recipes: dict[str, type[Recipe]] = {"Declared": Declared}
     pending = list(model.get_params(deep=False).values())
@@ -63,8 +63,8 @@ def kinds_of(model: Any) -> Kinds:
         elif isinstance(value, Mapping):
             pending += value.values()
         elif hasattr(value, "get_params") and not isinstance(value, type):
-            known: dict[str, Any] = recipes if isinstance(value, Recipe) else models
-            known[type(value).__name__] = type(value)
+            classes: dict[str, Any] = recipes if isinstance(value, Recipe) else models
+            classes[type(value).__name__] = type(value)
             pending += value.get_params(deep=False).values()
     return Kinds(models, recipes)
 
@@ -92,9 +92,9 @@ def _check_names(kind: object, params: Mapping[str, Any], known: list[str]) -> N
             raise ModelFileError(f"{kind} has no parameter {name[:60]!r}; is the file from a newer bayou?")
 
 
-def _made(cls: type[Any], params: Mapping[str, Any]) -> Any:
+def _construct(cls: type[Any], params: Mapping[str, Any]) -> Any:
     check_types(cls, params)
     try:
         return cls(**params)
-    except Exception as problem:  # whatever a constructor objects to, the file is to blame
+    except Exception as problem:  # parameters that the constructor refuses: the file is not valid
         raise ModelFileError(f"the file's parameters do not make a {cls.__name__}: {problem}") from problem

@@ -22,11 +22,11 @@ from bayou.schema import Label
 NAMES = ("labels.bytes", "labels.ends", "labels.types", "labels.lists")
 STR, BYTES, INT, FLOAT, BOOL = range(5)
 _INT = re.compile(rb"-?(0|[1-9][0-9]{0,399})\Z")
-CHUNK, SHORT = 4_096, 1 << 20  # labels, and bytes, that are read at once
+CHUNK, SHORT = 4_096, 1 << 20  # labels, and bytes, that are decoded at once
 
 
 class LabelWriter:
-    """Collects lists; each gets a number.
+    """Collects lists of labels, and numbers them.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class LabelWriter:
 
 
 class LabelReader:
-    """The lists of a file, checked before the first is read."""
+    """Reads the lists of a file, whose arrays are checked first."""
 
     def __init__(self, arrays: Arrays) -> None:
         for name, dtype in zip(NAMES, (np.uint8, np.int64, np.uint8, np.int64), strict=True):
@@ -107,11 +107,11 @@ class LabelReader:
         return out
 
     def names(self, number: object) -> list[str]:
-        """A list that may hold only strings, each once."""
-        found = self.read(number)
-        if not all(type(name) is str for name in found) or len(set(found)) != len(found):
+        """The list with this number, which must hold strings only, each once."""
+        labels = self.read(number)
+        if not all(type(name) is str for name in labels) or len(set(labels)) != len(labels):
             raise ModelFileError("names must be strings, each only once")
-        return [str(name) for name in found]
+        return [str(name) for name in labels]
 
 
 def _encoded(label: Label) -> tuple[int, bytes]:
@@ -159,5 +159,5 @@ def _check_ends(name: str, ends: NDArray[Any], total: int) -> None:
 
 
 def all_labels(values: Sequence[object]) -> bool:
-    """Whether a sequence can be stored as a list of labels, nothing lost."""
+    """Whether a sequence can be stored as a list of labels without loss."""
     return all(type(v) in (str, bytes, int, float, bool) and v == v for v in values)

@@ -1,6 +1,6 @@
-"""What arrays a kind of model has over a schema: names, types, and which axis of the schema each axis follows.
+"""The arrays that a kind of model has over a schema: names, types, and the axis of the schema that each axis follows.
 
-No classifier writes this down. It is found by beginning an empty model over two tiny schemas whose axes all have
+No classifier declares this. It is found by starting an empty model over two tiny schemas whose axes all have
 different lengths: an axis that is 3 long over the first and 5 over the second is the axis of the classes. So the
 arrays of a file are compared with what its kind and schema imply before anything of their size is allocated.
 """
@@ -19,18 +19,18 @@ from bayou.persist.schema_file import axes
 from bayou.persist.size import least_bytes
 from bayou.schema import Declared, Kind, Schema
 
-OWN = "own"  # the vocabulary of the column an array belongs to
+OWN = "own"  # the axis of the vocabulary of an array's own column
 READING = ".reading."
-LARGE = 8 << 20  # bytes by their parameters alone, for which models are not made to find their layout
+LARGE = 8 << 20  # bytes of an empty model, beyond which none is made to find its layout
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")
 _HOMES = {"nominal": Kind.NOMINAL, "text": Kind.TEXT}
 
 
 @dataclass(frozen=True)
 class Slot:
-    """An array as its kind implies it, or a numbered family with one array per class or column (`per`).
+    """Type and axes of an array, or of a numbered family with one array per class or column (`per`).
 
-    An axis is one of the schema's (`OWN`: the column's own vocabulary), of fixed length, or free (None).
+    An axis is one of the schema's (`OWN`: the vocabulary of the array's column), of fixed length, or free (None).
     """
 
     dtype: str
@@ -38,17 +38,17 @@ class Slot:
     per: str | None = None
 
     def shape(self, sizes: Mapping[str, int], fixed: bool) -> tuple[int | None, ...]:
-        """Lengths as implied; unless `fixed`, a summary may have values of its own, as grids of numeric columns."""
-        own = () if fixed else ("values",)
-        known = {**sizes, **dict.fromkeys(own)}
-        return tuple(known[a] if isinstance(a, str) else a if fixed else None for a in self.axes)
+        """The implied lengths, None for any; unless `fixed`, only axes of the schema other than values are implied."""
+        free = () if fixed else ("values",)
+        lengths = {**sizes, **dict.fromkeys(free)}
+        return tuple(lengths[a] if isinstance(a, str) else a if fixed else None for a in self.axes)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Slots by name, numbers of columns as "#", and the prefixes of which nothing can be said beforehand.
+    """Slots by name, with "#" for the number of a column, and the prefixes of arrays without a slot (`unknown`).
 
-    Under the prefixes in `loose` fixed lengths may differ: a summary or reader answers for them itself.
+    Under the prefixes in `loose` fixed lengths may differ: their summary or reader checks them.
     """
 
     slots: Mapping[str, Slot]
@@ -68,14 +68,14 @@ def _probe(classes: int, numeric: int, values: tuple[int, ...], words: tuple[int
 
 
 def probe_schemas() -> tuple[Schema, Schema]:
-    """Two schemas on which no two axes have the same pair of lengths."""
+    """Two small schemas over which no two axes have the same pair of lengths."""
     return _probe(3, 11, (5, 8), (16, 1, 2, 4)), _probe(5, 19, (4, 3, 4, 6, 6, 6), (10, 21))
 
 
 def layout_of(make: Callable[[], Any]) -> Layout | None:
-    """The layout of the models that `make` gives; None if they cannot begin over the tiny schemas, or are too large."""
+    """The layout of the models that `make` returns; None if these cannot start over small schemas, or are too large."""
     schemas = probe_schemas()
-    found = []
+    families = []
     try:
         engine = make().build_engine()
         if any(least_bytes(engine, schema.shape()) > LARGE for schema in schemas):
@@ -83,21 +83,23 @@ def layout_of(make: Callable[[], Any]) -> Layout | None:
         for schema in schemas:
             model = make()
             model.begin(schema)
-            found.append(_families(model.arrays()))
+            families.append(_families(model.arrays()))
         empty = make()
         empty.begin(Schema())
-    except Exception:  # a model made for certain classes or columns, or parameters that make none
+    except Exception:  # a model for certain classes or columns, or impossible parameters
         return None
     slots: dict[str, Slot] = {}
     unknown = set()
-    for name in {*found[0], *found[1]}:
-        members = found[0].get(name, {}), found[1].get(name, {})
-        # So many, whatever the schema: each on its own
+    for name in {*families[0], *families[1]}:
+        members = families[0].get(name, {}), families[1].get(name, {})
+        # The same numbers over both schemas: a slot for each array
         if "#" in name and set(members[0]) == set(members[1]):
-            each = {name.replace("#", str(i)): ({i: members[0][i]}, {i: members[1][i]}) for i in members[0]}
+            singles = {
+                name.replace("#", str(i)): ({i: members[0][i]}, {i: members[1][i]}) for i in members[0]
+            }
         else:
-            each = {name: members}
-        for single, pair in each.items():
+            singles = {name: members}
+        for single, pair in singles.items():
             slot = _slot(single, pair, schemas)
             if slot is None:
                 unknown.add(_home(single))
@@ -112,12 +114,12 @@ def _home(name: str) -> str:
 
 
 def _families(arrays: Arrays) -> dict[str, dict[int, Any]]:
-    """Arrays by name with the last number taken out, and by that number."""
+    """Arrays by name, the last number replaced by "#", and by that number."""
     out: dict[str, dict[int, Any]] = {}
     for name, array in arrays.items():
-        found = list(_NUMBER.finditer(name))
-        if found:
-            begin, end = found[-1].span()
+        numbers = list(_NUMBER.finditer(name))
+        if numbers:
+            begin, end = numbers[-1].span()
             out.setdefault(f"{name[:begin]}#{name[end:]}", {})[int(name[begin:end])] = array
         else:
             out.setdefault(name, {})[0] = array
@@ -127,25 +129,25 @@ def _families(arrays: Arrays) -> dict[str, dict[int, Any]]:
 def _slot(
     name: str, families: tuple[dict[int, Any], dict[int, Any]], schemas: tuple[Schema, Schema]
 ) -> Slot | None:
-    found = [[family[i] for i in sorted(family)] for family in families]
+    arrays_by_schema = [[family[i] for i in sorted(family)] for family in families]
     sizes = [axes(schema) for schema in schemas]
     symbols = {(sizes[0][axis], sizes[1][axis]): axis for axis in sizes[0]}
-    per = symbols.get((len(found[0]), len(found[1]))) if "#" in name else None
-    members = [array for arrays in found for array in arrays]
+    per = symbols.get((len(arrays_by_schema[0]), len(arrays_by_schema[1]))) if "#" in name else None
+    members = [array for arrays in arrays_by_schema for array in arrays]
     if ("#" in name) != (per is not None) or len({(a.dtype.str, a.ndim) for a in members}) != 1:
         return None
-    followed: list[str | int | None] = []
+    slot_axes: list[str | int | None] = []
     for axis in range(members[0].ndim):
-        lengths = [[a.shape[axis] for a in arrays] for arrays in found]
-        alike = [set(row) for row in lengths]
+        lengths = [[a.shape[axis] for a in arrays] for arrays in arrays_by_schema]
+        distinct = [set(row) for row in lengths]
         if per in _HOMES and lengths == [_own_sizes(schema, _HOMES[per]) for schema in schemas]:
-            followed.append(OWN)
-        elif len(alike[0]) != 1 or len(alike[1]) != 1:
-            followed.append(None)
+            slot_axes.append(OWN)
+        elif len(distinct[0]) != 1 or len(distinct[1]) != 1:
+            slot_axes.append(None)
         else:
             n, m = lengths[0][0], lengths[1][0]
-            followed.append(symbols.get((n, m), n if n == m > 0 else None))
-    return Slot(members[0].dtype.str, tuple(followed), per)
+            slot_axes.append(symbols.get((n, m), n if n == m > 0 else None))
+    return Slot(members[0].dtype.str, tuple(slot_axes), per)
 
 
 def _own_sizes(schema: Schema, kind: Kind) -> list[int]:
@@ -160,39 +162,41 @@ def check_layout(layout: Layout, arrays: Arrays, schema: Schema) -> None:
         if slot.per is None:
             expected[name] = slot, sizes
             continue
-        own = _own_sizes(schema, _HOMES[slot.per]) if slot.per in _HOMES else [0] * sizes[slot.per]
-        if len(own) > len(arrays):
+        own_sizes = _own_sizes(schema, _HOMES[slot.per]) if slot.per in _HOMES else [0] * sizes[slot.per]
+        if len(own_sizes) > len(arrays):
             raise ModelFileError(
-                f"{len(own):,} arrays {name!r} are implied, and the file has {len(arrays):,} in all"
+                f"{len(own_sizes):,} arrays {name!r} are implied, and the file has {len(arrays):,} in all"
             )
-        for i, size in enumerate(own):
+        for i, size in enumerate(own_sizes):
             expected[name.replace("#", str(i))] = slot, {**sizes, OWN: size}
-    known = {name: a for name, a in arrays.items() if not name.startswith(layout.unknown)}
-    _check_names([name for name in expected if not name.startswith(layout.unknown)], known)
-    for name, array in known.items():
+    checked = {name: a for name, a in arrays.items() if not name.startswith(layout.unknown)}
+    _check_names([name for name in expected if not name.startswith(layout.unknown)], checked)
+    for name, array in checked.items():
         slot, lengths = expected[name]
-        want = slot.shape(lengths, fixed=not name.startswith(layout.loose))
-        if READING in name:  # as long as the search made it: its reader checks it
-            want = (None,) * len(want)
-        fits = len(want) == array.ndim and all(
-            w is None or w == n for w, n in zip(want, array.shape, strict=True)
+        implied = slot.shape(lengths, fixed=not name.startswith(layout.loose))
+        if READING in name:  # its length depends on the search, and its reader checks it
+            implied = (None,) * len(implied)
+        fits = len(implied) == array.ndim and all(
+            w is None or w == n for w, n in zip(implied, array.shape, strict=True)
         )
         if array.dtype.str != slot.dtype or not fits:
-            shown = ", ".join("any" if w is None else str(w) for w in want)
+            shown = ", ".join("any" if w is None else str(w) for w in implied)
             raise ModelFileError(
                 f"array {name!r} is {array.dtype}{list(array.shape)}; its kind and schema imply {slot.dtype}[{shown}]"
             )
 
 
-def check_alike(begun: Arrays, arrays: Arrays) -> None:
-    """For what has no layout: names, types and numbers of axes as in a model that has just begun."""
-    _check_names(begun, arrays)
+def check_alike(expected: Arrays, arrays: Arrays) -> None:
+    """Without a layout: refuse arrays whose names, types or numbers of axes differ from those of a new model."""
+    _check_names(expected, arrays)
     for name, array in arrays.items():
-        if array.dtype != begun[name].dtype or array.ndim != begun[name].ndim:
-            raise ModelFileError(f"array {name!r} must be {begun[name].dtype} with {begun[name].ndim} axes")
+        if array.dtype != expected[name].dtype or array.ndim != expected[name].ndim:
+            raise ModelFileError(
+                f"array {name!r} must be {expected[name].dtype} with {expected[name].ndim} axes"
+            )
 
 
-def _check_names(expected: Collection[str], found: Collection[str]) -> None:
-    if set(expected) != set(found):
-        differ = ", ".join(sorted(set(expected) ^ set(found))[:5])
+def _check_names(expected: Collection[str], actual: Collection[str]) -> None:
+    if set(expected) != set(actual):
+        differ = ", ".join(sorted(set(expected) ^ set(actual))[:5])
         raise ModelFileError(f"arrays that are missing or do not belong: {differ[:200]}")

@@ -1,4 +1,4 @@
-"""One writer per folder. The system gives the lock back when a process dies, so nothing is ever stale."""
+"""A lock that allows one writer per folder. The system releases it when a process dies, so it is never stale."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAME = "writer.lock"
 
 
 class FolderLock:
-    """An exclusive lock on a folder, with a record of who holds it.
+    """An exclusive lock on a folder, with a record of its owner.
 
     Examples
     --------
@@ -47,16 +47,16 @@ class FolderLock:
         os.pwrite(self._handle, json.dumps(record).encode(), 0)
 
     def release(self) -> None:
-        """Let others write; doing it twice is fine."""
+        """Release the lock; may be called twice."""
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
 
 
 def owner_of(folder: Path) -> dict[str, object]:
-    """Who took the lock last, as far as the record tells."""
+    """The last owner of the lock: process, host and time; empty if unknown."""
     try:
-        found = json.loads((folder / NAME).read_bytes()[:1000])
+        record = json.loads((folder / NAME).read_bytes()[:1000])
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return record if isinstance(record, dict) else {}

@@ -28,21 +28,21 @@ from bayou.schema import Schema
 FORMAT = "bayou model"
 STATE = "state."
 MAX_BYTES = 1 << 36
-LONG, MANY = 4_096, 256  # characters of parameters, and how many of these, whose layouts are remembered
+LONG, MANY = 4_096, 256  # characters of a key of the cache of layouts, and its size
 _KEYS = {"kind", "params", "schema", "position", "unusable", "n_features", "feature_names"}
 
 
 def save(model: Any, path: str | os.PathLike[str], kinds: Kinds) -> None:
     """Write a model file; a reader of the path sees the old file or the new one, never a part.
 
-    Threads that learn or predict with the model wait until it is written: the arrays go to the file as they stand.
+    Threads that learn or predict with the model wait meanwhile, since the arrays are written without a copy.
     """
     with model.locked():
         write_atomic(path, buffers(model, kinds))
 
 
 def load(path: str | os.PathLike[str], kinds: Kinds, max_bytes: int = MAX_BYTES) -> Any:
-    """The model in a file, which may come from anyone. Raises ModelFileError if it is not in order."""
+    """Load a model from a file, which may come from anyone; raises ModelFileError if it is not valid."""
     return loads(read_file(path, max_bytes), kinds)
 
 
@@ -57,15 +57,17 @@ def buffers(model: Any, kinds: Kinds) -> list[Buffer]:
     writer = DocumentWriter(kinds)
     state = state_of(model)
     if state is None:
-        check_members(model, MAX_ARRAYS)  # what could not be saved once it has learned is not saved before
+        check_members(
+            model, MAX_ARRAYS
+        )  # a model that could not be saved once it has learned is refused before
     document: dict[str, Any] = dict.fromkeys(sorted(_KEYS))
     document["kind"] = kinds.model_id(model)
     stored: dict[str, Any] = {}
     if state is not None:
-        described, stored = write_schema(state.schema, writer)
+        schema_document, stored = write_schema(state.schema, writer)
         names = state.feature_names
         document |= {
-            "schema": described,
+            "schema": schema_document,
             "position": int(state.position),
             "unusable": int(state.unusable),
             "n_features": None if state.n_features is None else int(state.n_features),
@@ -78,7 +80,7 @@ def buffers(model: Any, kinds: Kinds) -> list[Buffer]:
 
 
 def loads(data: Buffer, kinds: Kinds) -> Any:
-    """The model in the bytes of a model file."""
+    """Load a model from the bytes of a model file."""
     content = unpack(data, FORMAT)
     document, arrays = content.document, content.arrays
     if set(document) != _KEYS:
@@ -86,26 +88,26 @@ def loads(data: Buffer, kinds: Kinds) -> Any:
     reader = DocumentReader(kinds, LabelReader(arrays), arrays)
     model = kinds.model(document["kind"], reader.params(document["params"]))
     check_members(model, len(arrays) if document["schema"] is not None else MAX_ARRAYS)
-    found = {name.removeprefix(STATE): a for name, a in arrays.items() if name.startswith(STATE)}
+    state_arrays = {name.removeprefix(STATE): a for name, a in arrays.items() if name.startswith(STATE)}
     _check_names(arrays, begun=document["schema"] is not None)
     if document["schema"] is None:
         reader.check_used()
         if any(document[key] is not None for key in ("position", "unusable", "n_features", "feature_names")):
             raise ModelFileError("a model that has not begun has no position and no columns")
         return model
-    state = _state(document, found, read_schema(document["schema"], arrays, reader), reader)
+    state = _state(document, state_arrays, read_schema(document["schema"], arrays, reader), reader)
     reader.check_used()
     _begin_checked(model, state, len(data), document, kinds)
     return model
 
 
 def read_file(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> bytes:
-    """The bytes of a regular file that is not too large."""
+    """Read a regular file of at most `max_bytes`."""
     with open(path, "rb") as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode) or found.st_size > max_bytes:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_size > max_bytes:
             raise ModelFileError(f"{os.fspath(path)} is not a file of at most {max_bytes:,} bytes")
-        return file.read(found.st_size + 1)
+        return file.read(status.st_size + 1)
 
 
 def _check_names(arrays: Arrays, begun: bool) -> None:
@@ -127,17 +129,17 @@ def _state(document: Mapping[str, Any], arrays: Arrays, schema: Schema, reader: 
 
 
 def _layout(model: Any, document: Mapping[str, Any], kinds: Kinds) -> Layout | None:
-    """What kind and parameters imply: found once for all files that say the same, as those of many workers do."""
+    """The layout of a kind with its parameters; cached, since many workers write files of the same model."""
     key = strict_dumps([document["kind"], document["params"]])
-    # The parameters are not all in the document
+    # Some parameters are not in the document but in arrays, so it cannot be the key of a cache
     if len(key) > LONG or '"labels":' in key or '"array":' in key:
         return layout_of(lambda: _twin(model))
     if key not in kinds.layouts:
         if len(kinds.layouts) == MANY:
             kinds.layouts.clear()
         kinds.layouts[key] = layout_of(lambda: _twin(model))
-    found: Layout | None = kinds.layouts[key]
-    return found
+    layout: Layout | None = kinds.layouts[key]
+    return layout
 
 
 def _twin(model: Any) -> Any:
@@ -145,12 +147,12 @@ def _twin(model: Any) -> Any:
 
 
 def _begin_checked(
-    model: Any, state: ModelState, stored: int, document: Mapping[str, Any], kinds: Kinds
+    model: Any, state: ModelState, file_bytes: int, document: Mapping[str, Any], kinds: Kinds
 ) -> None:
     try:
         engine = model.build_engine()
         shape = state.schema.shape()
-        check_bytes(engine, shape, stored)
+        check_bytes(engine, shape, file_bytes)
         # Only some of the text columns have the arrays of a bounded vocabulary
         layout = None if shape.seats else _layout(model, document, kinds)
         if layout is not None:
@@ -164,5 +166,5 @@ def _begin_checked(
         raise
     except (
         Exception
-    ) as problem:  # parameters, schema and arrays that do not go together: the file is to blame
+    ) as problem:  # parameters, schema and arrays that do not fit together: the file is not valid
         raise ModelFileError(f"the file does not make a {type(model).__name__}: {problem}") from problem

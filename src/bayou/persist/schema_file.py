@@ -22,7 +22,7 @@ MAX_DECLARED = 1 << 48
 
 
 def write_schema(schema: Schema, writer: DocumentWriter) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The part of the document and the arrays; label lists 0 and following are columns, classes, vocabularies.
+    """The schema as a document and arrays; its label lists are columns, classes, and vocabularies, in this order.
 
     schema.kinds : uint8[d], in order of arrival, 3 for numeric columns that are seconds of dates;
     schema.vocabularies : int64[1 + q + t, 2], the classes first: how many entries are declared, and whether the
@@ -51,7 +51,7 @@ def write_schema(schema: Schema, writer: DocumentWriter) -> tuple[dict[str, Any]
 
 
 def read_schema(document: object, arrays: Arrays, reader: DocumentReader) -> Schema:
-    """The schema, with every vocabulary within its limit and no value twice."""
+    """Read a schema; refuses a vocabulary beyond its limit, or with a value twice."""
     if not isinstance(document, dict) or set(document) != {"declared", "closed", "lists"}:
         raise ModelFileError("the schema must have: declared, closed, lists")
     closed, first = document["closed"], document["lists"]
@@ -62,7 +62,7 @@ def read_schema(document: object, arrays: Arrays, reader: DocumentReader) -> Sch
     kinds, sizes = _checked_arrays(arrays, len(columns))
     try:
         schema = Schema(declared)
-    except Exception as problem:  # a declaration that contradicts itself: the file is to blame
+    except Exception as problem:  # a declaration that contradicts itself: the file is not valid
         raise ModelFileError(f"the file's declaration makes no schema: {problem}") from problem
     schema.closed = closed
     declared_dates = schema.dates
@@ -76,8 +76,8 @@ def read_schema(document: object, arrays: Arrays, reader: DocumentReader) -> Sch
         schema.add_column(name, kind)
         if code == DATES:
             schema.dates.add(name)
-        if isinstance(known := schema.vocabularies.get(name), HashedVocabulary):
-            notes.read(known, reader.labels.read(number), sizes[number - first - 1], f"column {name!r}")
+        if isinstance(vocabulary := schema.vocabularies.get(name), HashedVocabulary):
+            notes.read(vocabulary, reader.labels.read(number), sizes[number - first - 1], f"column {name!r}")
             number += 1
         elif kind is not Kind.NUMERIC:
             limit = schema.vocabularies[name].limit
@@ -91,20 +91,20 @@ def read_schema(document: object, arrays: Arrays, reader: DocumentReader) -> Sch
 
 
 class _Notes:
-    """The names of hashed words that a file holds, column after column."""
+    """Reads the remembered names of hashed words, column after column."""
 
     def __init__(self, arrays: Arrays) -> None:
         table = arrays.get(NOTES)
         if table is not None and (table.dtype != np.int64 or table.ndim != 2 or table.shape[1] != 2):
             raise ModelFileError(f"{NOTES} must be int64[m, 2]")
         self._rows: list[list[int]] = [] if table is None else table.tolist()
-        self._found, self._used = table is not None, False
+        self._present, self._used = table is not None, False
 
     def read(self, vocabulary: HashedVocabulary, names: list[Label], entry: list[int], what: str) -> None:
-        """The names of one column, each with a bucket of its own and a tally."""
+        """Take the names of one column, each with a bucket of its own and a tally."""
         rows, self._rows = self._rows[: len(names)], self._rows[len(names) :]
         self._used = True
-        if not self._found or entry != [0, 0] or len(names) > NAMED or len(rows) != len(names):
+        if not self._present or entry != [0, 0] or len(names) > NAMED or len(rows) != len(names):
             raise ModelFileError(f"{what}: {len(names):,} names of hashed words do not fit {NOTES}")
         for (code, tally), name in zip(rows, names, strict=True):
             if not 0 <= code < vocabulary.hashes or code in vocabulary.tallies or not 0 < tally < 1 << 53:
@@ -114,8 +114,8 @@ class _Notes:
             vocabulary.tallies[code] = (name, tally)
 
     def check_used(self) -> None:
-        """Refuse names that no column asked for."""
-        if self._rows or self._found != self._used:
+        """Refuse names that belong to no column."""
+        if self._rows or self._present != self._used:
             raise ModelFileError(f"{NOTES} belongs to no column of hashed words")
 
 
@@ -128,11 +128,11 @@ def _checked_arrays(arrays: Arrays, columns: int) -> tuple[list[int], list[list[
     kinds, table = (arrays.get(name) for name in NAMES)
     if kinds is None or kinds.dtype != np.uint8 or kinds.shape != (columns,) or kinds.max(initial=0) > DATES:
         raise ModelFileError("schema.kinds must give one of three kinds per column, or 3 for dates")
-    found: list[int] = kinds.tolist()
-    rows = 1 + sum(KINDS[code] is not Kind.NUMERIC for code in found)
+    codes: list[int] = kinds.tolist()
+    rows = 1 + sum(KINDS[code] is not Kind.NUMERIC for code in codes)
     if table is None or table.dtype != np.int64 or table.shape != (rows, 2):
         raise ModelFileError(f"schema.vocabularies must be int64[{rows}, 2]")
-    return found, table.tolist()
+    return codes, table.tolist()
 
 
 def _vocabulary(values: list[Label], limit: object, entry: list[int], what: str) -> Vocabulary:
@@ -151,7 +151,7 @@ def _vocabulary(values: list[Label], limit: object, entry: list[int], what: str)
 
 
 def axes(schema: Schema) -> Mapping[str, int]:
-    """Lengths of the axes that arrays of a state may have."""
+    """The lengths of the schema's axes by name."""
     shape = schema.shape()
     return {
         "classes": shape.classes,

@@ -1,7 +1,7 @@
-"""How large a model its parameters make, asked before anything of that size is built.
+"""The least size of a model by its parameters, checked before anything of that size is built.
 
-A file of a few kilobytes may ask for a million members or a grid of a billion cells. Both leave arrays in an honest
-file: every member has at least one, and what a summary allocates by its parameters it also stores.
+A file of a few kilobytes may ask for a million members or a grid of a billion cells. In a valid file both have arrays:
+every member has at least one, and a summary stores what it allocates by its parameters.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from bayou.recipe import Recipe
 from bayou.schema import Shape
 from bayou.summaries.array_summary import State
 
-SPARE = 48 << 20  # bytes a model may take beyond its file: room for what is still to be learned
+SPARE = 48 << 20  # bytes that a model may take beyond its file: room for further learning
 
 
 def least_arrays(model: Any) -> int:
-    """How many arrays a model has at least: one, and those of its members."""
+    """The least number of arrays of a model: one, and those of its members."""
     inner = sum(least_arrays(value) for value in _models(model.get_params(deep=False).values()))
     return 1 + int(getattr(model, "copies", 1)) * max(1, inner)
 
 
 def _models(values: Any) -> list[Any]:
-    found = []
+    models = []
     for value in values:
         if isinstance(value, list | tuple):
-            found += _models(value)
+            models += _models(value)
         elif isinstance(value, Mapping):
-            found += _models(value.values())
+            models += _models(value.values())
         elif hasattr(value, "get_params") and not isinstance(value, type | Recipe):
-            found.append(value)
-    return found
+            models.append(value)
+    return models
 
 
 def check_members(model: Any, arrays: int) -> None:
-    """Refuse a model that has more arrays than these, whatever it has learned."""
+    """Refuse a model that has more than `arrays` arrays, whatever it has learned."""
     least = least_arrays(model)
     if least > arrays:
         raise ModelFileError(
@@ -46,15 +46,15 @@ def check_members(model: Any, arrays: int) -> None:
 
 
 def least_bytes(engine: Engine, shape: Shape) -> int:
-    """Bytes that the summaries of an engine take over a schema of this shape before anything is learned."""
+    """The bytes that the summaries of an engine take over a schema of this shape before anything is learned."""
     states = [state for _, view in views_of(engine) for state in view.states()]
     return sum(state.least_bytes(shape) for state in states if isinstance(state, State))
 
 
 def check_bytes(engine: Engine, shape: Shape, stored: int) -> None:
-    """Refuse an engine that takes more than the bytes of its file and `SPARE` before it holds anything."""
-    need = least_bytes(engine, shape)
-    if need > stored + SPARE:
+    """Refuse an engine that takes more than the bytes of its file and `SPARE` before anything is learned."""
+    least = least_bytes(engine, shape)
+    if least > stored + SPARE:
         raise ModelFileError(
-            f"the file's parameters and schema imply {need:,} bytes, and the file has {stored:,}"
+            f"the file's parameters and schema imply {least:,} bytes, and the file has {stored:,}"
         )

@@ -1,4 +1,4 @@
-"""A model taken apart: its parameters, what it knows about columns and classes, and its arrays."""
+"""The learned state of a model: its schema, its arrays, and some counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bayou.schema import Schema
 
 @dataclass(frozen=True)
 class ModelState:
-    """Everything a model has learned; with the parameters, the whole model.
+    """Everything that a model has learned; together with its parameters, the whole model.
 
     `position` is the stream number of the next row, `unusable` the tally of huge and infinite values;
     `n_features` and `feature_names` are set by scikit-learn's dialect only.
@@ -28,10 +28,10 @@ class ModelState:
 
 
 def state_of(model: Any) -> ModelState | None:
-    """The state of a model, or None if it has not begun."""
+    """The state of a model; None if it has not learned yet."""
     if not model.started:
         return None
-    arrays = model.arrays()  # first: pending records are learned by it
+    arrays = model.arrays()  # first, since this learns pending records
     names = getattr(model, "feature_names_in_", None)
     return ModelState(
         schema=model.schema_,
@@ -44,7 +44,7 @@ def state_of(model: Any) -> ModelState | None:
 
 
 def restore(model: Any, state: ModelState) -> None:
-    """Give a model that has begun its state back."""
+    """Restore the state of a model that has been started over the same schema."""
     model.restore(state.arrays, state.position, state.unusable)
     if state.n_features is not None:
         model.n_features_in_ = state.n_features

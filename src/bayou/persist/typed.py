@@ -1,4 +1,4 @@
-"""Whether a parameter from a file is of the type its constructor says: 1 for a float, never a text for a number."""
+"""Type checks of parameters from a file, by the annotations of the constructor."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _hints(constructor: Callable[..., None]) -> dict[str, Any]:
 
 
 def fits(value: object, hint: Any) -> bool:
-    """Whether a value is of a type; what is inside containers is not looked at."""
+    """Whether a value is of a type; an int is a valid float; elements of containers are not checked."""
     origin = typing.get_origin(hint)
     if origin in (typing.Union, types.UnionType):
         return any(fits(value, option) for option in typing.get_args(hint))
@@ -53,9 +53,9 @@ def fits(value: object, hint: Any) -> bool:
     plain = origin or hint
     if not isinstance(plain, type):  # Any, type variables, aliases
         return True
-    if origin is not None and isinstance(value, str | bytes):  # a text is no list of texts
+    if origin is not None and isinstance(value, str | bytes):  # a string is not a sequence of strings
         return False
     try:
         return isinstance(value, plain)
-    except TypeError:  # a protocol that cannot be asked at run time
+    except TypeError:  # a protocol that cannot be checked at run time
         return True

@@ -1,6 +1,6 @@
 """Each picture of the report on its own, drawn by matplotlib (`pip install "bayou[plot]"`).
 
-Every function takes what it draws and, if wanted, the axes to draw on, and gives the axes back.
+Every function takes what it draws and, optionally, the axes to draw on, and returns the axes.
 
 >>> from bayou import plots
 >>> sorted(plots.__all__)[:3]

@@ -20,7 +20,7 @@ def colour(place: int) -> str:
 
 
 def axes(ax: Any = None, width: float = 6.4, height: float = 4.0) -> Any:
-    """The axes given, or those of a new figure."""
+    """`ax`, or the axes of a new figure where it is None."""
     if ax is not None:
         return ax
     try:
@@ -31,12 +31,12 @@ def axes(ax: Any = None, width: float = 6.4, height: float = 4.0) -> Any:
 
 
 def legend_beside(ax: Any) -> None:
-    """The legend to the right of the axes, where it covers nothing."""
+    """Put the legend to the right of the axes, where it covers nothing."""
     ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 def tidy(ax: Any, title: str, x: str = "", y: str = "") -> Any:
-    """Title and labels, without the box."""
+    """Set title and axis labels, and remove the upper and right edge."""
     ax.set_title(title, loc="left", fontsize="medium", parse_math=False)
     ax.set_xlabel(x, parse_math=False)
     ax.set_ylabel(y, parse_math=False)
@@ -45,7 +45,7 @@ def tidy(ax: Any, title: str, x: str = "", y: str = "") -> Any:
 
 
 def plain(text: object, width: int = 30) -> str:
-    """Names come from data: cut, and without anything matplotlib would take for mathematics.
+    """A name from the data, shortened, with dollar signs escaped, which matplotlib would read as mathematics.
 
     >>> plain("a$b$")
     'a\\\\$b\\\\$'

@@ -1,4 +1,4 @@
-"""Pictures of what an evaluation found."""
+"""Plots of evaluations."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 
 from bayou.errors import SchemaError
 from bayou.plots.canvas import REST, axes, colour, legend_beside, plain, tidy
-from bayou.report.evaluations import Evaluations, Finding
+from bayou.report.evaluations import Evaluations, ModelResult
 from bayou.schema import Label
 
 BASELINES = ((REST, "--"), ("#4d5666", ":"))
-One = Finding | Evaluations
+One = ModelResult | Evaluations  # the evaluation of one model, by itself or as the only one of several
 
 
-def one_of(found: One) -> Finding:
-    """The result of one model: itself, or that of the one model that was evaluated.
+def one_of(found: One) -> ModelResult:
+    """The result of one model, given itself or as the only model of an evaluation.
 
     >>> from bayou import NaiveBayes, prequential
     >>> from bayou.streams.generators import MixedGaussian
@@ -29,7 +29,7 @@ def one_of(found: One) -> Finding:
             raise SchemaError(
                 f"this is a picture of an evaluation, which `prequential` gives, not of {type(found).__name__}"
             )
-        return cast(Finding, found)
+        return cast(ModelResult, found)
     chosen = [result for result in results.values() if not result.baseline] or list(results.values())
     if len(chosen) != 1:
         names = [result.name for result in chosen]
@@ -38,7 +38,7 @@ def one_of(found: One) -> Finding:
             if names
             else "no model was evaluated"
         )
-    return cast(Finding, chosen[0])
+    return cast(ModelResult, chosen[0])
 
 
 def learning_curves(found: One, metric: str = "accuracy", form: str = "windowed", ax: Any = None) -> Any:
@@ -52,17 +52,17 @@ def learning_curves(found: One, metric: str = "accuracy", form: str = "windowed"
     >>> len(ax.lines)
     3
     """
-    ax, place, rivals = axes(ax), 0, 0
+    ax, models, baselines = axes(ax), 0, 0
     results = found.results if hasattr(found, "results") else {one_of(found).name: one_of(found)}
     for name, result in results.items():
         values = getattr(result.curve, form)[metric]
         if result.baseline:
-            shade, dashes = BASELINES[rivals % len(BASELINES)]
+            shade, dashes = BASELINES[baselines % len(BASELINES)]
             ax.plot(result.curve.rows, values, color=shade, linestyle=dashes, label=plain(name))
-            rivals += 1
+            baselines += 1
         else:
-            ax.plot(result.curve.rows, values, color=colour(place), label=plain(name))
-            place += 1
+            ax.plot(result.curve.rows, values, color=colour(models), label=plain(name))
+            models += 1
     legend_beside(ax)
     window = getattr(found, "window", None)
     span = f"over the last {window:,} rows" if form == "windowed" and window else form
@@ -94,13 +94,13 @@ def confusion(result: One, ax: Any = None) -> Any:
 
 
 def per_class(result: One, ax: Any = None) -> Any:
-    """Precision, recall and F1 of every class as bars."""
+    """Bars of precision, recall and F1 of every class."""
     result = one_of(result)
-    found, k = result.scores.per_class, len(result.labels)
+    scores, k = result.scores.per_class, len(result.labels)
     ax = axes(ax, 6.4, 1.5 + 0.5 * k)
     for place, name in enumerate(("precision", "recall", "f1")):
         ax.barh(
-            np.arange(k) + 0.27 * (place - 1), getattr(found, name), 0.25, color=colour(place), label=name
+            np.arange(k) + 0.27 * (place - 1), getattr(scores, name), 0.25, color=colour(place), label=name
         )
     ax.set_yticks(range(k), [plain(label) for label in result.labels])
     ax.invert_yaxis()
@@ -111,37 +111,37 @@ def per_class(result: One, ax: Any = None) -> Any:
 
 def roc(result: One, label: Label, ax: Any = None) -> Any:
     """The ROC curve of one class against the rest."""
-    found = one_of(result).thresholds(label)
+    thresholds = one_of(result).thresholds(label)
     ax = axes(ax, 4.4, 4.4)
     ax.plot([0, 1], [0, 1], color=REST, linestyle="--", linewidth=1)
-    ax.plot(found.false_positive_rate, found.recall, color=colour(0))
-    return tidy(ax, f"{plain(label)}: area {found.auc:.4f}", "false positive rate", "true positive rate")
+    ax.plot(thresholds.false_positive_rate, thresholds.recall, color=colour(0))
+    return tidy(ax, f"{plain(label)}: area {thresholds.auc:.4f}", "false positive rate", "true positive rate")
 
 
 def precision_recall(result: One, label: Label, ax: Any = None) -> Any:
-    """Precision over recall of one class, with the threshold whose F1 is best."""
-    found = one_of(result).thresholds(label)
-    called = found.true_positive + found.false_positive > 0
-    best = int(np.argmax(found.f1))
+    """The precision-recall curve of one class, with the threshold of the best F1 marked."""
+    thresholds = one_of(result).thresholds(label)
+    any_positive = thresholds.true_positive + thresholds.false_positive > 0
+    best = int(np.argmax(thresholds.f1))
     ax = axes(ax, 4.4, 4.4)
-    ax.plot(found.recall[called], found.precision[called], color=colour(0))
-    ax.plot(found.recall[best], found.precision[best], "o", color=colour(1))
+    ax.plot(thresholds.recall[any_positive], thresholds.precision[any_positive], color=colour(0))
+    ax.plot(thresholds.recall[best], thresholds.precision[best], "o", color=colour(1))
     ax.set_ylim(0, 1.02)
-    title = f"{plain(label)}: best F1 {found.f1[best]:.3f} at {found.threshold[best]:.3f}"
+    title = f"{plain(label)}: best F1 {thresholds.f1[best]:.3f} at {thresholds.threshold[best]:.3f}"
     return tidy(ax, title, "recall", "precision")
 
 
 def calibration(result: One, ax: Any = None) -> Any:
-    """Confidence against accuracy; dots are as large as their share of the rows."""
+    """The reliability diagram: confidence against accuracy; dots are as large as their share of the rows."""
     result = one_of(result)
-    found = result.calibration
+    bins = result.calibration
     ax = axes(ax, 4.4, 4.4)
     ax.plot([0, 1], [0, 1], color=REST, linestyle="--", linewidth=1)
-    ax.plot(found.confidence, found.accuracy, color=colour(0))
+    ax.plot(bins.confidence, bins.accuracy, color=colour(0))
     ax.scatter(
-        found.confidence,
-        found.accuracy,
-        10 + 200 * found.weight / max(float(found.weight.sum()), 1e-300),
+        bins.confidence,
+        bins.accuracy,
+        10 + 200 * bins.weight / max(float(bins.weight.sum()), 1e-300),
         colour(0),
     )
-    return tidy(ax, f"{plain(result.name)}: calibration error {found.error:.4f}", "confidence", "accuracy")
+    return tidy(ax, f"{plain(result.name)}: calibration error {bins.error:.4f}", "confidence", "accuracy")

@@ -1,4 +1,4 @@
-"""Why this class: a bar for every attribute."""
+"""The plot of an explanation: a bar for every attribute."""
 
 from __future__ import annotations
 

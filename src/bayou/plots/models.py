@@ -1,4 +1,4 @@
-"""Pictures of what a model has learned."""
+"""Plots of the learned state of a model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bayou.schema import Label
 
 
 def information(model: Any, most: int = 20, ax: Any = None) -> Any:
-    """The attributes that tell most about the class by themselves, as a share of its entropy.
+    """The most informative attributes: mutual information with the class, as a share of the class's entropy.
 
     >>> from bayou import NaiveBayes
     >>> model = NaiveBayes()
@@ -26,40 +26,40 @@ def information(model: Any, most: int = 20, ax: Any = None) -> Any:
     >>> len(ax.patches)
     2
     """
-    found = attributes_of(_inside(model))[:most]
-    ax = axes(ax, 6.4, 1.0 + 0.28 * len(found))
-    names = ["≥ " * a.at_least + plain(a.name) for a in found]
-    shades = [REST if a.at_least else colour(0) for a in found]
-    ax.barh(names, [a.information for a in found], color=shades)
+    attributes = attributes_of(_inside(model))[:most]
+    ax = axes(ax, 6.4, 1.0 + 0.28 * len(attributes))
+    names = ["≥ " * a.at_least + plain(a.name) for a in attributes]
+    shades = [REST if a.at_least else colour(0) for a in attributes]
+    ax.barh(names, [a.information for a in attributes], color=shades)
     ax.invert_yaxis()
-    said = "; ≥ and grey: at the least, by the means" if any(a.at_least for a in found) else ""
-    return tidy(ax, "what each attribute tells", f"share of the class's entropy{said}")
+    note = "; ≥ and grey: at the least, by the means" if any(a.at_least for a in attributes) else ""
+    return tidy(ax, "what each attribute tells", f"share of the class's entropy{note}")
 
 
 def attribute(model: Any, name: str, ax: Any = None) -> Any:
-    """One attribute: its parts as wide as they are frequent and split by class, or its mean and deviation per class."""
+    """A mosaic plot of one attribute's parts by class, or its mean and standard deviation in each class."""
     inside = _inside(model)
-    found = {a.name: a for a in attributes_of(inside)}
-    if name not in found:
-        raise KeyError(f"the model has no table of {name!r}; it has them of {sorted(found)}")
+    attributes = {a.name: a for a in attributes_of(inside)}
+    if name not in attributes:
+        raise KeyError(f"the model has no table of {name!r}; it has them of {sorted(attributes)}")
     ax, labels = axes(ax, 6.4, 3.2), class_labels(inside)
-    one = found[name]
-    if one.counts is None:
-        _deviations(ax, one, labels)
+    chosen = attributes[name]
+    if chosen.counts is None:
+        _deviations(ax, chosen, labels)
     else:
-        _mosaic(ax, one, labels)
+        _mosaic(ax, chosen, labels)
     legend_beside(ax)
-    level = "" if one.level is None else f", level {one.level:.4f}"
-    said = "at least " if one.at_least else ""
-    return tidy(ax, f"{plain(name)}: information {said}{100 * one.information:.1f} %{level}")
+    level = "" if chosen.level is None else f", level {chosen.level:.4f}"
+    qualifier = "at least " if chosen.at_least else ""
+    return tidy(ax, f"{plain(name)}: information {qualifier}{100 * chosen.information:.1f} %{level}")
 
 
-def _mosaic(ax: Any, one: Attribute, labels: list[Label]) -> None:
-    assert one.counts is not None
-    weight = one.counts.sum(axis=1)
+def _mosaic(ax: Any, attribute: Attribute, labels: list[Label]) -> None:
+    assert attribute.counts is not None
+    weight = attribute.counts.sum(axis=1)
     total = float(weight.sum()) or 1.0
     left = np.concatenate(([0.0], np.cumsum(weight)[:-1])) / total
-    share = one.counts / np.maximum(weight, 1e-300)[:, np.newaxis]
+    share = attribute.counts / np.maximum(weight, 1e-300)[:, np.newaxis]
     below = np.zeros(len(weight))
     for c, label in enumerate(labels):
         ax.bar(left, share[:, c], weight / total, below, align="edge", color=colour(c), edgecolor="white",
@@ -68,38 +68,44 @@ def _mosaic(ax: Any, one: Attribute, labels: list[Label]) -> None:
     wide = [i for i in range(len(weight)) if weight[i] / total > 0.05]
     ax.set_xticks(
         [left[i] + weight[i] / total / 2 for i in wide],
-        [plain(one.parts[i], 14) for i in wide],
+        [plain(attribute.parts[i], 14) for i in wide],
         fontsize="small",
     )
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1)
 
 
-def _deviations(ax: Any, one: Attribute, labels: list[Label]) -> None:
-    """Mean and one deviation on either side: a curve would run where no value was seen, and no range is kept."""
-    assert one.centre is not None
-    assert one.spread is not None
+def _deviations(ax: Any, attribute: Attribute, labels: list[Label]) -> None:
+    """Mean and one standard deviation: a density curve would run where no value was seen, and no range is kept."""
+    assert attribute.centre is not None
+    assert attribute.spread is not None
     for c, label in enumerate(labels):
-        if one.weight[c] > 0:
+        if attribute.weight[c] > 0:
             ax.errorbar(
-                one.centre[c], -c, xerr=one.spread[c], fmt="o", capsize=4, color=colour(c), label=plain(label)
+                attribute.centre[c],
+                -c,
+                xerr=attribute.spread[c],
+                fmt="o",
+                capsize=4,
+                color=colour(c),
+                label=plain(label),
             )
     ax.set_yticks([])
     ax.set_xlabel("mean, and one standard deviation on either side")
 
 
 def words(model: Any, label: Label, most: int = 20, column: str | None = None, ax: Any = None) -> Any:
-    """The words that speak most surely for a class, ordered by their log-odds against all others."""
+    """The words that indicate a class most surely, ordered by their log-odds against all other classes."""
     inside = _inside(model)
     tables = {t.column: t for t in word_tables(inside)}
     if not tables:
         raise UnsupportedError("the model has no words to show")
-    found = tables[column] if column is not None else next(iter(tables.values()))
+    table = tables[column] if column is not None else next(iter(tables.values()))
     c = class_labels(inside).index(label)
-    leading = sorted(found.leading(c, most), key=lambda w: -found.log_odds[w, c])
+    leading = sorted(table.leading(c, most), key=lambda w: -table.log_odds[w, c])
     ax = axes(ax, 6.4, 1.0 + 0.28 * len(leading))
     ax.barh(
-        [plain(found.words[w]) for w in leading], [found.log_odds[w, c] for w in leading], color=colour(c)
+        [plain(table.words[w]) for w in leading], [table.log_odds[w, c] for w in leading], color=colour(c)
     )
     ax.invert_yaxis()
     return tidy(ax, f"words that speak for {plain(label)}", "log-odds")
@@ -107,10 +113,10 @@ def words(model: Any, label: Label, most: int = 20, column: str | None = None, a
 
 def weights(model: Any, ax: Any = None) -> Any:
     """The mean weight of every attribute of a weighted naive Bayes."""
-    found = weights_of(_inside(model))
-    if found is None:
+    columns = weights_of(_inside(model))
+    if columns is None:
         raise UnsupportedError(f"{type(model).__name__} gives its attributes no weights")
-    names, values = found
+    names, values = columns
     mean = values.mean(axis=1)
     order = np.argsort(-mean, kind="stable")
     ax = axes(ax, 6.4, 1.0 + 0.28 * len(names))
@@ -121,7 +127,7 @@ def weights(model: Any, ax: Any = None) -> Any:
 
 
 def structure(model: Any, ax: Any = None) -> Any:
-    """Which attribute depends on which, from left to right."""
+    """The graph of dependences between attributes, from left to right."""
     parents = parents_of(_inside(model))
     if parents is None:
         raise UnsupportedError(f"{type(model).__name__} has no parents of attributes to draw")
@@ -148,7 +154,7 @@ def structure(model: Any, ax: Any = None) -> Any:
 def _inside(model: Any) -> ModelContents:
     if not hasattr(model, "started"):
         raise UnsupportedError(f"this is a picture of a model, not of {type(model).__name__}")
-    found = contents(model)
-    if found is None:
+    learned = contents(model)
+    if learned is None:
         raise UnsupportedError(f"{type(model).__name__} has learned nothing that could be shown")
-    return found
+    return learned

@@ -37,7 +37,7 @@ class OneDependence(LiveReader[JointCounts]):
         self.add_codes(s, s.codes_of(block), out)
 
     def add_codes(self, s: JointCounts, codes: Codes, out: Floats) -> None:
-        """Log-probabilities of rows whose cells are known: by look-up for many rows, off the counts for few."""
+        """Add the log-probabilities of rows given as cells: from a table for many rows, from the counts for few."""
         (n, m), cells, width = codes.shape, len(s.singles), s.width
         table = kept(s.mark).get(self)
         if table is None:

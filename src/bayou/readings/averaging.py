@@ -1,7 +1,7 @@
 """One weight per column, searched on kept rows: selecting, averaging and optimising naive Bayes.
 
-Every search works on `Evidence`: the log-probabilities of the kept rows, column by column. Columns are visited by
-what each is worth alone, so that their order in the data does not matter.
+Every search works on `Evidence`: the log-probabilities of the kept rows, column by column. Columns are visited in the
+order of their loss alone, so that their order in the data does not matter.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bayou.block import Codes, Floats
 from bayou.errors import SchemaError
 from bayou.kernels.averaging import add_column, data_cost, descend
 
-ALL_SUBSETS = 6  # up to so many columns, every selection is looked at
+ALL_SUBSETS = 6  # columns up to which every selection is evaluated
 LAMBDA = 0.1
 POWER = 0.95
 C0 = 2.86511  # normaliser of Rissanen's universal prior for integers
@@ -25,10 +25,10 @@ C0 = 2.86511  # normaliser of Rissanen's universal prior for integers
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What the columns say about the kept rows.
+    """Log-probabilities of the kept rows by column and class, with labels and weights.
 
     columns : float64[d, n, K], ln P(x_j | c); prior : float64[K], log; y : int32[n]; w : float64[n], scaled so
-    that the kept rows stand for all rows; costs : float64[d], what it costs to describe each column's tables
+    that the kept rows stand for all rows; costs : float64[d], nats to describe the tables of each column
     """
 
     columns: Floats
@@ -61,13 +61,13 @@ class Evidence:
         return scores
 
     def loss(self, scores: Floats, column: int = 0, step: float = 0.0, khiops: bool = False) -> float:
-        """-sum ln P(y) with `step` more of a column; with Khiops' smoothing on request."""
-        held = self.columns[column] if self.n_columns else scores
+        """-sum ln P(y) after adding `step` times a column to the scores; `khiops` uses the smoothing of Khiops."""
+        terms = self.columns[column] if self.n_columns else scores
         rows = self.rows if khiops else 0.0
-        return float(data_cost(scores, held, step, self.y, self.w, rows, float(self.n_classes)))
+        return float(data_cost(scores, terms, step, self.y, self.w, rows, float(self.n_classes)))
 
     def order(self) -> NDArray[np.int64]:
-        """Columns by what each is worth alone, the best first."""
+        """Columns sorted by their loss alone, the best first."""
         null = self.scores(np.zeros(self.n_columns))
         alone = [self.loss(null, j, 1.0) for j in range(self.n_columns)]
         return np.argsort(alone, kind="stable")
@@ -89,7 +89,7 @@ def _ln_choose(n: int, k: int) -> float:
 
 
 def visited(evidence: Evidence) -> dict[bytes, float]:
-    """Costs of the selections looked at: all of them for few columns, else those of forward and backward passes."""
+    """The costs of selections: of all for few columns, else of those tried in forward and backward passes."""
     d = evidence.n_columns
     if d <= ALL_SUBSETS:
         subsets = [np.array([bool(i >> j & 1) for j in range(d)]) for i in range(1 << d)]
@@ -122,43 +122,43 @@ def _loss(evidence: Evidence, selected: NDArray[np.bool_]) -> float:
 
 
 def _mean(selections: dict[bytes, float], mixture_weights: Callable[[float], float], d: int) -> Floats:
-    """Average of the selections, each with its weight; nothing selected where no selection has any."""
+    """The weighted mean of selections; zeros where no selection has a weight."""
     weights, total = np.zeros(d), 0.0
     for key, cost in selections.items():
-        part = mixture_weights(cost)
-        total += part
-        weights += part * np.frombuffer(key, dtype=bool)
+        weight = mixture_weights(cost)
+        total += weight
+        weights += weight * np.frombuffer(key, dtype=bool)
     return weights / total if total > 0 else weights
 
 
 def ones(evidence: Evidence) -> Floats:
-    """Naive Bayes."""
+    """All weights 1, which is naive Bayes."""
     return np.ones(evidence.n_columns)
 
 
 def selected(evidence: Evidence) -> Floats:
-    """The cheapest selection."""
+    """Weights 0 and 1: the selection of the least cost."""
     selections = visited(evidence)
     best = min(selections, key=selections.__getitem__)
     return np.frombuffer(best, dtype=bool).astype(np.float64)
 
 
 def bma(evidence: Evidence) -> Floats:
-    """Bayesian model averaging: selections count by exp(-cost)."""
+    """Bayesian model averaging: the mean of selections, weighted by exp(-cost)."""
     selections = visited(evidence)
     least = min(selections.values())
     return _mean(selections, lambda cost: math.exp(least - cost), evidence.n_columns)
 
 
 def compression(evidence: Evidence) -> Floats:
-    """Selections count by how much of the null model's cost they save (Boullé 2006b)."""
+    """The mean of selections, weighted by the share of the null model's cost that they save (Boullé 2006b)."""
     selections = visited(evidence)
     null = selections[bytes(evidence.n_columns)]
     return _mean(selections, lambda cost: max(0.0, 1.0 - cost / null), evidence.n_columns)
 
 
 def fractional_score(evidence: Evidence, weights: Floats, loss: float) -> float:
-    """Khiops' cost of fractional weights: a prior on how many and which, and the smoothed loss."""
+    """Khiops' cost of fractional weights: a prior on their number and choice, and the smoothed loss."""
     total = math.ceil(weights.sum())
     if total:
         number = universal_cost(total) - math.lgamma(total + 1)
@@ -221,7 +221,7 @@ SEARCHES: dict[str, Callable[[Evidence], Floats]] = {
 
 
 def search_named(name: str) -> Callable[[Evidence], Floats]:
-    """The search behind a name."""
+    """The search with this name."""
     if name not in SEARCHES:
         raise SchemaError(f"weights={name!r}; it is one of {sorted(SEARCHES)}")
     return SEARCHES[name]
@@ -233,8 +233,8 @@ def universal_cost(n: int) -> float:
     >>> round(universal_cost(1), 4)
     1.0526
     """
-    cost, left = math.log(C0), math.log2(n) if n > 0 else 0.0
-    while left > 0:
-        cost += left * math.log(2.0)
-        left = math.log2(left)
+    cost, logarithm = math.log(C0), math.log2(n) if n > 0 else 0.0
+    while logarithm > 0:
+        cost += logarithm * math.log(2.0)
+        logarithm = math.log2(logarithm)
     return cost

@@ -1,4 +1,4 @@
-"""How far conditional probabilities back off: a concentration for every column and parent, fitted to the counts."""
+"""Concentrations of the back-off of conditional probabilities, for every column and parent, fitted to the counts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Concentrations:
 
     @staticmethod
     def fit(summary: JointCounts, terms: ParentSetTable) -> Concentrations:
-        """Read off the counts alone."""
+        """Fit the concentrations to counts."""
         tables, m = JointTables(summary, 0.0), len(summary.sizes)
         alone, pairs = np.ones((2, m)), np.ones((m, m))
         triples, first = np.ones(len(terms.u)), np.zeros(len(terms.u), dtype=np.int64)
@@ -45,30 +45,30 @@ class Concentrations:
         for j in range(m):
             n = tables.of((j,))
             alone[0, j], _, overall = _best(n.sum(axis=1), n.sum(), 1.0 / max(1, int(summary.width[j])))
-            alone[1, j], _, own = _best(n, n.sum(axis=0), overall[:, np.newaxis])
-            above.append(own)
-        given: dict[tuple[int, int], Floats] = {}
-        two = terms.sets[:, 2] >= 0
-        wanted = {(int(i), int(p)) for i, *parents in terms.sets[two].tolist() for p in parents}
+            alone[1, j], _, level = _best(n, n.sum(axis=0), overall[:, np.newaxis])
+            above.append(level)
+        pair_levels: dict[tuple[int, int], Floats] = {}
+        has_two_parents = terms.sets[:, 2] >= 0
+        needed = {(int(i), int(p)) for i, *parents in terms.sets[has_two_parents].tolist() for p in parents}
         for j in range(m):
             for p in range(m):
                 if p == j:
                     continue
                 n = tables.of((j, p))
-                pairs[j, p], fit[j, p], own = _best(n, n.sum(axis=0), above[j][:, np.newaxis])
-                if (j, p) in wanted:
-                    given[j, p] = own
+                pairs[j, p], fit[j, p], level = _best(n, n.sum(axis=0), above[j][:, np.newaxis])
+                if (j, p) in needed:
+                    pair_levels[j, p] = level
         rank = np.argsort(summary.reading_order)
-        for t in np.flatnonzero(two):
+        for t in np.flatnonzero(has_two_parents):
             j, p, q = terms.sets[t].tolist()
             a, b = sorted((p, q), key=lambda parent: (-fit[j, parent], rank[parent]))
             n = tables.of((j, a, b))
-            triples[t], _, _ = _best(n, n.sum(axis=0), given[j, a][:, :, np.newaxis])
+            triples[t], _, _ = _best(n, n.sum(axis=0), pair_levels[j, a][:, :, np.newaxis])
             first[t] = a
         return Concentrations(alone, pairs, triples, first)
 
     def moved(self, before: ParentSetTable, after: ParentSetTable, columns: Index, m: int) -> Concentrations:
-        """These where column j has become columns[j] of m, and terms stand in another order; new ones have 1."""
+        """The concentrations after column j became columns[j] of m, and the terms another order; new columns get 1."""
         alone, pairs = np.ones((2, m)), np.ones((m, m))
         alone[:, columns] = self.alone
         pairs[np.ix_(columns, columns)] = self.pairs
@@ -81,24 +81,25 @@ class Concentrations:
         return Concentrations(alone, pairs, triples, first)
 
     def arrays(self) -> dict[str, Any]:
-        """Under stable names."""
+        """The arrays under stable names."""
         return {"alone": self.alone, "pairs": self.pairs, "triples": self.triples, "first": self.first}
 
     @staticmethod
     def restored(arrays: Mapping[str, Any], terms: ParentSetTable, m: int) -> Concentrations:
-        """From a file."""
+        """The concentrations from the arrays of a file, checked."""
         shapes = {"alone": (2, m), "pairs": (m, m), "triples": terms.u.shape, "first": terms.u.shape}
         for name, shape in shapes.items():
             require(arrays[name].shape == shape, f"{name} of a back-off must be {list(shape)}")
             if name != "first":
                 finite(f"{name} of a back-off", arrays[name])
-                inside = (arrays[name] >= CANDIDATES[0]) & (arrays[name] <= CANDIDATES[-1])
-                require(bool(inside.all()), f"{name} of a back-off lie between 1/4 and 1024")
+                in_range = (arrays[name] >= CANDIDATES[0]) & (arrays[name] <= CANDIDATES[-1])
+                require(bool(in_range.all()), f"{name} of a back-off lie between 1/4 and 1024")
         first = np.array(arrays["first"], dtype=np.int64)
-        two = terms.sets[:, 2] >= 0
+        has_two_parents = terms.sets[:, 2] >= 0
         parent = (terms.sets[:, 1:] == first[:, np.newaxis]).any(axis=1)
         require(
-            bool(parent[two].all() and (first[~two] == 0).all()), "what stays of two parents is one of them"
+            bool(parent[has_two_parents].all() and (first[~has_two_parents] == 0).all()),
+            "what stays of two parents is one of them",
         )
         alone, pairs, triples = (
             np.array(arrays[name], dtype=np.float64) for name in ("alone", "pairs", "triples")
@@ -112,14 +113,14 @@ def _key(terms: Index) -> tuple[int, ...]:
 
 
 def _best(n: Floats, below: Any, above: Any) -> tuple[float, float, Floats]:
-    """The concentration, its log-likelihood, and the level it gives with a row taken out."""
+    """The best concentration, its log-likelihood, and the leave-one-out probabilities that it gives."""
     less, under = np.maximum(n - 1.0, 0.0), np.broadcast_to(np.maximum(below - 1.0, 0.0), n.shape)
     lower = np.broadcast_to(above, n.shape)
     at = n > 0
-    found = np.array(
+    likelihoods = np.array(
         [(n[at] * np.log((less[at] + c * lower[at]) / (under[at] + c))).sum() for c in CANDIDATES]
     )
-    size = float(np.abs(found).max())
-    told = np.round(found / size, _DIGITS) if size > 0.0 else found
-    c = float(CANDIDATES[int(np.argmax(told))])
-    return c, float(told.max() * size), np.asarray((less + c * lower) / (under + c))
+    size = float(np.abs(likelihoods).max())
+    rounded = np.round(likelihoods / size, _DIGITS) if size > 0.0 else likelihoods
+    c = float(CANDIDATES[int(np.argmax(rounded))])
+    return c, float(rounded.max() * size), np.asarray((less + c * lower) / (under + c))

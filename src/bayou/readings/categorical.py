@@ -30,7 +30,7 @@ from bayou.threads import over_ranges
 if TYPE_CHECKING:
     from bayou.scorer import Node
 
-EVEN, POOLED = 0.0, -1.0  # what stands for a prior estimate that is not given
+EVEN, POOLED = 0.0, -1.0  # codes of prior estimates that are not numbers
 MANY = 64  # rows at once that are worth a kernel of their own
 GRAIN = 200_000  # cells worth a thread of their own
 NO_LABELS, NO_LOGS = np.empty(0, dtype=np.int32), np.empty(0)
@@ -80,7 +80,7 @@ class MEstimate(Recipe):
 
 @dataclass(frozen=True)
 class CategoricalEstimator(LiveReader[ValueCounts]):
-    """log P(v | c) = log(n + alpha + m/V) - log(N + alpha V + m), a value never seen says nothing."""
+    """log P(v | c) = log(n + alpha + m/V) - log(N + alpha V + m); 0 for a value never seen."""
 
     alpha: float = 1.0
     m: float = 0.0
@@ -117,17 +117,17 @@ class CategoricalEstimator(LiveReader[ValueCounts]):
         from bayou.scorer import value_table
 
         table = self.table(summary)
-        places = zip(summary.offsets.tolist(), summary.sizes.tolist(), strict=False)
-        return [value_table(j, table[first : first + size]) for j, (first, size) in enumerate(places)]
+        ranges = zip(summary.offsets.tolist(), summary.sizes.tolist(), strict=False)
+        return [value_table(j, table[first : first + size]) for j, (first, size) in enumerate(ranges)]
 
     def draw(self, summary: ValueCounts, block: Block, rng: np.random.Generator) -> None:
-        """Fill the nominal columns of a block from its rows' classes; a column nobody has met stays missing."""
+        """Draw the nominal columns of a block given its rows' classes; a column without values stays missing."""
         table = self.table(summary)
         for j, (first, size) in enumerate(zip(summary.offsets, summary.sizes, strict=False)):
-            met = np.any(summary.counts[first : first + size] > 0, axis=1, keepdims=True)
-            if not met.any():
+            seen = np.any(summary.counts[first : first + size] > 0, axis=1, keepdims=True)
+            if not seen.any():
                 continue
-            weight = np.exp(table[first : first + size]) * met
+            weight = np.exp(table[first : first + size]) * seen
             below = np.cumsum(weight / weight.sum(axis=0), axis=0)[:, block.y]
             block.codes[:, j] = (rng.random(block.n) >= below[:-1]).sum(axis=0)
 
@@ -170,9 +170,9 @@ class CategoricalEstimator(LiveReader[ValueCounts]):
             (s.counts, s.present, s.seen, out, s.declared, s.offsets),
             (block.codes, labels, block.w),
         )
-        # To read all cells beforehand is worth it where there are as many values as cells.
-        whole = self.m == 0.0 and block.n >= MANY and block.codes.size >= len(s.counts)
-        if not (whole and whole_predict_then_update(*state, *rows, logs, self.alpha)):
+        # Reading all cells beforehand pays where there are as many values as cells.
+        read_all_cells = self.m == 0.0 and block.n >= MANY and block.codes.size >= len(s.counts)
+        if not (read_all_cells and whole_predict_then_update(*state, *rows, logs, self.alpha)):
             table_predict_then_update(*state, *rows, logs, self.alpha, self.m)
 
 
@@ -201,7 +201,7 @@ class MEstimateTable(CategoricalEstimator):
         m_estimate_terms(out, s.counts, s.present, s.width, s.offsets, codes, self.m, self.p, self.share)
         return out
 
-    # Each class adds another number of rows, which the kernels of the plain rules do not know: row by row instead.
+    # The kernels assume the same pseudo-counts for all classes, so the slow defaults are used here.
     add_log_prob = LiveReader.add_log_prob
     predict_then_update = LiveReader.predict_then_update
     terms_then_update = LiveReader.terms_then_update
@@ -209,7 +209,7 @@ class MEstimateTable(CategoricalEstimator):
 
 
 def categorical_estimator(smoothing: float | MEstimate) -> CategoricalEstimator:
-    """A number is Laplace's pseudo-count per value; an `MEstimate` is the other classical rule."""
+    """The estimator of a smoothing: Laplace's pseudo-count per value, or an `MEstimate`."""
     if isinstance(smoothing, MEstimate):
         return smoothing.table()
     if not isinstance(smoothing, Real) or not 0 <= smoothing < float("inf"):

@@ -1,4 +1,4 @@
-"""Groups of the cells of count-min sketches: grouping for values that nobody keeps."""
+"""Groups of the cells of count-min sketches, which do not keep the values themselves."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class CellGroups(Groups):
     def read(self, summary: CountMin) -> CellGroupReading:  # type: ignore[override] # another kind of summary
         n_classes = max(1, int(np.count_nonzero(summary.present.any(axis=0))))
         keys, no_others = np.arange(1, summary.width + 1), np.zeros(summary.shape[1])
-        rows, found = [], []
+        rows, searches = [], []
         for tables in summary.tables:
             by_row = [self._search(keys, table, no_others, n_classes) for table in tables]
             best = max(range(len(by_row)), key=lambda r: by_row[r][1].level)
             rows.append(best)
-            found.append(by_row[best])
-        reading = self._reading(found, summary.shape[1], hashed=True)
+            searches.append(by_row[best])
+        reading = self._reading(searches, summary.shape[1], hashed=True)
         return self._of_cells(reading, np.array(rows, dtype=np.int64), summary)
 
     def restore(self, arrays: Arrays, summary: CountMin) -> CellGroupReading:  # type: ignore[override]

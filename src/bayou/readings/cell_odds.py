@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 GRAIN = 500  # rows or cells worth a thread of their own
 LOGS = 1 << 16
-ANY = 5e-324  # the least of all weights: words without any are not heard
+ANY = 5e-324  # the least positive weight: words without weight are ignored
 
 
 @dataclass
 class CellOdds:
-    """Tables of one column of cells: nominal values, or words; whole once many are asked for."""
+    """Log-odds of one column of cells, nominal values or words; computed for all cells once many are needed."""
 
     counts: Floats
     total: Floats
@@ -39,12 +39,12 @@ class CellOdds:
     dichotomies: Dichotomies
     alpha: float
     m: float
-    least: float = 0.0  # weight below which a cell says nothing
+    least: float = 0.0  # weight below which a cell is ignored
     _width: Floats | None = field(default=None)
     _full: Floats | None = field(default=None)
 
     def width(self) -> Floats:
-        """Values per column of the code as smoothing counts them."""
+        """The number of values for smoothing, by column of the code."""
         if self._width is None:
             self._width = np.full(self.dichotomies.columns, float(max(self.seen, self.declared)))
             if self.dichotomies.ternary and self.declared < self.hi - self.lo:
@@ -59,7 +59,7 @@ class CellOdds:
         return self._width
 
     def table(self, cells: Index) -> Floats:
-        """Rows for the given cells."""
+        """The log-odds of the given cells."""
         out, width, logs = np.empty((len(cells), self.dichotomies.width)), self.width(), integer_logs(LOGS)
 
         def rows(lo: int, hi: int) -> None:
@@ -72,17 +72,17 @@ class CellOdds:
         return out
 
     def full_table(self) -> Floats:
-        """The table of all cells of the column, made once."""
+        """The log-odds of all cells of the column, computed once."""
         if self._full is None:
             self._full = self.table(np.arange(self.lo, self.hi))
         return self._full
 
-    def ready(self, asked: int) -> bool:
-        """Whether the whole table is there, or worth making for so many cells."""
-        return self._full is not None or asked >= self.hi - self.lo
+    def ready(self, cells: int) -> bool:
+        """Whether the full table exists, or is worth computing for so many cells."""
+        return self._full is not None or cells >= self.hi - self.lo
 
     def lookup(self, codes: Codes) -> tuple[Floats, Codes]:
-        """A table and where in it each code stands; -1 stays."""
+        """A table, and the row in it of each code; -1 stays -1."""
         if self.ready(len(codes)):
             return self.full_table(), codes
         if len(codes) == 1:
@@ -96,17 +96,17 @@ class CellOdds:
 
 @dataclass(frozen=True)
 class ValueOdds:
-    """Nominal columns."""
+    """Log-odds of nominal columns."""
 
     columns: list[CellOdds]
 
     def add(self, block: Block, out: Floats) -> None:
         if not self.columns:
             return
-        found = [column.lookup(block.codes[:, j]) for j, column in enumerate(self.columns)]
-        table = np.concatenate([rows for rows, _ in found])
-        offsets = np.cumsum([0] + [len(rows) for rows, _ in found])
-        codes = np.ascontiguousarray(np.stack([places for _, places in found], axis=1))
+        lookups = [column.lookup(block.codes[:, j]) for j, column in enumerate(self.columns)]
+        table = np.concatenate([rows for rows, _ in lookups])
+        offsets = np.cumsum([0] + [len(rows) for rows, _ in lookups])
+        codes = np.ascontiguousarray(np.stack([places for _, places in lookups], axis=1))
 
         def rows(lo: int, hi: int) -> None:
             add_table(out[lo:hi], table, offsets, codes[lo:hi])
@@ -122,7 +122,7 @@ class ValueOdds:
 
 @dataclass(frozen=True)
 class WordOdds:
-    """Text columns of which a document needs its own words only."""
+    """Log-odds of text columns where a document needs its own words only."""
 
     counts: WordCounts
     columns: list[CellOdds]
@@ -132,7 +132,7 @@ class WordOdds:
             if column.ready(len(words.ids)):
                 _add_words(out, column.full_table(), words, False)
                 continue
-            if block.n == 1:  # a document says each of its words once
+            if block.n == 1:  # the words of a document are distinct
                 cells, places = words.ids, np.arange(len(words.ids))
             else:
                 cells, places = np.unique(words.ids, return_inverse=True)
@@ -157,7 +157,7 @@ def _add_words(out: Floats, table: Floats, words: Words, binary: bool) -> None:
 
 @dataclass(frozen=True)
 class DocumentOdds:
-    """Text columns read by tables over all words, and what every document gets."""
+    """Log-odds of text columns from tables over all words, and a vector that every document gets."""
 
     counts: WordCounts
     tables: list[tuple[Floats, Floats]]
@@ -182,7 +182,7 @@ class DocumentOdds:
         summary: WordCounts,
         dichotomies: Dichotomies,
     ) -> DocumentOdds:
-        """From tables of two groups, column by column."""
+        """The log-odds from tables of two groups of classes, column by column of the code."""
         tables = []
         for text in summary.texts:
             margins, bases = np.empty((text.size, dichotomies.columns)), np.empty((1, dichotomies.columns))
@@ -197,7 +197,7 @@ class DocumentOdds:
                     seats=text.seats,
                 )  # fmt: skip
                 grouped.count_seen()
-                if text.least:  # by their weight in all classes, not in those of the two sides
+                if text.least:  # words are ignored by their weight in all classes, not in the two groups
                     grouped.counts[~text.heard()] = 0.0
                     grouped.least = ANY
                 table, base = table_of(grouped)

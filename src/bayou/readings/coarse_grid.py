@@ -1,4 +1,4 @@
-"""Which cells of a grid a discretiser joins."""
+"""A coarser grid: cells joined by a discretiser."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from bayou.summaries.joint_counts import JointCounts
 
 
 def joined_cells(summary: JointCounts, bins: Discretiser) -> list[Index]:
-    """The interval of every cell of every column; nominal columns stay as they are.
+    """The interval of every cell of every column; nominal columns do not change.
 
-    A cell's largest value is the cut above it; that of the last cell, which nobody knows, is one step further.
+    The largest value of a cell is taken to be the cut above it; that of the last cell, one step beyond the last cut.
     """
     q = summary.nominal
     parts = [np.arange(size) for size in summary.sizes[:q]]
@@ -24,7 +24,7 @@ def joined_cells(summary: JointCounts, bins: Discretiser) -> list[Index]:
         cuts = summary.cuts[j][np.isfinite(summary.cuts[j])]
         step = np.diff(cuts).max(initial=1.0)
         upper = np.append(cuts, (cuts[-1] if len(cuts) else 0.0) + step)
-        found = bins.partition(upper, summary.singles[start : start + len(upper)])
-        cells = np.searchsorted(found.cuts, upper)
+        partition = bins.partition(upper, summary.singles[start : start + len(upper)])
+        cells = np.searchsorted(partition.cuts, upper)
         parts.append(np.append(cells, np.full(size - len(upper), cells[-1])))
     return parts

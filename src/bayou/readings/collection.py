@@ -35,7 +35,7 @@ class CollectionReader(LiveReader[JointCounts]):
     alpha: float = 1.0
 
     def parent_sets_of(self, summary: JointCounts) -> ParentSetTable:
-        """The parent sets over the columns met so far, made once per order of the columns."""
+        """The parent sets over the columns seen so far, cached by the order of the columns."""
         return kept_terms(summary, self.parent_sets)
 
     def add_log_prob(self, summary: JointCounts, block: Block, out: Floats) -> None:
@@ -53,21 +53,21 @@ class CollectionReader(LiveReader[JointCounts]):
 
 
 def kept_terms(summary: JointCounts, parent_sets: ParentSets) -> ParentSetTable:
-    """The parent sets of the columns met so far; the others, of which nothing is known yet, have {}."""
-    met = summary.seen > 0
-    key = (parent_sets, met.tobytes())
+    """The parent sets of the columns seen so far, cached; the other columns have no parents."""
+    seen = summary.seen > 0
+    key = (parent_sets, seen.tobytes())
     tables = kept(summary.columns_mark)
-    found: ParentSetTable | None = tables.get(key)
-    if found is None:
+    table: ParentSetTable | None = tables.get(key)
+    if table is None:
         order = summary.reading_order
-        alone = [(int(i), -1, -1, 1.0) for i in np.flatnonzero(~met)]
-        found = ParentSetTable.of([*parent_sets.terms(order[met[order]]), *alone], len(order))
-        tables[key] = found
-    return found
+        alone = [(int(i), -1, -1, 1.0) for i in np.flatnonzero(~seen)]
+        table = ParentSetTable.of([*parent_sets.terms(order[seen[order]]), *alone], len(order))
+        tables[key] = table
+    return table
 
 
 def add_terms(summary: JointCounts, terms: ParentSetTable, alpha: float, codes: Codes, out: Floats) -> None:
-    """out[n, K] += the log-probability of each row: by look-up for many rows, straight from the counts for few."""
+    """out[n, K] += the log-probability of each row: from tables for many rows, from the counts for few."""
     s, n = summary, len(codes)
     if codes.shape[1] == 0 or n == 0:
         return

@@ -1,4 +1,4 @@
-"""The columns of a code, each a dichotomy of the classes, and what is read for them."""
+"""The columns of an output code as dichotomies of the classes, and the log-odds read for them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Dichotomies:
-    """The columns of a code as kernels want them.
+    """The columns of a code as arrays for kernels.
 
     dichotomies : float64[2, K, m], 1 where a class is on the side + (first) or - (second) of a column
-    fold : float64[m, K], what the log-odds of a column add to the score of a class, where that is all the decoding
-    does; else float64[0, 0], and readings give the log-odds themselves
+    fold : float64[m, K], factors from the log-odds of columns to the scores of classes, where decoding is linear;
+    else float64[0, 0], and readings return the log-odds themselves
     ternary : whether columns leave out possible classes, so that sizes must be counted column by column
     """
 
@@ -37,7 +37,7 @@ class Dichotomies:
 
     @property
     def width(self) -> int:
-        """Numbers per row that readings give: one per class if folded, one per column if not."""
+        """The length of the vectors that readings return: one per class if folded, one per column if not."""
         return int(self.fold.shape[1] if len(self.fold) else self.columns)
 
     def groups(self) -> list[Floats]:
@@ -49,7 +49,7 @@ class Dichotomies:
         return np.ascontiguousarray(self.dichotomies.transpose(2, 0, 1).reshape(2 * self.columns, -1))
 
     def of_pairs(self) -> Floats:
-        """float64[2 m, width], from what both sides of all columns say to what readings give."""
+        """float64[2 m, width], the matrix from log-probabilities of both sides of columns to what readings return."""
         differences: Floats = np.kron(np.eye(self.columns), np.array([[1.0], [-1.0]]))
         return np.asarray(differences @ self.fold) if len(self.fold) else differences
 
@@ -60,7 +60,7 @@ class Dichotomies:
         return out
 
     def put(self, out: Floats, odds: Floats) -> None:
-        """Add log-odds [n, m] to what readings give."""
+        """Add log-odds [n, m] to `out`, folded into scores of classes where the code allows."""
         if len(self.fold):
             add_folded(out, odds, self.fold)
         else:
@@ -68,13 +68,13 @@ class Dichotomies:
 
 
 class Odds(Protocol):
-    """Log-odds between the two sides of every column of a code, good for one state of a summary."""
+    """Log-odds between the two sides of every column of a code, valid for one state of a summary."""
 
     def add(self, block: Block, out: Floats) -> None:
         """out[n, width] += log p(x | +) - log p(x | -), column by column or folded."""
 
     def scorer(self) -> Node:
-        """The same as a node of a scorer."""
+        """The log-odds as a node of a scorer."""
 
 
 @runtime_checkable
@@ -110,7 +110,7 @@ def prior_of_dichotomies(weight: Floats, alpha: float, dichotomies: Dichotomies)
 
 @dataclass(frozen=True)
 class ColumnOdds:
-    """One reading of two groups per column: the plain way, for whatever regroups."""
+    """Log-odds from one reading of two groups of classes per column: the slow default."""
 
     columns: list[Any]
     dichotomies: Dichotomies
@@ -132,7 +132,7 @@ class ColumnOdds:
 
 @dataclass(frozen=True)
 class PairedOdds:
-    """One reading with both sides of every column for its classes: + of column b in place 2 b, - beside it."""
+    """Log-odds from one reading whose classes are both sides of every column: + of column b at 2 b, - at 2 b + 1."""
 
     reading: Any
     dichotomies: Dichotomies

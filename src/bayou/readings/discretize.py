@@ -1,4 +1,4 @@
-"""Discretisers and grouping for anyone with a column and its classes in memory."""
+"""Discretising and grouping of a column in memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HUGE = 1e140
 
 
 def discretize(values: Any, y: Any, bins: Discretiser | None = None) -> Partition:
-    """Intervals of a numeric column, read off all its values.
+    """Discretise a numeric column, given all its values and their classes.
 
     Parameters
     ----------
@@ -41,10 +41,10 @@ def discretize(values: Any, y: Any, bins: Discretiser | None = None) -> Partitio
     --------
     >>> weight = [60, 61, 64, 66, 70, 71, 74, 80, None]
     >>> healthy = ["yes", "yes", "yes", "yes", "no", "no", "no", "no", "no"]
-    >>> found = discretize(weight, healthy)
-    >>> found.cuts, found.counts.tolist()
+    >>> partition = discretize(weight, healthy)
+    >>> partition.cuts, partition.counts.tolist()
     (array([68.]), [[0.0, 4.0], [4.0, 0.0]])
-    >>> found.cell_of([50, 99])
+    >>> partition.cell_of([50, 99])
     array([0, 1], dtype=int32)
     """
     numbers = _numbers(values)
@@ -57,7 +57,7 @@ def discretize(values: Any, y: Any, bins: Discretiser | None = None) -> Partitio
 
 
 def group(values: Any, y: Any, groups: MODLGroups | None = None) -> Grouping:
-    """Groups of the values of a nominal column.
+    """Group the values of a nominal column by their classes.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def _table(rows: NDArray[Any], columns: Ints, n_rows: int, n_columns: int) -> Fl
 
 
 def _column(values: Any) -> NDArray[Any]:
-    """A one-dimensional array; lists become object arrays, so that no value is converted on the way."""
+    """A one-dimensional array; lists become object arrays, so that no value is converted."""
     if isinstance(values, list | tuple):
         column = np.empty(len(values), dtype=object)
         column[:] = values

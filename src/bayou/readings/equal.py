@@ -15,7 +15,7 @@ class EqualWidth(Discretiser):
     r"""Intervals of equal width: cuts at $\min + (\max - \min)\, t / \text{bins}$, empty intervals left out.
 
     On summaries a cut is moved down to the nearest cell bound, because cells cannot be divided. Classes are
-    not looked at; the level is what MODL's criterion gives to the intervals. $O(m)$ for m cells.
+    ignored; the level is that of MODL's criterion. $O(m)$ for m cells.
 
     Parameters
     ----------
@@ -43,21 +43,23 @@ class EqualWidth(Discretiser):
         if len(present) == 0:
             return from_ends(upper, counts, [len(upper)], False, k)
         low, high = upper[present[0]], upper[present[-1]]
-        wanted = low + (high - low) * np.arange(1, self.bins) / self.bins
-        after = np.searchsorted(upper[present], wanted, side="right")  # this many cells lie left of the cut
-        after, first = np.unique(after, return_index=True)
-        inside = (after > 0) & (after < len(present))
-        ends = present[after[inside] - 1] + 1
-        found = from_ends(upper, counts, [*ends.tolist(), len(upper)], False, k)
-        return Partition(wanted[first[inside]], found.counts, found.level) if midpoints else found
+        cuts = low + (high - low) * np.arange(1, self.bins) / self.bins
+        cells_left = np.searchsorted(
+            upper[present], cuts, side="right"
+        )  # this many cells lie left of the cut
+        cells_left, first = np.unique(cells_left, return_index=True)
+        inside = (cells_left > 0) & (cells_left < len(present))
+        ends = present[cells_left[inside] - 1] + 1
+        partition = from_ends(upper, counts, [*ends.tolist(), len(upper)], False, k)
+        return Partition(cuts[first[inside]], partition.counts, partition.level) if midpoints else partition
 
 
 @dataclass(frozen=True)
 class EqualFrequency(Discretiser):
     r"""Intervals of equal weight: t ends with the first cell at which the weight reaches $t N / \text{bins}$.
 
-    Heavy cells may swallow whole intervals, so that fewer remain. Classes are not looked at; the level is
-    what MODL's criterion gives to the intervals. $O(m)$ for m cells.
+    Heavy cells may take up whole intervals, so that fewer remain. Classes are ignored; the level is that of MODL's
+    criterion. $O(m)$ for m cells.
 
     Parameters
     ----------

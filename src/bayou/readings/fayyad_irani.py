@@ -18,7 +18,7 @@ class FayyadIrani(Discretiser):
 
     $$\text{Gain} > \frac{\log_2(N-1) + \log_2(3^c - 2) - (c H(S) - c_1 H(S_1) - c_2 H(S_2))}{N}$$
 
-    with N the weight in S, on summaries too. The level is what MODL's criterion gives to the intervals.
+    with N the weight in S, on summaries too. The level is that of MODL's criterion.
     $O(K m)$ per split for m cells.
 
     Examples
@@ -43,34 +43,34 @@ class FayyadIrani(Discretiser):
         prefix = np.zeros((len(upper) + 1, counts.shape[1]))
         np.cumsum(counts, axis=0, out=prefix[1:])
         ends = []
-        todo = [(0, len(upper))]
-        while todo:  # depth first, right side first on the stack, so that ends come out in order
-            start, end = todo.pop()
+        stack = [(0, len(upper))]
+        while stack:  # depth first, the right side below the left on the stack, so that ends come in order
+            start, end = stack.pop()
             cut = _accepted_cut(prefix, start, end)
             if cut == 0:
                 ends.append(end)
             else:
-                todo += [(cut, end), (start, cut)]
+                stack += [(cut, end), (start, cut)]
         return from_ends(upper, counts, ends, midpoints, k)
 
 
 def _accepted_cut(prefix: Floats, start: int, end: int) -> int:
     """The cut of least entropy, the leftmost on ties, or 0 if there is none or it does not pay."""
-    whole = prefix[end] - prefix[start]
-    total = whole.sum()
+    counts = prefix[end] - prefix[start]
+    total = counts.sum()
     if end - start < 2 or total <= 1.0:
         return 0
     left = prefix[start + 1 : end] - prefix[start]
     right = prefix[end] - prefix[start + 1 : end]
     weight = left.sum(axis=1)
     entropy_left, entropy_right = _entropy(left), _entropy(right)
-    mixed = (weight * entropy_left + (total - weight) * entropy_right) / total
-    mixed[(weight <= 0) | (weight >= total)] = np.inf
-    best = int(np.argmin(mixed))
-    before = float(_entropy(whole[None])[0])
-    gain = before - mixed[best]
-    c, c_left, c_right = (int((side > 0).sum()) for side in (whole, left[best], right[best]))
-    saved = c * before - c_left * entropy_left[best] - c_right * entropy_right[best]
+    split_entropy = (weight * entropy_left + (total - weight) * entropy_right) / total
+    split_entropy[(weight <= 0) | (weight >= total)] = np.inf
+    best = int(np.argmin(split_entropy))
+    entropy = float(_entropy(counts[None])[0])
+    gain = entropy - split_entropy[best]
+    c, c_left, c_right = (int((side > 0).sum()) for side in (counts, left[best], right[best]))
+    saved = c * entropy - c_left * entropy_left[best] - c_right * entropy_right[best]
     threshold = (np.log2(total - 1.0) + np.log2(3.0**c - 2.0) - saved) / total
     return start + 1 + best if gain > threshold else 0
 

@@ -1,4 +1,4 @@
-"""Trees of a forest of counts grown on, as a function of the trees so far and a sample of the rows."""
+"""Further growth of the trees of a forest, as a function of the trees so far and a sample of the rows."""
 
 from __future__ import annotations
 
@@ -13,23 +13,25 @@ from bayou.summaries.cell_sample import CellSample
 from bayou.summaries.forest import Forest, Structure
 from bayou.threads import over_ranges
 
-Found = tuple[Codes, Index, Codes, Index]  # attribute, threshold, left, the leaves in front of them
+Extension = tuple[
+    Codes, Index, Codes, Index
+]  # attribute, threshold, left (old leaves first), ids of the old leaves
 
 
 def grow_on(forest: Forest, sample: CellSample, schema: Schema, growth: Growth) -> Structure:
-    """The trees with their leaves split by the rows of the sample that arrive there; new nodes stand behind all others.
+    """The trees with their leaves split by the rows of the sample that reach them; new nodes come behind all others.
 
-    Rows, columns and classes are taken in an order of their own, so that the schema's does not show.
+    Rows, columns and classes are taken in canonical order, so that the schema's order has no influence.
     """
-    every = sample.cells()
+    all_cells = sample.cells()
     p = len(forest.cuts)
-    columns = _columns(every, schema, p)
-    cells = np.ascontiguousarray(every[:, columns])
+    columns = _columns(all_cells, schema, p)
+    cells = np.ascontiguousarray(all_cells[:, columns])
     numeric = int(np.count_nonzero(columns < p))
     y = canonical_codes(sample.y, schema.classes.values, schema.classes.size)
     k = int(y.max(initial=-1)) + 1
     free = growth.nodes_per_tree(k) - len(forest.attribute) // max(1, forest.trees)
-    found: list[Found | None] = [None] * forest.trees
+    extensions: list[Extension | None] = [None] * forest.trees
 
     def trees(lo: int, hi: int) -> None:
         room = len(y) + max(0, min(2 * len(y), free))
@@ -38,10 +40,10 @@ def grow_on(forest: Forest, sample: CellSample, schema: Schema, growth: Growth) 
             threshold, ids = np.zeros(room, np.int64), np.zeros(len(y), np.int64)
             tried = extend_tree(
                 attribute, threshold, left, ids, forest.packed, forest.threshold, forest.roots, t,
-                every, cells, numeric, y, sample.w, sample.hashes, k, growth.seed, max(0, free),
+                all_cells, cells, numeric, y, sample.w, sample.hashes, k, growth.seed, max(0, free),
             )  # fmt: skip
             size = tried + int(np.count_nonzero(attribute[tried:] >= LEAF))
-            found[t] = (
+            extensions[t] = (
                 attribute[:size].copy(),
                 threshold[:size].copy(),
                 left[:size].copy(),
@@ -50,26 +52,26 @@ def grow_on(forest: Forest, sample: CellSample, schema: Schema, growth: Growth) 
 
     if len(columns) and free >= 2:
         over_ranges(trees, forest.trees, 1)
-    return _joined(forest, [each for each in found if each is not None], columns)
+    return _joined(forest, [extension for extension in extensions if extension is not None], columns)
 
 
 def _columns(cells: np.ndarray[tuple[int, ...], np.dtype[np.uint8]], schema: Schema, p: int) -> Index:
     """The columns in which rows differ, in canonical order, numeric ones first."""
-    differ = (cells != cells[:1]).any(axis=0)
+    varies = (cells != cells[:1]).any(axis=0)
     names = schema.names(Kind.NUMERIC), schema.names(Kind.NOMINAL)
-    order = [sorted(range(len(each)), key=each.__getitem__) for each in names]
+    order = [sorted(range(len(names_of_kind)), key=names_of_kind.__getitem__) for names_of_kind in names]
     columns = np.array([*order[0], *(p + j for j in order[1])], dtype=np.int64)
-    chosen: Index = columns[differ[columns]]
+    chosen: Index = columns[varies[columns]]
     return chosen
 
 
-def _joined(forest: Forest, found: list[Found], columns: Index) -> Structure:
-    """The trees so far with what was found behind them."""
+def _joined(forest: Forest, extensions: list[Extension], columns: Index) -> Structure:
+    """The trees so far, with new nodes appended and split leaves linked to them."""
     to = np.append(columns, -1)
     attribute, threshold, left = forest.attribute.copy(), forest.threshold.copy(), forest.left.copy()
     parts: list[tuple[Codes, Index, Codes]] = []
     end = len(attribute)
-    for column, cut, below, ids in found:
+    for column, cut, below, ids in extensions:
         tried, inner = len(ids), column >= 0
         below = np.where(inner, below + (end - tried), 0).astype(np.int32)
         split = inner[:tried]

@@ -1,4 +1,4 @@
-"""The trees of a forest of counts as look-ups: what every leaf says, by both readings."""
+"""The trees of a forest of counts as a node of a scorer."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from bayou.summaries.forest import Forest
 
 
 def forest_trees(forest: Forest) -> Trees:
-    """The mean over the trees of what their leaves say: both readings, one behind the other.
+    """The mean over the trees of their leaves' vectors: those of both readings, one behind the other.
 
-    A node whose two children say the same to the last bit is taken for a leaf; so is most of the random levels that no
-    row has reached yet.
+    A node whose two children have the same bits becomes a leaf, as do most of the random levels that no row reached.
     """
-    said = forest.said_by_leaves().reshape(len(forest.attribute), -1)
-    inner = _told_apart(forest, said)
-    order = _kept(forest, inner)
-    place = np.full(len(inner), -1)
-    place[order] = np.arange(len(order))
-    used = sorted({int(j) for j in forest.attribute[order][inner[order]]})
-    p, cells = len(forest.cuts), [_cell(forest, j) for j in used]
-    number = {j: i for i, j in enumerate(used)}
+    vectors = forest.said_by_leaves().reshape(len(forest.attribute), -1)
+    inner = _distinct_nodes(forest, vectors)
+    order = _reachable(forest, inner)
+    position = np.full(len(inner), -1)
+    position[order] = np.arange(len(order))
+    columns = sorted({int(j) for j in forest.attribute[order][inner[order]]})
+    p, cells = len(forest.cuts), [_cell(forest, j) for j in columns]
+    number = {j: i for i, j in enumerate(columns)}
     test, split, child = (
         np.full(len(order), -1),
         np.zeros(len(order), dtype=np.int64),
@@ -37,34 +36,34 @@ def forest_trees(forest: Forest) -> Trees:
             leaves.append(v)
             continue
         j, threshold = int(forest.attribute[v]), int(forest.threshold[v])
-        test[i], child[i] = number[j], place[forest.left[v]]
+        test[i], child[i] = number[j], position[forest.left[v]]
         split[i] = (threshold & 0xFF) - 1 if j < p else sets.setdefault(threshold, len(sets))
     bits = [[threshold >> cell & 1 for cell in range(SET)] for threshold in sets]
     return Trees(
-        tuple(cells), place[forest.roots], test, split, child,
-        np.array(bits, dtype=np.uint8).reshape(-1, SET), said[leaves] / forest.trees,
+        tuple(cells), position[forest.roots], test, split, child,
+        np.array(bits, dtype=np.uint8).reshape(-1, SET), vectors[leaves] / forest.trees,
     )  # fmt: skip
 
 
-def _told_apart(forest: Forest, said: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which nodes have two sides that do not say the same; `said` gets what a node that is taken for a leaf says."""
+def _distinct_nodes(forest: Forest, vectors: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which nodes have children with different vectors; the others become leaves, with the vector of their children."""
     inner = forest.attribute >= 0
     for v in reversed(range(len(inner))):  # children stand behind their parents
         if inner[v]:
-            one = int(forest.left[v])
-            if not inner[one] and not inner[one + 1] and np.array_equal(said[one], said[one + 1]):
-                inner[v], said[v] = False, said[one]
+            left = int(forest.left[v])
+            if not inner[left] and not inner[left + 1] and np.array_equal(vectors[left], vectors[left + 1]):
+                inner[v], vectors[v] = False, vectors[left]
     return inner
 
 
-def _kept(forest: Forest, inner: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Index:
-    """The nodes that a row can reach, in their order."""
-    reached = np.zeros(len(inner), dtype=bool)
-    reached[forest.roots] = True
+def _reachable(forest: Forest, inner: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Index:
+    """The nodes that a row can reach, in order."""
+    reachable = np.zeros(len(inner), dtype=bool)
+    reachable[forest.roots] = True
     for v in range(len(inner)):
-        if reached[v] and inner[v]:
-            reached[forest.left[v] : forest.left[v] + 2] = True
-    return np.flatnonzero(reached)
+        if reachable[v] and inner[v]:
+            reachable[forest.left[v] : forest.left[v] + 2] = True
+    return np.flatnonzero(reachable)
 
 
 def _cell(forest: Forest, column: int) -> Cell:

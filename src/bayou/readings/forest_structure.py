@@ -1,7 +1,7 @@
 """The trees of a forest of counts, as a function of a bag of rows: cells, places, bootstrap samples, splits.
 
-Rows, columns, classes and values are brought into an order of their own first, so that neither the order in which
-they came nor the schema's shows in the trees: merged shards grow the trees that one pass would have grown.
+Rows, columns, classes and values are first brought into canonical order, so that neither the order in which they came
+nor the schema's influences the trees: merged shards grow the same trees as one pass.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bayou.threads import over_ranges
 
 @dataclass(frozen=True)
 class Growth:
-    """How trees are grown: how many, by which seed, with how many random levels, and how much room they may take."""
+    """Parameters of growing: number of trees, seed, random levels (`extra`), and memory."""
 
     trees: int
     seed: int
@@ -31,15 +31,15 @@ class Growth:
     max_bytes: int
 
     def nodes_per_tree(self, k: int) -> int:
-        """How many nodes of k classes one tree may have, so that all take half of the memory."""
+        """The number of nodes of k classes that one tree may have, so that all trees take half of the memory."""
         return self.max_bytes // (2 * self.trees * (16 + 8 * k))
 
 
 @dataclass(frozen=True, eq=False)
 class Bag:
-    """Rows in canonical order, equal ones once, with classes, columns and values as they stand in the schema.
+    """Distinct rows in canonical order, with classes, columns and values as in the schema.
 
-    hashes : int64[n], of what each row holds; columns : the schema's columns in canonical order, numeric ones first
+    hashes : int64[n], of the content of each row; columns : the schema's columns in canonical order, numeric ones first
     y : int32[n], classes numbered in canonical order, of those that have rows
     """
 
@@ -49,38 +49,38 @@ class Bag:
     y: Codes
 
 
-def bag_of(kept: PendingRows, schema: Schema) -> Bag:
-    """Put rows in canonical order and equal ones together."""
-    p = kept.numeric.shape[1]
+def bag_of(rows: PendingRows, schema: Schema) -> Bag:
+    """Sort rows by their hashes, and add up the weights of equal ones."""
+    p = rows.numeric.shape[1]
     numeric, nominal = (
         np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
         for names in (schema.names(Kind.NUMERIC), schema.names(Kind.NOMINAL))
     )
-    codes = np.empty_like(kept.codes)
+    codes = np.empty_like(rows.codes)
     for j, vocabulary in enumerate(schema.vocabulary_list(Kind.NOMINAL)):
-        codes[:, j] = canonical_codes(kept.codes[:, j], vocabulary.values, vocabulary.size)
-    y = canonical_codes(kept.y, schema.classes.values, schema.classes.size)
-    # A column without a value says nothing, nor does its place
-    present = np.asarray(~np.isnan(kept.numeric).all(axis=0))
-    has_values = np.asarray((kept.codes >= 0).any(axis=0))
+        codes[:, j] = canonical_codes(rows.codes[:, j], vocabulary.values, vocabulary.size)
+    y = canonical_codes(rows.y, schema.classes.values, schema.classes.size)
+    # Columns without values are left out, so that they do not change the hashes
+    present = np.asarray(~np.isnan(rows.numeric).all(axis=0))
+    has_values = np.asarray((rows.codes >= 0).any(axis=0))
     numeric, nominal = numeric[present[numeric]], nominal[has_values[nominal]]
-    hashes = np.empty(len(kept), dtype=np.int64)
+    hashes = np.empty(len(rows), dtype=np.int64)
     hash_rows(
-        hashes, np.ascontiguousarray(kept.numeric[:, numeric]), np.ascontiguousarray(codes[:, nominal]), y
+        hashes, np.ascontiguousarray(rows.numeric[:, numeric]), np.ascontiguousarray(codes[:, nominal]), y
     )
-    found, first, same = np.unique(hashes, return_index=True, return_inverse=True)
-    w = np.zeros(len(found))
-    np.add.at(w, same, kept.w)
+    distinct, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    w = np.zeros(len(distinct))
+    np.add.at(w, inverse, rows.w)
     return Bag(
-        kept.take(first).weighted(w),
-        found,
+        rows.take(first).weighted(w),
+        distinct,
         np.concatenate([numeric, p + nominal]),
         np.ascontiguousarray(y[first]),
     )
 
 
 def _order(values: list[Label], size: int) -> Index:
-    """Rank of every code; what has no value of its own (too many were met) comes last."""
+    """The canonical rank of every code; the code of overflowing values comes last."""
     order = canonical_order(values)
     rank = np.empty(size, dtype=np.int64)
     rank[order] = np.arange(len(order))
@@ -89,19 +89,19 @@ def _order(values: list[Label], size: int) -> Index:
 
 
 def canonical_codes(codes: Codes, values: list[Label], size: int) -> Codes:
-    """Codes numbered in canonical order among those that occur; -1 stays."""
+    """Codes renumbered in canonical order among those that occur; -1 stays -1."""
     rank = _order(values, size)
-    there = np.unique(rank[codes[codes >= 0]])
+    occurring = np.unique(rank[codes[codes >= 0]])
     out = np.full(len(codes), -1, dtype=np.int32)
     known = codes >= 0
-    out[known] = np.searchsorted(there, rank[codes[known]])
+    out[known] = np.searchsorted(occurring, rank[codes[known]])
     return out
 
 
 def grow(
     bag: Bag, schema: Schema, growth: Growth, hashes_of: Callable[[Bytes, Codes], Index] | None = None
 ) -> Structure:
-    """Cells and places from the rows, then the trees, over both cores; rows are drawn by their own hash, or by this."""
+    """Grow trees on all cores; rows are sampled by the hashes of the bag, or by those of `hashes_of`."""
     rows = bag.rows
     p, q = rows.numeric.shape[1], rows.codes.shape[1]
     cuts = np.full((p, CUTS), np.inf)
@@ -110,9 +110,9 @@ def grow(
     values = np.full((q, PLACES), -1, dtype=np.int64)
     for j, vocabulary in enumerate(schema.vocabulary_list(Kind.NOMINAL)):
         _choose(values[j], rows.codes[:, j], rows.w, _order(vocabulary.values, vocabulary.size))
-    every = _cells(rows, cuts, values)
-    hashes = bag.hashes if hashes_of is None else hashes_of(every, rows.y)
-    cells = np.ascontiguousarray(every[:, bag.columns])
+    all_cells = _cells(rows, cuts, values)
+    hashes = bag.hashes if hashes_of is None else hashes_of(all_cells, rows.y)
+    cells = np.ascontiguousarray(all_cells[:, bag.columns])
     numeric = int(np.count_nonzero(bag.columns < p))
     k = int(bag.y.max(initial=-1)) + 1
     room = _room(len(rows), k, growth)
@@ -129,37 +129,37 @@ def grow(
 
     if len(bag.columns):
         over_ranges(trees, growth.trees, 1)
-    return _together(cuts, values, attribute, threshold, left, sizes, bag.columns)
+    return _concatenated(cuts, values, attribute, threshold, left, sizes, bag.columns)
 
 
 def _room(rows: int, k: int, growth: Growth) -> int:
-    """Nodes that a tree may have: twice the rows, doubled by each random level, or what memory allows."""
+    """The number of nodes that a tree may have: twice the rows, doubled by each random level, within the memory."""
     return max(1 << (growth.extra + 2), min((2 * rows) << growth.extra, growth.nodes_per_tree(k)))
 
 
 def _cut(out: Floats, values: Floats, w: Floats) -> None:
-    """Cuts that divide the weight evenly, each half-way between two values; fewer where there are fewer values."""
-    there = ~np.isnan(values)
-    found, same = np.unique(values[there] + 0.0, return_inverse=True)
-    below = np.zeros(len(found))
-    np.add.at(below, same, w[there])
+    """Fill `out` with cuts that divide the weight evenly, half-way between values; fewer where values are few."""
+    present = ~np.isnan(values)
+    distinct, inverse = np.unique(values[present] + 0.0, return_inverse=True)
+    below = np.zeros(len(distinct))
+    np.add.at(below, inverse, w[present])
     below = np.cumsum(below)
-    if len(found) <= CUTS + 1:
-        after = np.arange(len(found) - 1)
+    if len(distinct) <= CUTS + 1:
+        after = np.arange(len(distinct) - 1)
     else:
-        wanted = below[-1] * np.arange(1, CUTS + 1) / (CUTS + 1)
-        after = np.unique(np.searchsorted(below, wanted))
-        after = after[after < len(found) - 1]
-    low, high = found[after], found[after + 1]
+        targets = below[-1] * np.arange(1, CUTS + 1) / (CUTS + 1)
+        after = np.unique(np.searchsorted(below, targets))
+        after = after[after < len(distinct) - 1]
+    low, high = distinct[after], distinct[after + 1]
     middle = low + (high - low) / 2
     out[: len(after)] = np.where((middle < high) & np.isfinite(middle), middle, low)
 
 
 def _choose(out: Index, codes: Codes, w: Floats, rank: Index) -> None:
-    """The values with the largest weight have places of their own, in canonical order."""
+    """Fill `out` with the codes of largest weight, in canonical order."""
     weight = np.bincount(codes[codes >= 0], w[codes >= 0], minlength=len(rank))
-    there = np.flatnonzero(weight > 0)
-    heaviest = there[np.lexsort((rank[there], -weight[there]))][:PLACES]
+    occurring = np.flatnonzero(weight > 0)
+    heaviest = occurring[np.lexsort((rank[occurring], -weight[occurring]))][:PLACES]
     chosen = heaviest[np.argsort(rank[heaviest])]
     out[: len(chosen)] = chosen
 
@@ -170,17 +170,17 @@ def _cells(rows: PendingRows, cuts: Floats, values: Index) -> Bytes:
     place_numeric(cells, rows.numeric, padded_cuts(cuts))
     for j in range(q):
         places = np.full(int(rows.codes[:, j].max(initial=-1)) + 2, NO_PLACE, dtype=np.uint8)
-        there = np.flatnonzero(values[j] >= 0)
-        places[values[j][there]] = there
+        used = np.flatnonzero(values[j] >= 0)
+        places[values[j][used]] = used
         places[-1] = NO_PLACE
         cells[:, p + j] = places[rows.codes[:, j]]
     return cells
 
 
-def _together(
+def _concatenated(
     cuts: Floats, values: Index, attribute: Codes, threshold: Index, left: Codes, sizes: Index, columns: Index
 ) -> Structure:
-    """One array of each kind for all trees, columns as the schema has them."""
+    """Concatenate the trees, with the schema's numbers of columns."""
     starts = np.concatenate([[0], np.cumsum(sizes)])
     to = np.append(columns, -1)
     return Structure(

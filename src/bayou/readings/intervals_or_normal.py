@@ -19,14 +19,14 @@ from bayou.readings.intervals import CellSummary, IntervalReading, Intervals
 from bayou.readings.partition import Ints, Partition, Partitions, log_factorials, offsets_of
 from bayou.summaries.array_summary import move
 
-SHOWN = 10  # intervals of a normal column that people are shown
+SHOWN = 10  # intervals of a normal column that reports show
 
 
 @dataclass(frozen=True)
 class IntervalsOrNormal(Intervals):
     r"""Intervals as `Intervals` finds them, or the cells themselves under one normal density per class.
 
-    A discretiser gives up what lies within an interval, which costs most where columns are smooth and rows are few;
+    A discretiser loses what lies within an interval, which costs most where columns are smooth and rows are few;
     normal densities fail where they are not smooth. So each column is read in both ways, and the shorter code of its
     classes is kept: that of the intervals by MODL's criterion, that of the normals as $-\sum_i \log P(y_i | x_i)$
     with the moments of class $y_i$ less row i. A column read as normal has the cells of its summary for intervals,
@@ -35,25 +35,25 @@ class IntervalsOrNormal(Intervals):
 
     def read(self, summary: CellSummary) -> MixedReading:
         offsets, upper, counts = self.cells(summary)
-        found = self.search(offsets, upper, counts, summary)
+        partitions = self.search(offsets, upper, counts, summary)
         seen = np.flatnonzero(counts.any(axis=0))
         n_classes = max(len(seen), int(summary.declared[0]), 1)
         present, levels = np.ascontiguousarray(counts[:, seen]), np.zeros(len(offsets) - 1)
         shared = np.zeros_like(present)
         normal_columns(shared, levels, offsets, upper, present, log_factorials(n_classes), n_classes)
-        normal = levels > found.levels
-        whole = np.zeros_like(counts)
-        whole[:, seen] = shared
+        normal = levels > partitions.levels
+        normal_counts = np.zeros_like(counts)
+        normal_counts[:, seen] = shared
         cuts = upper.copy()
         cuts[offsets[1:][np.diff(offsets) > 0] - 1] = np.inf
-        cells = Partitions(offsets, cuts, whole, levels)
-        return MixedReading(_chosen(normal, cells, found), self.added(), normal.astype(np.int64))
+        cells = Partitions(offsets, cuts, normal_counts, levels)
+        return MixedReading(_chosen(normal, cells, partitions), self.added(), normal.astype(np.int64))
 
     def restore(self, arrays: Arrays, summary: CellSummary) -> MixedReading:
-        found, normal = super().restore(arrays, summary), arrays["normal"]
-        require(normal.shape == (len(found.partitions),), "every column of a reading is read in one way")
+        reading, normal = super().restore(arrays, summary), arrays["normal"]
+        require(normal.shape == (len(reading.partitions),), "every column of a reading is read in one way")
         require(bool(np.isin(normal, (0, 1)).all()), "a column is read as normal, or not")
-        return MixedReading(found.partitions, found.added, np.array(normal, dtype=np.int64))
+        return MixedReading(reading.partitions, reading.added, np.array(normal, dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class MixedReading(IntervalReading):
     normal: Index = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def __iter__(self) -> Iterator[Partition]:
-        """Partitions to look at: neighbouring cells of a normal column are joined to a few of equal weight."""
+        """Partitions for display: neighbouring cells of a normal column are joined to a few of equal weight."""
         for j, part in enumerate(super().__iter__()):
             if self.normal[j]:
                 few = EqualFrequency(SHOWN).partition(np.append(part.cuts, np.inf), part.counts)
@@ -91,10 +91,12 @@ class MixedReading(IntervalReading):
     @cached_property
     def fixed_part(self) -> IntervalReading:
         """The reading of the fixed columns alone."""
-        own, chosen = self.partitions, self.normal > 0
-        places = _places(chosen, own.offsets)
-        offsets = offsets_of(np.diff(own.offsets)[chosen])
-        part = Partitions(offsets, own.cuts[places], own.counts[places], own.levels[chosen])
+        partitions, chosen = self.partitions, self.normal > 0
+        of_chosen = _places(chosen, partitions.offsets)
+        offsets = offsets_of(np.diff(partitions.offsets)[chosen])
+        part = Partitions(
+            offsets, partitions.cuts[of_chosen], partitions.counts[of_chosen], partitions.levels[chosen]
+        )
         return IntervalReading(part, self.added)
 
     def free_parameters(self) -> Floats:
@@ -109,17 +111,17 @@ class MixedReading(IntervalReading):
 
 
 def _chosen(
-    first: np.ndarray[tuple[int], np.dtype[np.bool_]], one: Partitions, two: Partitions
+    from_first: np.ndarray[tuple[int], np.dtype[np.bool_]], first: Partitions, second: Partitions
 ) -> Partitions:
-    """Column by column, from `one` where `first` says so, else from `two`."""
-    places = [_places(first, one.offsets), _places(~first, two.offsets)]
-    sizes = np.where(first, np.diff(one.offsets), np.diff(two.offsets))
+    """The partitions of `first` for the columns in `from_first`, those of `second` for the others."""
+    sources = [_places(from_first, first.offsets), _places(~from_first, second.offsets)]
+    sizes = np.where(from_first, np.diff(first.offsets), np.diff(second.offsets))
     offsets = offsets_of(sizes)
-    taken = np.repeat(first, sizes)
-    cuts, counts = np.empty(len(taken)), np.empty((len(taken), one.counts.shape[1]))
-    for which, source, there in ((taken, one, places[0]), (~taken, two, places[1])):
-        cuts[which], counts[which] = source.cuts[there], source.counts[there]
-    return Partitions(offsets, cuts, counts, np.where(first, one.levels, two.levels))
+    taken = np.repeat(from_first, sizes)
+    cuts, counts = np.empty(len(taken)), np.empty((len(taken), first.counts.shape[1]))
+    for targets, source, cells in ((taken, first, sources[0]), (~taken, second, sources[1])):
+        cuts[targets], counts[targets] = source.cuts[cells], source.counts[cells]
+    return Partitions(offsets, cuts, counts, np.where(from_first, first.levels, second.levels))
 
 
 def _places(

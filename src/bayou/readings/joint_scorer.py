@@ -1,4 +1,4 @@
-"""Readings of joint counts as graphs of look-ups and sums: see `bayou.scorer`."""
+"""Readings of joint counts as nodes of a scorer: see `bayou.scorer`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from bayou.summaries.set_counts import SetCounts
 class JointTables:
     """The cells of joint counts, and the probabilities of one column given others, as tables over them.
 
-    A value that was never seen in any class is taken for missing, and a table says `missing` of it.
+    A value that was never seen in any class counts as missing: tables have `missing` for it.
     """
 
     def __init__(self, counts: JointCounts, alpha: float) -> None:
@@ -56,7 +56,7 @@ class JointTables:
         return [np.asarray(self.of((j,)).any(axis=1)) for j in range(len(self.cells))]
 
     def of(self, columns: Sequence[int]) -> Floats:
-        """n(v, .., c) with an axis per column in the order given; of sets that are counted."""
+        """Counts n(v, .., c) of a set of columns, with an axis per column in the order given."""
         s = self.counts
         values = dict(zip(columns, np.ix_(*(np.arange(s.sizes[j]) for j in columns)), strict=True))
         if len(columns) > 3 or (len(columns) == 3 and isinstance(s, SetCounts)):
@@ -82,14 +82,14 @@ class JointTables:
         return table.transpose(*(ordered.index(j) for j in columns), len(columns))
 
     def table(self, columns: Sequence[int], values: Floats, missing: float) -> Node:
-        """A table over columns that says `missing` wherever one of the values was never seen."""
+        """A table over columns, with `missing` wherever one of the values was never seen."""
         values = np.array(values)
         for axis, j in enumerate(columns):
             values[(slice(None),) * axis + (~self.seen[j],)] = missing
         width = values.shape[-1]
         cells = tuple(self.cells[j] for j in columns)
         if any(cell.size != n for cell, n in zip(cells, values.shape[:-1], strict=True)):
-            sizes = tuple(slice(0, cell.size) for cell in cells)  # rooms that no value can reach
+            sizes = tuple(slice(0, cell.size) for cell in cells)  # cells that no value can reach
             values = values[sizes]
         if any(n == 0 for n in values.shape):
             return Constant(np.full(width, missing))
@@ -105,17 +105,17 @@ class JointTables:
         n = self.of((j, *parents))
         if not parents:
             return n, np.broadcast_to(n.sum(axis=0) if sums else self.counts.present[j], n.shape)
-        known = self.no_missing[j] and not sums
-        return n, np.broadcast_to(self.of(parents) if known else n.sum(axis=0), n.shape)
+        use_parent_counts = self.no_missing[j] and not sums
+        return n, np.broadcast_to(self.of(parents) if use_parent_counts else n.sum(axis=0), n.shape)
 
     def share(self, j: int, parents: Sequence[int], sums: bool = False) -> Floats:
-        """P(x_j | c, pa), 0 of nothing; with `sums` the parents' count is always a sum over the child's values."""
+        """P(x_j | c, pa), 0 without counts; with `sums` the parents' count is always a sum over the child's values."""
         n, below = self._parts(j, parents, sums)
         below = below + self.alpha * self.width[j]
         return np.asarray(np.divide(n + self.alpha, below, out=np.zeros(n.shape), where=below > 0.0))
 
     def given(self, j: int, parents: Sequence[int]) -> Node:
-        """log P(x_j | c, pa); impossible where a value is missing, or where it gives no class a chance."""
+        """log P(x_j | c, pa); -inf where a value is missing, or where all classes have probability 0."""
         n, below = self._parts(j, parents, False)
         values = _log(n + self.alpha) - _log(below + self.alpha * self.width[j])
         values[~(n + self.alpha > 0.0).any(axis=-1)] = -np.inf
@@ -127,7 +127,7 @@ class JointTables:
 
 
 def collection_scorer(summary: JointCounts, terms: ParentSetTable, alpha: float, so_far: Node) -> Node:
-    """What `bayou.readings.collection.add_terms` adds."""
+    """`so_far` plus what `bayou.readings.collection.add_terms` adds."""
     tables = JointTables(summary, alpha)
     columns = [
         _column(tables, j, [(tuple(p for p in pa if p >= 0), u) for pa, u in sets])
@@ -137,10 +137,10 @@ def collection_scorer(summary: JointCounts, terms: ParentSetTable, alpha: float,
 
 
 def _by_child(terms: ParentSetTable, m: int) -> list[list[tuple[tuple[int, ...], float]]]:
-    found: list[list[tuple[tuple[int, ...], float]]] = [[] for _ in range(m)]
+    sets_by_child: list[list[tuple[tuple[int, ...], float]]] = [[] for _ in range(m)]
     for (child, *parents), u in zip(terms.sets.tolist(), terms.u.tolist(), strict=True):
-        found[child].append((tuple(parents), u))
-    return found
+        sets_by_child[child].append((tuple(parents), u))
+    return sets_by_child
 
 
 def _column(tables: JointTables, j: int, sets: list[tuple[tuple[int, ...], float]]) -> Node:
@@ -153,21 +153,23 @@ def _column(tables: JointTables, j: int, sets: list[tuple[tuple[int, ...], float
 
 
 def sets_scorer(summary: SetCounts, terms: SetTermTable, alpha: float, so_far: Node) -> Node:
-    """What `bayou.readings.set_collection.SetReader` adds."""
+    """`so_far` plus what `bayou.readings.set_collection.SetReader` adds."""
     tables = JointTables(summary, alpha)
     sets: list[list[tuple[tuple[int, ...], float]]] = [[] for _ in summary.sizes]
     for t, child in enumerate(terms.child.tolist()):
         members = terms.members[terms.starts[t] : terms.starts[t + 1]].tolist()
         sets[child].append((tuple(j for j in members if j != child), float(terms.u[t])))
     columns: list[Node] = []
-    for j, own in enumerate(sets):
+    for j, column_sets in enumerate(sets):
         alone = tables.table((j,), _log(tables.share(j, (), sums=True)), 0.0)
-        columns.append(FirstPossible((tables.vote(j, own, sums=True), alone)) if own else alone)
+        columns.append(
+            FirstPossible((tables.vote(j, column_sets, sums=True), alone)) if column_sets else alone
+        )
     return total(so_far, columns[: summary.nominal], columns[summary.nominal :])
 
 
 def aode_scorer(summary: JointCounts, alpha: float, min_count: float, so_far: Node) -> Node:
-    """What `bayou.readings.aode.OneDependence` adds, up to the number of parents, which is the same for all classes."""
+    """`so_far` plus what `bayou.readings.aode.OneDependence` adds, up to the log of the number of parents."""
     s, tables = summary, JointTables(summary, alpha)
     m, k = len(s.sizes), len(s.classes)
     declared = int(s.declared_classes[0])
@@ -175,7 +177,7 @@ def aode_scorer(summary: JointCounts, alpha: float, min_count: float, so_far: No
     prior = np.zeros((1, k))
     add_prior(prior, s.classes, declared, alpha)
     naive = [tables.alone(j) for j in range(m)]
-    answers: list[Node] = []
+    alternatives: list[Node] = []
     by_parent: list[Node] = []
     for parent in range(m):
         n = tables.of((parent,))
@@ -187,20 +189,20 @@ def aode_scorer(summary: JointCounts, alpha: float, min_count: float, so_far: No
         others = [_given_value(tables, j, parent) for j in range(m) if j != parent]
         by_parent.append(total(tables.table((parent,), values, -np.inf), others))
     if by_parent:
-        answers.append(Mixture(tuple(by_parent), np.zeros(len(by_parent))))
-    answers.append(total(Constant(prior[0]), naive[: s.nominal], naive[s.nominal :]))
+        alternatives.append(Mixture(tuple(by_parent), np.zeros(len(by_parent))))
+    alternatives.append(total(Constant(prior[0]), naive[: s.nominal], naive[s.nominal :]))
     impossible = np.where((s.classes <= 0.0) & (declared == 0), -np.inf, 0.0)
-    found = answers[0] if len(answers) == 1 else FirstPossible(tuple(answers))
-    found = added(found, impossible) if impossible.any() else found
-    return added(found, so_far.values) if isinstance(so_far, Constant) and so_far.values.any() else found
+    result = alternatives[0] if len(alternatives) == 1 else FirstPossible(tuple(alternatives))
+    result = added(result, impossible) if impossible.any() else result
+    return added(result, so_far.values) if isinstance(so_far, Constant) and so_far.values.any() else result
 
 
 def _given_value(tables: JointTables, j: int, parent: int) -> Node:
-    """log P(x_j | c, x_parent), nothing where x_j is missing."""
+    """log P(x_j | c, x_parent), 0 where x_j is missing."""
     return tables.table((parent, j), np.swapaxes(_log(tables.share(j, (parent,))), 0, 1), 0.0)
 
 
 def _log(values: Floats) -> Floats:
-    """As `log_or_floor`."""
+    """Logarithms, with a finite floor for 0, as `log_or_floor` of the kernels."""
     with np.errstate(divide="ignore"):
         return np.where(values > 0.0, np.log(values), FLOOR)

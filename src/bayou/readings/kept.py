@@ -1,4 +1,4 @@
-"""What readers have derived from the states of summaries, kept as long as these states."""
+"""A cache of what readers derive from summaries, valid as long as the state of the summary."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _KEPT: WeakKeyDictionary[Mark, dict[Any, Any]] = WeakKeyDictionary()
 
 
 def kept(mark: Mark) -> dict[Any, Any]:
-    """What is kept of one state, by whoever derived it; it is gone with the mark.
+    """The cache of one state, as a dict that readers fill; it is dropped together with the mark.
 
     Examples
     --------
@@ -20,5 +20,5 @@ def kept(mark: Mark) -> dict[Any, Any]:
     >>> kept(state), kept(Mark())
     ({'table': [0.5]}, {})
     """
-    found = _KEPT.get(mark)
-    return _KEPT.setdefault(mark, {}) if found is None else found
+    cache = _KEPT.get(mark)
+    return _KEPT.setdefault(mark, {}) if cache is None else cache

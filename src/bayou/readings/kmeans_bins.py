@@ -15,8 +15,8 @@ from bayou.readings.partition import Discretiser, Floats, Partition, checked_cel
 class KMeansBins(Discretiser):
     r"""Exact k-means in one dimension: at most `bins` runs with the least $\sum_i \sum_{v \in i} w_v (x_v - \mu_i)^2$.
 
-    A cell counts as its largest value. Classes are not looked at; the level is what MODL's criterion gives
-    to the intervals. $O(\text{bins} \cdot m \log m)$ for m cells.
+    A cell counts as its largest value. Classes are ignored; the level is that of MODL's criterion.
+    $O(\text{bins} \cdot m \log m)$ for m cells.
 
     Parameters
     ----------

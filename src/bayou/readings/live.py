@@ -1,4 +1,4 @@
-"""Base of live readers: log-probabilities straight from a summary as it stands."""
+"""Base of live readers, which compute log-probabilities from the current state of a summary."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ S = TypeVar("S", bound=Summary)
 
 
 class LiveReader(Generic[S]):
-    """Reads log p(x | c) straight from a summary, so that what it says is always current.
+    """Reads log p(x | c) from a summary without a fitted state of its own, so that it is always current.
 
-    A subclass gives `terms`, or `add_log_prob` where its columns cannot be told apart. Everything else follows, row by
-    row in plain Python where it must; a subclass overrides what a kernel does faster.
+    A subclass defines `terms`, or `add_log_prob` where its columns have no separate terms. All other methods have slow
+    defaults, row by row in Python; a subclass overrides those for which it has a kernel.
     """
 
     __slots__ = ()
@@ -33,18 +33,18 @@ class LiveReader(Generic[S]):
         raise NotImplementedError
 
     def add_log_prob(self, summary: S, block: Block, out: Floats) -> None:
-        """out[n, K] += log p(x | c) from the summary as it is now."""
+        """out[n, K] += log p(x | c) from the current summary."""
         add_tiles(out, self.terms(summary, block))
 
     def predict_then_update(self, summary: S, block: Block, out: Floats) -> None:
-        """Row by row: add the log-probability as it stood before the row, then learn the row."""
+        """Row by row: add the log-probability of the row, then learn it."""
         for i in range(block.n):
             row = block.rows(i, i + 1)
             self.add_log_prob(summary, row, out[i : i + 1])
             summary.update(row)
 
     def terms_then_update(self, summary: S, block: Block, units: Floats) -> Floats:
-        """[n, d, K] the terms as they stood before each row, and `units` with them; the rows are then learned."""
+        """[n, d, K] the terms of each row before it is learned, and `units` with them; all rows are learned."""
         terms = []
         for i in range(block.n):
             row = block.rows(i, i + 1)
@@ -54,41 +54,41 @@ class LiveReader(Generic[S]):
         return np.concatenate(terms) if terms else self.terms(summary, block)
 
     def scorer_columns(self, summary: S) -> list[Node]:
-        """What each column adds, as nodes of a scorer; see `bayou.scorer`."""
+        """The contribution of each column as nodes of a scorer; see `bayou.scorer`."""
         raise UnsupportedError(
             f"cannot be exported: {type(self).__name__} does not say what its columns add as look-ups and sums; "
             "numeric='auto' and nominal='counts' do"
         )
 
     def add_to_scorer(self, summary: S, so_far: Node) -> Node:
-        """`so_far` with what the reader adds, summed up as `add_log_prob` does."""
+        """`so_far` plus the contributions of all columns, added in the order of `add_log_prob`."""
         from bayou.scorer import total
 
         return total(so_far, self.scorer_columns(summary))
 
-    only_looks = False  # whether predicting changes nothing at all, not even what is kept for later
+    only_looks = False  # whether predicting changes nothing at all, not even a cache
     has_units = False  # whether terms are densities, which depend on the units of their columns
 
     def fill_units(self, summary: S, units: Floats) -> None:
-        """units[n, d] = the logarithm of each column's scale, for readers of densities; probabilities have none."""
+        """units[n, d] = the logarithm of each column's scale, for readers of densities; others leave them unchanged."""
 
     def free_parameters(self, summary: S) -> Floats:
-        """Free parameters per class, by column or the same for all: a location and a scale unless said otherwise."""
+        """Free parameters per class, by column or one number for all: by default two, a location and a scale."""
         return np.array(2.0)
 
     def odds(self, summary: Any, dichotomies: Dichotomies) -> Odds:
-        """The log-odds of every column of a code: the plain way reads one regrouped summary per column."""
+        """The log-odds of every column of a code; by default from one regrouped summary per column."""
         return ColumnOdds([LiveReading(summary.regroup(g), self) for g in dichotomies.groups()], dichotomies)
 
     def odds_then_update(self, summary: S, dichotomies: Dichotomies, block: Block, out: Floats) -> None:
-        """Row by row: add the log-odds of a code as they stood before the row, then learn the row."""
+        """Row by row: add the log-odds of a code for the row, then learn it."""
         for i in range(block.n):
             row = block.rows(i, i + 1)
             self.odds(summary, dichotomies).add(row, out[i : i + 1])
             summary.update(row)
 
     def draw(self, summary: S, block: Block, rng: np.random.Generator) -> None:
-        """Fill this reader's columns of a block with values drawn for its rows' classes."""
+        """Draw values of this reader's columns given the classes of the block's rows."""
         raise UnsupportedError(
             f"cannot sample: {type(self).__name__} does not say how its columns are drawn; NaiveBayes, taught the "
             "same rows, can"
@@ -97,7 +97,7 @@ class LiveReader(Generic[S]):
 
 @dataclass(frozen=True)
 class LiveReading:
-    """A live reader together with the summary it reads, where a reading is wanted."""
+    """A live reader bound to a summary, with the interface of a reading."""
 
     summary: Any
     reader: LiveReader[Any]

@@ -12,11 +12,11 @@ _logs = np.zeros(0)
 
 
 def integer_logs(n: int) -> Floats:
-    """log 0 (a finite floor), log 1, ..., at least to n - 1 where n is not huge; grown by doubling."""
+    """log 0 (a finite floor), log 1, ..., at least up to log(n - 1), or to `MAX_LOGS` entries; grown by doubling."""
     global _logs
-    want = min(MAX_LOGS, n)
-    if len(_logs) < want:
-        logs = np.empty(min(MAX_LOGS, max(1024, 1 << (want - 1).bit_length())))
+    size = min(MAX_LOGS, n)
+    if len(_logs) < size:
+        logs = np.empty(min(MAX_LOGS, max(1024, 1 << (size - 1).bit_length())))
         fill_logs(logs)
         _logs = logs
     return _logs

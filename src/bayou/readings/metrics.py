@@ -1,4 +1,4 @@
-"""What track records say: accuracy, the kappas, precision and recall, losses, calibration, threshold tables."""
+"""Metrics from recorded outcomes: accuracy, the kappas, precision and recall, losses, calibration."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PerClass:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    r"""All that follows from weights by true class, by predicted class, and of right answers.
+    r"""Metrics that follow from weights by true class, by predicted class, and of right answers.
 
     $\kappa = (p_0 - p_e)/(1 - p_e)$; $p_e$ is chance for kappa, the no-change classifier for kappa-temporal (its
     first row counts as wrong), the majority class before the row is counted for kappa-M.
@@ -44,9 +44,9 @@ class Scores:
     true, predicted, right
         float64[K] weights.
     weight
-        Of all rows, those without a prediction included.
+        Weight of all rows, including those without a prediction.
     no_change, majority, majority_peeking
-        Weight of rows the rivals get right; the last one counts the row before it asks, as MOA does.
+        Weight of rows that the baselines predict right; the last one counts the row before it predicts, as MOA does.
     log_loss_sum, brier_sum, scored
         Sums of the losses, and the weight of the rows that have them.
 
@@ -104,22 +104,22 @@ class Scores:
 
     @property
     def kappa_temporal(self) -> float:
-        """Against predicting the label of the row before."""
+        """Kappa against predicting the label of the row before."""
         return self._headlines["kappa_temporal"]
 
     def kappa_majority(self, moa_compatible: bool = False) -> float:
-        """Against the majority class, asked before the row is counted, or after as MOA does."""
-        rival = self.majority_peeking if moa_compatible else self.majority
-        return kappa_against(self.accuracy, self._share(rival))
+        """Kappa against the majority class before the row is counted, or after, as in MOA."""
+        baseline = self.majority_peeking if moa_compatible else self.majority
+        return kappa_against(self.accuracy, self._share(baseline))
 
     @property
     def kappa_m(self) -> float:
-        """Against the majority class before the row is counted."""
+        """Kappa against the majority class before the row is counted."""
         return self._headlines["kappa_m"]
 
     @property
     def kappa_batch_majority(self) -> float:
-        """Against the class that is most frequent in all rows: merges exactly, but knows the future."""
+        """Kappa against the most frequent class of all rows: merges exactly, but uses labels of later rows."""
         return kappa_against(self.accuracy, self._share(float(np.max(self.true, initial=0.0))))
 
     @cached_property
@@ -132,17 +132,17 @@ class Scores:
         return PerClass(precision, recall, f1, self.true, undefined)
 
     def _macro(self, values: Floats) -> float:
-        met = (self.true > 0) | (self.predicted > 0)
-        return math.fsum(values[met]) / int(met.sum()) if met.any() else 0.0
+        occurs = (self.true > 0) | (self.predicted > 0)
+        return math.fsum(values[occurs]) / int(occurs.sum()) if occurs.any() else 0.0
 
     @property
     def macro_precision(self) -> float:
-        """Mean over the classes that occur or were predicted."""
+        """Mean precision over the classes that occurred or were predicted."""
         return self._macro(self.per_class.precision)
 
     @property
     def macro_recall(self) -> float:
-        """Mean recall over the classes that occurred."""
+        """Mean recall over the classes that occurred or were predicted."""
         return self._macro(self.per_class.recall)
 
     @property
@@ -161,14 +161,14 @@ class Scores:
         return self._headlines["brier"]
 
     def headlines(self) -> dict[str, float]:
-        """The numbers that stand in tables and curves, by name."""
+        """The metrics of tables and curves, by name."""
         return dict(self._headlines)
 
 
 def running_scores(
     confusion: Confusion, losses: Losses, no_change: NoChangeHits, majority: MajorityHits
 ) -> Scores:
-    """Every row counts the same, from the first."""
+    """The scores of all rows since the first."""
     margins, sums = np.empty((3, len(confusion.unanswered))), np.empty(7)
     counts = confusion.counts, confusion.unanswered, losses.sums, no_change.sums, majority.sums
     read_running(*counts, margins, sums)
@@ -176,20 +176,20 @@ def running_scores(
 
 
 def recent_scores(recent: RecentOutcomes) -> Scores:
-    """The latest `window` rows."""
+    """The scores of the latest rows, as many as the window has."""
     margins, sums = np.empty((3, int(recent.classes[0]))), np.empty(7)
     read_recent(recent.true, recent.predicted, recent.values, recent.rows, margins, sums)
     return Scores(*margins, *sums.tolist())
 
 
 def faded_scores(faded: FadedOutcomes) -> Scores:
-    """Rows weighted by alpha^age."""
+    """The scores of rows weighted by alpha^age."""
     return Scores(faded.true.copy(), faded.predicted.copy(), faded.right.copy(), *faded.sums[:7].tolist())
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """By bin of confidence: its weight, mean confidence and accuracy; bins nobody fell into are left out."""
+    """Weight, mean confidence and accuracy of each bin of confidence; empty bins are left out."""
 
     weight: Floats
     confidence: Floats
@@ -204,7 +204,7 @@ class Calibration:
 
 
 def calibration(losses: Losses) -> Calibration:
-    """How far confidence can be trusted."""
+    """The calibration of predictions, from their recorded losses."""
     bins = losses.calibration[losses.calibration[:, 0] > 0]
     return Calibration(bins[:, 0].copy(), bins[:, 1] / bins[:, 0], bins[:, 2] / bins[:, 0])
 

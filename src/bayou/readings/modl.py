@@ -56,8 +56,8 @@ class MODL(Discretiser):
     --------
     >>> upper = np.arange(1.0, 11.0)
     >>> counts = [[4, 1], [3, 1], [5, 0], [4, 1], [2, 3], [1, 4], [0, 5], [1, 4], [0, 6], [1, 3]]
-    >>> found = MODL().partition(upper, counts)
-    >>> found.cuts, found.counts.tolist(), round(found.level, 6)
+    >>> partition = MODL().partition(upper, counts)
+    >>> partition.cuts, partition.counts.tolist(), round(partition.level, 6)
     (array([4.]), [[16.0, 3.0], [5.0, 25.0]], 0.156593)
 
     References
@@ -81,8 +81,8 @@ class MODL(Discretiser):
         self, upper: Floats, counts: Floats, *, midpoints: bool = False, n_classes: int | None = None
     ) -> Partition:
         """Intervals of one column of cells."""
-        whole = np.array([0, len(upper)], dtype=np.int64)
-        return self.partitions(whole, upper, counts, midpoints=midpoints, n_classes=n_classes)[0]
+        offsets = np.array([0, len(upper)], dtype=np.int64)
+        return self.partitions(offsets, upper, counts, midpoints=midpoints, n_classes=n_classes)[0]
 
     def partitions(
         self,
@@ -113,7 +113,7 @@ class MODL(Discretiser):
 
 @functools.cache
 def star_sums() -> Floats:
-    """Sums of Rissanen's prior, for the kernels of Khiops."""
+    """Sums of Rissanen's universal prior, for the kernels of Khiops."""
     stars = np.empty(STAR_TERMS + 1)
     fill_star_sums(stars)
     return stars

@@ -26,7 +26,7 @@ class Grouping:
     Parameters
     ----------
     group_of
-        int32[V], the group of every value; -1 for a value without weight, when nothing tells where it goes.
+        int32[V], the group of every value; -1 for a value without weight that belongs to no group.
     counts
         float64[G, K], weight per group and class.
     level
@@ -58,11 +58,11 @@ class Grouping:
     @property
     def groups(self) -> list[list[object]]:
         """The values of every group."""
-        listed: list[list[object]] = [[] for _ in self.counts]
+        groups: list[list[object]] = [[] for _ in self.counts]
         for value, group in enumerate(self.group_of.tolist()):
             if group >= 0:
-                listed[group].append(self.values[value] if self.values else value)
-        return listed
+                groups[group].append(self.values[value] if self.values else value)
+        return groups
 
 
 @dataclass(frozen=True)
@@ -82,14 +82,14 @@ class MODLGroups(Recipe):
     prior
         ``"boulle2005"``: the criterion above. ``"khiops"``: that of Khiops 11 without its garbage group.
     max_values
-        At most this many values are told apart: if there are more, the rarest are one value from the start.
+        At most this many values are distinguished: if there are more, the rarest count as one value.
     attributes
         Khiops only: the number of attributes it chooses from, which it adds to the cost as a logarithm.
 
     Examples
     --------
-    >>> found = MODLGroups().group([[20, 0], [0, 20], [15, 0], [0, 12]])
-    >>> found.group_of, round(found.level, 6)
+    >>> grouping = MODLGroups().group([[20, 0], [0, 20], [15, 0], [0, 12]])
+    >>> grouping.group_of, round(grouping.level, 6)
     (array([0, 1, 0, 1], dtype=int32), 0.787592)
 
     References
@@ -132,7 +132,7 @@ class MODLGroups(Recipe):
 
 
 def _heaviest(weights: Floats, most: int) -> Ints:
-    """Row number of every value: the heaviest apart, the others in the last row, -1 without weight."""
+    """The row of every value: one each for the heaviest, the last row for the others, -1 without weight."""
     row_of = np.full(len(weights), -1, dtype=np.int64)
     seen = np.flatnonzero(weights > 0)
     if len(seen) > most:
@@ -145,9 +145,9 @@ def _heaviest(weights: Floats, most: int) -> Ints:
 
 def _sum_by(counts: Floats, part_of: NDArray[np.integer]) -> Floats:
     """Class counts added up by part; -1 is left out."""
-    inside = part_of >= 0
+    has_part = part_of >= 0
     sums = np.zeros((int(part_of.max(initial=-1)) + 1, counts.shape[1]))
-    np.add.at(sums, part_of[inside], counts[inside])
+    np.add.at(sums, part_of[has_part], counts[has_part])
     return sums
 
 
@@ -198,13 +198,13 @@ def _khiops(rows: Floats, k: int, attributes: int) -> tuple[Ints, float]:
     null = math.log(2.0) + _null_cost(rows, k)
     best, best_groups = null, np.zeros(len(rows), dtype=np.int64)
     finest = math.ceil(math.log2(total)) if total > 1 else 0
-    before = -1
+    n_apart = -1
     for granularity in range(1, finest + 1):
         apart = weights >= math.ceil(total / 2.0**granularity)
-        if apart.sum() == before:
+        if apart.sum() == n_apart:
             continue
-        before = int(apart.sum())
-        row_of = np.where(apart, np.cumsum(apart) - 1, before)
+        n_apart = int(apart.sum())
+        row_of = np.where(apart, np.cumsum(apart) - 1, n_apart)
         groups, cost = _search(
             _sum_by(rows, row_of), _khiops_prior(row_of, granularity, finest, attributes), k
         )

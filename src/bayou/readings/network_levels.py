@@ -1,4 +1,4 @@
-"""The parent sets of a collection level by level: what each column says with no parent, with one, and with two."""
+"""The parent sets of a collection by level: each column with no parent, with one, and with two."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def level_tables(terms: ParentSetTable, m: int) -> list[ParentSetTable]:
     >>> [[(*s, u) for s, u in zip(t.sets.tolist(), t.u.tolist())] for t in level_tables(both, 3)[5::3]]
     [[(2, 0, -1, 0.5), (2, 1, -1, 0.5)], [(2, 0, 1, 1.0)]]
     """
-    found: list[list[list[Term]]] = [[[] for _ in range(m)] for _ in range(LEVELS)]
+    terms_by_level: list[list[list[Term]]] = [[[] for _ in range(m)] for _ in range(LEVELS)]
     for (i, p, q), u in zip(terms.sets.tolist(), terms.u.tolist(), strict=True):
-        found[2][i].append((i, p, q, u))
-        found[1][i] += [(i, p, -1, u)] if q < 0 else [(i, p, -1, u / 2), (i, q, -1, u / 2)]
-    found[0] = [[(i, -1, -1, 1.0)] for i in range(m)]
-    return [ParentSetTable.of(own, m) for level in found for own in level]
+        terms_by_level[2][i].append((i, p, q, u))
+        terms_by_level[1][i] += [(i, p, -1, u)] if q < 0 else [(i, p, -1, u / 2), (i, q, -1, u / 2)]
+    terms_by_level[0] = [[(i, -1, -1, 1.0)] for i in range(m)]
+    return [ParentSetTable.of(column_terms, m) for level in terms_by_level for column_terms in level]

@@ -1,4 +1,4 @@
-"""Which parents a column may have in a collection of networks."""
+"""Rules for the parent sets of columns in a collection of networks, and their tables for kernels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Term = tuple[int, int, int, float]  # child, two parents or -1, weight
 
 @dataclass(frozen=True, eq=False)
 class ParentSetTable:
-    """The admissible parent sets of every column, flat, as kernels want them.
+    """The admissible parent sets of every column, as flat arrays for kernels.
 
     sets : int64[t, 3], child and parents, -1 for none; u : float64[t]
     plan : uint64[6, t], the columns of a set from the last to the first, its parents the later first, and how
@@ -35,7 +35,7 @@ class ParentSetTable:
 
     @staticmethod
     def of(terms: Iterable[Term], m: int) -> ParentSetTable:
-        """ParentSetTable sorted by child, single columns before pairs before triples; equal ones become one.
+        """The table of terms, sorted by child and number of parents; the weights of equal terms are added.
 
         >>> ParentSetTable.of([(1, 0, -1, 1.0), (1, -1, -1, 1.0), (0, -1, -1, 1.0)], 2).sets.tolist()
         [[0, -1, -1], [1, -1, -1], [1, 0, -1]]
@@ -58,7 +58,7 @@ class ParentSetTable:
 
     @staticmethod
     def restored(sets: NDArray[Any], u: NDArray[Any], m: int, interaction_order: int) -> ParentSetTable:
-        """Parent sets that come from a file, over m columns; two parents only where triples are counted."""
+        """Parent sets from a file, checked: over m columns, with two parents only where triples are counted."""
         require(
             sets.shape == (len(u), 3) and u.ndim == 1,
             "every term of a structure names a column and two parents",
@@ -66,8 +66,8 @@ class ParentSetTable:
         codes("the columns of a structure", sets, m)
         child, p, q = sets.T.reshape(3, -1)
         require(child.min(initial=0) >= 0, "a term of a structure belongs to a column")
-        apart = (child != p) & (child != q) & ((p != q) | (p < 0))
-        require(apart.all(), "a term of a structure names different columns")
+        distinct = (child != p) & (child != q) & ((p != q) | (p < 0))
+        require(distinct.all(), "a term of a structure names different columns")
         require(
             interaction_order > 2 or q.max(initial=-1) < 0,
             "a term has two parents, and triples are not counted",
@@ -77,11 +77,11 @@ class ParentSetTable:
         return ParentSetTable.of(zip(child.tolist(), p.tolist(), q.tolist(), u.tolist(), strict=True), m)
 
     def moved(self, columns: Index, m: int) -> ParentSetTable:
-        """These parent sets where column j has become columns[j] of m; new columns have the class alone."""
+        """The parent sets after column j became columns[j] of m; new columns have no parents but the class."""
         sets = np.where(self.sets >= 0, np.append(columns, -1)[self.sets], -1)
-        kept = [(int(i), int(p), int(q), float(u)) for (i, p, q), u in zip(sets, self.u, strict=True)]
+        terms = [(int(i), int(p), int(q), float(u)) for (i, p, q), u in zip(sets, self.u, strict=True)]
         new = np.setdiff1d(np.arange(m), columns)
-        return ParentSetTable.of([*kept, *((int(j), -1, -1, 1.0) for j in new)], m)
+        return ParentSetTable.of([*terms, *((int(j), -1, -1, 1.0) for j in new)], m)
 
     @cached_property
     def one_child_per_set(self) -> bool:
@@ -103,7 +103,7 @@ class ParentSetTable:
 
 @dataclass(frozen=True, eq=False)
 class SetTermTable:
-    """Terms sorted by child, flat, as the kernel wants them; see `bayou.kernels.set_counts`."""
+    """Terms sorted by child, as flat arrays for kernels; see `bayou.kernels.set_counts`."""
 
     child: Index
     starts: Index
@@ -113,7 +113,7 @@ class SetTermTable:
 
 
 def _plan(sets: Index) -> NDArray[np.uint64]:
-    """Where the cells of each set are found: see `ParentSetTable`."""
+    """The plan of a `ParentSetTable`."""
     down = -np.sort(-sets, axis=1)  # columns from the last to the first, -1 behind
     two = down[:, 1] >= 0
     three = down[:, 2] >= 0
@@ -205,8 +205,8 @@ class GivenSets:
     given: tuple[Term, ...] = ()
 
     def terms(self, order: Index) -> list[Term]:
-        named = {term[0] for term in self.given}
-        return [*self.given, *((int(i), -1, -1, 1.0) for i in order if i not in named)]
+        children = {term[0] for term in self.given}
+        return [*self.given, *((int(i), -1, -1, 1.0) for i in order if i not in children)]
 
 
 def _ordered(p: int, q: int) -> Sequence[int]:

@@ -1,4 +1,4 @@
-"""The currency of discretisers: intervals of a numeric column with their class counts and relevance."""
+"""Partitions: intervals of a numeric column with class counts and relevance, as discretisers return them."""
 
 from __future__ import annotations
 
@@ -101,16 +101,14 @@ class Partitions:
 
 
 class Discretiser(Recipe):
-    """Reads intervals off cells: a pure function of ordered cells with class counts.
+    """Base of discretisers: pure functions from ordered cells with class counts to intervals.
 
     Cells are two arrays: `upper`, float64[m], strictly increasing, the largest value of each cell (for exact
     data: the distinct values), and `counts`, float64[m, K], weights that may be fractional.
     """
 
     __slots__ = ()
-    supervised: ClassVar[bool] = (
-        False  # whether the bounds follow the classes, and so what is wrong about them
-    )
+    supervised: ClassVar[bool] = False  # whether the cuts depend on the classes
 
     def partition(
         self, upper: Floats, counts: Floats, *, midpoints: bool = False, n_classes: int | None = None
@@ -132,28 +130,28 @@ class Discretiser(Recipe):
         n_classes: int | None = None,
     ) -> Partitions:
         """Intervals of many columns; column j's cells are ``offsets[j] .. offsets[j+1]-1``."""
-        read = [
+        parts = [
             self.partition(upper[a:b], counts[a:b], midpoints=midpoints, n_classes=n_classes)
             for a, b in itertools.pairwise(offsets)
         ]
-        sizes = np.array([part.n_parts for part in read], dtype=np.int64)
+        sizes = np.array([part.n_parts for part in parts], dtype=np.int64)
         return Partitions(
             offsets_of(sizes),
-            np.concatenate([np.append(part.cuts, np.inf) for part in read] or [np.empty(0)]),
-            np.concatenate([part.counts for part in read] or [np.empty((0, counts.shape[1]))]),
-            np.array([part.level for part in read]),
+            np.concatenate([np.append(part.cuts, np.inf) for part in parts] or [np.empty(0)]),
+            np.concatenate([part.counts for part in parts] or [np.empty((0, counts.shape[1]))]),
+            np.array([part.level for part in parts]),
         )
 
 
 def offsets_of(sizes: Ints) -> Ints:
-    """Running starts 0, s_0, s_0+s_1, .. of pieces with these sizes."""
+    """Offsets 0, s_0, s_0+s_1, .. of consecutive pieces with these sizes."""
     offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=offsets[1:])
     return offsets
 
 
 def checked_cells(upper: object, counts: object, n_classes: int | None) -> tuple[Floats, Floats, int]:
-    """Cells as contiguous float64 arrays that match, and the number of classes."""
+    """Cells as contiguous float64 arrays of matching lengths, and the number of classes."""
     values = np.ascontiguousarray(upper, dtype=np.float64)
     weights = np.ascontiguousarray(counts, dtype=np.float64)
     if values.ndim != 1 or weights.ndim != 2 or len(values) != len(weights):
@@ -180,9 +178,9 @@ def from_ends(upper: Floats, counts: Floats, ends: list[int], midpoints: bool, n
     bounds = np.zeros(max(len(upper), 1), dtype=np.int64)
     bounds[: len(ends)] = ends
     sizes = np.array([len(ends) if len(upper) else 0], dtype=np.int64)
-    whole = np.array([0, len(upper)], dtype=np.int64)
-    found = gather(bounds, sizes, np.zeros(1), whole, upper, counts, midpoints)[0]
-    return with_level(found, n_classes)
+    offsets = np.array([0, len(upper)], dtype=np.int64)
+    partition = gather(bounds, sizes, np.zeros(1), offsets, upper, counts, midpoints)[0]
+    return with_level(partition, n_classes)
 
 
 def with_level(partition: Partition, n_classes: int) -> Partition:

@@ -25,7 +25,7 @@ ANY_ROW = Block(np.empty((1, 0)), np.empty((1, 0), dtype=np.int32), (), np.full(
 
 
 class PriorReader(LiveReader[ClassCounts]):
-    """Base of readers of class counts: they say the same of every row."""
+    """Base of readers of class counts, whose log-probabilities are the same for every row."""
 
     __slots__ = ()
 
@@ -41,8 +41,8 @@ class PriorReader(LiveReader[ClassCounts]):
 class CountedPrior(PriorReader):
     """log P(c) = log(N_c + alpha) - log(N + alpha k): empirical with alpha = 0, Laplace with alpha = 1.
 
-    k is the number of classes with weight, or the declared number if larger. A class without weight that
-    nobody declared has probability 0.
+    k is the number of classes with weight, or the declared number if larger. A class without weight that is
+    not declared has probability 0.
     """
 
     alpha: float = 0.0
@@ -103,7 +103,7 @@ class Possible(PriorReader):
 
 
 def prior_reader(prior: str | Mapping[Label, float]) -> CountedPrior | GivenPrior:
-    """`"empirical"`, `"laplace"`, or a mapping from every class to its probability."""
+    """The reader of a prior: `"empirical"`, `"laplace"`, or a mapping from every class to its probability."""
     if isinstance(prior, Mapping):
         values = tuple(float(p) for p in prior.values())
         if not all(p >= 0 for p in values) or not abs(sum(values) - 1) <= 1e-9:

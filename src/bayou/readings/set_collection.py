@@ -1,4 +1,4 @@
-"""Collections of networks whose parent sets may be of any size, read off counts of exactly their sets."""
+"""Collections of networks with parent sets of any size, read from counts of exactly these sets."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class AnySets:
     given: tuple[SetTerm, ...] = ()
 
     def set_terms(self, order: Index) -> list[SetTerm]:
-        met = set(order.tolist())
-        kept = [term for term in self.given if met.issuperset((term[0], *term[1]))]
-        named = {term[0] for term in kept}
-        return [*kept, *((int(i), (), 1.0) for i in order if i not in named)]
+        present = set(order.tolist())
+        terms = [term for term in self.given if present.issuperset((term[0], *term[1]))]
+        children = {term[0] for term in terms}
+        return [*terms, *((int(i), (), 1.0) for i in order if i not in children)]
 
 
 @dataclass(frozen=True)
@@ -78,34 +78,34 @@ class SetReader(LiveReader[SetCounts]):
         return sets_scorer(s, self.terms_of(s), self.alpha, so_far)
 
     def terms_of(self, s: SetCounts) -> SetTermTable:
-        """The terms over the columns met so far, made once per order of the columns; the others have {}."""
-        met = s.seen > 0
-        key = (self.rule, s.sets, s.sizes.tobytes(), met.tobytes())
+        """The terms over the columns seen so far, cached by their order; the other columns have no parents."""
+        seen = s.seen > 0
+        key = (self.rule, s.sets, s.sizes.tobytes(), seen.tobytes())
         tables = kept(s.columns_mark)
-        found: SetTermTable | None = tables.get(key)
-        if found is None:
+        table: SetTermTable | None = tables.get(key)
+        if table is None:
             order = s.reading_order
-            terms = self.rule.set_terms(order[met[order]])
-            terms += [(int(i), (), 1.0) for i in np.flatnonzero(~met)]
-            found = tables[key] = _flat(terms, s)
-        return found
+            terms = self.rule.set_terms(order[seen[order]])
+            terms += [(int(i), (), 1.0) for i in np.flatnonzero(~seen)]
+            table = tables[key] = _flat(terms, s)
+        return table
 
 
 def _flat(terms: list[SetTerm], s: SetCounts) -> SetTermTable:
-    """Equal terms become one; those of a child go from few to many parents."""
+    """The table of terms: weights of equal terms are added, terms of a child go from few to many parents."""
     weights: dict[tuple[int, int, tuple[int, ...]], float] = {}
     for child, parents, u in terms:
         key = (child, len(parents), tuple(sorted(parents)))
         weights[key] = weights.get(key, 0.0) + u
-    listed = sorted(weights)
-    members = [tuple(sorted((child, *parents))) for child, _, parents in listed]
-    place = {columns: int(s.base[t]) for t, columns in enumerate(s.sets)}
+    keys = sorted(weights)
+    members = [tuple(sorted((child, *parents))) for child, _, parents in keys]
+    offsets = {columns: int(s.base[t]) for t, columns in enumerate(s.sets)}
     return SetTermTable(
-        np.array([child for child, _, _ in listed], dtype=np.int64),
+        np.array([child for child, _, _ in keys], dtype=np.int64),
         np.concatenate(([0], np.cumsum([len(m) for m in members]))).astype(np.int64),
         np.array([j for m in members for j in m], dtype=np.int64),
-        np.array([place[m] if len(m) > 2 else 0 for m in members], dtype=np.int64),
-        np.array([weights[key] for key in listed]),
+        np.array([offsets[m] if len(m) > 2 else 0 for m in members], dtype=np.int64),
+        np.array([weights[key] for key in keys]),
     )
 
 

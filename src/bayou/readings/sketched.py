@@ -1,4 +1,4 @@
-"""Smoothed probability tables of values without end."""
+"""Smoothed probability tables of nominal columns with unlimited values, from sketches."""
 
 from __future__ import annotations
 
@@ -80,13 +80,13 @@ class CountMinSketch(Recipe):
 
 @dataclass(frozen=True)
 class SketchedTable(LiveReader[Any]):
-    r"""$\log P(v \mid c) = \log (n + \alpha + m/V) - \log (N + \alpha V + m)$ over values without end.
+    r"""$\log P(v \mid c) = \log (n + \alpha + m/V) - \log (N + \alpha V + m)$ over unlimited values.
 
     Over `HeavyHitters` n is exact for the values kept, and a value that is not kept is read as the garbage value
     `*`; V counts the values kept and `*`. While nothing was evicted there is no `*`, and the terms are those of
     `CategoricalEstimator` over `ValueCounts`, bit for bit. Over `CountMin` n is the estimate and V the estimated
     number of values.
-    A value never seen says nothing; V is the declared number of values if that is larger.
+    A value never seen adds 0; V is the declared number of values if that is larger.
     """
 
     alpha: float = 1.0
@@ -94,7 +94,7 @@ class SketchedTable(LiveReader[Any]):
 
     @classmethod
     def like(cls, table: CategoricalEstimator) -> SketchedTable:
-        """This smoothing as an estimator of probability tables over plain counts."""
+        """The same smoothing as that of an estimator over plain counts."""
         if isinstance(table, MEstimateTable):
             raise SchemaError(
                 "a sketch is smoothed by MEstimate(m) alone, without p and share; or nominal='counts'"
@@ -127,8 +127,8 @@ class SketchedTable(LiveReader[Any]):
         return np.ascontiguousarray(terms.transpose(1, 0, 2))
 
     def free_parameters(self, summary: HeavyHitters | CountMin) -> Floats:
-        several: Floats = np.maximum(summary.distinct(), summary.declared)
-        return np.maximum(several - 1.0, 0.0)
+        values: Floats = np.maximum(summary.distinct(), summary.declared)
+        return np.maximum(values - 1.0, 0.0)
 
 
 def _chunks(shape: tuple[int, int], block: Block) -> Iterator[tuple[slice, Block]]:

@@ -1,4 +1,4 @@
-"""Structures of single networks, searched on pair counts: trees, forests, and orders of columns."""
+"""Search for the structure of networks on pair counts: trees, forests, and orders of columns."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ class StructureSearch(Protocol):
     """Finds parent sets in counts: a pure function of the summary."""
 
     def search(self, summary: JointCounts) -> ParentSetTable:
-        """The parent sets found."""
+        """Search for parent sets."""
 
 
 class NetworkSearch(StructureSearch, Protocol):
     """Finds one network, of at most one parent per column."""
 
     def gains_per_row(self, summary: JointCounts) -> Floats:
-        """[m, m], what the parent p (column) adds to the score of child i (row), as a mean over the rows."""
+        """[m, m], the gain in score of the parent p (column) for the child i (row), as a mean over the rows."""
 
     def network(self, summary: JointCounts, parents: Index) -> ParentSetTable:
-        """The network with these parents, int64[m], -1 for none, as it is read off the counts."""
+        """The table of the network with these parents, int64[m], -1 for none."""
 
 
 @dataclass(frozen=True)
 class HoeffdingSearch:
-    r"""Keeps a network until another one is better for sure: by $\epsilon = \sqrt{R^2 \ln(1/\delta) / (2n)}$ at least.
+    r"""Keeps a network until another one is better by at least $\epsilon = \sqrt{R^2 \ln(1/\delta) / (2n)}$.
 
-    The score of a network is a mean over the n rows, the sum of what its edges add; an edge adds at most the logarithm
-    of the smaller number of values of its two columns, and R is the sum of these over the edges that would be new
-    (Hulten and Domingos 2002 apply the bound of Hoeffding trees to the search for networks).
+    The score of a network is a mean over the n rows, the sum of the gains of its edges; an edge gains at most the
+    logarithm of the smaller number of values of its two columns, and R is the sum of these over the new edges (Hulten
+    and Domingos 2002 apply the bound of Hoeffding trees to the search for networks).
     """
 
     search_anew: NetworkSearch
@@ -54,16 +54,16 @@ class HoeffdingSearch:
             raise SchemaError(f"delta={self.delta!r}; it is None or lies between 0 and 1")
 
     def search(self, summary: JointCounts) -> ParentSetTable:
-        """The network of the search that is asked, whatever was kept."""
+        """The network that a new search finds."""
         return self.search_anew.search(summary)
 
-    def better(self, summary: JointCounts, kept: ParentSetTable) -> ParentSetTable:
-        """The network that is found now if it is better than the one kept for sure, otherwise the one kept."""
-        found, gains = self.search(summary), self.search_anew.gains_per_row(summary)
-        old, new = edges(kept), edges(found)
+    def better(self, summary: JointCounts, current: ParentSetTable) -> ParentSetTable:
+        """The network that a new search finds if it is better by more than the bound, else the current one."""
+        searched, gains = self.search(summary), self.search_anew.gains_per_row(summary)
+        old, new = edges(current), edges(searched)
         ahead = _score(gains, new) - _score(gains, old)
         if ahead > self.bound(summary, _pairs(new) - _pairs(old)):
-            return found
+            return searched
         parents = np.full(len(summary.sizes), -1, dtype=np.int64)
         for i, p in old:
             parents[i] = p
@@ -106,19 +106,19 @@ class SpanningTree:
             raise SchemaError(f"interpolate={self.interpolate!r}; it is a share, from 0 to less than 1")
 
     def network(self, summary: JointCounts, parents: Index) -> ParentSetTable:
-        """Every column with its parent, and with the class alone by the share of cells to rows."""
+        """The table of a network in which every column is interpolated with the class alone."""
         if self.interpolate == 0.0:
             return ParentSetTable.tree(parents)
         rows, width = class_total(summary.classes), np.maximum(summary.width, 1)
         classes, terms = prior_size(summary.classes, int(summary.declared_classes[0])), []
         for i, p in enumerate(parents.tolist()):
             cells = float(classes * width[i] * width[p])
-            alone = min(self.interpolate, cells / rows) if p >= 0 and rows > 0 else float(p < 0)
-            terms += [(i, -1, -1, alone), (i, p, -1, 1.0 - alone)]
+            share = min(self.interpolate, cells / rows) if p >= 0 and rows > 0 else float(p < 0)
+            terms += [(i, -1, -1, share), (i, p, -1, 1.0 - share)]
         return ParentSetTable.of(terms, len(parents))
 
     def search(self, summary: JointCounts) -> ParentSetTable:
-        """The maximum spanning tree over the pair counts as they stand."""
+        """The maximum spanning tree over the current pair counts."""
         parents = np.full(len(summary.sizes), -1, dtype=np.int64)
         order = met_columns(summary)
         m = len(order)
@@ -126,17 +126,17 @@ class SpanningTree:
             return self.network(summary, parents)
         weight = rounded(information(summary))[np.ix_(order, order)]
         best, link = weight[0].copy(), np.zeros(m, dtype=np.int64)
-        outside = np.ones(m, dtype=bool)
-        outside[0] = False
+        remaining = np.ones(m, dtype=bool)
+        remaining[0] = False
         for _ in range(m - 1):
-            reach = np.where(outside, best, -np.inf)
+            reach = np.where(remaining, best, -np.inf)
             top = reach.max()
             new = min((min(link[r], r), max(link[r], r), r) for r in np.flatnonzero(reach == top).tolist())[2]
             parents[order[new]] = order[link[new]]
-            outside[new] = False
-            for r in np.flatnonzero(outside).tolist():
-                ahead = (min(new, r), max(new, r)) < (min(link[r], r), max(link[r], r))
-                if weight[new, r] > best[r] or (weight[new, r] == best[r] and ahead):
+            remaining[new] = False
+            for r in np.flatnonzero(remaining).tolist():
+                comes_first = (min(new, r), max(new, r)) < (min(link[r], r), max(link[r], r))
+                if weight[new, r] > best[r] or (weight[new, r] == best[r] and comes_first):
                     best[r], link[r] = weight[new, r], new
         return self.network(summary, parents)
 
@@ -178,11 +178,11 @@ class GreedyForest:
         return per_row(self.gains(summary), class_total(summary.classes))
 
     def network(self, summary: JointCounts, parents: Index) -> ParentSetTable:
-        """Every column with its parent."""
+        """The table of a network, every column with its parent."""
         return ParentSetTable.tree(parents)
 
     def search(self, summary: JointCounts) -> ParentSetTable:
-        """The forest that greedy search finds over the pair counts as they stand."""
+        """The forest that greedy search finds over the current pair counts."""
         order = met_columns(summary)
         m = len(order)
         gain = rounded(self.gains(summary)[np.ix_(order, order)])
@@ -213,29 +213,29 @@ class ByInformation:
         return np.lexsort((np.argsort(summary.reading_order), -sums)).astype(np.int64)
 
     def search(self, summary: JointCounts) -> ParentSetTable:
-        """The parent sets over the columns ordered by how much they tell about the others."""
-        met, order = summary.seen > 0, self.order(summary)
-        alone = [(int(i), -1, -1, 1.0) for i in np.flatnonzero(~met)]
-        return ParentSetTable.of([*self.parent_sets.terms(order[met[order]]), *alone], len(order))
+        """The parent sets over the columns, sorted by their information about the others."""
+        seen, order = summary.seen > 0, self.order(summary)
+        alone = [(int(i), -1, -1, 1.0) for i in np.flatnonzero(~seen)]
+        return ParentSetTable.of([*self.parent_sets.terms(order[seen[order]]), *alone], len(order))
 
 
 def met_columns(summary: JointCounts) -> Index:
-    """Columns of which values were seen, in the reading order: what is only to come must not matter."""
+    """Columns of which values were seen, in the reading order; columns that come later must have no influence."""
     order = summary.reading_order
     return order[summary.seen[order] > 0]
 
 
 def information(summary: JointCounts) -> Floats:
-    """[m, m], I(X_i; X_j | C) in nats, over all rows: rows without one of the two tell nothing."""
+    """[m, m], I(X_i; X_j | C) in nats, over all rows; rows in which one of the two is missing add 0."""
     out = np.zeros((len(summary.sizes),) * 2)
     conditional_information(out, summary.pairs, summary.layout)
     return per_row(out, class_total(summary.classes))
 
 
 def per_row(sums: Floats, rows: float) -> Floats:
-    """Means over the rows, within 1e200, which no sum of them leaves; sums as they are where there is no row.
+    """Means over the rows, clipped to 1e200, so that sums of them stay finite; the sums themselves without rows.
 
-    A file may hold next to no rows of any class, and rounding may leave as little of rows that were taken out.
+    The weight of the rows may be tiny: in a file from anyone, or by rounding after rows were unlearned.
     """
     if rows <= 0:
         return sums
@@ -244,6 +244,6 @@ def per_row(sums: Floats, rows: float) -> Floats:
 
 
 def rounded(values: Floats) -> Floats:
-    """Values with the noise of summation taken off."""
+    """Values rounded relative to the largest, so that rounding errors of sums do not break ties."""
     scale = float(np.abs(values).max(initial=0.0))
     return np.round(values / scale, _DIGITS) if scale > 0 else values

@@ -1,4 +1,4 @@
-"""ROC and precision-recall curves of one class against the rest, and what each threshold would do."""
+"""ROC and precision-recall curves of one class against the rest, with the counts at each threshold."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ThresholdTable:
 
     @property
     def recall(self) -> Floats:
-        """True positive rate."""
+        """True positive rate at each threshold."""
         return _share(self.true_positive, self.positives)
 
     @property
@@ -50,10 +50,10 @@ class ThresholdTable:
 
     @property
     def precision(self) -> Floats:
-        """1 where nothing is called positive."""
-        called = self.true_positive + self.false_positive
-        out = np.ones_like(called)
-        np.divide(self.true_positive, called, out=out, where=called > 0)
+        """Precision at each threshold; 1 where nothing is called positive."""
+        positive_calls = self.true_positive + self.false_positive
+        out = np.ones_like(positive_calls)
+        np.divide(self.true_positive, positive_calls, out=out, where=positive_calls > 0)
         return out
 
     @property
@@ -72,20 +72,20 @@ class ThresholdTable:
 
     @property
     def average_precision(self) -> float:
-        """Mean precision at the rows of the class; ties, later those of a cell, stand in random order as for `auc`.
+        """Mean precision at the rows of the class, with ties (later: the rows of a cell) in random order, as for `auc`.
 
         Up to 5,000 rows it is exact, later within .004 where scores differ. (scikit-learn takes the last precision of
         each tie, which is lower.)
         """
         if self.ranking is not None:
             return self.ranking.average_precision
-        right, called = self.true_positive[::-1], (self.true_positive + self.false_positive)[::-1]
-        gained, more = np.diff(right), np.diff(called)
-        held = gained > 0
-        gained, more = gained[held], more[held]
+        right, positive_calls = self.true_positive[::-1], (self.true_positive + self.false_positive)[::-1]
+        gained, more = np.diff(right), np.diff(positive_calls)
+        nonempty = gained > 0
+        gained, more = gained[nonempty], more[nonempty]
         share = gained / more
         # Inside a cell precision is (a + s gained) / (b + s more), s from 0 to 1; a row itself counts half on average.
-        a, b = right[:-1][held] + 0.5, called[:-1][held] + 0.5
+        a, b = right[:-1][nonempty] + 0.5, positive_calls[:-1][nonempty] + 0.5
         inside = share + (a - b * share) / more * np.log1p(more / b)
         return float(np.sum(inside * gained) / self.positives) if self.positives > 0 else 0.0
 

@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 
 GRAIN = 2_000  # documents worth a thread of their own
 USUAL = 1 << 16  # counts of words up to which logarithms are looked up
-LEAST = 1e-300  # a pseudo-count of 0: lost beside any count, and a logarithm that leaves the other terms their digits
+LEAST = 1e-300  # instead of a pseudo-count of 0: lost beside any count, and its logarithm is finite
 
 
 @dataclass(frozen=True)
 class _Documents(LiveReader[WordCounts]):
-    """What the three readings share: a table per text column, and rows as sums of its entries."""
+    """Base of the three readings: a table per text column, and documents as sums of its entries."""
 
     alpha: float = 1.0
     binary = False
@@ -59,24 +59,24 @@ class _Documents(LiveReader[WordCounts]):
         object.__setattr__(self, "alpha", max(float(self.alpha), LEAST))  # kernels compile for floats
 
     def table(self, text: TextCounts) -> tuple[Floats, Floats]:
-        """[V, K] log-probabilities per word, and [K] what every document gets."""
+        """[V, K] log-probabilities by word, and [K] a constant for every document."""
         raise NotImplementedError
 
     def tables(self, summary: WordCounts) -> list[tuple[Floats, Floats]]:
-        """The tables of this very state, made once."""
+        """The tables of the current state, cached."""
         tables: list[tuple[Floats, Floats]] | None = kept(summary.mark).get(self)
         if tables is None:
             tables = kept(summary.mark)[self] = [self.table(text) for text in summary.texts]
         return tables
 
     def _wants_table(self, summary: WordCounts, block: Block) -> bool:
-        """Whether a table of all words pays: it is there, or this state was asked for more words than it has."""
-        known = kept(summary.mark)
-        if self._few is None or self in known:
+        """Whether a table of all words pays: it exists, or as many words were read from this state as the table has."""
+        cache = kept(summary.mark)
+        if self._few is None or self in cache:
             return True
-        asked = known.get((self, "asked"), 0) + sum(len(words.ids) for words in block.words)
-        known[self, "asked"] = asked
-        return bool(asked >= sum(text.size for text in summary.texts))
+        words_read = cache.get((self, "words read"), 0) + sum(len(words.ids) for words in block.words)
+        cache[self, "words read"] = words_read
+        return bool(words_read >= sum(text.size for text in summary.texts))
 
     def add_log_prob(self, summary: WordCounts, block: Block, out: Floats) -> None:
         if not summary.texts:
@@ -116,15 +116,15 @@ class _Documents(LiveReader[WordCounts]):
 
     def _predict_then_update(self, text: TextCounts, words: Words, block: Block, out: Floats) -> None:
         logs = integer_logs(_logs_needed(text, words))
-        found = text.seated(words, block, self.binary)
+        seated = text.seated(words, block, self.binary)
         type(self)._rows(
-            text.counts, text.total, text.seen, out, words.indptr, found.words.ids, words.counts,
-            block.y, block.w, logs, float(text.declared), self.alpha, text.least, *self._turns(found),
+            text.counts, text.total, text.seen, out, words.indptr, seated.words.ids, words.counts,
+            block.y, block.w, logs, float(text.declared), self.alpha, text.least, *self._turns(seated),
         )  # fmt: skip
 
-    def _turns(self, found: Seated) -> tuple[Any, ...]:
-        """What the kernel for rows is told about rows of the table that change hands."""
-        return found.later, found.taken_at, found.taken
+    def _turns(self, seated: Seated) -> tuple[Any, ...]:
+        """Arguments of the kernel about rows of the table that pass from one word to another."""
+        return seated.later, seated.taken_at, seated.taken
 
     def _add(self, words: Words, table: Floats, base: Floats, out: Floats) -> None:
         def rows(lo: int, hi: int) -> None:
@@ -180,21 +180,21 @@ class Multinomial(_Documents):
     def weigh_then_update(
         self, summary: WordCounts, words: WordWeights, block: Block, prior: Floats, scores: Floats
     ) -> tuple[Floats, Flags]:
-        """As `terms_then_update`; the weights of words add to the scores and learn, row by row."""
+        """Like `terms_then_update`, and row by row the weights of words are added to the scores and learned."""
         self._begin_rows(summary, block)
         most = max(_logs_needed(text, w) for text, w in zip(summary.texts, block.words, strict=True))
         return words.learn(summary, block, prior, scores, integer_logs(most), self.alpha)
 
     def draw(self, summary: WordCounts, block: Block, rng: np.random.Generator) -> None:
-        """Fill the text columns of a block: twenty words a document, as often as the row's class uses them."""
+        """Draw the text columns of a block: twenty words per document from the distribution of the row's class."""
         drawn = []
         for text in summary.texts:
             order, ids = text.in_order()
-            met = text.heard()[order, np.newaxis]
-            if not met.any():
+            counted = text.heard()[order, np.newaxis]
+            if not counted.any():
                 drawn.append(words_of(np.zeros((block.n, 0), dtype=np.int64), ids))
                 continue
-            weight = np.exp(self.table(text)[0][order]) * met
+            weight = np.exp(self.table(text)[0][order]) * counted
             drawn.append(words_of((rng.multinomial(20, w / w.sum()) for w in weight.T[block.y]), ids))
         block.words = tuple(drawn)
 
@@ -223,11 +223,13 @@ class Multinomial(_Documents):
     ) -> None:
         self._begin_rows(summary, block)
         for text, words in zip(summary.texts, block.words, strict=True):
-            logs = integer_logs(int(text.total.sum()) + _logs_needed(text, words))  # sides add classes up
-            found = text.seated(words, block, False)
+            logs = integer_logs(
+                int(text.total.sum()) + _logs_needed(text, words)
+            )  # each side of a code adds up classes
+            seated = text.seated(words, block, False)
             word_odds_then_update(
-                text.counts, text.total, text.seen, out, words.indptr, found.words.ids, words.counts, block.y, block.w,
-                logs, float(text.declared), self.alpha, text.least, found.later, found.taken_at, found.taken,
+                text.counts, text.total, text.seen, out, words.indptr, seated.words.ids, words.counts, block.y, block.w,
+                logs, float(text.declared), self.alpha, text.least, seated.later, seated.taken_at, seated.taken,
                 dichotomies.dichotomies, dichotomies.fold, dichotomies.ternary,
             )  # fmt: skip
 
@@ -244,7 +246,7 @@ class Complement(_Documents):
         return table, np.zeros(len(text.total))
 
     def draw(self, summary: WordCounts, block: Block, rng: np.random.Generator) -> None:
-        """The counts are the multinomial model's, and so are the documents."""
+        """Draw documents as the multinomial reading does, which has the same counts."""
         Multinomial(self.alpha).draw(summary, block, rng)
 
 
@@ -263,30 +265,30 @@ class Bernoulli(_Documents):
         )  # fmt: skip
         return table, base
 
-    def _turns(self, found: Seated) -> tuple[Any, ...]:
-        return (*super()._turns(found), found.takers, found.ranks)
+    def _turns(self, seated: Seated) -> tuple[Any, ...]:
+        return (*super()._turns(seated), seated.takers, seated.ranks)
 
     def draw(self, summary: WordCounts, block: Block, rng: np.random.Generator) -> None:
-        """Fill the text columns of a block: each word is there as often as in the documents of the row's class."""
+        """Draw the text columns of a block: each word occurs with its share in the documents of the row's class."""
         drawn = []
         for text in summary.texts:
             order, ids = text.in_order()
-            met = text.heard()[order, np.newaxis]
-            share = met * (text.counts[order] + self.alpha) / (text.total + 2 * self.alpha)
+            counted = text.heard()[order, np.newaxis]
+            share = counted * (text.counts[order] + self.alpha) / (text.total + 2 * self.alpha)
             rows = ((rng.random(len(order)) < share[:, c]).astype(np.int64) for c in block.y)
             drawn.append(words_of(rows, ids))
         block.words = tuple(drawn)
 
 
 def _logs_needed(text: TextCounts, words: Words) -> int:
-    """How many integers the logarithms may be asked for while the words are learned."""
+    """An upper bound of the integers whose logarithms are needed while the words are learned."""
     return int(text.total.max(initial=0.0)) + int(words.counts.sum()) + text.size + 2
 
 
 def _by_column(
     summary: WordCounts, columns: Sequence[Words], n: int, add: Callable[[TextCounts, Words, Floats], None]
 ) -> Floats:
-    """[n, t, K] what `add` adds for each text column."""
+    """[n, t, K] the terms that `add` computes for each text column."""
     terms = np.zeros((n, len(summary.texts), len(summary.texts[0].total)))
     for j, (text, words) in enumerate(zip(summary.texts, columns, strict=True)):
         out = np.zeros((n, terms.shape[2]))
@@ -296,14 +298,14 @@ def _by_column(
 
 
 def words_of(rows: Iterable[NDArray[np.int64]], names: NDArray[np.int64]) -> Words:
-    """Documents given as counts of all words, under the ids of these.
+    """Documents as sparse counts, from dense counts of the words with ids `names`.
 
     >>> words_of([np.array([0, 2]), np.array([1, 0])], np.arange(2))
     Words(indptr=array([0, 1, 2]), ids=array([1, 0], dtype=int32), counts=array([2., 1.]))
     """
-    found = [(np.flatnonzero(row), row) for row in rows]
+    documents = [(np.flatnonzero(row), row) for row in rows]
     return Words(
-        np.cumsum([0, *(len(ids) for ids, _ in found)], dtype=np.int64),
-        np.concatenate([np.empty(0), *(names[ids] for ids, _ in found)]).astype(np.int32),
-        np.concatenate([np.empty(0), *(row[ids] for ids, row in found)]),
+        np.cumsum([0, *(len(ids) for ids, _ in documents)], dtype=np.int64),
+        np.concatenate([np.empty(0), *(names[ids] for ids, _ in documents)]).astype(np.int32),
+        np.concatenate([np.empty(0), *(row[ids] for ids, row in documents)]),
     )

@@ -1,4 +1,4 @@
-"""What each attribute says: a picture for every column, the most informative first."""
+"""The section on attributes: a card for every column, the most informative first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bayou.report.numbers import share
 from bayou.report.tables import Cell, table
 from bayou.schema import Label
 
-SHOWN = 50  # attributes to begin with; the others are a search or a click away
+SHOWN = 50  # attributes shown at first; the others appear by search or by a button
 PICTURED = 200  # attributes with a picture
 _CLASSES = 8
 AT_LEAST = (
@@ -25,49 +25,51 @@ AT_LEAST = (
 )
 
 
-def attribute_cards(found: list[Attribute], labels: list[Label], key: str, pictured: int = PICTURED) -> Safe:
-    """A ranking, and a card for every attribute, with search and order."""
-    if not found:
+def attribute_cards(
+    attributes: list[Attribute], labels: list[Label], key: str, pictured: int = PICTURED
+) -> Safe:
+    """A ranking of the attributes, and a card for each, with controls to search and sort."""
+    if not attributes:
         return Safe("")
-    keep = shown_classes(found, len(labels))
-    names = [shortened(labels[c], 30) for c in keep]
-    rest = len(labels) - len(keep)
+    shown = shown_classes(attributes, len(labels))
+    names = [shortened(labels[c], 30) for c in shown]
+    left_out = len(labels) - len(shown)
     entries: list[tuple[str, object]] = [(colour(i), name) for i, name in enumerate(names)]
-    if rest:
-        entries.append(("c-rest", f"{rest} other classes"))
-    top = [(a.name, a.information, "≥ " * a.at_least + share(a.information)) for a in found[:20]]
+    if left_out:
+        entries.append(("c-rest", f"{left_out} other classes"))
+    top = [(a.name, a.information, "≥ " * a.at_least + share(a.information)) for a in attributes[:20]]
     ranking = figure(
         "Information about the class that each attribute holds by itself, as a share of the class's entropy"
-        + (f"; the first {len(top)} of {len(found):,}" if len(found) > len(top) else "")
-        + (f". {AT_LEAST}" if any(a.at_least for a in found[:20]) else ""),
-        bars("Attributes by information", top, ["c-rest" if a.at_least else "c0" for a in found[:20]]),
+        + (f"; the first {len(top)} of {len(attributes):,}" if len(attributes) > len(top) else "")
+        + (f". {AT_LEAST}" if any(a.at_least for a in attributes[:20]) else ""),
+        bars("Attributes by information", top, ["c-rest" if a.at_least else "c0" for a in attributes[:20]]),
     )
     cards = [
-        attribute_card(a, keep, names, bool(rest), pictured=i < pictured, hidden=i >= SHOWN)
-        for i, a in enumerate(found)
+        attribute_card(a, shown, names, bool(left_out), pictured=i < pictured, hidden=i >= SHOWN)
+        for i, a in enumerate(attributes)
     ]
     return join(
         (
             ranking,
             legend(entries),
-            _controls(found, key),
+            _controls(attributes, key),
             tag("div", *cards, class_="cards", id=f"cards-{key}"),
         )
     )
 
 
-def shown_classes(found: list[Attribute], classes: int) -> list[int]:
-    """Classes that get a colour: all, or the heaviest seven."""
+def shown_classes(attributes: list[Attribute], classes: int) -> list[int]:
+    """Indices of the classes that get a colour: all, or the seven most frequent."""
     if classes <= _CLASSES:
         return list(range(classes))
-    weight = np.max([a.weight for a in found], axis=0)
+    weight = np.max([a.weight for a in attributes], axis=0)
     return sorted(np.argsort(-weight, kind="stable")[: _CLASSES - 1].tolist())
 
 
-def _controls(found: list[Attribute], key: str) -> Safe:
+def _controls(attributes: list[Attribute], key: str) -> Safe:
     target = f"cards-{key}"
     options = [("information", "information"), ("name", "name"), ("kind", "kind")]
-    if any(a.level is not None for a in found):
+    if any(a.level is not None for a in attributes):
         options.insert(1, ("level", "level"))
     return tag(
         "div",
@@ -76,8 +78,8 @@ def _controls(found: list[Attribute], key: str) -> Safe:
             "label", "Order by ",
             tag("select", *(tag("option", text, value=value) for value, text in options), class_="order"),
         ),
-        tag("span", _count(min(SHOWN, len(found)), len(found)), class_="count", role="status"),
-        tag("button", "Show all", type="button", class_="all", hidden=len(found) <= SHOWN),
+        tag("span", _count(min(SHOWN, len(attributes)), len(attributes)), class_="count", role="status"),
+        tag("button", "Show all", type="button", class_="all", hidden=len(attributes) <= SHOWN),
         class_="controls",
         data_for=target,
         data_most=SHOWN,
@@ -91,7 +93,7 @@ def _count(shown: int, total: int) -> str:
 def attribute_card(
     a: Attribute, keep: list[int], names: list[str], rest: bool, pictured: bool = True, hidden: bool = False
 ) -> Safe:
-    """One attribute: how much it tells, a picture, and the numbers folded."""
+    """The card of one attribute: its information, a picture, and the numbers, folded away."""
     facts = [f"information {'at least ' * a.at_least}{share(a.information)}"]
     if a.level is not None:
         facts.append(f"level {a.level:.3f}")
@@ -125,13 +127,13 @@ def _drawn(a: Attribute, keep: list[int], names: list[str], rest: bool) -> Safe:
     return mosaic(a.name, a.parts, a.cuts, folded(a.counts, keep, rest), labels, rest)
 
 
-def folded(counts: Floats, keep: list[int], rest: bool) -> Floats:
-    """The columns of the classes that are shown, then the sum of all others."""
-    kept = counts[:, keep]
+def folded(counts: Floats, shown: list[int], rest: bool) -> Floats:
+    """The counts of the shown classes, then (with `rest`) the sum over all other classes as a last column."""
+    columns = counts[:, shown]
     if not rest:
-        return kept
-    others = np.delete(counts, keep, axis=1).sum(axis=1, keepdims=True)
-    return np.concatenate((kept, others), axis=1)
+        return columns
+    others = np.delete(counts, shown, axis=1).sum(axis=1, keepdims=True)
+    return np.concatenate((columns, others), axis=1)
 
 
 def _numbers(a: Attribute, keep: list[int], names: list[str], rest: bool) -> Safe:
@@ -148,11 +150,11 @@ def _numbers(a: Attribute, keep: list[int], names: list[str], rest: bool) -> Saf
             for c, name in zip(keep, names, strict=True)
             if a.weight[c] > 0
         ]
-        made = table(f"{shortened(a.name, 40)} by class", ["Class", "Rows", "Mean", "Deviation"], lines)
-        return fold("Numbers", made)
+        listing = table(f"{shortened(a.name, 40)} by class", ["Class", "Rows", "Mean", "Deviation"], lines)
+        return fold("Numbers", listing)
     assert a.counts is not None
     counts = folded(a.counts, keep, rest)
-    heads = [*names, "others"][: counts.shape[1]]
+    class_names = [*names, "others"][: counts.shape[1]]
     lines = []
     for part, row in list(zip(a.parts, counts, strict=True))[:100]:
         total = float(row.sum())
@@ -162,13 +164,13 @@ def _numbers(a: Attribute, keep: list[int], names: list[str], rest: bool) -> Saf
         ]  # fmt: skip
         lines.append(cells)
     more = len(a.parts) - len(lines)
-    made = table(f"{shortened(a.name, 40)}: rows by class", [a.shape.capitalize(), *heads], lines)
+    listing = table(f"{shortened(a.name, 40)}: rows by class", [a.shape.capitalize(), *class_names], lines)
     remark = tag("p", f"{more:,} more are not listed.", class_="remark") if more > 0 else ""
-    return fold("Numbers", made, remark)
+    return fold("Numbers", listing, remark)
 
 
-def entropy_note(found: list[Attribute]) -> str:
-    """How many attributes tell anything."""
-    telling = sum(a.information > 0.001 for a in found)
-    mean = math.fsum(a.information for a in found) / max(1, len(found))
-    return f"{telling:,} of {len(found):,} attributes tell more than 0.1 % each; the mean is {share(mean)}"
+def entropy_note(attributes: list[Attribute]) -> str:
+    """A sentence on how many attributes are informative."""
+    informative = sum(a.information > 0.001 for a in attributes)
+    mean = math.fsum(a.information for a in attributes) / max(1, len(attributes))
+    return f"{informative:,} of {len(attributes):,} attributes tell more than 0.1 % each; the mean is {share(mean)}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from bayou.plain_text import percent
 from bayou.report.drawing import Chart, beside, colour, figure, legend
-from bayou.report.evaluations import Evaluations, Finding
+from bayou.report.evaluations import Evaluations, ModelResult
 from bayou.report.markup import Safe, fold, join, tag
 
 _MORE = (
@@ -18,16 +18,16 @@ _MORE = (
 )
 
 
-def learning_curves(found: Evaluations) -> Safe:
-    """Accuracy over the latest rows and since the start; further measures folded."""
-    lines = {name: r for name, r in found.results.items() if len(r.curve.rows) > 1}
+def learning_curves(evaluations: Evaluations) -> Safe:
+    """Accuracy over the latest rows and since the start; other metrics, folded away."""
+    lines = {name: r for name, r in evaluations.results.items() if len(r.curve.rows) > 1}
     if not lines:
         return Safe("")
-    styles = line_styles(found.results)
+    styles = line_styles(evaluations.results)
     names = [(styles[name], name) for name in lines]
-    marks = {name: list(r.drift_rows) for name, r in found.results.items() if r.drift_rows}
+    marks = {name: list(r.drift_rows) for name, r in evaluations.results.items() if r.drift_rows}
     names += [(f"pinned {styles[name]}", f"drift noticed by {name}") for name in marks]
-    window = f"the last {found.window or 0:,} rows"
+    window = f"the last {evaluations.window or 0:,} rows"
     more = [
         beside(*_pair(lines, styles, metric, title, window, marks)) for metric, title in _MORE
     ]  # fmt: skip
@@ -37,14 +37,14 @@ def learning_curves(found: Evaluations) -> Safe:
         fold("Kappa, Kappa-T, macro F1 and log-loss", *more),
     ]
     if marks:
-        noticed = "; ".join(
+        drifts = "; ".join(
             f"{name}: at row {', '.join(f'{r:,}' for r in rows)}" for name, rows in marks.items()
         )
-        out.append(tag("p", f"Drift was noticed by {noticed}.", class_="remark"))
+        out.append(tag("p", f"Drift was noticed by {drifts}.", class_="remark"))
     return join(out)
 
 
-def line_styles(results: Mapping[str, Finding]) -> dict[str, str]:
+def line_styles(results: Mapping[str, ModelResult]) -> dict[str, str]:
     """A colour for every model; baselines are grey and dashed."""
     styles: dict[str, str] = {}
     place = 0
@@ -58,7 +58,7 @@ def line_styles(results: Mapping[str, Finding]) -> dict[str, str]:
 
 
 def _pair(
-    lines: Mapping[str, Finding],
+    lines: Mapping[str, ModelResult],
     styles: Mapping[str, str],
     metric: str,
     title: str,
@@ -76,7 +76,7 @@ def _pair(
 
 
 def _chart(
-    lines: Mapping[str, Finding],
+    lines: Mapping[str, ModelResult],
     values: Mapping[str, tuple[float, ...]],
     styles: Mapping[str, str],
     title: str,
@@ -105,7 +105,7 @@ def _chart(
 
 
 def nice_range(values: list[float], metric: str) -> tuple[float, float]:
-    """An axis that shows the differences: for shares, outliers far below are cut off.
+    """The range of an axis on which lines can be told apart; the lowest 2 % of the values may lie outside.
 
     >>> nice_range([0.71, 0.93], "accuracy")
     (0.7, 0.95)

@@ -1,4 +1,4 @@
-"""What the data is: columns, classes, missing values, and what was refused."""
+"""The section on the data: classes, columns, missing values, and refused rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CLASSES = 20
 
 
 def class_weights(inside: ModelContents) -> dict[Label, float]:
-    """Rows of every class, as the model counted them, in canonical order."""
+    """The weight of each class that the model has counted, in canonical order."""
     for view in inside.views.values():
         if isinstance(view.summary, ClassCounts):
             counts: Any = view.summary.arrays()
@@ -35,11 +35,11 @@ def class_weights(inside: ModelContents) -> dict[Label, float]:
 
 def data_summary(
     inside: ModelContents | None,
-    found: list[Attribute],
+    attributes: list[Attribute],
     support: Mapping[Label, float],
     background: Background,
 ) -> Safe:
-    """Classes and columns."""
+    """Facts on the data, the class distribution, and the columns with their missing values."""
     out: list[object] = []
     facts: list[tuple[str, str]] = []
     if background.about:
@@ -61,8 +61,8 @@ def data_summary(
         ]
         more = f"; the {len(ranked)} largest of {len(support):,}" if len(support) > len(ranked) else ""
         out.append(figure(f"Rows by class{more}", bars("Rows by class", entries, colour(0))))
-    rows = total or max([a.present for a in found] + [0.0])
-    if found:
+    rows = total or max([a.present for a in attributes] + [0.0])
+    if attributes:
         lines: list[list[object]] = [
             [
                 a.name,
@@ -74,12 +74,12 @@ def data_summary(
                     1 - a.present / rows if rows else 0.0,
                 ),
             ]
-            for a in sorted(found, key=lambda a: a.present)
+            for a in sorted(attributes, key=lambda a: a.present)
         ]
-        missing = sum(a.present < rows for a in found)
-        head = f"{len(found):,} columns; {missing:,} of them have missing values"
-        made = table("Columns", ["Column", "Kind", "Read as", "Missing", "Share missing"], lines[:2000])
-        out.append(fold(head, made))
+        missing = sum(a.present < rows for a in attributes)
+        head = f"{len(attributes):,} columns; {missing:,} of them have missing values"
+        listing = table("Columns", ["Column", "Kind", "Read as", "Missing", "Share missing"], lines[:2000])
+        out.append(fold(head, listing))
     return join(out)
 
 

@@ -1,6 +1,6 @@
-"""A page on a description in JSON, as `export` writes it: what each column adds, and how the parts become a prediction.
+"""A page on a model's JSON description, as `bayou export --to json` writes it: what each column adds to the score.
 
-The page needs the description alone, neither the model nor what it was learned by.
+The page is made from the description alone, without the model.
 """
 
 from __future__ import annotations
@@ -46,46 +46,50 @@ OPS = {
 }
 
 
-def described_html(described: Mapping[str, Any], background: Background) -> str:
-    """The page of a description; `ModelFileError` where it is none."""
-    if described.get("format") != "bayou scorer" or described.get("version") != 1:
+def described_html(description: Mapping[str, Any], background: Background) -> str:
+    """The HTML page of a description; raises `ModelFileError` for anything else."""
+    if description.get("format") != "bayou scorer" or description.get("version") != 1:
         raise ModelFileError(
             "it is no description of a model in version 1, as `bayou export --to json` writes it"
         )
     try:
-        sections = list(_sections(described))
+        sections = list(_sections(description))
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as problem:
         raise ModelFileError(f"the description is damaged: {type(problem).__name__} {problem}") from None
     return page_html(background, [section for section in sections if section.content])
 
 
 def read_description(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The description in a file."""
+    """Read a description from a file."""
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        description = json.loads(Path(path).read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as problem:
         raise ModelFileError(f"{path} is not JSON: {problem}") from None
-    if not isinstance(found, dict):
+    if not isinstance(description, dict):
         raise ModelFileError(f"{path} holds no description of a model")
-    return found
+    return description
 
 
-def _sections(d: Mapping[str, Any]) -> Iterator[Section]:
-    columns = [(kind, one["name"]) for kind, listed in d["columns"].items() for one in listed]
+def _sections(description: Mapping[str, Any]) -> Iterator[Section]:
+    columns = [
+        (kind, column["name"])
+        for kind, columns_of_kind in description["columns"].items()
+        for column in columns_of_kind
+    ]
     kinds = Counter(kind for kind, _ in columns)
     entries = [
-        ("Model", str(d["model"]), "as exported"),
+        ("Model", str(description["model"]), "as exported"),
         (
             "Classes",
-            f"{len(d['classes']):,}",
-            ", ".join(str(label) for label in d["classes"][:SHOWN_CLASSES]),
+            f"{len(description['classes']):,}",
+            ", ".join(str(label) for label in description["classes"][:SHOWN_CLASSES]),
         ),
         ("Columns", f"{len(columns):,}", ", ".join(f"{n} {kind}" for kind, n in kinds.items())),
-        ("Steps", f"{len(d['nodes']):,}", "from the row to its probabilities"),
+        ("Steps", f"{len(description['nodes']):,}", "from the row to its probabilities"),
     ]
     yield Section("overview", "Overview", tiles(entries))
-    yield Section("columns", "What each column adds", _columns(d))
-    counted = Counter(node["op"] for node in d["nodes"])
+    yield Section("columns", "What each column adds", _columns(description))
+    counted = Counter(node["op"] for node in description["nodes"])
     lines = [(op, Cell(f"{n:,}", n), OPS[op]) for op, n in counted.items()]
     steps = table(
         "The steps, by kind, as docs/reference/export.md defines them",
@@ -95,16 +99,20 @@ def _sections(d: Mapping[str, Any]) -> Iterator[Section]:
     yield Section("steps", "How a row is scored", steps)
 
 
-def _columns(d: Mapping[str, Any]) -> Safe:
-    labels = [str(d["classes"][r]) for r in range(len(d["classes"]))][:SHOWN_CLASSES]
-    places = d["order"][:SHOWN_CLASSES]
-    found: list[tuple[bool, int, Safe]] = []
-    for node in d["nodes"]:
-        if node["op"] == "table" and len(node["cells"]) == 1 and len(node["values"][0]) == len(d["classes"]):
-            cell = d["cells"][node["cells"][0]]
+def _columns(description: Mapping[str, Any]) -> Safe:
+    labels = [str(description["classes"][r]) for r in range(len(description["classes"]))][:SHOWN_CLASSES]
+    places = description["order"][:SHOWN_CLASSES]
+    ranked: list[tuple[bool, int, Safe]] = []
+    for node in description["nodes"]:
+        if (
+            node["op"] == "table"
+            and len(node["cells"]) == 1
+            and len(node["values"][0]) == len(description["classes"])
+        ):
+            cell = description["cells"][node["cells"][0]]
             kind = "numeric" if cell["op"] == "interval" else "nominal"
-            names, values = _cell_names(d, cell), node["values"]
-        elif node["op"] == "normal" and len(node["peak"]) == len(d["classes"]):
+            names, values = _cell_names(description, cell), node["values"]
+        elif node["op"] == "normal" and len(node["peak"]) == len(description["classes"]):
             cell, kind, names = node, "numeric", ["mean", "standard deviation"]
             spread = [math.sqrt(0.5 / half) if half > 0 else math.inf for half in node["half"]]
             values = [node["centre"], spread]
@@ -115,35 +123,39 @@ def _columns(d: Mapping[str, Any]) -> Safe:
             for name, row in zip(names[:SHOWN_CELLS], values, strict=False)
         ]
         left_out = f", the first {SHOWN_CELLS} of {len(names):,}" if len(names) > SHOWN_CELLS else ""
-        title = d["columns"][kind][cell["column"]]["name"]
+        title = description["columns"][kind][cell["column"]]["name"]
         shown = table(f"{title}{left_out}", ("", *labels), lines, sortable=False)
-        found.append((kind == "nominal", cell["column"], shown))
-    made = [shown for _, _, shown in sorted(found, key=lambda one: one[:2])]
-    if not made:
+        ranked.append((kind == "nominal", cell["column"], shown))
+    tables = [shown for _, _, shown in sorted(ranked, key=lambda entry: entry[:2])]
+    if not tables:
         return Safe("")
-    told = (
+    remark = (
         "Log-probabilities by class that a value adds to the score, or what the normal density of a class has. "
         "Where columns are read jointly, or within trees, they are not listed one by one."
     )
-    rest = tag("p", f"{len(made) - SHOWN_COLUMNS:,} more are left out.") if len(made) > SHOWN_COLUMNS else ""
-    return join((tag("p", told), *made[:SHOWN_COLUMNS], rest))
+    rest = (
+        tag("p", f"{len(tables) - SHOWN_COLUMNS:,} more are left out.") if len(tables) > SHOWN_COLUMNS else ""
+    )
+    return join((tag("p", remark), *tables[:SHOWN_COLUMNS], rest))
 
 
-def _cell_names(d: Mapping[str, Any], cell: Mapping[str, Any]) -> list[str]:
-    """What each cell of a column holds, in words."""
+def _cell_names(description: Mapping[str, Any], cell: Mapping[str, Any]) -> list[str]:
+    """A name for each cell of a column: its interval, or its values."""
     if cell["op"] == "interval":
         cuts = [compact(float(cut)) for cut in cell["cuts"]]
         if not cuts:
             return ["any number"]
         between = [f"{low} to {high}" for low, high in pairwise(cuts)]
         return [f"≤ {cuts[0]}", *between, f"> {cuts[-1]}"]
-    column = d["columns"]["nominal"][cell["column"]]
-    held: dict[int, list[str]] = {}
+    column = description["columns"]["nominal"][cell["column"]]
+    values_by_cell: dict[int, list[str]] = {}
     for code, place in enumerate(cell["cells"]):
-        held.setdefault(place, []).append(
+        values_by_cell.setdefault(place, []).append(
             str(column["values"][code]) if code < len(column["values"]) else "others"
         )
-    return [_few(held.get(place, ["others"])) for place in range(max(held, default=-1) + 1)]
+    return [
+        _few(values_by_cell.get(place, ["others"])) for place in range(max(values_by_cell, default=-1) + 1)
+    ]
 
 
 def _few(values: Sequence[str]) -> str:

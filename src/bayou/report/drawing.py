@@ -22,18 +22,18 @@ def colour(place: int) -> str:
 
 @dataclass
 class Chart:
-    """Two axes and what is drawn between them.
+    """A chart with two axes, to which lines, areas, dots and pins are added.
 
     Parameters
     ----------
     title, description
-        For who cannot see the picture.
+        Text alternatives for screen readers.
     x, y
         Ranges of the axes.
     x_label, y_label
-        What the axes show.
+        Labels of the axes.
     bare
-        Only the horizontal axis, for small pictures.
+        Whether to draw only the horizontal axis, for small pictures.
     """
 
     title: str
@@ -56,17 +56,17 @@ class Chart:
             self.left = 68
 
     def px(self, x: float) -> float:
-        """Place of a value on the horizontal axis, in pixels."""
+        """The position of a value on the horizontal axis, in pixels."""
         low, high = self.x
         return self.left + (self.width - self.left - self.right) * (x - low) / ((high - low) or 1.0)
 
     def py(self, y: float) -> float:
-        """Place of a value on the vertical axis, in pixels."""
+        """The position of a value on the vertical axis, in pixels."""
         low, high = self.y
         return self.top + (self.height - self.top - self.bottom) * (high - y) / ((high - low) or 1.0)
 
     def line(self, xs: Sequence[float], ys: Sequence[float], style: str, name: str = "") -> None:
-        """A line through points; its name shows when it is pointed at."""
+        """Add a line through points; its name is shown as a tooltip."""
         points = " ".join(f"{self.px(x):.1f},{self.py(y):.1f}" for x, y in zip(xs, ys, strict=True))
         label = [tag("title", name)] if name else []
         self._parts.append(
@@ -74,7 +74,7 @@ class Chart:
         )
 
     def area(self, xs: Sequence[float], ys: Sequence[float], style: str) -> None:
-        """A line with the surface below it."""
+        """Add a line with the area below it filled."""
         points = [f"{self.px(x):.1f},{self.py(y):.1f}" for x, y in zip(xs, ys, strict=True)]
         ends = [
             f"{self.px(xs[-1]):.1f},{self.py(self.y[0]):.1f}",
@@ -90,6 +90,7 @@ class Chart:
         )
 
     def dot(self, x: float, y: float, radius: float, style: str, name: str = "", id_: str = "") -> None:
+        """Add a dot; its name is shown as a tooltip."""
         label = [tag("title", name)] if name else []
         shape = tag(
             "circle", cx=f"{self.px(x):.1f}", cy=f"{self.py(y):.1f}", r=f"{radius:.1f}", id=id_ or None
@@ -97,7 +98,7 @@ class Chart:
         self._parts.append(tag("g", *label, shape, class_=f"fill {style}"))
 
     def pin(self, x: float, style: str, name: str, line: int = 0) -> None:
-        """A small triangle above the axis that points at a value; several lines of them stand above each other."""
+        """Add a small triangle above the horizontal axis that points at a value, in one of several lines."""
         at, foot = self.px(x), self.height - self.bottom - 1 - 9 * line
         points = f"{at:.1f},{foot} {at - 3.5:.1f},{foot - 7} {at + 3.5:.1f},{foot - 7}"
         self._parts.append(
@@ -136,12 +137,12 @@ class Chart:
         return out
 
     def svg(self) -> Safe:
-        """The picture."""
+        """The chart as an SVG element."""
         return picture(self.title, self.description, self.width, self.height, [*self._axes(), *self._parts])
 
 
 def picture(title: str, description: str, width: float, height: float, parts: Sequence[object]) -> Safe:
-    """An SVG that scales with the page and tells what it shows."""
+    """An SVG element that scales with the page, with a title and a description for screen readers."""
     return tag(
         "svg",
         tag("title", title),
@@ -155,7 +156,7 @@ def picture(title: str, description: str, width: float, height: float, parts: Se
 
 
 def legend(entries: Sequence[tuple[str, object]]) -> Safe:
-    """Names with their colours: pairs of style and name."""
+    """A legend made from pairs of style and name."""
     return tag(
         "ul",
         *(
@@ -167,11 +168,12 @@ def legend(entries: Sequence[tuple[str, object]]) -> Safe:
 
 
 def figure(caption: object, *content: object, class_: str | None = None) -> Safe:
+    """A figure with its caption."""
     return tag("figure", *content, tag("figcaption", caption), class_=class_)
 
 
 def beside(*content: object, narrow: bool = False) -> Safe:
-    """Parts side by side where there is room."""
+    """A row of parts, side by side where the page is wide enough."""
     return tag("div", *content, class_="beside narrow" if narrow else "beside")
 
 
@@ -181,12 +183,12 @@ def bars(
     style: str | Sequence[str] = "c0",
     top: float | None = None,
 ) -> Safe:
-    """Horizontal bars: name, length, and what to write beside it; `style` is one for all, or one for each."""
+    """Horizontal bars, each a name, a length and the text beside it; `style` is one for all, or one for each."""
     styles = [style] * len(entries) if isinstance(style, str) else style
     low = min([0.0, *(value for _, value, _ in entries)])
     span = (top or max([value for _, value, _ in entries] + [1e-12])) - low
     label_width = 14 + 8 * min(27, max([4, *(len(name) for name, _, _ in entries)]))
-    # What is written beside is never cut
+    # Names may be shortened, the text beside a bar never is
     text_width = 14 + 7.5 * max([4, *(len(text) for _, _, text in entries)])
     room, height = 540 - label_width - text_width, 22
     parts = []
@@ -208,7 +210,7 @@ def bars(
 
 
 def stack(shares: Sequence[float], title: str) -> Safe:
-    """Shares of classes in one thin bar."""
+    """One thin bar, divided by the shares of the classes."""
     parts, at = [], 0.0
     for c, share in enumerate(shares):
         if share > 0:

@@ -1,4 +1,4 @@
-"""What a report asks of an evaluation: no more than this, so that any evaluation will do."""
+"""The protocols that an evaluation must satisfy to be reported, and the background of a report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bayou.readings.thresholds import ThresholdTable
 from bayou.schema import Label
 
 
-class Line(Protocol):
+class LearningCurve(Protocol):
     """A learning curve: values of metrics at row numbers."""
 
     @property
@@ -22,8 +22,8 @@ class Line(Protocol):
     def windowed(self) -> Mapping[str, tuple[float, ...]]: ...
 
 
-class Finding(Protocol):
-    """What was found out about one model."""
+class ModelResult(Protocol):
+    """The evaluation of one model."""
 
     @property
     def name(self) -> str: ...
@@ -38,7 +38,7 @@ class Finding(Protocol):
     @property
     def windowed(self) -> Scores | None: ...
     @property
-    def curve(self) -> Line: ...
+    def curve(self) -> LearningCurve: ...
     @property
     def baseline(self) -> bool: ...
     @property
@@ -57,7 +57,7 @@ class Finding(Protocol):
 
 
 class Evaluations(Protocol):
-    """Models side by side."""
+    """The evaluation of several models on the same rows."""
 
     @property
     def protocol(self) -> str: ...
@@ -75,7 +75,7 @@ class Evaluations(Protocol):
 
 @dataclass(frozen=True)
 class Background:
-    """What is known besides numbers and models.
+    """Title, data and command of a report.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Background:
     about
         One line on the data.
     command
-        What to type to get the same page again.
+        The command that makes the same page again.
     target
         The column that is predicted.
     rejects
@@ -98,7 +98,7 @@ class Background:
     rejects: Mapping[str, int] = field(default_factory=dict)
 
 
-def own(found: Evaluations) -> dict[str, Finding]:
+def without_baselines(evaluations: Evaluations) -> dict[str, ModelResult]:
     """The models that are not baselines, or the baselines if there are no others."""
-    chosen = {name: result for name, result in found.results.items() if not result.baseline}
-    return chosen or dict(found.results)
+    chosen = {name: result for name, result in evaluations.results.items() if not result.baseline}
+    return chosen or dict(evaluations.results)

@@ -1,4 +1,4 @@
-"""Forests of counts: which columns matter, by gain and by use, and what the values of the first of them say."""
+"""The section on forests: columns ranked by gain and by use, and partial dependence of the first of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BARS, _VIEWS = 20, 6  # columns drawn, and columns whose values are shown
 
 
 def forest_of(inside: ModelContents) -> Forest | None:
-    """The forest of a model that has one with trees."""
+    """The forest of a model; None where it has none, or one without trees."""
     view = inside.views.get("forest")
     if view is None or not isinstance(view.summary, Forest) or view.summary.trees == 0:
         return None
@@ -25,7 +25,7 @@ def forest_of(inside: ModelContents) -> Forest | None:
 
 
 def forest_picture(forest: Forest, inside: ModelContents) -> Safe:
-    """Size, importance of the columns, and partial views of the most important."""
+    """Size of the forest, importance of the columns, and partial dependence on the most important ones."""
     gains, uses = forest_gains(forest, inside.schema), forest_uses(forest, inside.schema)
     ranked = sorted(gains, key=lambda name: (-gains[name], -uses[name], name))
     leaves = int(np.count_nonzero(forest.attribute < 0))
@@ -54,7 +54,7 @@ def forest_picture(forest: Forest, inside: ModelContents) -> Safe:
 
 
 def _values(view: PartialView) -> Safe:
-    """A bar of classes for every part of a column."""
+    """The class probabilities for every part of a column, as bars."""
     items = [
         tag("li", tag("span", part, class_="test"), stack(row, _shares(view, row)))
         for part, row in zip(view.parts, view.proba.tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""HTML and SVG put together from parts: whatever is not marked as safe is escaped, so names stay text."""
+"""HTML and SVG built from parts: text that is not marked as `Safe` is escaped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _EMPTY = frozenset(("line", "rect", "circle", "path", "polyline", "polygon", "in
 
 
 class Safe(str):
-    """Markup that was made here."""
+    """A string of markup, which is not escaped again."""
 
     __slots__ = ()
 
@@ -26,7 +26,7 @@ def safe(content: object) -> Safe:
 
 
 def join(parts: Iterable[object], between: str = "") -> Safe:
-    """The parts one after the other."""
+    """Concatenate parts as markup."""
     return Safe(between.join(safe(part) for part in parts))
 
 
@@ -36,18 +36,20 @@ def tag(name: str, /, *content: object, **attributes: object) -> Safe:
     >>> tag("td", "a < b", class_="num", data_value=0.5)
     '<td class="num" data-value="0.5">a &lt; b</td>'
     """
-    written = []
+    written_attributes = []
     for key, value in attributes.items():
         if value is None or value is False:
             continue
         html_name = key.rstrip("_").replace("_", "-")
-        written.append(f" {html_name}" if value is True else f' {html_name}="{escape(clean(value))}"')
-    start = f"<{name}{''.join(written)}"
+        written_attributes.append(
+            f" {html_name}" if value is True else f' {html_name}="{escape(clean(value))}"'
+        )
+    start = f"<{name}{''.join(written_attributes)}"
     if name in _EMPTY:
         return Safe(f"{start}/>")
     return Safe(f"{start}>{join(content)}</{name}>")
 
 
 def fold(summary: object, *content: object, open_: bool = False, class_: str | None = None) -> Safe:
-    """Content that can be folded away."""
+    """A `details` element: content folded behind its summary."""
     return tag("details", tag("summary", summary), *content, open=open_, class_=class_)

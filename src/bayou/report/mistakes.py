@@ -1,11 +1,11 @@
-"""Where a model is right and wrong: confusion matrix, precision and recall of every class."""
+"""The confusion matrix, and precision and recall of every class."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from bayou.plain_text import number, percent, shortened
-from bayou.report.evaluations import Finding
+from bayou.report.evaluations import ModelResult
 from bayou.report.markup import Safe, fold, join, tag
 from bayou.report.numbers import share
 from bayou.report.tables import Cell, table
@@ -14,7 +14,7 @@ _WIDEST = 12  # classes beyond which the matrix is folded
 _LARGEST = 60  # classes beyond which there is no matrix, but a list of the commonest mistakes
 
 
-def confusion(result: Finding) -> Safe:
+def confusion(result: ModelResult) -> Safe:
     """The confusion matrix, coloured row by row, and the commonest mistakes where there are many classes."""
     counts, labels = np.asarray(result.confusion), [shortened(label, 24) for label in result.labels]
     out: list[object] = []
@@ -56,22 +56,22 @@ def _commonest(counts: np.ndarray, labels: list[str]) -> Safe:
     return table("The commonest mistakes", headers, lines) if lines else tag("p", "No mistake was made.")
 
 
-def per_class(result: Finding) -> Safe:
+def per_class(result: ModelResult) -> Safe:
     """Precision, recall, F1 and number of rows of every class."""
-    found = result.scores.per_class
+    scores = result.scores.per_class
     lines: list[list[object]] = []
     for c, label in enumerate(result.labels):
         cells: list[object] = [shortened(label, 40)]
-        for values in (found.precision, found.recall, found.f1):
+        for values in (scores.precision, scores.recall, scores.f1):
             value = float(values[c])
-            shown = "–" if found.undefined[c] and value == 0.0 else percent(value)
+            shown = "–" if scores.undefined[c] and value == 0.0 else percent(value)
             cells.append(Cell(shown, value, value))
-        cells.append(Cell(number(float(found.support[c])), float(found.support[c])))
+        cells.append(Cell(number(float(scores.support[c])), float(scores.support[c])))
         lines.append(cells)
-    made = table(
+    listing = table(
         "Precision, recall and F1 of every class, in percent",
         ["Class", "Precision", "Recall", "F1", "Rows"],
         lines,
         hints=["", "Of the rows called so, how many are", "Of the rows that are so, how many were called so"],
     )
-    return made if len(lines) <= 30 else fold(f"{len(lines):,} classes", made)
+    return listing if len(lines) <= 30 else fold(f"{len(lines):,} classes", listing)

@@ -1,4 +1,4 @@
-"""Sections on what each model has learned."""
+"""The sections on the learned state of each model."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from bayou.schema import Label
 
 
 def attributes_and_labels(inside: ModelContents) -> tuple[list[Attribute], list[Label]]:
-    """What the tables of a model say, and the classes in canonical order."""
+    """The attributes of a model, and its class labels in canonical order."""
     return attributes_of(inside), class_labels(inside)
 
 
-def model_parts(shown: Mapping[str, ModelContents]) -> Iterator[Part]:
+def model_parts(models: Mapping[str, ModelContents]) -> Iterator[Part]:
     """Attributes, words, structure, forests, trees and weights of the models that have them."""
     attributes: dict[str, Safe] = {}
     words: dict[str, Safe] = {}
@@ -31,19 +31,22 @@ def model_parts(shown: Mapping[str, ModelContents]) -> Iterator[Part]:
     forests: dict[str, Safe] = {}
     trees: dict[str, Safe] = {}
     weights: dict[str, Safe] = {}
-    for i, (name, inside) in enumerate(shown.items()):
-        found, labels = attributes_and_labels(inside)
+    for i, (name, inside) in enumerate(models.items()):
+        columns, labels = attributes_and_labels(inside)
         note = tag("p", f"Shown: {inside.note}.", class_="remark") if inside.note else ""
-        if found:
-            cards = attribute_cards(found, labels, str(i), PICTURED if i == 0 else SHOWN)
-            attributes[name] = join((note, tag("p", f"{entropy_note(found)}.", class_="remark"), cards))
-        pictured = [
+        if columns:
+            cards = attribute_cards(columns, labels, str(i), PICTURED if i == 0 else SHOWN)
+            attributes[name] = join((note, tag("p", f"{entropy_note(columns)}.", class_="remark"), cards))
+        word_tables_drawn = [
             (table.column, word_pictures(table, labels, f"{i}-{j}"))
             for j, table in enumerate(word_tables(inside))
         ]
-        if pictured:
+        if word_tables_drawn:
             words[name] = join(
-                (note, *(part for column, made in pictured for part in (tag("h4", column), made)))
+                (
+                    note,
+                    *(part for column, content in word_tables_drawn for part in (tag("h4", column), content)),
+                )
             )
         parents = parents_of(inside)
         if parents is not None:
@@ -54,10 +57,10 @@ def model_parts(shown: Mapping[str, ModelContents]) -> Iterator[Part]:
         tree = tree_of(inside)
         if tree is not None:
             trees[name] = join((note, tree_picture(tree)))
-        weighed = weights_of(inside)
-        if weighed is not None:
-            weights[name] = join((note, weight_picture(*weighed, [str(label) for label in labels])))
-    for key, title, made in (
+        weights_by_column = weights_of(inside)
+        if weights_by_column is not None:
+            weights[name] = join((note, weight_picture(*weights_by_column, [str(label) for label in labels])))
+    for key, title, content in (
         ("attributes", "What each attribute says", attributes),
         ("words", "Words", words),
         ("structure", "Dependences between attributes", graphs),
@@ -65,5 +68,5 @@ def model_parts(shown: Mapping[str, ModelContents]) -> Iterator[Part]:
         ("trees", "Trees", trees),
         ("weights", "Weights", weights),
     ):
-        if made:
-            yield key, title, by_model(made)
+        if content:
+            yield key, title, by_model(content)

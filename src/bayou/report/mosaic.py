@@ -1,4 +1,4 @@
-"""Pictures of one attribute: parts as wide as they are frequent and split by class, or densities."""
+"""Pictures of one attribute: a mosaic of its parts, or mean and standard deviation by class."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def mosaic(
     labels: Sequence[str],
     rest: bool = False,
 ) -> Safe:
-    """Parts from left to right, as wide as their share of the rows, split by class; with `rest`, the last is grey."""
+    """A mosaic plot: parts as wide as their share of the rows, split by class; with `rest`, the last class is grey."""
     if not cuts and len(parts) > _MOST:
         rare = counts[_MOST - 1 :].sum(axis=0, keepdims=True)
         others = len(parts) - _MOST + 1
@@ -36,8 +36,8 @@ def mosaic(
     overall = counts.sum(axis=0) / total
     styles = [colour(c) for c in range(len(labels) - rest)] + ["c-rest"] * rest
     shapes: list[object] = []
-    written: list[object] = []
-    at, taken = 0.0, -1e9
+    texts: list[object] = []
+    at, occupied = 0.0, -1e9
     for i, part in enumerate(parts):
         row, width = counts[i], float(widths[i])
         weight = float(row.sum())
@@ -46,10 +46,10 @@ def mosaic(
         at += width
         if cuts:
             if i < len(cuts):
-                taken = _label(written, number(cuts[i]), at, taken, "mid")
+                occupied = _label(texts, number(cuts[i]), at, occupied, "mid")
         elif width > 24:
             room = int(width / 6.4)
-            taken = _label(written, shortened(part, max(2, room)), at - width / 2, taken, "mid")
+            occupied = _label(texts, shortened(part, max(2, room)), at - width / 2, occupied, "mid")
     base = _FLOOR
     for share_of in np.cumsum(overall)[:-1].tolist() if len(overall) == 2 else []:
         level = base - (base - 4) * share_of
@@ -63,7 +63,7 @@ def mosaic(
         )
     first = list(zip(parts, counts, strict=True))[:12]
     description = "; ".join(f"{shortened(p, 30)}: {share(float(c.sum()) / total)} of rows" for p, c in first)
-    return picture(f"{name}: classes by part", description, _WIDTH, _HEIGHT - 6, [*shapes, *written])
+    return picture(f"{name}: classes by part", description, _WIDTH, _HEIGHT - 6, [*shapes, *texts])
 
 
 def _column(
@@ -98,40 +98,40 @@ def _column(
     )
 
 
-def _label(written: list[object], text: str, at: float, taken: float, anchor: str) -> float:
-    """Write below the picture unless it would touch the label before; the place up to which it is taken."""
+def _label(texts: list[object], text: str, at: float, occupied: float, anchor: str) -> float:
+    """Add a label below the picture unless it would touch the one before; return where the last label ends."""
     half = 3.4 * len(text)
     left = min(max(at - half, 0.0), _WIDTH - 2 * half)
-    if left < taken + 5:
-        return taken
-    written.append(tag("text", text, x=f"{left + half:.1f}", y=_FLOOR + 16, class_=anchor))
+    if left < occupied + 5:
+        return occupied
+    texts.append(tag("text", text, x=f"{left + half:.1f}", y=_FLOOR + 16, class_=anchor))
     return left + 2 * half
 
 
 def deviations(name: str, weight: Floats, centre: Floats, spread: Floats, labels: Sequence[str]) -> Safe:
-    """Mean and one standard deviation on either side, a line per class.
+    """Mean and one standard deviation on either side of it, as a line per class.
 
     No curve is drawn: it would run where no value was ever seen, and moments keep no range. (They could not: a range
     cannot be taken back when rows are unlearned, and never fades.)
     """
-    met = [c for c in range(len(weight)) if weight[c] > 0]
-    if not met:
+    seen = [c for c in range(len(weight)) if weight[c] > 0]
+    if not seen:
         return tag("p", "no values yet", class_="remark")
-    low = min(float(centre[c] - spread[c]) for c in met)
-    high = max(float(centre[c] + spread[c]) for c in met)
+    low = min(float(centre[c] - spread[c]) for c in seen)
+    high = max(float(centre[c] + spread[c]) for c in seen)
     if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
-        return tag("p", f"always {compact(float(centre[met[0]]))}", class_="remark")
+        return tag("p", f"always {compact(float(centre[seen[0]]))}", class_="remark")
     margin = 0.04 * (high - low)
-    description = "; ".join(f"{labels[c]}: mean {centre[c]:.4g}, deviation {spread[c]:.4g}" for c in met)
+    description = "; ".join(f"{labels[c]}: mean {centre[c]:.4g}, deviation {spread[c]:.4g}" for c in seen)
     chart = Chart(
-        f"{name}: mean and deviation by class", description, (low - margin, high + margin), (0.0, float(len(met))),
+        f"{name}: mean and deviation by class", description, (low - margin, high + margin), (0.0, float(len(seen))),
         width=_WIDTH, height=_HEIGHT,
     )  # fmt: skip
     chart.left, chart.right, chart.top, chart.bottom = 4, 4, 4, 28
     chart.bare = True
-    for place, c in enumerate(met):
-        at, said = len(met) - place - 0.5, f"{labels[c]}: {number(centre[c])} ± {number(spread[c])}"
+    for row, c in enumerate(seen):
+        at, text = len(seen) - row - 0.5, f"{labels[c]}: {number(centre[c])} ± {number(spread[c])}"
         ends = [float(centre[c] - spread[c]), float(centre[c] + spread[c])]
-        chart.line(ends, [at, at], colour(c), said)
-        chart.dot(float(centre[c]), at, 4, colour(c), said)
+        chart.line(ends, [at, at], colour(c), text)
+        chart.dot(float(centre[c]), at, 4, colour(c), text)
     return join((chart.svg(), tag("p", "Mean and one standard deviation on either side.", class_="remark")))

@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Numbers formatted for readers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bayou.plain_text import percent
 
 
 def share(value: float, digits: int = 1) -> str:
-    """In percent, with its sign.
+    """A share in percent, with the percent sign.
 
     >>> share(0.4567)
     '45.7 %'
@@ -29,7 +29,7 @@ def size(bytes_: float) -> str:
 
 
 def compact(value: float) -> str:
-    """Short enough for an axis.
+    """A number short enough for an axis.
 
     >>> compact(20000), compact(2500000), compact(0.25), compact(0)
     ('20k', '2.5M', '0.25', '0')

@@ -1,4 +1,4 @@
-"""The first things to see: tiles, and models side by side."""
+"""The overview: tiles with headline figures, the table of models, speed and memory."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bayou.plain_text import percent, short_number
 from bayou.report.drawing import bars, figure
-from bayou.report.evaluations import Background, Evaluations, Finding, own
+from bayou.report.evaluations import Background, Evaluations, ModelResult, without_baselines
 from bayou.report.markup import Safe, fold, join, tag
 from bayou.report.numbers import share, size
 from bayou.report.tables import Cell, table
@@ -23,7 +23,7 @@ _SCORES = (
 
 
 def tiles(entries: Sequence[tuple[str, str, str]]) -> Safe:
-    """Figures that stand out: a name, the figure, a remark."""
+    """Headline figures, each with a name and a remark."""
     return tag(
         "dl",
         *(
@@ -35,46 +35,54 @@ def tiles(entries: Sequence[tuple[str, str, str]]) -> Safe:
 
 
 def _figure(text: str) -> Safe:
-    """Large, unless it is so long that it would be broken: a name rather than a number."""
+    """A headline figure, in smaller letters where it is long."""
     return tag("b", text, class_="long" if len(text) > 10 else None)
 
 
-def headline_tiles(found: Evaluations) -> Safe:
-    """The best model against the best baseline."""
-    chosen = own(found)
-    best = max(chosen.values(), key=lambda r: r.scores.accuracy)
+def headline_tiles(evaluations: Evaluations) -> Safe:
+    """Tiles on the rows, the best model, and its lead over the best baseline."""
+    models = without_baselines(evaluations)
+    best = max(models.values(), key=lambda r: r.scores.accuracy)
     entries = [
-        ("Rows", f"{found.rows:,}", "predicted, then learned" if found.window else found.protocol),
+        (
+            "Rows",
+            f"{evaluations.rows:,}",
+            "predicted, then learned" if evaluations.window else evaluations.protocol,
+        ),
         ("Best accuracy", share(best.scores.accuracy, 2), best.name),
     ]
-    rivals = [r for r in found.results.values() if r.baseline]
+    rivals = [r for r in evaluations.results.values() if r.baseline]
     if rivals:
         rival = max(rivals, key=lambda r: r.scores.accuracy)
         gap = 100 * (best.scores.accuracy - rival.scores.accuracy)
         entries.append((f"Against {rival.name}", f"{gap:+.2f} points", "the better of the baselines"))
-    if best.windowed is not None and found.window:
+    if best.windowed is not None and evaluations.window:
         entries.append(
-            (f"Last {min(found.window, found.rows):,} rows", share(best.windowed.accuracy, 2), best.name)
+            (
+                f"Last {min(evaluations.window, evaluations.rows):,} rows",
+                share(best.windowed.accuracy, 2),
+                best.name,
+            )
         )
     entries.append(("Classes", f"{len(best.labels):,}", "in the stream"))
     return tiles(entries)
 
 
-def models_table(found: Evaluations) -> Safe:
-    """All scores of all models."""
-    results = list(found.results.values())
+def models_table(evaluations: Evaluations) -> Safe:
+    """A table of all scores of all models."""
+    results = list(evaluations.results.values())
     headers = ["Model", *(name for _, name, _, _ in _SCORES), "Calibration"]
     hints = [
         "",
         *(hint for *_, hint in _SCORES),
         "Mean distance of confidence from accuracy; lower is better",
     ]
-    if found.window:
-        headers.append(f"Last {found.window:,}")
+    if evaluations.window:
+        headers.append(f"Last {evaluations.window:,}")
         hints.append("Accuracy over the latest rows")
     columns = [[_score(r, name) for r in results] for name, *_ in _SCORES]
     columns.append([r.calibration.error for r in results])
-    if found.window:
+    if evaluations.window:
         columns.append([r.windowed.accuracy if r.windowed else 0.0 for r in results])
     rising = [*(up for _, _, up, _ in _SCORES), False, True]
     lines = []
@@ -107,18 +115,20 @@ def models_table(found: Evaluations) -> Safe:
     )
 
 
-def _score(result: Finding, name: str) -> float:
+def _score(result: ModelResult, name: str) -> float:
     return float(getattr(result.scores, name))
 
 
-def _name(result: Finding) -> Safe:
+def _name(result: ModelResult) -> Safe:
     mark = tag("span", "baseline", class_="chip") if result.baseline else ""
     return join((result.name, " ", mark) if mark else (result.name,))
 
 
-def cost(found: Evaluations) -> Safe:
-    """Speed and memory."""
-    results = [r for r in found.results.values() if not r.baseline] or list(found.results.values())
+def cost(evaluations: Evaluations) -> Safe:
+    """Charts and a table of speed and memory."""
+    results = [r for r in evaluations.results.values() if not r.baseline] or list(
+        evaluations.results.values()
+    )
     timed = [r for r in results if r.seconds > 0]
     pictures = []
     if timed:
@@ -137,19 +147,19 @@ def cost(found: Evaluations) -> Safe:
             Cell(short_number(r.rows_per_second), r.rows_per_second),
             Cell(size(r.memory_bytes), r.memory_bytes),
         ]
-        for r in found.results.values()
+        for r in evaluations.results.values()
     ]
     return join(
         (
             tag("div", *pictures, class_="beside"),
             table("Speed and memory", ["Model", "Time", "Rows per second", "Memory"], lines),
-            tag("p", f"The whole evaluation took {found.seconds:.1f} s.", class_="remark"),
+            tag("p", f"The whole evaluation took {evaluations.seconds:.1f} s.", class_="remark"),
         )
     )
 
 
 def repeat(background: Background) -> Safe:
-    """The command to type."""
+    """How to make the page again: the command and the version."""
     from bayou import __version__
 
     out = [tag("p", f"Made by bayou {__version__}. The same rows in the same order give the same numbers.")]

@@ -1,4 +1,4 @@
-"""The page: one file that needs nothing else."""
+"""The report as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bayou.inspection.model_contents import contents
 from bayou.report import overview
 from bayou.report.curves import learning_curves
 from bayou.report.data import class_weights, data_summary, rejects
-from bayou.report.evaluations import Background, Evaluations, Finding, own
+from bayou.report.evaluations import Background, Evaluations, ModelResult, without_baselines
 from bayou.report.markup import Safe, fold, join, tag
 from bayou.report.model_part import attributes_and_labels, model_parts
 from bayou.report.probabilities import probability_parts
@@ -35,7 +35,7 @@ _SHORT = {
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what stands below it; without content it is left out."""
+    """A heading and its content; a section without content is left out."""
 
     key: str
     title: str
@@ -43,10 +43,11 @@ class Section:
 
     @property
     def short(self) -> str:
-        """The title as it stands in the list of sections."""
+        """The title in the navigation."""
         return _SHORT.get(self.key, self.title)
 
     def html(self) -> Safe:
+        """The section as an HTML element."""
         heading = f"{self.key}-title"
         return tag(
             "section", tag("h2", self.title, id=heading), self.content, id=self.key, aria_labelledby=heading
@@ -83,7 +84,7 @@ def report_html(
 
 
 def page_html(background: Background, sections: Sequence[Section]) -> str:
-    """A page of sections, with a list of them."""
+    """A page of sections, with a navigation."""
     links = [tag("li", tag("a", s.short, href=f"#{s.key}")) for s in sections]
     head = join(
         (
@@ -122,7 +123,7 @@ def write_report(
     Parameters
     ----------
     path
-        The file; what it held before is replaced.
+        The file, which is overwritten.
     found
         An evaluation, as `prequential`, `holdout` and others give it.
     models
@@ -147,48 +148,52 @@ def write_report(
 
 
 def _sections(
-    found: Evaluations | None, models: Mapping[str, Any], background: Background
+    evaluations: Evaluations | None, models: Mapping[str, Any], background: Background
 ) -> Iterator[Section]:
-    inner = {name: contents(model) for name, model in models.items()}
-    if found is not None and found.results:
-        chosen = own(found)
+    model_contents = {name: contents(model) for name, model in models.items()}
+    if evaluations is not None and evaluations.results:
+        results = without_baselines(evaluations)
         yield Section(
-            "overview", "Overview", join((overview.headline_tiles(found), overview.models_table(found)))
+            "overview",
+            "Overview",
+            join((overview.headline_tiles(evaluations), overview.models_table(evaluations))),
         )
-        yield Section("curves", "Learning curves", learning_curves(found))
-        yield from (Section(key, title, content) for key, title, content in probability_parts(chosen))
+        yield Section("curves", "Learning curves", learning_curves(evaluations))
+        yield from (Section(key, title, content) for key, title, content in probability_parts(results))
         shown = {
-            name: inner[name]
+            name: model_contents[name]
             for name in models
-            if name not in found.results or not found.results[name].baseline
+            if name not in evaluations.results or not evaluations.results[name].baseline
         }
-        told = {name: model for name, model in models.items() if name in shown}
-        yield from (Section(key, title, content) for key, title, content in promise_parts(told, chosen))
+        shown_models = {name: model for name, model in models.items() if name in shown}
+        yield from (
+            Section(key, title, content) for key, title, content in promise_parts(shown_models, results)
+        )
     else:
-        shown = dict(inner)
+        shown = dict(model_contents)
         facts = [_facts(name, model) for name, model in models.items()]
         yield Section("overview", "Overview", join(facts))
         yield from (Section(key, title, content) for key, title, content in promise_parts(models, {}))
-    known = {name: inside for name, inside in shown.items() if inside is not None}
-    yield from (Section(key, title, content) for key, title, content in model_parts(known))
-    if found is not None and found.results:
-        yield Section("cost", "Speed and memory", overview.cost(found))
-    yield Section("data", "Data", _data(found, known, background))
-    if found is not None:
-        yield Section("rejects", "Rejects", rejects(background, found.rejected))
+    learned = {name: inside for name, inside in shown.items() if inside is not None}
+    yield from (Section(key, title, content) for key, title, content in model_parts(learned))
+    if evaluations is not None and evaluations.results:
+        yield Section("cost", "Speed and memory", overview.cost(evaluations))
+    yield Section("data", "Data", _data(evaluations, learned, background))
+    if evaluations is not None:
+        yield Section("rejects", "Rejects", rejects(background, evaluations.rejected))
     yield Section("repeat", "How to repeat it", overview.repeat(background))
 
 
-def _data(found: Evaluations | None, shown: Mapping[str, Any], background: Background) -> Safe:
-    inside = next(iter(shown.values()), None)
+def _data(evaluations: Evaluations | None, models: Mapping[str, Any], background: Background) -> Safe:
+    first_model = next(iter(models.values()), None)
     support: dict[Any, float] = {}
-    if found is not None and found.results:
-        first: Finding = next(iter(found.results.values()))
-        support = dict(zip(first.labels, first.scores.per_class.support.tolist(), strict=True))
-    elif inside is not None:
-        support = class_weights(inside)
-    attributes = attributes_and_labels(inside)[0] if inside is not None else []
-    return data_summary(inside, attributes, support, background)
+    if evaluations is not None and evaluations.results:
+        result: ModelResult = next(iter(evaluations.results.values()))
+        support = dict(zip(result.labels, result.scores.per_class.support.tolist(), strict=True))
+    elif first_model is not None:
+        support = class_weights(first_model)
+    attributes = attributes_and_labels(first_model)[0] if first_model is not None else []
+    return data_summary(first_model, attributes, support, background)
 
 
 def _facts(name: str, model: Any) -> Safe:

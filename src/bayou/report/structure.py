@@ -1,4 +1,4 @@
-"""Which attribute depends on which, drawn as a graph from left to right."""
+"""Dependences between attributes, drawn as a graph from left to right."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STEP, _LINE = 170, 24
 
 
 def parents_of(inside: ModelContents) -> dict[str, str | None] | None:
-    """The attribute parent of every column, None for those that have only the class; None: no such structure."""
+    """Each column's parent besides the class, None if it has none; None where the model is no tree of columns."""
     view = inside.views.get("joint")
     if view is None or not view.searched:
         return None
@@ -24,18 +24,18 @@ def parents_of(inside: ModelContents) -> dict[str, str | None] | None:
     if "reading.column" in arrays and arrays["reading.column"].ndim == 1:
         chosen = int(arrays["reading.column"][0])
         return {name: names[chosen] if 0 <= chosen != j else None for j, name in enumerate(names)}
-    sets = arrays.get("reading.sets")
-    if sets is None or sets.ndim != 2 or sets.shape[1] != 3:
+    parent_sets = arrays.get("reading.sets")
+    if parent_sets is None or parent_sets.ndim != 2 or parent_sets.shape[1] != 3:
         return None
-    edges = {(int(i), int(p)) for i, p, _ in sets if p >= 0}
-    found = dict(edges)
-    if any(int(second) >= 0 for _, _, second in sets) or len(found) < len(edges):
+    edges = {(int(i), int(p)) for i, p, _ in parent_sets if p >= 0}
+    parent_of = dict(edges)
+    if any(int(second) >= 0 for _, _, second in parent_sets) or len(parent_of) < len(edges):
         return None  # pairs of parents, or several networks
-    return {name: names[found[j]] if found.get(j, -1) >= 0 else None for j, name in enumerate(names)}
+    return {name: names[parent_of[j]] if parent_of.get(j, -1) >= 0 else None for j, name in enumerate(names)}
 
 
 def dependence(parents: Mapping[str, str | None]) -> Safe:
-    """The graph, and the same as a table."""
+    """The graph of dependences, and a table of them."""
     lines: list[list[object]] = [[name, parent or "the class alone"] for name, parent in parents.items()]
     listed = fold("As a table", table("Parents", ["Attribute", "Depends on, besides the class"], lines))
     edges = sum(parent is not None for parent in parents.values())
@@ -50,7 +50,7 @@ def dependence(parents: Mapping[str, str | None]) -> Safe:
 
 
 def graph(parents: Mapping[str, str | None]) -> Safe:
-    """Every tree of the forest, a line per attribute, deeper ones further right."""
+    """The graph, a line per attribute; children stand below their parent and further right."""
     children: dict[str | None, list[str]] = {}
     for name, parent in parents.items():
         children.setdefault(parent, []).append(name)

@@ -10,7 +10,7 @@ from bayou.report.markup import Safe, tag
 
 @dataclass(frozen=True)
 class Cell:
-    """What a cell shows, the number it is sorted by, and how it is marked.
+    """A table cell: its content, the number it is sorted by, and how it is marked.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class Cell:
     bar
         Length of a bar behind the text, 0 to 1.
     best
-        Whether it stands out.
+        Whether it is marked as the best of its column.
     heat
         Depth of its colour, 0 to 1; `good` chooses between two colours.
     """
@@ -60,7 +60,7 @@ def table(
     hints: Sequence[str] = (),
     class_: str = "",
 ) -> Safe:
-    """The first cell of a line is its header; `hints` explain the columns."""
+    """A table; the first cell of a line is its header, `hints` explain the columns."""
     notes = [*hints, *[""] * (len(headers) - len(hints))]
     head = tag(
         "tr", *(tag("th", header, scope="col", title=hint or None) for header, hint in zip(headers, notes, strict=True))

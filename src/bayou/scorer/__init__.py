@@ -1,8 +1,8 @@
-"""What a fitted model computes, as a graph of look-ups and sums: the one description that all exports are written from.
+"""The prediction of a fitted model as a graph of look-ups and sums, from which all exports are written.
 
-A scorer takes a row to a vector with one number per class, log P(c, x) up to a constant. Its inputs are columns by kind
-and number; a `Cell` puts a value of a column into one of a few cells, and a `Node` is a vector: a table over cells, a
-normal density, counts of words, or what becomes of other vectors. Engines, views and densities describe themselves by
+A scorer maps a row to a vector with one number per class, log P(c, x) up to a constant. Its inputs are columns by kind
+and number; a `Cell` maps a value of a column to one of a few cells, and a `Node` is a vector: a table over cells, a
+normal density, counts of words, or a function of other vectors. Engines, views and densities describe themselves by
 these nodes (`scorer`, `scorer_columns`); `bayou.export` writes them in other languages and knows no model.
 """
 

@@ -1,4 +1,4 @@
-"""Nodes as a model makes them: sums in the order it adds, tables folded together where that is exact."""
+"""Functions that build nodes: sums in the order in which models add, functions of tables computed beforehand."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from bayou.scorer.nodes import (
     Words,
 )
 
-TILE = 64  # columns that naive Bayes adds up before it goes on: see `bayou.kernels.sums`
+TILE = 64  # columns that are added up together: see `bayou.kernels.sums`
 
 
 def added(so_far: Node, vector: Floats) -> Node:
-    """A vector on top of what was added before."""
+    """The sum of a node and a constant vector."""
     if isinstance(so_far, Constant):
         return Constant(so_far.values + vector)
     return Sum((so_far, Constant(np.array(vector))))
 
 
 def silent(width: int) -> Constant:
-    """A vector that says nothing."""
+    """A vector of zeros."""
     return Constant(np.zeros(width))
 
 
@@ -45,25 +45,25 @@ def says_nothing(node: Node) -> bool:
 
 
 def interval_table(column: int, cuts: Floats, values: Floats) -> Node:
-    """What the intervals of a numeric column say; nothing where the value is missing."""
+    """A table of vectors by interval of a numeric column; zeros where the value is missing."""
     if not values.any():
         return silent(values.shape[1])
     return Table((Interval(column, np.array(cuts)),), np.array(values), np.zeros(values.shape[1]))
 
 
 def value_table(column: int, values: Floats, beyond: Floats | None = None) -> Node:
-    """What the values of a nominal column say, by code, and values `beyond` these; nothing where one is missing."""
+    """A table of vectors by code of a nominal column, `beyond` for other codes; zeros where the value is missing."""
     if beyond is not None:
         values = np.concatenate([values, beyond[np.newaxis]])
     if not values.any():
         return silent(values.shape[1])
-    listed = len(values) - (beyond is not None)
-    cell = Value(column, np.arange(listed), -1 if beyond is None else listed)
+    known = len(values) - (beyond is not None)
+    cell = Value(column, np.arange(known), -1 if beyond is None else known)
     return Table((cell,), np.array(values), np.zeros(values.shape[1]))
 
 
 def on_column(node: Node, column: int) -> Node:
-    """A table over the intervals of one column, as that of another column."""
+    """The same table over the intervals of another column."""
     if not isinstance(node, Table):
         return node
     (cell,) = node.cells
@@ -79,9 +79,9 @@ def total(first: Node, *runs: Sequence[Node]) -> Node:
             tile = terms[t : t + TILE]
             lanes = [[term for term in tile[lane::4] if not says_nothing(term)] for lane in range(4)]
             halves = [
-                plain_sum([plain_sum(lane) for lane in two if lane])
-                for two in (lanes[:2], lanes[2:])
-                if any(two)
+                plain_sum([plain_sum(lane) for lane in pair if lane])
+                for pair in (lanes[:2], lanes[2:])
+                if any(pair)
             ]
             if halves:
                 parts.append(plain_sum(halves))
@@ -89,12 +89,12 @@ def total(first: Node, *runs: Sequence[Node]) -> Node:
 
 
 def plain_sum(parts: Sequence[Node]) -> Node:
-    """The parts added one after the other; one alone is itself."""
+    """The parts added one after the other; a single part is returned as it is."""
     return parts[0] if len(parts) == 1 else Sum(tuple(parts))
 
 
 def mapped(node: Node, of_rows: Callable[[Floats], Floats], otherwise: Callable[[Node], Node]) -> Node:
-    """A function of vectors: worked out beforehand for tables and constants, a node of its own for others."""
+    """A function of vectors, computed now for tables and constants (`of_rows`), or a new node (`otherwise`)."""
     if isinstance(node, Constant):
         return Constant(of_rows(node.values[np.newaxis])[0])
     if isinstance(node, Table):
@@ -104,29 +104,29 @@ def mapped(node: Node, of_rows: Callable[[Floats], Floats], otherwise: Callable[
 
 
 def scaled(node: Node, by: Floats) -> Node:
-    """part[c] by[c]."""
+    """The node times a vector, part[c] by[c]."""
     return mapped(node, lambda rows: rows * by, lambda part: Scaled(part, np.array(by, dtype=np.float64)))
 
 
 def clipped(node: Node, shift: float = 0.0, least: float = -np.inf, most: float = np.inf) -> Node:
-    """As `Clipped`."""
+    """min(max(part + shift, least), most), as `Clipped` defines it."""
 
     def of_rows(rows: Floats) -> Floats:
-        moved = np.minimum(np.maximum(rows + shift, least), most)
-        return np.where((rows != 0.0).any(axis=1, keepdims=True), moved, 0.0)
+        bounded = np.minimum(np.maximum(rows + shift, least), most)
+        return np.where((rows != 0.0).any(axis=1, keepdims=True), bounded, 0.0)
 
     return mapped(node, of_rows, lambda part: Clipped(part, shift, least, most))
 
 
 def pointwise_information(node: Node, prior: Floats, least: float) -> Node:
-    """As `Pmi`; what a part says of impossible classes does not make it say anything."""
+    """Pointwise mutual information, as `Pmi` defines it; a part that is 0 for all possible classes stays 0."""
     possible = prior > -np.inf
 
     def of_rows(rows: Floats) -> Floats:
         joint = rows + prior
         top = joint.max(axis=1, keepdims=True, initial=-1e308)
         log_total = top + np.log(np.exp(joint - top).sum(axis=1, keepdims=True))
-        speaks = (rows[:, possible] != 0.0).any(axis=1, keepdims=True)
-        return np.where(speaks, np.maximum(rows - log_total, least), 0.0)
+        informative = (rows[:, possible] != 0.0).any(axis=1, keepdims=True)
+        return np.where(informative, np.maximum(rows - log_total, least), 0.0)
 
     return mapped(node, of_rows, lambda part: Pmi(part, prior.copy(), least))

@@ -14,7 +14,7 @@ from bayou.plain_text import clean
 from bayou.schema import Label
 from bayou.serve.bodies import ARROW, JSON, JSON_LINES
 from bayou.serve.errors import ServeError
-from bayou.serve.predicting import Predicted
+from bayou.serve.predicting import Predictions
 
 RETRY_AFTER = "1"  # seconds
 LONGEST = 1_000  # characters of an error
@@ -33,7 +33,7 @@ SNAPSHOT, ROWS = "bayou-snapshot", "bayou-rows"
 
 
 def plain(label: Label) -> str | int | float | bool:
-    """A class as JSON has it.
+    """A class label as a JSON value: bytes become text.
 
     >>> plain(b"spam"), plain(3)
     ('spam', 3)
@@ -44,34 +44,34 @@ def plain(label: Label) -> str | int | float | bool:
 def answer(
     content: bytes, media: str, headers: Mapping[str, str] | None = None, status: int = 200
 ) -> Response:
-    """A response with the headers that all of them have."""
+    """A response with the security headers that every response has."""
     return Response(content, status, {**SAFE_HEADERS, **(headers or {})}, media)
 
 
 def json_answer(data: Any, headers: Mapping[str, str] | None = None, status: int = 200) -> Response:
-    """A JSON document; NaN and infinities are a mistake of ours, and not sent."""
+    """A JSON response; raises ValueError for NaN and infinities, which would be a bug of the server."""
     return answer(json.dumps(data, allow_nan=False, separators=(",", ":")).encode(), JSON, headers, status)
 
 
 def error_answer(problem: BaseException) -> Response:
-    """An error as JSON; 503 says when to try again."""
+    """An error as a JSON response; with status 503 it also says when to try again."""
     status = status_of(problem)
-    told: dict[str, Any] = {"type": type(problem).__name__, "message": clean(problem)[:LONGEST]}
+    error: dict[str, Any] = {"type": type(problem).__name__, "message": clean(problem)[:LONGEST]}
     if status == 500:
-        told = {"type": "InternalError", "message": "an error of the server; its log has the details"}
+        error = {"type": "InternalError", "message": "an error of the server; its log has the details"}
     if isinstance(problem, DataError):
-        told |= {
+        error |= {
             "row": problem.index,
             "column": None if problem.column is None else clean(problem.column)[:200],
         }
     headers = {"retry-after": RETRY_AFTER} if status == 503 else {}
     if status == 413:
         headers["connection"] = "close"  # the rest of the body is not read
-    return json_answer({"error": told}, headers, status)
+    return json_answer({"error": error}, headers, status)
 
 
 def status_of(problem: BaseException) -> int:
-    """The HTTP status that says what kind of error it is."""
+    """The HTTP status of an exception: 500 unless the library raised it on purpose."""
     if isinstance(problem, ServeError):
         return problem.status
     if isinstance(problem, NotFittedError | UnsupportedError):
@@ -80,51 +80,54 @@ def status_of(problem: BaseException) -> int:
 
 
 def named(classes: Sequence[Any], place: int) -> Any:
-    """The class decided for; None where a rule abstains."""
+    """The predicted class label; None where a decision rule abstained (`place` is negative)."""
     return classes[place] if place >= 0 else None
 
 
-def predictions(name: str, found: Predicted, form: str, single: bool) -> Response:
-    """Predictions in the form in which the rows came."""
-    headers = {SNAPSHOT: found.published.digest, ROWS: str(found.published.rows)}
+def predictions(name: str, result: Predictions, form: str, single: bool) -> Response:
+    """The response to `predict`, in the media type in which the rows came."""
+    headers = {SNAPSHOT: result.published.digest, ROWS: str(result.published.rows)}
     if form == ARROW:
-        return answer(_arrow(found), ARROW, headers)
-    classes = [plain(label) for label in found.classes]
+        return answer(_arrow(result), ARROW, headers)
+    classes = [plain(label) for label in result.classes]
     if form == JSON_LINES:
-        return answer(b"".join(_lines(found, classes)), JSON_LINES, headers)
-    told: dict[str, Any] = {
+        return answer(b"".join(_lines(result, classes)), JSON_LINES, headers)
+    document: dict[str, Any] = {
         "model": name,
-        "snapshot": found.published.digest,
-        "rows": found.published.rows,
+        "snapshot": result.published.digest,
+        "rows": result.published.rows,
         "classes": classes,
     }
     if single:
-        told |= {"prediction": named(classes, found.decided[0]), "probabilities": found.proba[0].tolist()}
-    else:
-        told |= {
-            "predictions": [named(classes, i) for i in found.decided],
-            "probabilities": found.proba.tolist(),
+        document |= {
+            "prediction": named(classes, result.decided[0]),
+            "probabilities": result.proba[0].tolist(),
         }
-    if found.ignored:
-        told["ignored"] = list(found.ignored)
-    return json_answer(told, headers)
+    else:
+        document |= {
+            "predictions": [named(classes, i) for i in result.decided],
+            "probabilities": result.proba.tolist(),
+        }
+    if result.ignored:
+        document["ignored"] = list(result.ignored)
+    return json_answer(document, headers)
 
 
-def _lines(found: Predicted, classes: list[Any]) -> Iterator[bytes]:
-    for place, row in zip(found.decided, found.proba.tolist(), strict=True):
+def _lines(result: Predictions, classes: list[Any]) -> Iterator[bytes]:
+    for place, row in zip(result.decided, result.proba.tolist(), strict=True):
         line = {"prediction": named(classes, place), "classes": classes, "probabilities": row}
         yield json.dumps(line, allow_nan=False, separators=(",", ":")).encode() + b"\n"
 
 
-def _arrow(found: Predicted) -> bytes:
-    """Columns `prediction` and `p(class)` for every class."""
+def _arrow(result: Predictions) -> bytes:
+    """An Arrow stream with the columns `prediction` and, for every class, `p(class)`."""
     import pyarrow as pa
 
-    names = [str(plain(label)) for label in found.classes]
-    decided = np.array(found.decided, np.int32)
+    names = [str(plain(label)) for label in result.classes]
+    decided = np.array(result.decided, np.int32)
     places = pa.array(decided, pa.int32(), mask=decided < 0)
     columns = {"prediction": pa.DictionaryArray.from_arrays(places, pa.array(names))}
-    columns |= {f"p({name})": pa.array(found.proba[:, i]) for i, name in enumerate(names)}
+    columns |= {f"p({name})": pa.array(result.proba[:, i]) for i, name in enumerate(names)}
     table = pa.table(columns)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:

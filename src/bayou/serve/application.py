@@ -1,4 +1,4 @@
-"""The application: what is done for each request."""
+"""The ASGI application: one method per operation, and what all of them share (access, limits, errors, metrics)."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bayou import __version__, files
 from bayou.errors import BayouError, DataError
 from bayou.serve import answers, v2
-from bayou.serve.bodies import JSON, TARGET, Batch, parsed, read_batch
+from bayou.serve.bodies import JSON, TARGET, Batch, parse_json, read_batch
 from bayou.serve.connections import THERE, Load
-from bayou.serve.description import described
+from bayou.serve.description import describe
 from bayou.serve.errors import BusyError, DeadlineError, ServeError, TooLargeError
 from bayou.serve.live import LivePage
 from bayou.serve.living import LivingModel
 from bayou.serve.metrics import MEDIA, Metrics
 from bayou.serve.openapi import openapi
 from bayou.serve.operations import OPERATIONS, Operation
-from bayou.serve.predicting import Predictor, predicted, unknown_columns
+from bayou.serve.predicting import Predictor, predict_rows, unknown_columns
 from bayou.serve.queue import Task
 from bayou.serve.settings import Settings
 
 _KEY = re.compile(r"[\x21-\x7e]{1,200}\Z")
-_HELD = "bayou.held"  # bytes of its body that a request keeps, in its scope
+_HELD = "bayou.held"  # key of a request's scope: bytes of its body in memory
 _TIMEOUT = "bayou-timeout-ms"
 _LARGE = 1 << 15  # bytes of a body that is read in a thread, so that others need not wait for it
 MOST_EXPLAINED = 1_000  # columns of a record that is explained: every one of them is left out in turn
@@ -63,9 +63,10 @@ class Application:
         self._description = openapi(settings)
 
     def asgi(self) -> ASGIApp:
-        """The application as a web server takes it.
+        """The ASGI callable that a web server runs.
 
-        A request for a path as it stands is answered without a look at all routes, which would take as long again.
+        Paths of known models are looked up in a dict first: Starlette's search through all routes would take as long
+        as the answer itself.
         """
         routes, direct = [], {}
         for operation in OPERATIONS:
@@ -79,11 +80,11 @@ class Application:
         others = Starlette(routes=routes, exception_handlers={HTTPException: _http_error})
 
         async def answered(scope: Scope, receive: Receive, send: Send) -> None:
-            found = direct.get((scope["method"], scope["path"])) if scope["type"] == "http" else None
-            if found is None:
+            match = direct.get((scope["method"], scope["path"])) if scope["type"] == "http" else None
+            if match is None:
                 await others(scope, receive, send)
                 return
-            endpoint, scope["path_params"] = found
+            endpoint, scope["path_params"] = match
             response = await endpoint(Request(scope, receive))
             await response(scope, receive, send)
 
@@ -98,15 +99,18 @@ class Application:
             request.scope[_HELD] = 0
             try:
                 if operation.role is not None:
-                    given = request.headers
+                    headers = request.headers
                     access.check(
-                        operation.role, given.get("authorization"), given.get("host"), given.get("origin")
+                        operation.role,
+                        headers.get("authorization"),
+                        headers.get("host"),
+                        headers.get("origin"),
                     )
                 response = await work(request)
             except DeadlineError as problem:
                 if _TIMEOUT in request.headers:
                     response = answers.error_answer(problem)
-                else:  # nobody asked for a deadline: the server is too slow
+                else:  # the client set no deadline: the server is too slow
                     response = answers.error_answer(BusyError(f"{problem}; try again"))
             except BayouError as problem:
                 response = answers.error_answer(problem)
@@ -128,7 +132,7 @@ class Application:
 
         return answered
 
-    # -- what requests say --
+    # -- reading requests --
 
     def _living(self, request: Request) -> LivingModel:
         name = request.path_params.get("name")
@@ -140,11 +144,11 @@ class Application:
 
     async def _body(self, request: Request) -> bytes:
         most = self.settings.max_body
-        told = request.headers.get("content-length", "0")
-        if told.isdigit() and int(told) > most:
-            raise TooLargeError(f"a body of {int(told):,} bytes; at most {most:,} are taken")
+        declared = request.headers.get("content-length", "0")
+        if declared.isdigit() and int(declared) > most:
+            raise TooLargeError(f"a body of {int(declared):,} bytes; at most {most:,} are taken")
         parts, size = [], 0
-        with self.load:  # who sends slowly takes nobody's place
+        with self.load:  # a slow sender must not count against the limit of requests
             async for part in request.stream():
                 size += len(part)
                 if size > most:
@@ -155,13 +159,13 @@ class Application:
         return b"".join(parts)
 
     def _seconds(self, request: Request) -> float:
-        """How long the request may take: what it says, at most what the server allows."""
-        given = request.headers.get(_TIMEOUT)
-        if given is None:
+        """Seconds the request may take: what its header asks for, at most what the server allows."""
+        milliseconds = request.headers.get(_TIMEOUT)
+        if milliseconds is None:
             return self.settings.timeout
-        if not given.isdigit() or not 1 <= int(given[:9]):
-            raise DataError("Bayou-Timeout-Ms is a whole number of milliseconds", value=given)
-        return min(self.settings.timeout, int(given[:9]) / 1000)
+        if not milliseconds.isdigit() or not 1 <= int(milliseconds[:9]):
+            raise DataError("Bayou-Timeout-Ms is a whole number of milliseconds", value=milliseconds)
+        return min(self.settings.timeout, int(milliseconds[:9]) / 1000)
 
     async def _batch(self, request: Request, labelled: bool) -> Batch:
         form = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
@@ -172,8 +176,10 @@ class Application:
             return read_batch(body, form, labelled=labelled, target=target, most=most)
         return await self._in_thread(read_batch, body, form, labelled=labelled, target=target, most=most)
 
-    async def _in_thread(self, work: Callable[..., Answer], *given: Any, **named: Any) -> Answer:
-        return await asyncio.get_running_loop().run_in_executor(self.pool, partial(work, *given, **named))
+    async def _in_thread(self, work: Callable[..., Answer], *arguments: Any, **keywords: Any) -> Answer:
+        return await asyncio.get_running_loop().run_in_executor(
+            self.pool, partial(work, *arguments, **keywords)
+        )
 
     # -- plain JSON --
 
@@ -181,38 +187,42 @@ class Application:
         living, seconds = self._living(request), self._seconds(request)
         deadline = asyncio.get_running_loop().time() + seconds
         batch = await self._batch(request, labelled=False)
-        found = await self._predictors[living.name].predict(batch, deadline)
+        result = await self._predictors[living.name].predict(batch, deadline)
         self.metrics.rows(living.name, "predict", batch.size)
-        return answers.predictions(living.name, found, batch.form, batch.single)
+        return answers.predictions(living.name, result, batch.form, batch.single)
 
     async def _learn(self, request: Request) -> Response:
-        return await self._taught(request, "learn")
+        return await self._learn_or_unlearn(request, "learn")
 
     async def _unlearn(self, request: Request) -> Response:
-        return await self._taught(request, "unlearn")
+        return await self._learn_or_unlearn(request, "unlearn")
 
-    async def _taught(self, request: Request, verb: str) -> Response:
+    async def _learn_or_unlearn(self, request: Request, verb: str) -> Response:
         living, seconds = self._living(request), self._seconds(request)
         deadline = time.monotonic() + seconds
         batch = await self._batch(request, labelled=True)
         durable, visible = _flag(request, "durable"), _flag(request, "visible")
         task = Task(verb, batch, _key(request), durable, visible, deadline)
-        told = await self._carried_out(living, task)
-        if not told["repeated"]:
+        receipt = await self._submit(living, task)
+        if not receipt["repeated"]:
             self.metrics.rows(living.name, verb, batch.size)
-        return answers.json_answer(told)
+        return answers.json_answer(receipt)
 
     async def _promote(self, request: Request) -> Response:
         living = self._living(request)
-        found = parsed(await self._body(request), "body")
-        if not isinstance(found, dict) or set(found) != {"variant"} or not isinstance(found["variant"], str):
+        document = parse_json(await self._body(request), "body")
+        if (
+            not isinstance(document, dict)
+            or set(document) != {"variant"}
+            or not isinstance(document["variant"], str)
+        ):
             raise DataError("the body is not what was expected", remedy='send {"variant": "its name"}')
-        task = Task.promotion(found["variant"], _key(request), time.monotonic() + self._seconds(request))
-        await self._carried_out(living, task)
+        task = Task.promotion(document["variant"], _key(request), time.monotonic() + self._seconds(request))
+        await self._submit(living, task)
         return answers.json_answer({"model": living.name, "answering": living.answering})
 
-    async def _carried_out(self, living: LivingModel, task: Task) -> dict[str, Any]:
-        """Hand a task to the learner and wait; at its deadline it is given up unless it has been begun."""
+    async def _submit(self, living: LivingModel, task: Task) -> dict[str, Any]:
+        """Hand a task to the learner and wait for its result; cancel it at its deadline unless it has begun."""
         living.submit(task)
         waiting = asyncio.wrap_future(task.future)
         with self.load:
@@ -228,23 +238,25 @@ class Application:
 
     async def _explain(self, request: Request) -> Response:
         living = self._living(request)
-        found = parsed(await self._body(request), "body")
+        document = parse_json(await self._body(request), "body")
         allowed = {"record", "label", "against"}
-        if not isinstance(found, dict) or "record" not in found or set(found) - allowed:
+        if not isinstance(document, dict) or "record" not in document or set(document) - allowed:
             raise DataError("the body is not what was expected", remedy='send {"record": {...}}')
-        batch = read_batch(_again({"record": found["record"]}), JSON, labelled=False)
+        batch = read_batch(_json_bytes({"record": document["record"]}), JSON, labelled=False)
         published, record = living.published, batch.rows[0]
-        predicted(published, [record])  # says what is wrong with it, if something is
+        predict_rows(published, [record])  # raises if the record cannot be scored
         ignored = set(unknown_columns(published.model, [record]))
         known = {name: value for name, value in record.items() if name not in ignored and value is not None}
         if len(known) > MOST_EXPLAINED:
             raise TooLargeError(
                 f"a record of {len(known):,} columns; at most {MOST_EXPLAINED:,} are explained"
             )
-        told = await self._in_thread(published.model.explain, known, found.get("label"), found.get("against"))
+        explanation = await self._in_thread(
+            published.model.explain, known, document.get("label"), document.get("against")
+        )
         out = {
             name: answers.plain(value) if isinstance(value, bytes) else value
-            for name, value in asdict(told).items()
+            for name, value in asdict(explanation).items()
         }
         return answers.json_answer({"model": living.name, "snapshot": published.digest, **out})
 
@@ -253,7 +265,7 @@ class Application:
 
     async def _model(self, request: Request) -> Response:
         living = self._living(request)
-        return answers.json_answer(await self._in_thread(described, living))
+        return answers.json_answer(await self._in_thread(describe, living))
 
     async def _file(self, request: Request) -> Response:
         living = self._living(request)
@@ -292,8 +304,8 @@ class Application:
     # -- Open Inference Protocol --
 
     async def _v2_server(self, request: Request) -> Response:
-        told = {"name": "bayou", "version": __version__, "extensions": ["binary_tensor_data"]}
-        return answers.json_answer(told)
+        document = {"name": "bayou", "version": __version__, "extensions": ["binary_tensor_data"]}
+        return answers.json_answer(document)
 
     async def _v2_model(self, request: Request) -> Response:
         living = self._versioned(request)
@@ -311,10 +323,10 @@ class Application:
         if length is not None and not length.isdigit():
             raise DataError(f"{v2.HEADER} is a number of bytes", value=length)
         most = self.settings.max_rows
-        asked = v2.InferRequest(body, None if length is None else int(length[:18]), most)
-        found = await self._in_thread(predicted, living.published, asked.rows)
-        self.metrics.rows(living.name, "predict", asked.size)
-        content, header = v2.infer_answer(living.name, asked, found)
+        inputs = v2.InferRequest(body, None if length is None else int(length[:18]), most)
+        result = await self._in_thread(predict_rows, living.published, inputs.rows)
+        self.metrics.rows(living.name, "predict", inputs.size)
+        content, header = v2.infer_answer(living.name, inputs, result)
         if header is None:
             return answers.answer(content, JSON)
         return answers.answer(content, "application/octet-stream", {v2.HEADER: str(header)})
@@ -335,20 +347,20 @@ def _key(request: Request) -> str | None:
 
 
 def _flag(request: Request, name: str) -> bool:
-    given = request.query_params.get(name, "false")
-    if given not in ("true", "false"):
-        raise DataError(f"{name} is true or false", value=given)
-    return given == "true"
+    text = request.query_params.get(name, "false")
+    if text not in ("true", "false"):
+        raise DataError(f"{name} is true or false", value=text)
+    return text == "true"
 
 
-def _again(data: Any) -> bytes:
+def _json_bytes(data: Any) -> bytes:
     import json
 
     return json.dumps(data).encode()
 
 
 async def _http_error(request: Request, problem: Exception) -> Response:
-    """Paths and methods that nobody offers."""
+    """The JSON response for a path or a method that no route has."""
     assert isinstance(problem, HTTPException)
-    told = {"type": "HTTPError", "message": str(problem.detail)}
-    return answers.json_answer({"error": told}, problem.headers, problem.status_code)
+    error = {"type": "HTTPError", "message": str(problem.detail)}
+    return answers.json_answer({"error": error}, problem.headers, problem.status_code)

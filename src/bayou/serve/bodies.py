@@ -14,20 +14,17 @@ JSON, JSON_LINES, ARROW = "application/json", "application/x-ndjson", "applicati
 FORMS = (JSON, JSON_LINES, ARROW)
 TARGET = "label"  # the column of labels in JSON lines and Arrow, unless the request names another
 NAME_LENGTH = 1_000  # characters of a column's or a class's name
-# Of rows times columns: so many, and some more for every byte of the body
-CELLS, CELLS_PER_BYTE = (
-    1 << 22,
-    16,
-)
+# Limit of rows times columns: a constant, plus some for every byte of the body
+CELLS, CELLS_PER_BYTE = 1 << 22, 16
 _CELL = frozenset((str, int, float, bool, type(None)))
 _LABEL = "a label is a text, a number, true, false, or null for none"
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows, their labels if they were asked for, and the body they came in, from which they can be read again.
+    """The rows of a request, their labels if it has some, and its body, from which the log can read them again.
 
-    `single` says that one record came by itself, rather than a list with one record in it.
+    `single` is True if the body held one record by itself rather than a list with one record in it.
     """
 
     rows: Any
@@ -40,7 +37,7 @@ class Batch:
 
 
 def read_batch(body: bytes, form: str, *, labelled: bool, target: str = TARGET, most: int = 10_000) -> Batch:
-    """The rows of a body.
+    """Parse the body of a request into rows and labels.
 
     Parameters
     ----------
@@ -79,28 +76,28 @@ def read_batch(body: bytes, form: str, *, labelled: bool, target: str = TARGET, 
 
 
 def _columns(rows: Sequence[Any]) -> int:
-    """Columns of records, counted where there may be too many."""
+    """The number of different columns of records; 0 where there cannot be too many of them."""
     wide = len(rows) * sum(map(len, rows)) > CELLS
     return len(set().union(*rows)) if wide else 0
 
 
 def _check_cells(rows: int, columns: int, size: int) -> None:
-    """A small body may stand for a huge table: columns without values, and records that have no column in common."""
+    """Refuse a small body that stands for a huge table: empty columns, or records without a column in common."""
     if rows * columns > CELLS + CELLS_PER_BYTE * size:
         raise TooLargeError(
             f"{rows:,} rows of {columns:,} columns, nearly all of them empty; send fewer rows in one request"
         )
 
 
-def parsed(body: bytes, what: str) -> Any:
-    """A strict JSON document of text that can be written again: no key twice, no NaN, no half of a surrogate pair."""
+def parse_json(body: bytes, what: str) -> Any:
+    """Parse strict JSON: no duplicate key, no NaN, no lone surrogate. `what` names the text in errors."""
     try:
-        found = strict_loads(body, what)
+        document = strict_loads(body, what)
     except ModelFileError as problem:
         raise DataError(str(problem), remedy="send strict JSON; null stands for a missing value") from None
     if b"\\u" in body:
         _check_text(body, what)
-    return found
+    return document
 
 
 def _check_text(body: bytes, what: str) -> None:
@@ -113,15 +110,15 @@ def _check_text(body: bytes, what: str) -> None:
 
 
 def _from_json(body: bytes, labelled: bool) -> tuple[list[Any], Any, bool]:
-    found = parsed(body, "body")
+    document = parse_json(body, "body")
     one, many = ("record", "label"), ("records", "labels")
-    if isinstance(found, dict):
+    if isinstance(document, dict):
         for names, single in ((one, True), (many, False)):
-            if set(found) == {*names[: 1 + labelled]}:
-                rows = [found[names[0]]] if single else _listed(found[names[0]], names[0])
+            if set(document) == {*names[: 1 + labelled]}:
+                rows = [document[names[0]]] if single else _listed(document[names[0]], names[0])
                 labels = None
                 if labelled:
-                    labels = [found[names[1]]] if single else _listed(found[names[1]], names[1])
+                    labels = [document[names[1]]] if single else _listed(document[names[1]], names[1])
                 return _checked(rows), _checked_labels(labels), single
     example = '{"records": [{...}, ...], "labels": [...]}' if labelled else '{"records": [{...}, ...]}'
     raise DataError(
@@ -141,7 +138,7 @@ def _listed(value: Any, name: str) -> list[Any]:
 
 def _from_lines(body: bytes, labelled: bool, target: str) -> tuple[list[Any], Any]:
     lines = [line for line in body.split(b"\n") if line.strip()]
-    rows = _checked([parsed(line, f"line {i + 1}") for i, line in enumerate(lines)])
+    rows = _checked([parse_json(line, f"line {i + 1}") for i, line in enumerate(lines)])
     if not labelled:
         return rows, None
     for i, row in enumerate(rows):
@@ -180,7 +177,7 @@ def _from_arrow(body: bytes, labelled: bool, target: str, most: int) -> tuple[An
 
 
 def _refuse_compressed(body: bytes) -> None:
-    """Refuse compressed buffers, of which a small body holds gigabytes: pyarrow would make room for what they say."""
+    """Refuse compressed buffers: pyarrow allocates the size they declare, and a small body can declare gigabytes."""
     import pyarrow as pa
 
     for message in pa.ipc.MessageReader.open_stream(body):
@@ -197,12 +194,12 @@ def _refuse_compressed(body: bytes) -> None:
 
 
 def _field(data: bytes, table: int, number: int) -> int:
-    """Where a field of a flatbuffer's table stands; 0 if it is left out. Arrow's Message.fbs numbers them."""
-    places = table - int.from_bytes(data[table : table + 4], "little", signed=True)
-    place = places + 4 + 2 * number
-    if place >= places + int.from_bytes(data[places : places + 2], "little"):
+    """The offset of a field of a flatbuffer's table; 0 if it is absent. Arrow's Message.fbs numbers the fields."""
+    vtable = table - int.from_bytes(data[table : table + 4], "little", signed=True)
+    slot = vtable + 4 + 2 * number
+    if slot >= vtable + int.from_bytes(data[vtable : vtable + 2], "little"):
         return 0
-    offset = int.from_bytes(data[place : place + 2], "little")
+    offset = int.from_bytes(data[slot : slot + 2], "little")
     return table + offset if offset else 0
 
 
@@ -211,7 +208,7 @@ def _table(data: bytes, place: int) -> int:
 
 
 def _check_schema(schema: Any) -> None:
-    """Plain columns only: numbers, texts, truth values, dates, and dictionaries of texts."""
+    """Refuse all columns but numbers, strings, booleans, dates and dictionaries of strings."""
     import pyarrow as pa
 
     for field in schema:
@@ -255,7 +252,7 @@ def _checked_labels(labels: list[Any] | None) -> list[Any] | None:
 
 
 def joined(batches: Sequence[Batch]) -> tuple[Any, Any]:
-    """Rows and labels of several batches of records as one."""
+    """Concatenate the rows and the labels of several batches of records."""
     if len(batches) == 1:
         return batches[0].rows, batches[0].labels
     return [row for b in batches for row in b.rows], [label for b in batches for label in b.labels]

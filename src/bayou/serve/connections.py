@@ -1,4 +1,4 @@
-"""Connections that cannot hurt: slow, long and too many requests end before they reach the application."""
+"""Limits on connections: slow, long and excess requests end before they reach the application."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from bayou.serve.errors import BusyError
 MOST_CONNECTIONS = 1_024
 MOST_AT_ONCE, LEAST_AT_ONCE = 128, 8  # requests that are worked on; one on top is refused without being read
 WORK = 0.03  # seconds of work that are taken on where there is too much of it
-SPAN = 0.1  # seconds after which the limit is looked at
+SPAN = 0.1  # seconds between two adjustments of the limit
 MOST_BYTES = 128 << 20  # of bodies that are worked on
-READ_BYTES = 65_536  # that somebody must take of an answer in as many seconds as a request has to arrive
+READ_BYTES = 65_536  # that a client must read of an answer within the seconds a request has to arrive
 HEAD_BYTES = 65_536  # of a request's line and headers
 SECONDS = 10.0  # for a request to arrive as a whole
 BUSY = b"the server has all it can do; try again\n"
@@ -40,10 +40,11 @@ _LONG = _canned(b"431 Request Header Fields Too Large", b"the headers are too lo
 
 
 class Load:
-    """What a server has to do, and how much more it takes.
+    """Counts the requests and bytes a server works on, and adapts how many it accepts at once.
 
-    Where more comes than can be done, no more requests are worked on at once than were answered lately in `WORK`
-    seconds, so that what is accepted is answered in time however slow the machine is; else the limit rises again.
+    Once requests have to be refused, the limit falls to the number answered lately in `WORK` seconds, so that what
+    is accepted is answered in time however slow the machine is; without refusals it doubles again.
+    As a context manager it marks a request that only waits, which does not count against the limit.
 
     Examples
     --------
@@ -69,35 +70,35 @@ class Load:
         self.waiting -= 1
 
     def answered(self, now: float) -> None:
-        """A request was answered at this moment."""
+        """Count an answered request, and adjust the limit every `SPAN` seconds; `now` is a moment of the clock."""
         self._answered += 1
-        passed = now - self._since
-        if passed < SPAN:
+        seconds = now - self._since
+        if seconds < SPAN:
             return
-        if passed > 10 * SPAN:
+        if seconds > 10 * SPAN:
             self.limit = MOST_AT_ONCE
         elif self.refused > self._refused:
-            wanted = (self.limit + WORK * self._answered / passed) / 2
-            self.limit = max(LEAST_AT_ONCE, min(MOST_AT_ONCE, round(wanted)))
+            target = (self.limit + WORK * self._answered / seconds) / 2
+            self.limit = max(LEAST_AT_ONCE, min(MOST_AT_ONCE, round(target)))
         else:
             self.limit = min(MOST_AT_ONCE, 2 * self.limit)
         self._answered, self._since, self._refused = 0, now, self.refused
 
     def hold(self, size: int) -> None:
-        """Keep so many bytes of a body; BusyError if others have taken the room."""
+        """Reserve room for bytes of a body; raises BusyError if the other requests leave none."""
         if self.held and self.held + size > MOST_BYTES:
             raise BusyError(f"{self.held:,} bytes of requests are worked on, and no more may; try again")
         self.held += size
 
 
 def protocol(load: Load, seconds: float = SECONDS) -> type[asyncio.Protocol]:
-    """The class of a server's connections."""
+    """The protocol class that uvicorn makes one instance of per connection."""
 
     class GuardedConnection(HttpToolsProtocol):
-        """A connection of uvicorn's with limits, and an answer that costs next to nothing when there is too much to do.
+        """A connection of uvicorn's with limits, and a precomputed 503 for requests beyond them.
 
-        To refuse a request in the application would take a third of the time it takes to answer it: at four times the
-        load there would be none left for answers. So a whole request that meets a busy server is not even parsed.
+        Refusing a request in the application takes a third of the time of answering it: at four times the load no
+        time would be left for answers. So a request that arrives whole at a busy server is refused unparsed.
         """
 
         _timer: asyncio.TimerHandle | None = None
@@ -140,7 +141,7 @@ def protocol(load: Load, seconds: float = SECONDS) -> type[asyncio.Protocol]:
             super().data_received(data)
 
         def timeout_keep_alive_handler(self) -> None:
-            # It was not silent; a timer for every refusal would take longer than all the rest
+            # Refusals do not restart the timer, which would take longer than refusing: look at the flag instead
             if self._refused:
                 self._refused = False
                 self._keep_alive()
@@ -171,7 +172,7 @@ def protocol(load: Load, seconds: float = SECONDS) -> type[asyncio.Protocol]:
             super()._start_asgi_task(cycle, app)
 
         def pause_writing(self) -> None:
-            """Somebody does not take the answer: hang up unless they go on."""
+            """Close the connection if the client does not go on reading the answer."""
             super().pause_writing()
             self._stop_reading()
             self._unread = self.transport.get_write_buffer_size()
@@ -208,7 +209,7 @@ def protocol(load: Load, seconds: float = SECONDS) -> type[asyncio.Protocol]:
                 self._timer = None
 
         def _end(self, answer: bytes) -> None:
-            """Say why, unless an answer is on its way, and hang up."""
+            """Close the connection; send `answer` first unless another answer has begun."""
             self._unwatch()
             if not self.transport.is_closing():
                 if self._idle() or not self.cycle.response_started:
@@ -219,13 +220,13 @@ def protocol(load: Load, seconds: float = SECONDS) -> type[asyncio.Protocol]:
 
 
 def is_whole(data: bytes) -> bool:
-    """Whether data is one request from its first byte to its last, and not one that is always answered."""
+    """Whether `data` is exactly one complete request, and not one that must always be answered (health, metrics)."""
     end = data.find(b"\r\n\r\n")
     if end < 0 or data.startswith(_NEVER_REFUSED):
         return False
     head = data[:end].lower()
     if b"\r\ntransfer-encoding:" in head or head.count(b"\r\ncontent-length:") > 1:
-        return False  # the parser says what becomes of it
+        return False  # left to the parser
     at = head.find(b"\r\ncontent-length:")
     if at < 0:
         return end + 4 == len(data)

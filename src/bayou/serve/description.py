@@ -1,4 +1,4 @@
-"""What can be told about a living model, as JSON values."""
+"""The description of a living model that `GET /model` returns."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from bayou.serve.snapshot import Measures
 MOST_COLUMNS = 1_000  # that are listed
 
 
-def described(living: LivingModel) -> dict[str, Any]:
-    """The model that answers, what it was measured to achieve, and its shadows."""
-    published, told = living.published, living.told
+def describe(living: LivingModel) -> dict[str, Any]:
+    """The model that answers, the measures of its predictions, and those of its shadows, as JSON values."""
+    published, status = living.published, living.status
     model = published.model
     place = model.schema_.place if model.started else {}
     return {
@@ -25,7 +25,7 @@ def described(living: LivingModel) -> dict[str, Any]:
         "law": model.law.value,
         "snapshot": published.digest,
         "rows": published.rows,
-        "unlearned": told.unlearned,
+        "unlearned": status.unlearned,
         "memory_bytes": model.memory_bytes,
         "classes": [plain(label) for label in (model.labels() if model.started else [])],
         "columns": {name: kind.value for name, (kind, _) in list(place.items())[:MOST_COLUMNS]},
@@ -34,22 +34,22 @@ def described(living: LivingModel) -> dict[str, Any]:
         "waiting": living.queue.rows,
         "stopped": living.broken,
         "trouble": living.trouble,
-        **({} if living.follower is None else {"follows": _followed(living.follower.told)}),
-        "variants": {name: _measured(found) for name, found in told.variants.items()},
+        **({} if living.follower is None else {"follows": _followed(living.follower.progress)}),
+        "variants": {name: _measured(measures) for name, measures in status.variants.items()},
     }
 
 
-def _followed(told: FollowedLog) -> dict[str, Any]:
-    return {**asdict(told), "offsets": {str(p): offset for p, offset in told.offsets.items()}}
+def _followed(log: FollowedLog) -> dict[str, Any]:
+    return {**asdict(log), "offsets": {str(p): offset for p, offset in log.offsets.items()}}
 
 
-def _measured(found: Measures) -> dict[str, Any]:
+def _measured(measures: Measures) -> dict[str, Any]:
     return {
-        "model": found.model,
-        "rows": found.rows,
-        "refused_batches": found.refused,
-        "running": found.running.headlines(),
-        "rolling": found.windowed.headlines(),
-        "calibration_error": found.calibration.error,
-        "drift_rows": list(found.drifts),
+        "model": measures.model,
+        "rows": measures.rows,
+        "refused_batches": measures.refused,
+        "running": measures.running.headlines(),
+        "rolling": measures.windowed.headlines(),
+        "calibration_error": measures.calibration.error,
+        "drift_rows": list(measures.drifts),
     }

@@ -1,4 +1,4 @@
-"""What a server answers when it cannot do what it was asked to."""
+"""Exceptions of the server, each with the HTTP status of its response."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bayou.errors import BayouError
 
 
 class ServeError(BayouError):
-    """A request that is refused; `status` is the HTTP status that says so."""
+    """A refused request; `status` is the HTTP status of the response."""
 
     status = 400
 
@@ -18,13 +18,13 @@ class TooLargeError(ServeError):
 
 
 class UnknownFormError(ServeError):
-    """A body of a media type that nobody here reads."""
+    """A body of an unknown media type."""
 
     status = 415
 
 
 class ConflictError(ServeError):
-    """A request that contradicts an earlier one, or what this server is for."""
+    """A request that contradicts an earlier one, or the way the server was started."""
 
     status = 409
 
@@ -36,6 +36,6 @@ class BusyError(ServeError):
 
 
 class DeadlineError(ServeError):
-    """The time a request was given is over; nothing was learned of it."""
+    """The deadline of a request passed; nothing of it was learned."""
 
     status = 504

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayou.checks import require
 from bayou.serve.errors import ConflictError
 
-MOST = 65_536  # keys remembered: the latest
+MOST = 65_536  # the latest keys, which are remembered
 HALF = 16  # bytes of a key's hash, and of its body's
 
 
@@ -34,10 +34,10 @@ class RecentKeys:
 
     def knows(self, key: str, body: bytes) -> bool:
         """Whether a request with this key was carried out; refuses a key that came with another body."""
-        found = self._known.get(_hash(key.encode()))
-        if found is not None and found != _hash(body):
+        body_hash = self._known.get(_hash(key.encode()))
+        if body_hash is not None and body_hash != _hash(body):
             raise ConflictError(f"key {key!r} was used for another body; give every batch a key of its own")
-        return found is not None
+        return body_hash is not None
 
     def add(self, key: str, body: bytes) -> None:
         """Remember a request that was carried out; the oldest is forgotten where there are too many."""
@@ -46,12 +46,12 @@ class RecentKeys:
             del self._known[next(iter(self._known))]
 
     def array(self) -> NDArray[np.uint8]:
-        """uint8[n, 32] all that is remembered, the oldest first."""
+        """uint8[n, 32] the hashes of keys and bodies, the oldest first."""
         joined = b"".join(key + body for key, body in self._known.items())
         return np.frombuffer(joined, np.uint8).reshape(-1, 2 * HALF)
 
     def restore(self, array: NDArray[np.uint8]) -> None:
-        """Take what `array` gave."""
+        """Restore the keys from what `array` returned."""
         require(
             array.dtype == np.uint8 and array.ndim == 2 and array.shape[1] == 2 * HALF, "not a list of keys"
         )

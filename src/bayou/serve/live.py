@@ -1,4 +1,4 @@
-"""The live page: a file that asks for news, and the news, drawn with the report's own parts."""
+"""The live page, and the server-sent events that update it, drawn with parts of the report."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from starlette.responses import Response, StreamingResponse
 from bayou.report.markup import Safe, join, tag
 from bayou.serve.answers import PAGE_POLICY, SAFE_HEADERS, answer
 from bayou.serve.errors import BusyError
-from bayou.serve.live_parts import PARTS, Telling, live_parts
+from bayou.serve.live_parts import PARTS, ColumnImportance, live_parts
 from bayou.serve.living import LivingModel
 from bayou.serve.metrics import Metrics
 
-SECONDS = 1.0  # between two pieces of news
-MOST = 32  # pages that listen
+SECONDS = 1.0  # between two events
+MOST = 32  # pages that listen at once
 MEDIA = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
 _HOMES = {"report.css": ("bayou.report", "page.css")}
 
 
 class LivePage:
-    """The page and its listeners; it shows, and changes nothing."""
+    """The page and its listeners; it reads the models and changes nothing."""
 
     def __init__(self, models: Mapping[str, LivingModel], metrics: Metrics) -> None:
         self._models, self._metrics = models, metrics
         self._listening = 0
         self._closed = False
-        self._telling = {name: Telling() for name in models}
+        self._importance = {name: ColumnImportance() for name in models}
         self._drawn: dict[str, tuple[float, dict[str, str]]] = {}
 
     def close(self) -> None:
-        """Let all listeners go: the server stops."""
+        """End all streams of events: the server stops."""
         self._closed = True
 
     def html(self) -> Response:
-        """The page without any news; there is nothing in it that a token would guard."""
+        """The page before the first event; it holds nothing about the models but their names, so it needs no token."""
         content = page_html(list(self._models)).encode()
         return answer(content, "text/html; charset=utf-8", {"content-security-policy": PAGE_POLICY})
 
@@ -48,42 +48,42 @@ class LivePage:
         return answer((files(home) / file).read_bytes(), MEDIA[name.rpartition(".")[2]])
 
     def events(self, living: LivingModel) -> Response:
-        """News of a model for as long as somebody listens; each piece holds the parts that have changed."""
+        """A stream of events about a model, until the client leaves; each holds the parts that have changed."""
         if self._listening >= MOST:
             raise BusyError(f"{MOST} pages listen already; close one")
-        return StreamingResponse(self._news(living), headers=SAFE_HEADERS, media_type="text/event-stream")
+        return StreamingResponse(self._changes(living), headers=SAFE_HEADERS, media_type="text/event-stream")
 
-    async def _news(self, living: LivingModel) -> AsyncIterator[bytes]:
+    async def _changes(self, living: LivingModel) -> AsyncIterator[bytes]:
         self._listening += 1
-        known: dict[str, str] = {}
+        sent: dict[str, str] = {}
         try:
             with self._metrics.load:
                 while not self._closed:
                     drawn = await asyncio.to_thread(self._draw, living)
-                    changed = {key: text for key, text in drawn.items() if known.get(key) != text}
-                    known = drawn
+                    changed = {key: text for key, text in drawn.items() if sent.get(key) != text}
+                    sent = drawn
                     yield b"data: " + json.dumps(changed).encode() + b"\n\n"
-                    await self._rest()
+                    await self._pause()
         finally:
             self._listening -= 1
 
-    async def _rest(self) -> None:
+    async def _pause(self) -> None:
         end = time.monotonic() + SECONDS
         while not self._closed and time.monotonic() < end:
             await asyncio.sleep(0.05)
 
     def _draw(self, living: LivingModel) -> dict[str, str]:
-        """The parts as they are now; drawn once for all who listen."""
+        """The parts as they are now; drawn once for all listeners."""
         now = time.monotonic()
         then, drawn = self._drawn.get(living.name, (-SECONDS, {}))
         if now - then >= SECONDS / 2:
-            drawn = live_parts(living, self._metrics, self._telling[living.name])
+            drawn = live_parts(living, self._metrics, self._importance[living.name])
             self._drawn[living.name] = now, drawn
         return drawn
 
 
 def page_html(models: list[str]) -> str:
-    """The page as it comes, before there is news."""
+    """The page before the first event."""
     head = join(
         (
             tag("meta", charset="utf-8"),
@@ -103,7 +103,7 @@ def page_html(models: list[str]) -> str:
         tag("div", tag("h1", models[0], id="title"), chooser, state, class_="top"),
         tag("p", "", id="about"),
     )
-    asking = tag(
+    token_form = tag(
         "form",
         tag("label", "This server wants a token (role predict)", for_="token"),
         Safe('<input id="token" type="password" autocomplete="off" spellcheck="false">'),
@@ -123,13 +123,17 @@ def page_html(models: list[str]) -> str:
         for key, (title, style) in PARTS.items()
     ]
     body = join(
-        (header, tag("main", asking, *sections, _form(), id="main"), Safe('<script src="live.js"></script>'))
+        (
+            header,
+            tag("main", token_form, *sections, _form(), id="main"),
+            Safe('<script src="live.js"></script>'),
+        )
     )
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{body}</body></html>\n'
 
 
 def _form() -> Safe:
-    """A record is explained here; this asks, as everything on the page does, and changes nothing."""
+    """The form that asks the server to explain a record."""
     return tag(
         "section",
         tag("h2", "Explain a record"),

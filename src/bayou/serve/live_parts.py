@@ -1,4 +1,4 @@
-"""What the live page shows, drawn from snapshots: pictures and tables of the report."""
+"""The parts of the live page, drawn from snapshots with the charts and tables of the report."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import time
 from collections.abc import Sequence
 
 from bayou.plain_text import clean, shortened
-from bayou.report.chances import reliability_diagram
 from bayou.report.curves import nice_range
 from bayou.report.drawing import Chart, bars, beside, colour, figure, legend
 from bayou.report.markup import Safe, join, tag
 from bayou.report.numbers import compact, share, size
 from bayou.report.overview import tiles
+from bayou.report.probability_charts import reliability_diagram
 from bayou.report.tables import Cell, table
 from bayou.serve.answers import plain
 from bayou.serve.living import LivingModel
@@ -30,46 +30,48 @@ PARTS = {
     "mistakes": ("Recent mistakes", ""),
 }
 SPAN = 60  # seconds of traffic that are shown
-LONGEST = 10_000  # characters of a record that a button brings along
-TELL = 5.0  # seconds at least between two looks at which columns tell most
+LONGEST = 10_000  # characters of a record that the button "explain" can carry
+IMPORTANCE = 5.0  # seconds at least between two computations of the columns' importance
 MOST_CLASSES, MOST_COLUMNS, MOST_VALUES = 8, 10, 8
 
 
-class Telling:
-    """Which columns tell most, looked at again every few seconds: it takes longer than all the rest."""
+class ColumnImportance:
+    """The most important columns of a model, cached for seconds: computing them takes longer than all other parts."""
 
     def __init__(self) -> None:
-        self._of: tuple[str, float] = ("", 0.0)
-        self._found: list[tuple[str, float]] = []
+        self._computed: tuple[str, float] = ("", 0.0)  # digest of the snapshot, and when to compute again
+        self._columns: list[tuple[str, float]] = []
 
     def columns(self, published: Published) -> list[tuple[str, float]]:
-        """The most telling columns, with the share of the class's entropy that each tells."""
-        digest, then = self._of
+        """The most important columns, each with the share of the class's entropy that it removes."""
+        digest, then = self._computed
         if published.digest != digest and time.monotonic() >= then and published.model.started:
             begin = time.monotonic()
-            found = published.model.importance()
-            self._found = [(name, told) for name, told in list(found.items())[:MOST_COLUMNS] if told > 0]
+            importance = published.model.importance()
+            self._columns = [
+                (name, share) for name, share in list(importance.items())[:MOST_COLUMNS] if share > 0
+            ]
             now = time.monotonic()
-            self._of = published.digest, now + max(TELL, 20 * (now - begin))
-        return self._found
+            self._computed = published.digest, now + max(IMPORTANCE, 20 * (now - begin))
+        return self._columns
 
 
-def live_parts(living: LivingModel, metrics: Metrics, telling: Telling) -> dict[str, str]:
-    """Every part as markup, by its key; one that has nothing to show is empty."""
-    told, published = living.told, living.published
-    found = told.variants.get(published.variant)
+def live_parts(living: LivingModel, metrics: Metrics, importance: ColumnImportance) -> dict[str, str]:
+    """The markup of every part by its key; empty for a part that has nothing to show."""
+    status, published = living.status, living.published
+    measures = status.variants.get(published.variant)
     seconds = _recent(metrics.pulse)
     return {
         "about": clean(
             f"{published.model!r}, merges: {published.model.law.value}, snapshot {published.digest[:12]}"
         ),
         "state": _state(living),
-        "tiles": _tiles(living, found, seconds, metrics.load.refused),
-        "curves": _curves(living) if found is not None and found.rows else Safe(""),
+        "tiles": _tiles(living, measures, seconds, metrics.load.refused),
+        "curves": _curves(living) if measures is not None and measures.rows else Safe(""),
         "traffic": _traffic(seconds),
-        "columns": _columns(living, published, telling),
-        "variants": _variants(living) if len(told.variants) > 1 else Safe(""),
-        "mistakes": _mistakes(found.mistakes) if found is not None else Safe(""),
+        "columns": _columns(living, published, importance),
+        "variants": _variants(living) if len(status.variants) > 1 else Safe(""),
+        "mistakes": _mistakes(measures.mistakes) if measures is not None else Safe(""),
     }
 
 
@@ -82,29 +84,34 @@ def _state(living: LivingModel) -> str:
 
 
 def _recent(pulse: Pulse) -> list[Second]:
-    """Every one of the last seconds that are over, also those in which nothing happened."""
+    """The last completed seconds, including those without requests."""
     now = int(time.time())
     known = {second.at: second for second in pulse.seconds()}
     return [known.get(at, Second(at)) for at in range(now - SPAN, now)]
 
 
-def _tiles(living: LivingModel, found: Measures | None, seconds: Sequence[Second], unread: int) -> Safe:
+def _tiles(living: LivingModel, measures: Measures | None, seconds: Sequence[Second], unread: int) -> Safe:
     last = seconds[-5:]
     rate = sum(second.requests for second in last) / len(last)
     worst = max(second.quantile(0.99) for second in last)
-    entries = [("Rows learned", f"{living.told.rows:,}", f"{living.queue.rows:,} wait")]
+    entries = [("Rows learned", f"{living.status.rows:,}", f"{living.queue.rows:,} wait")]
     if living.follower is not None:
-        told = living.follower.told
+        progress = living.follower.progress
         behind = (
-            "at its end" if told.ended else "not counted" if told.lag is None else f"{told.lag:,} messages"
+            "at its end"
+            if progress.ended
+            else "not counted"
+            if progress.lag is None
+            else f"{progress.lag:,} messages"
         )
-        entries.append(("Behind the log", behind, f"{told.rows:,} rows of {told.log}"))
-    if found is not None and found.rows:
+        entries.append(("Behind the log", behind, f"{progress.rows:,} rows of {progress.log}"))
+    if measures is not None and measures.rows:
+        drifts = measures.drifts
         entries += [
-            ("Rolling accuracy", share(found.windowed.accuracy), "of the latest 1,000 rows"),
-            ("Accuracy", share(found.running.accuracy), "of all rows since the start"),
-            ("Drifts", f"{len(found.drifts):,}", f"last at row {max(found.drifts):,}" if found.drifts else "none"),
-        ]  # fmt: skip
+            ("Rolling accuracy", share(measures.windowed.accuracy), "of the latest 1,000 rows"),
+            ("Accuracy", share(measures.running.accuracy), "of all rows since the start"),
+            ("Drifts", f"{len(drifts):,}", f"last at row {max(drifts):,}" if drifts else "none"),
+        ]
     entries += [
         ("Requests", f"{rate:,.0f}/s", f"{unread:,} refused, too many at once"),
         ("Latency", f"{1000 * worst:,.1f} ms", "99 of 100 are quicker"),
@@ -114,33 +121,33 @@ def _tiles(living: LivingModel, found: Measures | None, seconds: Sequence[Second
 
 
 def _curves(living: LivingModel) -> Safe:
-    told = living.told.variants
-    lines = {name: found for name, found in told.items() if len(found.curve.rows) > 1}
+    variants = living.status.variants
+    lines = {name: measures for name, measures in variants.items() if len(measures.curve.rows) > 1}
     parts = []
     if lines:
-        values = {name: found.curve.windowed["accuracy"] for name, found in lines.items()}
+        values = {name: measures.curve.windowed["accuracy"] for name, measures in lines.items()}
         low, high = nice_range([v for each in values.values() for v in each], "accuracy")
-        first = min(found.curve.rows[0] for found in lines.values())
-        last = max(found.curve.rows[-1] for found in lines.values())
+        first = min(measures.curve.rows[0] for measures in lines.values())
+        last = max(measures.curve.rows[-1] for measures in lines.values())
         ends = ", ".join(f"{name} is at {v[-1]:.4f}" for name, v in values.items())
         chart = Chart(
             "Rolling accuracy", ends, (float(first), float(last)), (low, high), "rows learned",
             y_text=lambda v: f"{100 * v:.0f} %",
         )  # fmt: skip
-        for i, (name, found) in enumerate(lines.items()):
-            for row in found.drifts:
+        for i, (name, measures) in enumerate(lines.items()):
+            for row in measures.drifts:
                 if first <= row <= last:
                     chart.pin(row, f"drift {colour(i)}", f"{name}: the error rose at row {row:,}", i)
             clipped = [min(high, max(low, v)) for v in values[name]]
-            chart.line([float(row) for row in found.curve.rows], clipped, colour(i), name)
-        named = [legend([(colour(i), name) for i, name in enumerate(lines)])] if len(lines) > 1 else []
+            chart.line([float(row) for row in measures.curve.rows], clipped, colour(i), name)
+        legends = [legend([(colour(i), name) for i, name in enumerate(lines)])] if len(lines) > 1 else []
         caption = (
             "Accuracy of the latest 1,000 rows, each predicted before it was learned; triangles mark drift"
         )
-        parts.append(figure(caption, *named, chart.svg()))
+        parts.append(figure(caption, *legends, chart.svg()))
     else:
         parts.append(tag("p", "The curve begins after 2,000 rows.", class_="remark"))
-    answering = told[living.published.variant]
+    answering = variants[living.published.variant]
     parts.append(reliability_diagram(answering.calibration))
     return beside(*parts)
 
@@ -178,16 +185,16 @@ def _ago(value: float) -> str:
     return f"{-value:.0f}" if value else "now"
 
 
-def _columns(living: LivingModel, published: Published, telling: Telling) -> Safe:
+def _columns(living: LivingModel, published: Published, importance: ColumnImportance) -> Safe:
     parts = []
     shares = class_shares(living)[:MOST_CLASSES]
     if shares:
         entries = [(shortened(plain(label), 60), value, share(value)) for label, value in shares]
         styles = [colour(i) for i in range(len(entries))]
         parts.append(figure("Classes among the latest 1,000 labels", bars("Class shares", entries, styles)))
-    told = telling.columns(published)
-    if told:
-        entries = [(shortened(name, 60), value, share(value)) for name, value in told]
+    importances = importance.columns(published)
+    if importances:
+        entries = [(shortened(name, 60), value, share(value)) for name, value in importances]
         caption = "The most telling columns: what each takes off the uncertainty about the class by itself"
         parts.append(figure(caption, bars("Most telling columns", entries, "c2")))
     return beside(*parts) if parts else Safe("")
@@ -195,27 +202,27 @@ def _columns(living: LivingModel, published: Published, telling: Telling) -> Saf
 
 def _variants(living: LivingModel) -> Safe:
     lines = []
-    for name, found in living.told.variants.items():
+    for name, measures in living.status.variants.items():
         mark = tag("span", "answers" if name == living.published.variant else "shadow", class_="chip")
         lines.append(
             [
                 join((name, " ", mark)),
-                Cell(share(found.windowed.accuracy, 2), found.windowed.accuracy),
-                Cell(share(found.running.accuracy, 2), found.running.accuracy),
-                Cell(f"{found.running.log_loss:.4f}", found.running.log_loss),
-                Cell(f"{found.calibration.error:.4f}", found.calibration.error),
-                Cell(f"{found.refused:,}", found.refused),
+                Cell(share(measures.windowed.accuracy, 2), measures.windowed.accuracy),
+                Cell(share(measures.running.accuracy, 2), measures.running.accuracy),
+                Cell(f"{measures.running.log_loss:.4f}", measures.running.log_loss),
+                Cell(f"{measures.calibration.error:.4f}", measures.calibration.error),
+                Cell(f"{measures.refused:,}", measures.refused),
             ]
         )
     headers = ["Variant", "Rolling accuracy", "Accuracy", "Log-loss", "Calibration error", "Batches refused"]
     return table("All of them learn the same rows; one answers", headers, lines, sortable=False)
 
 
-def _mistakes(found: Sequence[Mistake]) -> Safe:
-    if not found:
+def _mistakes(mistakes: Sequence[Mistake]) -> Safe:
+    if not mistakes:
         return Safe("")
     lines = []
-    for mistake in reversed(found):
+    for mistake in reversed(mistakes):
         known = list(mistake.record.items())
         shown = ", ".join(f"{shortened(k, 30)} = {shortened(_value(v), 30)}" for k, v in known[:MOST_VALUES])
         more = f" and {len(known) - MOST_VALUES} more" if len(known) > MOST_VALUES else ""

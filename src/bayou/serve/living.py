@@ -1,4 +1,4 @@
-"""A living model: one thread learns what comes, while everybody predicts from the snapshot published last.
+"""A living model: one thread learns, while any thread predicts from the snapshot published last.
 
 Accepted batches are logged before they are learned; the log stands beside checkpoints that hold models, measures, keys
 and the number of the next entry in one atomic file. So a process killed at any moment goes on with the same bits,
@@ -27,16 +27,16 @@ from bayou.serve.keys import RecentKeys
 from bayou.serve.log import Item, Log, LogPlace
 from bayou.serve.log_follower import LogFollower
 from bayou.serve.queue import MOST_ROWS, Task, TaskQueue
-from bayou.serve.snapshot import Measures, Published, Told
+from bayou.serve.snapshot import Measures, ModelStatus, Published
 from bayou.serve.variants import Variants
 from bayou.streams.source import Source
 from bayou.training.run import Every
 
 SOURCE = {"kind": "bayou serve"}
-SHARE = 10  # of the learner's time, one part at most goes into publishing
+SHARE = 10  # publishing takes at most about a tenth of the learner's time
 # Seconds at least between two snapshots, sets of measures, snapshot files
-PUBLISH, TELL, WRITE = 0.01, 0.25, 1.0
-ANY = 1 << 62  # rows of a batch that was accepted once, whatever the limit is now
+PUBLISH, MEASURE, WRITE = 0.01, 0.25, 1.0
+ANY = 1 << 62  # no limit of rows: a batch in the log was accepted once, whatever the limit is now
 
 
 class LivingModel:
@@ -45,7 +45,7 @@ class LivingModel:
     Parameters
     ----------
     name
-        What requests call it.
+        The name that requests use.
     model
         The classifier; it belongs to the living model from now on.
     shadows
@@ -63,7 +63,8 @@ class LivingModel:
     follow_file
         Where every few seconds the published model is written for predictors that follow it.
     follow, follow_name
-        Opens a log whose rows are learned as they come, and what it is called; its place is part of the checkpoints.
+        A function that opens a log whose rows are learned as they come, and the log's name in messages; the position in
+        the log is part of the checkpoints.
 
     Examples
     --------
@@ -105,23 +106,19 @@ class LivingModel:
         self._thread: Thread | None = None
         self._entries: list[int] = []  # the next entry at each checkpoint that is kept
         # Rows and moment of the last checkpoint, and the seconds it took
-        self._saved = (
-            0,
-            time.monotonic(),
-            0.0,
-        )
-        self._stale, self._next_publish, self._next_tell = False, 0.0, 0.0
-        self._untold = True  # what was measured is behind what was learned
+        self._saved = 0, time.monotonic(), 0.0
+        self._stale, self._next_publish, self._next_status = False, 0.0, 0.0
+        self._status_stale = True  # rows were learned since the status was made
         self._written: Published | None = None
         self._next_write = 0.0
         self.place: LogPlace | None = None  # behind the last rows learned from a log
         self.follower = None if follow is None else LogFollower(self, follow, follow_name)
         self._publish()
 
-    # -- the life of it --
+    # -- starting, stopping, submitting --
 
     def start(self) -> Self:
-        """Go on from the checkpoint and the log if there are any, and begin to take rows."""
+        """Restore the checkpoint and replay the log if there are any, and begin to accept rows."""
         if self._folder is not None:
             self._folder.open()
             try:
@@ -138,7 +135,7 @@ class LivingModel:
         return self
 
     def stop(self) -> None:
-        """Learn what waits, write a last checkpoint, and let go of the folder."""
+        """Learn what is queued, write a last checkpoint, and close the folder."""
         if self.follower is not None and self._thread is not None:
             self.follower.stop()
         self.queue.close()
@@ -147,7 +144,7 @@ class LivingModel:
             self._thread = None
             if self.broken is None:
                 self._publish()
-                self._tell()
+                self._update_status()
                 self._write_published()
         if self._folder is not None:
             try:
@@ -165,7 +162,7 @@ class LivingModel:
         self.stop()
 
     def submit(self, task: Task) -> None:
-        """Hand a task to the learner; its future gets the answer."""
+        """Queue a task for the learner, which sets the result of its future."""
         if not self.learns:
             raise ConflictError(f"{self.name} does not learn; start the server with --learn")
         if self.broken is not None:
@@ -187,17 +184,17 @@ class LivingModel:
             while (tasks := self.queue.take(self._pause())) is not None:
                 if tasks:
                     self._drain(tasks)
-                self._look_after()
+                self._do_due_work()
         except Exception as problem:  # a bug, or no memory: what was learned last may be half learned
             logging.getLogger("bayou.serve").exception("the learner of %s has failed", self.name)
             self._break(problem, tasks or ())
 
     def _pause(self) -> float | None:
-        """Seconds until there is something to do though nothing comes; None if nothing will be."""
+        """Seconds until the next timed work (publish, status, files) is due; None if none is."""
         now = time.monotonic()
         moments = [self._next_publish] if self._stale else []
-        if self._untold:
-            moments.append(self._next_tell)
+        if self._status_stale:
+            moments.append(self._next_status)
         if self._follow_file is not None and self._written is not self.published:
             moments.append(self._next_write)
         if self._log is not None and self.variants.rows > self._saved[0] and self._every.seconds is not None:
@@ -205,25 +202,25 @@ class LivingModel:
         return max(0.0, min(moments) - now) if moments else None
 
     def _drain(self, tasks: Sequence[Task]) -> None:
-        """Log and carry out tasks, in order; a key that comes twice among them waits for its first to be done."""
-        rest: list[Task] = []
-        fresh: dict[str | int, Task] = {}
+        """Log and carry out tasks, in order; tasks that repeat a key of this call come after all others."""
+        repeats: list[Task] = []
+        first: dict[str | int, Task] = {}
         for task in tasks:
             if task.late():
                 _fail(
                     task, DeadlineError("the deadline passed before the batch was begun; nothing was learned")
                 )
-            elif task.key in fresh:
-                rest.append(task)
+            elif task.key in first:
+                repeats.append(task)
             elif task.future.set_running_or_notify_cancel() and not self._repeated(task):
-                fresh[task.key or id(task)] = task
-        if fresh:
-            self._carry_out(list(fresh.values()))
-        if rest:
-            self._drain(rest)
+                first[task.key or id(task)] = task
+        if first:
+            self._carry_out(list(first.values()))
+        if repeats:
+            self._drain(repeats)
 
     def _repeated(self, task: Task) -> bool:
-        """Answer a task that was carried out before."""
+        """Answer a task whose key was carried out before; return whether it was."""
         if task.key is None:
             return False
         try:
@@ -243,7 +240,7 @@ class LivingModel:
                 self._log.append([task.item() for task in tasks])
             except (
                 OSError
-            ) as problem:  # a full disk, perhaps: nothing is learned, and the next batch may fit again
+            ) as problem:  # e.g. a full disk: nothing is learned, and the next batch may fit again
                 self.trouble = f"the log cannot be written: {problem}"
                 for task in tasks:
                     _fail(task, BusyError(f"{self.trouble}; nothing was learned, try again"))
@@ -252,27 +249,27 @@ class LivingModel:
             try:
                 if any(task.durable for task in tasks):
                     self._log.sync()
-            except OSError as problem:  # what is on disk, nobody knows
+            except OSError as problem:  # what is on disk is unknown
                 self._break(problem, tasks)
                 return
-        found = self._apply(tasks)
+        refusals = self._apply(tasks)
         if time.monotonic() >= self._next_publish or any(task.visible for task in tasks):
             self._publish()
-        for task, refusal in zip(tasks, found, strict=True):
+        for task, refusal in zip(tasks, refusals, strict=True):
             if refusal is None:
                 _answer(task, self._answer(task))
             else:
                 _fail(task, refusal)
 
     def _apply(self, tasks: Sequence[Task]) -> list[BayouError | None]:
-        """Carry out what is logged; by task, what it was refused for. The same tasks always end the same."""
-        found = self.variants.carry_out(tasks)
-        for task, problem in zip(tasks, found, strict=True):
+        """Carry out logged tasks; return for each the error that refused it, or None. A replay returns the same."""
+        refusals = self.variants.carry_out(tasks)
+        for task, problem in zip(tasks, refusals, strict=True):
             if problem is None and task.key is not None:
                 self._keys.add(task.key, task.batch.body)
             self.place = task.place or self.place
-        self._stale = self._untold = True
-        return found
+        self._stale = self._status_stale = True
+        return refusals
 
     def _answer(self, task: Task, repeated: bool = False) -> dict[str, Any]:
         return {
@@ -285,7 +282,7 @@ class LivingModel:
         }
 
     def _break(self, problem: BaseException, tasks: Sequence[Task] = ()) -> None:
-        """Learn no more: what is in memory may not be what is on disk. A restart goes on from what is."""
+        """Stop learning: the model in memory may differ from the log on disk, from which a restart goes on."""
         self.broken = str(problem) or type(problem).__name__
         self.queue.close()
         refusal = BusyError(f"{self.name} has stopped learning: {self.broken}; it still answers")
@@ -297,13 +294,13 @@ class LivingModel:
 
     # -- publishing --
 
-    def _look_after(self) -> None:
-        """What is due by the clock: a snapshot, measures, a checkpoint."""
+    def _do_due_work(self) -> None:
+        """Do what is due by the clock: publish a snapshot, update the status, write files."""
         now = time.monotonic()
         if self._stale and now >= self._next_publish:
             self._publish()
-        if self._untold and now >= self._next_tell:
-            self._tell()
+        if self._status_stale and now >= self._next_status:
+            self._update_status()
         if now >= self._next_write:
             self._write_published()
         rows, then, cost = self._saved
@@ -321,11 +318,11 @@ class LivingModel:
         self._stale = False
         now = time.monotonic()
         self._next_publish = now + max(PUBLISH, SHARE * (now - begin))
-        if now >= self._next_tell:
-            self._tell()
+        if now >= self._next_status:
+            self._update_status()
 
     def _write_published(self) -> None:
-        """Write the snapshot for those who follow, unless it is written."""
+        """Write the published model to `follow_file`, unless it is there already."""
         if self._follow_file is None or self._written is self.published or not self.published.model.started:
             return
         begin = time.monotonic()
@@ -338,51 +335,51 @@ class LivingModel:
         now = time.monotonic()
         self._next_write = now + max(WRITE, SHARE * (now - begin))
 
-    def _tell(self) -> None:
-        begin, self._untold = time.monotonic(), False
+    def _update_status(self) -> None:
+        begin, self._status_stale = time.monotonic(), False
         measured = {name: Measures.of(each) for name, each in self.variants.measured.items()}
-        self.told = Told(self.variants.rows, self.variants.unlearned, measured)
+        self.status = ModelStatus(self.variants.rows, self.variants.unlearned, measured)
         now = time.monotonic()
-        self._next_tell = now + max(TELL, SHARE * (now - begin))
+        self._next_status = now + max(MEASURE, SHARE * (now - begin))
 
     # -- checkpoints --
 
     def _recover(self, folder: Checkpoint) -> None:
-        found = folder.latest()
+        checkpoint = folder.latest()
         number = 0
-        if found is not None:
-            if dict(found.source) != SOURCE:
+        if checkpoint is not None:
+            if dict(checkpoint.source) != SOURCE:
                 raise CheckpointError(
                     f"{folder.folder} holds checkpoints of another kind; give another folder"
                 )
-            self.variants.restore(found)
-            self._keys.restore(found.evaluator["keys"])
-            self.place = LogPlace.of(found.notes.get("place"))
-            number = found.position["entry"]
+            self.variants.restore(checkpoint)
+            self._keys.restore(checkpoint.evaluator["keys"])
+            self.place = LogPlace.of(checkpoint.notes.get("place"))
+            number = checkpoint.position["entry"]
             self._entries = [number]
         self._log = Log(folder.folder, number)
         for place, items in self._log.entries(number):
             self._apply([_task(item) for item in items])
             number = place + 1
         self._log.number = number
-        if found is not None or number:
+        if checkpoint is not None or number:
             self.resumed_at = self.variants.rows
         self._save()
 
     def _save(self) -> None:
-        """Write a checkpoint; the log before the oldest one that is kept can go."""
+        """Write a checkpoint, and remove the part of the log that no kept checkpoint needs."""
         assert self._folder is not None
         assert self._log is not None
         begin = time.monotonic()
         self._log.rotate()
         models, arrays, notes = self.variants.saved()
-        place = {"entry": self._log.number, "unlearned": self.variants.unlearned}
+        position = {"entry": self._log.number, "unlearned": self.variants.unlearned}
         arrays = {**arrays, "keys": self._keys.array()}
         notes |= {} if self.place is None else {"place": self.place.document()}
-        self._folder.write(Snapshot(models, self.variants.rows, SOURCE, place, arrays, False, notes))
+        self._folder.write(Snapshot(models, self.variants.rows, SOURCE, position, arrays, False, notes))
         self._entries = [*self._entries, self._log.number][-2:]
         if not self._keep_log and len(self._entries) == 2:
-            with suppress(OSError):  # what cannot be removed does no harm
+            with suppress(OSError):  # a segment that stays does no harm
                 self._log.prune(self._entries[0])
         now = time.monotonic()
         self._saved = self.variants.rows, now, now - begin
@@ -397,7 +394,7 @@ def _task(item: Item) -> Task:
 
 
 def _answer(task: Task, answer: dict[str, Any]) -> None:
-    with suppress(InvalidStateError):  # whoever asked has gone
+    with suppress(InvalidStateError):  # the request was cancelled
         task.future.set_result(answer)
 
 

@@ -30,7 +30,7 @@ _KEYS = {"verb", "key", "form", "target"}
 
 @dataclass(frozen=True)
 class LogPlace:
-    """How far a log was learned: what it is known by, and its position behind the last rows."""
+    """How far a followed log was learned: the identity of the log, and the position behind the last rows."""
 
     identity: Mapping[str, str | int] = field(default_factory=dict)
     position: Mapping[str, int] = field(default_factory=dict)
@@ -41,11 +41,11 @@ class LogPlace:
 
     @staticmethod
     def of(document: Any) -> LogPlace | None:
-        """The place that `document` gave; refuses anything else."""
+        """The place from what `document` returned; raises ModelFileError for anything else."""
         if document is None:
             return None
-        whole = isinstance(document, dict) and set(document) == {"identity", "position"}
-        if not whole or not all(isinstance(part, dict) for part in document.values()):
+        has_both = isinstance(document, dict) and set(document) == {"identity", "position"}
+        if not has_both or not all(isinstance(part, dict) for part in document.values()):
             raise ModelFileError("a place in a log is what it is known by, and a position")
         if not all(type(number) is int for number in document["position"].values()):
             raise ModelFileError("a position is made of numbers")
@@ -56,7 +56,7 @@ class LogPlace:
 class Item:
     """One request as it is logged: a verb, its key if it has one, and the body with its media type.
 
-    Rows from a log that is followed have the place behind them.
+    `place` is the position behind the rows, if they came from a followed log.
     """
 
     verb: str
@@ -67,7 +67,7 @@ class Item:
     place: LogPlace | None = None
 
     def document(self) -> dict[str, Any]:
-        """All but the body."""
+        """All fields but the body, as JSON values."""
         out: dict[str, Any] = {name: getattr(self, name) for name in sorted(_KEYS)}
         return out if self.place is None else {**out, "place": self.place.document()}
 
@@ -93,7 +93,7 @@ class Log:
         self.damaged = False
 
     def append(self, items: Sequence[Item]) -> None:
-        """Write an entry; on an error nothing is written, and OSError is raised."""
+        """Write an entry; raises OSError if that fails, after taking back what was written of it."""
         if self.damaged:
             raise OSError("the log ends with half an entry, which could not be taken back")
         if self._handle < 0:
@@ -128,7 +128,7 @@ class Log:
         self.close()
 
     def close(self) -> None:
-        """Force to disk what was appended, and let go of the file; doing it twice is fine."""
+        """Force to disk what was appended, and close the file; may be called twice."""
         if self._handle >= 0:
             self.sync()
             os.close(self._handle)
@@ -136,27 +136,27 @@ class Log:
 
     def prune(self, first: int) -> None:
         """Remove segments that hold no entry from `first` on."""
-        found = self._segments()
-        for (_, path), (following, _) in pairwise(found):
+        segments = self._segments()
+        for (_, path), (following, _) in pairwise(segments):
             if following <= first:
                 path.unlink()
 
     def entries(self, first: int) -> Iterator[tuple[int, list[Item]]]:
-        """The entries from number `first` on. Cuts off what a crash left half written at the end."""
-        wanted = first
-        found = self._segments()
-        for place, (start, path) in enumerate(found):
-            if place + 1 < len(found) and found[place + 1][0] <= first:
+        """The entries from number `first` on; truncates an entry that a crash left half written at the end."""
+        expected = first
+        segments = self._segments()
+        for place, (start, path) in enumerate(segments):
+            if place + 1 < len(segments) and segments[place + 1][0] <= first:
                 continue
-            if start > wanted:
-                raise _gap(self.folder, wanted)
-            for number, items in _read(path, last=place + 1 == len(found)):
+            if start > expected:
+                raise _gap(self.folder, expected)
+            for number, items in _read(path, last=place + 1 == len(segments)):
                 if number < first:
                     continue
-                if number != wanted:
-                    raise _gap(self.folder, wanted)
+                if number != expected:
+                    raise _gap(self.folder, expected)
                 yield number, items
-                wanted += 1
+                expected += 1
 
     def _segments(self) -> list[tuple[int, Path]]:
         names = os.listdir(self.folder)
@@ -172,26 +172,26 @@ class Log:
 
 def _read(path: Path, last: bool) -> Iterator[tuple[int, list[Item]]]:
     data = memoryview(path.read_bytes())
-    place = 0
-    while place < len(data):
-        length = int.from_bytes(data[place : place + LENGTH], "little")
-        end = place + LENGTH + length
-        whole = LENGTH <= len(data) - place and 0 < length and end <= len(data)
+    offset = 0
+    while offset < len(data):
+        length = int.from_bytes(data[offset : offset + LENGTH], "little")
+        end = offset + LENGTH + length
+        complete = LENGTH <= len(data) - offset and 0 < length and end <= len(data)
         try:
-            if not whole:
+            if not complete:
                 raise ModelFileError("it is cut off")
-            entry = _entry(data[place + LENGTH : end])
+            entry = _entry(data[offset + LENGTH : end])
         except ModelFileError as problem:
-            if last and (not whole or end == len(data)):
-                # Written while the machine or the process died: nobody was told of it
-                os.truncate(path, place)
+            if last and (not complete or end == len(data)):
+                # Written while the machine or the process died, so never acknowledged
+                os.truncate(path, offset)
                 return
             raise CheckpointError(
-                f"{path} is damaged at byte {place:,} ({problem}): rows that were acknowledged stand behind it; "
+                f"{path} is damaged at byte {offset:,} ({problem}): rows that were acknowledged stand behind it; "
                 "bring back a copy of the file"
             ) from None
         yield entry
-        place = end
+        offset = end
 
 
 def _entry(data: memoryview) -> tuple[int, list[Item]]:

@@ -1,4 +1,4 @@
-"""A log that a living model learns from while it answers: its place is kept with what was learned from it."""
+"""A thread that feeds a log into a living model; the position in the log is saved with the model."""
 
 from __future__ import annotations
 
@@ -20,15 +20,18 @@ from bayou.streams.source import Followed, Rows, Source
 if TYPE_CHECKING:
     from bayou.serve.living import LivingModel
 
-ROWS = 1_000  # that are learned at once
-LOOK = 1.0  # seconds between two looks at how far the log has come
-AGAIN = 0.05  # seconds before rows for which there was no room are offered again
-ANY = 1 << 62
+ROWS = 1_000  # of a batch
+UPDATE = 1.0  # seconds between two updates of the progress
+RETRY = 0.05  # seconds before rows for which there was no room are offered again
+ANY = 1 << 62  # no limit of rows
 
 
 @dataclass(frozen=True)
 class FollowedLog:
-    """What is told about a log that is followed; `lag` are the messages not learned yet, where they are counted."""
+    """The progress through a followed log: offsets, and rows learned, rejected as malformed and refused by the model.
+
+    `lag` is the number of messages not learned yet; None where the log does not count them.
+    """
 
     log: str
     offsets: Mapping[int, int | str] = field(default_factory=dict)
@@ -42,23 +45,23 @@ class FollowedLog:
 class LogFollower:
     """A thread that reads a log and hands its rows to the learner, each batch with the place behind it.
 
-    The learner writes both to its log before it learns the rows, and keeps the place in its checkpoints. So whoever
-    goes on reads from behind the last rows that were learned or logged: each row once.
+    The learner writes both to its log before it learns the rows, and keeps the place in its checkpoints. So a restarted
+    server reads on behind the last rows that were learned or logged: each row once.
     """
 
     def __init__(self, living: LivingModel, opened: Callable[[], Source], name: str) -> None:
         self._living, self._opened = living, opened
-        self.told = FollowedLog(name)
+        self.progress = FollowedLog(name)
         self._rows = self._refused = 0
         self._end = Event()
         self._thread = Thread(target=self._live, name=f"log of {living.name}", daemon=True)
 
     def start(self) -> None:
-        """Read from now on."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Read no more; what was handed over is learned."""
+        """Stop the thread; batches that were handed over are still learned."""
         self._end.set()
         self._thread.join()
 
@@ -69,7 +72,7 @@ class LogFollower:
         except Exception as problem:  # the model goes on without it, and says so
             if not isinstance(problem, BayouError):
                 logging.getLogger("bayou.serve").exception("the log of %s has failed", self._living.name)
-            self._living.trouble = f"{self.told.log} is not followed any more: {problem}"
+            self._living.trouble = f"{self.progress.log} is not followed any more: {problem}"
 
     def _follow(self, stream: Source) -> None:
         place = self._living.place
@@ -79,47 +82,49 @@ class LogFollower:
             check_same_source(place.identity, stream.identity)
             stream.seek(place.position)
         identity = dict(stream.identity)
-        look = 0.0
+        next_update = 0.0
         while not self._end.is_set():
             rows = stream.read(ROWS)
             if rows is None:
-                self._tell(stream, ended=True)
+                self._update_progress(stream, ended=True)
                 return
             if len(rows):
                 place = LogPlace(identity, dict(stream.position()))
-                if not self._learned(batch_of(rows, str(stream.target)), place):
+                if not self._learn(batch_of(rows, str(stream.target)), place):
                     return
-            if time.monotonic() >= look:
-                self._tell(stream)
-                look = time.monotonic() + LOOK
+            if time.monotonic() >= next_update:
+                self._update_progress(stream)
+                next_update = time.monotonic() + UPDATE
 
-    def _learned(self, batch: Batch, place: LogPlace) -> bool:
-        """Hand rows to the learner until it has taken them; whether it did before the end."""
+    def _learn(self, batch: Batch, place: LogPlace) -> bool:
+        """Offer rows to the learner until it accepts or refuses them; return False if this was stopped before."""
         while not self._end.is_set() and self._living.broken is None:
             task = Task("learn", batch, place=place)
             try:
                 self._living.submit(task)
                 task.future.result()
             except BusyError:  # no room, or a full disk: nothing was learned
-                self._end.wait(AGAIN)
+                self._end.wait(RETRY)
                 continue
             except BayouError as problem:  # rows that this model cannot learn: it would refuse them again
                 self._refused += batch.size
-                self._living.trouble = f"{self.told.log}: {batch.size:,} rows refused: {problem}"
+                self._living.trouble = f"{self.progress.log}: {batch.size:,} rows refused: {problem}"
             else:
                 self._rows += batch.size
             return True
         return False
 
-    def _tell(self, stream: Any, ended: bool = False) -> None:
+    def _update_progress(self, stream: Any, ended: bool = False) -> None:
         offsets = stream.offsets() if hasattr(stream, "offsets") else {}
         lag = stream.lag() if hasattr(stream, "lag") else None
         rejected = stream.rejects.rows + stream.rejects.cells
-        self.told = FollowedLog(self.told.log, offsets, lag, self._rows, rejected, self._refused, ended)
+        self.progress = FollowedLog(
+            self.progress.log, offsets, lag, self._rows, rejected, self._refused, ended
+        )
 
 
 def batch_of(rows: Rows, target: str) -> Batch:
-    """Rows of a stream as a batch whose body can be logged and read again."""
+    """A batch of rows of a stream, whose body is an Arrow stream that the model's log can keep."""
     import pyarrow as pa
 
     columns = {name: getattr(column, "storage", column) for name, column in rows.columns.items()}

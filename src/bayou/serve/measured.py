@@ -1,4 +1,4 @@
-"""A model that is measured while it learns: every row is predicted before it is learned."""
+"""A model with measures of its own predictions: every row is predicted before it is learned (prequential)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from bayou.protocols import Arrays
 from bayou.schema import Label
 
 WINDOW = 1000  # rows of the rolling measures
-DRIFTS = 100  # marks that are kept, the latest
-MISTAKES = 8  # that are kept to be shown, the latest
+DRIFTS = 100  # the latest marks of drift, which are kept
+MISTAKES = 8  # the latest mistakes, which are kept for the live page
 
 
 @dataclass(frozen=True)
@@ -74,20 +74,20 @@ class Measured:
         self.rows += len(codes)
 
     def unlearn(self, rows: Any, labels: Any) -> None:
-        """Take rows out of the model again; what was measured stays as it was."""
+        """Take rows out of the model again; the measures do not change."""
         self.model.unlearn(rows, labels)
 
     @property
     def classes(self) -> list[Label]:
-        """The classes of the record, in its order."""
+        """The class labels, in the order of the record's columns."""
         return self._labels.labels
 
     def curve(self) -> Curve:
-        """The measures at row numbers."""
+        """The curve: measures by number of rows."""
         return self._curve.curve()
 
     def arrays(self) -> Arrays:
-        """The whole state besides the model."""
+        """The state without that of the model."""
         return {
             "numbers": np.array([self.rows, self.refused, self._spacing.every], np.int64),
             "drifts": np.array(self.drifts, np.int64),
@@ -98,7 +98,7 @@ class Measured:
         }
 
     def restore(self, arrays: Arrays) -> None:
-        """Take a state given by `arrays`, which belongs to the model."""
+        """Restore the state from what `arrays` returned for the same model."""
         numbers, drifts, points = arrays["numbers"], arrays["drifts"], arrays["points"]
         require(numbers.dtype == np.int64 and numbers.shape == (3,), "a measured model has three numbers")
         for rows in (drifts, points):
@@ -122,20 +122,20 @@ class Measured:
         places = np.flatnonzero(codes >= 0)
         losses = wrong[places].astype(np.float64)
         done = 0
-        while (found := self._watch.watch(losses[done:])) >= 0:
-            self.drifts.append(self.rows + int(places[done + found]))
+        while (drift := self._watch.watch(losses[done:])) >= 0:
+            self.drifts.append(self.rows + int(places[done + drift]))
             self._watch.clear()
-            done += found + 1
+            done += drift + 1
         del self.drifts[:-DRIFTS]
 
     def _keep_mistakes(self, rows: Any, codes: Any, decided: Any, proba: Floats, wrong: Any) -> None:
         for i in np.flatnonzero(wrong)[-MISTAKES:].tolist():
             record = rows[i] if isinstance(rows, list) else rows.slice(i, 1).to_pylist()[0]
-            known = {name: value for name, value in record.items() if value is not None}
-            label, answer = self.classes[codes[i]], int(decided[i])
-            if answer >= 0 and proba[i].any():  # a row without an answer has no prediction to be wrong
+            values = {name: value for name, value in record.items() if value is not None}
+            label, predicted = self.classes[codes[i]], int(decided[i])
+            if predicted >= 0 and proba[i].any():  # a row without an answer has no prediction to be wrong
                 self.mistakes.append(
-                    Mistake(self.rows + i, known, label, self.classes[answer], float(proba[i, answer]))
+                    Mistake(self.rows + i, values, label, self.classes[predicted], float(proba[i, predicted]))
                 )
 
 

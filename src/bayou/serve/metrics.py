@@ -1,4 +1,4 @@
-"""What Prometheus is told: rates, latencies, the queue, rolling accuracy, drift, class shares, rejects."""
+"""Metrics for Prometheus: rates, latencies, the queue, rolling accuracy, drift, class shares, rejects."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from bayou.serve.pulse import Pulse
 
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
-CLASSES = 50  # classes whose shares are told: the most frequent ones
+CLASSES = 50  # the most frequent classes, whose shares are exported
 
 
 class Metrics:
-    """Counters of requests and rows, and a look at the living models whenever somebody asks."""
+    """Counters of requests and rows; the state of the models is collected at each scrape."""
 
     def __init__(self, models: Mapping[str, LivingModel], load: Load) -> None:
         self.pulse, self.load = Pulse(), load
@@ -39,7 +39,7 @@ class Metrics:
         self._children: dict[Any, Any] = {}
 
     def request(self, verb: str, status: int, seconds: float) -> None:
-        """One request was answered."""
+        """Count an answered request."""
         counter = self._children.get((verb, status))
         if counter is None:
             counter = self._children[verb, status] = (
@@ -51,17 +51,17 @@ class Metrics:
         self.pulse.request(seconds)
 
     def rows(self, model: str, verb: str, count: int) -> None:
-        """Rows were predicted, learned or unlearned."""
+        """Count rows that were predicted, learned or unlearned (`verb`)."""
         self._rows.labels(model, verb).inc(count)
         self.pulse.rows(verb, count)
 
     def text(self) -> bytes:
-        """All of it, as Prometheus reads it."""
+        """All metrics in Prometheus' text format."""
         return generate_latest(self._registry)
 
 
 class _Models(Collector):
-    """The living models, looked at when asked."""
+    """Collects the state of the living models at each scrape."""
 
     def __init__(self, models: Mapping[str, LivingModel], load: Load) -> None:
         self._models, self._load = models, load
@@ -85,7 +85,7 @@ class _Models(Collector):
 
     def _logs(self) -> Iterator[Any]:
         followed = {
-            n: living.follower.told for n, living in self._models.items() if living.follower is not None
+            n: living.follower.progress for n, living in self._models.items() if living.follower is not None
         }
         if not followed:
             return
@@ -103,14 +103,14 @@ class _Models(Collector):
         left_out = CounterMetricFamily(
             "bayou_followed_rejects", "Messages and cells of the log that did not fit.", labels=["model"]
         )
-        for name, told in followed.items():
-            if told.lag is not None:
-                lag.add_metric([name], told.lag)
-            for partition, behind in told.offsets.items():
+        for name, progress in followed.items():
+            if progress.lag is not None:
+                lag.add_metric([name], progress.lag)
+            for partition, behind in progress.offsets.items():
                 if isinstance(behind, int):
                     offset.add_metric([name, str(partition)], behind)
-            rows.add_metric([name], told.rows)
-            left_out.add_metric([name], told.rejected + told.refused)
+            rows.add_metric([name], progress.rows)
+            left_out.add_metric([name], progress.rejected + progress.refused)
         yield from (lag, offset, rows, left_out)
 
     def _measures(self) -> Iterator[Any]:
@@ -122,8 +122,8 @@ class _Models(Collector):
         for key, about in rolling.items():
             family = GaugeMetricFamily(f"bayou_rolling_{key}", about, labels=labels)
             for name, living in self._models.items():
-                for variant, found in living.told.variants.items():
-                    family.add_metric([name, variant], getattr(found.windowed, key))
+                for variant, measures in living.status.variants.items():
+                    family.add_metric([name, variant], getattr(measures.windowed, key))
             yield family
         drifts = CounterMetricFamily("bayou_drifts", "Rises of the error that were noticed.", labels=labels)
         rejects = CounterMetricFamily("bayou_refused_batches", "Batches a shadow refused.", labels=labels)
@@ -131,21 +131,21 @@ class _Models(Collector):
             "bayou_class_share", "Share of a class among the latest 1,000 labels.", labels=["model", "class"]
         )
         for name, living in self._models.items():
-            for variant, found in living.told.variants.items():
-                drifts.add_metric([name, variant], len(found.drifts))
-                rejects.add_metric([name, variant], found.refused)
+            for variant, measures in living.status.variants.items():
+                drifts.add_metric([name, variant], len(measures.drifts))
+                rejects.add_metric([name, variant], measures.refused)
             for label, share in class_shares(living)[:CLASSES]:
                 shares.add_metric([name, str(plain(label))], share)
         yield from (drifts, rejects, shares)
 
 
 def class_shares(living: LivingModel) -> list[tuple[Label, float]]:
-    """The classes among the latest labels with their shares, the most frequent first."""
-    found = living.told.variants.get(living.published.variant)
-    if found is None or not found.windowed.weight:
+    """The shares of the classes among the latest labels, the most frequent first."""
+    measures = living.status.variants.get(living.published.variant)
+    if measures is None or not measures.windowed.weight:
         return []
-    shares = found.windowed.true / max(float(found.windowed.true.sum()), 1e-300)
-    pairs = zip(found.classes, shares.tolist(), strict=True)
+    shares = measures.windowed.true / max(float(measures.windowed.true.sum()), 1e-300)
+    pairs = zip(measures.classes, shares.tolist(), strict=True)
     return sorted((pair for pair in pairs if pair[1] > 0), key=lambda pair: -pair[1])
 
 

@@ -1,4 +1,4 @@
-"""The description of the interface that tools read (OpenAPI 3.1)."""
+"""The OpenAPI 3.1 description of the server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DESCRIBED = {"predict": False, "learn": True, "unlearn": True}
 
 
 def openapi(settings: Settings) -> dict[str, Any]:
-    """The whole description; what it allows is what the server's limits allow."""
+    """The whole document; its limits are those of the settings."""
     paths: dict[str, Any] = {}
     for operation in OPERATIONS:
         for i, path in enumerate(operation.paths):
@@ -130,23 +130,23 @@ def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
 
 
 def _responses(operation: Operation) -> dict[str, Any]:
-    good: dict[str, Any] = {"description": operation.summary}
+    success: dict[str, Any] = {"description": operation.summary}
     more: dict[str, Any]
     media = {"page": "text/html", "metrics": "text/plain", "events": "text/event-stream"}
     if operation.name in ("predict", "v2_infer"):
         more = (
             {JSON_LINES: {}, ARROW: {}} if operation.name == "predict" else {"application/octet-stream": {}}
         )
-        good["content"] = {JSON: {"schema": {"type": "object"}}, **more}
+        success["content"] = {JSON: {"schema": {"type": "object"}}, **more}
     elif operation.name == "asset":
-        good["content"] = {"text/css": {}, "text/javascript": {}}
+        success["content"] = {"text/css": {}, "text/javascript": {}}
     elif operation.name == "file":
-        good["content"] = {"application/octet-stream": {}}
+        success["content"] = {"application/octet-stream": {}}
     elif operation.name in media:
-        good["content"] = {media[operation.name]: {}}
+        success["content"] = {media[operation.name]: {}}
     else:
-        good["content"] = {JSON: {"schema": {"type": "object"}}}
-    out = {"200": good}
+        success["content"] = {JSON: {"schema": {"type": "object"}}}
+    out = {"200": success}
     for status, text in _problems(operation).items():
         content = {JSON: {"schema": {"type": "object"}}, "text/plain": {}}
         out[status] = {"description": text, "content": content}

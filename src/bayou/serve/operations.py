@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Operation:
-    """One thing a request can ask for; `role` None asks nobody who they are.
+    """One operation of the server; `role` is the one a token needs, None: no token is needed.
 
-    `paths` are alternatives: without a name, the first model is meant.
+    `paths` are alternatives: one without `{name}` means the first model.
     """
 
     name: str

@@ -21,14 +21,15 @@ from bayou.serve.snapshot import Published
 MOST_WAITING = 4_096  # records that wait to be scored
 MOST_LARGE = 64  # batches that wait for a thread
 SMALL = 32  # rows scored on the event loop, which is quicker than to hand them to a thread
-SHOWN = 20  # names of ignored columns that are told
+SHOWN = 20  # names of ignored columns that an answer lists
 
 
 @dataclass(frozen=True)
-class Predicted:
-    """Class probabilities of rows, [n, K] in the order of `classes`, what was decided, and by which snapshot.
+class Predictions:
+    """Class probabilities of rows, [n, K] in the order of `classes`, the predicted classes, and the snapshot used.
 
-    `ignored` are columns of the rows that the model does not know.
+    `decided` are indices into `classes`, -1 where a decision rule abstained; `ignored` are columns of the rows that
+    the model does not know.
     """
 
     published: Published
@@ -37,37 +38,37 @@ class Predicted:
     decided: Sequence[int]
     ignored: Sequence[str] = ()
 
-    def row(self, i: int, ignored: Sequence[str]) -> Predicted:
-        """What was predicted for one of the rows."""
-        return Predicted(
+    def row(self, i: int, ignored: Sequence[str]) -> Predictions:
+        """The prediction of one row."""
+        return Predictions(
             self.published, self.classes, self.proba[i : i + 1], self.decided[i : i + 1], ignored
         )
 
 
-def predicted(published: Published, rows: Any) -> Predicted:
-    """Score rows (records, an Arrow table, or columns by name) with a snapshot; any thread may do so."""
+def predict_rows(published: Published, rows: Any) -> Predictions:
+    """Score rows (records, an Arrow table, or columns by name) with a snapshot; safe in any thread."""
     model = published.model
     classes = model.labels() if model.started else []
     if not classes:
         raise NotFittedError("the model has met no class yet; learn labelled rows first")
     proba = model.proba(model.encode(rows))
-    return Predicted(published, classes, proba, model.decide(proba).tolist(), unknown_columns(model, rows))
+    return Predictions(published, classes, proba, model.decide(proba).tolist(), unknown_columns(model, rows))
 
 
-def predicted_one(published: Published, record: Any) -> Predicted:
-    """Score one record: the same bits by the quicker way that models have for records."""
+def predict_record(published: Published, record: Any) -> Predictions:
+    """Score one record by `predict_proba_one`: the same bits as `predict_rows`, quicker."""
     model = published.model
-    found = model.predict_proba_one(record) if model.started else {}
-    if not found:  # nothing is learned, or every class is impossible
-        return predicted(published, [record])
-    proba = np.array([list(found.values())])
-    return Predicted(
-        published, list(found), proba, model.decide(proba).tolist(), unknown_columns(model, [record])
+    probabilities = model.predict_proba_one(record) if model.started else {}
+    if not probabilities:  # nothing is learned, or every class is impossible
+        return predict_rows(published, [record])
+    proba = np.array([list(probabilities.values())])
+    return Predictions(
+        published, list(probabilities), proba, model.decide(proba).tolist(), unknown_columns(model, [record])
     )
 
 
 def unknown_columns(model: Any, rows: Any) -> list[str]:
-    """Names in the rows that mean nothing to a model; to a model of words, new words are ordinary."""
+    """Names of columns in the rows that the model does not know; none for a model of words, whose words are open."""
     if model.numbers_are_words:
         return []
     if isinstance(rows, list):
@@ -79,66 +80,64 @@ def unknown_columns(model: Any, rows: Any) -> list[str]:
 
 
 class Predictor:
-    """Scores what requests bring, from the snapshot published last; it belongs to one event loop."""
+    """Scores the rows of requests with the snapshot published last; belongs to one event loop."""
 
     def __init__(self, living: LivingModel, pool: ThreadPoolExecutor) -> None:
         self.living = living
         self._pool = pool
-        self._waiting: list[tuple[Any, float, asyncio.Future[Predicted]]] = []
+        self._waiting: list[tuple[Any, float, asyncio.Future[Predictions]]] = []
         self._large = 0
 
-    async def predict(self, batch: Batch, deadline: float) -> Predicted:
-        """What the model says about the rows, before the moment of the loop's clock that is the deadline."""
+    async def predict(self, batch: Batch, deadline: float) -> Predictions:
+        """Score the rows; raises DeadlineError past `deadline`, a moment of the event loop's clock."""
         if batch.single:
             return await self._one(batch.rows[0], deadline)
         if batch.size <= SMALL:
-            return predicted(self.living.published, batch.rows)
+            return predict_rows(self.living.published, batch.rows)
         if self._large >= MOST_LARGE:
             raise BusyError(f"{MOST_LARGE} batches wait to be scored; try again")
         self._large += 1
         try:
             loop = asyncio.get_running_loop()
             async with asyncio.timeout_at(deadline):
-                return await loop.run_in_executor(self._pool, predicted, self.living.published, batch.rows)
+                return await loop.run_in_executor(self._pool, predict_rows, self.living.published, batch.rows)
         except TimeoutError:
             raise DeadlineError("the deadline passed before the rows were scored") from None
         finally:
             self._large -= 1
 
-    async def _one(self, record: Any, deadline: float) -> Predicted:
+    async def _one(self, record: Any, deadline: float) -> Predictions:
         if len(self._waiting) >= MOST_WAITING:
             raise BusyError(f"{MOST_WAITING:,} records wait to be scored; try again")
         loop = asyncio.get_running_loop()
-        future: asyncio.Future[Predicted] = loop.create_future()
+        future: asyncio.Future[Predictions] = loop.create_future()
         if not self._waiting:
             loop.call_soon(self._drain)
         self._waiting.append((record, deadline, future))
         return await future
 
     def _drain(self) -> None:
-        """Score all records that wait; where one of them is bad, each by itself."""
+        """Score all waiting records at once; if that fails, each by itself, so that only the bad ones fail."""
         waiting, self._waiting = self._waiting, []
         now = asyncio.get_running_loop().time()
-        asked = [entry for entry in waiting if not entry[2].done()]
-        for _, _, future in (late := [entry for entry in asked if entry[1] < now]):
+        pending = [entry for entry in waiting if not entry[2].done()]
+        for _, _, future in (late := [entry for entry in pending if entry[1] < now]):
             future.set_exception(DeadlineError("the deadline passed before the record was scored"))
-        asked = [entry for entry in asked if entry not in late] if late else asked
+        pending = [entry for entry in pending if entry not in late] if late else pending
         published = self.living.published
-        if len(asked) > 1:
+        if len(pending) > 1:
             try:
-                found = predicted(published, [record for record, _, _ in asked])
+                predictions = predict_rows(published, [record for record, _, _ in pending])
             except BayouError:
                 pass
             else:
-                for i, (record, _, future) in enumerate(asked):
-                    future.set_result(found.row(i, _own(found.ignored, record)))
+                for i, (record, _, future) in enumerate(pending):
+                    future.set_result(
+                        predictions.row(i, [name for name in predictions.ignored if name in record])
+                    )
                 return
-        for record, _, future in asked:
+        for record, _, future in pending:
             try:
-                future.set_result(predicted_one(published, record))
-            except Exception as problem:  # whatever it is, the request that brought it gets it
+                future.set_result(predict_record(published, record))
+            except Exception as problem:  # handed to the request that sent the record
                 future.set_exception(problem)
-
-
-def _own(ignored: Sequence[str], record: Any) -> list[str]:
-    return [name for name in ignored if name in record]

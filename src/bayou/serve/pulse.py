@@ -12,7 +12,7 @@ MOST = 5_000  # latencies of a second that are kept
 
 @dataclass
 class Second:
-    """What happened within one second."""
+    """Requests, rows and latencies of one second."""
 
     at: int
     requests: int = 0
@@ -21,7 +21,7 @@ class Second:
     latencies: list[float] = field(default_factory=list)
 
     def quantile(self, share: float) -> float:
-        """The latency that a share of the requests stayed below, in seconds; 0 without any."""
+        """The latency in seconds below which a share of the requests stayed; 0 without requests."""
         if not self.latencies:
             return 0.0
         ordered = sorted(self.latencies)
@@ -29,7 +29,7 @@ class Second:
 
 
 class Pulse:
-    """Counts by second; the one that runs is still counting.
+    """Counts by second; the last second may still be running.
 
     Examples
     --------
@@ -49,14 +49,14 @@ class Pulse:
         return self._seconds[-1]
 
     def request(self, seconds: float) -> None:
-        """One request was answered."""
+        """Count an answered request that took `seconds`."""
         now = self._now()
         now.requests += 1
         if len(now.latencies) < MOST:
             now.latencies.append(seconds)
 
     def rows(self, verb: str, count: int) -> None:
-        """Rows were predicted or learned."""
+        """Count rows that were predicted or learned."""
         now = self._now()
         if verb == "predict":
             now.predicted += count
@@ -64,5 +64,5 @@ class Pulse:
             now.learned += count
 
     def seconds(self) -> list[Second]:
-        """The seconds in which something happened, the oldest first."""
+        """The seconds with requests or rows, the oldest first."""
         return list(self._seconds)

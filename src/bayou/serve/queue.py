@@ -13,14 +13,14 @@ from bayou.serve.bodies import Batch
 from bayou.serve.errors import BusyError
 from bayou.serve.log import Item, LogPlace
 
-MOST_ROWS = 100_000  # that wait
+MOST_ROWS = 100_000  # in the queue
 MOST_BYTES = 64 << 20  # of their bodies
 DRAIN_ROWS, DRAIN_TASKS = 8_192, 256  # taken at once; a checkpointed drain is one entry of the log
 
 
 @dataclass(frozen=True)
 class Task:
-    """Something to learn, to unlearn, or a model to promote; the future gets the answer.
+    """A batch to learn or to unlearn, or a model to promote; `future` gets the result.
 
     Parameters
     ----------
@@ -31,13 +31,13 @@ class Task:
     key
         Of two tasks with the same key, one is carried out.
     durable
-        Answer only once it is safe on disk.
+        Whether the result comes only once the batch is safe on disk.
     visible
-        Answer only once predictions are made from it; else they follow soon.
+        Whether the result comes only once predictions are made from it; else they follow soon.
     deadline
-        Moment of `time.monotonic` after which it is not begun any more.
+        Moment of `time.monotonic` after which the task is not begun any more.
     place
-        Of rows from a log that is followed, the place behind them.
+        The position behind the rows, if they come from a followed log.
     """
 
     verb: str
@@ -51,16 +51,16 @@ class Task:
 
     @staticmethod
     def promotion(name: str, key: str | None = None, deadline: float | None = None) -> Task:
-        """Let another model answer."""
+        """A task that lets another model answer."""
         batch = Batch([], [], 0, name.encode(), "text/plain")
         return Task("promote", batch, key, visible=True, deadline=deadline)
 
     def item(self) -> Item:
-        """The task as it is logged."""
+        """The item of the log that holds the task."""
         return Item(self.verb, self.key, self.batch.form, self.batch.target, self.batch.body, self.place)
 
     def late(self) -> bool:
-        """Whether its time is over."""
+        """Whether the deadline has passed."""
         return self.deadline is not None and time.monotonic() > self.deadline
 
 
@@ -87,7 +87,7 @@ class TaskQueue:
         self._closed = False
 
     def put(self, task: Task) -> None:
-        """Add a task; BusyError if there is no room, or the server is about to stop."""
+        """Add a task; raises BusyError if there is no room, or the server is about to stop."""
         with self._changed:
             if self._closed:
                 raise BusyError("the server is about to stop; try again")
@@ -103,23 +103,23 @@ class TaskQueue:
             self._changed.notify()
 
     def take(self, timeout: float | None = None) -> list[Task] | None:
-        """The next tasks, at least one and as many as make a drain; [] if none came; None once closed and empty."""
+        """The next tasks, up to the limits of a drain; [] if none came in time; None once closed and empty."""
         with self._changed:
             if not self._tasks and not self._closed:
                 self._changed.wait(timeout)
             if not self._tasks:
                 return None if self._closed else []
-            out = [self._tasks.popleft()]
-            rows = out[0].batch.size
-            while self._tasks and len(out) < DRAIN_TASKS and rows + self._tasks[0].batch.size <= DRAIN_ROWS:
+            taken = [self._tasks.popleft()]
+            rows = taken[0].batch.size
+            while self._tasks and len(taken) < DRAIN_TASKS and rows + self._tasks[0].batch.size <= DRAIN_ROWS:
                 rows += self._tasks[0].batch.size
-                out.append(self._tasks.popleft())
+                taken.append(self._tasks.popleft())
             self.rows -= rows
-            self._bytes -= sum(len(task.batch.body) for task in out)
-            return out
+            self._bytes -= sum(len(task.batch.body) for task in taken)
+            return taken
 
     def close(self) -> None:
-        """Take no more tasks; those that wait are still handed out."""
+        """Accept no more tasks; those in the queue can still be taken."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

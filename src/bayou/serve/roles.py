@@ -20,7 +20,7 @@ LARGEST = 1 << 20  # bytes of a token file
 
 
 class UnauthorizedError(ServeError):
-    """No token, or one that nobody knows."""
+    """No token, or an unknown one."""
 
     status = 401
 
@@ -33,7 +33,7 @@ class ForbiddenError(ServeError):
 
 @dataclass(frozen=True)
 class Access:
-    """Tokens by their hashes, each with its role; without any, only the loopback may ask.
+    """Hashes of tokens, each with its role; without tokens, only requests from the loopback are allowed.
 
     Examples
     --------
@@ -49,10 +49,10 @@ class Access:
 
     @staticmethod
     def of_file(path: str | os.PathLike[str]) -> Access:
-        """The tokens in a file of lines `role token`; refuses one that others may read."""
+        """The tokens in a file of lines `role token`; refuses a file that other users may read."""
         with open(path, "rb") as file:
-            found = os.fstat(file.fileno())
-            if stat.S_IMODE(found.st_mode) & 0o077:
+            status = os.fstat(file.fileno())
+            if stat.S_IMODE(status.st_mode) & 0o077:
                 raise OptionError(
                     f"{os.fspath(path)} can be read by others", remedy=f"chmod 600 {Path(path).name}"
                 )
@@ -61,7 +61,7 @@ class Access:
 
     @staticmethod
     def of_lines(text: str) -> Access:
-        """The tokens in lines `role token`; empty lines and those that begin with # say nothing."""
+        """The tokens in lines `role token`; empty lines and those that begin with # are skipped."""
         tokens = []
         for number, line in enumerate(text.splitlines(), 1):
             words = line.split()
@@ -80,7 +80,7 @@ class Access:
         return Access(tuple(tokens))
 
     def check(self, role: str, authorization: str | None, host: str | None, origin: str | None) -> None:
-        """Refuse who may not act in a role.
+        """Raise an error unless the request may act in a role.
 
         Without tokens the host must be the loopback, and a page that sends the request must come from there: else any
         page a browser opens could reach the server (by a name that leads to 127.0.0.1).
@@ -92,12 +92,12 @@ class Access:
                 raise ForbiddenError("pages of other hosts may not use this server")
             return
         scheme, _, token = (authorization or "").partition(" ")
-        given = _hash(token.strip())
-        found = [own for known, own in self.tokens if hmac.compare_digest(known, given)]
-        if scheme.lower() != "bearer" or not found:
+        token_hash = _hash(token.strip())
+        roles = [granted for known, granted in self.tokens if hmac.compare_digest(known, token_hash)]
+        if scheme.lower() != "bearer" or not roles:
             raise UnauthorizedError("give a token of this server: Authorization: Bearer ...")
-        if ROLES.index(found[0]) < ROLES.index(role):
-            raise ForbiddenError(f"this token is for {found[0]}, and {role} is needed")
+        if ROLES.index(roles[0]) < ROLES.index(role):
+            raise ForbiddenError(f"this token is for {roles[0]}, and {role} is needed")
 
 
 @lru_cache(256)

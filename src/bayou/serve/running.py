@@ -1,4 +1,4 @@
-"""A server from its first to its last request."""
+"""The HTTP server around the application: listening, starting, stopping."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from bayou.serve.settings import Settings, check_name
 
 DRAIN = 5  # seconds for requests to end when the server stops
 BACKLOG = 1_024  # connections that wait to be accepted
-SWITCH = 0.001  # seconds after which a learning thread lets others on
+SWITCH = 0.001  # seconds after which a learning thread yields to others
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server; a signal ends streams of news and then the server, and is not raised again afterwards.
+    """uvicorn's server; a signal ends the streams of events and then the server, and is not raised again afterwards.
 
     There is more to do when all requests have ended: to learn what waits, and to write checkpoints.
     """
@@ -101,14 +101,14 @@ class RunningServer:
 
     def run(self) -> None:
         """Answer until a signal says to stop; then learn what waits and write the last checkpoints."""
-        before = sys.getswitchinterval()
+        interval = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH)
         try:
             with self._stack:
                 self._begin()
                 self._server.run(sockets=[self._listening])
         finally:
-            sys.setswitchinterval(before)
+            sys.setswitchinterval(interval)
 
     def __enter__(self) -> Self:
         """Answer in a thread, from now on."""
@@ -139,11 +139,11 @@ class RunningServer:
 
 def _listen(host: str, port: int) -> socket.socket:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        listening = socket.socket(found[0], socket.SOCK_STREAM)
+        address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        listening = socket.socket(address[0], socket.SOCK_STREAM)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(found[4])
-        listening.listen(BACKLOG)  # who connects from now on waits until the models are there
+        listening.bind(address[4])
+        listening.listen(BACKLOG)  # connections wait from now on until the models are loaded
         listening.setblocking(False)
     except OSError as problem:
         raise OptionError(

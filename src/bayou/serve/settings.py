@@ -1,4 +1,4 @@
-"""What a server allows."""
+"""The settings of a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is published of a living model: a copy that never changes, and what was measured until then."""
+"""Immutable snapshots of a living model: a copy that predicts, and the measures of its predictions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bayou.serve.measured import Measured, Mistake
 class Published:
     """The model that answers, as it stood after `rows` rows were learned; threads may predict with it side by side.
 
-    `digest` is that of the model: equal for models that know the same.
+    `digest` is that of the model: equal for models with the same learned state.
     """
 
     variant: str
@@ -27,7 +27,7 @@ class Published:
 
     @staticmethod
     def of(variant: str, model: Any, rows: int) -> Published:
-        """A copy of a model, its stale readings read."""
+        """A copy of a model that has learned `rows` rows, and its digest."""
         twin = copy.deepcopy(model)
         digest = twin.digest() if twin.started else "0" * 64
         return Published(variant, twin, digest, rows)
@@ -35,7 +35,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Measures:
-    """What a model's own predictions came to: all rows, the latest ones, and how they changed."""
+    """Measures of a model's predictions: over all rows, over the latest, and their curve."""
 
     model: str
     rows: int
@@ -50,7 +50,7 @@ class Measures:
 
     @staticmethod
     def of(measured: Measured) -> Measures:
-        """The measures of a model that nobody changes meanwhile."""
+        """The measures of a model; no thread may change it meanwhile."""
         record = measured.record
         return Measures(
             repr(measured.model), measured.rows, measured.refused, record.running, record.windowed,
@@ -60,8 +60,8 @@ class Measures:
 
 
 @dataclass(frozen=True)
-class Told:
-    """All that can be told about a living model at a moment, by the name of each of its variants."""
+class ModelStatus:
+    """Rows learned and unlearned by a living model, and the measures of each of its variants, at one moment."""
 
     rows: int = 0
     unlearned: int = 0

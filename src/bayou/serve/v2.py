@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from bayou.errors import DataError, UnsupportedError
 from bayou.schema import Kind, Label
 from bayou.serve.answers import plain
-from bayou.serve.bodies import parsed
+from bayou.serve.bodies import parse_json
 from bayou.serve.errors import TooLargeError
-from bayou.serve.predicting import Predicted
+from bayou.serve.predicting import Predictions
 from bayou.serve.snapshot import Published
 
 TYPES = {
@@ -34,7 +34,7 @@ MOST_COLUMNS = 10_000  # of a matrix, which names none of them
 
 
 def metadata(name: str, published: Published) -> dict[str, Any]:
-    """What a model takes and gives."""
+    """The inputs and outputs of a model, as the protocol describes them."""
     model = published.model
     schema = model.schema_ if model.started else None
     parts = {part for name_ in (schema.dates if schema else ()) for part in _parts(name_)}
@@ -89,21 +89,25 @@ class InferRequest:
         if header_length is not None and not 0 <= header_length <= len(body):
             raise DataError(f"{HEADER} says {header_length} and the body has {len(body)} bytes")
         self._rest = memoryview(body)[len(body) if header_length is None else header_length :]
-        found = parsed(body if header_length is None else body[:header_length], "request")
-        if not isinstance(found, dict) or not isinstance(found.get("inputs"), list) or not found["inputs"]:
+        document = parse_json(body if header_length is None else body[:header_length], "request")
+        if (
+            not isinstance(document, dict)
+            or not isinstance(document.get("inputs"), list)
+            or not document["inputs"]
+        ):
             raise DataError(
                 "the request has no inputs", remedy="send a tensor for every column: inputs=[...]"
             )
-        self.id = found.get("id")
+        self.id = document.get("id")
         if self.id is not None and not isinstance(self.id, str):
             raise DataError("the id of a request is a text", value=self.id)
         self._most = most
-        self.rows: Any = self._columns(found["inputs"])
+        self.rows: Any = self._columns(document["inputs"])
         if len(self._rest):
             raise DataError(f"{len(self._rest):,} bytes behind the last tensor belong to none")
         self.size = len(next(iter(self.rows.values()))) if isinstance(self.rows, dict) else len(self.rows)
-        self._binary = _parameters(found).get("binary_data_output") is True
-        self.outputs = self._outputs(found.get("outputs"))
+        self._binary = _parameters(document).get("binary_data_output") is True
+        self.outputs = self._outputs(document.get("outputs"))
 
     def _columns(self, inputs: list[Any]) -> Any:
         columns: dict[str, Any] = {}
@@ -152,9 +156,9 @@ class InferRequest:
             if not all(isinstance(value, str) for value in flat):
                 raise DataError("data of type BYTES are texts", column=name)
             return flat
-        wanted = bool if kind == "BOOL" else int if "INT" in kind else (int, float)
+        types = bool if kind == "BOOL" else int if "INT" in kind else (int, float)
         for value in flat:
-            if not isinstance(value, wanted) or (isinstance(value, bool) and kind != "BOOL"):
+            if not isinstance(value, types) or (isinstance(value, bool) and kind != "BOOL"):
                 raise DataError(f"not of type {kind}", column=name, value=value)
         try:
             return np.array(flat, TYPES[kind])
@@ -174,23 +178,23 @@ class InferRequest:
             raise DataError("a truth value is 0 or 1", column=name)
         return np.frombuffer(data, dtype).copy()
 
-    def _outputs(self, asked: Any) -> dict[str, bool]:
-        """The outputs that are wanted, and whether they go out as binary tensors."""
-        if asked is None or asked == []:
+    def _outputs(self, outputs: Any) -> dict[str, bool]:
+        """The requested outputs, each with whether it is sent as a binary tensor."""
+        if outputs is None or outputs == []:
             return dict.fromkeys(OUTPUTS, self._binary)
-        if not isinstance(asked, list) or not all(
-            isinstance(o, dict) and o.get("name") in OUTPUTS for o in asked
+        if not isinstance(outputs, list) or not all(
+            isinstance(o, dict) and o.get("name") in OUTPUTS for o in outputs
         ):
             raise DataError(f"outputs are {' and '.join(OUTPUTS)}")
-        return {o["name"]: _parameters(o).get("binary_data", self._binary) is True for o in asked}
+        return {o["name"]: _parameters(o).get("binary_data", self._binary) is True for o in outputs}
 
 
-def infer_answer(name: str, request: InferRequest, found: Predicted) -> tuple[bytes, int | None]:
-    """The body of an answer; if binary tensors follow the JSON document, also the length of the document."""
+def infer_answer(name: str, request: InferRequest, predictions: Predictions) -> tuple[bytes, int | None]:
+    """The body of a response, and the length of its JSON document if binary tensors follow."""
     outputs, tail = [], b""
-    for wanted, binary in request.outputs.items():
-        kind, shape, values = _output(wanted, found)
-        tensor: dict[str, Any] = {"name": wanted, "datatype": kind, "shape": shape}
+    for output, binary in request.outputs.items():
+        kind, shape, values = _output(output, predictions)
+        tensor: dict[str, Any] = {"name": output, "datatype": kind, "shape": shape}
         if binary:
             data = _packed(kind, values)
             tensor["parameters"] = {"binary_data_size": len(data)}
@@ -198,26 +202,30 @@ def infer_answer(name: str, request: InferRequest, found: Predicted) -> tuple[by
         else:
             tensor["data"] = values.ravel().tolist() if isinstance(values, np.ndarray) else values
         outputs.append(tensor)
-    told: dict[str, Any] = {"model_name": name, "model_version": found.published.digest, "outputs": outputs}
+    response: dict[str, Any] = {
+        "model_name": name,
+        "model_version": predictions.published.digest,
+        "outputs": outputs,
+    }
     if request.id is not None:
-        told["id"] = request.id
-    document = json.dumps(told, allow_nan=False, separators=(",", ":")).encode()
+        response["id"] = request.id
+    document = json.dumps(response, allow_nan=False, separators=(",", ":")).encode()
     return document + tail, len(document) if tail or any(request.outputs.values()) else None
 
 
-def _output(wanted: str, found: Predicted) -> tuple[str, list[int], NDArray[Any] | list[Any]]:
-    if wanted == "probabilities":
-        return "FP64", list(found.proba.shape), found.proba
-    kind = _label_type(found.classes)
-    silent = [i for i, place in enumerate(found.decided) if place < 0]
+def _output(name: str, predictions: Predictions) -> tuple[str, list[int], NDArray[Any] | list[Any]]:
+    if name == "probabilities":
+        return "FP64", list(predictions.proba.shape), predictions.proba
+    kind = _label_type(predictions.classes)
+    abstained = [i for i, place in enumerate(predictions.decided) if place < 0]
     if kind == "BYTES":
-        texts = ["" if place < 0 else str(plain(found.classes[place])) for place in found.decided]
+        texts = ["" if place < 0 else str(plain(predictions.classes[place])) for place in predictions.decided]
         return kind, [len(texts)], texts
-    if silent:
+    if abstained:
         raise UnsupportedError(
-            f"the model gave row {silent[0]} no answer, for which {kind} has no value; ask for 'probabilities'"
+            f"the model gave row {abstained[0]} no answer, for which {kind} has no value; ask for 'probabilities'"
         )
-    labels = [plain(found.classes[place]) for place in found.decided]
+    labels = [plain(predictions.classes[place]) for place in predictions.decided]
     return kind, [len(labels)], labels
 
 
@@ -236,15 +244,15 @@ def _packed(kind: str, values: Any) -> bytes:
 
 
 def _texts(data: bytes, name: str, count: int) -> list[str]:
-    out, place = [], 0
-    while place + 4 <= len(data):
-        (length,) = struct.unpack_from("<I", data, place)
-        end = place + 4 + length
+    out, offset = [], 0
+    while offset + 4 <= len(data):
+        (length,) = struct.unpack_from("<I", data, offset)
+        end = offset + 4 + length
         if end > len(data):
             break
-        out.append(data[place + 4 : end])
-        place = end
-    if place != len(data) or len(out) != count:
+        out.append(data[offset + 4 : end])
+        offset = end
+    if offset != len(data) or len(out) != count:
         raise DataError(f"not {count} texts, each behind its length in four bytes", column=name)
     try:
         return [text.decode() for text in out]
@@ -261,9 +269,9 @@ def _flat(data: Any, depth: int) -> list[Any] | None:
     return None if any(part is None for part in parts) else [value for part in parts for value in part or ()]
 
 
-def _parameters(of: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = of.get("parameters")
-    return found if isinstance(found, dict) else {}
+def _parameters(element: Mapping[str, Any]) -> Mapping[str, Any]:
+    parameters = element.get("parameters")
+    return parameters if isinstance(parameters, dict) else {}
 
 
 def _is_length(n: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The classifiers behind one name: the one that answers, and shadows that learn the same rows."""
+"""The classifiers behind one name: the answering one, and shadows that learn the same rows."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ class Variants:
         return self.measured[self.answering].model
 
     def carry_out(self, tasks: Sequence[Task]) -> list[BayouError | None]:
-        """Learn, unlearn and promote, in order; by task, what it was refused for.
+        """Learn, unlearn and promote, in order; return for each task the error that refused it, or None.
 
         Batches of records that follow each other are learned as one: the bits are the same however rows are cut.
         """
-        out: list[BayouError | None] = []
-        while len(out) < len(tasks):
-            run = _run(tasks[len(out) :])
+        refusals: list[BayouError | None] = []
+        while len(refusals) < len(tasks):
+            run = _run(tasks[len(refusals) :])
             problem = self._together(run)
             if problem is None or len(run) == 1:
-                out += [problem] * len(run)
-            else:  # one of them is bad, and nothing was learned: each by itself
-                out += [self._together([task]) for task in run]
-        return out
+                refusals += [problem] * len(run)
+            else:  # one batch is bad, so none was learned: each by itself
+                refusals += [self._together([task]) for task in run]
+        return refusals
 
     def _together(self, tasks: Sequence[Task]) -> BayouError | None:
         try:
@@ -77,7 +77,7 @@ class Variants:
         self.answering = name
 
     def saved(self) -> tuple[dict[str, Any], Arrays, dict[str, Any]]:
-        """Models, other arrays, and notes for a checkpoint."""
+        """The models, other arrays, and notes that a checkpoint stores."""
         models = {name: each.model for name, each in self.measured.items()}
         arrays = {
             f"{i}.{name}": array
@@ -86,26 +86,28 @@ class Variants:
         }
         return models, arrays, {"answering": self.answering}
 
-    def restore(self, found: Snapshot) -> None:
-        """Take the state of a checkpoint; it must hold classifiers of these names."""
-        if set(found.models) != set(self.measured):
+    def restore(self, checkpoint: Snapshot) -> None:
+        """Restore the state of a checkpoint, which must hold classifiers of these names."""
+        if set(checkpoint.models) != set(self.measured):
             raise CheckpointError(
-                f"the checkpoint holds {', '.join(found.models)} and the server was given "
+                f"the checkpoint holds {', '.join(checkpoint.models)} and the server was given "
                 f"{', '.join(self.measured)}; give the same names, or an empty folder"
             )
-        if found.notes.get("answering") not in found.models:
+        if checkpoint.notes.get("answering") not in checkpoint.models:
             raise CheckpointError("the checkpoint does not say which of its models answers")
         self.measured = {}
-        for i, (name, model) in enumerate(found.models.items()):
-            own = {k.removeprefix(f"{i}."): a for k, a in found.evaluator.items() if k.startswith(f"{i}.")}
+        for i, (name, model) in enumerate(checkpoint.models.items()):
+            arrays = {
+                k.removeprefix(f"{i}."): a for k, a in checkpoint.evaluator.items() if k.startswith(f"{i}.")
+            }
             self.measured[name] = Measured(model)
-            self.measured[name].restore(own)
-        self.answering = found.notes["answering"]
-        self.rows, self.unlearned = found.rows, found.position["unlearned"]
+            self.measured[name].restore(arrays)
+        self.answering = checkpoint.notes["answering"]
+        self.rows, self.unlearned = checkpoint.rows, checkpoint.position["unlearned"]
 
 
 def _run(tasks: Sequence[Task]) -> Sequence[Task]:
-    """As many tasks from the first on as can be learned as one batch."""
+    """The first tasks that can be learned as one batch."""
     end = 1
     if _joins(tasks[0]):
         while end < len(tasks) and _joins(tasks[end]):

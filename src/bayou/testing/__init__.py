@@ -1,4 +1,4 @@
-"""Tests for everybody: laws for any summary and the contract for any classifier.
+"""Reusable tests: the laws of any summary and the contract of any classifier.
 
 >>> from bayou import NaiveBayes
 >>> from bayou.testing import check_classifier

@@ -31,7 +31,7 @@ Factory = Callable[[], Any]
 
 @contextmanager
 def warnings_expected() -> Iterator[None]:
-    """Inside it nothing is said of rows with unknown columns and of shards without a common class: they are meant."""
+    """Silence warnings of unknown columns and of shards without a common class, which the checks cause on purpose."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ColumnWarning)
         warnings.simplefilter("ignore", MergeWarning)
@@ -46,11 +46,12 @@ def check_classifier(factory: Factory, seeds: Iterable[int] = range(5)) -> None:
 
 
 def data_for(factory: Factory, seed: int, n: int = 60, odd: bool = True) -> Data:
+    """Random data of the kind that the factory's models learn."""
     return random_data(seed, n, words=factory().numbers_are_words, odd=odd)
 
 
 def taught(factory: Factory, data: Data) -> Any:
-    """One model taught all of the data in one block."""
+    """A new model that has learned all of the data in one block."""
     model = factory()
     model.learn_many(data.records, data.labels, data.weights)
     return model
@@ -62,15 +63,15 @@ def fingerprint(model: Any) -> str:
 
 
 def probabilities(model: Any, data: Data) -> list[dict[Any, float]]:
-    """Predictions without classes of probability 0, which a model may or may not have heard of yet."""
+    """Predictions without classes of probability 0, which the model may or may not have seen yet."""
     return [{k: p for k, p in row.items() if p > 0} for row in model.predict_proba_many(data.records)]
 
 
 def assert_alike(a: Any, b: Any, data: Data, law: MergeLaw) -> None:
-    """`a` is `b`, which learned the data in one pass, as exactly as the law promises.
+    """Assert that `a` equals `b`, which learned the data in one pass, as exactly as the law promises.
 
     A model has the weakest law of its views; each view keeps its own, so the counts of a BOUNDED or AVERAGED model are
-    still those of one pass, and what is BOUNDED is within the error it reports.
+    still those of one pass, and BOUNDED summaries are within the error they report.
     """
     a.refresh(), b.refresh()
     if law is MergeLaw.EXACT:
@@ -96,7 +97,7 @@ def canonical_views(model: Any, data: Data) -> tuple[dict[str, AnyView], Block]:
 def assert_close(
     p: list[dict[Any, float]], q: list[dict[Any, float]], tolerance: float = PROBABILITY
 ) -> None:
-    """Row by row the same classes, with probabilities within the tolerance."""
+    """Assert that rows have the same classes, with probabilities within the tolerance."""
     for mine, theirs in zip(p, q, strict=True):
         assert mine.keys() == theirs.keys(), (mine, theirs)
         assert all(abs(mine[label] - theirs[label]) <= tolerance for label in mine), (mine, theirs)
@@ -122,12 +123,12 @@ def check_test_then_train(factory: Factory, seed: int) -> None:
         expected.append({k: p for k, p in loop.predict_proba_one(x).items() if p > 0})
         loop.learn_one(x, y, w)
     for pieces in ([data], data.cut(rng)):
-        model, got = factory(), []
+        model, actual = factory(), []
         for piece in pieces:
             proba = model.test_then_train_batch(piece.records, piece.labels, piece.weights)
             labels = model.labels()
-            got += [{k: p for k, p in zip(labels, row, strict=True) if p > 0} for row in proba.tolist()]
-        assert got == expected
+            actual += [{k: p for k, p in zip(labels, row, strict=True) if p > 0} for row in proba.tolist()]
+        assert actual == expected
         assert fingerprint(model) == fingerprint(loop)
 
 
@@ -275,7 +276,7 @@ def check_column_order(factory: Factory, seed: int) -> None:
 
 
 def assert_sound(model: Any, data: Data) -> None:
-    """Finite, in [0, 1], summing to one, without a warning."""
+    """Assert that probabilities are finite, in [0, 1], sum to one, and raise no warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", ColumnWarning)
@@ -314,10 +315,10 @@ def check_bad_row(factory: Factory, seed: int) -> None:
 
 
 def check_memory(factory: Factory, seed: int, rows: tuple[int, int] = (5_000, 6_000)) -> None:
-    """Once warm, as many rows again of the same columns, classes and values need hardly more memory.
+    """After a warm-up, more rows of the same columns, classes and values need hardly more memory.
 
-    Trees grow with the stream; they need no more than their limits allow. `rows` until it is warm and after that, in
-    hundreds: an ensemble of ten chunks of 500 rows is full after 5,000, one of smaller windows sooner.
+    Trees grow with the stream, up to their limits. `rows` are those of the warm-up and those after it, in hundreds:
+    an ensemble of ten chunks of 500 rows is full after 5,000, one of smaller windows sooner.
     """
     at_once = min(1_000, *rows)
     data = data_for(factory, seed, min(200, at_once))
@@ -336,13 +337,13 @@ def check_memory(factory: Factory, seed: int, rows: tuple[int, int] = (5_000, 6_
 
 
 def limit_of(model: Any) -> int:
-    """Bytes that a model and its members say they will not exceed; 0 where nothing is said."""
+    """The memory limit of a model and its members in bytes; 0 without limits."""
     members: list[Any] = list(getattr(model, "templates", list)())
     return (model.get_params().get("memory") or 0) + sum(map(limit_of, members))
 
 
 def check_restore(factory: Factory, seed: int) -> None:
-    """State written out and taken up again continues as if nothing had happened, bit for bit."""
+    """A model restored from its arrays continues with the same bits."""
     data = data_for(factory, seed, 120)
     model = taught(factory, data[:70])
     twin = model.fresh()
@@ -367,15 +368,17 @@ def check_file(factory: Factory, seed: int) -> None:
 
 
 def check_explain(factory: Factory, seed: int) -> None:
-    """Base, attributes and what they say together add up to the log-odds, all of them finite."""
+    """Base, terms of attributes and joint effect add up to the log-odds, all of them finite."""
     data = data_for(factory, seed)
     model = taught(factory, data)
     for record in [*data.records[:2], {}, {"never": "seen"}]:
-        explained = model.explain(record)
-        parts = [explained.base, *explained.terms.values(), explained.together]
-        assert np.isfinite(parts).all(), explained
-        assert abs(sum(parts) - explained.log_odds) <= PROBABILITY * (1.0 + sum(map(abs, parts))), explained
-        assert set(explained.terms) == {name for name, value in record.items() if value is not None}
+        explanation = model.explain(record)
+        parts = [explanation.base, *explanation.terms.values(), explanation.together]
+        assert np.isfinite(parts).all(), explanation
+        assert abs(sum(parts) - explanation.log_odds) <= PROBABILITY * (1.0 + sum(map(abs, parts))), (
+            explanation
+        )
+        assert set(explanation.terms) == {name for name, value in record.items() if value is not None}
 
 
 def check_parameters(factory: Factory, seed: int) -> None:

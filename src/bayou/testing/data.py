@@ -1,4 +1,4 @@
-"""Random labelled records with every trap a stream has: late classes, columns and values, missing and odd numbers."""
+"""Random labelled records as hard as streams: late classes, columns and values, missing and odd numbers."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class Data:
         return Data(self.records[rows], self.labels[rows], self.weights[rows])
 
     def take(self, rows: Sequence[int]) -> Data:
+        """The rows with these numbers."""
         return Data(
             [self.records[i] for i in rows], [self.labels[i] for i in rows], [self.weights[i] for i in rows]
         )
@@ -64,7 +65,7 @@ def random_data(seed: int, n: int = 60, *, words: bool = False, odd: bool = True
 
 
 def _one_of(rng: np.random.Generator, values: Any) -> Any:
-    """What `rng.choice` draws, without an array being made of the values."""
+    """A random element, as of `rng.choice`, but without converting the values to an array."""
     return values[rng.integers(len(values))]
 
 

@@ -22,7 +22,7 @@ from bayou.testing.promises import means_of, off_by
 from bayou.testing.tolerances import ABSORBED, CELL, LAW, UNLEARNED
 
 Make = Callable[[], Summary]
-# Laws that speak of one pass
+# Laws that promise something about one pass
 ONE_PASS = (MergeLaw.EXACT, MergeLaw.ROUNDING, MergeLaw.BOUNDED, MergeLaw.ORDERED)
 
 
@@ -34,7 +34,7 @@ def check_summary(make: Make, seeds: Iterable[int] = range(5), *, words: bool = 
 
 
 def encoded(data: Data, words: bool, schema: Schema | None = None) -> tuple[Block, Schema]:
-    """The data as one block, with the schema that knows all of it."""
+    """The data as one block, and the schema with all its columns, classes and values."""
     schema = schema or Schema()
     block, growth = Encoder(schema, words).encode(data.records, data.labels, data.weights, learn=True)
     schema.grow(growth)
@@ -49,6 +49,7 @@ def with_scores(block: Block, k: int) -> Block:
 
 
 def filled(make: Make, block: Block, schema: Schema) -> Any:
+    """A new summary over the schema, updated with the block."""
     summary = make()
     summary.realign(from_empty(schema))
     summary.update(block)
@@ -56,7 +57,7 @@ def filled(make: Make, block: Block, schema: Schema) -> Any:
 
 
 def assert_same(a: Any, b: Any, block: Block) -> None:
-    """The summary `a` is `b`, which learned the block in one pass, as exactly as the law of `a` promises.
+    """Assert that the summary `a` equals `b`, which learned the block in one pass, as exactly as its law promises.
 
     AVERAGED and NONE promise nothing about one pass; what they do promise has checks of its own.
     """
@@ -69,7 +70,7 @@ def assert_same(a: Any, b: Any, block: Block) -> None:
 
 
 def assert_close_states(a: Any, b: Any) -> None:
-    """Every array is the same to rounding."""
+    """Assert that all arrays are equal up to rounding."""
     assert a.arrays().keys() == b.arrays().keys()
     for name, mine in a.arrays().items():
         theirs = b.arrays()[name]
@@ -78,25 +79,25 @@ def assert_close_states(a: Any, b: Any) -> None:
 
 
 def assert_within_error(summary: Any, block: Block) -> None:
-    """The summary is off the rows of the block by no more than it says itself."""
+    """Assert that the summary differs from the rows of the block by no more than its own `error()`."""
     off, error = off_by(summary, block), summary.error()
     assert off <= error + LAW, f"{type(summary).__name__} is off by {off}, and reports {error}"
 
 
 def assert_weighted_mean(merged: Any, parts: list[Any]) -> None:
-    """What is a mean of rows is, after a merge, the mean of the parts, weighted by what each has learned."""
+    """Assert that means over rows are, after a merge, the means of the parts, weighted by what each has learned."""
     weights = [means_of(part)[0] for part in parts]
     for name, mean in means_of(merged)[1].items():
-        found = sum(w * means_of(part)[1][name] for w, part in zip(weights, parts, strict=True)) / max(
+        expected = sum(w * means_of(part)[1][name] for w, part in zip(weights, parts, strict=True)) / max(
             sum(weights), LAW
         )
-        np.testing.assert_allclose(mean, found, rtol=CELL, atol=LAW, err_msg=name)
+        np.testing.assert_allclose(mean, expected, rtol=CELL, atol=LAW, err_msg=name)
 
 
 def shards(make: Make, seed: int, words: bool) -> tuple[Block, Schema, list[Any]]:
     """Rows over one schema, and three summaries of their consecutive parts that share their frames.
 
-    A BOUNDED summary gets so many rows that it has to give something up.
+    A BOUNDED summary gets more rows than it can keep exactly.
     """
     n = 2400 if make().law is MergeLaw.BOUNDED else 80
     block, schema = encoded(random_data(seed, n, words=words), words)
@@ -108,7 +109,7 @@ def shards(make: Make, seed: int, words: bool) -> tuple[Block, Schema, list[Any]
 
 
 def merged(first: Any, *others: Any) -> Any:
-    """The sum of summaries that stay as they are."""
+    """The merged copies of summaries, which do not change."""
     total = copy.deepcopy(first)
     for other in others:
         total.merge(other)
@@ -135,7 +136,7 @@ def check_merge_is_one_pass(make: Make, seed: int, words: bool) -> None:
 
 
 def assert_refuses(a: Any, b: Any) -> None:
-    """A merge that the law does not allow raises, says why, and changes nothing."""
+    """Assert that a merge raises MergeError with a message, and changes nothing."""
     before = digest(a.arrays())
     try:
         a.merge(b)
@@ -186,18 +187,15 @@ def check_disjoint(make: Make, seed: int, words: bool) -> None:
         assert_refuses(a, b)
         return
     a.merge(b)
-    both = Encoder(joint, words)
+    joint_encoder = Encoder(joint, words)
     one = make()
     one.realign(from_empty(joint))
-    for data, block in ((first, block_a), (last, block_b)):
-        again, _ = both.encode(data.records, data.labels, data.weights)
-        scores = np.zeros((again.n, joint.classes.size))
-        scores[:, : block.proba.shape[1]] = 0.0 if block.proba is None else block.proba  # type: ignore[union-attr]
-        if block is block_b:
-            scores = np.zeros((again.n, joint.classes.size))
-            scores[:, align(schema_b, joint).classes.to] = block.proba
-        one.update(again.scored(scores))
-    rows, _ = both.encode(
+    for data, block, schema in ((first, block_a, schema_a), (last, block_b, schema_b)):
+        aligned, _ = joint_encoder.encode(data.records, data.labels, data.weights)
+        scores = np.zeros((aligned.n, joint.classes.size))
+        scores[:, align(schema, joint).classes.to] = block.proba
+        one.update(aligned.scored(scores))
+    rows, _ = joint_encoder.encode(
         [*first.records, *last.records], [*first.labels, *last.labels], [*first.weights, *last.weights]
     )
     assert_same(a, one, rows)
@@ -235,7 +233,7 @@ def _of_rows(make: Make, block: Block, schema: Schema, rows: list[int]) -> Any:
 
 
 def check_subtract(make: Make, seed: int, words: bool) -> None:
-    """What is taken out was never there."""
+    """A summary from which rows are subtracted equals one that never had them."""
     block, schema = encoded(random_data(seed, 60, words=words, odd=False), words)
     full, kept = filled(make, block, schema), filled(make, block.rows(0, 40), schema)
     can_subtract = isinstance(full, Subtracts)

@@ -1,9 +1,9 @@
 """Random programs: a model used in every way at once, beside a naive twin that only learns.
 
 A program mixes learning in blocks and records with predictions, saving, copying, threads, bad rows, merges, unlearning,
-decay and refreshes. The twin learns the same rows in the plainest way and takes part in nothing but what is meant to
-change a model. In the end both hold the same bits; what one refuses the other refuses, with an error of this library,
-and a refusal changes nothing.
+decay and refreshes. The twin learns the same rows in the simplest way and does only the steps that are meant to change
+a model. In the end both have the same bits; a step that one refuses the other refuses, with an error of this library,
+and a refused step changes nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ VERBS = (*LEARN * 3, *LOOK, *MOVE, *REFUSED, *CHANGE)
 
 @dataclass(frozen=True)
 class Step:
-    """One step: what is done, and with which rows of the program's data."""
+    """One step: a verb, and the rows of the program's data that it is applied to."""
 
     verb: str
     first: int
@@ -69,7 +69,7 @@ def check_programs(factory: Factory, seeds: Iterable[int] = range(20)) -> None:
 
 @warnings_expected()
 def check_program(factory: Factory, seed: int) -> None:
-    """One program beside its twin, which learns in blocks or record by record, as the seed has it."""
+    """Run one program beside its twin, which learns in blocks or record by record, depending on the seed."""
     n = 60
     data = _partly_unlabelled(random_data(seed, n, words=factory().numbers_are_words), seed)
     program = random_program(seed, n)
@@ -99,6 +99,7 @@ class Twin:
         self.pending: list[Data] = []
 
     def catch_up(self) -> Any:
+        """Learn the pending rows; return the model."""
         rows = [
             row
             for piece in self.pending
@@ -115,7 +116,7 @@ class Twin:
 
 
 def _take(model: Any, twin: Twin, step: Step, data: Data, factory: Factory) -> Any:
-    """Do one step; the model to go on with."""
+    """Do one step; return the model to continue with."""
     rows, verb = data[step.first : step.last], step.verb
     if verb in LEARN:
         _learn(model, verb, rows)
@@ -152,7 +153,7 @@ def _moved(model: Any, verb: str) -> Any:
 
 
 def _look(model: Any, verb: str, rows: Data) -> None:
-    """Look at the model; two looks see the same, and nothing changes."""
+    """Predict or inspect the model twice: both give the same, and nothing changes."""
     if verb == "digest":
         assert model.digest() == model.digest()
     elif verb == "explain":
@@ -163,14 +164,14 @@ def _look(model: Any, verb: str, rows: Data) -> None:
             model.predict_one(record)
     elif verb == "threads":
         with ThreadPoolExecutor(4) as pool:
-            seen = list(pool.map(lambda _: probabilities(model, rows), range(4)))
-        assert all(one == probabilities(model, rows) for one in seen)
+            results = list(pool.map(lambda _: probabilities(model, rows), range(4)))
+        assert all(result == probabilities(model, rows) for result in results)
     else:
         assert probabilities(model, rows) == probabilities(copy.deepcopy(model), rows)
 
 
 def _refuse(model: Any, verb: str, rows: Data) -> None:
-    """What must be refused, with an error of this library and without a trace."""
+    """Do what the model must refuse, with an error of this library and without a change."""
     record = dict(rows.records[0]) if rows.records else {}
     acts: dict[str, Callable[[], Any]] = {
         "bad row": lambda: model.learn_many([record, {**record, "wide": object()}], ["a", "new class"]),
@@ -199,7 +200,7 @@ def _change(model: Any, verb: str, rows: Data, factory: Factory) -> None:
 
 
 def _outcome(model: Any, act: Callable[[], Any]) -> str | None:
-    """The kind of error the act was refused with, None if it was done; a refusal leaves every bit as it was."""
+    """The type of the error with which an action was refused, None if it was done; a refusal must change no bit."""
     before = fingerprint(model)
     try:
         act()

@@ -1,6 +1,6 @@
-"""What the checks of BOUNDED and AVERAGED compare, for every summary that has one of these laws.
+"""Errors of BOUNDED summaries and means of AVERAGED ones, for the checks of these laws.
 
-A summary of your own joins in by registering: ``off_by.register(MySummary, function)``.
+Register a summary of your own by ``off_by.register(MySummary, function)``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bayou.testing.tolerances import LAW
 
 @singledispatch
 def off_by(summary: Any, block: Block) -> float:
-    """How far the summary is off the rows it has learned, in the unit of its own `error()`: 0 is exact."""
+    """The actual error of a summary against the rows it has learned, in the unit of its own `error()`; 0: exact."""
     name = type(summary).__name__
     raise AssertionError(
         f"{name} is BOUNDED, but nobody said by what: off_by.register({name}, ...) compares it with the rows themselves"
@@ -33,16 +33,16 @@ def off_by(summary: Any, block: Block) -> float:
 @off_by.register(QuantileTuples)
 @off_by.register(GridCounts)
 def ranks_off_by(summary: QuantileTuples | GridCounts, block: Block) -> float:
-    """The largest error of a rank or class rank read off cumulated cells, relative to the column's weight."""
+    """The largest error of a rank or class rank, read from cumulated cells, relative to the column's weight."""
     worst = 0.0
     for j in range(block.numeric.shape[1]):
-        taught = (block.y >= 0) & (block.w > 0) & np.isfinite(block.numeric[:, j])
-        values, row = np.unique(block.numeric[taught, j], return_inverse=True)
+        learned = (block.y >= 0) & (block.w > 0) & np.isfinite(block.numeric[:, j])
+        values, row = np.unique(block.numeric[learned, j], return_inverse=True)
         upper, counts = summary.cells(j)
         true = np.zeros((len(values), counts.shape[1]))
-        np.add.at(true, (row, block.y[taught]), block.w[taught])
-        said = np.concatenate([np.zeros((1, counts.shape[1])), np.cumsum(counts, axis=0)])
-        gaps = np.cumsum(true, axis=0) - said[np.searchsorted(upper, values, side="right")]
+        np.add.at(true, (row, block.y[learned]), block.w[learned])
+        estimated = np.concatenate([np.zeros((1, counts.shape[1])), np.cumsum(counts, axis=0)])
+        gaps = np.cumsum(true, axis=0) - estimated[np.searchsorted(upper, values, side="right")]
         worst = max(worst, _largest(gaps, gaps.sum(axis=1)) / max(true.sum(), 1e-300))
     return worst
 
@@ -53,13 +53,13 @@ def counts_off_by(summary: HeavyHitters, block: Block) -> float:
     worst = 0.0
     for j, column in enumerate(summary.columns):
         keys, true = _true_counts(summary, block, j)
-        held, cells, _ = column.held()
-        said = np.zeros((len(keys), 2))
-        found = np.searchsorted(keys, held)
-        assert np.array_equal(keys[found], held), "values are kept that never came"
-        said[found] = np.column_stack([cells[:, 0], cells[:, 0] - cells[:, 1]])  # at most, and at least
+        kept_keys, cells, _ = column.held()
+        bounds = np.zeros((len(keys), 2))
+        places = np.searchsorted(keys, kept_keys)
+        assert np.array_equal(keys[places], kept_keys), "values are kept that never came"
+        bounds[places] = np.column_stack([cells[:, 0], cells[:, 0] - cells[:, 1]])  # at most, and at least
         total = true.sum(axis=1)
-        worst = max(worst, _largest(said - total[:, np.newaxis]) / max(total.sum(), 1e-300))
+        worst = max(worst, _largest(bounds - total[:, np.newaxis]) / max(total.sum(), 1e-300))
     return worst
 
 
@@ -74,27 +74,27 @@ def words_off_by(summary: WordCounts, block: Block) -> float:
         if text.seats is None:
             continue
         row = np.repeat(np.arange(block.n), np.diff(words.indptr))
-        came = ((block.y >= 0) & (block.w > 0))[row] & (words.counts > 0)
-        keys, place = np.unique(words.ids[came], return_inverse=True)
+        learned = ((block.y >= 0) & (block.w > 0))[row] & (words.counts > 0)
+        keys, place = np.unique(words.ids[learned], return_inverse=True)
         true = np.zeros((len(keys), len(text.total)))
         amounts = np.minimum(words.counts, 1.0) if summary.binary else words.counts
-        np.add.at(true, (place, block.y[row[came]]), (amounts * block.w[row])[came])
-        held, cells, _, (weight,) = text.seats.state()
-        held, cells = held[: text.seats.size], cells[: text.seats.size]
-        found = np.searchsorted(keys, held)
-        assert np.array_equal(keys[found], held), "words are kept that never came"
+        np.add.at(true, (place, block.y[row[learned]]), (amounts * block.w[row])[learned])
+        kept_ids, cells, _, (weight,) = text.seats.state()
+        kept_ids, cells = kept_ids[: text.seats.size], cells[: text.seats.size]
+        places = np.searchsorted(keys, kept_ids)
+        assert np.array_equal(keys[places], kept_ids), "words are kept that never came"
         rows, _ = text.in_order()
-        if (text.counts[rows] > true[found] * (1.0 + LAW)).any():
+        if (text.counts[rows] > true[places] * (1.0 + LAW)).any():
             return float("inf")
-        said = np.zeros((len(keys), 2))
-        said[found] = np.column_stack([cells.sum(axis=1), cells[:, 1]])  # at most, and at least
-        worst = max(worst, _largest(said - true.sum(axis=1, keepdims=True)) / max(weight, 1e-300))
+        bounds = np.zeros((len(keys), 2))
+        bounds[places] = np.column_stack([cells.sum(axis=1), cells[:, 1]])  # at most, and at least
+        worst = max(worst, _largest(bounds - true.sum(axis=1, keepdims=True)) / max(weight, 1e-300))
     return worst
 
 
 @off_by.register
 def estimates_off_by(summary: CountMin, block: Block) -> float:
-    """By how much of N_c an estimate is too large, but for a share delta of the values; infinite if too small."""
+    """The share of N_c by which estimates are too large, a share delta of the values aside; infinite if too small."""
     worst = 0.0
     for j in range(summary.shape[0]):
         keys, true = _true_counts(summary, block, j)
@@ -111,13 +111,13 @@ def estimates_off_by(summary: CountMin, block: Block) -> float:
 
 
 def _true_counts(summary: HeavyHitters | CountMin, block: Block, column: int) -> tuple[Any, Floats]:
-    """Keys of the values that came, in ascending order, and their class counts."""
+    """Keys of the learned values, in ascending order, and their class counts."""
     keys = HeavyHitters.keys_of(block)[:, column]
-    taught = (block.y >= 0) & (block.w > 0) & (keys != 0)
-    found, row = np.unique(keys[taught], return_inverse=True)
-    true = np.zeros((len(found), summary.shape[1]))
-    np.add.at(true, (row, block.y[taught]), block.w[taught])
-    return found, true
+    learned = (block.y >= 0) & (block.w > 0) & (keys != 0)
+    distinct, row = np.unique(keys[learned], return_inverse=True)
+    true = np.zeros((len(distinct), summary.shape[1]))
+    np.add.at(true, (row, block.y[learned]), block.w[learned])
+    return distinct, true
 
 
 def _largest(*gaps: Floats) -> float:
@@ -126,7 +126,7 @@ def _largest(*gaps: Floats) -> float:
 
 @singledispatch
 def means_of(summary: Any) -> tuple[float, dict[str, Floats]]:
-    """The weight behind a summary's parameters, and its arrays that a merge averages by it: none, unless told."""
+    """The weight of a summary, and its arrays that a merge averages by this weight; none unless registered."""
     return 0.0, {}
 
 

@@ -1,4 +1,4 @@
-"""Text: how a column of it is read, the tokenizer, and a vectorizer for scikit-learn."""
+"""Text: the recipe of a text column, the tokenizer, and a vectorizer for scikit-learn."""
 
 from __future__ import annotations
 

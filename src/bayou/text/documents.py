@@ -1,4 +1,4 @@
-"""A column of documents as kernels read it: UTF-8 bytes one after the other."""
+"""A column of documents in the form that kernels read: concatenated UTF-8 bytes and offsets."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class Documents:
 
 
 def documents_of(values: Any, name: str | None = None, start: int = 0) -> Documents:
-    """The documents of a column: of Arrow's strings without a copy, of Python's objects once encoded.
+    """The documents of a column; strings of Arrow are not copied, Python objects are encoded.
 
     >>> documents_of(["no", None, "yes"]).ends.tolist()
     [0, 2, 2, 5]
     """
     if type(values).__module__.startswith("pyarrow"):
-        found = _of_arrow(values)
-        if found is not None:
-            return found
+        documents = _of_arrow(values)
+        if documents is not None:
+            return documents
     to_list = getattr(values, "to_pylist", None) or getattr(values, "tolist", None)
     return _of_objects(to_list() if to_list else list(values), name, start)
 
@@ -51,9 +51,11 @@ def _of_arrow(values: Any) -> Documents | None:
     import pyarrow as pa
 
     if pa.types.is_dictionary(values.type) or pa.types.is_string_view(values.type):
-        whole = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+        text_type = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
         if not (
-            pa.types.is_string(whole) or pa.types.is_large_string(whole) or pa.types.is_string_view(whole)
+            pa.types.is_string(text_type)
+            or pa.types.is_large_string(text_type)
+            or pa.types.is_string_view(text_type)
         ):
             return None
         values = values.cast(pa.large_string())
@@ -66,23 +68,23 @@ def _of_arrow(values: Any) -> Documents | None:
     present, ends, data = values.buffers()
     width = np.dtype(np.int32 if pa.types.is_string(values.type) else np.int64)
     n = len(values)
-    places = np.zeros(1, np.int64)
+    offsets = np.zeros(1, np.int64)
     if n:
-        places = np.frombuffer(ends, width, n + 1, values.offset * width.itemsize).astype(np.int64)
-    found = Documents(
-        _read_only(places),
+        offsets = np.frombuffer(ends, width, n + 1, values.offset * width.itemsize).astype(np.int64)
+    documents = Documents(
+        _read_only(offsets),
         _NONE if data is None or not data.size else _read_only(np.frombuffer(data, np.uint8)),
         _NONE if present is None or not values.null_count else _read_only(np.frombuffer(present, np.uint8)),
         values.offset,
     )
-    _check(found)
-    return found
+    _check(documents)
+    return documents
 
 
-def _check(found: Documents) -> None:
-    """Refuse places outside the bytes: a kernel trusts them, and Arrow does not look."""
-    ends = found.ends
-    if ends[0] < 0 or ends[-1] > len(found.data) or (len(ends) > 1 and np.diff(ends).min() < 0):
+def _check(documents: Documents) -> None:
+    """Refuse offsets outside the bytes: kernels trust them, and Arrow does not check them."""
+    ends = documents.ends
+    if ends[0] < 0 or ends[-1] > len(documents.data) or (len(ends) > 1 and np.diff(ends).min() < 0):
         raise DataError(
             "a column of text whose offsets lie outside of its bytes", remedy="it is damaged: read it again"
         )

@@ -1,4 +1,4 @@
-"""How a column of text is read: a frozen choice, declared in the schema."""
+"""The recipe of a text column: how documents become counts of words."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Text(TextRecipe):
     strip_accents
         Whether é counts as e: characters are decomposed (NFKD) and lose their accents.
     stop_words
-        Words left out before anything is made of them.
+        Words that are left out before n-grams are made.
     binary
         A word counts once per document, however often it occurs.
     buckets
@@ -45,14 +45,14 @@ class Text(TextRecipe):
         hashes instead: memory is fixed however many words come, models merge and unlearn exactly, and words that
         share a bucket are counted together.
     min_count
-        Words that were met less often say nothing; `BernoulliNB` counts the documents they are in. All of them are
-        counted, so that a word is heard from the row on that makes it frequent enough, models merge and unlearn
-        exactly, and what fades away falls silent again.
+        Words that occurred less often are ignored; `BernoulliNB` counts the documents they are in. All words are
+        counted, so that a word takes part from the row on that makes it frequent enough, models merge and unlearn
+        exactly, and a word that fades below this is ignored again.
     vocabulary
         A number N keeps class counts of at most N words, the frequent ones, in memory that never grows: a word with
-        more than 1/N of all words met is kept whatever else the stream brings, and a new word takes the place of the
-        lightest. Words that are not kept say nothing. Models merge within a bound and do not unlearn; words are told
-        apart by 31 bits of a hash. None, the default, keeps all words, or as many as `buckets` says.
+        more than 1/N of all words seen is kept whatever else the stream brings, and a new word takes the place of the
+        rarest. Words that are not kept are ignored. Models merge within a bound and do not unlearn; words are
+        distinguished by 31 bits of a hash. None, the default, keeps all words, or as many as `buckets` says.
 
     Examples
     --------
@@ -97,8 +97,8 @@ class Text(TextRecipe):
         if self.stop_words and self.analyzer != "word":
             raise SchemaError(f"stop_words leave out words, and analyzer={self.analyzer!r} has none")
         if self.buckets is not None:
-            whole = type(self.buckets) is int and LEAST_BUCKETS <= self.buckets <= MOST_BUCKETS
-            if not whole or self.buckets & (self.buckets - 1):
+            in_range = type(self.buckets) is int and LEAST_BUCKETS <= self.buckets <= MOST_BUCKETS
+            if not in_range or self.buckets & (self.buckets - 1):
                 raise SchemaError(
                     f"buckets={self.buckets!r}; it is a power of two from 2**4 to 2**28, such as 2**20, or None"
                 )

@@ -13,9 +13,9 @@ from bayou.schema import Label
 
 
 class StringTable:
-    """The UTF-8 bytes of the strings among some values, found by hash and told apart by comparing them.
+    """The strings among some values as UTF-8 bytes, with a hash table of their positions.
 
-    A table never changes, so that threads may look things up side by side; `with_values` gives a longer one.
+    A table never changes, so that several threads may read it at once; `with_values` returns a longer one.
 
     Examples
     --------
@@ -39,24 +39,24 @@ class StringTable:
             texts = [v.encode("utf-8", "surrogatepass") if isinstance(v, str) else b"" for v in values]
             is_name = np.array([isinstance(value, str) for value in values], dtype=np.bool_)
         ends = self.starts[-1] + np.cumsum(list(map(len, texts)), dtype=np.int64)
-        twin = StringTable()
-        twin.size = self.size + len(values)
+        longer = StringTable()
+        longer.size = self.size + len(values)
         added = np.frombuffer(b"".join(texts) + bytes(SPARE), dtype=np.uint8)
-        twin.names = _fixed(np.concatenate((self.names[:-SPARE], added)))
-        twin.starts = _fixed(np.concatenate((self.starts, ends)))
+        longer.names = _fixed(np.concatenate((self.names[:-SPARE], added)))
+        longer.starts = _fixed(np.concatenate((self.starts, ends)))
         slots, first = self.slots.copy(), self.size
-        if 2 * twin.size > len(slots):
-            slots, first = np.full(max(64, 4 << twin.size.bit_length()), -1, dtype=np.int32), 0
+        if 2 * longer.size > len(slots):
+            slots, first = np.full(max(64, 4 << longer.size.bit_length()), -1, dtype=np.int32), 0
             is_name = np.concatenate((self._is_name(), is_name))
-        place_names(slots, twin.starts, twin.names, first, is_name)
-        twin.slots = _fixed(slots)
-        return twin
+        place_names(slots, longer.starts, longer.names, first, is_name)
+        longer.slots = _fixed(slots)
+        return longer
 
     def _is_name(self) -> NDArray[np.bool_]:
-        """Which of the values are strings: those that stand in a slot."""
-        found = np.zeros(self.size, dtype=np.bool_)
-        found[self.slots[self.slots >= 0]] = True
-        return found
+        """Which of the values are strings: those that have a slot."""
+        is_name = np.zeros(self.size, dtype=np.bool_)
+        is_name[self.slots[self.slots >= 0]] = True
+        return is_name
 
 
 def _fixed(array: NDArray[Any]) -> NDArray[Any]:

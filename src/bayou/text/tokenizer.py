@@ -1,4 +1,4 @@
-"""Documents to counts of features, by a recipe: the kernels, and the room they work in."""
+"""The tokenizer: documents to counts of features, by a recipe; calls the kernels and provides their arrays."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from bayou.vocabulary import HASHES
 
 NO_WORDS = StringTable()
 NO_LIMIT = 1 << 31
-NAMES = 4096  # of a document, where those of hashed words are noted: a line may have 50 MB
+NAMES = 4096  # of hashed words that are remembered per document, since one may have 50 MB
 
 
 class Strings(Sequence[str]):
-    """Strings that lie one after the other in UTF-8, each decoded when it is asked for.
+    """A sequence of strings stored as concatenated UTF-8, each decoded on access.
 
     >>> list(Strings(b"noyes", [0, 2, 5]))
     ['no', 'yes']
@@ -64,7 +64,7 @@ class Strings(Sequence[str]):
 class Tokens:
     """The features of some documents; `new` are those without a code, in order of their first appearance.
 
-    Where features are hashed, `new` are names of some of them, and `noted` the buckets of these.
+    Where features are hashed, `new` are the names of some of them, and `noted` their buckets.
     """
 
     words: Words
@@ -73,13 +73,13 @@ class Tokens:
 
 
 class Tokenizer:
-    """Reads documents as a recipe says. It keeps nothing of them, so that threads may use one side by side.
+    """Tokenizes documents by a recipe. It has no state, so that several threads may use it at once.
 
     Examples
     --------
     >>> from bayou.text.documents import documents_of
-    >>> found = Tokenizer(Text(ngrams=(1, 2))).tokens(documents_of(["To be, or not to be"]))
-    >>> dict(zip(found.new, found.words.counts.tolist()))
+    >>> tokens = Tokenizer(Text(ngrams=(1, 2))).tokens(documents_of(["To be, or not to be"]))
+    >>> dict(zip(tokens.new, tokens.words.counts.tolist()))
     {'to': 2.0, 'be': 2.0, 'to be': 2.0, 'or': 1.0, 'be or': 1.0, 'not': 1.0, 'or not': 1.0, 'not to': 1.0}
     """
 
@@ -102,8 +102,8 @@ class Tokenizer:
     ) -> Tokens:
         """The features of documents; words that are not `known` get the codes behind them, up to `limit`.
 
-        With `learn` off, they have none. `start` is the stream number of the first document; `names` how many of the
-        hashed features of one are noted by name.
+        Without `learn` they get none. `start` is the stream number of the first document; `names` is the number of
+        hashed features per document whose names are remembered.
         """
         recipe = self.recipe
         rule = np.zeros(token_ids.RULE, dtype=np.int64)
@@ -116,30 +116,30 @@ class Tokenizer:
         rule[token_ids.NAMES] = names
         room = _Room(documents, rule)
         while room.state[token_ids.ROW] < len(documents):
-            self._go_on(room, documents, known, rule)
+            self._run_kernel(room, documents, known, rule)
             room.make_room()
         return room.tokens(learn)
 
-    def _go_on(self, room: _Room, documents: Documents, known: StringTable, rule: Index) -> None:
-        filled = (room.ids, room.counts, room.indptr, room.low)
-        places = (
+    def _run_kernel(self, room: _Room, documents: Documents, known: StringTable, rule: Index) -> None:
+        outputs = (room.ids, room.counts, room.indptr, room.low)
+        workspace = (
             room.spare, room.slots, room.starts, room.names, room.state, rule,
             documents.ends, documents.data, documents.valid, documents.offset,
             known.slots, known.starts, known.names,
         )  # fmt: skip
-        letters = (self._points, self._accents, self._plain)
+        tables = (self._points, self._accents, self._plain)
         if self.recipe.analyzer == "word":
             stops = self._stops
             tokenize_words(
-                *filled, room.line, room.marks, *places,  # type: ignore[arg-type]
-                stops.slots, stops.starts, stops.names, *letters,
+                *outputs, room.line, room.marks, *workspace,  # type: ignore[arg-type]
+                stops.slots, stops.starts, stops.names, *tables,
             )  # fmt: skip
         else:
-            tokenize_characters(*filled, *places, *letters)  # type: ignore[arg-type]
+            tokenize_characters(*outputs, *workspace, *tables)  # type: ignore[arg-type]
 
 
 class _Room:
-    """The arrays that the kernels fill, made longer when they are full."""
+    """The arrays that the kernels fill, enlarged when they are full."""
 
     def __init__(self, documents: Documents, rule: Index) -> None:
         size = int(documents.ends[-1] - documents.ends[0])
@@ -149,31 +149,31 @@ class _Room:
         self.counts = np.empty(len(self.ids))
         self.spare: Codes = np.empty(len(self.ids), dtype=np.int32)
         self.indptr = np.zeros(len(documents) + 1, dtype=np.int64)
-        self._text_of(max(longest + longest // 8 + 2 * ROOM, TOGETHER_BYTES))
+        self._allocate_text(max(longest + longest // 8 + 2 * ROOM, TOGETHER_BYTES))
         self.slots: Codes = np.full(256, -1, dtype=np.int32)
         self.starts: Index = np.zeros(129, dtype=np.int64)
         self.names: Bytes = np.empty(2048, dtype=np.uint8)
         self.state = np.zeros(token_ids.STATE, dtype=np.int64)
 
     def make_room(self) -> None:
-        """More of what a kernel found too little of."""
+        """Enlarge the arrays in which a kernel ran out of room."""
         need, self.state[token_ids.NEED] = int(self.state[token_ids.NEED]), 0
         if need == token_ids.ROOM_FOR_IDS:
             self.ids, self.counts = _longer(self.ids), _longer(self.counts)
             self.spare = np.empty(len(self.ids), dtype=np.int32)
         elif need == token_ids.ROOM_FOR_TEXT:
-            self._text_of(2 * len(self.low))
+            self._allocate_text(2 * len(self.low))
         elif need == token_ids.ROOM_FOR_NAMES:
             self._more_names()
 
-    def _text_of(self, size: int) -> None:
-        """Room for a document: in small letters, its words one space apart, and a bit for each byte."""
+    def _allocate_text(self, size: int) -> None:
+        """Allocate room for a document: in lower case, its words one space apart, and a bit for each byte."""
         self.low: Bytes = np.empty(size, dtype=np.uint8)
         self.line: Bytes = np.empty(size, dtype=np.uint8)
         self.marks = np.empty(size // 64 + 2, dtype=np.uint64)
 
     def _more_names(self) -> None:
-        met = int(self.state[token_ids.NEW])
+        count = int(self.state[token_ids.NEW])
         self.names, self.starts = _longer(self.names), _longer(self.starts)
         if self.hashes:
             self.slots = _longer(self.slots)
@@ -181,18 +181,20 @@ class _Room:
         self.slots = np.full(2 * len(self.slots), -1, dtype=np.int32)
         starts, names = self.starts.view(), self.names.view()
         starts.flags.writeable = names.flags.writeable = False
-        place_names(self.slots, starts, names, 0, np.ones(met, dtype=np.bool_))
+        place_names(self.slots, starts, names, 0, np.ones(count, dtype=np.bool_))
 
     def tokens(self, learn: bool) -> Tokens:
-        """What was found; a copy where most of the room was not needed."""
-        filled, met = int(self.indptr[-1]), int(self.state[token_ids.NEW])
-        ids, counts = self.ids[:filled], self.counts[:filled]
-        if 2 * filled < len(self.ids):
+        """The features found; copied where most of the room was not needed."""
+        size, count = int(self.indptr[-1]), int(self.state[token_ids.NEW])
+        ids, counts = self.ids[:size], self.counts[:size]
+        if 2 * size < len(self.ids):
             ids, counts = ids.copy(), counts.copy()
-        text = self.names[: self.starts[met]].tobytes()
-        new = Strings(text, self.starts[: met + 1].tolist())
+        text = self.names[: self.starts[count]].tobytes()
+        new = Strings(text, self.starts[: count + 1].tolist())
         words = Words(self.indptr, ids, counts)
-        return Tokens(words, new, self.slots[:met].tolist()) if self.hashes else Tokens(words, list(new), [])
+        return (
+            Tokens(words, new, self.slots[:count].tolist()) if self.hashes else Tokens(words, list(new), [])
+        )
 
 
 def _longer(array: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What the tokenizer knows about characters, as arrays for its kernels."""
+"""Properties of Unicode characters as arrays for the kernels of the tokenizer."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from bayou.kernels.characters import LOWER, SPECIAL
 from bayou.text import unicode_data
 
 POINTS = 0x110000
-HANGUL, SYLLABLES, VOWELS, FINALS = 0xAC00, 11172, 21, 28  # Korean syllables come apart by a rule
+HANGUL, SYLLABLES, VOWELS, FINALS = 0xAC00, 11172, 21, 28  # Korean syllables are decomposed by a rule
 LEADS, MIDDLES, TAILS = 0x1100, 0x1161, 0x11A7
 
 
 @cache
 def points(lowercase: bool) -> NDArray[np.uint32]:
-    """Of every code point its lower case, or itself, and what it is; see `bayou.kernels.characters`."""
+    """For every code point its lower case (or itself) and its flags; see `bayou.kernels.characters`."""
     starts, steps, flags = map(_unpacked, (unicode_data.STARTS, unicode_data.STEPS, unicode_data.FLAGS))
     lengths = np.diff(starts, append=POINTS)
     entries: NDArray[np.uint32] = (np.repeat(flags, lengths) << 24).astype(np.uint32)
@@ -31,7 +31,8 @@ def points(lowercase: bool) -> NDArray[np.uint32]:
 
 @cache
 def accents(strip: bool) -> tuple[Codes, Codes]:
-    """Where the parts of every code point stand, 0 for itself, and for each the number of its parts and these."""
+    """The decomposition without accents: for every code point an index into a pool, 0 for itself, where the
+    pool holds the number of its parts and the parts."""
     if not strip:
         return np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int32)
     accented, sizes, parts = map(_unpacked, (unicode_data.ACCENTED, unicode_data.PARTS, unicode_data.PLAIN))
@@ -60,5 +61,5 @@ def accents(strip: bool) -> tuple[Codes, Codes]:
 
 
 def _unpacked(packed: bytes) -> NDArray[np.int64]:
-    """An array as tools/unicode_table.py packs it: differences, compressed, in printable characters."""
+    """Unpack an array that tools/unicode_table.py has packed: differences, compressed, in base 85."""
     return np.cumsum(np.frombuffer(zlib.decompress(base64.b85decode(packed)), dtype="<i4"), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The tokenizer as a transformer of scikit-learn: documents in, a sparse matrix of counts out."""
+"""The tokenizer as a scikit-learn transformer: documents to a sparse matrix of counts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         self.buckets = buckets
 
     def fit(self, documents: Any, y: Any = None) -> Self:
-        """Learn the words of the documents; nothing where they are hashed."""
+        """Learn the words of the documents; does nothing where words are hashed."""
         tokenizer = self._tokenizer()
         if self.buckets is None:
             self.words_ = sorted(tokenizer.tokens(documents_of(documents)).new)
@@ -69,18 +69,18 @@ class Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sciki
         return self
 
     def transform(self, documents: Any) -> Any:
-        """[n, V] counts, a SciPy matrix of compressed sparse rows; words that are not known are left out."""
+        """Counts [n, V] as a SciPy CSR matrix; unknown words are left out."""
         from scipy.sparse import csr_matrix
 
         known = StringTable()
         if self.buckets is None:
             known = self._fitted()
-        found = self._tokenizer().tokens(documents_of(documents), known, learn=False).words
-        shape = (len(found.indptr) - 1, self.buckets or known.size)
-        return csr_matrix((found.counts, found.ids, found.indptr), shape=shape)
+        words = self._tokenizer().tokens(documents_of(documents), known, learn=False).words
+        shape = (len(words.indptr) - 1, self.buckets or known.size)
+        return csr_matrix((words.counts, words.ids, words.indptr), shape=shape)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The words, column by column; hashed words have no names."""
+        """The words of the columns; raises UnsupportedError where words are hashed."""
         if self.buckets is not None:
             raise UnsupportedError("hashed words have no names; buckets=None keeps the words")
         self._fitted()

@@ -1,4 +1,4 @@
-"""Training on a cluster: a part per partition or shard, merged in a tree."""
+"""Training on a cluster: one partial model per partition or shard, merged in a tree."""
 
 from __future__ import annotations
 
@@ -46,22 +46,21 @@ def fit(
     df
         A DataFrame of numbers, strings, booleans and dates; where the rows come from files, `fit_files` is quicker.
     estimator
-        A classifier, which stays as it is. One that has learned already gives the frames of its numeric columns;
+        A classifier, which does not change. If it has learned already, the frames of numeric columns are its own;
         else they come from the first rows of the first partitions.
     target, nominal, numeric, text, date, ignore, policy
         As in `bayou.open_stream`.
     fan_in
-        How many partial models are merged in one place: 32 of them are as much as any process, the driver
-        included, ever holds.
+        The number of partial models that are merged in one process; none, the driver included, ever holds more.
     """
     options = {
         "target": target, "nominal": nominal, "numeric": numeric, "text": text, "date": date,
         "ignore": ignore, "policy": policy,
     }  # fmt: skip
     check_law(estimator, ordered=False)
-    given: Any = estimator
+    template: Any = estimator
     with explained():
-        model: M = learned(df, given.fresh() if given.started else given, options, fan_in).model
+        model: M = learned(df, template.fresh() if template.started else template, options, fan_in).model
     return model
 
 
@@ -93,18 +92,18 @@ def learn_files(
     fan_in: int = FAN_IN,
     shard_bytes: int | None = None,
 ) -> Learned:
-    """Learn as `fit_files` does, and return what is known besides the model, too: rows and rejects."""
+    """Learn as `fit_files` does; return rows and rejects beside the model."""
     check_law(estimator, ordered=True)
 
     def learn(plan: Plan) -> Learned:
         numbered = spark.sparkContext.parallelize(list(enumerate(plan.shards)), len(plan.shards))
-        return _taken(_tree(numbered.map(_shard_learner(plan.job)), fan_in), plan.job.blank)
+        return _result(_tree(numbered.map(_shard_learner(plan.job)), fan_in), plan.job.blank)
 
-    return Plan.of(paths, estimator, options, shard_bytes).carried_out(learn)
+    return Plan.of(paths, estimator, options, shard_bytes).carry_out(learn)
 
 
 def learned(df: Any, model: Any, options: Mapping[str, Any], fan_in: int) -> Learned:
-    """Rows of a DataFrame learned from an empty model, or one whose schema and frames are known."""
+    """Learn the rows of a DataFrame, from an empty model or from one whose schema and frames are known."""
     reading = read_options(options)
     if reading.choose_target(df.columns) is None:
         raise DataError(
@@ -114,7 +113,7 @@ def learned(df: Any, model: Any, options: Mapping[str, Any], fan_in: int) -> Lea
         model = prepared(model, heads(df, reading))
     blank = files.dumps(model.fresh())
     parts = mapped(df, _row_learner(blank, reading), "number long, part binary").rdd
-    return _taken(_tree(parts.map(tuple), fan_in), blank)
+    return _result(_tree(parts.map(tuple), fan_in), blank)
 
 
 def _shard_learner(job: ShardJob) -> Callable[[tuple[int, Shard]], tuple[int, bytes]]:
@@ -133,8 +132,8 @@ def _row_learner(
         number = partition()
         place = f"partition {number}"
         try:
-            found = source(batches, reading, place)
-            part = None if found is None else partial(blank, found, place)
+            rows = source(batches, reading, place)
+            part = None if rows is None else partial(blank, rows, place)
         except BayouError as error:
             part = Part(b"", error=error_to_json(error, place)).to_bytes()
         if part is not None:
@@ -146,7 +145,7 @@ def _row_learner(
 
 
 def _tree(parts: Any, fan_in: int) -> Part:
-    """Numbered parts merged `fan_in` at a time, neighbours with neighbours: always the same tree."""
+    """Merge numbered parts, `fan_in` neighbours at a time: always the same tree."""
     count = parts.getNumPartitions()
     while count > fan_in:
         count = -(-count // fan_in)
@@ -159,7 +158,7 @@ def _in_order(numbered: Iterable[tuple[int, bytes]]) -> Part:
     return merged(part for _, part in sorted(numbered, key=lambda pair: pair[0]))
 
 
-def _taken(part: Part, blank: bytes) -> Learned:
+def _result(part: Part, blank: bytes) -> Learned:
     total = Total()
     total.add(part)
     total.check()

@@ -8,13 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from bayou.backends.shards import listed
+from bayou.backends.shards import name_list
 from bayou.streams.columnar import ColumnarSource, HandedBatches
 from bayou.streams.read_options import ReadOptions
 from bayou.streams.source import Source
 
-HEAD = 20_000  # rows at the start of a partition that may be looked at for frames
-HEADS = 8  # partitions that may be
+HEAD = 20_000  # rows at the start of a partition that may be read to fix frames
+HEADS = 8  # partitions of which they may be read
 
 
 def read_options(options: Mapping[str, Any]) -> ReadOptions:
@@ -22,35 +22,35 @@ def read_options(options: Mapping[str, Any]) -> ReadOptions:
     kinds: dict[str, Any] = {
         name: kind
         for kind in ("nominal", "numeric", "text", "date")
-        for name in listed(options.get(kind, ()))
+        for name in name_list(options.get(kind, ()))
     }
-    ignore, policy = listed(options.get("ignore", ())), options.get("policy", "strict")
+    ignore, policy = name_list(options.get("ignore", ())), options.get("policy", "strict")
     return ReadOptions(options.get("target"), kinds, ignore, policy)
 
 
 def source(batches: Iterable[pa.RecordBatch], options: ReadOptions, name: str) -> Source | None:
     """The rows of record batches; None if there are no batches."""
-    found = iter(batches)
-    first = next(found, None)
+    iterator = iter(batches)
+    first = next(iterator, None)
     if first is None:
         return None
 
-    def all_of_them() -> Iterator[pa.RecordBatch]:
+    def all_batches() -> Iterator[pa.RecordBatch]:
         yield first
-        yield from found
+        yield from iterator
 
-    return ColumnarSource(HandedBatches(first.schema, all_of_them(), name), options)
+    return ColumnarSource(HandedBatches(first.schema, all_batches(), name), options)
 
 
 def mapped(df: Any, function: Callable[[Any], Iterator[pa.RecordBatch]], schema: Any) -> Any:
-    """`df.mapInArrow`, without Spark's remark about the version of pandas: no frame of pandas is made."""
+    """`df.mapInArrow`, without Spark's warning about the version of pandas, which is not used."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         return df.mapInArrow(function, schema)
 
 
 def partition() -> int:
-    """The number of the partition this task is at."""
+    """The number of the partition that this task works on."""
     from pyspark import TaskContext
 
     task = TaskContext.get()
@@ -58,7 +58,7 @@ def partition() -> int:
 
 
 def heads(df: Any, options: ReadOptions) -> Iterator[Source]:
-    """The first rows of the first partitions, in order: the same ones each time, which `limit` does not promise."""
+    """The first rows of the first partitions, in order: always the same rows, which `limit` does not promise."""
     rdd = mapped(df, _head, "rows binary").rdd
     for number in range(min(HEADS, rdd.getNumPartitions())):
         for row in rdd.context.runJob(rdd, list, [number]):

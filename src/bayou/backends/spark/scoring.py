@@ -1,4 +1,4 @@
-"""Scoring and evaluating tables and streams: the model goes to the rows."""
+"""Scoring and evaluating tables and streams: executors load the model and score their rows."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def predict(df: Any, model: Any, *, probabilities: bool = False, policy: Policy 
     policy
         "strict", or "missing": a cell that does not fit its column counts as missing.
 
-    A name that is taken gets an underscore.
+    A name that the DataFrame has already gets an underscore.
     """
     from pyspark.sql.types import ArrayType, DoubleType, StructType
 
@@ -87,25 +87,25 @@ class TableScores:
 
 
 def evaluate(df: Any, model: Any, *, target: str, policy: Policy = "strict") -> TableScores:
-    """Predict every row of a DataFrame and compare with its label: track records are merged, rows stay."""
+    """Predict every row of a DataFrame and compare with its label; only the scores of partitions are collected."""
     with explained():
-        found = mapped(df, _judge(files.dumps(model), target, policy), "record binary").collect()
-    book, confusion, losses, rows = LabelIndex(), Confusion(), Losses(), 0
-    records = [_unpacked(row.record) for row in found]
-    plan = book.admit([label for labels, *_ in records for label in labels] + model.labels())
+        collected = mapped(df, _judge(files.dumps(model), target, policy), "record binary").collect()
+    classes, confusion, losses, rows = LabelIndex(), Confusion(), Losses(), 0
+    records = [_unpacked(row.record) for row in collected]
+    plan = classes.admit([label for labels, *_ in records for label in labels] + model.labels())
     if plan is not None:
         confusion.realign(plan)
         losses.realign(plan)
-    for labels, n, one, two in records:
-        own = LabelIndex()
-        own.admit(labels)
-        if (wider := own.admit(book.labels)) is not None:
-            one.realign(wider)
-            two.realign(wider)
-        confusion.merge(one)
-        losses.merge(two)
+    for labels, n, record_confusion, record_losses in records:
+        record_classes = LabelIndex()
+        record_classes.admit(labels)
+        if (wider := record_classes.admit(classes.labels)) is not None:
+            record_confusion.realign(wider)
+            record_losses.realign(wider)
+        confusion.merge(record_confusion)
+        losses.merge(record_losses)
         rows += n
-    return TableScores(tuple(book.labels), rows, confusion, losses)
+    return TableScores(tuple(classes.labels), rows, confusion, losses)
 
 
 @lru_cache(maxsize=2)
@@ -115,14 +115,14 @@ def _loaded(data: bytes) -> Any:
 
 
 def _kinds(model: Any, schema: pa.Schema) -> dict[str, Any]:
-    known = {name: kind.value for name, (kind, _) in model.schema_.place.items() if name in schema.names}
-    known |= {name: DATE for name in model.schema_.dates if name in schema.names}
+    kinds = {name: kind.value for name, (kind, _) in model.schema_.place.items() if name in schema.names}
+    kinds |= {name: DATE for name in model.schema_.dates if name in schema.names}
     if model.numbers_are_words and WORDS in model.schema_.place:  # columns of numbers count words
         words = {str(word) for word in model.schema_.vocabularies[WORDS].values}
-        known |= {name: "numeric" for name in schema.names if name in words and name not in known}
-    if not known:
+        kinds |= {name: "numeric" for name in schema.names if name in words and name not in kinds}
+    if not kinds:
         raise DataError(f"none of the columns {schema.names} is known to the model")
-    return known
+    return kinds
 
 
 def _scorer(data: bytes, names: list[str], policy: Policy) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
@@ -130,10 +130,10 @@ def _scorer(data: bytes, names: list[str], policy: Policy) -> Callable[[Batches]
         model = _loaded(data)
         kind = _types(model.labels())[1]
         for batch in batches:
-            known = _kinds(model, batch.schema)
-            options = ReadOptions("", known, [n for n in batch.schema.names if n not in known], policy)
-            found = source([batch], options, "the rows to be scored")
-            rows = None if found is None else found.read(max(1, batch.num_rows))
+            kinds = _kinds(model, batch.schema)
+            options = ReadOptions("", kinds, [n for n in batch.schema.names if n not in kinds], policy)
+            rows_source = source([batch], options, "the rows to be scored")
+            rows = None if rows_source is None else rows_source.read(max(1, batch.num_rows))
             if rows is None:
                 continue
             proba = model.proba(model.encode(rows))
@@ -155,22 +155,24 @@ def _scorer(data: bytes, names: list[str], policy: Policy) -> Callable[[Batches]
 def _judge(data: bytes, target: str, policy: Policy) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     def judge(batches: Batches) -> Iterator[pa.RecordBatch]:
         model = _loaded(data)
-        book, confusion, losses, done = LabelIndex(), Confusion(), Losses(), 0
+        classes, confusion, losses, done = LabelIndex(), Confusion(), Losses(), 0
         for batch in batches:
-            known = {name: kind for name, kind in _kinds(model, batch.schema).items() if name != target}
-            left = [n for n in batch.schema.names if n not in known and n != target]
-            found = source([batch], ReadOptions(target, known, left, policy), "the rows to be judged")
-            while found is not None and (rows := found.read(8_192)) is not None:
-                plan = book.admit([*met(rows.labels), *model.labels()])
+            kinds = {name: kind for name, kind in _kinds(model, batch.schema).items() if name != target}
+            ignored = [n for n in batch.schema.names if n not in kinds and n != target]
+            rows_source = source(
+                [batch], ReadOptions(target, kinds, ignored, policy), "the rows to be judged"
+            )
+            while rows_source is not None and (rows := rows_source.read(8_192)) is not None:
+                plan = classes.admit([*met(rows.labels), *model.labels()])
                 if plan is not None:
                     confusion.realign(plan)
                     losses.realign(plan)
-                block = book.scored(book.codes(rows.labels), model.proba(model.encode(rows)), model)
+                block = classes.scored(classes.codes(rows.labels), model.proba(model.encode(rows)), model)
                 confusion.update(block)
                 losses.update(block)
                 done += len(rows)
         if done:
-            record = _packed(book.labels, done, confusion, losses)
+            record = _packed(classes.labels, done, confusion, losses)
             yield pa.record_batch({"record": pa.array([record], pa.binary())})
 
     return judge
@@ -182,11 +184,11 @@ def _packed(labels: list[Label], rows: int, confusion: Confusion, losses: Losses
 
 
 def _unpacked(data: bytes) -> tuple[list[Label], int, Confusion, Losses]:
-    found = unpack(data, FORMAT)
+    content = unpack(data, FORMAT)
     confusion, losses = Confusion(), Losses()
     for summary in (confusion, losses):
-        summary.restore({name: found.arrays[name].copy() for name in summary.arrays()})
-    return found.document["labels"], found.document["rows"], confusion, losses
+        summary.restore({name: content.arrays[name].copy() for name in summary.arrays()})
+    return content.document["labels"], content.document["rows"], confusion, losses
 
 
 _TYPES: Mapping[type, tuple[str, pa.DataType]] = {
@@ -198,9 +200,9 @@ _TYPES: Mapping[type, tuple[str, pa.DataType]] = {
 
 
 def _types(labels: list[Label]) -> tuple[str, pa.DataType]:
-    """What Spark and Arrow call the type that holds all labels."""
+    """The types of Spark and Arrow that can hold all labels."""
     kinds = {type(label) for label in labels}
-    for kind, held in ((bool, {bool}), (int, {int}), (float, {int, float})):
-        if kinds <= held:
+    for kind, python_types in ((bool, {bool}), (int, {int}), (float, {int, float})):
+        if kinds <= python_types:
             return _TYPES[kind]
     return _TYPES[str]

@@ -1,7 +1,7 @@
-"""Learning from a Spark stream, exactly once: the batch number lies in our own atomic checkpoint.
+"""Learning from a Spark stream, exactly once: the batch number is stored with the model in one atomic checkpoint.
 
-Spark hands a batch over again if it was stopped before it noted that the batch was done; the number of the last
-batch that is in the model tells that it need not be learned again.
+Spark repeats a batch if it was stopped before it recorded that the batch was done; a batch whose number is not above
+that of the last one in the model is skipped.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def learn_stream(
         A classifier, for a folder that holds no checkpoint yet.
     checkpoint
         A folder of the driver's file system for the model (`streamed_model` reads it at any time) and, in `spark`,
-        for Spark's own notes. The same call with the same folder goes on where it was, however it ended.
+        for Spark's own checkpoint. The same call with the same folder continues, however the last one ended.
     trigger
         Arguments of Spark's `trigger`, such as `{"availableNow": True}` or `{"processingTime": "10 seconds"}`.
     target, fan_in, options
@@ -60,31 +60,31 @@ def learn_stream(
 
 
 def streamed_model(checkpoint: str | os.PathLike[str]) -> Any:
-    """The model as it stands after the last batch; anyone may ask at any time."""
-    found = Checkpoint(checkpoint, files.kinds()).latest()
-    if found is None:
+    """The model after the last batch; may be read at any time."""
+    snapshot = Checkpoint(checkpoint, files.kinds()).latest()
+    if snapshot is None:
         raise CheckpointError(f"{os.fspath(checkpoint)} holds no model yet")
-    return found.model
+    return snapshot.model
 
 
 class BatchLearner:
-    """What is done with every batch; doing it twice is doing it once."""
+    """Learns a batch and writes a checkpoint; a repeated batch is skipped."""
 
     def __init__(self, estimator: Any, folder: Path, options: Mapping[str, Any], fan_in: int) -> None:
         self.estimator, self.folder, self.options, self.fan_in = estimator, folder, options, fan_in
 
     def __call__(self, df: Any, batch: int) -> None:
-        with Checkpoint(self.folder, files.kinds()) as place:
-            found = place.latest()
-            if found is not None and batch <= found.position[BATCH]:
+        with Checkpoint(self.folder, files.kinds()) as checkpoint:
+            snapshot = checkpoint.latest()
+            if snapshot is not None and batch <= snapshot.position[BATCH]:
                 return
-            model = self.estimator if found is None else found.model
-            got = learned(df, model, self.options, self.fan_in)
-            total = got.model if found is None else model.merge(got.model)
-            rows = got.rows + (0 if found is None else found.rows)
-            place.write(Snapshot({"model": total}, rows, {"path": "a Spark stream"}, {BATCH: batch}))
+            model = self.estimator if snapshot is None else snapshot.model
+            batch_result = learned(df, model, self.options, self.fan_in)
+            total = batch_result.model if snapshot is None else model.merge(batch_result.model)
+            rows = batch_result.rows + (0 if snapshot is None else snapshot.rows)
+            checkpoint.write(Snapshot({"model": total}, rows, {"path": "a Spark stream"}, {BATCH: batch}))
 
 
 def _last(folder: Path) -> int:
-    found = Checkpoint(folder, files.kinds()).latest()
-    return -1 if found is None else found.position[BATCH]
+    snapshot = Checkpoint(folder, files.kinds()).latest()
+    return -1 if snapshot is None else snapshot.position[BATCH]

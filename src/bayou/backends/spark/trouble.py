@@ -1,4 +1,4 @@
-"""Errors of Spark that have a cause the caller can mend, in one sentence."""
+"""Short messages for errors of Spark whose cause the caller can fix."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ class SparkError(BayouError, RuntimeError):
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Raise what Spark tells in hundreds of lines as a `SparkError`, where the cause is known."""
+    """Replace an error of Spark, hundreds of lines long, by a `SparkError`, where the cause is known."""
     try:
         yield
     except BayouError:
         raise
     except Exception as error:
-        found = cause(str(error))
-        if found is None:
+        message = cause(str(error))
+        if message is None:
             raise
-        raise SparkError(found) from error
+        raise SparkError(message) from error
 
 
 def cause(text: str) -> str | None:
-    """The cause behind a message of Spark and the way out; None where it is not known.
+    """The cause of an error message of Spark and how to fix it; None where it is not known.
 
     >>> cause("... ModuleNotFoundError: No module named 'pyarrow'")[:47]
     "Spark's Python workers have no module 'pyarrow'"

@@ -1,4 +1,4 @@
-"""Models that are merged although they learned of different things."""
+"""A warning where merged models have no column or no class in common."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from bayou.errors import MergeWarning, listed, warn_user
 from bayou.schema import Schema
 
 
-def tell_strangers(ours: Schema, theirs: Schema) -> None:
-    """Warn of what is joined if two models that are merged have no column, or no class, in common.
+def warn_if_disjoint(ours: Schema, theirs: Schema) -> None:
+    """Warn if two merged models have no column, or no class, in common.
 
-    Shards made by `fresh` begin with the same schema; one that has met nothing joins in silence.
+    Shards made by `fresh` start with the same schema; an empty one merges without a warning.
     """
     differences = [
-        f"no {what} in common ({listed(mine)} with {listed(other)})"
-        for what, mine, other in (
+        f"no {what} in common ({listed(mine)} with {listed(others)})"
+        for what, mine, others in (
             ("column", sorted(ours.place), sorted(theirs.place)),
             ("class", ours.classes.values, theirs.classes.values),
         )
-        if mine and other and not {*mine} & {*other}
+        if mine and others and not {*mine} & {*others}
     ]
     if differences:
         warn_user(
