@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Protocol, Self, TypeVar, cast
 
@@ -20,10 +20,12 @@ from bayou.readings.intervals import IntervalReading
 from bayou.scorer import Node, on_column, total, value_table
 from bayou.summaries.array_summary import move
 from bayou.summaries.value_counts import ValueCounts
+from bayou.threads import over_pieces
 from bayou.views.view import AnyView, Searched
 
 S = TypeVar("S", bound=Summary)
 CHUNK = 1 << 20  # cell numbers held at once
+GRAIN = 1 << 14  # values worth a thread of their own
 NO_COLUMNS = np.zeros(0, dtype=np.int64)
 
 
@@ -179,10 +181,22 @@ class LiveCells(Searched[S]):
         return terms
 
     def predict_then_update(self, block: Block, out: Floats) -> None:
-        for where, part in self._chunks(block):
-            self.smoothing.predict_then_update(self.cells, self._coded(part), out[where])
-        self._add_fixed(block, out)
-        self.summary.update(block)
+        def predict() -> None:
+            for where, part in self._chunks(block):
+                self.smoothing.predict_then_update(self.cells, self._coded(part), out[where])
+            self._add_fixed(block, out)
+
+        self._beside_update(predict, block)
+
+    def _beside_update(self, predict: Callable[[], None], block: Block) -> None:
+        """Predict from the cells and teach the summary, which knows nothing of them, in two threads if worth it."""
+        tasks = predict, lambda: self.summary.update(block)
+
+        def do(lo: int, hi: int) -> None:
+            for task in tasks[lo:hi]:
+                task()
+
+        over_pieces(do, 2, 1 if block.n * len(self.cells.sizes) >= GRAIN else 2)
 
     def column_terms(self, block: Block) -> Floats:
         return self._fill_fixed(block, self.smoothing.terms(self.cells, self._coded(block)))
