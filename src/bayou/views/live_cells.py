@@ -163,12 +163,16 @@ class LiveCells(Searched[S]):
         self.summary.update(block)
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
-        if block.n * len(self.cells.sizes) >= len(self.cells.counts) and not self._own().any():
+        if self._has_as_many_values(block) and not self._own().any():
             self._found.add_table(self.smoothing.table(self.cells), block, out)
         else:
             for where, part in self._chunks(block):
                 self.smoothing.add_log_prob(self.cells, self._coded(part), out[where])
         self._add_fixed(block, out)
+
+    def _has_as_many_values(self, block: Block) -> bool:
+        """Whether there are as many values as cells, so that it is worth something to look at every cell."""
+        return block.n * len(self.cells.sizes) >= len(self.cells.counts)
 
     def _add_fixed(self, block: Block, out: Floats) -> None:
         if len(self._fixed):
@@ -182,8 +186,11 @@ class LiveCells(Searched[S]):
 
     def predict_then_update(self, block: Block, out: Floats) -> None:
         def predict() -> None:
-            for where, part in self._chunks(block):
-                self.smoothing.predict_then_update(self.cells, self._coded(part), out[where])
+            if isinstance(self.reading, IntervalReading) and self._has_as_many_values(block):
+                self.reading.predict_then_count(self.cells, self.smoothing, block, out)
+            else:
+                for where, part in self._chunks(block):
+                    self.smoothing.predict_then_update(self.cells, self._coded(part), out[where])
             self._add_fixed(block, out)
 
         self._beside_update(predict, block)
