@@ -141,14 +141,17 @@ def merge_greedily(bounds: Index, table: Floats, prefix: Floats, prior: Floats, 
 
 @inner_kernel
 def _replay(tree: Floats, node: int, value: float) -> None:
-    """Set a leaf of the tournament and play its matches again. O(log q).
+    """Set a leaf of the tournament and play its matches again while they change. O(log q).
 
     tree : float64[2 * size], in/out
     """
     tree[node] = value
     while node > 1:
         node //= 2
-        tree[node] = min(tree[2 * node], tree[2 * node + 1])
+        least = min(tree[2 * node], tree[2 * node + 1])
+        if least == tree[node]:  # nothing changes further up
+            return
+        tree[node] = least
 
 
 @inner_kernel
