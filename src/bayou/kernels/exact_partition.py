@@ -132,7 +132,7 @@ def _cost_of_least(
         here = interval_cost(table, prefix, k, start, e)
         if here + penalty + least[e] <= least[start] + slack or e == len(least) - 1:
             intervals, start, cost = intervals + 1, e, cost + here
-    return cost + prior[intervals]
+    return float(cost + prior[intervals])
 
 
 @inner_kernel

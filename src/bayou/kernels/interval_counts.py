@@ -81,7 +81,7 @@ def _predict_then_count_column(
             continue
         cell = cells[i]
         known = current[cell]
-        if not known and cell_seen(counts, cell):  # type: ignore[arg-type]
+        if not known and cell_seen(counts, cell):
             known = current[cell] = True
             for c in range(k):
                 above[cell, c] = cached_log(counts[cell, c] + to_cell, logs)
