@@ -9,10 +9,10 @@ import pytest
 from tests.naive import intervals as naive
 from tests.reach import reach
 
+from bayou.kernels import interval_counts, sums
 from bayou.kernels import intervals as kernels
-from bayou.kernels import sums
 from bayou.kernels.sums import TILE
-from bayou.kernels.value_counts import count_values
+from bayou.kernels.value_counts import count_values, fill_logs, table_predict_then_update
 
 row_sum = reach(sums.row_sum)
 
@@ -107,7 +107,44 @@ def test_counting_intervals_is_counting_their_codes():
     for pieces in ([(0, p)], [(9, p), (0, 2), (2, 9)]):
         found = np.zeros((offsets[-1], k)), np.zeros((p, k)), np.zeros(p, np.int64)
         for lo, hi in pieces:
-            kernels.count_intervals(*found, offsets, cuts, offsets, index, x, y, w, lo, hi)
+            interval_counts.count_intervals(*found, offsets, cuts, offsets, index, x, y, w, lo, hi)
         for one, other in zip(known, found, strict=True):
             assert np.array_equal(one, other)
         assert found[0].any()
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 70])
+@pytest.mark.parametrize(("alpha", "m"), [(0.0, 1.0), (1.0, 0.0), (0.5, 2.0)])
+@pytest.mark.parametrize("declares", [True, False])
+def test_predicting_before_counting_is_that_of_codes(k, alpha, m, declares):
+    """Many columns and rows, so that there are several tiles; few logarithms, so that some are computed."""
+    rng = np.random.default_rng(k)
+    n, p = 600, 75
+    sizes = rng.integers(1, 50, p)
+    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    cuts = np.concatenate([np.append(np.sort(rng.normal(size=size - 1)), np.inf) for size in sizes])
+    index = np.where(rng.random(p) < 0.2, -1, np.arange(p))
+    x = rng.normal(size=(n, p))
+    x[rng.random(x.shape) < 0.1] = np.nan
+    x[:, 3] = np.nan
+    y, w = rng.integers(-1, k, n).astype(np.int32), rng.choice([0.0, 0.1, 1.0, 1.0, 3.0], n)
+    codes, logs = np.empty((n, p), np.int32), np.empty(100)
+    kernels.interval_codes(codes, cuts, offsets, index, x)
+    fill_logs(logs)
+    declared = sizes if declares else np.ones(p, dtype=np.int64)
+
+    def state():
+        before = np.random.default_rng(1).integers(0, 3, (offsets[-1], k)).astype(float)
+        before[: offsets[p // 2]] = 0.0
+        present = np.add.reduceat(before, offsets[:-1])
+        seen = np.add.reduceat(before.any(axis=1).astype(np.int64), offsets[:-1])
+        return before, present, seen, np.full((n, k), 0.1)
+
+    known, found = state(), state()
+    table_predict_then_update(*known, declared, offsets, codes, y, w, logs, alpha, m)
+    interval_counts.predict_then_count(
+        *found, declared, offsets, cuts, offsets, index, x, y, w, logs, alpha, m
+    )
+    for one, other in zip(known, found, strict=True):
+        assert np.array_equal(one, other)
+    assert (found[3] != 0.1).any()

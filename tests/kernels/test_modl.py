@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import modl as naive
 
-from bayou.kernels import khiops, kmeans, modl, modl_groups, partition
+from bayou.kernels import exact_partition, khiops, kmeans, modl, modl_groups, partition
 from bayou.readings.partition import log_factorials
 
 TABLE = log_factorials()
@@ -83,25 +83,68 @@ def test_exact_search_equals_all_partitions(cells):
     improved_size = partition.post_optimise(improved, TABLE, prefix, prior, k, size)
     optimum = naive.best_cost(cells, k)
     assert cost_of(prefix, prior, improved, improved_size, k) >= optimum - 1e-9
-    size = partition.best_partition(bounds, TABLE, prefix, prior, k, size)
+    size = exact_partition.best_partition(bounds, TABLE, prefix, prior, k, size)
     assert cost_of(prefix, prior, bounds, size, k) == pytest.approx(optimum, abs=2e-6)
     assert bounds[0] == 0
     assert bounds[size] == len(cells)
     assert (np.diff(bounds[: size + 1]) > 0).all()
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_exact_search_finds_what_a_comparison_of_all_partitions_finds(seed):
+    """Weak classes, so that many partitions cost nearly the same, and cells that come again, so that some tie."""
+    rng = np.random.default_rng(seed)
+    m, k = int(rng.integers(2, 45)), int(rng.integers(2, 6))
+    share = rng.dirichlet(np.full(k, [0.5, 50.0][seed % 2]), m)
+    cells = np.array(
+        [rng.multinomial(rng.integers(1, [6, 400][seed // 2 % 2]), p) for p in share], dtype=float
+    )
+    if seed % 5 == 0:
+        cells = np.concatenate([cells, cells[::-1]])
+    cells = np.repeat(cells, rng.integers(1, 3, len(cells)), axis=0)
+    prefix = prefix_of(cells)
+    prior = prior_of(prefix)
+    if seed % 3 == 0:
+        prior[len(cells) // 2 + 1 :] = np.inf  # as where there are fewer values than cells
+    for start in (partition.merge_greedily, whole_range):
+        bounds = np.empty(len(cells) + 1, dtype=np.int64)
+        size = start(bounds, TABLE, prefix, prior, k)
+        ends = naive.best_ends(cells.tolist(), k, prior.tolist(), bounds[1 : size + 1].tolist(), TABLE)
+        size = exact_partition.best_partition(bounds, TABLE, prefix, prior, k, size)
+        assert bounds[: size + 1].tolist() == [0, *ends]
+
+
+def whole_range(bounds, table, prefix, prior, k):
+    """A start that is worse than the greedy one: a single interval."""
+    bounds[:2] = 0, len(prefix) - 1
+    return 1
+
+
+def test_exact_search_of_huge_weights_ends_at_the_last_cell():
+    """The logarithms of their factorials are rounded by more than partitions differ."""
+    rng = np.random.default_rng(0)
+    for scale in (1e12, 1e30, 1e100):
+        cells = np.floor(rng.random((50, 2)) * scale)
+        prefix = prefix_of(cells)
+        bounds = np.array([0, 50, *range(49)])
+        size = exact_partition.best_partition(bounds, TABLE, prefix, prior_of(prefix), 2, 1)
+        assert bounds[0] == 0
+        assert bounds[size] == 50
+        assert (np.diff(bounds[: size + 1]) > 0).all()
+
+
 def test_exact_search_does_not_depend_on_keeping_the_costs():
     rng = np.random.default_rng(3)
-    share = 1 / (1 + np.exp(-np.linspace(-3, 3, partition.KEPT_CELLS + 40)))
+    share = 1 / (1 + np.exp(-np.linspace(-3, 3, exact_partition.KEPT_CELLS + 40)))
     ones = rng.binomial(9, share)
     cells = np.column_stack([9 - ones, ones]).astype(float)
-    large, small = prefix_of(cells), prefix_of(cells[: partition.KEPT_CELLS])
+    large, small = prefix_of(cells), prefix_of(cells[: exact_partition.KEPT_CELLS])
     for prefix in (large, small):
         prior = prior_of(prefix)
         bounds = np.empty(len(prefix), dtype=np.int64)
         start = partition.merge_greedily(bounds, TABLE, prefix, prior, 2)
         before = cost_of(prefix, prior, bounds, start, 2)
-        size = partition.best_partition(bounds, TABLE, prefix, prior, 2, start)
+        size = exact_partition.best_partition(bounds, TABLE, prefix, prior, 2, start)
         assert cost_of(prefix, prior, bounds, size, 2) <= before
         # no single bound can be moved, dropped or added at a profit
         again = partition.post_optimise(bounds.copy(), TABLE, prefix, prior, 2, size)

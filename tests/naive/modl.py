@@ -47,6 +47,45 @@ def best_cost(cells: Cells, k: int) -> float:
     )
 
 
+def best_ends(
+    cells: Cells, k: int, prior: Sequence[float], ends: list[int], table: Sequence[float]
+) -> list[int]:
+    """Where the intervals of the best partition end: all partitions, one number of intervals after the other.
+
+    The given ends are kept unless others cost less by more than 1e-9; the costs are sums of the table's logarithms of
+    factorials in the order of the kernels, so that ties are the same.
+    """
+    m, before = len(cells), [[0.0] * len(cells[0])]
+    for cell in cells:
+        before.append([a + b for a, b in zip(before[-1], cell, strict=True)])
+
+    def cost_between(a: int, e: int) -> float:
+        counts = [y - x for x, y in zip(before[a], before[e], strict=True)]
+        cost = -table[k - 1]
+        for count in counts:
+            cost -= table[int(count)]
+        return cost + table[int(sum(counts)) + k - 1]
+
+    costs = {(a, e): cost_between(a, e) for e in range(m + 1) for a in range(e)}
+    least = [[math.inf] * (m + 1) for _ in range(m + 1)]
+    least[0][0] = 0.0
+    for i in range(1, m + 1):
+        for e in range(i, m + 1):
+            least[i][e] = min(least[i - 1][a] + costs[a, e] for a in range(i - 1, e))
+    best = prior[len(ends)] + sum(costs[a, e] for a, e in itertools.pairwise([0, *ends]))
+    found = 0
+    for i in range(1, m + 1):
+        if prior[i] + least[i][m] < best - 1e-9:
+            best, found = prior[i] + least[i][m], i
+    if not found:
+        return ends
+    ends = [m]
+    for i in range(found, 1, -1):
+        e = ends[0]
+        ends.insert(0, min(range(i - 1, e), key=lambda a: least[i - 1][a] + costs[a, e]))
+    return ends
+
+
 def greedy_cost(cells: Cells, k: int) -> float:
     """Merge the cheapest neighbours down to one interval; the least cost seen."""
     cuts = list(range(1, len(cells)))

@@ -16,7 +16,6 @@ from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 from bayou.kernels.sorting import is_below
 from bayou.kernels.sums import TILE
-from bayou.kernels.value_counts import cell_seen
 
 ROWS = 256  # rows side by side
 BAND = 8  # columns transposed at a time
@@ -226,44 +225,6 @@ def interval_codes(codes: Codes, cuts: Floats, offsets: Index, index: Index, num
                 here = codes[r + i, b : b + d]
                 for j in range(len(here)):
                     here[j] = np.int32(cells[j, i]) if columns[j, i] == columns[j, i] else np.int32(-1)
-
-
-@kernel
-def count_intervals(
-    counts: Floats, present: Floats, seen: Index, starts: Index, cuts: Floats, offsets: Index, index: Index,
-    numeric: Floats, y: Codes, w: Floats, lo: int, hi: int,
-) -> None:  # fmt: skip
-    """`interval_codes` and `value_counts.count_values` in one, for columns lo..hi. O(n p I).
-
-    counts : float64[cells, K], in/out; present : float64[p, K], in/out; seen : int64[p], in/out
-    starts : int64[p + 1], in; the first cell of each column; cuts : float64[P], in; offsets : int64[p + 1], in
-    index : int64[p], in; j, or -1 for a column that is not counted
-    numeric : float64[n, p], in; NaN = missing; y : int32[n], in; w : float64[n], in
-    """
-    columns = np.empty((BAND, ROWS))
-    cells = np.empty(ROWS, np.uint64)
-    for r in range(0, len(y), ROWS):
-        labels, weights = y[r : r + ROWS], w[r : r + ROWS]
-        for b in range(lo, hi, BAND):
-            d = min(BAND, hi - b)
-            transpose(columns, index[b : b + d], numeric[r : r + ROWS])
-            for j in range(b, b + d):
-                x = columns[j - b, : len(labels)]
-                if index[j] < 0 or not any_present(x):
-                    continue
-                here = cells[: len(labels)]
-                find_cells(cuts[offsets[j] : offsets[j + 1] - 1], x, here)
-                first = np.uint64(starts[j])
-                for i in range(len(labels)):
-                    c, step = labels[i], weights[i]
-                    if c < 0 or step == 0.0 or x[i] != x[i]:
-                        continue
-                    cell = first + here[i]
-                    before = counts[cell, c]
-                    if before == 0.0 and not cell_seen(counts, int(np.int64(cell))):
-                        seen[j] += 1
-                    counts[cell, c] = before + step
-                    present[j, c] += step
 
 
 @kernel

@@ -11,9 +11,9 @@ import math
 import numpy as np
 
 from bayou.block import Floats, Index
+from bayou.kernels.exact_partition import best_partition
 from bayou.kernels.jit import ZERO, inner_kernel, kernel
 from bayou.kernels.partition import (
-    best_partition,
     interval_cost,
     log_factorial,
     merge_greedily,

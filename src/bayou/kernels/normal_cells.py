@@ -15,11 +15,16 @@ FLOOR = 1e-9  # a class that varies less than this share of the column is consta
 
 
 @inner_kernel
+def _variance(m2: float, n: float, spread: float) -> float:
+    """The variance of the normal of n rows; `spread` is that of the column."""
+    var = m2 / n if n > 1.0 else spread
+    return CONSTANT_SHARE * spread if var <= FLOOR * spread else var
+
+
+@inner_kernel
 def _log_density(x: float, mean: float, m2: float, n: float, spread: float) -> float:
     """Log-density of x, less a constant, under the normal of n rows; `spread` is the variance of the column."""
-    var = m2 / n if n > 1.0 else spread
-    if var <= FLOOR * spread:
-        var = CONSTANT_SHARE * spread
+    var = _variance(m2, n, spread)
     d = x - mean
     return -0.5 * (math.log(var) + d * d / var)
 
@@ -42,7 +47,12 @@ def _share(
     shared : float64[m, K], out; upper : float64[m], in; counts : float64[m, K], in; n, mean, m2 : float64[K], in
     """
     k = len(n)
-    said = np.empty(k)
+    said, odds = np.empty(k), np.empty(k)
+    var, log_var, log_n = np.empty(k), np.empty(k), np.empty(k)
+    for c in range(k):
+        if n[c] > 0.0:
+            var[c] = _variance(m2[c], n[c], spread)
+            log_var[c], log_n[c] = math.log(var[c]), math.log(n[c])
     length = 0.0
     for i in range(len(upper)):
         x = upper[i]
@@ -52,13 +62,15 @@ def _share(
             weight += counts[i, c]
             said[c] = -np.inf
             if n[c] > 0.0:
-                said[c] = math.log(n[c]) + _log_density(x, mean[c], m2[c], n[c], spread)
+                d = x - mean[c]
+                said[c] = log_n[c] + -0.5 * (log_var[c] + d * d / var[c])
                 top = max(top, said[c])
         total = 0.0
         for c in range(k):
-            total += math.exp(said[c] - top)
+            odds[c] = math.exp(said[c] - top)
+            total += odds[c]
         for c in range(k):
-            shared[i, c] = weight * math.exp(said[c] - top) / total
+            shared[i, c] = weight * odds[c] / total
             if counts[i, c] > 0.0:
                 out = min(1.0, counts[i, c])
                 left = n[c] - out
@@ -68,13 +80,13 @@ def _share(
                     own = _log_density(x, mean[c] - d * out / left, rest, left, spread)
                 else:
                     own = _log_density(x, middle, 0.0, 0.0, spread)
-                own = math.exp(math.log(n[c]) + own - top)
-                others = total - math.exp(said[c] - top)
+                own = math.exp(log_n[c] + own - top)
+                others = total - odds[c]
                 if others < 1e-3 * total:  # too little is left of the difference: the others are added up
                     others = 0.0
                     for b in range(k):
                         if b != c:
-                            others += math.exp(said[b] - top)
+                            others += odds[b]
                 length -= counts[i, c] * math.log(max(own / (own + others), 1e-300))
     return length
 

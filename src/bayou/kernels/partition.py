@@ -19,7 +19,6 @@ from bayou.block import Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
 
 TOLERANCE = 1e-6
-KEPT_CELLS = 512  # up to here the programme keeps all interval costs (2 MB) rather than computing them twice
 _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
@@ -142,14 +141,17 @@ def merge_greedily(bounds: Index, table: Floats, prefix: Floats, prior: Floats, 
 
 @inner_kernel
 def _replay(tree: Floats, node: int, value: float) -> None:
-    """Set a leaf of the tournament and play its matches again. O(log q).
+    """Set a leaf of the tournament and play its matches again while they change. O(log q).
 
     tree : float64[2 * size], in/out
     """
     tree[node] = value
     while node > 1:
         node //= 2
-        tree[node] = min(tree[2 * node], tree[2 * node + 1])
+        least = min(tree[2 * node], tree[2 * node + 1])
+        if least == tree[node]:  # nothing changes further up
+            return
+        tree[node] = least
 
 
 @inner_kernel
@@ -224,132 +226,3 @@ def post_optimise(bounds: Index, table: Floats, prefix: Floats, prior: Floats, k
                 bounds[i] = bounds[i + 1]
         bounds[best_at + 1] = cut
         intervals += 2 - best_span
-
-
-@inner_kernel
-def _is_integral(table: Floats, columns: Floats, k: int) -> bool:
-    """Whether every count is a whole number that the table covers. O(K q).
-
-    table : float64[m], in
-    columns : float64[K+1, q+1], in
-    """
-    odd = 0.0
-    for c in range(len(columns)):
-        for v in range(len(columns[c])):
-            odd += columns[c, v] - np.floor(columns[c, v])
-    return bool(odd == 0.0 and columns[-1, -1] + k <= len(table))
-
-
-@inner_kernel
-def _costs_to(row: Floats, table: Floats, columns: Floats, k: int, end: int, integral: bool) -> None:
-    """Cost of start..end-1 for every start < end; bare look-ups for whole counts. O(K end).
-
-    row : float64[q+1], out
-    table : float64[m], in
-    columns : float64[K+1, q+1], in; the prefix, transposed
-    """
-    last = len(columns) - 1
-    for a in range(end):
-        row[a] = -table[k - 1]
-    for c in range(last + 1):
-        starts = columns[c][:end]
-        sign = 1.0 if c == last else -1.0
-        top = columns[c][end] + (k - 1.0 if c == last else 0.0)
-        if integral:
-            for a in range(len(starts)):
-                row[a] += sign * table[np.uint64(np.int64(top - starts[a]))]
-        else:
-            for a in range(len(starts)):
-                row[a] += sign * log_factorial(table, top - starts[a])
-
-
-@inner_kernel
-def _cheapest(row: Floats, before: Floats) -> float:
-    """min over a of before[a] + row[a], in four lanes. O(e).
-
-    row : float64[e], in
-    before : float64[e], in
-    """
-    e = len(row)
-    first = np.inf
-    second = np.inf
-    third = np.inf
-    fourth = np.inf
-    whole = e - e % 4
-    for a in range(0, whole, 4):
-        first = min(first, before[a] + row[a])
-        second = min(second, before[a + 1] + row[a + 1])
-        third = min(third, before[a + 2] + row[a + 2])
-        fourth = min(fourth, before[a + 3] + row[a + 3])
-    for a in range(whole, e):
-        first = min(first, before[a] + row[a])
-    return min(min(first, second), min(third, fourth))
-
-
-@kernel
-def best_partition(
-    bounds: Index, table: Floats, prefix: Floats, prior: Floats, k: int, intervals: int
-) -> int:
-    """The exact optimum by dynamic programming, starting from a good partition; returns I.
-
-    D_I[e] = min_a D_{I-1}[a] + cost(a, e). The optimum with the prior left out bounds the number of
-    intervals that can still win, usually to one or two more than the start has, so that O((K + I) q^2) time
-    and O(I q) memory are enough. The start is kept unless it is beaten by more than 1e-9.
-
-    bounds : int64[q+1], in/out
-    table : float64[m], in
-    prefix : float64[q+1, K+1], in
-    prior : float64[q+1], in; not decreasing
-    """
-    q = len(prefix) - 1
-    keep = q <= KEPT_CELLS
-    rows = np.empty((q + 1 if keep else 1, q + 1))
-    columns = np.empty((prefix.shape[1], q + 1))
-    for v in range(q + 1):
-        for c in range(prefix.shape[1]):
-            columns[c, v] = prefix[v, c]
-    integral = _is_integral(table, columns, k)
-    best = prior[intervals]
-    for i in range(intervals):
-        best += interval_cost(table, prefix, k, bounds[i], bounds[i + 1])
-    free = np.zeros(q + 1)
-    for e in range(1, q + 1):
-        row = rows[e if keep else 0]
-        _costs_to(row, table, columns, k, e, integral)
-        free[e] = _cheapest(row[:e], free[:e])
-    most = 0
-    while most < q and prior[most + 1] + free[q] < best - 1e-9:
-        most += 1
-    if most < 2:  # one interval is the only other candidate, and the start was compared with it
-        return intervals
-    layers = np.empty((most + 1, q + 1))
-    for i in range(most + 1):
-        for e in range(q + 1):
-            layers[i, e] = np.inf
-    layers[0, 0] = 0.0
-    for e in range(1, q + 1):
-        row = rows[e if keep else 0]
-        if not keep:
-            _costs_to(row, table, columns, k, e, integral)
-        for i in range(1, min(most, e) + 1):
-            layers[i, e] = _cheapest(row[i - 1 : e], layers[i - 1][i - 1 : e])
-    found = 0
-    for i in range(1, most + 1):
-        if prior[i] + layers[i, q] < best - 1e-9:
-            best = prior[i] + layers[i, q]
-            found = i
-    if found == 0:
-        return intervals
-    bounds[found] = q
-    for i in range(found, 1, -1):
-        e = bounds[i]
-        row = rows[e if keep else 0]
-        if not keep:
-            _costs_to(row, table, columns, k, e, integral)
-        at = i - 1
-        for a in range(i - 1, e):
-            if layers[i - 1, a] + row[a] < layers[i - 1, at] + row[at]:
-                at = a
-        bounds[i - 1] = at
-    bounds[0] = 0
-    return found

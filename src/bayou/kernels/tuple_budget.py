@@ -104,7 +104,7 @@ def least_cost(work: Floats, alive: Index, size: int) -> float:
 
 @inner_kernel
 def replay(tree: Floats, place: int, cost: float) -> None:
-    """Set the cost at one place and play its matches again. O(log m).
+    """Set the cost at one place and play its matches again while they change. O(log m).
 
     tree : float64[2 m], in/out; m a power of two, node i has the least of nodes 2 i and 2 i + 1
     """
@@ -112,7 +112,10 @@ def replay(tree: Floats, place: int, cost: float) -> None:
     tree[node] = cost
     while node > 1:
         node //= 2
-        tree[node] = min(tree[2 * node], tree[2 * node + 1])
+        least = min(tree[2 * node], tree[2 * node + 1])
+        if least == tree[node]:  # nothing changes further up
+            return
+        tree[node] = least
 
 
 @inner_kernel

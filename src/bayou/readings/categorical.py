@@ -135,13 +135,13 @@ class CategoricalEstimator(LiveReader[ValueCounts]):
         s = summary
         if len(s.sizes) == 0:
             return
-        logs = integer_logs(int(s.present.max(initial=0.0)) + block.n + int(s.width.max(initial=0)) + 2)
+        logs = logs_for(s, block.n)
         self._predict_then_update(summary, block, block.y, logs, out)
 
     def terms_then_update(self, summary: ValueCounts, block: Block, units: Floats) -> Floats:
         s = summary
         terms = np.empty((*block.codes.shape, s.counts.shape[1]))
-        logs = integer_logs(int(s.present.max(initial=0.0)) + block.n + int(s.width.max(initial=0)) + 2)
+        logs = logs_for(s, block.n)
         table_terms_then_update(
             s.counts, s.present, s.seen, terms, s.declared, s.offsets, block.codes, block.y, block.w, logs,
             self.alpha, self.m,
@@ -206,6 +206,12 @@ class MEstimateTable(CategoricalEstimator):
     predict_then_update = LiveReader.predict_then_update
     terms_then_update = LiveReader.terms_then_update
     odds = LiveReader.odds
+
+
+def logs_for(counts: ValueCounts, rows: int) -> Floats:
+    """Logarithms of all integers that these counts can ask for while they learn so many rows of weight 1."""
+    most = int(counts.present.max(initial=0.0)) + int(counts.width.max(initial=0))
+    return integer_logs(most + rows + 2)
 
 
 def categorical_estimator(smoothing: float | MEstimate) -> CategoricalEstimator:

@@ -16,17 +16,17 @@ from bayou.block import Block, Codes, Floats, Index
 from bayou.checks import counts, finite, parts, require, rising
 from bayou.errors import SchemaError
 from bayou.kernels.column_terms import gather_intervals
+from bayou.kernels.interval_counts import count_intervals, predict_then_count
 from bayou.kernels.intervals import (
     BAND,
     add_intervals,
-    count_intervals,
     fill_log_table,
     interval_codes,
     interval_terms,
 )
 from bayou.kernels.weights import pmi_table
 from bayou.protocols import Arrays, Summary
-from bayou.readings.categorical import MEstimate
+from bayou.readings.categorical import CategoricalEstimator, MEstimate, logs_for
 from bayou.readings.dichotomies import ColumnOdds, Dichotomies, Odds, PairedOdds
 from bayou.readings.modl import MODL
 from bayou.readings.partition import Discretiser, Partition, Partitions, offsets_of
@@ -227,6 +227,16 @@ class IntervalReading:
             )  # fmt: skip
 
         over_pieces(columns, len(self.partitions), max(BAND, GRAIN // max(1, block.n)))
+
+    def predict_then_count(
+        self, cells: ValueCounts, smoothing: CategoricalEstimator, block: Block, out: Floats
+    ) -> None:
+        """What the intervals say of each row as they stood before it, added to `out`; then the row is counted."""
+        s = cells
+        predict_then_count(
+            s.counts, s.present, s.seen, out, s.declared, s.offsets, self.partitions.cuts, self.parts, self.counted,
+            block.numeric, block.y, block.w, logs_for(s, block.n), smoothing.alpha, smoothing.m,
+        )  # fmt: skip
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
         self.add_columns(np.arange(len(self.partitions)), block, out)

@@ -15,9 +15,10 @@ from bayou.checks import require
 from bayou.kernels.normal_cells import normal_columns
 from bayou.protocols import Arrays
 from bayou.readings.equal import EqualFrequency
-from bayou.readings.intervals import CellSummary, IntervalReading, Intervals
+from bayou.readings.intervals import SEARCH_GRAIN, CellSummary, IntervalReading, Intervals
 from bayou.readings.partition import Ints, Partition, Partitions, log_factorials, offsets_of
 from bayou.summaries.array_summary import move
+from bayou.threads import over_pieces
 
 SHOWN = 10  # intervals of a normal column that reports show
 
@@ -40,7 +41,12 @@ class IntervalsOrNormal(Intervals):
         n_classes = max(len(seen), int(summary.declared[0]), 1)
         present, levels = np.ascontiguousarray(counts[:, seen]), np.zeros(len(offsets) - 1)
         shared = np.zeros_like(present)
-        normal_columns(shared, levels, offsets, upper, present, log_factorials(n_classes), n_classes)
+        table = log_factorials(n_classes)
+
+        def columns(lo: int, hi: int) -> None:
+            normal_columns(shared, levels[lo:hi], offsets[lo : hi + 1], upper, present, table, n_classes)
+
+        over_pieces(columns, len(levels), SEARCH_GRAIN)
         normal = levels > partitions.levels
         normal_counts = np.zeros_like(counts)
         normal_counts[:, seen] = shared

@@ -171,7 +171,8 @@ class QuantileTuples(ArraySummary):
             )  # fmt: skip
 
         while True:
-            over_pieces(columns, p, max(TILE, VALUES // n))
+            # Columns differ in what they cost: few of them are divided more finely than they are transposed
+            over_pieces(columns, p, max(1, min(TILE, p // 4), VALUES // n))
             if not wanted.any():
                 return rows, starts, sizes
             rows, starts = self._spread(self._packed(rows, starts, sizes), sizes, wanted + wanted // 4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
@@ -19,6 +19,7 @@ from bayou.readings.drawn_cells import draw_from_cells
 from bayou.readings.intervals import IntervalReading
 from bayou.summaries.array_summary import move
 from bayou.summaries.value_counts import ValueCounts
+from bayou.threads import over_pieces
 from bayou.views.view import AnyView, Searched
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", bound=Summary)
 CHUNK = 1 << 20  # cell numbers held at once
+GRAIN = 1 << 14  # values worth a thread of their own
 NO_COLUMNS = np.zeros(0, dtype=np.int64)
 
 
@@ -163,12 +165,16 @@ class LiveCells(Searched[S]):
         self.summary.update(block)
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
-        if block.n * len(self.cells.sizes) >= len(self.cells.counts) and not self._own().any():
+        if self._has_as_many_values(block) and not self._own().any():
             self._found.add_table(self.smoothing.table(self.cells), block, out)
         else:
             for where, part in self._chunks(block):
                 self.smoothing.add_log_prob(self.cells, self._coded(part), out[where])
         self._add_fixed(block, out)
+
+    def _has_as_many_values(self, block: Block) -> bool:
+        """Whether there are as many values as cells, so that it is worth something to look at every cell."""
+        return block.n * len(self.cells.sizes) >= len(self.cells.counts)
 
     def _add_fixed(self, block: Block, out: Floats) -> None:
         if len(self._fixed):
@@ -181,10 +187,25 @@ class LiveCells(Searched[S]):
         return terms
 
     def predict_then_update(self, block: Block, out: Floats) -> None:
-        for where, part in self._chunks(block):
-            self.smoothing.predict_then_update(self.cells, self._coded(part), out[where])
-        self._add_fixed(block, out)
-        self.summary.update(block)
+        def predict() -> None:
+            if isinstance(self.reading, IntervalReading) and self._has_as_many_values(block):
+                self.reading.predict_then_count(self.cells, self.smoothing, block, out)
+            else:
+                for where, part in self._chunks(block):
+                    self.smoothing.predict_then_update(self.cells, self._coded(part), out[where])
+            self._add_fixed(block, out)
+
+        self._beside_update(predict, block)
+
+    def _beside_update(self, predict: Callable[[], None], block: Block) -> None:
+        """Predict from the cells and teach the summary, which knows nothing of them, in two threads if worth it."""
+        tasks = predict, lambda: self.summary.update(block)
+
+        def do(lo: int, hi: int) -> None:
+            for task in tasks[lo:hi]:
+                task()
+
+        over_pieces(do, 2, 1 if block.n * len(self.cells.sizes) >= GRAIN else 2)
 
     def column_terms(self, block: Block) -> Floats:
         return self._fill_fixed(block, self.smoothing.terms(self.cells, self._coded(block)))

@@ -1,0 +1,158 @@
+"""Counting rows in their intervals, and what the intervals say of a row before it is counted.
+
+Rows are taken some hundreds at a time and column by column: the interval of a value is found, used and counted while
+the column's counts are at hand. The bits are those of the kernels of `bayou.kernels.value_counts` for the same cells.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayou.block import Codes, Flags, Floats, Index
+from bayou.kernels.intervals import BAND, ROWS, any_present, find_cells, transpose
+from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.sums import TILE
+from bayou.kernels.value_counts import cached_log, cell_seen
+
+SUMS = 1 << 14  # kept at once, for the rows that are taken together
+
+
+@kernel
+def count_intervals(
+    counts: Floats, present: Floats, seen: Index, starts: Index, cuts: Floats, offsets: Index, index: Index,
+    numeric: Floats, y: Codes, w: Floats, lo: int, hi: int,
+) -> None:  # fmt: skip
+    """`interval_codes` and `value_counts.count_values` in one, for columns lo..hi. O(n p I).
+
+    counts : float64[cells, K], in/out; present : float64[p, K], in/out; seen : int64[p], in/out
+    starts : int64[p + 1], in; the first cell of each column; cuts : float64[P], in; offsets : int64[p + 1], in
+    index : int64[p], in; j, or -1 for a column that is not counted
+    numeric : float64[n, p], in; NaN = missing; y : int32[n], in; w : float64[n], in
+    """
+    columns = np.empty((BAND, ROWS))
+    cells = np.empty(ROWS, np.uint64)
+    for r in range(0, len(y), ROWS):
+        labels, weights = y[r : r + ROWS], w[r : r + ROWS]
+        for b in range(lo, hi, BAND):
+            d = min(BAND, hi - b)
+            transpose(columns, index[b : b + d], numeric[r : r + ROWS])
+            for j in range(b, b + d):
+                x = columns[j - b, : len(labels)]
+                if index[j] < 0 or not any_present(x):
+                    continue
+                here = cells[: len(labels)]
+                find_cells(cuts[offsets[j] : offsets[j + 1] - 1], x, here)
+                first = np.uint64(starts[j])
+                for i in range(len(labels)):
+                    c, step = labels[i], weights[i]
+                    if c < 0 or step == 0.0 or x[i] != x[i]:
+                        continue
+                    cell = first + here[i]
+                    before = counts[cell, c]
+                    if before == 0.0 and not cell_seen(counts, int(np.int64(cell))):
+                        seen[j] += 1
+                    counts[cell, c] = before + step
+                    present[j, c] += step
+
+
+@inner_kernel
+def _predict_then_count_column(
+    counts: Floats, present: Floats, sums: Floats, above: Floats, current: Flags, below: Floats,
+    cells: NDArray[np.uint64], x: Floats, y: Codes, w: Floats, seen: int, declared: int, logs: Floats, alpha: float,
+    m: float,
+) -> int:  # fmt: skip
+    """Row by row: add the term of one column as it stood before the row, then count; returns the new `seen`. O(n K).
+
+    counts : float64[I, K], in/out; present : float64[K], in/out; both of this column
+    sums : float64[K, at least n], in/out
+    above : float64[I, K], in/out; the logarithms of the cells that are `current` : bool[I], in/out
+    below : float64[K], out; the logarithms of the totals
+    cells : uint64[n], in; x : float64[n], in, NaN = missing; y : int32[n], in; w : float64[n], in
+    logs : float64[m], in, log of integers
+    """
+    k = len(present)
+    values = max(seen, declared)
+    to_cell, to_total = alpha + m / values, alpha * values + m
+    for c in range(k):
+        below[c] = cached_log(present[c] + to_total, logs)
+    for i in range(len(x)):
+        if x[i] != x[i]:
+            continue
+        cell = cells[i]
+        known = current[cell]
+        if not known and cell_seen(counts, cell):
+            known = current[cell] = True
+            for c in range(k):
+                above[cell, c] = cached_log(counts[cell, c] + to_cell, logs)
+        if known and k == 2:  # written out: to begin a loop takes longer than two of its turns
+            sums[0, i] += above[cell, 0] - below[0]
+            sums[1, i] += above[cell, 1] - below[1]
+        elif known:
+            for c in range(k):
+                sums[c, i] += above[cell, c] - below[c]
+        if y[i] < 0 or w[i] == 0.0:
+            continue
+        label = np.uint64(y[i])
+        counts[cell, label] += w[i]
+        present[label] += w[i]
+        if known:
+            above[cell, label] = cached_log(counts[cell, label] + to_cell, logs)
+            below[label] = cached_log(present[label] + to_total, logs)
+            continue
+        seen += 1  # there may be more values to smooth over
+        values = max(seen, declared)
+        to_cell, to_total = alpha + m / values, alpha * values + m
+        for c in range(k):
+            below[c] = cached_log(present[c] + to_total, logs)
+        for other in range(len(current)):
+            current[other] = False
+    return seen
+
+
+@kernel
+def predict_then_count(
+    counts: Floats, present: Floats, seen: Index, out: Floats, declared: Index, starts: Index, cuts: Floats,
+    offsets: Index, index: Index, numeric: Floats, y: Codes, w: Floats, logs: Floats, alpha: float, m: float,
+) -> None:  # fmt: skip
+    """`interval_codes` and `value_counts.table_predict_then_update` in one. O(n p (I + K)).
+
+    counts : float64[cells, K], in/out; present : float64[p, K], in/out; seen : int64[p], in/out
+    out : float64[n, K], in/out; declared : int64[p], in
+    starts : int64[p + 1], in; the first cell of each column; cuts : float64[P], in; offsets : int64[p + 1], in
+    index : int64[p], in; j, or -1 for a column that says nothing and is not counted
+    numeric : float64[n, p], in; NaN = missing; y : int32[n], in; w : float64[n], in; logs : float64[m], in, of integers
+    """
+    n, k = out.shape
+    p = len(index)
+    size = min(max(1, SUMS // (4 * k)), ROWS)
+    columns, cells = np.empty((BAND, size)), np.empty(size, np.uint64)
+    sums = np.empty((4, k, size))  # the four sums of `row_sum`, of every class and row
+    above, below = np.empty((len(counts), k)), np.empty(k)
+    current = np.empty(len(counts), np.bool_)
+    for cell in range(len(counts)):
+        current[cell] = False
+    for r in range(0, n, size):
+        labels, weights, scores = y[r : r + size], w[r : r + size], out[r : r + size]
+        for t in range(0, p, TILE):
+            for lane in range(4):
+                for c in range(k):
+                    for i in range(len(labels)):
+                        sums[lane, c, i] = 0.0
+            for b in range(t, min(t + TILE, p), BAND):
+                d = min(BAND, p - b)
+                transpose(columns, index[b : b + d], numeric[r : r + size])
+                for j in range(b, b + d):
+                    x = columns[j - b, : len(labels)]
+                    if index[j] < 0 or not any_present(x):
+                        continue
+                    here = cells[: len(labels)]
+                    find_cells(cuts[offsets[j] : offsets[j + 1] - 1], x, here)
+                    first, last = starts[j], starts[j] + offsets[j + 1] - offsets[j]
+                    seen[j] = _predict_then_count_column(
+                        counts[first:last], present[j], sums[j % 4], above[first:last], current[first:last], below,
+                        here, x, labels, weights, seen[j], declared[j], logs, alpha, m,
+                    )  # fmt: skip
+            for i in range(len(labels)):
+                for c in range(k):
+                    scores[i, c] += (sums[0, c, i] + sums[1, c, i]) + (sums[2, c, i] + sums[3, c, i])
