@@ -30,7 +30,7 @@ from bayou.kernels.tree import (
     learn_numeric,
     route,
 )
-from bayou.kernels.tree_memory import keep_the_promising, rank_leaf
+from bayou.kernels.tree_memory import empty_tournament, keep_the_promising, rank_leaf
 from bayou.kernels.tree_splits import SPLIT, WAYS, split_leaf
 
 MAJORITY_LEAF, BAYES_LEAF, ADAPTIVE_LEAF = 0, 1, 2
@@ -173,7 +173,8 @@ def rows_predict_then_update(
     for node in range(used[0]):
         if nodes[node, SLOT] > 0:
             owner[nodes[node, SLOT] - 1] = node
-    active, dormant = np.empty(len(nodes) if limited else 0), np.empty(len(nodes) if limited else 0)
+    players = len(nodes) if limited else 0
+    active, dormant = empty_tournament(players), empty_tournament(players)
     if limited:
         for node in range(used[0]):
             rank_leaf(active, dormant, nodes, weight, node)
@@ -271,6 +272,6 @@ def rows_predict_then_update(
                     rank_leaf(active, dormant, nodes, weight, node)
             keep_the_promising(
                 track, moments, counts, present, tables, bounds, above, below, known, seen,
-                nodes, owner, active, dormant, declared, offsets, logs, weight, used[0],
+                nodes, owner, active, dormant, declared, offsets, logs, weight,
             )  # fmt: skip
     return after
