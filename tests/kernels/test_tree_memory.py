@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.reach import reach
 
 from bayou.kernels.tree import AT_MOST, SLOT, TEST
-from bayou.kernels.tree_memory import LOYALTY, choose_leaves, dormant_leaves, free_slot
+from bayou.kernels.tree_memory import (
+    LOYALTY,
+    choose_leaves,
+    dormant_leaves,
+    empty_tournament,
+    enter,
+    free_slot,
+    least_player,
+)
 
 
 def some_tree(rng, count):
@@ -43,3 +52,17 @@ def test_the_most_promising_leaves_keep_statistics(count):
         assert dormant_leaves(nodes, count) == sum(nodes[leaf, SLOT] == 0 for leaf in leaves)
         taken = set(nodes[:count, SLOT].tolist())
         assert free_slot(nodes, count) == next(slot for slot in range(count + 1) if slot + 1 not in taken)
+
+
+@pytest.mark.parametrize("players", [0, 1, 2, 5, 8, 33])
+def test_a_tournament_is_won_by_the_least_value(players):
+    rng = np.random.default_rng(players)
+    tournament, values = reach(empty_tournament)(players), [np.inf] * players
+    assert reach(least_player)(tournament, False) == reach(least_player)(tournament, True) == -1
+    for player in rng.integers(0, max(1, players), 200 * (players > 0)).tolist():
+        values[player] = rng.choice([-1.0, 0.0, 0.5, 2.0, np.inf])  # few, so that they tie
+        reach(enter)(tournament, player, values[player])
+        least = [i for i, value in enumerate(values) if value == min(values) < np.inf] or [-1]
+        assert reach(least_player)(tournament, False) == least[0]
+        assert reach(least_player)(tournament, True) == least[-1]
+        assert tournament[1] == min(values)

@@ -11,12 +11,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.class_counts import class_total
 from bayou.kernels.gaussian import term
-from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.jit import inner_kernel
 from bayou.kernels.normal import (
     CEILING,
     LOG_PI,
@@ -28,8 +27,8 @@ from bayou.kernels.normal import (
     is_beyond,
     read_columns,
 )
-from bayou.kernels.sums import TILE, row_sum
-from bayou.kernels.value_counts import cached_log, cell_seen
+from bayou.kernels.sums import row_sum
+from bayou.kernels.tree_values import read_slot_nominal
 
 LEAF, AT_MOST, ONE_VALUE, MULTIWAY = 0, 1, 2, 3
 TEST, COLUMN, VALUE, FIRST, WIDTH, USUAL, PARENT, SLOT = 0, 1, 2, 3, 4, 5, 6, 7
@@ -97,76 +96,6 @@ def add_numeric_terms(score: Floats, terms: Floats, tables: Floats, s: int, x: F
                 there = term(x[j], tables[s, 0, c, j], tables[s, 1, c, j], tables[s, 2, c, j])
                 terms[j] = there if x[j] == x[j] else 0.0
             score[c] = row_sum(score[c], terms)
-
-
-@inner_kernel
-def add_nominal_terms(
-    score: Floats,
-    lanes: Floats,
-    cells: NDArray[np.uint64],
-    above: Floats,
-    below: Floats,
-    known: Flags,
-    s: int,
-    offsets: Index,
-    codes: Codes,
-) -> None:
-    """score[c] += sum_j log (n + 1) - log (N_j + V) as slot s has it; a value never seen there says nothing.
-
-    score : float64[K], in/out; lanes : float64[4, K], scratch, the four sums of `row_sum`, of every class
-    cells : uint64[64], scratch
-    above : float64[S, cells, K], in; below : float64[S, q, K], in; known : bool[S, cells], in
-    offsets : int64[q + 1], in; codes : int32[q], in
-    """
-    for t in range(0, len(codes), TILE):
-        end = min(t + TILE, len(codes))
-        silent = 0
-        for j in range(t, end):
-            v = codes[j]
-            cells[j - t] = np.uint64(offsets[j] + v)
-            if v < 0 or not known[s, offsets[j] + v]:
-                silent += 1
-        if silent == 0:
-            add_known_terms(score, above[s], below[s, t:end], cells[: end - t])
-            continue
-        for c in range(len(score)):
-            lanes[0, c] = lanes[1, c] = lanes[2, c] = lanes[3, c] = 0.0
-        for j in range(t, end):
-            cell = offsets[j] + codes[j]
-            if codes[j] >= 0 and known[s, cell]:
-                for c in range(len(score)):
-                    lanes[j & 3, c] += above[s, cell, c] - below[s, j, c]
-        for c in range(len(score)):
-            score[c] += (lanes[0, c] + lanes[1, c]) + (lanes[2, c] + lanes[3, c])
-
-
-@inner_kernel
-def add_known_terms(score: Floats, above: Floats, below: Floats, cells: NDArray[np.uint64]) -> None:
-    """score[c] += sum_j above[cells[j], c] - below[j, c], in the order of `row_sum`, over classes that are possible.
-
-    score : float64[K], in/out; above : float64[cells, K], in; below : float64[q, K], in; cells : uint64[q], in
-    """
-    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
-    q = np.uint64(len(cells))
-    whole = q - (q & three)
-    for e in range(np.uint64(len(score))):
-        if score[e] == -np.inf:
-            continue
-        a = b = c = d = 0.0
-        j = np.uint64(0)
-        while j < whole:
-            a += above[cells[j], e] - below[j, e]
-            b += above[cells[j + one], e] - below[j + one, e]
-            c += above[cells[j + two], e] - below[j + two, e]
-            d += above[cells[j + three], e] - below[j + three, e]
-            j += four
-        if whole < q:
-            a += above[cells[whole], e] - below[whole, e]
-        if whole + one < q:
-            b += above[cells[whole + one], e] - below[whole + one, e]
-        if whole + two < q:
-            c += above[cells[whole + two], e] - below[whole + two, e]
-        score[e] += (a + b) + (c + d)
 
 
 @inner_kernel
@@ -284,85 +213,6 @@ def read_leaning(
             whole[NARROWEST, j], whole[SPREAD, j], FLOOR
         )
         bounds[slot, ORIGIN, j] = whole[MIDDLE, j]
-
-
-@inner_kernel
-def learn_nominal(
-    counts: Floats,
-    present: Floats,
-    above: Floats,
-    below: Floats,
-    known: Flags,
-    seen: Index,
-    s: int,
-    declared: Index,
-    offsets: Index,
-    logs: Floats,
-    codes: Codes,
-    c: int,
-    w: float,
-) -> None:
-    """One row into the value counts of class c at slot s, and into the logarithms read off them.
-
-    counts : float64[S, cells, K], in/out; present : float64[S, q, K], in/out; above : float64[S, cells, K], in/out
-    below : float64[S, q, K], in/out; known : bool[S, cells], in/out; seen : int64[S, q], in/out
-    declared : int64[q], in; offsets : int64[q + 1], in; logs : float64[l], in, log of integers; codes : int32[q], in
-    """
-    # Inherited counts are no integers, so that the table lacks their logarithms; but most columns of a leaf have one
-    # value, which has all of the weight, and the next column often asks for the same logarithms.
-    last_above = last_below = 1.0
-    log_above = log_below = 0.0
-    for j in range(len(codes)):
-        v = codes[j]
-        if v < 0:
-            continue
-        cell = offsets[j] + v
-        counts[s, cell, c] += w
-        present[s, j, c] += w
-        asked = counts[s, cell, c] + 1.0
-        if asked != last_above:
-            last_above, log_above = asked, cached_log(asked, logs)
-        above[s, cell, c] = log_above
-        if known[s, cell]:
-            asked = present[s, j, c] + max(seen[s, j], declared[j])
-            if asked != last_below:
-                last_below, log_below = asked, cached_log(asked, logs)
-            below[s, j, c] = log_below
-        else:
-            known[s, cell] = True
-            seen[s, j] += 1
-            for other in range(below.shape[2]):
-                below[s, j, other] = cached_log(present[s, j, other] + max(seen[s, j], declared[j]), logs)
-
-
-@kernel
-def read_slot_nominal(
-    above: Floats,
-    below: Floats,
-    known: Flags,
-    seen: Index,
-    counts: Floats,
-    present: Floats,
-    declared: Index,
-    offsets: Index,
-    logs: Floats,
-) -> None:
-    """The logarithms of one slot from its counts.
-
-    above : float64[cells, K], out; below : float64[q, K], out; known : bool[cells], out; seen : int64[q], out
-    counts : float64[cells, K], in; present : float64[q, K], in; declared : int64[q], in; offsets : int64[q + 1], in
-    logs : float64[l], in
-    """
-    for j in range(len(declared)):
-        seen[j] = 0
-        for cell in range(offsets[j], offsets[j + 1]):
-            known[cell] = cell_seen(counts, cell)
-            if known[cell]:
-                seen[j] += 1
-            for c in range(counts.shape[1]):
-                above[cell, c] = cached_log(counts[cell, c] + 1.0, logs)
-        for c in range(counts.shape[1]):
-            below[j, c] = cached_log(present[j, c] + max(seen[j], declared[j]), logs)
 
 
 @inner_kernel

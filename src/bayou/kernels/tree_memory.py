@@ -61,47 +61,72 @@ def choose_leaves(leaving: Index, coming: Index, nodes: Index, weight: Floats, c
 
 
 @inner_kernel
-def rank_leaf(active: Floats, dormant: Floats, nodes: Index, weight: Floats, node: int) -> None:
-    """Note what a node promises, if it is a leaf: with statistics in `active`, else in `dormant`.
+def empty_tournament(players: int) -> Floats:
+    """A tournament of at least so many players, none of whom plays: float64[2 m], m a power of two.
 
-    active : float64[m], in/out, infinite for all others; dormant : float64[m], in/out, minus infinite for all others
-    nodes : int64[m, 8], in; weight : float64[m, K], in
+    Player i stands at m + i, and at r < m the lesser of 2 r and 2 r + 1; who does not play is infinite.
     """
-    active[node], dormant[node] = np.inf, -np.inf
-    if nodes[node, TEST] == LEAF:
-        if nodes[node, SLOT] > 0:
-            active[node] = promise_of(nodes, weight, node)
-        else:
-            dormant[node] = promise_of(nodes, weight, node)
+    m = 1
+    while m < players:
+        m *= 2
+    return np.full(2 * m, np.inf)
 
 
 @inner_kernel
-def next_exchange(active: Floats, dormant: Floats) -> tuple[int, int]:
-    """The active leaf that promises least, of equal ones the last, and the dormant one that promises most, the first.
+def enter(tournament: Floats, player: int, value: float) -> None:
+    """Give a player another value.
 
-    active, dormant : float64[m], in; -1 where there is none
+    tournament : float64[2 m], in/out
     """
-    least, most = np.inf, -np.inf
-    leaving, coming = -1, -1
-    for node in range(len(active)):
-        if active[node] <= least and active[node] < np.inf:
-            least, leaving = active[node], node
-        if dormant[node] > most:
-            most, coming = dormant[node], node
-    return leaving, coming
+    at = np.uint64(len(tournament) // 2 + player)
+    one = np.uint64(1)
+    while at > np.uint64(0) and tournament[at] != value:
+        tournament[at] = value
+        # at ^ 1 is the opponent; both meet at half their place
+        value = min(value, tournament[at ^ one])
+        at >>= one
+
+
+@inner_kernel
+def least_player(tournament: Floats, last: bool) -> int:
+    """The player with the least value, of equal ones the first or the last; -1 if nobody plays.
+
+    tournament : float64[2 m], in
+    """
+    m = len(tournament) // 2
+    if tournament[1] == np.inf:
+        return -1
+    at = 1
+    while at < m:
+        left, right = tournament[2 * at], tournament[2 * at + 1]
+        at = 2 * at + (1 if right < left or (last and right == left) else 0)
+    return at - m
+
+
+@inner_kernel
+def rank_leaf(active: Floats, dormant: Floats, nodes: Index, weight: Floats, node: int) -> None:
+    """Note what a node promises, if it is a leaf: with statistics in `active`, else, negated, in `dormant`.
+
+    active, dormant : float64[2 m], in/out, tournaments
+    nodes : int64[m, 8], in; weight : float64[m, K], in
+    """
+    promise = promise_of(nodes, weight, node) if nodes[node, TEST] == LEAF else np.inf
+    keeps = nodes[node, SLOT] > 0
+    enter(active, node, promise if keeps else np.inf)
+    enter(dormant, node, np.inf if keeps or promise == np.inf else -promise)
 
 
 @inner_kernel
 def keep_the_promising(
     track: Floats, moments: Floats, counts: Floats, present: Floats, tables: Floats, bounds: Floats, above: Floats,
     below: Floats, known: Flags, seen: Index, nodes: Index, owner: Index, active: Floats, dormant: Floats,
-    declared: Index, offsets: Index, logs: Floats, weight: Floats, count: int,
+    declared: Index, offsets: Index, logs: Floats, weight: Floats,
 ) -> None:  # fmt: skip
     """Let the leaves that promise most have the slots, as many as there are: the choice of `choose_leaves`.
 
     Few leaves change places between two looks, so that these are sought one by one.
     Arrays as in `rows_predict_then_update`; owner : int64[S], in/out, the leaf of every slot, -1 = none
-    active, dormant : float64[m], in/out, see `rank_leaf`
+    active, dormant : float64[2 m], in/out, see `rank_leaf`
     """
     free = 0
     for slot in range(len(owner)):
@@ -109,16 +134,17 @@ def keep_the_promising(
     woken, gone = np.empty(len(owner), np.int64), np.empty(len(owner), np.int64)
     n, m = 0, 0
     while n < len(woken):
-        leaving, coming = next_exchange(active[:count], dormant[:count])
+        # Of equal ones, the leaf that was born first keeps its slot, or gets one
+        leaving, coming = least_player(active, True), least_player(dormant, False)
         if coming < 0:
             break
         if free > 0:
             free -= 1
         else:
-            first = coming < leaving
-            if dormant[coming] < active[leaving] or (dormant[coming] == active[leaving] and not first):
+            promise = -dormant[1]
+            if promise < active[1] or (promise == active[1] and leaving < coming):
                 break
-            active[leaving] = np.inf
+            enter(active, leaving, np.inf)
             gone[m] = leaving
             m += 1
             slot = nodes[leaving, SLOT] - 1
@@ -127,7 +153,7 @@ def keep_the_promising(
             read_slot(
                 tables, bounds, above, below, known, seen, moments, counts, present, declared, offsets, logs, slot
             )  # fmt: skip
-        dormant[coming] = -np.inf
+        enter(dormant, coming, np.inf)
         # In order of birth: slots are given out in that order
         at = n
         while at > 0 and woken[at - 1] > coming:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
@@ -16,22 +17,20 @@ from bayou.kernels.splits import (
     numeric_merits,
     worth_splitting,
 )
-from bayou.kernels.sums import TILE
 from bayou.kernels.tree import (
     BAYES,
     MAJORITY,
     OWN,
     SINCE,
     SLOT,
-    add_nominal_terms,
     add_numeric_terms,
     leaf_prior,
-    learn_nominal,
     learn_numeric,
     route,
 )
-from bayou.kernels.tree_memory import keep_the_promising, rank_leaf
+from bayou.kernels.tree_memory import empty_tournament, keep_the_promising, rank_leaf
 from bayou.kernels.tree_splits import SPLIT, WAYS, split_leaf
+from bayou.kernels.tree_values import add_known_terms, add_nominal_terms, find_cells, learn_nominal
 
 MAJORITY_LEAF, BAYES_LEAF, ADAPTIVE_LEAF = 0, 1, 2
 
@@ -47,6 +46,23 @@ def best_class(score: Floats, order: Index) -> int:
         if score[order[r]] > score[order[best]]:
             best = r
     return int(order[best])
+
+
+@inner_kernel
+def add_leaf_terms(
+    score: Floats, terms: Floats, parts: Floats, tables: Floats, above: Floats, below: Floats, known: Flags, s: int,
+    found: NDArray[np.uint64], all_known: bool, x: Floats, codes: Codes,
+) -> None:  # fmt: skip
+    """score[c] += log p(x, codes | c) as slot s has it, over classes that are possible.
+
+    score : float64[K], in/out; terms : float64[p], scratch; parts : float64[q], scratch; found : uint64[q], in, the
+    cells of the values, by `find_cells`; x : float64[p], in; codes : int32[q], in; tables as in `predict_rows`
+    """
+    add_numeric_terms(score, terms, tables, s, x)
+    if all_known:
+        add_known_terms(score, above, below, s, found)
+    else:
+        add_nominal_terms(score, parts, above, below, known, s, found, codes)
 
 
 @kernel
@@ -84,11 +100,11 @@ def predict_rows(
     """out[i, c] = log P(c, x_i) up to a constant, as the leaf of the row predicts; leaves[i] is that leaf.
 
     nodes : int64[m, 8], in; cuts : float64[m], in; branches : int64[b], in; weight : float64[m, K], in
-    track : float64[m, 4], in; tables : float64[S, 3, K, p], in; above : float64[S, cells, K], in
-    below : float64[S, q, K], in; known : bool[S, cells], in; offsets : int64[q + 1], in; x : float64[n, p], in
+    track : float64[m, 4], in; tables : float64[S, 3, K, p], in; above : float64[S, K, cells], in
+    below : float64[S, K, q], in; known : bool[S, cells], in; offsets : int64[q + 1], in; x : float64[n, p], in
     codes : int32[n, q], in; leaves : int64[n], out; out : float64[n, K], out
     """
-    terms, lanes, numbers = np.empty(x.shape[1]), np.empty((4, out.shape[1])), np.empty(TILE, np.uint64)
+    terms, parts, found = np.empty(x.shape[1]), np.empty(codes.shape[1]), np.empty(codes.shape[1], np.uint64)
     for i in range(out.shape[0]):
         row, values = x[i], codes[i]
         leaf = route(nodes, cuts, branches, row, values)
@@ -99,8 +115,10 @@ def predict_rows(
         )
         s = nodes[leaf, SLOT] - 1
         if bayes and s >= 0:
-            add_numeric_terms(out[i], terms, tables, s, row)
-            add_nominal_terms(out[i], lanes, numbers, above, below, known, s, offsets, values)
+            all_known = find_cells(found, known, s, offsets, values)
+            add_leaf_terms(
+                out[i], terms, parts, tables, above, below, known, s, found, all_known, row, values
+            )  # fmt: skip
 
 
 @kernel
@@ -152,7 +170,7 @@ def rows_predict_then_update(
     weight : float64[m, K], in/out; track : float64[m, 4], in/out, weight since the last attempt, in the statistics,
     weight that the majority and that naive Bayes got right; moments : float64[S, 5, K, p], in/out
     counts : float64[S, cells, K], in/out; present : float64[S, q, K], in/out; tables : float64[S, 3, K, p], in/out
-    bounds : float64[S, 3, p], in/out; above : float64[S, cells, K], in/out; below : float64[S, q, K], in/out
+    bounds : float64[S, 3, p], in/out; above : float64[S, K, cells], in/out; below : float64[S, K, q], in/out
     known : bool[S, cells], in/out; seen : int64[S, q], in/out; nodes : int64[m, 8], in/out; cuts : float64[m], in/out
     branches : int64[b], in/out; used : int64[2], in/out; declared : int64[q], in; offsets : int64[q + 1], in
     order : int64[K], in; columns : int64[p + q], in; cells : int64[cells], in, like `order` canonical
@@ -161,7 +179,7 @@ def rows_predict_then_update(
     ripe : int64[2], in/out; out : float64[n, K] or float64[0, K], out
     """
     k = weight.shape[1]
-    terms, lanes, numbers = np.empty(x.shape[1]), np.empty((4, k)), np.empty(TILE, np.uint64)
+    terms, parts, found = np.empty(x.shape[1]), np.empty(codes.shape[1]), np.empty(codes.shape[1], np.uint64)
     whole = np.empty((6, x.shape[1]))
     prior = np.empty(k)
     score = np.empty(k)
@@ -173,7 +191,8 @@ def rows_predict_then_update(
     for node in range(used[0]):
         if nodes[node, SLOT] > 0:
             owner[nodes[node, SLOT] - 1] = node
-    active, dormant = np.empty(len(nodes) if limited else 0), np.empty(len(nodes) if limited else 0)
+    players = len(nodes) if limited else 0
+    active, dormant = empty_tournament(players), empty_tournament(players)
     if limited:
         for node in range(used[0]):
             rank_leaf(active, dormant, nodes, weight, node)
@@ -187,6 +206,7 @@ def rows_predict_then_update(
             row, values = x[i], codes[i]
             leaf = route(nodes, cuts, branches, row, values)
             s = nodes[leaf, SLOT] - 1
+            all_known = s >= 0 and find_cells(found, known, s, offsets, values)
             # An adaptive leaf is scored even if nobody asks: what it has learned must not depend on who was watching.
             if asked or kind == ADAPTIVE_LEAF:
                 total = leaf_prior(prior, nodes, weight, leaf)
@@ -196,8 +216,9 @@ def rows_predict_then_update(
                 if s >= 0 and total > 0.0 and (bayes or kind == ADAPTIVE_LEAF):
                     for r in range(k):
                         score[r] = prior[r]
-                    add_numeric_terms(score, terms, tables, s, row)
-                    add_nominal_terms(score, lanes, numbers, above, below, known, s, offsets, values)
+                    add_leaf_terms(
+                        score, terms, parts, tables, above, below, known, s, found, all_known, row, values
+                    )  # fmt: skip
                     if teaches and kind == ADAPTIVE_LEAF:
                         if best_class(prior, order) == c:
                             track[leaf, MAJORITY] += w[i]
@@ -218,7 +239,7 @@ def rows_predict_then_update(
                 continue
             learn_numeric(moments, tables, bounds, whole, s, row, c, w[i], weight[leaf], is_first)
             learn_nominal(
-                counts, present, above, below, known, seen, s, declared, offsets, logs, values, c, w[i]
+                counts, present, above, below, known, seen, s, all_known, declared, logs, found, values, c, w[i]
             )  # fmt: skip
             track[leaf, OWN] += w[i]
             track[leaf, SINCE] += w[i]
@@ -254,23 +275,23 @@ def rows_predict_then_update(
             counts[s], present[s], offsets, cells, order, track[leaf, OWN], least, bits, several,
             tried[x.shape[1] :], merit[x.shape[1] :], value, freedom[x.shape[1] :],
         )  # fmt: skip
-        found = worth_splitting(merit, freedom, columns, weight[leaf], track[leaf, OWN], rules)
-        if found >= 0:
+        place = worth_splitting(merit, freedom, columns, weight[leaf], track[leaf, OWN], rules)
+        if place >= 0:
             lacks = split_leaf(
                 weight, track, moments, counts, present, tables, bounds, above, below, known, seen,
                 nodes, cuts, branches, used, owner, declared, offsets, cells, rules, logs,
-                leaf, found, cut, value, room, limited,
+                leaf, place, cut, value, room, limited,
             )  # fmt: skip
             # The next row must meet the tree after the split, or bits would depend on the blocks
             if lacks != SPLIT:
                 ripe[0], ripe[1] = leaf, lacks
                 return after
         if limited:
-            if found >= 0:
+            if place >= 0:
                 for node in (leaf, used[0] - 2, used[0] - 1):
                     rank_leaf(active, dormant, nodes, weight, node)
             keep_the_promising(
                 track, moments, counts, present, tables, bounds, above, below, known, seen,
-                nodes, owner, active, dormant, declared, offsets, logs, weight, used[0],
+                nodes, owner, active, dormant, declared, offsets, logs, weight,
             )  # fmt: skip
     return after

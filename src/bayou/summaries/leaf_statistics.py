@@ -13,7 +13,8 @@ from bayou.block import Floats, Index
 from bayou.checks import counts, finite, require, variances
 from bayou.kernels.normal import read_columns
 from bayou.kernels.scrub import HUGE
-from bayou.kernels.tree import CONSTANT_SHARE, FLOOR, HIGH, LOW, M2, MEAN, N, read_slot_nominal
+from bayou.kernels.tree import CONSTANT_SHARE, FLOOR, HIGH, LOW, M2, MEAN, N
+from bayou.kernels.tree_values import read_slot_nominal
 from bayou.kernels.value_counts import fill_logs
 from bayou.protocols import Arrays
 from bayou.schema import Shape
@@ -96,8 +97,8 @@ class LeafStatistics(State):
         s, _, k, p = self.moments.shape
         self.tables = np.zeros((s, 3, k, p))
         self.bounds = np.zeros((s, 3, p))
-        self.above = np.zeros_like(self.counts)
-        self.below = np.zeros_like(self.present)
+        self.above = np.zeros((s, k, self.counts.shape[1]))
+        self.below = np.zeros((s, k, self.present.shape[1]))
         self.known = np.zeros(self.counts.shape[:2], dtype=np.bool_)
         self.seen = np.zeros(self.present.shape[:2], dtype=np.int64)
 

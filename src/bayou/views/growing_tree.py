@@ -201,8 +201,8 @@ class GrowingTree(View[Tree]):
         nominal = []
         for j, (first, size) in enumerate(zip(s.offsets.tolist(), s.sizes, strict=False)):
             here = slice(first, first + size)
-            values = np.where(s.known[slot, here, np.newaxis], s.above[slot, here] - s.below[slot, j], 0.0)
-            nominal.append(value_table(j, values))
+            log_proba = s.above[slot, :, here] - s.below[slot, :, j, np.newaxis]
+            nominal.append(value_table(j, np.where(s.known[slot, here], log_proba, 0.0).T))
         return total(Constant(score), numeric, nominal)
 
     def _attempt(self, leaf: int, block: Block, at: int) -> None:
