@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from tests.streams.drain import FORMATS, drain, outcome, write
+from tests.streams.drain import FORMATS, drain, outcome, plain, write
 
 from bayou.errors import BayouError, DataError
-from bayou.streams import open_stream
+from bayou.streams import limits, open_stream
+from bayou.streams.columnar import STRIDE
 
 
 def test_kinds_from_types(tmp_path: Path) -> None:
@@ -108,3 +109,43 @@ def test_damaged_files_give_our_error(tmp_path: Path, name: str) -> None:
     path.write_bytes(b"hello")
     with pytest.raises(DataError, match="cannot be read as"):
         open_stream(path, target="y")
+
+
+@pytest.mark.parametrize("name", ["s.parquet", "s.arrow", "stream.ipc"])
+@pytest.mark.parametrize("policy", ["strict", "skip"])
+def test_places_that_count_older_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, policy: str
+) -> None:
+    """Checkpoints written when batches had another number of rows go on where they were."""
+    monkeypatch.setattr(limits, "BATCH", 64)
+    monkeypatch.setattr(limits, "OLDER_BATCH", 50)
+    group, path = 150, tmp_path / name
+    cells = [str(i) if i % 7 else "seven" for i in range(600)]
+    data = pa.table({"x": cells if policy == "skip" else [*map(float, range(600))], "y": ["a", "b"] * 300})
+    if name == "s.parquet":
+        pa.parquet.write_table(data, path, row_group_size=group)
+    else:
+        new = pa.ipc.new_file if name == "s.arrow" else pa.ipc.new_stream
+        with pa.OSFile(str(path), "wb") as file, new(file, data.schema) as writer:
+            writer.write_table(data, max_chunksize=group)
+    options: dict[str, Any] = {"target": "y", "policy": policy, "numeric": ["x"]}
+    with open_stream(path, **options) as stream:
+        whole = drain(stream, [1000])
+        end, nothing_rejected = stream.position(), dict.fromkeys(stream.rejects.position(), 0)
+    for number, batch, taken in ((0, 0, 37), (0, 1, 0), (0, 2, 33), (1, 1, 37), (2, 3, 0), (3, 2, 1)):
+        record = number * group + batch * limits.OLDER_BATCH
+        row = sum(1 for i in range(record) if policy == "strict" or i % 7)
+        place = {"place": number * STRIDE + batch, "record": record, "row": row, "taken": taken}
+        with open_stream(path, **options) as stream:
+            stream.seek(place | nothing_rejected)
+            read = stream.read(20)
+            assert read is not None
+            middle, share = plain(read), stream.progress()
+            assert share is None or share == pytest.approx((record + taken + 20) / 600, abs=0.15)
+            position = stream.position()
+            rest = drain(stream, [33])
+            assert middle + rest == whole[row + taken :]
+            assert stream.position()["row"] + stream.position()["taken"] == end["row"] + end["taken"]
+        with open_stream(path, **options) as stream:
+            stream.seek(position)
+            assert drain(stream, [1000]) == rest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +28,9 @@ from bayou.streams.sentences import tell_names
 from bayou.streams.source import ColumnType
 
 STRIDE = 1 << 32  # a place is the number of a row group or record batch, times this, plus a batch within it
+NUMBERED = (
+    1 << 31
+)  # added to the numbers of batches of `limits.BATCH` rows; smaller numbers are of older places
 _TROUBLE = (pa.ArrowException, OSError, ValueError, TypeError, KeyError, IndexError, OverflowError)
 
 
@@ -213,6 +216,23 @@ class _Reader(Protocol):
     def share(self, place: int) -> float | None: ...
 
 
+class _Batches(NamedTuple):
+    """How a row group or record batch is cut: rows of a batch, and what is added to its number, which counts from 1."""
+
+    rows: int
+    base: int
+
+    @staticmethod
+    def at(number: int) -> _Batches:
+        """As it was cut when a place within it was told."""
+        older = 0 < number < NUMBERED
+        return _Batches(limits.OLDER_BATCH, 0) if older else _Batches(limits.BATCH, NUMBERED)
+
+    def before(self, number: int) -> int:
+        """How many rows the batches up to this one hold, unless the last one is shorter."""
+        return max(0, number - self.base) * self.rows
+
+
 class _ParquetFile:
     def __init__(self, file: BinaryIO) -> None:
         self._file = pa.parquet.ParquetFile(file, pre_buffer=False)
@@ -221,15 +241,17 @@ class _ParquetFile:
     def batches(self, place: int, names: list[str], limit: int) -> Iterator[tuple[int, pa.RecordBatch]]:
         first, done = divmod(place, STRIDE)
         for group in range(first, min(limit // STRIDE, self._file.metadata.num_row_groups)):
-            found = self._file.iter_batches(limits.BATCH, [group], columns=names, use_threads=False)
-            for number, batch in enumerate(found, 1):
-                if group > first or number > done:
+            cut = _Batches.at(done)
+            found = self._file.iter_batches(cut.rows, [group], columns=names, use_threads=False)
+            for number, batch in enumerate(found, cut.base + 1):
+                if number > done:
                     yield group * STRIDE + number, batch
+            done = 0
 
     def share(self, place: int) -> float | None:
         meta, (group, done) = self._file.metadata, divmod(place, STRIDE)
         sizes = [meta.row_group(i).num_rows for i in range(min(group + 1, meta.num_row_groups))]
-        rows = sum(sizes[:group]) + min(done * limits.BATCH, sum(sizes[group:]))
+        rows = sum(sizes[:group]) + min(_Batches.at(done).before(done), sum(sizes[group:]))
         return rows / meta.num_rows if meta.num_rows > 0 else None
 
 
@@ -255,14 +277,16 @@ class _ArrowFile:
             whole = ((i, batch) for i, batch in enumerate(reader) if first <= i < limit // STRIDE)
         for i, batch in whole:
             self._rows = max(1, batch.num_rows)
-            for number, start in enumerate(range(0, batch.num_rows, limits.BATCH), 1):
-                if i > first or number > done:
-                    yield i * STRIDE + number, batch.select(names).slice(start, limits.BATCH)
+            cut = _Batches.at(done)
+            for number, start in enumerate(range(0, batch.num_rows, cut.rows), cut.base + 1):
+                if number > done:
+                    yield i * STRIDE + number, batch.select(names).slice(start, cut.rows)
+            done = 0
 
     def share(self, place: int) -> float | None:
         group, done = divmod(place, STRIDE)
         return (
-            min(1.0, (group + min(1.0, done * limits.BATCH / self._rows)) / self._count)
+            min(1.0, (group + min(1.0, _Batches.at(done).before(done) / self._rows)) / self._count)
             if self._count
             else None
         )

@@ -58,7 +58,7 @@ class Pace:
 
 
 QUICK, SLOW = 0.1, 0.5  # seconds
-SMALLEST, LARGEST = 128, 16_384
+SMALLEST, LARGEST = 128, 20_000
 
 
 def batches(data: Stream, pace: Pace | int | None = None, rows: int | None = None) -> Iterator[LabelledBatch]:
@@ -135,7 +135,7 @@ def _collected(source: Source, rows: int | None) -> RowsInMemory:
     from bayou.streams.source import DocumentTermMatrix
 
     parts = []
-    for batch in _from_source(source, Pace(16_384), rows):
+    for batch in _from_source(source, Pace(LARGEST), rows):
         if not batch.size:  # of a stream that is followed, all there is now
             break
         parts.append(batch.rows)
