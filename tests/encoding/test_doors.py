@@ -109,6 +109,12 @@ DOORS = {
     "polars, enums": lambda columns: pl.DataFrame(columns).with_columns(
         pl.col("name", "other").cast(pl.Enum([*reversed(NAMES), "unused"]))
     ),
+    "polars, an enum beside categories": lambda columns: pl.DataFrame(columns).with_columns(
+        pl.col("name").cast(pl.Enum(NAMES)), pl.col("other").cast(pl.Categorical)
+    ),
+    "polars, an enum beside objects": lambda columns: pl.DataFrame(columns).with_columns(
+        pl.col("name").cast(pl.Enum(NAMES)), pl.Series("other", columns["other"], dtype=pl.Object)
+    ),
     "chunks": lambda columns: pa.table(each(chunked)(columns)),
     "chunks of dictionaries": lambda columns: pa.table(each(chunked_dictionaries)(columns)),
     **{
@@ -166,6 +172,23 @@ def stream(schema, pieces):
     found = {name: words.values for name, words in schema.vocabularies.items()}
     sizes = {name: words.size for name, words in schema.vocabularies.items()}
     return repr((rows, changes, found, sizes, list(schema.place), schema.classes.values))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    flags=st.lists(st.booleans(), min_size=1, max_size=60),
+    before=st.sampled_from([[], ["a name"], [True], ["a name", False]]),
+    step=st.integers(1, 3),
+    cut=st.integers(0, 60),
+)
+def test_flags_of_numpy_are_those_of_a_list(flags, before, step, cut):
+    """In one piece or as every second or third cell of an array, also where a column knows names or one flag only."""
+    spread = np.repeat(np.array(flags), step)[::step]
+    found = []
+    for column in (flags, spread):
+        pieces = [({"flag": part}, list(map(str, part))) for part in (before, column[:cut], column[cut:])]
+        found.append(stream(Schema(), [piece for piece in pieces if len(piece[1])]))
+    assert found[0] == found[1]
 
 
 @pytest.mark.filterwarnings("ignore::bayou.errors.TextWarning")  # names may look like sentences here

@@ -212,7 +212,8 @@ def _hard_rows(rng, n, columns, missing):
     x[rng.random(x.shape) < 0.02] *= 1e5
     x *= 10.0 ** rng.choice([-150, -8, 0, 0, 3, 130], columns)
     x[rng.random(x.shape) < missing] = np.nan
-    return Block(x, np.empty((n, 0), np.int32), (), y, rng.choice([0.0, 0.4, 1.0, 1.0, 1.0, 2.0], n))
+    w = rng.choice([0.0, 0.4, 1.0, 1.0, 1.0, 2.0], n)
+    return Block(x, np.empty((n, 0), np.int32), (), y, w, no_missing=missing == 0.0)
 
 
 def _moments(columns):
@@ -224,7 +225,7 @@ def _moments(columns):
 
 @settings(max_examples=60, deadline=None)
 @given(
-    columns=st.sampled_from([1, 2, 3, 4, 7, 63, 64, 65, 130]),
+    columns=st.sampled_from([1, 2, 3, 4, 6, 7, 8, 17, 63, 64, 65, 130]),
     missing=st.sampled_from([0.0, 0.01, 0.3]),
     ddof=st.sampled_from([0, 1]),
     floor=st.sampled_from([0.0, 1e-9, 1e-3, 0.5]),
@@ -254,3 +255,31 @@ def test_the_bits_are_the_same_at_every_cut(columns, missing, ddof, floor, seed)
     for name in ("n", "mean", "m2"):
         states = [getattr(s, name).tobytes() for s in (whole, pieces, stepping)]
         assert states[0] == states[1] == states[2]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    columns=st.sampled_from([1, 3, 4, 6, 9, 64]),
+    classes=st.sampled_from([1, 2, 3]),
+    ddof=st.sampled_from([0, 1]),
+    far=st.sampled_from([0.0, 1e7]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_ordinary_rows_have_the_bits_of_rows_that_may_be_missing(columns, classes, ddof, far, seed):
+    """Four columns at a time where it is known that nothing is missing, one after the other where it is not."""
+    rng = np.random.default_rng(seed)
+    n, reader = 300, Gaussian(ddof, 1e-9)
+    y = rng.integers(-1, classes, n).astype(np.int32)
+    x = rng.normal(size=(n, columns)) * 10.0 ** rng.integers(-3, 4, columns) + y[:, None]
+    x[200] += far
+    w = rng.choice([0.0, 0.3, 1.0, 1.0, 1.0, 2.0], n)
+    states, outs = [], []
+    for known in (False, True):
+        summary, out = _moments(columns), np.zeros((n, 3))
+        block = Block(x, np.empty((n, 0), np.int32), (), y, w, no_missing=known)
+        for where, part in block.cut([7, 150]):
+            reader.predict_then_update(summary, part, out[where])
+        states.append([getattr(summary, name).tobytes() for name in ("n", "mean", "m2")])
+        outs.append(out.tobytes())
+    assert outs[0] == outs[1]
+    assert states[0] == states[1]

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from bayou.kernels.utf8 import encode_utf8
 
 Bytes = NDArray[np.uint8]
+FLAGS = (False, True)
 FEW = 16  # so few Python objects are sooner looked at than converted
 _BYTE = np.dtype(np.uint8)
 _NONE: Bytes = np.empty(0, dtype=np.uint8)
@@ -176,8 +177,9 @@ def form_of(values: Any) -> Form | None:
         kind = values.dtype.kind
         if kind in "iu" and values.dtype != np.uint64:
             return Integers(_read_only(values, np.int64), _NONE, 0, False)
-        if kind == "b":
-            return Integers(_read_only(values.view(np.uint8), np.int64), _NONE, 0, True)
+        if kind == "b":  # bytes of 0 and 1 are places among both flags
+            flags = np.ascontiguousarray(values).view(np.uint8)
+            return Indices(flags, flags.dtype, address_of(flags), _NONE, 0, FLAGS, len(FLAGS))
     if isinstance(values, Coded):
         return _coded_form(values)
     if is_arrow(values):

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import compress
+from itertools import compress, takewhile
 from typing import Any
 
 import numpy as np
@@ -337,7 +337,15 @@ def _from_polars(X: Any) -> Table:
     import polars as pl
     import pyarrow as pa
 
-    names, kinds = X.columns, X.dtypes
+    names, series = X.columns, X.get_columns()
+    kinds = list(takewhile(lambda kind: not isinstance(kind, pl.Enum), (column.dtype for column in series)))
+    if len(kinds) < len(
+        series
+    ):  # to ask for the type of an Enum takes as long as to read a thousand of its cells
+        reader = pa.RecordBatchReader.from_stream(X)
+        if all(map(_is_readable, reader.schema.types)):
+            return Table(len(X), names, reader.read_all().columns)
+        kinds = X.dtypes
     coded = [isinstance(kind, pl.Categorical) for kind in kinds]
     others = [
         not (has_codes or isinstance(kind, pl.Object)) for kind, has_codes in zip(kinds, coded, strict=True)
@@ -345,15 +353,26 @@ def _from_polars(X: Any) -> Table:
     codes = iter(_polars_codes(_some(X, coded)) if any(coded) else ())
     arrow = iter(pa.table(_some(X, others)).columns if any(others) else ())
     columns: list[Any] = []
-    for series, kind, has_codes in zip(X.get_columns(), kinds, coded, strict=True):
+    for column, kind, has_codes in zip(series, kinds, coded, strict=True):
         if has_codes:
-            columns.append(Coded(next(codes), kind, series))
+            columns.append(Coded(next(codes), kind, column))
         elif isinstance(kind, pl.Object):
-            columns.append(series.to_list())
+            columns.append(column.to_list())
         else:
-            column = next(arrow)
-            columns.append(column.cast("large_binary") if isinstance(kind, pl.Binary) else column)
+            found = next(arrow)
+            columns.append(found.cast("large_binary") if isinstance(kind, pl.Binary) else found)
     return Table(len(X), names, columns)
+
+
+def _is_readable(kind: Any) -> bool:
+    """Whether a column of polars is as good in Arrow: not a Categorical, nor binary data, which objects are there.
+
+    Categories that have no order of their own are those of a Categorical.
+    """
+    from pyarrow import types
+
+    binary = types.is_binary_view(kind) or types.is_fixed_size_binary(kind)
+    return not binary and (not types.is_dictionary(kind) or kind.ordered)
 
 
 def _some(X: Any, wanted: list[bool]) -> Any:

@@ -2,57 +2,118 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from bayou.block import Codes, Flags, Floats, Index
 from bayou.kernels.gaussian import (
     CONSTANT_SHARE,
-    EXPONENT_OF_1,
-    MANTISSA,
+    LIMIT,
+    LOG_2,
     ONE_OVER_PI,
-    SHIFT,
     Position,
     add_row_sums,
-    distance_of_present,
     fill_peaks,
-    log_of_product,
     log_peak,
 )
 from bayou.kernels.jit import inner_kernel, kernel, tight_kernel
+from bayou.kernels.lanes import (
+    any_above,
+    exponents,
+    first_of_four,
+    four_at,
+    four_of,
+    lesser,
+    mantissas,
+    product_of_four,
+    put_lanes,
+    size_of,
+    sum_of_four,
+)
 from bayou.kernels.moments import all_equal
 from bayou.kernels.normal import CEILING, ORIGIN, REACH, is_beyond, read_narrow
 from bayou.kernels.side_by_side import put_side_by_side
 from bayou.kernels.sums import TILE
 
-FEW = 16  # columns: fewer are sooner gone through one by one than by vectors of them
+LANES = np.uint64(4)
 
 
-@tight_kernel
-def add_few_sums(
-    out: Floats, at: Position, x: Floats, i: Position, centre: Floats, half: Floats, peak: Floats
-) -> None:
-    """`add_row_sums` of few columns, bit for bit, where nothing is missing.
+@inner_kernel
+def learn_wide_rows(
+    centre: Floats,
+    m2: Floats,
+    half: Floats,
+    bounds: Floats,
+    peak: Floats,
+    total: Floats,
+    out: Floats,
+    x: Floats,
+    y: Codes,
+    w: Floats,
+    begin: Position,
+    first: np.uint64,
+    last: np.uint64,
+    ddof: float,
+) -> tuple[Position, bool]:
+    """Add the sums of `add_row_sums` and learn as `learn_full_row` does, bit for bit, four columns at a time.
 
-    out : float64[any, K], in/out; x : float64[rows, p], in; centre, half : float64[K, p], in; peak : float64[K], in
+    Nothing is missing, all columns of a class weigh the same, and there are as many as fit a tile of sums. Goes from
+    `begin` on up to a row of a class that has learned less than there is to tell a variance, or behind one that must
+    be followed by `read_narrow`. Returns that place, and whether it must. No array changes hands in the loop: Numba
+    would count references to it, which takes longer than to learn a row.
+
+    centre, m2, half : float64[K, wide], in/out, with 0, inf and 0 behind their p columns, where wide is a multiple of
+    four; bounds : float64[3, wide], in, with inf behind; peak, total : float64[K], in/out
+    out : float64[rows, K], in/out; x : float64[rows, p], in; y : int32[rows], in; w : float64[rows], in
     """
-    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
-    p = np.uint64(half.shape[1])
-    for c in range(np.uint64(out.shape[1])):
-        d = e = f = g = 0.0
+    p, wide = np.uint64(x.shape[1]), np.uint64(half.shape[1])
+    limit, nothing, one_over_pi = four_of(LIMIT), four_of(0.0), four_of(ONE_OVER_PI)
+    bias = 1023.0 * float(np.int64(p))
+    for i in range(begin, last):
+        learns = y[i] >= 0 and w[i] != 0.0
+        c = np.uint64(y[i] if learns else 0)
+        if learns and (total[c] == 0.0 or total[c] + w[i] <= 1.0):
+            return i, False
+        row, own_class = (i - first) * p, c * wide
+        its_class = np.uint64(0)
+        for e in range(np.uint64(out.shape[1])):
+            away = nothing
+            j = np.uint64(0)
+            while j < wide:
+                d = first_of_four(x, row + j, p - j) - four_at(centre, its_class + j)
+                away = away + lesser(d * d * four_at(half, its_class + j), limit)
+                j += LANES
+            out[i, e] += peak[e] - sum_of_four(away)
+            its_class += wide
+        if not learns:
+            continue
+        total[c] += w[i]
+        share = w[i] / total[c]
+        shares, rest, above = (
+            four_of(share),
+            four_of(w[i] * (1.0 - share)),
+            four_of(0.5 * (total[c] - ddof)),
+        )
+        beyond, product, power = False, four_of(1.0), nothing
         j = np.uint64(0)
-        while j + three < p:
-            d += distance_of_present(x[i, j], centre[c, j], half[c, j])
-            e += distance_of_present(x[i, j + one], centre[c, j + one], half[c, j + one])
-            f += distance_of_present(x[i, j + two], centre[c, j + two], half[c, j + two])
-            g += distance_of_present(x[i, j + three], centre[c, j + three], half[c, j + three])
-            j += four
-        if j < p:
-            d += distance_of_present(x[i, j], centre[c, j], half[c, j])
-        if j + one < p:
-            e += distance_of_present(x[i, j + one], centre[c, j + one], half[c, j + one])
-        if j + two < p:
-            f += distance_of_present(x[i, j + two], centre[c, j + two], half[c, j + two])
-        out[at, c] += peak[c] - ((d + e) + (f + g))
+        while j < wide:
+            value, mean = first_of_four(x, row + j, p - j), four_at(centre, own_class + j)
+            d = value - mean
+            squares = four_at(m2, own_class + j) + d * (d * rest)
+            own = above / squares
+            far, reach = size_of(value - four_at(bounds, wide + wide + j)), four_at(bounds, wide + j)
+            beyond |= any_above(own, four_at(bounds, j), far, reach)
+            factor = own * one_over_pi
+            product, power = product * mantissas(factor), power + exponents(factor)
+            put_lanes(centre, own_class + j, mean + d * shares)
+            put_lanes(m2, own_class + j, squares)
+            put_lanes(half, own_class + j, own)
+            j += LANES
+        peak[c] = 0.5 * (math.log(product_of_four(product)) + LOG_2 * (sum_of_four(power) - bias))
+        if beyond:
+            return i + np.uint64(1), True
+    return last, False
 
 
 @tight_kernel
@@ -88,57 +149,55 @@ def learn_full_row(
         own = above / m2[c, j]
         half[c, j] = own
         beyond += is_beyond(own, x[i, j], bounds[ceiling, j], bounds[reach, j], bounds[origin, j])
-    if beyond == 0:
-        return False
-    mark_narrow(bounds, half, c, x, i)
-    return True
+    return beyond > 0
 
 
-@tight_kernel
-def learn_few_columns(
-    peak: Floats,
-    tile: Floats,
-    centre: Floats,
+@inner_kernel
+def learn_in_lanes(
+    n: Floats,
+    mean: Floats,
     m2: Floats,
+    centre: Floats,
     half: Floats,
     bounds: Floats,
-    c: Position,
+    peak: Floats,
+    total: Floats,
+    out: Floats,
     x: Floats,
-    i: Position,
-    w: float,
-    total: float,
+    y: Codes,
+    w: Floats,
+    begin: Position,
+    first: np.uint64,
+    last: np.uint64,
     ddof: float,
-) -> bool:
-    """`learn_full_row` of few columns, and `log_peak` of the class, bit for bit.
+) -> tuple[Position, bool]:
+    """`learn_wide_rows` on tables whose rows are filled up to a multiple of four columns, and back.
 
-    One loop, since to begin another takes longer than six turns, and one way out but for the last line: where there
-    are more, Numba counts references to the arrays, row by row, which takes longer than all else.
-    peak : float64[K], in/out, of no use if the class must be read anew; tile : float64[TILE], scratch
-    centre, m2, half : float64[K, p], in/out; bounds : float64[3, p], in/out; x : float64[rows, p], in
+    n, mean, m2, centre, half : float64[K, p], in/out; bounds : float64[3, p], in/out; peak, total : float64[K], in/out
+    out : float64[rows, K], in/out; x : float64[many, p], in; y : int32[rows], in; w : float64[rows], in
     """
-    ceiling, reach, origin = np.uint64(CEILING), np.uint64(REACH), np.uint64(ORIGIN)
-    p = np.uint64(x.shape[1])
-    share = w / total
-    rest = w * (1.0 - share)
-    above = 0.5 * (total - ddof)
-    beyond, exponents = 0, np.uint64(0)
+    k, p = n.shape
+    wide = (p + 3) & ~3
+    means, halves, squares = np.zeros((k, wide)), np.zeros((k, wide)), np.full((k, wide), np.inf)
+    limits = np.full((3, wide), np.inf)
     for j in range(p):
-        value = x[i, j]
-        d = value - centre[c, j]
-        squares = m2[c, j] + d * (d * rest)
-        own = above / squares
-        beyond += is_beyond(own, value, bounds[ceiling, j], bounds[reach, j], bounds[origin, j])
-        bits = np.float64(own * ONE_OVER_PI).view(np.uint64)
-        tile[j] = np.uint64((bits & MANTISSA) | EXPONENT_OF_1).view(np.float64)
-        exponents += bits >> SHIFT
-        centre[c, j] += d * share
-        m2[c, j] = squares
-        half[c, j] = own
-    peak[c] = log_of_product(tile, p, exponents, p)
-    if beyond == 0:
-        return False
-    mark_narrow(bounds, half, c, x, i)
-    return True
+        for b in range(3):
+            limits[b, j] = bounds[b, j]
+        for c in range(k):
+            means[c, j] = mean[c, j] if total[c] > 0.0 else centre[c, j]
+            halves[c, j], squares[c, j] = half[c, j], m2[c, j]
+    done, narrow = learn_wide_rows(
+        means, squares, halves, limits, peak, total, out, x, y, w, begin, first, last, ddof
+    )
+    for c in range(k):
+        for j in range(p):
+            centre[c, j], half[c, j], m2[c, j] = means[c, j], halves[c, j], squares[c, j]
+            if total[c] > 0.0:
+                n[c, j], mean[c, j] = total[c], means[c, j]
+    if narrow:
+        learned = done - np.uint64(1)
+        mark_narrow(bounds, half, np.uint64(y[learned]), x, learned - first)
+    return done, narrow
 
 
 @inner_kernel
@@ -203,6 +262,87 @@ def learn_row(
     return narrow
 
 
+@inner_kernel
+def learn_rows(
+    n: Floats,
+    mean: Floats,
+    m2: Floats,
+    centre: Floats,
+    half: Floats,
+    bounds: Floats,
+    peak: Floats,
+    total: Floats,
+    even: Flags,
+    out: Floats,
+    x: Floats,
+    y: Codes,
+    w: Floats,
+    begin: Position,
+    first: np.uint64,
+    last: np.uint64,
+    narrow: bool,
+    fits: bool,
+    ddof: float,
+    floor: float,
+) -> tuple[Position, bool]:
+    """Rows from `begin` on, one column after the other, up to the first that could be learned by `learn_in_lanes`.
+
+    With `narrow`, tables must be read before the first row. Returns where it stopped, and whether they must be now.
+    n, mean, m2, centre, half : float64[K, p], in/out; bounds : float64[3, p], in/out; peak, total : float64[K], in/out
+    even : bool[K], in/out; out : float64[rows, K], in/out; x : float64[some, p], in, the rows from `first` on
+    y : int32[rows], in; w : float64[rows], in; with `fits`, lanes can be used while no class is narrow
+    """
+    k, p = n.shape
+    unasked, tile, ahead = np.empty((k, 0)), np.empty(TILE), np.zeros(k, np.bool_)
+    lanes = fits and not narrow and no_ceiling_is_0(bounds)
+    end = begin + np.uint64(1) if lanes and begin < last else last
+    for at in range(begin, end):
+        i = at - first
+        if narrow:
+            for e in range(np.uint64(k)):
+                settle(n, mean, ahead, total, centre, e)
+            read_narrow(unasked, centre, half, bounds, n, mean, m2, ddof, floor, CONSTANT_SHARE)
+            fill_peaks(peak, tile, half)
+            narrow = False
+            if fits and no_ceiling_is_0(bounds):
+                return at, False
+        full = add_row_sums(out, at, tile, x, i, centre, half, peak)
+        if y[at] < 0 or w[at] == 0.0:
+            continue
+        c = np.uint64(y[at])
+        even[c] = even[c] and full
+        if even[c] and total[c] + w[at] > 1.0:
+            if not ahead[c]:
+                for j in range(p):
+                    centre[c, j] = mean[c, j]
+                ahead[c] = True
+            total[c] += w[at]
+            narrow = learn_full_row(centre, m2, half, bounds, c, x, i, w[at], total[c], ddof)
+            if narrow:
+                mark_narrow(bounds, half, c, x, i)
+        else:
+            settle(n, mean, ahead, total, centre, c)
+            narrow = learn_row(n, mean, m2, centre, half, bounds, c, x, i, w[at], ddof)
+            total[c] = n[c, np.uint64(0)]
+        if not narrow:
+            peak[c] = log_peak(tile, half, c, half, c)
+    for e in range(np.uint64(k)):
+        settle(n, mean, ahead, total, centre, e)
+    return end, narrow
+
+
+@inner_kernel
+def no_ceiling_is_0(bounds: Floats) -> bool:
+    """Whether no class leans on the pooled variance of a column.
+
+    bounds : float64[3, p], in
+    """
+    for j in range(bounds.shape[1]):
+        if bounds[CEILING, j] == 0.0:
+            return False
+    return True
+
+
 @kernel
 def gaussian_predict_then_update(
     n: Floats,
@@ -225,51 +365,27 @@ def gaussian_predict_then_update(
     y : int32[rows], in; w : float64[rows], in; with `no_missing`, no number is missing
     """
     k, p = n.shape
-    unasked, centre, half, bounds = np.empty((k, 0)), np.empty((k, p)), np.empty((k, p)), np.zeros((3, p))
-    peak, tile, even = np.empty(k), np.empty(TILE), np.empty(k, np.bool_)
-    total, ahead = np.empty(k), np.zeros(k, np.bool_)
-    for e in range(np.uint64(k)):
-        even[e] = all_equal(n[e])
-        total[e] = n[e, np.uint64(0)]
-    narrow, few = True, no_missing and p < FEW
-    first, last = np.uint64(0), np.uint64(len(x))
-    for at in range(np.uint64(len(y))):
-        if at == last:
-            put_side_by_side(x[: np.uint64(len(y)) - last], columns[:0], columns, int(np.int64(last)))
-            first, last = last, last + np.uint64(len(x))
-        i = at - first
-        if narrow:
-            for e in range(np.uint64(k)):
-                settle(n, mean, ahead, total, centre, e)
-            read_narrow(unasked, centre, half, bounds, n, mean, m2, ddof, floor, CONSTANT_SHARE)
-            fill_peaks(peak, tile, half)
-            narrow = False
-        full = True
-        if few:
-            add_few_sums(out, at, x, i, centre, half, peak)
-        else:
-            full = add_row_sums(out, at, tile, x, i, centre, half, peak)
-        if y[at] < 0 or w[at] == 0.0:
-            continue
-        c = np.uint64(y[at])
-        even[c] = even[c] and full
-        if even[c] and total[c] + w[at] > 1.0:
-            if not ahead[c]:
-                for j in range(p):
-                    centre[c, j] = mean[c, j]
-                ahead[c] = True
-            total[c] += w[at]
-            if few:
-                narrow = learn_few_columns(
-                    peak, tile, centre, m2, half, bounds, c, x, i, w[at], total[c], ddof
+    centre, half, bounds = np.empty((k, p)), np.empty((k, p)), np.zeros((3, p))
+    peak, total, even = np.empty(k), np.empty(k), np.empty(k, np.bool_)
+    fits = no_missing and p <= TILE
+    for c in range(k):
+        even[c] = all_equal(n[c])
+        total[c] = n[c, 0]
+        fits = fits and even[c]
+    rows, narrow = np.uint64(len(y)), True
+    first = np.uint64(0)
+    at: Position = np.uint64(0)
+    while at < rows:
+        last = rows if rows - first < np.uint64(len(x)) else first + np.uint64(len(x))
+        if at > np.uint64(0):
+            put_side_by_side(x[: last - first], columns[:0], columns, int(np.int64(first)))
+        while at < last:
+            if fits and not narrow and no_ceiling_is_0(bounds):
+                at, narrow = learn_in_lanes(
+                    n, mean, m2, centre, half, bounds, peak, total, out, x, y, w, at, first, last, ddof
                 )
-            else:
-                narrow = learn_full_row(centre, m2, half, bounds, c, x, i, w[at], total[c], ddof)
-        else:
-            settle(n, mean, ahead, total, centre, c)
-            narrow = learn_row(n, mean, m2, centre, half, bounds, c, x, i, w[at], ddof)
-            total[c] = n[c, np.uint64(0)]
-        if not (narrow or (few and ahead[c])):
-            peak[c] = log_peak(tile, half, c, half, c)
-    for e in range(np.uint64(k)):
-        settle(n, mean, ahead, total, centre, e)
+            at, narrow = learn_rows(
+                n, mean, m2, centre, half, bounds, peak, total, even, out, x, y, w, at, first, last, narrow, fits,
+                ddof, floor,
+            )  # fmt: skip
+        first = last

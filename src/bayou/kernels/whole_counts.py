@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.block import Codes, Floats, Index
-from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.jit import inner_kernel, kernel, tight_kernel
+from bayou.kernels.lanes import Lanes, put_lanes, two_at, two_of
 from bayou.kernels.sums import TILE
 from bayou.kernels.value_counts import cell_seen
 
@@ -99,6 +100,15 @@ def write_totals(present: Floats, totals: Floats, groups: NDArray[np.uint64]) ->
             present[j, c] = totals[groups[j], c]
 
 
+@tight_kernel
+def term(above: Floats, below: Floats, cell: np.uint64, total: np.uint64) -> Lanes:
+    """The logarithms of a value's probability in two classes that stand side by side.
+
+    above : float64[cells, wide], in; below : float64[m, wide], in; `cell` and `total` count through their rows
+    """
+    return two_at(above, cell) - two_at(below, total)
+
+
 @kernel
 def whole_predict_then_update(
     counts: Floats,
@@ -116,22 +126,21 @@ def whole_predict_then_update(
     """Row by row: add log P(v | c) as it stood before the row, then count the row; False, and nothing, if not whole.
 
     While no value is missing or new, columns with as many values have the same totals, which are then kept once for
-    all of them. The sums are written out, two classes side by side in the four lanes of `row_sum`: handing the arrays
-    to a function takes as long as ten columns.
+    all of them. The sums are written out, two classes side by side in the four lanes of `row_sum`.
     counts : float64[cells, K], in/out; present : float64[q, K], in/out; seen : int64[q], in/out
     out : float64[n, K], in/out; declared : int64[q], in; offsets : int64[q + 1], in; codes : int32[n, q], in
     y : int32[n], in, or none where nobody learns; w : float64[n], in; logs : float64[m], in, log of integers
     """
     if not are_whole(counts, present, seen, declared, y, w, logs, alpha):
         return False
-    zero, one, two, three, four = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    zero, one, two, three = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
     q, k = np.uint64(codes.shape[1]), np.uint64(out.shape[1])
     wide = k + (k & one)
     # The last row of both tables is 0, for cells that say nothing: 0 more leaves the bits of a sum alone.
     above, below = np.zeros((len(counts) + 1, wide)), np.zeros((codes.shape[1] + 1, wide))
     totals, added, known = np.empty((q, k)), np.empty(q), np.empty(len(counts), np.bool_)
     cells, spoken, groups = np.empty(q, np.uint64), np.empty(q, np.uint64), np.empty(q, np.uint64)
-    silent = np.uint64(len(counts))
+    silent, both = np.uint64(len(counts)), np.empty(2)
     for place in range(len(counts)):
         known[place] = cell_seen(counts, place)
         for other in range(out.shape[1]):
@@ -155,38 +164,29 @@ def whole_predict_then_update(
             first = zero
             while first < wide:
                 second = first + one
-                a = b = c = d = 0.0
-                e = f = g = h = 0.0
+                a = b = c = d = two_of(0.0)
                 at = begin
                 while at < whole:
-                    cell, total = cells[at], spoken[at]
-                    a += above[cell, first] - below[total, first]
-                    e += above[cell, second] - below[total, second]
-                    cell, total = cells[at + one], spoken[at + one]
-                    b += above[cell, first] - below[total, first]
-                    f += above[cell, second] - below[total, second]
-                    cell, total = cells[at + two], spoken[at + two]
-                    c += above[cell, first] - below[total, first]
-                    g += above[cell, second] - below[total, second]
-                    cell, total = cells[at + three], spoken[at + three]
-                    d += above[cell, first] - below[total, first]
-                    h += above[cell, second] - below[total, second]
-                    at += four
+                    a = a + term(above, below, cells[at] * wide + first, spoken[at] * wide + first)
+                    at += one
+                    b = b + term(above, below, cells[at] * wide + first, spoken[at] * wide + first)
+                    at += one
+                    c = c + term(above, below, cells[at] * wide + first, spoken[at] * wide + first)
+                    at += one
+                    d = d + term(above, below, cells[at] * wide + first, spoken[at] * wide + first)
+                    at += one
                 if whole < end:
-                    cell, total = cells[at], spoken[at]
-                    a += above[cell, first] - below[total, first]
-                    e += above[cell, second] - below[total, second]
+                    a = a + term(above, below, cells[at] * wide + first, spoken[at] * wide + first)
+                    at += one
                 if whole + one < end:
-                    cell, total = cells[at + one], spoken[at + one]
-                    b += above[cell, first] - below[total, first]
-                    f += above[cell, second] - below[total, second]
+                    b = b + term(above, below, cells[at] * wide + first, spoken[at] * wide + first)
+                    at += one
                 if whole + two < end:
-                    cell, total = cells[at + two], spoken[at + two]
-                    c += above[cell, first] - below[total, first]
-                    g += above[cell, second] - below[total, second]
-                out[i, first] += (a + b) + (c + d)
+                    c = c + term(above, below, cells[at] * wide + first, spoken[at] * wide + first)
+                put_lanes(both, zero, (a + b) + (c + d))
+                out[i, first] += both[zero]
                 if second < k:
-                    out[i, second] += (e + f) + (g + h)
+                    out[i, second] += both[one]
                 first += two
             begin = end
         if not learns:
