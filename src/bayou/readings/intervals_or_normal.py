@@ -36,6 +36,8 @@ class IntervalsOrNormal(Intervals):
     def read(self, summary: CellSummary) -> MixedReading:
         offsets, upper, counts = self.cells(summary)
         found = self.search(offsets, upper, counts, summary)
+        if not len(found):
+            return MixedReading(found, self.added())
         seen = np.flatnonzero(counts.any(axis=0))
         n_classes = max(len(seen), int(summary.declared[0]), 1)
         present, levels = np.ascontiguousarray(counts[:, seen]), np.zeros(len(offsets) - 1)
