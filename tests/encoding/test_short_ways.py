@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from bayou import BernoulliNB, ComplementNB, MultinomialNB, NaiveBayes, prequential
 from bayou.encoding import Encoder
-from bayou.encoding.columns import SPAN, distinct
+from bayou.encoding.columns import SPAN, distinct, numbers
 from bayou.encoding.forms import form_of
 from bayou.schema import Declared, Schema, Vocabulary
 
@@ -84,6 +85,22 @@ def test_records_of_whole_numbers_are_numbers():
     assert model.predict_proba_one({"a": 3, "b": 1}) == pytest.approx(
         model.predict_proba_one({"a": 3.0, "b": 1.0})
     )
+
+
+def test_numbers_of_numpy_in_records_are_those_of_python():
+    values = [
+        np.float64(0.1),
+        np.int64(2**53 + 1),
+        None,
+        -(2**62) - 1,
+        np.float64("nan"),
+        np.int64(-3),
+        1e300,
+    ]
+    short = numbers(values, "a", 0)
+    slow = numbers([*values, Fraction(1, 2)], "a", 0)[:-1]  # of a fraction each is looked at
+    assert np.isnan(short[[2, 4]]).all()
+    assert short.tobytes() == slow.tobytes()
 
 
 def test_a_matrix_that_begins_the_vocabulary_and_one_that_does_not():

@@ -153,7 +153,7 @@ def test_tables_against_fractions(rows, smoothing, declared):
     summary.realign(from_empty(schema))
     block = Block(np.empty((len(y), 0)), x, (), y, w)
     summary.update(block)
-    reader = CategoricalEstimator(alpha, m)
+    reader = CategoricalEstimator(float(alpha), float(m))  # as kernels are compiled for
     out, direct = np.zeros((len(y), 3)), np.zeros((len(y), 3))
     reader.add_log_prob(summary, block, out)
     for i in range(len(y)):

@@ -115,7 +115,7 @@ def test_aode_is_its_formula(seed, min_count):
     if case.classes.weight.min() == 0:
         return
     out = np.zeros((case.queries.n, case.k))
-    OneDependence(1.0, min_count).add_log_prob(case.counts, case.queries, out)
+    OneDependence(1.0, float(min_count)).add_log_prob(case.counts, case.queries, out)
     for row, p in zip(case.queries.codes.tolist(), normalised(out), strict=True):
         votes = [case.world.aode(row, c, min_count) for c in range(case.k)]
         assert p == pytest.approx(naive.normalised(votes), rel=1e-12)

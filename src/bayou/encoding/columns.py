@@ -29,7 +29,7 @@ from bayou.missing import is_missing
 from bayou.schema import Kind, Label, identity_key
 
 NUMBERS = (Real, Decimal)
-_PLAIN = frozenset((float, int, type(None)))
+_PLAIN = frozenset((float, int, np.float64, np.int64, type(None)))
 SPAN = 1 << 12  # integers that lie this close together are told apart by a table
 
 

@@ -85,7 +85,7 @@ def table_of(X: Any) -> Table:
     if isinstance(X, list | tuple):
         if not X:
             return Table(0, complete=False)
-        if all(isinstance(row, Mapping) for row in X):
+        if all(type(row) is dict or isinstance(row, Mapping) for row in X):
             return _from_records(X)
         if all(isinstance(row, str) for row in X):
             return _from_documents(X)

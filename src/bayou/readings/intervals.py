@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,14 +52,6 @@ class CellSummary(Summary, Protocol):
         """offsets int64[p + 1], upper float64[m], counts float64[m, K] of all columns, end to end."""
 
 
-@runtime_checkable
-class Uncertain(Protocol):
-    """A summary whose cells are finer than what it knows about ranks."""
-
-    def separable_cells(self) -> tuple[Index, Floats, Floats]:
-        """As `all_cells`, neighbours joined that ranks cannot tell apart."""
-
-
 @dataclass(frozen=True)
 class Intervals:
     r"""Searches intervals for every column; $\log P(i \mid c) = \log (N_{ic} + a) - \log (N_c + a I)$.
@@ -89,7 +81,7 @@ class Intervals:
     def added(self) -> tuple[float, float, float]:
         """What smoothing adds to an interval: a constant, a share m of 1 / I, a share of 1 / (N + 1)."""
         if isinstance(self.smoothing, MEstimate):
-            if self.smoothing != MEstimate(self.smoothing.m):
+            if (self.smoothing.p, self.smoothing.share) != (None, 0.0):
                 raise SchemaError(
                     f"{self.smoothing}: intervals are smoothed by MEstimate(m) alone, without p and share"
                 )
@@ -107,13 +99,16 @@ class Intervals:
         return IntervalReading(self.search(*self.cells(summary), summary), self.added())
 
     def cells(self, summary: CellSummary) -> tuple[Index, Floats, Floats]:
-        """The cells that the discretiser may join."""
-        if self.bins.supervised and isinstance(summary, Uncertain):
-            return summary.separable_cells()
+        """The cells that the discretiser may join: none finer than what the summary knows about ranks."""
+        if self.bins.supervised and hasattr(summary, "separable_cells"):
+            joined: tuple[Index, Floats, Floats] = summary.separable_cells()
+            return joined
         return summary.all_cells()
 
     def search(self, offsets: Index, upper: Floats, counts: Floats, summary: CellSummary) -> Partitions:
         """Intervals of these cells."""
+        if len(offsets) == 1:  # no columns, as in every model that begins
+            return Partitions(offsets, upper, counts, np.zeros(0))
         seen = np.flatnonzero(counts.any(axis=0))
         present = np.ascontiguousarray(counts[:, seen])
         n_classes = max(len(seen), int(summary.declared[0]), 1)

@@ -37,6 +37,8 @@ class IntervalsOrNormal(Intervals):
     def read(self, summary: CellSummary) -> MixedReading:
         offsets, upper, counts = self.cells(summary)
         partitions = self.search(offsets, upper, counts, summary)
+        if not len(partitions):
+            return MixedReading(partitions, self.added())
         seen = np.flatnonzero(counts.any(axis=0))
         n_classes = max(len(seen), int(summary.declared[0]), 1)
         present, levels = np.ascontiguousarray(counts[:, seen]), np.zeros(len(offsets) - 1)

@@ -200,18 +200,18 @@ class JointCounts(DecayingSummary):
 
     def _until_full(self, block: Block, waits: NDArray[np.bool_]) -> int:
         """How many rows of the block come before the grid is made: `warm_up` in weight, or four times in rows."""
-        if len(self.pending) + np.count_nonzero(waits) >= 4 * self.grid.warm_up:
+        if block.n == 1 or len(self.pending_y) + np.count_nonzero(waits) >= 4 * self.grid.warm_up:
             return 1
-        weight = float(self.pending.w.sum()) + np.cumsum(np.where(waits, block.w, 0.0))
+        weight = float(self.pending_w.sum()) + np.cumsum(np.where(waits, block.w, 0.0))
         full = np.flatnonzero(weight >= self.grid.warm_up)
         return int(full[0]) + 1 if len(full) else block.n
 
     def _full(self) -> bool:
-        if self.pending.w.sum() >= self.grid.warm_up:
+        if self.pending_w.sum() >= self.grid.warm_up:
             return True
-        if len(self.pending) >= 4 * self.grid.warm_up:
+        if len(self.pending_y) >= 4 * self.grid.warm_up:
             self.pending = self.pending.sorted()
-        return len(self.pending) >= 4 * self.grid.warm_up
+        return len(self.pending_y) >= 4 * self.grid.warm_up
 
     def _freeze(self, pending: PendingRows) -> None:
         """Cut every column that has values among the pending rows, which are sorted, and count them."""
@@ -272,10 +272,10 @@ class JointCounts(DecayingSummary):
         if self._flushed is None:
             # Before a grid is frozen every prediction comes here, so what `_freeze` replaces is not copied first
             twin = copy(self)
-            for name in (*self.counted, "declared"):
+            for name in (*self.counted, "declared", "seen"):
                 setattr(twin, name, getattr(self, name).copy())
             twin.pending = self.pending.sorted()
-            twin._count_seen()
+            twin.changed()
             twin._freeze(twin.pending)
             twin.columns_mark = self.columns_mark
             self._flushed = twin

@@ -123,6 +123,8 @@ class LiveCells(Searched[S]):
 
     def _searched_cells(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """bool[cells]: which cells come from the search, rather than being values of their own."""
+        if not isinstance(self.summary, ValueCounts):
+            return np.ones(int(self._found.parts[-1]), dtype=np.bool_)
         sizes = np.column_stack([np.diff(self._found.parts), self._own()]).ravel()
         return np.repeat(np.arange(len(sizes)) % 2 == 0, sizes)
 
