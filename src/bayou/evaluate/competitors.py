@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
+from bayou.block import Floats
 from bayou.classifiers.baselines import MajorityClass, NoChange
 from bayou.classifiers.estimator import Estimator
 from bayou.errors import SchemaError
+from bayou.evaluate.record import Record
+from bayou.schema import Label, identity_key
 
 Models = Estimator | Sequence[Estimator] | Mapping[str, Estimator]
 
@@ -46,3 +49,29 @@ def with_baselines(models: Mapping[str, Estimator]) -> tuple[dict[str, Estimator
             everyone[name] = kind()
             added.add(name)
     return everyone, added
+
+
+def has_learned_labels(model: Estimator, record: Record, labels: Sequence[Label]) -> bool:
+    """Whether a model looks at labels alone, and has learned just those that its record has counted, over `labels`.
+
+    >>> model = MajorityClass().fit([[1]], ["a"])
+    >>> has_learned_labels(model, Record(), [])
+    False
+    """
+    known = model.schema_.classes.values
+    if type(model) is MajorityClass:
+        return _weights(known, model.arrays()["classes.weight"]) == _weights(labels, record.majority.weight)
+    if type(model) is NoChange:
+        return _key(known, model.arrays()["last.last"][0]) == _key(labels, record.no_change.ends[1])
+    return False
+
+
+def _weights(labels: Sequence[Label], weights: Floats) -> dict[Hashable, float]:
+    """The weights of labels that have one, by label."""
+    pairs = zip(labels, weights.tolist(), strict=True)
+    return {identity_key(label): weight for label, weight in pairs if weight > 0.0}
+
+
+def _key(labels: Sequence[Label], code: int) -> Hashable:
+    """What tells the label of this code from others; None of -1."""
+    return identity_key(labels[code]) if code >= 0 else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,6 +79,11 @@ class CurveBuilder:
         if not self.rows or self.rows[-1] < row:
             self.rows.append(row)
             self.points.append(point)
+
+    def extend(self, rows: Sequence[int], points: Floats) -> None:
+        """Add points that come after all others."""
+        self.rows += rows
+        self.points += list(points)
 
     def array(self) -> Floats:
         """[points, 3, metrics] the points without their row numbers."""

@@ -15,7 +15,6 @@ from bayou.errors import DataError
 from bayou.evaluate.competitors import Models
 from bayou.evaluate.prequential import Prequential
 from bayou.evaluate.sets import Sets
-from bayou.evaluate.shared_encoding import SharedEncoding
 from bayou.protocols import Arrays
 from bayou.streams.brokers.joined import JoinedRows
 from bayou.summaries.outcomes import scored_rows
@@ -44,7 +43,7 @@ class Delayed(Prequential):
         super()._realign(plan)
         self._waiting.realign(plan.classes.to, plan.classes.size)
 
-    def _labels_suffice(self, group: SharedEncoding) -> bool:
+    def _follows_from_labels(self, name: str) -> bool:
         return False  # what was predicted is kept until the label comes
 
     def _score(self, batch: LabelledBatch, codes: Codes, proba: Mapping[str, Floats]) -> None:
@@ -64,7 +63,7 @@ class Delayed(Prequential):
             name: (self._waiting.sets[i][place], y) for i, name in enumerate(self._sets.records)
         }
         before, events, self._events = self.rows, self._events, self._events + batch.size
-        self._count(blocks, len(labelled), sets)
+        self._count(y, blocks, sets)
         self.drifts.look(self._events, lambda event: before + int(np.searchsorted(labelled, event - events)))
         self._waiting.forget(rows.tickets[labelled], rows.oldest)
 

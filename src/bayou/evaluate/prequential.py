@@ -18,7 +18,7 @@ from bayou.classifiers.estimator import Estimator
 from bayou.decisions import tell_unknown
 from bayou.encoding.table import Table
 from bayou.evaluate.clock import Clock
-from bayou.evaluate.competitors import Models, named, with_baselines
+from bayou.evaluate.competitors import Models, has_learned_labels, named, with_baselines
 from bayou.evaluate.curve import CurveBuilder, Spacing
 from bayou.evaluate.drifts import Drifts
 from bayou.evaluate.evaluation import Evaluation
@@ -120,6 +120,8 @@ class Prequential:
         self.drifts = Drifts(self._models)
         self._sets = SetRecords(self._models, window)
         self._counting: SharedWork | None = None  # of the rows of the last batch
+        # Models whose records need no predictions
+        self._by_labels: set[str] = set()
         # Labels, by the names of the baselines that have not learned them
         self._to_learn: dict[tuple[str, ...], list[Codes]] = {}
         self.rows = 0
@@ -151,7 +153,7 @@ class Prequential:
             proba[name] = shared.test_then_train(name, block)
             self._seconds[name] += reading + clock.lap()
         for group in others:
-            if self._labels_suffice(group):
+            if self.on_predicted is None and self._by_labels.issuperset(group.models):
                 labels = self._labels_alone(group, batch, shared, block)
                 self._to_learn.setdefault(tuple(group.models), []).append(labels)
             else:
@@ -168,11 +170,6 @@ class Prequential:
             self.on_predicted(batch, proba)
         self._score(batch, codes, proba)
 
-    def _labels_suffice(self, group: SharedEncoding) -> bool:
-        """Whether these are baselines that ran along from the start, and nobody wants to see what they predict."""
-        ran_along = all(name in self._added and type(model) in _BLIND for name, model in group.models.items())
-        return ran_along and self.on_predicted is None
-
     def _labels_alone(
         self, group: SharedEncoding, batch: LabelledBatch, known: SharedEncoding, block: Block
     ) -> Codes:
@@ -182,6 +179,9 @@ class Prequential:
     def _teach_baselines(self) -> None:
         """Let the baselines learn the labels that wait for them."""
         waiting, self._to_learn = self._to_learn, {}
+        self._teach(waiting)
+
+    def _teach(self, waiting: Mapping[tuple[str, ...], list[Codes]]) -> None:
         for names, labels in waiting.items():
             block = scored_rows(np.concatenate(labels), None)
             for name in names:
@@ -191,25 +191,29 @@ class Prequential:
 
     def _score(self, batch: LabelledBatch, codes: Codes, proba: Mapping[str, Floats]) -> None:
         """Count how right the probabilities of a batch were."""
-        blocks = {name: self._book.scored(codes, said, self._models[name]) for name, said in proba.items()}
-        self._count(blocks, batch.size, self._sets.latest())
+        blocks = {
+            name: self._book.scored(codes, said, self._models[name])
+            for name, said in proba.items()
+            if name not in self._by_labels
+        }
+        self._count(codes, blocks, self._sets.latest())
         self.drifts.look(self.rows)
 
-    def _count(self, blocks: Mapping[str, Block], size: int, sets: Mapping[str, Sets]) -> None:
-        """Take in predicted rows: what each model said of so many, and the sets of those who give any.
+    def _count(self, y: Codes, blocks: Mapping[str, Block], sets: Mapping[str, Sets]) -> None:
+        """Take in rows with their labels: what models said of them, and the sets of those who give any.
 
-        Who is not among the models is a baseline. Where there are threads for it, the rows are counted while the models
-        go on; `_settle` counts what is left.
+        What the other models said follows from the labels. Where there are threads for it, the rows are counted while
+        the models go on; `_settle` counts what is left.
         """
         self._settle()
-        if self.rows % PATIENCE + size >= PATIENCE:
-            self._teach_baselines()
+        size = len(y)
         row, points = self.rows, self._spacing.points(self.rows, size)
-        first, *_ = blocks
+        first = next(iter(self._records.values()))
         labels: list[Labels] = []
 
         def count_labels() -> None:
-            labels.append(self._records[first].count_labels(blocks[first], points))
+            block = next(iter(blocks.values()), None) or scored_rows(y, None)
+            labels.append(first.count_labels(block, points))
 
         def count(name: str, record: Record) -> None:
             if name in blocks:
@@ -218,13 +222,14 @@ class Prequential:
                 clock = Clock()
                 read = record.update_baseline(labels[0], isinstance(self._models[name], MajorityClass))
                 self._seconds[name] += clock.lap()
-            for point, values in zip(points, read, strict=True):
-                self._curves[name].add(row + point, values)
+            self._curves[name].extend([row + point for point in points], read)
 
-        # The majority class, which takes longest, comes first.
-        counts = [partial(count, name, record) for name, record in reversed(self._records.items())]
+        tasks = [partial(count, name, record) for name, record in self._records.items()]
+        if row % PATIENCE + size >= PATIENCE:
+            tasks.append(partial(self._teach, self._to_learn))
+            self._to_learn = {}
         self.rows += size
-        self._counting = SharedWork(count_labels, counts, size >= BESIDE and not sets)
+        self._counting = SharedWork(count_labels, tasks, size >= BESIDE and not sets)
         self._sets.update(row, points, sets)
 
     def _settle(self) -> None:
@@ -271,7 +276,12 @@ class Prequential:
             *shared_encodings(blind),
             *shared_encodings(added),
         ]
+        self._by_labels = {name for name in self._models if self._follows_from_labels(name)}
         return self._shared_encodings
+
+    def _follows_from_labels(self, name: str) -> bool:
+        """Whether what a model says of a row follows from the labels that its record has counted."""
+        return has_learned_labels(self._models[name], self._records[name], self._book.labels)
 
     def accuracy(self) -> dict[str, float]:
         """Running accuracy by name."""

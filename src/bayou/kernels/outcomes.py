@@ -11,12 +11,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import kernel, tight_kernel
+from bayou.kernels.jit import inner_kernel, kernel, tight_kernel
+from bayou.kernels.logarithm import natural_log
 
 SMALLEST = 2.0**-52  # a probability of 0 costs as much as this one
 COSTLIEST = -math.log(SMALLEST)
 TINY = 1e-300
 NOTHING, ABSENT = -1, -2  # instead of a predicted class
+PORTION = 256  # rows that are counted together, and after which what has almost faded is forgotten
 
 BINS = 15  # of confidence, for the calibration error
 CELLS = 256  # of scores: log-odds from -16 to 16 in steps of an eighth; 0.5 is an edge
@@ -62,6 +64,12 @@ def heaviest(weight: NDArray[np.float64]) -> int:
     return best
 
 
+@tight_kernel
+def log_loss_of(p: float) -> float:
+    """-log p of the probability that the true class was given."""
+    return COSTLIEST if p <= SMALLEST else 0.0 - natural_log(p if p < 1.0 else 1.0)
+
+
 @kernel
 def judge(
     y: NDArray[np.int32],
@@ -74,7 +82,7 @@ def judge(
     """What was predicted for each row, and what it cost; no prediction costs nothing.
 
     y : int32[n], in; w : float64[n], in; proba : float64[n, K], in
-    decided : int32[m], in, the classes decided for, or nothing if these are the most probable ones
+    decided : int32[m], in, the classes decided for (-1: none), or nothing if these are the most probable ones
     predicted : int32[n], out, -1 where there is no prediction, -2 for rows that are absent
     losses : float64[n, 2], out, log-loss, Brier score (summed over classes: 0 to 2)
     """
@@ -85,14 +93,13 @@ def judge(
             predicted[i] = ABSENT
             continue
         guess = heaviest(proba[i])
+        if guess >= 0 and len(decided) > 0:
+            guess = decided[i]
         if guess >= 0:
-            p = proba[i, y[i]]
-            losses[i, 0] = -math.log(p) if p > SMALLEST else COSTLIEST
+            losses[i, 0] = log_loss_of(proba[i, y[i]])
             for c in range(proba.shape[1]):
                 miss = proba[i, c] - (c == y[i])
                 losses[i, 1] += miss * miss
-            if len(decided) > 0:
-                guess = decided[i]
         predicted[i] = guess
 
 
@@ -232,10 +239,15 @@ def keep_recent(
         slot = slot + 1 if slot + 1 < len(true) else 0
 
 
-@tight_kernel
-def less(value: float, alpha: float) -> float:
-    """alpha value, and 0 in the end: as a denormal number it would stay for ever, and slow all rows down."""
-    return value * alpha if value > TINY else 0.0
+@inner_kernel
+def forget_faintest(values: NDArray[np.float64]) -> None:
+    """Let what has almost faded be 0: as a denormal number it would stay for ever, and slow all rows down.
+
+    values : float64[n], in/out
+    """
+    for i in range(len(values)):
+        if values[i] <= TINY:
+            values[i] = 0.0
 
 
 @kernel
@@ -259,37 +271,35 @@ def fade_outcomes(
     guesses : int32[n], in; losses : float64[n, 2], in, as `judge` gives them
     """
     most = heaviest(true)
-    # Single variables: a loop over `sums` would load together what was stored one by one, and wait for it.
-    weight, no_change, before, after, log_loss, brier, answered, first = (
-        sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7],
-    )  # fmt: skip
     for i in range(len(y)):
-        guess = guesses[i]
+        guess, c, own = guesses[i], y[i], w[i]
         if guess == ABSENT:
             continue
-        c = y[i]
         for j in range(len(true)):
-            true[j] = less(true[j], alpha)
-            predicted[j] = less(predicted[j], alpha)
-            right[j] = less(right[j], alpha)
-        true[c] += w[i]
-        first = less(first, alpha)
+            true[j] *= alpha
+            predicted[j] *= alpha
+            right[j] *= alpha
+        for j in range(len(sums)):
+            sums[j] *= alpha
         if ends[0] < 0:
             ends[0] = c
-            first = w[i]
-        weight = weight * alpha + w[i]
-        no_change = less(no_change, alpha) + w[i] * (ends[1] == c)
-        before = less(before, alpha) + w[i] * (most == c)
+            sums[7] = own
+        true[c] += own
+        sums[0] += own
+        sums[1] += own * (ends[1] == c)
+        sums[2] += own * (most == c)
         most = heaviest(true)
-        after = less(after, alpha) + w[i] * (most == c)
-        log_loss, brier, answered = less(log_loss, alpha), less(brier, alpha), less(answered, alpha)
+        sums[3] += own * (most == c)
         if guess >= 0:
-            predicted[guess] += w[i]
-            right[c] += w[i] * (guess == c)
-            log_loss += w[i] * losses[i, 0]
-            brier += w[i] * losses[i, 1]
-            answered += w[i]
+            predicted[guess] += own
+            right[c] += own * (guess == c)
+            sums[4] += own * losses[i, 0]
+            sums[5] += own * losses[i, 1]
+            sums[6] += own
         ends[1] = c
         ends[2] += 1
-    sums[0], sums[1], sums[2], sums[3] = weight, no_change, before, after
-    sums[4], sums[5], sums[6], sums[7] = log_loss, brier, answered, first
+        if ends[2] % PORTION == 0:
+            forget_faintest(true)
+            forget_faintest(predicted)
+            forget_faintest(right)
+            forget_faintest(sums)

@@ -1,6 +1,7 @@
 """All that a track record counts, over a batch: what the labels alone say, and what was predicted against them.
 
-The first is the same for all models, and is counted once. Two of them need no more than labels: the baselines.
+The first is the same for all models, and is counted once. Two of them need no more than labels: the baselines. All rows
+have a label and a weight of one, so that counts are whole numbers, which add up in any order.
 """
 
 from __future__ import annotations
@@ -9,22 +10,127 @@ import numpy as np
 
 from bayou.block import Codes, Floats, Index
 from bayou.kernels.jit import inner_kernel, kernel
-from bayou.kernels.outcomes import heaviest, less
+from bayou.kernels.outcomes import PORTION, forget_faintest, heaviest
 from bayou.kernels.portions import (
-    add_by_class,
     certain_scores,
     count_guesses,
     count_scores,
-    count_steady_scores,
     fade_further,
     judge_no_change,
     judge_shares,
-    shares_of,
+    most_of,
+    shares_before,
 )
-from bayou.kernels.scores import headline_scores, read_running, recent_rivals
+from bayou.kernels.scores import headline_scores, read_running
 
 GIVEN, NO_CHANGE, MAJORITY = range(3)  # what is predicted
-PORTION = 256  # rows
+
+
+@inner_kernel
+def end_of_portion(rows: int, lo: int, end: int) -> int:
+    """Where the rows end that are counted together with row `lo`, after so many rows before: `end`, or earlier."""
+    return min(lo + PORTION - rows % PORTION, end)
+
+
+@inner_kernel
+def count_rivals(no_change: Floats, ends: Index, weight: Floats, majority: Floats, true: Codes) -> None:
+    """Count rows as `count_no_change` and `count_majority` do.
+
+    no_change : float64[3], in/out; ends : int64[2], in/out; weight : float64[K], in/out; majority : float64[3], in/out
+    true : int32[n], in
+    """
+    most, last = heaviest(weight), ends[1]
+    same = before = after = 0
+    for i in range(len(true)):
+        c = true[i]
+        same += last == c
+        before += most == c
+        weight[c] += 1.0
+        if most < 0 or weight[c] > weight[most] or (weight[c] == weight[most] and c < most):
+            most = int(c)
+        after += most == c
+        last = np.int64(c)
+    ends[1] = last
+    no_change[0] += len(true)
+    no_change[1] += same
+    majority[0] += len(true)
+    majority[1] += before
+    majority[2] += after
+
+
+@inner_kernel
+def fade_rivals(faded: Floats, sums: Floats, ends: Index, true: Codes, alpha: float) -> None:
+    """Let the weights of classes fade and add each row's; and those of the rows that the rivals get right.
+
+    faded : float64[K], in/out; sums : float64[8], in/out, all but 4 to 6; ends : int64[3], in/out; true : int32[n], in
+    """
+    most, last = heaviest(faded), ends[1]
+    weight, same, before, after, first = sums[0], sums[1], sums[2], sums[3], sums[7]
+    for i in range(len(true)):
+        c = true[i]
+        first = 1.0 if last < 0 else first * alpha
+        weight = weight * alpha + 1.0
+        same = same * alpha + (last == c)
+        before = before * alpha + (most == c)
+        most, top = -1, 0.0
+        for j in range(len(faded)):
+            value = faded[j] * alpha + (j == c)
+            faded[j] = value
+            if value > top:
+                top = value
+                most = j
+        after = after * alpha + (most == c)
+        last = np.int64(c)
+    sums[0], sums[1], sums[2], sums[3], sums[7] = weight, same, before, after, first
+    ends[1] = last
+    ends[2] += len(true)
+    if ends[2] % PORTION == 0:
+        forget_faintest(faded)
+        forget_faintest(sums[:4])
+        forget_faintest(sums[7:])
+
+
+@inner_kernel
+def recent_rivals(
+    labels: Codes, end: int, window: int, counts: Floats, most: Codes, top: Floats, out: Floats
+) -> None:
+    """What `read_recent` gives of the labels alone, over a window of rows that ends with row `end`.
+
+    labels : int32[m], in, at least two windows of them up to the end, -1 for rows before the first
+    counts : float64[K, e], out; most : int32[e], out; top : float64[e], out, room for a portion of rows
+    out : float64[K + 4], out, weight, right by no-change, by the majority before and after, weight by class
+    """
+    lo, within = end - window, out[4:]
+    while lo < end and labels[lo] < 0:
+        lo += 1
+    gone = labels[lo - window : lo]
+    for j in range(len(within)):
+        rows = 0
+        for i in range(len(gone)):
+            rows += gone[i] == j
+        within[j] = rows
+    out[0] = end - lo
+    known, same, before, after = heaviest(within), 0, 0, 0
+    while lo < end:
+        hi = min(lo + len(most), end)
+        true, ahead, gone = labels[lo:hi], labels[lo - 1 : hi - 1], labels[lo - window : hi - window]
+        for j in range(len(within)):
+            rows, column = int(within[j]), counts[j]
+            for i in range(len(true)):
+                rows += (true[i] == j) - (gone[i] == j)
+                column[i] = rows
+            within[j] = rows
+        latest = most[: len(true)]
+        most_of(counts, latest, top)
+        before += known == true[0]
+        for i in range(len(true)):
+            same += ahead[i] == true[i]
+            after += latest[i] == true[i]
+        for i in range(1, len(true)):
+            before += latest[i - 1] == true[i]
+        known = int(latest[len(true) - 1])
+        lo = hi
+    out[1], out[2], out[3] = same, before, after
 
 
 @kernel
@@ -36,93 +142,41 @@ def count_labels(
     faded_true: Floats,
     faded_sums: Floats,
     faded_ends: Index,
-    true: Codes,
-    values: Floats,
-    rows: Index,
-    y: Codes,
-    w: Floats,
-    alpha: float,
-    points: Index,
-    at: Index,
     labels: Codes,
-    own: Floats,
+    window: int,
+    alpha: float,
     marks: Index,
     rivals: Floats,
-) -> int:
+) -> None:
     """Count how rows would be predicted by their labels alone, and read it at the points: running, recent and faded.
 
-    Rows with a label and weight are collected on the way, for the records of the models; returns their number.
     no_change : float64[3], in/out; ends : int64[2], in/out; weight : float64[K], in/out; majority : float64[3], in/out
     faded_true : float64[K], in/out; faded_sums : float64[8], in/out, all but 4 to 6; faded_ends : int64[3], in/out
-    true : int32[m], in/out; values : float64[m, 3], in/out; rows : int64[1], in/out, a ring as `keep_recent` fills it
-    y : int32[n], in; w : float64[n], in
-    points : int64[p], in, numbers of rows after which there is a point, ascending
-    at : int64[n], out, where the collected rows are; labels : int32[n], out; own : float64[n], out, their weights
-    marks : int64[p], out, how many of them there are up to each point
+    labels : int32[m], in, of two windows of rows before, -1 where there are none, and then of these rows
+    marks : int64[p], in, numbers of rows after which there is a point, ascending
     rivals : float64[p, 3, K + 4], out, weight, right by no-change and by the majority before and after, weight by class
     """
-    latest = np.empty(len(weight))  # by class, of the rows of a window
-    most, faded_most = heaviest(weight), heaviest(faded_true)
-    slot, last = rows[0] % len(true), ends[1]
-    lo = met = 0
-    for p in range(len(points) + 1):
-        hi = points[p] if p < len(points) else len(y)
-        # Single variables: what was just stored would have to be loaded again for every row.
-        total, same, before, after = no_change[0], no_change[1], majority[1], majority[2]
-        faded, faded_same, faded_before = faded_sums[0], faded_sums[1], faded_sums[2]
-        faded_after, faded_first = faded_sums[3], faded_sums[7]
-        already = met
-        for i in range(lo, hi):
-            c, one = y[i], w[i]
-            if c < 0 or not one > 0.0:
-                continue
-            at[met], labels[met], own[met] = i, c, one
-            met += 1
-            true[slot] = c
-            values[slot, 0] = one
-            slot = slot + 1 if slot + 1 < len(true) else 0
-            faded_first = less(faded_first, alpha)
-            if ends[0] < 0:
-                ends[0] = faded_ends[0] = c
-                no_change[2] = faded_first = one
-            total += one
-            same += one * (last == c)
-            before += one * (most == c)
-            weight[c] += one
-            if most < 0 or weight[c] > weight[most] or (weight[c] == weight[most] and c < most):
-                most = c
-            after += one * (most == c)
-            faded = faded * alpha + one
-            faded_same = less(faded_same, alpha) + one * (last == c)
-            faded_before = less(faded_before, alpha) + one * (faded_most == c)
-            faded_most, top = -1, 0.0
+    counts, most, top = np.empty((len(weight), PORTION)), np.empty(PORTION, np.int32), np.empty(PORTION)
+    before = 2 * window
+    true = labels[before:]
+    lo = 0
+    if ends[0] < 0 and len(true) > 0:
+        ends[0] = faded_ends[0] = true[0]
+        no_change[2] = 1.0
+    for p in range(len(marks) + 1):
+        end = marks[p] if p < len(marks) else len(true)
+        count_rivals(no_change, ends, weight, majority, true[lo:end])
+        while lo < end:
+            hi = end_of_portion(faded_ends[2], lo, end)
+            fade_rivals(faded_true, faded_sums, faded_ends, true[lo:hi], alpha)
+            lo = hi
+        if p < len(marks):
+            rivals[p, 0, 1], rivals[p, 0, 2], rivals[p, 0, 3] = no_change[1], majority[1], majority[2]
+            recent_rivals(labels, before + end, window, counts, most, top, rivals[p, 1])
+            for i in range(4):
+                rivals[p, 2, i] = faded_sums[i]
             for j in range(len(weight)):
-                faded_true[j] = less(faded_true[j], alpha) + one * (j == c)
-                if faded_true[j] > top:
-                    top = faded_true[j]
-                    faded_most = j
-            faded_after = less(faded_after, alpha) + one * (faded_most == c)
-            last = np.int64(c)
-        no_change[0], no_change[1], majority[0], majority[1], majority[2] = total, same, total, before, after
-        faded_sums[0], faded_sums[1], faded_sums[2], faded_sums[3] = (
-            faded,
-            faded_same,
-            faded_before,
-            faded_after,
-        )
-        faded_sums[7] = faded_first
-        rows[0] += met - already
-        faded_ends[2] += met - already
-        ends[1] = faded_ends[1] = last
-        lo = hi
-        if p < len(points):
-            marks[p] = met
-            rivals[p, 0, 1], rivals[p, 0, 2], rivals[p, 0, 3] = same, before, after
-            recent_rivals(
-                latest, p > 0 and met - already == len(true) // 2, true, values, rows[0], rivals[p, 1]
-            )
-            rivals[p, 2, :4], rivals[p, 2, 4:] = faded_sums[:4], faded_true
-    return met
+                rivals[p, 2, 4 + j] = faded_true[j]
 
 
 @inner_kernel
@@ -131,9 +185,9 @@ def read_point(
     unanswered: Floats,
     sums: Floats,
     true: Codes,
-    predicted: Codes,
-    values: Floats,
-    rows: int,
+    guess: Codes,
+    loss: Floats,
+    brier: Floats,
     faded_predicted: Floats,
     faded_right: Floats,
     faded_sums: Floats,
@@ -143,34 +197,33 @@ def read_point(
     """Running, windowed and faded headlines.
 
     counts : float64[K, K], in; unanswered : float64[K], in; sums : float64[3], in
-    true, predicted : int32[m], in; values : float64[m, 3], in; faded_predicted, faded_right : float64[K], in
-    faded_sums : float64[8], in; rivals : float64[3, K + 4], in, as `count_labels` gives them; out : float64[3, 7], out
+    true, guess : int32[m], in, of the rows of the window; loss, brier : float64[m], in
+    faded_predicted, faded_right : float64[K], in; faded_sums : float64[8], in
+    rivals : float64[3, K + 4], in, as `count_labels` gives them; out : float64[3, 7], out
     """
-    margins, read = np.empty((3, len(unanswered))), np.empty(7)
-    unknown = np.zeros(3)
+    margins, read, unknown = np.empty((3, len(unanswered))), np.empty(7), np.empty(3)
     read_running(counts, unanswered, sums, unknown, unknown, margins, read)
     read[1], read[2], read[3] = rivals[0, 1], rivals[0, 2], rivals[0, 3]
     headline_scores(margins, read, out[0])
-    read[:4] = rivals[1, :4]
-    margins[0] = rivals[1, 4:]
-    margins[1:] = 0.0
-    log_loss, brier, answered = 0.0, 0.0, 0.0
-    kept = min(rows, len(true) // 2)
-    slot = (rows - kept) % len(true)
-    for _ in range(kept):
-        guess, own = predicted[slot], values[slot, 0]
-        if guess >= 0:
-            margins[1, guess] += own
-            margins[2, true[slot]] += own * (guess == true[slot])
-            log_loss += own * values[slot, 1]
-            brier += own * values[slot, 2]
-            answered += own
-        slot = slot + 1 if slot + 1 < len(true) else 0
-    read[4], read[5], read[6] = log_loss, brier, answered
+    for i in range(4):
+        read[i] = rivals[1, i]
+    for j in range(len(unanswered)):
+        predicted = right = 0
+        for i in range(len(true)):
+            predicted += guess[i] == j
+            right += (guess[i] == j) & (true[i] == j)
+        margins[0, j], margins[1, j], margins[2, j] = rivals[1, 4 + j], predicted, right
+    log_loss, square, answered = 0.0, 0.0, 0
+    for i in range(len(true)):
+        log_loss += loss[i]
+        square += brier[i]
+        answered += guess[i] >= 0
+    read[4], read[5], read[6] = log_loss, square, answered
     headline_scores(margins, read, out[1])
-    read[:4] = rivals[2, :4]
-    read[4:] = faded_sums[4:7]
-    margins[0], margins[1], margins[2] = rivals[2, 4:], faded_predicted, faded_right
+    for i in range(7):
+        read[i] = rivals[2, i] if i < 4 else faded_sums[i]
+    for j in range(len(unanswered)):
+        margins[0, j], margins[1, j], margins[2, j] = rivals[2, 4 + j], faded_predicted[j], faded_right[j]
     headline_scores(margins, read, out[2])
 
 
@@ -191,81 +244,87 @@ def record_outcomes(
     weight: Floats,
     last: int,
     kind: int,
-    at: Index,
     labels: Codes,
-    own: Floats,
     marks: Index,
     proba: Floats,
     decided: Codes,
     alpha: float,
-    logs: Floats,
     rivals: Floats,
     out: Floats,
 ) -> None:
     """Count predicted rows in all summaries as each summary's own kernel does, and read these at the points.
 
-    What is predicted is given, or follows from the labels on the way, with the bits that the baselines' models have.
+    What is predicted is given, or follows from the labels on the way.
     counts : float64[K, K], in/out; unanswered : float64[K], in/out; sums : float64[3], in/out
     calibration : float64[b, 3], in/out; scores : float64[K, e, 2], in/out
     true, predicted : int32[m], in/out; values : float64[m, 3], in/out; rows : int64[1], in/out
     faded_predicted, faded_right : float64[K], in/out; faded_sums : float64[8], in/out, 4 to 6
     weight : float64[K], in/out, of the classes before the rows, for `MAJORITY`; `last` is the label before, `NO_CHANGE`
-    at : int64[m], in; labels : int32[m], in; own : float64[m], in; marks : int64[p], in, as `count_labels` gives them
+    labels : int32[l], in; marks : int64[p], in, as `count_labels` has them
     proba : float64[n, K], in/out, out unless it is `GIVEN` or has no rows; decided : int32[d], in, as `judge` takes it
-    logs : float64[l], in, of integers; rivals : float64[p, 3, K + 4], in, as `count_labels` gives them
-    out : float64[p, 3, 7], out, running, windowed and faded headlines
+    rivals : float64[p, 3, K + 4], in, as `count_labels` gives them; out : float64[p, 3, 7], out
     """
-    k, room = len(unanswered), min(len(at), PORTION)
-    said, weights, lost = np.empty((k, room)), np.empty((k, room)), np.empty((2, room))
-    guesses, cells = np.empty(room, np.int32), np.empty(room, np.int32)
-    confidence, top = np.empty(room), np.empty(room)
-    lo = 0
+    room = len(true)  # two windows, as there are before the rows in `labels`
+    end = len(labels)
+    # Of these, the first are those of the ring: what is read at a point may begin there.
+    guesses, loss, brier = np.empty(end, np.int32), np.empty(end), np.empty(end)
+    slot = rows[0] % room
+    for i in range(room if len(marks) > 0 else 0):
+        guesses[i], loss[i], brier[i] = predicted[slot], values[slot, 1], values[slot, 2]
+        slot = slot + 1 if slot + 1 < room else 0
+    said, confidence, cells = (
+        np.empty((len(unanswered), PORTION)),
+        np.empty(PORTION),
+        np.empty(PORTION, np.int32),
+    )
+    lo = room
     for p in range(len(marks) + 1):
-        end = marks[p] if p < len(marks) else len(at)
-        while lo < end:
-            hi = min(lo + PORTION, end)
-            n, here, c, some = hi - lo, at[lo:hi], labels[lo:hi], own[lo:hi]
-            guess, sure = guesses[:n], confidence[:n]
+        until = room + marks[p] if p < len(marks) else end
+        while lo < until:
+            hi = end_of_portion(rows[0] + lo - room, lo, until)
+            c, guess, sure = labels[lo:hi], guesses[lo:hi], confidence[: hi - lo]
             if kind == NO_CHANGE:
-                last = judge_no_change(last, c, guess, sure, lost)
-                for i in range(n if len(proba) > 0 else 0):
+                last = judge_no_change(last, c, guess, sure, loss[lo:hi], brier[lo:hi])
+                for i in range(len(c) if len(proba) > 0 else 0):
                     if guess[i] >= 0:
-                        proba[here[i], guess[i]] = 1.0
-            elif kind == MAJORITY:
-                add_by_class(weight, weights, c, some)
-                shares_of(weights, logs, said, sure, top[:n])
-                judge_shares(said, c, guess, sure, lost)
-                count_steady_scores(scores, said, c, some, guess, cells)
-                for i in range(n if len(proba) > 0 else 0):
-                    for j in range(k):
-                        proba[here[i], j] = said[j, i]
+                        proba[lo - room + i, guess[i]] = 1.0
             else:
-                for j in range(k):
-                    column = said[j]
-                    for i in range(n):
-                        column[i] = proba[np.uint64(here[i]), np.uint64(j)]
-                judge_shares(said, c, guess, sure, lost)
-                for i in range(n if len(decided) > 0 else 0):
-                    if guess[i] >= 0:
-                        guess[i] = decided[here[i]]
-                        sure[i] = said[guess[i], i]
-                count_scores(scores, said, c, some, guess, cells)
+                if kind == MAJORITY:
+                    shares_before(weight, c, said)
+                else:
+                    for j in range(len(said)):
+                        column = said[j]
+                        for i in range(len(c)):
+                            column[i] = proba[np.uint64(lo - room + i), np.uint64(j)]
+                judge_shares(said, c, decided[lo - room : hi - room], guess, sure, loss[lo:hi], brier[lo:hi])
+                count_scores(scores, said, c, guess, cells, kind == MAJORITY and guess[0] >= 0)
+                if kind == MAJORITY and len(proba) > 0:
+                    for i in range(len(c)):
+                        for j in range(len(said)):
+                            proba[lo - room + i, j] = said[j, i]
             count_guesses(
                 counts, unanswered, sums, calibration, faded_predicted, faded_right, faded_sums,
-                c, some, guess, sure, lost, alpha,
+                c, guess, sure, loss[lo:hi], brier[lo:hi], alpha,
             )  # fmt: skip
-            fade_further(faded_predicted, faded_right, guess, c, some, alpha)
-            slot = rows[0] % len(true)
-            for i in range(n):
-                true[slot], predicted[slot] = c[i], guess[i]
-                values[slot, 0], values[slot, 1], values[slot, 2] = some[i], lost[0, i], lost[1, i]
-                slot = slot + 1 if slot + 1 < len(true) else 0
-            rows[0] += n
+            fade_further(faded_predicted, faded_right, guess, c, alpha)
+            if (rows[0] + hi - room) % PORTION == 0:
+                forget_faintest(faded_predicted)
+                forget_faintest(faded_right)
+                forget_faintest(faded_sums[4:7])
             lo = hi
         if p < len(marks):
+            first = until - int(rivals[p, 1, 0])
             read_point(
-                counts, unanswered, sums, true, predicted, values, rows[0],
+                counts, unanswered, sums,
+                labels[first:until], guesses[first:until], loss[first:until], brier[first:until],
                 faded_predicted, faded_right, faded_sums, rivals[p], out[p],
             )  # fmt: skip
     if kind == NO_CHANGE:
         certain_scores(scores, counts)
+    lo = max(room, end - room)
+    slot = (rows[0] + lo) % room
+    for i in range(lo, end):
+        true[slot], predicted[slot] = labels[i], guesses[i]
+        values[slot, 0], values[slot, 1], values[slot, 2] = 1.0, loss[i], brier[i]
+        slot = slot + 1 if slot + 1 < room else 0
+    rows[0] += end - room

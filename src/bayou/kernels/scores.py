@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.jit import kernel
 from bayou.kernels.outcomes import heaviest
 
 
@@ -46,7 +46,8 @@ def headline_scores(
 
     margins : float64[3, K], in; sums : float64[7], in; out : float64[7], out
     """
-    out[:] = 0.0
+    for i in range(len(out)):
+        out[i] = 0.0
     weight = sums[0]
     if not weight > 0.0:
         return
@@ -84,18 +85,15 @@ def read_running(
     counts : float64[K, K], in; unanswered : float64[K], in; losses : float64[3], in
     no_change : float64[3], in; majority : float64[3], in; margins : float64[3, K], out; sums : float64[7], out
     """
-    margins[0] = unanswered
-    margins[1] = 0.0
     for c in range(len(unanswered)):
-        margins[0, c] += exact_sum(counts[c])
+        margins[0, c] = unanswered[c] + exact_sum(counts[c])
+        margins[1, c] = 0.0
         margins[2, c] = counts[c, c]
+    for c in range(len(unanswered)):
         for guess in range(len(unanswered)):
             margins[1, guess] += counts[c, guess]
-    sums[0] = exact_sum(margins[0])
-    sums[1] = no_change[1]
-    sums[2] = majority[1]
-    sums[3] = majority[2]
-    sums[4:] = losses
+    sums[0], sums[1], sums[2], sums[3] = exact_sum(margins[0]), no_change[1], majority[1], majority[2]
+    sums[4], sums[5], sums[6] = losses[0], losses[1], losses[2]
 
 
 @kernel
@@ -146,50 +144,3 @@ def read_recent(
                 sums[6] += w
         last = c
         slot = slot + 1 if slot + 1 < m else 0
-
-
-@inner_kernel
-def recent_rivals(
-    weight: NDArray[np.float64],
-    known: bool,
-    true: NDArray[np.int32],
-    values: NDArray[np.float64],
-    rows: int,
-    out: NDArray[np.float64],
-) -> None:
-    """What `read_recent` gives of the labels alone.
-
-    weight : float64[K], in/out, by class of the m/2 rows before the latest if `known`; then of the latest
-    true : int32[m], in; values : float64[m, 3], in; out : float64[K + 4], out, the first sums, weight by class
-    """
-    m = len(true)
-    window, kept = m // 2, min(rows, m)
-    slot = gone = (rows - kept) % m
-    last = most = -1
-    if not known:
-        weight[:] = 0.0
-        for _ in range(kept - window):
-            weight[true[slot]] += values[slot, 0]
-            slot = slot + 1 if slot + 1 < m else 0
-    if kept > window:
-        slot = (rows - window) % m
-        last, most = true[slot - 1], heaviest(weight)
-    total = same = before = after = 0.0
-    out[:] = 0.0
-    within = out[4:]
-    for r in range(max(0, kept - window), kept):
-        c, w = true[slot], values[slot, 0]
-        if r >= window:
-            weight[true[gone]] -= values[gone, 0]
-            gone = gone + 1 if gone + 1 < m else 0
-        weight[c] += w
-        within[c] += w
-        total += w
-        same += w * (last == c)
-        before += w * (most == c)
-        most = heaviest(weight)
-        after += w * (most == c)
-        last = c
-        slot = slot + 1 if slot + 1 < m else 0
-    out[0], out[1], out[2], out[3] = total, same, before, after
-    weight[:] = within

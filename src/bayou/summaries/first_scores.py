@@ -56,10 +56,13 @@ class FirstScores(ArraySummary):
     def update(self, block: Block) -> None:
         if self.complete:
             proba, decided = predictions(block)
-            held = (block.y >= 0) & (block.w > 0.0) & (proba > 0.0).any(axis=1)
+            held = (block.y >= 0) & (block.w > 0.0) & (proba @ np.ones(proba.shape[1]) > 0.0)
             if len(decided):
                 held &= decided >= 0
-            self._append(proba[held], block.y[held], block.w[held])
+            if len(self.truth) + np.count_nonzero(held) > MOST_ROWS:
+                self.give_up()
+            else:
+                self._append(proba[held], block.y[held], block.w[held])
 
     def merge(self, other: Self) -> None:
         self.check_mergeable(other)
