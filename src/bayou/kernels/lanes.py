@@ -108,7 +108,8 @@ def _first_of_four(typing_context: Any, array: Any, at: Any, count: Any) -> Any:
     def build(context: Any, builder: Any, types_: Any, args: Any) -> Any:
         place = _place(context, builder, types_.args[0], 4, *args[:2])
         numbers = ir.Constant(ir.VectorType(_BITS, 4), [0, 1, 2, 3])
-        there = builder.icmp_unsigned("<", numbers, _all(builder, args[2], 4))
+        # Signed: of unsigned numbers AVX2 has no comparison
+        there = builder.icmp_signed("<", numbers, _all(builder, args[2], 4))
         lanes = ir.VectorType(_DOUBLE, 4)
         kind = ir.FunctionType(lanes, [place.type, ir.IntType(32), there.type, lanes])
         load = _cgutils.get_or_insert_function(builder.module, kind, "llvm.masked.load.v4f64.p0")
