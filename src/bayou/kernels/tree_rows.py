@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayou.block import Codes, Flags, Floats, Index
-from bayou.kernels.jit import inner_kernel, kernel
+from bayou.kernels.jit import inner_kernel, kernel, tight_kernel
 from bayou.kernels.splits import (
     BITS,
     BRANCHES,
@@ -48,7 +48,7 @@ def best_class(score: Floats, order: Index) -> int:
     return int(order[best])
 
 
-@inner_kernel
+@tight_kernel
 def add_leaf_terms(
     score: Floats, terms: Floats, parts: Floats, tables: Floats, above: Floats, below: Floats, known: Flags, s: int,
     found: NDArray[np.uint64], all_known: bool, x: Floats, codes: Codes,

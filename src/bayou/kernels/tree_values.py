@@ -23,15 +23,12 @@ def find_cells(cells: NDArray[np.uint64], known: Flags, s: int, offsets: Index, 
     cells : uint64[q], out, anything where a value is missing; known : bool[S, cells], in; offsets : int64[q + 1], in
     codes : int32[q], in
     """
-    slot, missing, new = np.uint64(s), 0, 0
+    slot, all_known = np.uint64(s), True
     for j in range(np.uint64(len(codes))):
         cells[j] = np.uint64(offsets[j] + codes[j])
-        missing += codes[j] < 0
-    if missing > 0:
-        return False
-    for j in range(np.uint64(len(codes))):
-        new += not known[slot, cells[j]]
-    return new == 0
+        if codes[j] < 0 or not known[slot, cells[j]]:
+            all_known = False
+    return all_known
 
 
 @inner_kernel
