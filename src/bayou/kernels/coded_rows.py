@@ -9,7 +9,7 @@ import numpy as np
 
 from bayou.block import Codes, Floats, Index
 from bayou.kernels.ecoc import add_sides, cell_odds, count_sides, fold_row, log_totals, side_width
-from bayou.kernels.jit import kernel
+from bayou.kernels.jit import ZERO, kernel
 from bayou.kernels.value_counts import cached_log
 from bayou.kernels.word_counts import count_in_turn, word_heard
 
@@ -91,7 +91,7 @@ def word_odds_then_update(
         counts.reshape(-1),
     )
     if ternary:
-        side_width(met, counts, dichotomies, 0.0, 0, len(counts))
+        side_width(met, counts, dichotomies, 0.0, ZERO, len(counts))
     for i in range(len(y)):
         for b in range(m):
             width[b] = max(met[b] if ternary else float(seen[0]), declared)
