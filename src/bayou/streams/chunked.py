@@ -80,9 +80,8 @@ class ChunkedSource:
         self._fault: DataError | None = None
         self._share = 0.0  # share of the stream before the current chunk
         self._target_checked = False  # whether it was checked that the target is not a quantity
-        self._last_parts: list[
-            tuple[Chunk, int, int]
-        ] = []  # the rows returned last: chunk, first row, number
+        # the rows returned last: chunk, first row, number
+        self._last_parts: list[tuple[Chunk, int, int]] = []
 
     def _load(self, record: int) -> Chunk | None:
         """Parse the chunk at the feed's place and advance the feed; its first record is number `record`."""

@@ -80,7 +80,7 @@ def open_stream(
     labels, join, within
         Labels that come later, in a log of their own: its address, or a topic of the same broker; the column of
         both logs that holds the key (text: 17 and "17" are one key); and how long a record waits for its label, by the
-        time of the messages (seconds, or text such as "1h"). A row is handed out when its label comes.
+        time of the messages (seconds, or text such as "1h"). A row is returned when its label arrives.
     time
         The column of both logs that holds the time of a message (seconds since 1970, or ISO 8601). Left out: the
         time that the broker keeps, which lines of files have not.

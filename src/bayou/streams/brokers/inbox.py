@@ -166,9 +166,8 @@ class Inbox:
         if (delay := self._retry_at - time.monotonic()) > 0:
             time.sleep(min(delay, self.wait))
             return
-        for (
-            p
-        ) in self._partitions:  # pausing is expensive: the client drops messages that it has fetched already
+        # Pausing is expensive, since the client drops messages that it has fetched already
+        for p in self._partitions:
             if self._waiting[p].size >= ROOM:
                 self._full.add(p)
             elif self._waiting[p].size < ROOM // 2:

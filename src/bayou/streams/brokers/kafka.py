@@ -184,7 +184,7 @@ def of_topic(consumer: Any, kafka: Any, address: Address) -> list[int]:
 def _runs(partitions: Iterable[int]) -> list[tuple[int, int, int]]:
     """Runs of messages of one partition: its number, the first message and the one after the last.
 
-    >>> _stretches([3, 3, 0, 3])
+    >>> _runs([3, 3, 0, 3])
     [(3, 0, 2), (0, 2, 3), (3, 3, 4)]
     """
     out, begin = [], 0

@@ -43,9 +43,8 @@ class TailLog(Log):
         self._pattern = glob.has_magic(path) and not os.path.exists(path)
         self._piped = path == _STANDARD_INPUT
         self._number, self._handle, self._name = -1, -1, ""
-        self._finished_files: dict[
-            int, _FileIdentity
-        ] = {}  # files that have been read to their end, by number
+        # files that have been read to their end, by number
+        self._finished_files: dict[int, _FileIdentity] = {}
         self._recalled: _FileIdentity | None = None
         self.header = b""
         self.delimiter = b","
@@ -204,9 +203,8 @@ class TailLog(Log):
         self._buffer += os.read(self._handle, limits.CHUNK)  # written between the last read and the rotation
         if last := self._lines(whole=False):
             return last
-        last = self._lines(
-            whole=True
-        )  # after the rotation, the end of this line will not be written any more
+        # After the rotation, the end of an incomplete line will not be written any more
+        last = self._lines(whole=True)
         self._open_next(following)
         return last
 
