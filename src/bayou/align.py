@@ -1,4 +1,4 @@
-"""Moving cells: from one schema to a larger one, for growth and for merging workers that saw other things."""
+"""Alignment of the cells of one schema with those of a larger one, when a schema grows and when models are merged."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Index = NDArray[np.int64]
 
 
 class Axis(NamedTuple):
-    """Where the old entries of an axis go, how long the new axis is, and how many of it are declared.
+    """The new places of the old entries of an axis, its new length, and how many entries are declared.
 
-    `grown` says that it is known to have grown at its end alone.
+    `grown` if the axis is known to have grown at its end only.
     """
 
     to: Index
@@ -29,7 +29,7 @@ class Axis(NamedTuple):
 
     @property
     def stays(self) -> bool:
-        """Whether the old entries are where they were, so that new ones follow them."""
+        """Whether the old entries keep their places, so that new ones follow them."""
         return self.grown or np.array_equal(self.to, np.arange(len(self.to)))
 
 
@@ -37,8 +37,8 @@ class Axis(NamedTuple):
 class Lengths:
     """How many classes, values of each nominal column and words of each text column a schema has.
 
-    `min_counts` say how often a word of each text column must have been met to say something; `seats` how many words
-    of it are kept where that is bounded, else 0: their ids in documents are hashes.
+    `min_counts` are the counts that a word of each text column needs to take part in predictions; `seats` the number
+    of words that are kept where it is bounded, else 0: the ids of these words in documents are hashes.
     """
 
     classes: int = 0
@@ -48,16 +48,16 @@ class Lengths:
     seats: tuple[int, ...] = ()
 
     def word_ids(self, column: int) -> int:
-        """Ids that the words of a text column may have in documents: all are smaller."""
+        """Upper limit of the ids that words of a text column have in documents: all are smaller."""
         return HASHES if self.seats[column] else self.words[column]
 
 
 @dataclass(frozen=True)
 class Alignment:
-    """Where every class, column, value and word of an old schema stands in a new one.
+    """The place of every class, column, value and word of an old schema in a new one.
 
-    `values[j]` and `words[j]` belong to column j of the *new* schema, which is `schema`; a column the old schema lacks
-    has an empty `to`.
+    `values[j]` and `words[j]` belong to column j of the *new* schema, which is `schema`; for a column that the old
+    schema lacks, `to` is empty.
     """
 
     classes: Axis
@@ -70,16 +70,16 @@ class Alignment:
 
     @cached_property
     def lengths(self) -> Lengths:
-        """The lengths of the new schema, once for all who realign by this plan."""
+        """The lengths of the new schema."""
         values, words = (tuple(axis.size for axis in axes) for axes in (self.values, self.words))
         recipes = [self.schema.text_recipe(name) for name in self.schema.names(Kind.TEXT)]
-        least = tuple(1 if recipe is None else recipe.min_count for recipe in recipes)
+        min_counts = tuple(1 if recipe is None else recipe.min_count for recipe in recipes)
         seats = tuple(0 if recipe is None else recipe.vocabulary or 0 for recipe in recipes)
-        return Lengths(self.classes.size, values, words, least, seats)
+        return Lengths(self.classes.size, values, words, min_counts, seats)
 
 
 def align(old: Schema, new: Schema) -> Alignment:
-    """The plan that carries summaries of `old` into `new`, which must contain all of it."""
+    """The alignment that moves summaries of `old` to `new`, which must contain all of `old`."""
     return Alignment(
         classes=_class_axis(old, new),
         numeric=_column_axis(old, new, Kind.NUMERIC),
@@ -92,12 +92,12 @@ def align(old: Schema, new: Schema) -> Alignment:
 
 
 def from_empty(schema: Schema) -> Alignment:
-    """The plan that takes empty summaries to a schema."""
+    """The alignment of empty summaries with a schema."""
     return grown(Shape(0, 0, 0, 0, (), ()), schema)
 
 
 def grown(before: Shape, schema: Schema) -> Alignment:
-    """The plan for a schema that only grew at its ends since it had the shape `before`."""
+    """The alignment for a schema that has only grown at the ends of its axes since it had the shape `before`."""
     now = schema.shape()
 
     def longer(old: int, size: int, declared: int = 0) -> Axis:
@@ -122,18 +122,18 @@ _first_places = np.arange(0)
 
 
 def _places(n: int) -> Index:
-    """0, 1, .. n - 1, read-only: memory anew for each block that brings words would take longer than to count them."""
+    """0, 1, .. n - 1, read-only and cached: a new array for each block would take longer than to count its words."""
     global _first_places
-    known = _first_places
-    if len(known) < n:
-        known = np.arange(2 * n)
-        known.flags.writeable = False
-        _first_places = known
-    return known[:n]
+    cached = _first_places
+    if len(cached) < n:
+        cached = np.arange(2 * n)
+        cached.flags.writeable = False
+        _first_places = cached
+    return cached[:n]
 
 
 def union(a: Schema, b: Schema) -> Schema:
-    """All of `a` in its own order, then what only `b` knows."""
+    """All columns, classes and values of `a` in its order, then those that only `b` has."""
     _check_text(a, b)
     result = a.copy()
     for name, (kind, _) in b.place.items():
@@ -160,7 +160,7 @@ def union(a: Schema, b: Schema) -> Schema:
 
 
 def _check_text(a: Schema, b: Schema) -> None:
-    """Refuse columns of text that are read in two ways: a code would stand for two words."""
+    """Raise MergeError if a text column is tokenized differently in both: a code would stand for two words."""
     for name in dict.fromkeys([*a.names(Kind.TEXT), *b.names(Kind.TEXT)]):
         mine, theirs = a.text_recipe(name), b.text_recipe(name)
         if mine != theirs:

@@ -1,4 +1,4 @@
-"""One encoded mini-batch: checked once when it is made, trusted afterwards."""
+"""Blocks, the encoded mini-batches: checked once by the encoder, trusted by all that reads them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Words:
 class Hashed:
     """Values of the nominal columns by stable hash, for models that keep no vocabulary.
 
-    keys : int64[n, q], 0 = missing; values : what the keys stand for, at least those that are here
+    keys : int64[n, q], 0 = missing; values : the value of each key, at least of those in this block
     """
 
     keys: Index
@@ -56,7 +56,7 @@ class Block:
 
     numeric : float64[n, p], NaN = missing; codes : int32[n, q], -1 = missing; words : one per text column
     y : int32[n], -1 = unlabelled; w : float64[n] >= 0; start : stream number of the first row
-    schema_change_rows : rows that bring a class or column never met before; proba : float64[n, K], set by who predicted
+    schema_change_rows : rows with a new class or column; proba : float64[n, K], class probabilities once predicted
     hashed : nominal values by hash where the schema says so; codes are then 0, or -1 where missing
     no_missing : whether it is known that no number is missing
     decided : int32[n], the classes decided for, where that is not simply the most probable one
@@ -96,7 +96,7 @@ class Block:
         )
 
     def cut(self, points: Sequence[int]) -> Iterator[tuple[slice, Block]]:
-        """The pieces between the given row numbers, in order, with where they stand."""
+        """The pieces between the given row numbers, in order, each with its range of rows."""
         edges = sorted({0, self.n, *points})
         if len(edges) == 2:
             yield slice(0, self.n), self
@@ -105,7 +105,7 @@ class Block:
             yield slice(lo, hi), self.rows(lo, hi)
 
     def learned(self) -> int:
-        """Number of rows that teach something: labelled, with weight."""
+        """Number of rows that are learned: those with a label and a weight above 0."""
         if len(self.y) == 1:
             return int(self.y.item() >= 0 and self.w.item() > 0)
         return int(np.count_nonzero((self.y >= 0) & (self.w > 0)))
@@ -114,7 +114,7 @@ class Block:
         """These rows with other class codes."""
         return replace(self, y=np.ascontiguousarray(y, dtype=np.int32))
 
-    # Written out: `replace` takes ten times as long, which shows where records come one at a time
+    # Without `replace`, which takes ten times as long: too long where records are learned one at a time
     def weighted(self, w: Floats) -> Block:
         """These rows with other weights."""
         return Block(
@@ -130,5 +130,5 @@ class Block:
         )  # fmt: skip
 
     def scored(self, proba: Floats) -> Block:
-        """These rows with the class probabilities somebody gave them."""
+        """These rows with class probabilities."""
         return replace(self, proba=proba)

@@ -1,6 +1,6 @@
-"""Dates in numbers: what the clock showed, and how far it was ahead of UTC; and dates that are written as text.
+"""Dates as numbers: the local time, and its offset from UTC; and parsing of dates in text.
 
-Everything is in microseconds since 1970, what is finer is cut off; so every form of a date gives the same bits.
+All are in microseconds since 1970, and finer parts are cut off, so that every form of a date gives the same bits.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 DATE_TEXT = "bayou.date"  # the name of the Arrow type of text that is known to be dates
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
-LIMIT = 1 << 59  # what lies further off than 18,000 years is not counted: nor do time zones reach there
+LIMIT = 1 << 59  # microseconds, 18,000 years: dates further off have no parts, nor do time zones reach there
 Seconds = NDArray[np.float64]
 _PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 _EPOCH = date(1970, 1, 1).toordinal()
 _LONGEST = 48  # characters of a time of day with its zone
-_KEPT = 1 << 16  # different texts whose meaning is remembered
+_CACHED = 1 << 16  # distinct texts whose parsed form is cached
 _DAY = re.compile(r"(\d{4})([-/])(\d\d)\2(\d\d)", re.ASCII)
 _TIME = re.compile(
     r"[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?: ?(?:Z|UTC|GMT|([+-])(\d\d)(?::?(\d\d))?))?", re.ASCII
@@ -36,13 +36,13 @@ class Dates:
     Parameters
     ----------
     clock
-        What the clock showed that a date was written by.
+        The local time.
     ahead
-        By how much this clock is ahead of UTC; 0 where nothing is said about it.
+        The offset of the local time from UTC; 0 where the date has none.
     timed
-        Whether there is a time of day, rather than a day alone.
+        Whether it has a time of day, rather than a day alone.
     known
-        Whether there is a date at all.
+        False where the date is missing.
     """
 
     clock: NDArray[np.int64]
@@ -51,35 +51,35 @@ class Dates:
     known: NDArray[np.bool_]
 
     def seconds(self) -> Seconds:
-        """Seconds since 1970 in UTC; NaN where there is no date."""
+        """Seconds since 1970 in UTC; NaN where missing."""
         return np.where(self.known, (self.clock - self.ahead) / SECOND, np.nan)
 
 
 def read_arrow(values: Any) -> tuple[Dates | None, Seconds]:
-    """Dates of an Arrow array of days or timestamps, and their seconds; of times of day and spans, seconds alone."""
+    """Dates and seconds of an Arrow array of days or timestamps; None and seconds of times of day and spans."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     kind, known = values.type, values.is_valid().to_numpy(zero_copy_only=False)
     if pa.types.is_date(kind):
         wide = pa.types.is_date64(kind)
-        days = _whole(values.cast(pa.int64() if wide else pa.int32())) // (86_400_000 if wide else 1)
+        days = _integers(values.cast(pa.int64() if wide else pa.int32())) // (86_400_000 if wide else 1)
         far = np.where(np.abs(days) > LIMIT // DAY, np.sign(days), 0)
         return far_or_near(np.where(far == 0, days, 0) * DAY, np.zeros_like(days), False, known, far)
     unit = _PER_SECOND[kind.unit]
-    found = _whole(values.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64()))
+    ticks = _integers(values.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64()))
     if not pa.types.is_timestamp(kind):
-        return None, np.where(known, _microseconds(found, unit) / SECOND, np.nan)
-    far = np.where(np.abs(found // unit) > LIMIT // SECOND, np.sign(found), 0)
-    utc = _microseconds(np.where(far == 0, found, 0), unit)
+        return None, np.where(known, _microseconds(ticks, unit) / SECOND, np.nan)
+    far = np.where(np.abs(ticks // unit) > LIMIT // SECOND, np.sign(ticks), 0)
+    utc = _microseconds(np.where(far == 0, ticks, 0), unit)
     clock = utc
     if kind.tz is not None:
         near = pa.array(utc, pa.timestamp("us", kind.tz))
-        clock = _whole(pc.local_timestamp(near).cast(pa.int64()))
+        clock = _integers(pc.local_timestamp(near).cast(pa.int64()))
     return far_or_near(clock, clock - utc, True, known, far)
 
 
-def _whole(values: Any) -> NDArray[np.int64]:
+def _integers(values: Any) -> NDArray[np.int64]:
     """Integers of Arrow's, 0 where missing."""
     return np.asarray(values.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
 
@@ -95,7 +95,7 @@ def far_or_near(
     known: NDArray[np.bool_],
     far: NDArray[np.int64],
 ) -> tuple[Dates, Seconds]:
-    """Dates of one kind; those that are too `far` off, by the sign of where they lie, have no parts."""
+    """Dates and their seconds; dates beyond the range (`far` is -1 or 1, else 0) are unknown, with infinite seconds."""
     near = known & (far == 0)
     dates = Dates(clock, ahead, near & timed, near)
     return dates, np.where(known & (far != 0), np.copysign(np.inf, far), dates.seconds())
@@ -135,7 +135,7 @@ def is_text(kind: Any) -> bool:
 
 
 def parse_dates(cells: Any) -> Dates:
-    """The dates that an Arrow array of strings holds, in the extended form of ISO 8601.
+    """Parse an Arrow array of strings as dates in the extended form of ISO 8601.
 
     Examples
     --------
@@ -147,40 +147,40 @@ def parse_dates(cells: Any) -> Dates:
     import pyarrow.compute as pc
 
     text = pc.ascii_trim(cells, " \t")
-    days = _looked_up(pc.utf8_slice_codeunits(text, 0, 10), _day, 2)
-    times = _looked_up(pc.utf8_slice_codeunits(text, 10, 11 + _LONGEST), _time, 4)
+    days = _parse_distinct(pc.utf8_slice_codeunits(text, 0, 10), _day, 2)
+    times = _parse_distinct(pc.utf8_slice_codeunits(text, 10, 11 + _LONGEST), _time, 4)
     known = (days[1] & times[3]).astype(np.bool_)
     clock = np.where(known, days[0] * DAY + times[0], 0)
     return Dates(clock, np.where(known, times[1], 0), known & (times[2] > 0), known)
 
 
 def parse_date(text: str) -> tuple[int, int, bool] | None:
-    """What the clock showed, by how much it is ahead of UTC, and whether there is a time; None: no date.
+    """The local time, its offset from UTC, and whether it has a time of day; None if the text is not a date.
 
     >>> parse_date("1970-01-01T00:00:01Z"), parse_date("16.11.2026")
     ((1000000, 0, True), None)
     """
     text = text.strip(" \t")
     day, known = _day(text[:10])
-    micros, ahead, timed, fine = _time(text[10 : 11 + _LONGEST])
-    return (day * DAY + micros, ahead, timed > 0) if known and fine else None
+    micros, ahead, timed, valid = _time(text[10 : 11 + _LONGEST])
+    return (day * DAY + micros, ahead, timed > 0) if known and valid else None
 
 
-def _looked_up(cells: Any, meaning: Any, width: int) -> NDArray[np.int64]:
-    """What the cells mean, as rows of numbers, each distinct text looked at once; zeros where one is missing."""
+def _parse_distinct(cells: Any, parse: Any, width: int) -> NDArray[np.int64]:
+    """The parsed cells, int64[width, n], with each distinct text parsed once; zeros where one is missing."""
     coded = cells.dictionary_encode()
-    found = np.zeros((len(coded.dictionary) + 1, width), np.int64)
+    parsed = np.zeros((len(coded.dictionary) + 1, width), np.int64)
     for i, text in enumerate(coded.dictionary.to_pylist()):
-        found[i] = meaning(text)
-    rows: NDArray[np.int64] = found[
+        parsed[i] = parse(text)
+    rows: NDArray[np.int64] = parsed[
         coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False)
     ].T
     return rows
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _day(text: str) -> tuple[int, int]:
-    """Days since 1970, and whether there is such a day."""
+    """Days since 1970, and 1 if the text is a day that exists, else 0."""
     parts = _DAY.fullmatch(text)
     try:
         return (
@@ -190,9 +190,9 @@ def _day(text: str) -> tuple[int, int]:
         return 0, 0
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _time(text: str) -> tuple[int, int, int, int]:
-    """Microseconds of the day, how far ahead of UTC, whether there is a time, and whether the text is one or empty."""
+    """Microseconds of the day, offset from UTC, whether there is a time, and whether the text is a time or empty."""
     if not text:
         return 0, 0, 0, 1
     parts = _TIME.fullmatch(text)

@@ -1,4 +1,4 @@
-"""Every error and warning bayou gives on purpose. Each also inherits the built-in type users expect."""
+"""The errors and warnings of bayou. Each also inherits the built-in type that users expect."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class BayouError(Exception):
 
 
 class DataError(BayouError, ValueError):
-    """A value that does not fit: names the row, the column, the value and the way out.
+    """A value that cannot be used: the message names the row, the column, the value and a remedy.
 
     `row` counts rows from 0; `line` lines of a file from 1, its header and blank lines included.
 
@@ -34,7 +34,7 @@ class DataError(BayouError, ValueError):
     ) -> None:
         self.problem, self.row, self.column, self.value, self.remedy = problem, row, column, value, remedy
         self.line = line
-        self.index: int | None = None  # of the row within its batch, where an encoder found it
+        self.index: int | None = None  # of the row within its batch, set by the encoder
         place = ", ".join(
             ([f"line {line}"] if line is not None else [])
             + ([f"row {row}"] if row is not None else [])
@@ -51,19 +51,19 @@ class DataError(BayouError, ValueError):
 
 
 class SchemaError(BayouError, ValueError):
-    """Columns, kinds or classes that contradict what the model was told or has seen."""
+    """Columns, kinds or classes that contradict the declarations or what the model has learned."""
 
 
 class OptionError(DataError, SchemaError):
-    """What was asked for cannot be, whatever the data hold: an unknown format, a column that does not exist."""
+    """An option that is not possible, whatever the data: an unknown format, a column that does not exist."""
 
 
 class MergeError(BayouError, ValueError):
-    """Two states that cannot be added up; the message says why and what to do instead."""
+    """Two models or summaries that cannot be merged; the message says why and what to do instead."""
 
 
 class UnsupportedError(BayouError, NotImplementedError):
-    """Something this model's law or capabilities do not allow; the message gives the reason."""
+    """An operation that the model does not support, such as merging; the message gives the reason."""
 
 
 class ModelFileError(BayouError, ValueError):
@@ -71,15 +71,15 @@ class ModelFileError(BayouError, ValueError):
 
 
 class NotFittedError(BayouError, ValueError, AttributeError):
-    """Asked for a prediction before anything was learned."""
+    """A prediction was requested before anything was learned."""
 
 
 class BayouWarning(UserWarning):
-    """Root of the warnings: an answer is given, but probably not to the question that was meant."""
+    """Root of the warnings: there is a result, but probably not the intended one."""
 
 
 class ColumnWarning(BayouWarning):
-    """Rows to predict have none, or few, of the columns the model learned: the answer is the prior, or nearly."""
+    """Rows to predict have none, or few, of the columns the model learned: the prediction is mostly the prior."""
 
 
 class MergeWarning(BayouWarning):
@@ -87,11 +87,11 @@ class MergeWarning(BayouWarning):
 
 
 class TargetWarning(BayouWarning):
-    """The labels look like measurements: numbers of which there are more than classes ever are."""
+    """The labels look like measurements: they are more distinct numbers than there are usually classes."""
 
 
 class TextWarning(BayouWarning):
-    """A column of names holds sentences: no new row will have the same, so it tells nothing unless declared as text."""
+    """A nominal column holds sentences, which do not repeat: it is of no use unless it is declared as text."""
 
 
 class DateNote(BayouWarning):
@@ -99,7 +99,7 @@ class DateNote(BayouWarning):
 
 
 def warn_user(text: str, category: type[Warning]) -> None:
-    """Warn at the line of the caller's own code that called into bayou."""
+    """Issue a warning that points to the line of the user's code that called bayou."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("bayou."):
         level, frame = level + 1, frame.f_back
@@ -107,7 +107,7 @@ def warn_user(text: str, category: type[Warning]) -> None:
 
 
 def listed(names: Iterable[object], most: int = 10) -> str:
-    """A few names in words.
+    """The first names, and how many more there are, as text.
 
     >>> listed(["a", 1, "b"], most=2)
     "'a', 1 and 1 more"

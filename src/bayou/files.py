@@ -1,4 +1,4 @@
-"""Saving and loading any classifier bayou has: the table of kinds that `bayou.persist` is handed."""
+"""Saving and loading of all classifiers, with the table of classes that `bayou.persist` accepts in a file."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from bayou.persist.kinds import Kinds
 from bayou.recipe import Recipe
 
 
-class _Offered(Mapping[str, type[Any]]):
-    """Classes by name, each imported when it is asked for: a process that reads a model waits for no other."""
+class _LazyClasses(Mapping[str, type[Any]]):
+    """Classes by name, each imported at first use, so that a process imports only the classes of its models."""
 
-    def __init__(self, homes: Mapping[str, str]) -> None:
-        self._homes = dict(homes)
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self._modules = dict(modules)
 
     def __getitem__(self, name: str) -> type[Any]:
-        found: type[Any] = getattr(importlib.import_module(self._homes[name]), name)
-        return found
+        cls: type[Any] = getattr(importlib.import_module(self._modules[name]), name)
+        return cls
 
     def __contains__(self, name: object) -> bool:
-        return name in self._homes
+        return name in self._modules
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._homes)
+        return iter(self._modules)
 
     def __len__(self) -> int:
-        return len(self._homes)
+        return len(self._modules)
 
 
 @cache
@@ -39,15 +39,15 @@ def kinds() -> Kinds:
     from bayou import classifiers, ensembles, recipes
     from bayou.schema import Declared
 
-    homes = {name: home.__name__ for home in (classifiers, ensembles) for name in home.__all__}
-    choices = {name: getattr(recipes, name) for name in recipes.__all__}
+    modules = {name: module.__name__ for module in (classifiers, ensembles) for name in module.__all__}
+    recipe_names = {name: getattr(recipes, name) for name in recipes.__all__}
     return Kinds(
-        _Offered(homes),
+        _LazyClasses(modules),
         {
             "Declared": Declared,
             **{
                 name: cls
-                for name, cls in choices.items()
+                for name, cls in recipe_names.items()
                 if isinstance(cls, type) and issubclass(cls, Recipe) and cls is not Recipe
             },
         },
@@ -55,7 +55,7 @@ def kinds() -> Kinds:
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a model file; whoever reads the path sees the old file or the new one, never a part.
+    """Write a model file, atomically: readers of the path see the old file or the new one, never a part.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Load the model in a file, which may come from a stranger: nothing in it is executed or imported.
+    """Load a model file, also one from an untrusted source: nothing in it is executed or imported.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Hashes that are the same in every process, on every machine, for ever."""
+"""Stable hashes: the same in every process, on every machine and in every version."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def label_text(label: Label) -> str:
 
 
 def _bytes(label: Label) -> bytes:
-    """Rank and body: what tells a label from all others."""
+    """The bytes that identify a label: the rank of its type, and its text."""
     if type(label) is str:
         return b"\x02" + label.encode("utf-8", "surrogatepass")
     rank, _ = label_key(label)
@@ -75,7 +75,7 @@ def _bytes(label: Label) -> bytes:
 
 
 def _number(label: Label) -> float | int:
-    """The number as a float; as it is if it is too large for one."""
+    """The number as a float; as an integer if it is too large for one."""
     try:
         return float(label)
     except OverflowError:
@@ -88,7 +88,7 @@ def _seeded(seed: int) -> Any:
 
 
 def digest(arrays: Mapping[str, NDArray[Any]], text: Iterable[str] = ()) -> str:
-    """Hex digest of named arrays (dtype, shape and bytes, in name order) and of some text."""
+    """Hex digest of named arrays (dtype, shape and bytes, in name order) and of lines of text."""
     h = sha256()
     for name in sorted(arrays):
         a = np.ascontiguousarray(arrays[name])

@@ -1,9 +1,9 @@
-"""What `merge` promises: every summary declares one law, and the law drives tests, back ends and docs.
+"""Merge laws: every summary declares what `merge` promises, and tests, back ends and docs follow from it.
 
-Laws are about what was counted. A reading that is searched for (intervals, groups, a structure) depends on when it was
-searched, so a model of such readings keeps its law after `refresh()`: merged shards, refreshed, are one pass,
-refreshed; the same holds for rows that were unlearned. Merging a model that has learned nothing changes nothing,
-readings included. A grid or range that was frozen from a warm-up is never unlearned: what is left is counted on it.
+Laws are about counts. A reading that is searched for (intervals, groups, a structure) depends on when it was searched,
+so that for a model of such readings the law holds after `refresh()`: merged shards, refreshed, equal one pass,
+refreshed; the same is true for rows that were unlearned. Merging a model that has learned nothing changes nothing,
+readings included. A grid or range that was frozen after a warm-up is never unlearned: other rows stay counted on it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Imports only when they are needed: names of a package, and libraries that others would import for nothing."""
+"""Lazy imports: names of a package at first use, and no imports of libraries that other libraries do not need."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from typing import Any
 def offered_names(package: str, offered: Mapping[str, str]) -> tuple[list[str], Callable[[str], Any]]:
     """The `__all__` and the `__getattr__` of a package, from a table of modules and the names each of them has.
 
-    So nobody waits for what they do not use: kernels, readers of files, reports.
+    Modules are imported at first use, so that a program does not wait for kernels, readers or reports it never uses.
     """
-    homes = {name: module for module, names in offered.items() for name in names.split()}
+    modules = {name: module for module, names in offered.items() for name in names.split()}
 
     def import_name(name: str) -> Any:
-        if name not in homes:
+        if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(homes[name]), name)
+        value = getattr(importlib.import_module(modules[name]), name)
         setattr(sys.modules[package], name, value)
         return value
 
-    return sorted(homes), import_name
+    return sorted(modules), import_name
 
 
 class Absent:
-    """A finder of modules that makes libraries look as if they were not installed, for a process that needs none.
+    """A finder that makes libraries look as if they were not installed, for a process that does not use them.
 
-    Numba looks for SciPy and pyarrow for pandas, which takes each of them half a second.
+    Numba imports SciPy and pyarrow imports pandas if they are installed, which takes half a second each.
     """
 
     def __init__(self, *libraries: str) -> None:
         self.libraries = libraries
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        """Refuse the libraries; leave all else to the next finder."""
+        """Raise ModuleNotFoundError for the libraries; leave other modules to the next finder."""
         if name.partition(".")[0] in self.libraries:
             raise ModuleNotFoundError(f"this process does without {name}", name=name)
 
 
 class Deferred:
-    """A finder of modules that others import and hardly ever use: they are run once an attribute is asked for.
+    """A finder that runs modules at the first access to an attribute, for those that are imported and rarely used.
 
     Numba imports `importlib.metadata`, and with it the parser of mail, to look for extensions when it compiles.
     """
@@ -54,8 +54,8 @@ class Deferred:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: object = None
     ) -> ModuleSpec | None:
-        """The modules as they will be; leave all else to the next finder."""
-        found = PathFinder.find_spec(name, path) if name in self.modules else None
-        if found is not None and found.loader is not None:
-            found.loader = LazyLoader(found.loader)
-        return found
+        """The spec of these modules with a lazy loader; leave other modules to the next finder."""
+        spec = PathFinder.find_spec(name, path) if name in self.modules else None
+        if spec is not None and spec.loader is not None:
+            spec.loader = LazyLoader(spec.loader)
+        return spec

@@ -1,4 +1,4 @@
-"""What counts as a missing value, the same for learning and predicting, for rows and batches."""
+"""The definition of a missing value, for learning and predicting, for single rows and batches."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _NOT_A_VALUE = frozenset({"NAType", "NaTType"})
 
 
 def is_missing(value: object) -> bool:
-    """None, NaN, and the missing markers of pandas."""
+    """Whether a value is None, NaN, or a missing marker of pandas."""
     if value is None:
         return True
     if isinstance(value, float):

@@ -1,4 +1,4 @@
-"""Protocols of summaries and readings. Small on purpose: each capability beyond the basic verbs stands on its own."""
+"""Protocols of summaries and readings. They are small: each optional capability is a protocol of its own."""
 
 from __future__ import annotations
 
@@ -19,51 +19,51 @@ Scalar = str | int | float | bool | None
 
 
 class Summary(Protocol):
-    """Sufficient statistics (level 1): mutable arrays that take in blocks of rows, merge, and decide nothing."""
+    """Sufficient statistics (level 1): mutable arrays that are updated by blocks of rows and can be merged."""
 
     law: ClassVar[MergeLaw]
 
     def update(self, block: Block) -> None:
-        """Take in the labelled rows with weight, in order."""
+        """Count the rows that have a label and a weight, in order."""
 
     def merge(self, other: Self) -> None:
-        """Add another summary of the same configuration and schema; refuses others."""
+        """Add another summary of the same configuration and schema; raises MergeError for others."""
 
     def fresh(self) -> Self:
-        """Same configuration, shape and frames, nothing seen: the identity of merge."""
+        """A summary of the same configuration, shape and frames without data: the identity of merge."""
 
     def realign(self, plan: Alignment) -> None:
-        """Make room for new classes, columns and values, and move the cells there."""
+        """Add cells for new classes, columns and values, and move the old cells to their new places."""
 
     def config(self) -> Mapping[str, Scalar]:
-        """What must agree for a merge, and what is needed to build an equal summary."""
+        """The parameters that must agree for a merge, and that build an equal summary."""
 
     def arrays(self) -> Arrays:
-        """The whole state, under stable names."""
+        """The whole state as arrays, under stable names."""
 
     def restore(self, arrays: Arrays) -> None:
-        """Take a state given by `arrays`."""
+        """Restore a state that `arrays` returned."""
 
 
 @runtime_checkable
 class Subtracts(Protocol):
-    """A summary from which rows can be taken out again, which unlearning needs."""
+    """A summary from which rows can be subtracted, which unlearning needs."""
 
     def subtract(self, block: Block) -> None:
-        """Take the rows out again: unlearned == never seen, as exactly as the law says."""
+        """Subtract the rows: the state is that without them, as exactly as the law promises."""
 
 
 @runtime_checkable
 class Decays(Protocol):
-    """A summary whose counts can fade, which forgetting needs."""
+    """A summary whose counts can decay, which forgetting needs."""
 
     def scale(self, factor: float) -> None:
-        """Multiply everything counted by a factor."""
+        """Multiply all counts by a factor."""
 
 
 @runtime_checkable
 class Regroups(Protocol):
-    """A summary that can be had for groups of classes, which output codes need."""
+    """A summary that can be computed for groups of classes, which output codes need."""
 
     def regroup(self, groups: Floats) -> Self:
         """The summary of the data relabelled by class groups; groups : float64[G, K] of 0 and 1."""
@@ -71,53 +71,53 @@ class Regroups(Protocol):
 
 @runtime_checkable
 class Bounds(Protocol):
-    """A summary that knows how far it may be off (law BOUNDED)."""
+    """A summary that knows a bound of its error (law BOUNDED)."""
 
     def error(self) -> float:
-        """The relative error that really holds for this state."""
+        """A bound of the relative error of this state."""
 
 
 @runtime_checkable
 class Framed(Protocol):
-    """A summary that fixes a frame, such as a grid, before it counts."""
+    """A summary that fixes a frame, such as a grid or a range, before it counts."""
 
     @property
     def frames_are_frozen(self) -> bool:
-        """Whether all that must be fixed before counting (grids, ranges) is fixed for every column."""
+        """Whether the frames of all columns are fixed."""
 
 
 class Reading(Protocol):
-    """A fitted view (level 2): a frozen value computed from a summary, which gives log-probabilities of rows."""
+    """A fitted view (level 2): an immutable value computed from a summary, which gives log-probabilities of rows."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """What must be as in a reading of the same summary, or a file does not fit: columns, classes."""
+        """The numbers of columns and classes, which a reading from a file must share with its summary."""
 
     def add_log_prob(self, block: Block, out: Floats) -> None:
         """out[n, K] += log p(x | c)."""
 
     def realign(self, plan: Alignment) -> Self:
-        """This reading with room for new classes and columns."""
+        """This reading with entries for new classes and columns."""
 
     def arrays(self) -> Arrays:
-        """The reading under stable names."""
+        """The reading as arrays, under stable names."""
 
 
 S = TypeVar("S", bound=Summary, contravariant=True)
 
 
 class SearchedReader(Protocol[S]):
-    """Searches for a reading; the result is kept and changes only at refresh points."""
+    """Searches for a reading, which is stored and changes only at refresh points."""
 
     def read(self, summary: S) -> Reading:
-        """A pure function of the summary."""
+        """The reading of a summary, on which alone it depends."""
 
     def restore(self, arrays: Arrays, summary: S) -> Reading:
-        """The reading of the summary whose arrays these are; refuses what this summary cannot have given."""
+        """The reading with these arrays; raises ModelFileError if this summary cannot have given it."""
 
 
 class ColumnReading(Protocol):
-    """A reading that tells its columns apart."""
+    """A reading with a term for each column."""
 
     def terms(self, block: Block) -> Floats:
         """[n, d, K] log p(x_j | c), 0 where missing."""
@@ -126,4 +126,4 @@ class ColumnReading(Protocol):
         """Free parameters per class, by column or the same for all."""
 
     def scorer_columns(self) -> list[Node]:
-        """What each column adds, as nodes of a scorer."""
+        """The term of each column, as nodes of a scorer."""

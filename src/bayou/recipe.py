@@ -38,9 +38,9 @@ class Recipe:
 
 
 class TextRecipe(Recipe):
-    """Base of recipes that say how a column of text is read."""
+    """Base of recipes for tokenizing a column of text."""
 
     __slots__ = ()
-    buckets: int | None  # how many hashes are counted; None: the words themselves
-    min_count: int  # how often a word must have been met to say something
-    vocabulary: int | None  # how many words are kept at most, the frequent ones; None: no such bound
+    buckets: int | None  # number of hash buckets; None: words are not hashed
+    min_count: int  # the count that a word needs to take part in predictions
+    vocabulary: int | None  # the most words that are kept, by frequency; None: no bound

@@ -1,8 +1,8 @@
-"""What the columns and classes are: kinds, growing vocabularies, and what the user declared.
+"""Schemas: the kinds of the columns, their growing vocabularies, the classes, and the user's declarations.
 
-A schema is open: classes, columns, values and words may appear at any time. It only ever grows at its
-end, so a code once given stays valid; storage is arrival order, and everything people see or compare
-(ties, digests, `classes_`) uses the canonical order of `label_key`.
+A schema is open: classes, columns, values and words may appear at any time. It grows only at the end of
+each axis, so that codes stay valid. Entries are stored in order of arrival; everything that users see or
+compare (ties, digests, `classes_`) is in the canonical order of `label_key`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bayou.vocabulary import Label as Label
 from bayou.vocabulary import Vocabulary as Vocabulary
 from bayou.vocabulary import identity_key as identity_key
 
-DATE = "date"  # what a column may be declared as, beside the kinds: it is learned as several columns
+DATE = "date"  # a column may be declared so, besides the kinds: it is learned as several columns
 
 
 class Kind(StrEnum):
@@ -51,14 +51,14 @@ def natural_key(name: str) -> tuple[list[tuple[str, int, str]], str]:
     ['a9', 'x', 'x2', 'x02b', 'x10']
     """
     parts = re.split("([0-9]+)", name)
-    # Compared by length, then as text: as numbers of any size
+    # Digits are compared by length, then as text, which is the order of numbers of any size
     digits = [part.lstrip("0") for part in parts[1::2]]
     return [(text, len(d), d) for text, d in zip(parts[::2], [*digits, ""], strict=True)], name
 
 
 @dataclass(frozen=True)
 class Declared(Recipe):
-    """What a user knows about the data beforehand. All of it is optional.
+    """Declarations of columns and classes before the first row. All of them are optional.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ class Declared(Recipe):
         Caps that keep memory bounded: a class or column beyond its cap is an error, a value or word shares one
         "other" cell.
     hash_values
-        No vocabulary is kept of nominal columns; their values are handed over as stable hashes, for models
-        that keep values without end in bounded memory.
+        Nominal values are encoded as stable hashes instead of a vocabulary, for models that count
+        unboundedly many values in bounded memory.
 
     Examples
     --------
@@ -93,11 +93,11 @@ class Declared(Recipe):
 
 @dataclass(frozen=True)
 class Growth:
-    """What a block brings that the schema does not know yet, in order of first appearance.
+    """The additions to the schema that a block needs, in order of first appearance.
 
-    `columns` are new ones with their kind; `values` the new values or words per column name; `declared` how
-    many values of a column are known to exist, whether met or not (a matrix declares its columns as words); `dates`
-    which of the columns are the seconds of dates; `notes` the names of words that are hashed, with their buckets.
+    `columns` are new ones with their kind; `values` the new values or words per column name; `declared` the number of
+    values of a column that are known to exist, seen or not (a matrix declares its columns as words); `dates` those
+    columns that are the seconds of dates; `notes` the names of words that are hashed, with their buckets.
     """
 
     classes: Sequence[Label] = ()
@@ -121,7 +121,7 @@ class Shape:
     text: int
     values: tuple[int, ...]
     words: tuple[int, ...]
-    seats: int = 0  # how many of the words are those of vocabularies that keep the frequent ones
+    seats: int = 0  # the number of words in vocabularies of frequent words
 
 
 class Schema:
@@ -142,7 +142,7 @@ class Schema:
         self.clear_columns()
         for name, kind in self.declared.columns.items():
             if isinstance(kind, str) and kind == DATE:
-                self.dates.add(name)  # its columns come with its values, as all of them do
+                self.dates.add(name)  # its columns are added with its first values
             elif isinstance(kind, str):
                 self.add_column(name, _kind(name, kind))
             elif isinstance(kind, TextRecipe):
@@ -164,7 +164,7 @@ class Schema:
         return f"Schema({'; '.join([*parts, f'classes: {listed(self.classes.values)}'])})"
 
     def clear_columns(self) -> None:
-        """Forget all columns."""
+        """Remove all columns."""
         self.dates: set[str] = set()  # columns of dates, which are learned as seconds and as parts
         self.place: dict[str, tuple[Kind, int]] = {}
         self.vocabularies: dict[str, Vocabulary] = {}
@@ -178,7 +178,7 @@ class Schema:
             limit = self.declared.max_values if kind is Kind.NOMINAL else self.declared.max_words
             recipe = self.text_recipe(name) if kind is Kind.TEXT else None
             if kind is Kind.NOMINAL and self.declared.hash_values:
-                self.vocabularies[name] = _unlisted(values)
+                self.vocabularies[name] = _hashed_values(values)
             elif recipe is not None and recipe.vocabulary:
                 self.vocabularies[name] = FrequentWords(recipe.vocabulary)
             elif recipe is not None and recipe.buckets:
@@ -187,7 +187,7 @@ class Schema:
                 self.vocabularies[name] = Vocabulary(values, limit=limit)
 
     def text_recipe(self, name: str) -> TextRecipe | None:
-        """How a column of text is read, where that is declared."""
+        """The declared recipe of a text column, None if none is declared."""
         declared = self.declared.columns.get(name)
         return declared if isinstance(declared, TextRecipe) else None
 
@@ -197,15 +197,15 @@ class Schema:
 
     def kind(self, name: str) -> Kind | None:
         """The kind of a column, None if it is not known."""
-        found = self.place.get(name)
-        return found[0] if found else None
+        place = self.place.get(name)
+        return place[0] if place else None
 
     def vocabulary_list(self, kind: Kind) -> list[Vocabulary]:
         """The vocabularies of all columns of a kind, in storage order."""
         return [self.vocabularies[name] for name in self.names(kind)]
 
     def grow(self, growth: Growth) -> None:
-        """Append what is new. Codes given before stay valid."""
+        """Append new classes, columns, values and words. Existing codes stay valid."""
         if growth.classes:
             self.classes.extend(growth.classes)
         for name, kind in growth.columns:
@@ -218,14 +218,14 @@ class Schema:
             self.vocabularies[name].declared = max(self.vocabularies[name].declared, declared)
 
     def note(self, growth: Growth) -> None:
-        """Remember names of words that are hashed."""
+        """Record the names of words that are hashed."""
         for name, (codes, names) in growth.notes.items():
             vocabulary = self.vocabularies[name]
             if isinstance(vocabulary, HashedVocabulary):
                 vocabulary.note(codes, names)
 
     def shape(self) -> Shape:
-        """Sizes of all axes, to tell later what has grown."""
+        """Sizes of all axes, by which `align.grown` finds later what has been added."""
         nominal, text = self.vocabulary_list(Kind.NOMINAL), self.vocabulary_list(Kind.TEXT)
         return Shape(
             self.classes.size,
@@ -238,7 +238,7 @@ class Schema:
         )
 
     def become(self, other: Schema) -> None:
-        """Take the content of another schema, for all who hold this one."""
+        """Replace the content by a copy of another schema's, in place: references to this schema stay valid."""
         twin = other.copy()
         self.declared, self.closed, self.classes = twin.declared, twin.closed, twin.classes
         self.place, self.vocabularies, self._names = twin.place, twin.vocabularies, twin._names
@@ -261,8 +261,8 @@ class Schema:
         return twin
 
 
-def _unlisted(values: Iterable[Label]) -> Vocabulary:
-    """The vocabulary of a hashed column: every value shares the one cell, and none is remembered."""
+def _hashed_values(values: Iterable[Label]) -> Vocabulary:
+    """The vocabulary of a hashed column: all values share one cell, and none is stored."""
     vocabulary = Vocabulary(limit=0)
     vocabulary.overflowed = True
     vocabulary.declared = len({identity_key(value) for value in values})

@@ -59,21 +59,21 @@ def ranges(n: int, grain: int) -> list[tuple[int, int]]:
 
 def over_ranges(work: Callable[[int, int], None], n: int, grain: int) -> None:
     """Call `work(lo, hi)` over ranges that cover `n` items, in parallel where it is worth it."""
-    if _limit == 1 or n < 2 * grain:  # one range: not even a list of it, for blocks of one row
+    if _limit == 1 or n < 2 * grain:  # one range, called directly, since blocks of one row are frequent
         work(0, n)
         return
     cut = ranges(n, grain)
-    others = [(_pool(_limit).submit(work, lo, hi), lo, hi) for lo, hi in cut[1:]]
+    futures = [(_pool(_limit).submit(work, lo, hi), lo, hi) for lo, hi in cut[1:]]
     work(*cut[0])
-    for other, lo, hi in others:
-        if other.cancel():  # no thread was free to begin it
+    for future, lo, hi in futures:
+        if future.cancel():  # no thread was free to begin it
             work(lo, hi)
         else:
-            other.result()
+            future.result()
 
 
 def over_pieces(work: Callable[[int, int], None], n: int, grain: int) -> None:
-    """As `over_ranges`, for items of unequal cost: pieces of `grain` items, each taken by whoever is free next."""
+    """As `over_ranges`, for items of unequal cost: each thread takes pieces of `grain` items until none is left."""
     if _limit == 1 or n <= grain:
         work(0, n)
         return
@@ -87,23 +87,23 @@ def over_pieces(work: Callable[[int, int], None], n: int, grain: int) -> None:
                 return  # nothing is left
             work(lo, hi)
 
-    others = [_pool(_limit).submit(take) for _ in range(min(_limit, len(pieces)) - 1)]
+    futures = [_pool(_limit).submit(take) for _ in range(min(_limit, len(pieces)) - 1)]
     try:
         take()
     finally:
-        pieces.clear()  # of work that has failed, nobody need begin the rest
-        for other in others:
-            if not other.cancel():  # else no thread was free
-                other.result()
+        pieces.clear()  # after an error, the other pieces are not begun
+        for future in futures:
+            if not future.cancel():  # else no thread was free
+                future.result()
 
 
 def in_background(work: Callable[[], Result]) -> Future[Result] | None:
-    """Begin `work` in another thread while this one goes on; None where there is only one thread to be used."""
+    """Begin `work` in another thread and return its future; None where only one thread may be used."""
     return _pool(_limit).submit(work) if _limit > 1 else None
 
 
 class SharedWork:
-    """Tasks that a thread of the pool begins and whoever waits for them helps to finish.
+    """Tasks that a thread of the pool begins, and that the thread that waits for them helps to finish.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class SharedWork:
     others
         Done afterwards, each by any thread.
     beside
-        Whether another thread is worth it; without one, all is done at once.
+        Whether to use another thread; without one, the constructor does all tasks.
 
     Examples
     --------
@@ -126,8 +126,8 @@ class SharedWork:
         self, first: Callable[[], object], others: Iterable[Callable[[], object]], beside: bool = True
     ) -> None:
         self._first, self._others, self._begun = first, deque(others), Event()
-        self._beginner = in_background(self._begin) if beside else None
-        if self._beginner is None:
+        self._future = in_background(self._begin) if beside else None
+        if self._future is None:
             self._begin()
 
     def _begin(self) -> None:
@@ -138,9 +138,10 @@ class SharedWork:
             raise
         finally:
             self._begun.set()
-        self._go_on()
+        self._do_others()
 
-    def _go_on(self) -> None:
+    def _do_others(self) -> None:
+        """Do tasks until none is left to begin."""
         while True:
             try:
                 task = self._others.popleft()
@@ -149,11 +150,11 @@ class SharedWork:
             task()
 
     def finish(self) -> None:
-        """Do what no thread has begun, and wait for the rest; raises what a task raised."""
+        """Do the tasks that no thread has begun, wait for the others, and raise the exception of a task, if any."""
         self._begun.wait()
-        self._go_on()
-        if self._beginner is not None:
-            self._beginner.result()
+        self._do_others()
+        if self._future is not None:
+            self._future.result()
 
 
 @cache

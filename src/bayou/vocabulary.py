@@ -1,4 +1,4 @@
-"""Values and words in order of their arrival; or, of words without end, their hashes."""
+"""Vocabularies: values and words with codes in order of arrival, or hashes of unboundedly many words."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import overload
 import numpy as np
 
 Label = str | bytes | int | float | bool
-NAMED = 4096  # buckets whose words are remembered by name
-LONGEST_NAME = 60  # characters of a word that are remembered
-HASHES = 1 << 31  # ids of words that are told apart by their hash alone
+NAMED = 4096  # buckets for which a word is stored by name
+LONGEST_NAME = 60  # characters of a word that are stored
+HASHES = 1 << 31  # number of ids of words that are identified by their hash alone
 
 _TRUTHS = (bool, np.bool_)
 
 
 def identity_key(value: object) -> Hashable:
-    """What makes two values the same: 1 and 1.0 are, True and 1 are not."""
+    """The key under which a value is stored; 1 and 1.0 have the same key, True and 1 have not."""
     return ("bool", bool(value)) if isinstance(value, _TRUTHS) else value
 
 
 class NumberedNames(Sequence[str]):
-    """Names of the columns of a nameless matrix: x0, x1, ...; each name is made once, however wide matrices become.
+    """Names of the columns of a nameless matrix: x0, x1, ...; they are cached, and made once for all matrices.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class NumberedNames(Sequence[str]):
     """
 
     __slots__ = ("numbers",)
-    _made: tuple[str, ...] = ()
+    _cached: tuple[str, ...] = ()
 
     def __init__(self, numbers: range) -> None:
         self.numbers = numbers
@@ -54,17 +54,17 @@ class NumberedNames(Sequence[str]):
     def names(self) -> tuple[str, ...]:
         """The names themselves."""
         n = self.numbers
-        made = NumberedNames._made
-        if len(made) < n.stop:
-            made = (*made, *(f"x{j}" for j in range(len(made), n.stop)))
-            NumberedNames._made = made
-        return made[n.start : n.stop : n.step]
+        cached = NumberedNames._cached
+        if len(cached) < n.stop:
+            cached = (*cached, *(f"x{j}" for j in range(len(cached), n.stop)))
+            NumberedNames._cached = cached
+        return cached[n.start : n.stop : n.step]
 
 
 class Vocabulary:
     """Values in order of arrival, each with a code; beyond `limit` all share the "other" code.
 
-    Of numbered names, which are their own codes, the dictionary is not made before somebody asks for it.
+    The dictionary of codes of numbered names, whose codes are their numbers, is built when it is first read.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Vocabulary:
     def __init__(self, values: Iterable[Label] = (), limit: int = 1 << 31) -> None:
         self.values: list[Label] = []
         self._codes: dict[Hashable, int] = {}
-        self._numbered = 0  # so many of the first values are known to be numbered names
+        self._numbered = 0  # how many of the first values are known to be numbered names
         self.limit = limit
         self.overflowed = False
         self._beginning: Sequence[Label] | None = None
@@ -93,7 +93,7 @@ class Vocabulary:
 
     @property
     def codes(self) -> dict[Hashable, int]:
-        """The code of each value by what makes it the same as another."""
+        """The code of each value, by its `identity_key`."""
         entered = len(self._codes)
         if entered < len(self.values):  # the others are numbered names
             self._codes.update(zip(self.values[entered:], range(entered, len(self.values)), strict=True))
@@ -101,34 +101,34 @@ class Vocabulary:
 
     def code(self, value: object) -> int:
         """The code of a value; the "other" code if it is unknown and the vocabulary is full; else -1."""
-        found = self.codes.get(value if type(value) is str else identity_key(value))
-        if found is not None:
-            return found
+        code = self.codes.get(value if type(value) is str else identity_key(value))
+        if code is not None:
+            return code
         return self.limit if self.overflowed else -1
 
     def begins_with(self, names: Sequence[Label]) -> bool:
-        """Whether the first values are just these, so that positions are codes already."""
+        """Whether the first values are exactly these names, so that their positions are their codes."""
         if names is self._beginning or (isinstance(names, NumberedNames) and len(names) <= self._numbered):
             return True
         if len(names) > len(self.values) or list(names) != self.values[: len(names)]:
             return False
-        self._know(names)
+        self._set_beginning(names)
         return True
 
     def begins(self, names: Sequence[Label]) -> bool:
-        """Whether these names begin with just the values, so that the others follow in their order."""
-        known = len(self.values)
-        if len(names) > self.limit or len(names) < known:
+        """Whether the names begin with exactly the values, so that the others can be appended in their order."""
+        size = len(self.values)
+        if len(names) > self.limit or len(names) < size:
             return False
-        if isinstance(names, NumberedNames) and self._numbered == known:
+        if isinstance(names, NumberedNames) and self._numbered == size:
             return True
-        if list(names[:known]) != self.values:
+        if list(names[:size]) != self.values:
             return False
-        self._know(names[:known])
+        self._set_beginning(names[:size])
         return True
 
-    def _know(self, names: Sequence[Label]) -> None:
-        """The first values are these."""
+    def _set_beginning(self, names: Sequence[Label]) -> None:
+        """Store that the first values are these names."""
         self._beginning = names
         if isinstance(names, NumberedNames):
             self._numbered = max(self._numbered, len(names))
@@ -175,7 +175,7 @@ class Vocabulary:
         return twin
 
     def absorb(self, other: Vocabulary) -> None:
-        """Add what another vocabulary knows."""
+        """Add the values of another vocabulary."""
         self.extend(other.values)
         self.overflowed = self.overflowed or other.overflowed
         self.declared = max(self.declared, other.declared)
@@ -188,10 +188,10 @@ class Vocabulary:
 
 
 class HashedVocabulary(Vocabulary):
-    """Words by the hash of their letters: a fixed number of buckets, and the names of the heaviest.
+    """Words by the hash of their letters: a fixed number of buckets, and the names of the most frequent words.
 
-    The names are a help to the reader and no part of what is learned: they are found among some of the documents by
-    Misra and Gries's rule, so that a word with more than 1/4096 of the weight there is among them.
+    The names serve explanations only and are no part of what is learned: they are counted in some of the documents by
+    the algorithm of Misra and Gries, which keeps every word with more than 1/4096 of the weight there.
 
     Examples
     --------
@@ -218,31 +218,33 @@ class HashedVocabulary(Vocabulary):
         return self.limit
 
     def name(self, code: int) -> str:
-        """A word of the bucket, the number of the bucket if none is remembered."""
-        found = self.tallies.get(code)
-        return f"(bucket {code})" if found is None else found[0]
+        """A word of the bucket; the number of the bucket if no word is stored."""
+        entry = self.tallies.get(code)
+        return f"(bucket {code})" if entry is None else entry[0]
 
     def note(self, codes: Sequence[int], names: Sequence[str]) -> None:
-        """Remember words met, each with its bucket."""
-        times = Counter(codes)
-        if len(self.tallies.keys() | times.keys()) <= NAMED:  # none is dropped: each bucket is looked at once
+        """Count words, each with its bucket."""
+        counts = Counter(codes)
+        if (
+            len(self.tallies.keys() | counts.keys()) <= NAMED
+        ):  # none is dropped, so that all words of a bucket are counted at once
             first = dict(zip(reversed(codes), range(len(codes) - 1, -1, -1), strict=True))
-            for code, met in times.items():
-                known = self.tallies.get(code)
-                name, tally = known or (names[first[code]][:LONGEST_NAME], 0)
-                self.tallies[code] = (name, tally + met)
+            for code, count in counts.items():
+                entry = self.tallies.get(code)
+                name, tally = entry or (names[first[code]][:LONGEST_NAME], 0)
+                self.tallies[code] = (name, tally + count)
             return
         for i, code in enumerate(codes):
-            known = self.tallies.get(code)
-            if known is not None:
-                self.tallies[code] = (known[0], known[1] + 1)
+            entry = self.tallies.get(code)
+            if entry is not None:
+                self.tallies[code] = (entry[0], entry[1] + 1)
             elif len(self.tallies) < NAMED:
                 self.tallies[code] = (names[i][:LONGEST_NAME], 1)
             else:
                 self.tallies = {c: (n, t - 1) for c, (n, t) in self.tallies.items() if t > 1}
 
     def absorb(self, other: Vocabulary) -> None:
-        """Add the names that another one remembers, and keep the heaviest of both."""
+        """Add the names of another vocabulary, and keep the most frequent of both."""
         both = dict(self.tallies)
         for code, (name, tally) in other.tallies.items() if isinstance(other, HashedVocabulary) else ():
             mine = both.get(code, (name, 0))
@@ -260,7 +262,7 @@ class HashedVocabulary(Vocabulary):
 
 
 class FrequentWords(HashedVocabulary):
-    """A vocabulary of at most `limit` words, the frequent ones: documents hold hashes, and counts know which are kept.
+    """A vocabulary of at most `limit` frequent words: documents hold hashes, and the summary decides which are kept.
 
     Examples
     --------
@@ -277,6 +279,6 @@ class FrequentWords(HashedVocabulary):
         return HASHES
 
     def name(self, code: int) -> str:
-        """The word of a hash, the number if it is not remembered."""
-        found = self.tallies.get(code)
-        return f"(hash {code})" if found is None else found[0]
+        """The word of a hash; the hash if the word is not stored."""
+        entry = self.tallies.get(code)
+        return f"(hash {code})" if entry is None else entry[0]

@@ -63,7 +63,7 @@ class RiverDialect(EstimatorCore):
         row = None if packed is None else records.row(x)
         if packed is not None and row is not None:
             learned = packed.predict(records.rows, waiting, order, row.cells, self._sync.mark)
-            proba = row.said.tolist()
+            proba = row.proba.tolist()
             records.free.append(row)
             if waiting and learned >= 0:
                 self._learned(learned)

@@ -1,4 +1,4 @@
-"""From whatever users hold (records, arrays, frames, Arrow, sparse matrices) to blocks."""
+"""Encoding of the data that users pass (records, arrays, frames, Arrow, sparse matrices) into blocks."""
 
 from bayou.encoding.encoder import Encoder
 

@@ -1,4 +1,4 @@
-"""A batch on its way into a block; what is new is noted, and nothing is changed."""
+"""Encoding of one batch into arrays; new classes, columns and values are collected, and the schema stays unchanged."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _WEIGHT = "a weight must be a finite number >= 0, at most 2^53"
 
 
 class Batch:
-    """One batch on its way into a block: what it brings that is new, and its columns as arrays."""
+    """Encodes the columns of one batch into arrays, and collects the classes, columns and values that are new."""
 
     def __init__(
         self, schema: Schema, lookups: Lookups, numbers_are_words: bool, start: int, learn: bool
@@ -47,14 +47,17 @@ class Batch:
         self.declared: dict[str, int] = {}
         self.new_dates: list[str] = []
         self.notes: dict[str, tuple[Sequence[int], Sequence[str]]] = {}
+        # the kind of each column, and its place among the columns of this kind
         self.place: dict[str, tuple[Kind, int]] = {}
 
     def growth(self) -> Growth:
+        """The additions to the schema that the encoded columns need."""
         return Growth(
             self.new_classes, self.new_columns, self.new_values, self.declared, self.new_dates, self.notes
         )
 
     def labels(self, y: Any, n: int) -> Codes:
+        """Codes of the labels of n rows, -1 where a label is missing."""
         if y is None:
             return np.full(n, -1, dtype=np.int32)
         if isinstance(y, str | bytes | Set) or not hasattr(y, "__len__") or not getattr(y, "shape", (n,)):
@@ -67,11 +70,11 @@ class Batch:
         self._fill(lookup.form_of(column), column, codes, 0, lookup, "the labels", self._class_codes)
         labels: Codes = codes[0]
         if self.new_classes:
-            self._tell_measurements(n)
+            self._warn_of_measurements(n)
         return labels
 
-    def _tell_measurements(self, n: int) -> None:
-        """Warn as soon as the classes are so many numbers that they are rather measurements."""
+    def _warn_of_measurements(self, n: int) -> None:
+        """Warn once, when the classes are so many numbers that they are probably measurements."""
         known = self.schema.classes.values
         before, now = len(known), len(known) + len(self.new_classes)
         if not _too_many(now, self.start + n) or _too_many(before, self.start):
@@ -84,11 +87,11 @@ class Batch:
                 TargetWarning,
             )
 
-    def _class_codes(self, _: str, found: Sequence[Label], rows: Sequence[int]) -> Codes:
+    def _class_codes(self, _: str, labels: Sequence[Label], rows: Sequence[int]) -> Codes:
         """Codes of distinct labels; unknown ones are new, or -1 while predicting."""
         classes = self.schema.classes
-        codes = np.full(len(found), -1, dtype=np.int32)
-        for i, label in enumerate(found):
+        codes = np.full(len(labels), -1, dtype=np.int32)
+        for i, label in enumerate(labels):
             code = classes.codes.get(identity_key(label), -1)
             if code < 0 and self.learn:
                 self._admit_class(label, rows[i])
@@ -99,17 +102,18 @@ class Batch:
     def _fill(
         self, form: Form | None, values: Any, out: Codes, j: int, lookup: Lookup, name: str, codes: CodesOf
     ) -> None:
-        """Write a column's codes: of known values in compiled code, of others as `codes` gives them out."""
+        """Write a column's codes into out[j]: known values by compiled code, the others by `codes`."""
         misses = lookup.fill(form, values, out, j, self.learn)
         if misses is None or misses == len(out[j]):  # the first batch of a column knows none of its values
-            found, inverse, rows = distinct(values, name, self.start)
-            out[j] = np.append(codes(name, found, rows), -1)[inverse]
+            uniques, inverse, rows = distinct(values, name, self.start)
+            out[j] = np.append(codes(name, uniques, rows), -1)[inverse]
         elif misses:
             where = np.flatnonzero(out[j] == MISS)
-            found, inverse, rows = distinct(picked(values, where), name, self.start, where)
-            out[j, where] = np.append(codes(name, found, where[rows].tolist()), -1)[inverse]
+            uniques, inverse, rows = distinct(picked(values, where), name, self.start, where)
+            out[j, where] = np.append(codes(name, uniques, where[rows].tolist()), -1)[inverse]
 
     def _admit_class(self, label: Label, row: int) -> None:
+        """Add a class to the new ones; raises DataError if the class set is closed or full."""
         known = self.schema.classes.values
         place = {"row": self.start + row, "value": label}
         if self.schema.closed:
@@ -128,7 +132,7 @@ class Batch:
         self.schema_change_rows.append(row)
 
     def columns(self, table: Table) -> None:
-        """Give every column of the table its kind and place; new ones in order of their first value."""
+        """Determine the kind and the place of every column of the table; new ones in order of their first value."""
         self.counts = {kind: len(self.schema.names(kind)) for kind in Kind}
         fresh: list[tuple[int, int, str, Kind]] = []
         for j, name in enumerate(table.names):
@@ -162,6 +166,7 @@ class Batch:
             self.schema_change_rows.append(row)
 
     def of_kind(self, table: Table, kind: Kind) -> list[tuple[int, str, Any]]:
+        """The table's columns of a kind: the place, name and values of each."""
         return [
             (self.place[name][1], name, table.columns[j] if table.matrix is None else table.matrix[:, j])
             for j, name in enumerate(table.names)
@@ -169,28 +174,28 @@ class Batch:
         ]
 
     def numeric(self, table: Table) -> tuple[Floats | Columns, bool]:
-        """The numeric columns, side by side unless they are many, and whether it is known that all are usable.
+        """The numeric columns, as one matrix unless they are large, and whether all cells are known to be usable.
 
-        None of them is then missing, infinite or huge, which is so wherever they are left in their columns.
+        Usable cells are not missing, infinite or huge; columns that are left in place have no others.
         """
         p = self.counts[Kind.NUMERIC]
         if p == 0:
             return np.empty((table.n, 0)), True
         if table.numbers is not None and self._in_place(table.numbers.names, p):
-            lying = table.numbers.columns if table.n * p > 2 * CELLS else None
-            return table.numbers.matrix if lying is None else Columns(*lying), table.numbers.usable
+            addresses = table.numbers.columns if table.n * p > 2 * CELLS else None
+            return table.numbers.matrix if addresses is None else Columns(*addresses), table.numbers.usable
         if table.matrix is not None and self._in_place(table.names, p):
             return table.matrix, False
         if not table.n:
             return np.empty((0, p)), True
         columns = sorted(self.of_kind(table, Kind.NUMERIC), key=itemgetter(0))
-        found = [(j, *doubles(values, name, self.start)) for j, name, values in columns]
-        places = np.array([(j, address) for j, address, _ in found], dtype=np.int64).reshape(-1, 2)
-        kept = [memory for _, _, memory in found]
-        # Only what is Arrow's may stay where it is: nobody changes that.
-        stays = len(columns) == p and table.n * p > 2 * CELLS and all(map(is_arrow, kept))
-        if stays and all_columns_usable(places, table.n):
-            return Columns(places, kept), True
+        sources = [(j, *doubles(values, name, self.start)) for j, name, values in columns]
+        places = np.array([(j, address) for j, address, _ in sources], dtype=np.int64).reshape(-1, 2)
+        memories = [memory for _, _, memory in sources]
+        # Only columns of Arrow may be left in place, since Arrow arrays are immutable.
+        may_stay = len(columns) == p and table.n * p > 2 * CELLS and all(map(is_arrow, memories))
+        if may_stay and all_columns_usable(places, table.n):
+            return Columns(places, memories), True
         rows = np.empty((table.n, p)) if len(columns) == p else np.full((table.n, p), np.nan)
         usable = put_side_by_side(rows, NO_COLUMNS, places, 0)
         return rows, usable and len(columns) == p
@@ -201,6 +206,7 @@ class Batch:
         return len(names) == p and [*names] == [*self.schema.names(Kind.NUMERIC), *new]
 
     def nominal(self, table: Table) -> Codes:
+        """Codes of the nominal columns, -1 where a value is missing or unknown."""
         rows = np.empty((table.n, self.counts[Kind.NOMINAL]), dtype=np.int32)
         if rows.shape[1] == 0:
             return rows
@@ -212,38 +218,38 @@ class Batch:
             (j, lookup, lookup.form_of(values))
             for lookup, (j, _, values) in zip(lookups, columns, strict=True)
         ]
-        left = translate_known(rows, known)
-        if left:
-            by_column = np.empty((len(left), table.n), dtype=np.int32)
-            for k, i in enumerate(left):
+        remaining = translate_known(rows, known)
+        if remaining:
+            by_column = np.empty((len(remaining), table.n), dtype=np.int32)
+            for k, i in enumerate(remaining):
                 (_, name, values), (_, lookup, form) = columns[i], known[i]
                 self._fill(form, values, by_column, k, lookup, name, self.codes)
-            rows_of_columns(rows, by_column, np.array([known[i][0] for i in left]))
+            rows_of_columns(rows, by_column, np.array([known[i][0] for i in remaining]))
         return rows
 
     def hashed(self, table: Table) -> Hashed:
-        """Keys of the nominal values; nothing is added to a vocabulary."""
+        """Hashes of the nominal values, which need no vocabulary."""
         keys = np.zeros((table.n, self.counts[Kind.NOMINAL]), dtype=np.int64)
         values: dict[int, Label] = {}
         for j, name, cells in self.of_kind(table, Kind.NOMINAL):
-            found, inverse, _ = distinct(cells, name, self.start)
-            hashes = hash_keys(found)
+            uniques, inverse, _ = distinct(cells, name, self.start)
+            hashes = hash_keys(uniques)
             keys[:, j] = np.append(hashes, 0)[inverse]
-            values.update(zip(hashes.tolist(), found, strict=True))
+            values.update(zip(hashes.tolist(), uniques, strict=True))
             if self.learn:
-                self._tell_hashed_sentences(name, found)
+                self._warn_of_hashed_sentences(name, uniques)
         return Hashed(keys, values)
 
-    def codes(self, name: str, found: Sequence[Label], rows: Sequence[int] = ()) -> Codes:
+    def codes(self, name: str, uniques: Sequence[Label], rows: Sequence[int] = ()) -> Codes:
         """Codes of distinct values; unknown ones are new, or -1 while predicting."""
         vocabulary = self.schema.vocabularies.get(name) or Vocabulary(limit=self._limit(name))
-        if self.learn and not vocabulary.size and 0 < len(found) <= vocabulary.limit:
-            self.new_values[name] = list(found)
-            self._tell_sentences(name, [], found)
-            return np.arange(len(found), dtype=np.int32)
+        if self.learn and not vocabulary.size and 0 < len(uniques) <= vocabulary.limit:
+            self.new_values[name] = list(uniques)
+            self._warn_of_sentences(name, [], uniques)
+            return np.arange(len(uniques), dtype=np.int32)
         new: list[Label] = []
-        codes = np.empty(len(found), dtype=np.int32)
-        for i, value in enumerate(found):
+        codes = np.empty(len(uniques), dtype=np.int32)
+        for i, value in enumerate(uniques):
             code = vocabulary.code(value)
             if code < 0 and self.learn:
                 code = min(len(vocabulary.values) + len(new), vocabulary.limit)
@@ -251,19 +257,19 @@ class Batch:
             codes[i] = code
         if new:
             self.new_values[name] = new
-            self._tell_sentences(name, vocabulary.values, new)
+            self._warn_of_sentences(name, vocabulary.values, new)
         return codes
 
-    def _tell_hashed_sentences(self, name: str, found: Sequence[Label]) -> None:
-        """The same for a column that keeps no vocabulary, by its first values since the model was made or loaded."""
+    def _warn_of_hashed_sentences(self, name: str, values: Sequence[Label]) -> None:
+        """Warn of sentences in a column without vocabulary, by its first values since the model was made or loaded."""
         known = self.lookups.hashed.setdefault(name, [])
         if len(known) < SENTENCES:
-            new = [value for value in found[: 2 * SENTENCES] if value not in known]
-            self._tell_sentences(name, known, new)
+            new = [value for value in values[: 2 * SENTENCES] if value not in known]
+            self._warn_of_sentences(name, known, new)
             known.extend(new[: SENTENCES - len(known)])
 
-    def _tell_sentences(self, name: str, known: Sequence[Label], new: Sequence[Label]) -> None:
-        """Warn as soon as the names of a column are rather sentences."""
+    def _warn_of_sentences(self, name: str, known: Sequence[Label], new: Sequence[Label]) -> None:
+        """Warn once, when the first values of a nominal column turn out to be sentences."""
         if self.place[name][0] is not Kind.NOMINAL or name in self.schema.declared.columns:
             return
         now = [*known[:SENTENCES], *new[:SENTENCES]][:SENTENCES]
@@ -282,19 +288,21 @@ class Batch:
         return declared.max_values if self.place[name][0] is Kind.NOMINAL else declared.max_words
 
     def words(self, table: Table) -> tuple[Words, ...]:
-        found = {j: self._text(name, values) for j, name, values in self.of_kind(table, Kind.TEXT)}
+        """Counts of words of each text column."""
+        by_place = {j: self._text(name, values) for j, name, values in self.of_kind(table, Kind.TEXT)}
         if table.sparse is not None and WORDS in self.place:
-            found[self.place[WORDS][1]] = self._sparse(table.sparse)
-        missing = set(range(self.counts[Kind.TEXT])) - found.keys()
+            by_place[self.place[WORDS][1]] = self._sparse(table.sparse)
+        missing = set(range(self.counts[Kind.TEXT])) - by_place.keys()
         for j in missing:
-            found[j] = Words(np.zeros(table.n + 1, np.int64), np.empty(0, np.int32), np.empty(0))
-        return tuple(found[j] for j in range(len(found)))
+            by_place[j] = Words(np.zeros(table.n + 1, np.int64), np.empty(0, np.int32), np.empty(0))
+        return tuple(by_place[j] for j in range(len(by_place)))
 
     def _text(self, name: str, values: Any) -> Words:
+        """Counts of words of a column of documents."""
         documents = documents_of(values, name, self.start)
         lookup = self.lookups.column(name)
         vocabulary = self.schema.vocabularies.get(name) or Vocabulary(limit=self._limit(name))
-        found = self.lookups.tokenizer(name).tokens(
+        tokens = self.lookups.tokenizer(name).tokens(
             documents,
             lookup.string_table(),
             limit=vocabulary.limit,
@@ -302,13 +310,14 @@ class Batch:
             learn=self.learn,
             start=self.start,
         )
-        if found.noted:
-            self.notes[name] = (found.noted, found.new)
-        elif found.new:
-            self.new_values[name] = list(found.new)
-        return found.words
+        if tokens.noted:
+            self.notes[name] = (tokens.noted, tokens.new)
+        elif tokens.new:
+            self.new_values[name] = list(tokens.new)
+        return tokens.words
 
     def _sparse(self, sparse: Sparse) -> Words:
+        """Counts of words of a sparse matrix, under the codes of the vocabulary."""
         sparse = checked_counts(sparse, self.start)
         vocabulary = self.schema.vocabularies.get(WORDS) or Vocabulary(limit=self._limit(WORDS))
         if isinstance(vocabulary, HashedVocabulary):
@@ -329,7 +338,7 @@ class Batch:
 
 
 def _too_many(classes: int, rows: int) -> bool:
-    """Whether so many numbers as labels of so many rows are likely no classes."""
+    """Whether this many distinct numbers among the labels of this many rows are probably no classes."""
     return classes > MANY_NUMBERS or (classes > SOME_NUMBERS and 2 * classes > rows)
 
 

@@ -1,4 +1,4 @@
-"""One column at a time: its kind, its numbers, its distinct values."""
+"""Single columns: the kind of a column, its numbers, its distinct values."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from bayou.schema import Kind, Label, identity_key
 
 NUMBERS = (Real, Decimal)
 _PLAIN = frozenset((float, int, np.float64, np.int64, type(None)))
-SPAN = 1 << 12  # integers that lie this close together are told apart by a table
+SPAN = 1 << 12  # a range of integers up to this size is searched by a table instead of sorting
 
 
 def kind_of(values: Any, name: str) -> tuple[Kind | None, int]:
-    """Kind by the column's type or else its first present value, and the row where that stands.
+    """The column's kind, by its type or else its first present value, and the row of that value.
 
     >>> kind_of([None, "mon"], "day")
     (<Kind.NOMINAL: 'nominal'>, 1)
@@ -94,16 +94,16 @@ def numbers(values: Any, name: str, start: int) -> NDArray[np.float64]:
 
 
 def doubles(values: Any, name: str, start: int) -> tuple[int, Any]:
-    """Where the column's numbers lie as float64, one after the other, and what must be kept while they are read."""
+    """The address of the column's numbers as contiguous float64, and the object that owns this memory."""
     if is_arrow(values) and is_double(values) and not values.null_count:
         array = one_array(values)
         return array.buffers()[1].address + 8 * array.offset, array
-    found = np.ascontiguousarray(numbers(values, name, start))
-    return address_of(found), found
+    array = np.ascontiguousarray(numbers(values, name, start))
+    return address_of(array), array
 
 
 def as_float(value: Any) -> float:
-    """The nearest float64; infinite, and so missing in the end, for an integer beyond all of them.
+    """The nearest float64; an integer beyond their range is infinite, which counts as missing.
 
     >>> as_float(10**400)
     inf
@@ -119,32 +119,32 @@ def distinct(
 ) -> tuple[list[Label], NDArray[np.int64], list[int]]:
     """Distinct values in order of first appearance, each row's position among them (-1 missing), first rows.
 
-    Errors number the rows from `start` on; `where` they stand there, if not one after the other.
+    Errors number the rows from `start` on, or by `start + where` if the values are not those of consecutive rows.
     """
     dtype = getattr(values, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind in "iub" and len(values) > 1:
         low, high = int(values.min()), int(values.max())
         if high - low <= SPAN:
             return _distinct_integers(values, low, high)
-    numbers = range(start, start + len(values)) if where is None else start + where
+    row_numbers = range(start, start + len(values)) if where is None else start + where
     coded = dictionary_form(values)
     if coded is not None:
-        return _distinct_entries(values, coded, name, numbers)
+        return _distinct_entries(values, coded, name, row_numbers)
     if isinstance(dtype, np.dtype) and dtype.kind in "iufbUS" and len(values) > 1:
-        found, first, inverse = np.unique(values, return_index=True, return_inverse=True)
-        if dtype.kind == "f" and len(found) and found[-1] != found[-1]:
+        uniques, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+        if dtype.kind == "f" and len(uniques) and uniques[-1] != uniques[-1]:
             inverse = np.where(values != values, -1, inverse)
-            found, first = found[:-1], first[:-1]
+            uniques, first = uniques[:-1], first[:-1]
         order = np.argsort(first)
         rank = np.empty(len(order) + 1, dtype=np.int64)
         rank[order] = np.arange(len(order))
         rank[-1] = -1
-        return found[order].tolist(), rank[inverse], first[order].tolist()
-    return _distinct_objects(values, name, numbers)
+        return uniques[order].tolist(), rank[inverse], first[order].tolist()
+    return _distinct_objects(values, name, row_numbers)
 
 
 def _distinct_objects(
-    values: Sequence[Any], name: str | None, numbers: Sequence[int] | NDArray[np.int64]
+    values: Sequence[Any], name: str | None, row_numbers: Sequence[int] | NDArray[np.int64]
 ) -> tuple[list[Label], NDArray[np.int64], list[int]]:
     """The distinct values among Python objects, whose rows have these numbers."""
     uniques: list[Label] = []
@@ -158,7 +158,7 @@ def _distinct_objects(
         if not isinstance(value, str | bytes | int | float):
             raise DataError(
                 "argument must be a string or a number, or missing",
-                row=int(numbers[i]),
+                row=int(row_numbers[i]),
                 column=name,
                 value=value,
                 remedy="turn it into text",
@@ -173,14 +173,14 @@ def _distinct_objects(
 
 
 def _distinct_entries(
-    values: Any, coded: Indices, name: str | None, numbers: Sequence[int] | NDArray[np.int64]
+    values: Any, coded: Indices, name: str | None, row_numbers: Sequence[int] | NDArray[np.int64]
 ) -> tuple[list[Label], NDArray[np.int64], list[int]]:
-    """The distinct values of a column with a dictionary, whose entries may be equal, missing, or not met."""
+    """The distinct values of a column with a dictionary, whose entries may be equal, missing or unused."""
     table = np.full(coded.size, MISS, dtype=np.int32)
     rows = np.empty(coded.size, dtype=np.int64)
     rows = rows[: first_misses(rows, coded.indices, coded.valid, coded.offset, table)]
-    met = cells_at(values, rows)
-    uniques, inner, first = _distinct_objects(met, name, [int(numbers[i]) for i in rows.tolist()])
+    cells = cells_at(values, rows)
+    uniques, inner, first = _distinct_objects(cells, name, [int(row_numbers[i]) for i in rows.tolist()])
     table[coded.indices[rows]] = inner
     inverse = np.empty((1, len(values)), dtype=np.int32)
     translate(inverse, 0, coded.indices, coded.valid, coded.offset, table)
@@ -190,13 +190,13 @@ def _distinct_entries(
 def _distinct_integers(
     values: NDArray[Any], low: int, high: int
 ) -> tuple[list[Label], NDArray[np.int64], list[int]]:
-    """The same for integers that lie close together, without sorting."""
+    """The distinct values of integers in a small range, without sorting."""
     wide = np.uint64 if values.dtype.kind == "u" else np.int64
     cells = (values.astype(wide) - wide(low)).astype(np.int64)
     first = np.full(high - low + 1, -1, dtype=np.int64)
     first[cells[::-1]] = np.arange(len(cells) - 1, -1, -1)  # the last to write is the first row
-    met = np.flatnonzero(first >= 0)
-    order = met[np.argsort(first[met])]
+    present = np.flatnonzero(first >= 0)
+    order = present[np.argsort(first[present])]
     rank = np.empty(len(first), dtype=np.int64)
     rank[order] = np.arange(len(order))
     rows = first[order]
@@ -204,7 +204,7 @@ def _distinct_integers(
 
 
 def has_type(values: Any) -> bool:
-    """Whether the column's type tells its kind, so that no value has to be looked at."""
+    """Whether the column's type determines its kind, so that no value is needed."""
     dtype = getattr(values, "dtype", None)
     return (
         is_arrow(values) or isinstance(values, Coded) or (isinstance(dtype, np.dtype) and dtype.kind != "O")
@@ -212,6 +212,7 @@ def has_type(values: Any) -> bool:
 
 
 def _arrow_kind(values: Any, name: str) -> Kind | None:
+    """The kind of an Arrow column; None if all its values are null."""
     from pyarrow import types
 
     categories = types.is_dictionary(values.type)

@@ -1,4 +1,4 @@
-"""Rows to predict and the model's columns: whether they have enough in common for an answer that means something."""
+"""Warnings of rows to predict that lack most of the model's columns, so that the prediction is mostly the prior."""
 
 from __future__ import annotations
 
@@ -12,50 +12,50 @@ from bayou.encoding.words import WORDS
 from bayou.errors import ColumnWarning, listed, warn_user
 from bayou.schema import Schema
 
-MANY = 0.5  # of the model's columns; where so many are lacking, the answer is mostly the prior
-MOST_WARNED = 64  # sets of columns that are warned of: records may bring ever new ones
+MANY = 0.5  # of the model's columns; if so many are absent, the prediction is mostly the prior
+MOST_WARNED = 64  # warnings at most, one per set of columns: records may have ever new ones
 
 
 def suspicious(batch: Batch, table: Table) -> bool:
-    """Whether so few columns are known that it is worth a closer look; costs nothing per row or column.
+    """Whether so few columns are known that `compare_columns` must be called; takes no time per row or column.
 
-    Columns of counts are words, of which a table may lack any; it is enough that one is known.
+    Columns of counts are words, of which a table may lack any; one known word is enough.
     """
     if table.sparse is None:
         return bool(table.n and len(batch.place) <= MANY * len(batch.schema.place))
     words = _words(batch.schema)
-    met = any(name in words for names in (table.sparse.names, table.names) for name in names)
-    return not (words and (met or not table.sparse.complete))
+    any_known = any(name in words for names in (table.sparse.names, table.names) for name in names)
+    return not (words and (any_known or not table.sparse.complete))
 
 
 def compare_columns(schema: Schema, table: Table, X: Any, warned: set[frozenset[str]]) -> None:
-    """Warn, once for each set of columns, of rows that lack most of what the model learned.
+    """Warn, once for each set of columns, of rows that lack most of the columns the model learned.
 
-    A record leaves out what it does not know, and a document may consist of new words: so few known columns are
-    suspicious in a table, whose columns are all there are, and in records only beside columns with unknown names.
+    A record may leave out missing values, and a document may consist of new words: absent columns are warned of in
+    tables, whose columns are complete, and in records only if there are columns with unknown names.
     """
     if not schema.place or not table.n or len(warned) >= MOST_WARNED:
         return
-    given = _given(table, X)
-    given |= {part for name in given & schema.dates for part in parts_of(name)}
-    if not given or given in warned:
+    names = _names_in_rows(table, X)
+    names |= {part for name in names & schema.dates for part in parts_of(name)}
+    if not names or names in warned:
         return
     columns = [name for name in schema.place if name != WORDS]
-    lacking = [name for name in columns if name not in given]
+    lacking = [name for name in columns if name not in names]
     if len(lacking) == len(columns):
         what, known = ("columns", columns) if columns else ("words", list(_words(schema)))
         text = (
             f"the rows have none of the {what} the model learned, so every answer is the prior: it learned "
-            f"{listed(known)}; the rows have {listed(sorted(given))}"
+            f"{listed(known)}; the rows have {listed(sorted(names))}"
         )
-    elif len(lacking) < MANY * len(columns) or not (table.complete or given - schema.place.keys()):
+    elif len(lacking) < MANY * len(columns) or not (table.complete or names - schema.place.keys()):
         return
     else:
         text = (
             f"{len(lacking)} of the {len(columns)} columns the model learned are not in the rows and taken as "
-            f"missing: {listed(lacking)}; the rows have {listed(sorted(given))}"
+            f"missing: {listed(lacking)}; the rows have {listed(sorted(names))}"
         )
-    warned.add(given)
+    warned.add(names)
     warn_user(text, ColumnWarning)
 
 
@@ -64,7 +64,7 @@ def _words(schema: Schema) -> Mapping[Any, int]:
     return schema.vocabularies[WORDS].codes if WORDS in schema.place else {}
 
 
-def _given(table: Table, X: Any) -> frozenset[str]:
+def _names_in_rows(table: Table, X: Any) -> frozenset[str]:
     """The names in the rows, those of records also where every value is missing."""
     names = set(table.names)
     if table.sparse is not None:

@@ -1,4 +1,4 @@
-"""Dates as a model learns them: a trend in seconds, and hour, weekday and month, which come again."""
+"""Dates as a model learns them: seconds, which carry a trend, and hour, weekday and month, which are periodic."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ _TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)
 def with_parts_of_dates(table: Table, schema: Schema, learn: bool, start: int = 0) -> Table:
     """The table with four columns for each of dates: `when` in seconds, `when.hour`, `when.weekday`, `when.month`.
 
-    Hour, weekday and month are those of the clock a value was written by; seconds count from 1970 in UTC, and a value
+    Hour, weekday and month are those of the clock the value was written by; seconds count from 1970 in UTC, and a value
     without a time zone is taken as UTC. Days without a time have no hour. Times of day and spans of time are seconds.
-    Text is taken for dates only if a stream says so, or the schema.
-    A column that is declared nominal keeps its dates as names, one that is numeric has the seconds alone; and a column
-    that the table itself has is left alone.
+    Text is read as dates only if the stream or the schema declares it.
+    A column that is declared nominal keeps its dates as names, a numeric one only its seconds. Columns that the table
+    already has are not replaced.
     """
     dated = [j for j, c in enumerate(table.columns) if _is_dates(c, table.names[j] in schema.dates)]
     if not dated:
         return table
     names, columns = list(table.names), list(table.columns)
-    found: list[str] = []
+    expanded: list[str] = []
     for j in dated:
         name, kind = names[j], schema.kind(names[j])
         if kind in (Kind.NOMINAL, Kind.TEXT):
@@ -62,15 +62,15 @@ def with_parts_of_dates(table: Table, schema: Schema, learn: bool, start: int = 
         columns[j] = seconds.tolist()
         if dates is None or (kind is Kind.NUMERIC and name not in schema.dates):
             continue
-        found.append(name)
+        expanded.append(name)
         for part, values in zip(PARTS, _parts(dates), strict=True):
-            own = f"{name}.{part}"
-            if own not in table.names and schema.kind(own) in (None, Kind.NOMINAL):
-                names.append(own)
+            part_name = f"{name}.{part}"
+            if part_name not in table.names and schema.kind(part_name) in (None, Kind.NOMINAL):
+                names.append(part_name)
                 columns.append(values)
     if learn:
-        _tell([name for name in found if schema.kind(name) is None])
-    return replace(table, names=names, columns=columns, dates=found)
+        _warn_of_dates([name for name in expanded if schema.kind(name) is None])
+    return replace(table, names=names, columns=columns, dates=expanded)
 
 
 def parts_of(name: str) -> list[str]:
@@ -82,7 +82,7 @@ def parts_of(name: str) -> list[str]:
     return [name, *(f"{name}.{part}" for part in PARTS)]
 
 
-def _tell(new: Sequence[str]) -> None:
+def _warn_of_dates(new: Sequence[str]) -> None:
     if new:
         warn_user(
             f"dates in {listed(new)} are learned as seconds (a trend) and as .hour, .weekday and .month; leave the "
@@ -116,7 +116,7 @@ def _is_dates(values: Any, declared: bool) -> bool:
 def _read(values: Any, name: str, start: int) -> tuple[Dates | None, Seconds]:
     """A column's dates, or None if they are times of day or spans; and seconds, NaN where missing.
 
-    What lies too far off to be counted is infinite, and so missing in the end.
+    Seconds of dates beyond the range are infinite, which counts as missing.
     """
     if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
         return _from_numpy(values)
@@ -177,19 +177,19 @@ def _from_objects(values: Sequence[Any], name: str, start: int) -> tuple[Dates |
         if isinstance(value, np.datetime64 | np.timedelta64):
             dates, seconds = _from_numpy(np.array([value]))
             spans[i] = seconds[0]
-            found = None if dates is None or not dates.known[0] else (dates.clock[0], 0, dates.timed[0])
+            moment = None if dates is None or not dates.known[0] else (dates.clock[0], 0, dates.timed[0])
         else:
-            found = parse_date(value) if isinstance(value, str) else _date(value)
-            if found is None:
+            moment = parse_date(value) if isinstance(value, str) else _date(value)
+            if moment is None:
                 spans[i] = _span(value, name, start + i)
-        if found is not None:
-            (clock[i], ahead[i], timed[i]), known[i] = found, True
+        if moment is not None:
+            (clock[i], ahead[i], timed[i]), known[i] = moment, True
     dates = Dates(clock, ahead, timed, known)
     return dates if known.any() else None, np.where(known, dates.seconds(), spans)
 
 
 def _date(value: Any) -> tuple[int, int, bool] | None:
-    """What the clock showed, by how much it is ahead of UTC, and whether there is a time; None: no date."""
+    """The local time in microseconds, its offset from UTC, and whether it has a time of day; None if it is no date."""
     if not isinstance(value, date):
         return None
     day = (value.toordinal() - _EPOCH) * DAY
@@ -201,7 +201,7 @@ def _date(value: Any) -> tuple[int, int, bool] | None:
 
 
 def _span(value: Any, name: str, row: int) -> float:
-    """Seconds of a time of day or a span of time; a number is one already."""
+    """Seconds of a time of day or a span of time; a number is taken as seconds."""
     if isinstance(value, time):
         micros = (value.hour * 3600 + value.minute * 60 + value.second) * SECOND + value.microsecond
         return micros / SECOND
@@ -213,7 +213,7 @@ def _span(value: Any, name: str, row: int) -> float:
 
 
 def _parts(dates: Dates) -> list[NDArray[Any]]:
-    """Hour, weekday and month as names, None where there is none."""
+    """Hour, weekday and month as names, None where missing."""
     hours = np.where(dates.timed, dates.clock // (3600 * SECOND) % 24, 24)
     days = np.where(dates.known, (dates.clock // DAY + 3) % 7, 7)
     months = dates.clock.view("M8[us]").astype("M8[M]").astype(np.int64) % 12

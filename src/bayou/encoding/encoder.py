@@ -1,4 +1,4 @@
-"""From a table to a block, transactionally: what is new is reported and applied only if every row is valid."""
+"""Encoding of a table into a block, as a transaction: the schema grows only after every row has proved valid."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Encoder:
         self.forget()
 
     def __getstate__(self) -> dict[str, Any]:
-        """The schema and the tally; what was derived from them would only carry the last batch along."""
+        """The schema and the counts; lookups and caches are derived from the schema again."""
         return {name: getattr(self, name) for name in ("schema", "numbers_are_words", "unusable")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -60,23 +60,23 @@ class Encoder:
         self.forget()
 
     def grow(self, growth: Growth) -> None:
-        """Add to the schema what a batch brings."""
+        """Add the new classes, columns and values of a batch to the schema."""
         self.schema.grow(growth)
         kinds = {self.schema.kind(name) for name in growth.values}
         if growth.classes or growth.columns or not kinds <= {Kind.TEXT}:  # nothing is derived from words
             self.forget()
 
     def forget(self) -> None:
-        """The schema has grown: what was derived from it is void, but for codes, which stay as they are."""
+        """Discard all that was derived from the schema, which has grown; codes never change and stay valid."""
         self.records = PlainRecords(self.schema, self.numbers_are_words)
         self._matrix_names = self._names_of_a_matrix()
         self._canonical: tuple[NDArray[np.int64], list[Label]] | None = None
 
     def _names_of_a_matrix(self) -> Sequence[str] | None:
-        """The names of nameless columns, if they are all the columns there are: a matrix is then a block already."""
+        """The names x0, x1, ... if the schema has exactly these columns: a matrix can then be used as it is."""
         names = column_names(len(self.schema.names(Kind.NUMERIC)))
-        only = len(names) == len(self.schema.place) and names and not self.numbers_are_words
-        return names if only and list(names) == self.schema.names(Kind.NUMERIC) else None
+        is_matrix = len(names) == len(self.schema.place) and names and not self.numbers_are_words
+        return names if is_matrix and list(names) == self.schema.names(Kind.NUMERIC) else None
 
     def canonical_classes(self) -> tuple[NDArray[np.int64], list[Label]]:
         """Codes of the classes in canonical order, and the classes in this order."""
@@ -89,7 +89,7 @@ class Encoder:
     def encode(
         self, X: Any, y: Any = None, w: Any = None, *, start: int = 0, learn: bool = False
     ) -> tuple[Block, Growth]:
-        """The rows as a block, and what the schema lacks; with `learn` off, unknown things count as missing."""
+        """The rows as a block, and the additions that the schema needs; unless `learn`, unknown values are missing."""
         try:
             return self._encoded(X, y, w, start, learn)
         except DataError as problem:
@@ -146,16 +146,17 @@ class Encoder:
         return block
 
     def waiting(self, start: int) -> Block:
-        """The records that wait to be learned, as a block; none waits any more."""
+        """Take the pending records, as a block to be learned."""
         block = self.records.take(start)
         if not block.no_missing:
             self._fill_numeric(block, block.numeric)
         return block
 
     def _fill_numeric(self, block: Block, matrix: Floats, usable: bool = False) -> None:
+        """Set the block's numbers; unusable cells (infinite or huge) are counted and become missing, in a copy."""
         block.numeric, block.no_missing = matrix, usable or matrix.size == 0 or all_usable(matrix)
-        found = 0 if block.no_missing else count_unusable(matrix)
-        if found:
-            self.unusable += found
+        unusable = 0 if block.no_missing else count_unusable(matrix)
+        if unusable:
+            self.unusable += unusable
             block.numeric = matrix.copy()
             scrub(block.numeric)

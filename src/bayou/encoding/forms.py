@@ -1,4 +1,4 @@
-"""How a column lies in memory, as kernels read it: indices into a dictionary, strings, or integers.
+"""The memory layout of a column, as kernels read it: indices into a dictionary, strings, or integers.
 
 The bytes of strings are never copied (Arrow's three kinds, pandas `str`, polars), nor are dictionary indices of up to
 32 bits (Arrow, the codes of pandas and polars) while the dictionary stays the same, and integers of 64 (Arrow, NumPy).
@@ -20,7 +20,7 @@ from bayou.kernels.utf8 import encode_utf8
 
 Bytes = NDArray[np.uint8]
 FLAGS = (False, True)
-FEW = 16  # so few Python objects are sooner looked at than converted
+FEW = 16  # fewer Python objects are looked up faster one by one than converted
 _BYTE = np.dtype(np.uint8)
 _NONE: Bytes = np.empty(0, dtype=np.uint8)
 _NONE.flags.writeable = False
@@ -63,11 +63,11 @@ class Coded:
 
 @dataclass(slots=True)
 class Indices:
-    """Places in a dictionary, < 0 or not valid where missing."""
+    """Indices into a dictionary, < 0 or not valid where missing."""
 
     integers: Any  # NumPy's, of at most 32 bits, or the Arrow array that holds them
     dtype: np.dtype[Any]
-    address: int  # where they lie
+    address: int  # of the first one
     valid: Bytes
     offset: int
     dictionary: Any
@@ -78,14 +78,14 @@ class Indices:
 
     @property
     def indices(self) -> NDArray[np.int32]:
-        """The places as 32-bit integers, copied where they are narrower."""
-        held = self.integers
-        found = held if isinstance(held, np.ndarray) else _integers(held, self.dtype)
-        return found.view(np.int32) if found.dtype == np.uint32 else _read_only(found, np.int32)
+        """The indices as 32-bit integers, copied if they are narrower."""
+        stored = self.integers
+        array = stored if isinstance(stored, np.ndarray) else _integers(stored, self.dtype)
+        return array.view(np.int32) if array.dtype == np.uint32 else _read_only(array, np.int32)
 
     @property
     def missing_from(self) -> int:
-        """Read as unsigned, places from here on are missing; of 32 bits, no dictionary has as many entries."""
+        """Read as unsigned, indices from here on are missing; of 32 bits, no dictionary has as many entries."""
         bits = 8 * self.dtype.itemsize
         return 1 << (bits if self.dtype.kind == "u" and bits < 32 else bits - 1)
 
@@ -97,7 +97,7 @@ class Indices:
 
 @dataclass(slots=True)
 class Strings:
-    """Strings one after the other in one piece of memory."""
+    """Contiguous strings: string i is data[ends[i]:ends[i + 1]]."""
 
     ends: NDArray[np.int64]
     data: Bytes
@@ -107,7 +107,7 @@ class Strings:
 
 @dataclass(slots=True)
 class StringViews:
-    """Strings as Arrow's views; those of more than 12 bytes stand in `data`."""
+    """Strings as Arrow's views; those of more than 12 bytes are in `data`."""
 
     views: Bytes
     data: Bytes
@@ -138,7 +138,7 @@ def _is_arrow_type(kind: type) -> bool:
 
 
 def is_double(values: Any) -> bool:
-    """Whether an Arrow column holds numbers of 64 bits, about which nothing has to be asked."""
+    """Whether an Arrow column holds doubles, which need no further checks of their type."""
     return bool(values.type.id == _types().Type_DOUBLE)
 
 
@@ -152,7 +152,7 @@ def _types() -> Any:
 
 @cache
 def timeless(kind: int) -> bool:
-    """Whether an Arrow type, given by its number, is one of numbers, flags or strings, and so never of dates."""
+    """Whether an Arrow type, given by its number, is a number, a flag or a string, and so no date."""
     lib = _types()
     others = (lib.Type_FLOAT, lib.Type_DOUBLE, lib.Type_BOOL)
     strings = (lib.Type_STRING, lib.Type_LARGE_STRING, lib.Type_STRING_VIEW)
@@ -160,7 +160,7 @@ def timeless(kind: int) -> bool:
 
 
 def value_type(kind: Any) -> Any:
-    """The type of an Arrow column's values, which stand in a dictionary or not."""
+    """The type of an Arrow column's values, whether or not they are in a dictionary."""
     return kind.value_type if kind.id == _types().Type_DICTIONARY else kind
 
 
@@ -188,7 +188,7 @@ def form_of(values: Any) -> Form | None:
 
 
 def dictionary_form(values: Any) -> Indices | None:
-    """The column as indices into a dictionary, made for it where it has none; None if nothing compiled can do that."""
+    """The column as indices into a dictionary, built if it has none; None if no compiled code can build it."""
     if isinstance(values, Coded):
         return _coded_form(values)
     array = one_array(values) if is_arrow(values) else as_arrow(values) if _of_objects(values) else None
@@ -207,7 +207,7 @@ def _of_objects(values: Any) -> bool:
 
 
 def picked(values: Any, where: slice | NDArray[np.int64]) -> Any:
-    """Some cells of a column: a range, or any places."""
+    """The cells of a column at a range or at any places."""
     if isinstance(where, slice) or isinstance(values, np.ndarray):
         return values[where]
     if not hasattr(values, "take"):
@@ -218,10 +218,10 @@ def picked(values: Any, where: slice | NDArray[np.int64]) -> Any:
 
 
 def python_values(values: Any) -> Sequence[Any]:
-    """The cells as Python objects, where they are not already."""
+    """The cells as Python objects."""
     to_list = getattr(values, "to_pylist", None)
-    found: Sequence[Any] = to_list() if to_list else values
-    return found
+    cells: Sequence[Any] = to_list() if to_list else values
+    return cells
 
 
 def cells_at(values: Any, rows: NDArray[np.int64]) -> Sequence[Any]:
@@ -240,12 +240,12 @@ def as_arrow(values: Sequence[Any] | NDArray[Any]) -> Any:
     if isinstance(values, np.ndarray) and values.dtype.kind == "U":
         return _utf8(values)
     try:
-        found = pa.array(values, from_pandas=True)
+        array = pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
-    if found.type == pa.int64():  # among which pyarrow takes NumPy's flags for 0 and 1
-        return None if np.bool_ in set(map(type, values)) else found
-    return found if found.type in (pa.string(), pa.large_string(), pa.bool_()) else None
+    if array.type == pa.int64():  # pyarrow reads flags of NumPy as 0 and 1
+        return None if np.bool_ in set(map(type, values)) else array
+    return array if array.type in (pa.string(), pa.large_string(), pa.bool_()) else None
 
 
 def _utf8(values: NDArray[np.str_]) -> Any:
@@ -316,7 +316,7 @@ def _integer_types() -> dict[int, np.dtype[Any]]:
 
 
 def _integers(values: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Arrow's integers, or indices into a dictionary, of this type; whatever stands where one is missing."""
+    """Arrow's integers, or indices into a dictionary, of this type; arbitrary where one is missing."""
     return _memory(values.buffers()[1], dtype, values.offset, len(values))
 
 
@@ -337,16 +337,18 @@ def _memory(
     if buffer is None or not buffer.size:
         return _NONE
     dtype = dtype or _BYTE
-    found = np.frombuffer(buffer, dtype, count, offset * dtype.itemsize)
-    if buffer.is_mutable:  # what pyarrow has just made can be written to: another type, another kernel
-        found.flags.writeable = False
-    return found
+    array = np.frombuffer(buffer, dtype, count, offset * dtype.itemsize)
+    if (
+        buffer.is_mutable
+    ):  # a buffer that pyarrow has just made: a writeable array has another type and needs another kernel
+        array.flags.writeable = False
+    return array
 
 
 def address_of(array: NDArray[Any]) -> int:
-    """Where the first element lies."""
-    where: int = array.__array_interface__["data"][0]  # `ctypes.data` takes twice as long
-    return where
+    """The address of the first element."""
+    address: int = array.__array_interface__["data"][0]  # `ctypes.data` takes twice as long
+    return address
 
 
 def _read_only(values: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:

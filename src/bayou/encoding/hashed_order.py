@@ -1,4 +1,4 @@
-"""An order of the rows of a table that follows from what they hold, and not from where they stand."""
+"""An order of the rows of a table that depends on their content alone, not on their order in the table."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ REFUSED = (DataError, SchemaError, TypeError, ValueError, ArithmeticError, NotIm
 
 
 def hashed_order(table: Table, labels: Any, weights: Floats | None = None) -> NDArray[np.int64]:
-    """Places of the rows, shuffled by a hash of what they hold: a permuted table gives the same rows in the same order.
+    """Indices of the rows, shuffled by a hash of their content: a permuted table gives the same rows in the same order.
 
-    A row is hashed by the names and values of its present cells and its label, the same from every door (arrays,
-    frames, records) and on every machine. Rows that hold the same are numbered, those of less weight first, and the
-    number is hashed with them, so that equal rows do not stand together. Rows of weight 0 come last, as if absent.
+    A row is hashed by the names and values of its present cells and its label, with the same hash for every type of
+    input (arrays, frames, records) and on every machine. Equal rows are numbered, those of less weight first, and the
+    number is hashed with them, so that they do not follow each other. Rows of weight 0 come last, as if absent.
 
     >>> from bayou.encoding.table import table_of
     >>> rows = [{"sky": "red"}, {"sky": "blue"}, {"sky": "grey"}, {"sky": "red"}]
@@ -35,18 +35,18 @@ def hashed_order(table: Table, labels: Any, weights: Floats | None = None) -> ND
     """
     hashes = row_hashes(table, labels)
     w = np.ones(table.n) if weights is None else weights
-    taught = np.flatnonzero(w > 0)
-    keys = mixed_bits(hashes[taught] ^ mixed_bits(np.zeros(1, np.uint64)))
+    weighted = np.flatnonzero(w > 0)
+    keys = mixed_bits(hashes[weighted] ^ mixed_bits(np.zeros(1, np.uint64)))
     order = np.argsort(keys)
-    again = np.diff(keys[order]) == 0  # whether a row holds what the one before it holds
-    if again.any():
-        twins = np.sort(order[np.append(again, False) | np.insert(again, 0, False)])
-        twins = twins[np.lexsort((w[taught[twins]], keys[twins]))]
+    repeats = np.diff(keys[order]) == 0  # whether a row equals the one before it
+    if repeats.any():
+        twins = np.sort(order[np.append(repeats, False) | np.insert(repeats, 0, False)])
+        twins = twins[np.lexsort((w[weighted[twins]], keys[twins]))]
         begins = np.flatnonzero(np.diff(keys[twins], prepend=~keys[twins[:1]]) != 0)
         number = np.arange(len(twins)) - np.repeat(begins, np.diff(begins, append=len(twins)))
-        keys[twins] = mixed_bits(hashes[taught[twins]] ^ mixed_bits(number.astype(np.uint64)))
+        keys[twins] = mixed_bits(hashes[weighted[twins]] ^ mixed_bits(number.astype(np.uint64)))
         order = np.argsort(keys)
-    return np.concatenate([taught[order], np.flatnonzero(~(w > 0))])
+    return np.concatenate([weighted[order], np.flatnonzero(~(w > 0))])
 
 
 def row_hashes(table: Table, labels: Any) -> Hashes:
@@ -54,7 +54,7 @@ def row_hashes(table: Table, labels: Any) -> Hashes:
     total = _cell_hashes(LABEL, column_of(labels))
     names = list(table.names)
     if names == [str(j) for j in range(len(names))]:
-        names = [f"x{j}" for j in range(len(names))]  # a frame without names holds what the array in it holds
+        names = [f"x{j}" for j in range(len(names))]  # a frame without names gives the hashes of its array
     for j, name in enumerate(hash_keys(names).view(np.uint64)):
         _add_column(total, name, table.columns[j] if table.matrix is None else table.matrix[:, j])
     if table.sparse is not None:
@@ -99,24 +99,24 @@ def _hashed_numbers(values: Floats) -> Hashes:
 
 
 def _cell_hashes(name: np.uint64, values: Any) -> Hashes:
-    """Hashes of a column's cells, 0 where missing. The encoder tells what it cannot read; here that has its text."""
+    """Hashes of a column's cells, 0 where missing; of values that the encoder will refuse, those of their text."""
     try:
         if _are_numbers(values):
             return _cells(name, _hashed_numbers(numbers(values, "", 0)))
-        found, place, _ = distinct(values, None, 0)
+        uniques, place, _ = distinct(values, None, 0)
     except REFUSED:
         texts = [None if is_missing(value) else str(value) for value in python_values(values)]
-        found, place, _ = distinct(texts, None, 0)
-    are_numbers = np.array([isinstance(v, NUMBERS) and not isinstance(v, bool) for v in found], dtype=bool)
+        uniques, place, _ = distinct(texts, None, 0)
+    are_numbers = np.array([isinstance(v, NUMBERS) and not isinstance(v, bool) for v in uniques], dtype=bool)
     as_numbers = _hashed_numbers(
-        np.array([as_float(v) if n else 0.0 for v, n in zip(found, are_numbers, strict=True)])
+        np.array([as_float(v) if n else 0.0 for v, n in zip(uniques, are_numbers, strict=True)])
     )
-    hashes = np.where(are_numbers, as_numbers, hash_keys(found).view(np.uint64))
+    hashes = np.where(are_numbers, as_numbers, hash_keys(uniques).view(np.uint64))
     return np.append(_cells(name, hashes), np.uint64(0))[place]
 
 
 def _are_numbers(values: Any) -> bool:
-    """Whether a column's type says that it holds numbers."""
+    """Whether a column holds numbers, by its type."""
     dtype = getattr(values, "dtype", None)
     if isinstance(dtype, np.dtype):
         return dtype.kind in "iuf"

@@ -1,4 +1,4 @@
-"""Codes of the values of one column, looked up in compiled code: one look-up per cell, no Python object."""
+"""Codes of the values of a column, looked up in compiled code, without a Python object per cell."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from bayou.text.string_table import StringTable
 if TYPE_CHECKING:
     from bayou.text.tokenizer import Tokenizer
 
-REACH = 1 << 16  # integers that lie this close together are looked up in a table
+REACH = 1 << 16  # integers in a range of at most this size are looked up in a table
 _LARGEST = 1 << 63
 _NO_TABLE: Codes = np.empty(0, dtype=np.int32)
 _VALUES = (str, bytes, int, float, np.generic)
@@ -46,7 +46,7 @@ PLAIN_TEXT = Text()
 
 
 def text_of(schema: Schema, name: str) -> Text:
-    """How a column of text is read."""
+    """The recipe by which a column of text is tokenized."""
     recipe = schema.text_recipe(name)
     return recipe if isinstance(recipe, Text) else PLAIN_TEXT
 
@@ -60,11 +60,11 @@ class Translation(NamedTuple):
 
 
 class Lookup:
-    """What is known about the values of one column, in the forms in which they may come.
+    """Codes of the values of one column, with a table for each form of column (dictionary, strings, integers).
 
-    The translation from a dictionary to codes is kept while the dictionary stays the same. Codes never change,
-    so it stays valid while the vocabulary grows; all that is kept is replaced rather than changed, or filled in
-    with what any thread would fill in, so that threads may predict side by side.
+    The translation from a dictionary to codes is cached while the dictionary stays the same. Codes never change,
+    so it stays valid while the vocabulary grows. Cached tables are replaced rather than changed, or filled in with
+    values that every thread would compute, so that threads may predict at the same time.
 
     Examples
     --------
@@ -83,14 +83,14 @@ class Lookup:
         self._integers: tuple[int, Codes | None, int] = (0, _NO_TABLE, 0)
 
     def form_of(self, values: Any) -> Form | None:
-        """A column as kernels read it; None if they cannot, and while no value is known that they could find."""
+        """A column as kernels read it; None if they cannot, or while the vocabulary is empty."""
         return form_of(values) if self.vocabulary.size else None
 
     def fill(self, form: Form | None, values: Any, codes: Codes, column: int, learn: bool) -> int | None:
         """Write the codes of known values into codes[column], -1 where one is missing; returns how many are `MISS`.
 
-        Those are values that nobody knows. Returns None, with nothing done, if kernels cannot read the column, which
-        then has no form.
+        `MISS` marks values that are not in the vocabulary. Returns None and writes nothing if `form` is None, or if
+        kernels cannot look these values up.
         """
         if isinstance(form, Indices):
             return self._translate(form, values, codes, column)
@@ -120,7 +120,7 @@ class Lookup:
         )  # fmt: skip
 
     def translation_of(self, form: Form | None) -> Translation | None:
-        """The codes of a dictionary's entries, if it is the one that was met last."""
+        """The cached codes of a dictionary's entries; None unless it is the dictionary of the last batch."""
         known = self._translation
         return known if isinstance(form, Indices) and _same(known.dictionary, form.dictionary) else None
 
@@ -137,7 +137,7 @@ class Lookup:
         return misses
 
     def _learn_entries(self, form: Indices, values: Any, table: Codes) -> bool:
-        """Enter into the table what the vocabulary knows of the entries met; whether that is anything."""
+        """Enter the codes of the entries in use into the table; returns whether the vocabulary knows any of them."""
         rows = np.empty(len(table), dtype=np.int64)
         rows = rows[: first_misses(rows, form.indices, form.valid, form.offset, table)]
         entries = form.indices[rows]
@@ -161,7 +161,7 @@ class Lookup:
         return np.array([known.get(identity_key(flag), -1) for flag in (False, True)], dtype=np.int32), 0
 
     def _integer_table(self) -> tuple[Codes | None, int]:
-        """Codes of the integers from the least one on; None if they lie too far apart."""
+        """Codes of the integers from the least one on, and that one; None if they span more than `REACH`."""
         size, table, low = self._integers
         values = self.vocabulary.values
         if size != len(values):
@@ -171,10 +171,10 @@ class Lookup:
 
 
 def translate_known(rows: Codes, columns: Sequence[tuple[int, Lookup, Form | None]]) -> list[int]:
-    """Write the codes of the columns whose dictionary was met before into rows[:, place], all in one kernel.
+    """Write the codes of columns with a cached dictionary into rows[:, place], all in one kernel.
 
-    `columns` are places in the rows, lookups and forms. Returns the positions among them of those that are left: any
-    other column, and one with entries that have no code yet.
+    `columns` are places in the rows, lookups and forms. Returns the positions among them of the remaining columns:
+    those without a cached dictionary, and those with entries that have no code yet.
     """
     known, places = [], []
     for i, (place, lookup, form) in enumerate(columns):
@@ -212,11 +212,11 @@ class Lookups:
         return known
 
     def tokenizer(self, name: str) -> Tokenizer:
-        """What reads the documents of a text column."""
+        """The tokenizer of a text column."""
         known = self._tokenizers.get(name)
         recipe = text_of(self._schema, name)
         if known is None or known.recipe is not recipe:
-            from bayou.text.tokenizer import Tokenizer  # where no column is text, nobody waits for it
+            from bayou.text.tokenizer import Tokenizer  # imported only where a column is text
 
             known = self._tokenizers[name] = Tokenizer(recipe)
         return known
@@ -248,7 +248,7 @@ def _is_integer(value: Label) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether an index means the same in both dictionaries."""
+    """Whether an index stands for the same entry in both dictionaries."""
     if one is other:
         return True
     if type(one) is not type(other):

@@ -1,4 +1,4 @@
-"""One plain record at a time: known columns, values and label, nothing new to report."""
+"""The fast path for single records: plain ones, with known columns, values and labels only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bayou.missing import is_missing
 from bayou.schema import Kind, Label, Schema, identity_key
 
 MAX_WAITING = 64  # records that are learned at once
-MANY_MET = 4096  # combinations of names whose codes are remembered
+MAX_CACHED = 4096  # combinations of nominal values whose codes are cached
 Cells = Sequence[float]  # the numbers of a record, then the codes (or hashes) of its other values
 # where each key of a record goes: its cell, and the codes of its values unless it is a number
 Places = Sequence[tuple[int, Mapping[Hashable, int] | None]]
@@ -42,7 +42,7 @@ def _is_number(value: object) -> bool:
 
 
 def picker(names: Sequence[str]) -> Pick:
-    """What takes the values of these keys out of a record, as a tuple.
+    """A function that returns the values of these keys of a record, as a tuple.
 
     >>> picker(["b", "a"])({"a": 1, "b": 2})
     (2, 1)
@@ -53,20 +53,20 @@ def picker(names: Sequence[str]) -> Pick:
 
 
 class PackedRow:
-    """A row to predict, and behind it room for what is said of it, and for work."""
+    """The cells of a row to predict, followed by room for its probabilities and for intermediate results."""
 
-    __slots__ = ("cells", "memory", "said")
+    __slots__ = ("cells", "memory", "proba")
 
     def __init__(self, columns: int, classes: int) -> None:
         self.cells = np.empty(columns + classes + max(columns, TILE))
-        self.memory, self.said = self.cells.data, self.cells[columns : columns + classes]
+        self.memory, self.proba = self.cells.data, self.cells[columns : columns + classes]
 
 
 class PlainRecords:
-    """Packs plain records into an array: those to predict one by one, those to learn until they are taken together.
+    """Packs plain records into arrays: those to predict one by one, those to learn until they are taken as a block.
 
     A packed record is its numbers and the codes of its other values, then, if it is to be learned, its class and
-    weight: eight bytes each, floats but for hashes. Numbers may still be infinite or huge: whoever reads them looks.
+    weight: eight bytes each, floats but for hashes. Numbers may still be infinite or huge, which callers must check.
 
     Parameters
     ----------
@@ -97,28 +97,29 @@ class PlainRecords:
         self._numeric, self._nominal, self._hashes = len(numeric), len(nominal), hashes
         self._number_of, self._name_of = picker(numeric), picker(nominal)
         self._codes = [schema.vocabularies[name].codes for name in nominal if not hashes]
-        self._met: dict[tuple[Any, ...], tuple[int, ...]] = {}  # codes of names that came together
-        # how many keys a record has that has all columns; none has so many where no record goes the shortest way
-        self._whole = -1 if self._words or hashes else len(numeric) + len(nominal)
+        # codes of combinations of nominal values
+        self._codes_cache: dict[tuple[Any, ...], tuple[int, ...]] = {}
+        # number of keys of a record that has all columns; -1 where no record can take the shortest path
+        self._all_keys = -1 if self._words or hashes else len(numeric) + len(nominal)
         self._missing = [np.nan] * len(numeric) + [0 if hashes else -1] * len(nominal)
-        # one object: threads that predict may disagree about it
-        self._known: tuple[tuple[str, ...] | None, Places] = (None, ())
+        # keys of the last record and their places; one tuple, since several threads may predict at once
+        self._last_layout: tuple[tuple[str, ...] | None, Places] = (None, ())
         form = f"={len(numeric)}d{len(nominal)}{'q' if hashes else 'd'}"
         self._pack, self._pack_labelled = struct.Struct(form).pack_into, struct.Struct(form + "dd").pack_into
         self._width = len(numeric) + len(nominal) + 2
         self.free: list[PackedRow] = []
         self.waiting = 0
-        self.rows = np.empty(0)  # the records that wait, one after the other
+        self.rows = np.empty(0)  # the pending records, one after the other
         self._memory = self.rows.data
-        self._hashed: dict[int, Label] = {}  # what the hashes in them stand for
+        self._hashed: dict[int, Label] = {}  # the values of the hashes in them
         self._predicted: tuple[Cells, Block] | None = None  # the record predicted last
-        # its block, label and weight, if it is the first that waits: others may still be predicting it
-        self._again: tuple[Block, int, float] | None = None
+        # its block, label and weight, if it is the first pending one; the block may still be in use by other threads
+        self._predicted_first: tuple[Block, int, float] | None = None
         labels = () if self._words else (*range(schema.classes.size), -1)
         self._labels = [np.array([code], np.int32) for code in labels]
 
     def keep(self, x: Mapping[str, Any], y: Any, w: float) -> int:
-        """Pack a record to be learned behind those that wait: how many wait then, 0 unless this one is plain."""
+        """Add a record to the pending ones, to be learned; returns how many are pending, 0 unless it is plain."""
         try:
             code = self._class_code(y if type(y) in _LABELS else identity_key(y))
             if code is None:
@@ -133,28 +134,28 @@ class PlainRecords:
                 self._memory = self.rows.data
             self._pack_labelled(self._memory, self.waiting * self._width * 8, *cells, code, w)
         except (TypeError, struct.error):
-            return 0  # no label, no weight or an integer beyond all floats: the long way says so
+            return 0  # an invalid label or weight, or an integer beyond all floats: the batch encoder raises the error
         if not self.waiting:
-            predicted, self._predicted, self._again = self._predicted, None, None
+            predicted, self._predicted, self._predicted_first = self._predicted, None, None
             if predicted is not None and all(map(is_, predicted[0], cells)):
-                self._again = predicted[1], code, w
+                self._predicted_first = predicted[1], code, w
         self.waiting += 1
         return self.waiting
 
     def take(self, start: int) -> Block:
-        """The records that wait, as a block; none waits any more.
+        """Remove the pending records and return them as a block.
 
-        The one that was predicted last is in a block already.
+        If the only one is the record that was predicted last, its block is used again.
         """
-        if self._again is not None and self.waiting == 1:
-            block, code, w = self._again
+        if self._predicted_first is not None and self.waiting == 1:
+            block, code, w = self._predicted_first
             block.y, block.w = self._labels[code], _ONE if w == 1.0 else np.array([w], np.float64)
         else:
             rows = self.rows[: self.waiting * self._width].reshape(self.waiting, self._width)
             block = self._block(rows.copy(), start, self._hashed)
             block.y, block.w = rows[:, -2].astype(np.int32), rows[:, -1].copy()
         block.start = start
-        self.waiting, self._hashed, self._again = 0, {}, None
+        self.waiting, self._hashed, self._predicted_first = 0, {}, None
         return block
 
     def block(self, x: Mapping[str, Any], start: int) -> Block | None:
@@ -175,7 +176,7 @@ class PlainRecords:
 
     def _block(self, rows: Floats, start: int, hashed: dict[int, Label]) -> Block:
         p, end = self._numeric, self._numeric + self._nominal
-        # One row is its memory's own, of many the numbers are put together
+        # The numbers of one row are contiguous, those of several are copied to be so
         numbers = rows[:, :p] if len(rows) == 1 else np.ascontiguousarray(rows[:, :p])
         block = Block(numbers, _NO_CODES, (), _UNLABELLED, _ONE, start)
         if self._hashes:
@@ -186,7 +187,7 @@ class PlainRecords:
         return block
 
     def row(self, x: Mapping[str, Any]) -> PackedRow | None:
-        """A record packed to be predicted, None unless it is plain; to be put among `free` when the answer is read."""
+        """A record packed for prediction, None unless it is plain; append it to `free` once its `proba` is read."""
         cells = self.cells(x)
         if cells is None:
             return None
@@ -203,42 +204,43 @@ class PlainRecords:
     def cells(self, x: Mapping[str, Any], hashed: dict[int, Label] | None = None) -> Cells | None:
         """The record's cells; None unless every column and value is known and of its kind.
 
-        Where values are hashed, what the hashes stand for is added to `hashed`.
+        Where values are hashed, `hashed` receives the value of each hash.
         """
-        if type(x) is dict and len(x) == self._whole:
+        if type(x) is dict and len(x) == self._all_keys:
             try:
                 numbers = self._number_of(x)
-                # The sum is a plain number if all of them are, or become one by `float` as they would on the long way
+                # The sum is a plain number if all of them are, or have a `float` that the batch encoder would take
                 if type(sum(numbers)) in _PLAIN:
                     if not self._codes:
                         return numbers
                     names = self._name_of(x)
-                    return numbers + (self._met.get(names) or self._look_up(names))
+                    return numbers + (self._codes_cache.get(names) or self._look_up(names))
             except (KeyError, TypeError, OverflowError):
-                pass  # something is missing, new or odd
+                pass  # a value is missing, new or of another type
         try:
             keys = tuple(x)
         except TypeError:
-            return None  # no record at all: the long way says so
-        known, places = self._known
-        if keys != known:
-            found = self._places(keys)
-            if found is None:
+            return None  # not a record: the batch encoder raises the error
+        last_keys, places = self._last_layout
+        if keys != last_keys:
+            new_places = self._places(keys)
+            if new_places is None:
                 return None
-            self._known, places = (keys, found), found
+            self._last_layout, places = (keys, new_places), new_places
         return self._filled(x, places, hashed)
 
     def _look_up(self, names: tuple[Any, ...]) -> tuple[int, ...]:
         """The codes of one value of each nominal column; raises unless all are strings, and known."""
         "".join(names)
         codes = tuple(map(getitem, self._codes, names))
-        if len(self._met) < MANY_MET:
-            self._met[names] = codes
+        if len(self._codes_cache) < MAX_CACHED:
+            self._codes_cache[names] = codes
         return codes
 
     def _filled(
         self, x: Mapping[str, Any], places: Places, hashed: dict[int, Label] | None
     ) -> list[float] | None:
+        """The cells of a record whose keys have these places; None if a value is unknown or of another kind."""
         cells = self._missing.copy()
         for (place, codes), value in zip(places, x.values()):  # noqa: B905 - one cell per key
             kind = type(value)
@@ -257,17 +259,17 @@ class PlainRecords:
                     return None
             else:
                 if kind is str:
-                    found = codes.get(value)
+                    code = codes.get(value)
                 else:
-                    found = codes.get(identity_key(value)) if isinstance(value, _VALUES) else None
-                if found is not None:
-                    cells[place] = found
+                    code = codes.get(identity_key(value)) if isinstance(value, _VALUES) else None
+                if code is not None:
+                    cells[place] = code
                 elif not is_missing(value):
                     return None
         return cells
 
     def _places(self, keys: tuple[str, ...]) -> Places | None:
-        """Where the values of these keys go; None if one of them is no column yet."""
+        """The cell of each of these keys, and the codes of its values; None if one is not a column yet."""
         places = [self._schema.place.get(key) for key in keys]
         if self._words or None in places:
             return None

@@ -1,4 +1,4 @@
-"""The neutral form of a batch before it is encoded: named columns of equal length."""
+"""Tables: the common form of all batches before they are encoded, named columns of equal length."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Matrix = NDArray[np.float64]
 class Sparse:
     """Sparse rows whose columns are words; `complete` if the names are the whole vocabulary (a matrix).
 
-    `first` is the row that tells of words before all others; a matrix does so from the start.
+    `first` is the first row with a count; in a matrix, the first row.
     """
 
     indptr: NDArray[np.int64]
@@ -36,7 +36,7 @@ class Sparse:
     first: int = 0
 
     def take(self, where: slice | NDArray[np.int64]) -> Sparse:
-        """Some rows: a range, or any places in any order."""
+        """The rows of a range, or at any places in any order."""
         rows = np.arange(len(self.indptr) - 1)[where]
         lengths = self.indptr[rows + 1] - self.indptr[rows]
         indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
@@ -54,12 +54,12 @@ class Table:
     matrix: Matrix | None = None
     sparse: Sparse | None = None
     named: bool = True
-    complete: bool = True  # the names are all there are, as in a matrix or frame; records may bring more
-    dates: Sequence[str] = ()  # columns of dates, whose seconds and parts stand among the columns
+    complete: bool = True  # the names are all columns, as in a matrix or frame; other records may have more
+    dates: Sequence[str] = ()  # columns of dates, whose seconds and parts are among the columns
     numbers: Any = None  # the numeric columns as a stream has read them: names, matrix, usable, columns
 
     def take(self, where: slice | NDArray[np.int64]) -> Table:
-        """Some rows: a range, or any places in any order."""
+        """The rows of a range, or at any places in any order."""
         return Table(
             len(range(*where.indices(self.n))) if isinstance(where, slice) else len(where),
             self.names,
@@ -71,7 +71,7 @@ class Table:
 
 
 def table_of(X: Any) -> Table:
-    """Any batch a user may hold."""
+    """A batch of any supported type as a table; raises DataError for other types."""
     if isinstance(X, Table):
         return X
     if isinstance(X, np.ndarray):
@@ -115,7 +115,7 @@ def _from_array(X: NDArray[Any]) -> Table:
         raise DataError("Complex data not supported")
     names = column_names(X.shape[1])
     if X.dtype.kind in "iuf":
-        return Table(len(X), names, matrix=_own(X, np.dtype(np.float64)), named=False)
+        return Table(len(X), names, matrix=_writable(X, np.dtype(np.float64)), named=False)
     return Table(len(X), names, list(np.ascontiguousarray(X.T)), named=False)
 
 
@@ -141,7 +141,7 @@ def _from_columns(columns: Mapping[str, Any]) -> Table:
 
 
 def _from_documents(texts: Sequence[Any]) -> Table:
-    """One column of text; anything else that has one dimension is no table."""
+    """A table with one column of text; raises DataError for other values of one dimension."""
     if not all(isinstance(text, str) for text in texts) or not texts:
         raise DataError(
             "Expected 2D array, got 1D array instead", remedy="Reshape your data, e.g. X.reshape(-1, 1)"
@@ -168,13 +168,13 @@ def _from_records(records: Sequence[Mapping[Any, Any]]) -> Table:
 
 def _from_even_records(records: Sequence[Mapping[Any, Any]], keys: Sequence[str]) -> Table:
     """Columns of records that all have the same keys in the same order, without a step per cell."""
-    found = []
+    columns = []
     for name, cells in zip(keys, zip(*(record.values() for record in records), strict=True), strict=False):
         first = next((i for i, value in enumerate(cells) if not is_missing(value)), None)
         if first is not None:
-            found.append((first, name, list(cells)))
-    found.sort(key=lambda column: column[0])
-    return Table(len(records), [f[1] for f in found], [f[2] for f in found], complete=False)
+            columns.append((first, name, list(cells)))
+    columns.sort(key=lambda entry: entry[0])
+    return Table(len(records), [f[1] for f in columns], [f[2] for f in columns], complete=False)
 
 
 def sparse_of_records(records: Sequence[Mapping[Any, Any]], start: int) -> Table:
@@ -216,35 +216,35 @@ def _from_sparse(X: Any) -> Table:
         raise DataError("Complex data not supported")
     sparse = Sparse(
         np.array(csr.indptr, dtype=np.int64),
-        _own(csr.indices, np.dtype(np.int32)),
-        _own(csr.data, np.dtype(np.float64)),
+        _writable(csr.indices, np.dtype(np.int32)),
+        _writable(csr.data, np.dtype(np.float64)),
         NumberedNames(range(csr.shape[1])),
         complete=True,
     )
     return Table(csr.shape[0], sparse=sparse, named=False)
 
 
-def _own(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The array as kernels want it; a copy only where it is of another type or must not be written."""
+def _writable(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The array as kernels need it, contiguous and writable; copied only if it is of another type or read-only."""
     out = np.ascontiguousarray(array, dtype=dtype)
     return out if out.flags.writeable else out.copy()
 
 
 class NumberTable(Table):
-    """A table of the numbers that a stream has read: they stand side by side once somebody asks for the matrix."""
+    """A table of numbers that a stream has read; the matrix is built when it is first read."""
 
     @property
     def matrix(self) -> Matrix | None:
-        found: Matrix = self.numbers.matrix
-        return found
+        matrix: Matrix = self.numbers.matrix
+        return matrix
 
     @matrix.setter
-    def matrix(self, given: Matrix | None) -> None:
-        """Nothing is given: the numbers have it."""
+    def matrix(self, value: Matrix | None) -> None:
+        """Ignore the value: the matrix is that of `numbers`."""
 
 
 def _from_rows(rows: Any) -> Table:
-    """What a stream source hands out."""
+    """The table of a batch of rows from a stream source."""
     numbers = getattr(rows.columns, "numbers", None)
     if numbers is None:
         table = _from_columns(rows.columns)
@@ -305,13 +305,13 @@ def column_of(values: Any) -> Any:
 
 
 def _is(module: str, name: str, value: Any) -> bool:
-    """Whether a value is of a library's class; nobody holds one who has not imported the library."""
-    # Another thread may be in the middle of importing it: then nothing is of its kind yet.
+    """Whether a value is of a library's class, which it cannot be unless the library is imported."""
+    # Another thread may be importing the library, so that the class is not there yet.
     return module in sys.modules and isinstance(value, getattr(sys.modules[module], name, ()))
 
 
 def _pandas_columns(frame: Any) -> list[Any]:
-    """The columns of a frame of pandas; to make a Series of each would take longer than to encode it."""
+    """The columns of a frame of pandas as arrays; to make a Series of each would take longer than to encode it."""
     arrays = getattr(frame, "_iter_column_arrays", None)
     if arrays is None:
         return [column_of(series) for _, series in frame.items()]
@@ -350,8 +350,8 @@ def _from_polars(X: Any) -> Table:
     others = [
         not (has_codes or isinstance(kind, pl.Object)) for kind, has_codes in zip(kinds, coded, strict=True)
     ]
-    codes = iter(_polars_codes(_some(X, coded)) if any(coded) else ())
-    arrow = iter(pa.table(_some(X, others)).columns if any(others) else ())
+    codes = iter(_polars_codes(_select(X, coded)) if any(coded) else ())
+    arrow = iter(pa.table(_select(X, others)).columns if any(others) else ())
     columns: list[Any] = []
     for column, kind, has_codes in zip(series, kinds, coded, strict=True):
         if has_codes:
@@ -359,15 +359,15 @@ def _from_polars(X: Any) -> Table:
         elif isinstance(kind, pl.Object):
             columns.append(column.to_list())
         else:
-            found = next(arrow)
-            columns.append(found.cast("large_binary") if isinstance(kind, pl.Binary) else found)
+            array = next(arrow)
+            columns.append(array.cast("large_binary") if isinstance(kind, pl.Binary) else array)
     return Table(len(X), names, columns)
 
 
 def _is_readable(kind: Any) -> bool:
-    """Whether a column of polars is as good in Arrow: not a Categorical, nor binary data, which objects are there.
+    """Whether a column of polars can be read as Arrow: neither a Categorical nor binary data, which may be objects.
 
-    Categories that have no order of their own are those of a Categorical.
+    Dictionaries without an order are those of Categoricals.
     """
     from pyarrow import types
 
@@ -375,16 +375,16 @@ def _is_readable(kind: Any) -> bool:
     return not binary and (not types.is_dictionary(kind) or kind.ordered)
 
 
-def _some(X: Any, wanted: list[bool]) -> Any:
-    return X if all(wanted) else X[list(compress(X.columns, wanted))]
+def _select(X: Any, mask: list[bool]) -> Any:
+    return X if all(mask) else X[list(compress(X.columns, mask))]
 
 
 def _polars_codes(X: Any) -> list[Any]:
-    """The codes of a frame of Categoricals as Arrow arrays: as one struct they are at hand in half the time."""
+    """The codes of a frame of Categoricals as Arrow arrays; converted as one struct, they take half the time."""
     import pyarrow as pa
 
-    found: list[Any] = one_array(pa.chunked_array(X.to_struct().to_physical())).flatten()
-    return found
+    codes: list[Any] = one_array(pa.chunked_array(X.to_struct().to_physical())).flatten()
+    return codes
 
 
 def _series(series: Any) -> Any:

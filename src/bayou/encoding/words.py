@@ -1,4 +1,4 @@
-"""Counts of words on their way into a block: from numeric columns, from sparse matrices."""
+"""Counts of words for a block, from numeric columns and sparse matrices."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ WORDS = "words"  # the text column that sparse rows and, for models of words, nu
 
 
 def as_words(table: Table, start: int) -> Table:
-    """Numeric columns turned into counts of words; columns of strings stay, as text.
+    """The table with its numeric columns as counts of words; columns of strings stay, as text.
 
-    The names are the whole vocabulary only if types tell that the columns are numeric: a column known by its first
-    present value is not known in the rows before it.
+    The names are the whole vocabulary only if the columns are numeric by type: a column that is numeric by its first
+    present value is unknown in the rows before it.
     """
     if table.matrix is None and not table.names:
         return table
@@ -59,7 +59,7 @@ def _word_kind(values: Any, name: str) -> Kind | None:
 
 
 def checked_counts(sparse: Sparse, start: int) -> Sparse:
-    """Counts of words are finite numbers >= 0; what is missing or beyond all measure is left out."""
+    """The counts with missing, infinite and huge ones set to 0; raises DataError if one is negative."""
     counts = sparse.counts
     if all_counts(counts):
         return sparse
@@ -77,7 +77,7 @@ def checked_counts(sparse: Sparse, start: int) -> Sparse:
 
 
 def renumbered(sparse: Sparse, codes: NDArray[np.int32]) -> Words:
-    """Sparse rows under other ids: unknown words left out, ids ascending, equal ones added."""
+    """The sparse rows with ids replaced by codes: unknown words are dropped, codes ascend, counts of equal ones add."""
     if sparse.complete and np.array_equal(codes, np.arange(len(codes))):
         return Words(sparse.indptr, sparse.ids, sparse.counts)
     rows = np.repeat(np.arange(len(sparse.indptr) - 1), np.diff(sparse.indptr))

@@ -21,6 +21,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "generators":  # whoever reads files needs none
+    if name == "generators":  # imported at first use, since reading files needs none
         return import_module("bayou.streams.generators")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

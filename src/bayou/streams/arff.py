@@ -1,4 +1,4 @@
-"""ARFF, dense and sparse: the format of the field's data sets, in all the ways they are really written."""
+"""ARFF files, dense and sparse, in all the variants found in practice."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ class ArffSource(ChunkedSource):
         read_options.check(self._names)
         target = read_options.choose_target(self._names, self._names[-1])
         kept = read_options.kept(self._names, target)
-        found = {
+        types = {
             a.name: _kind(a) if read_options.kind(a.name) is None else a.kind or ColumnType("nominal")
             for a in self._attributes
             if a.name in kept or a.name == target
         }
-        columns = read_options.typed(found)
+        columns = read_options.typed(types)
         formats = {a.name: a.format or DEFAULT for a in self._attributes}
         dated = [name for name, column in columns.items() if column.kind == "date" and name != target]
-        self._iso = {name: iso_writer(formats[name]) or _as_it_is for name in dated}
+        self._iso = {name: iso_writer(formats[name]) or _unchanged for name in dated}
         self._label = columns.pop(target) if target is not None else None
         classes = self._label.values if self._label is not None else None
         numeric = bool(columns) and all(column.kind == "numeric" for column in columns.values())
@@ -92,7 +92,7 @@ class ArffSource(ChunkedSource):
                     coded = columns[self.target]
                     columns[self.target] = cells.decoded(coded)
                 return Chunk(columns, rows, rows, lines=self._records.lines_of(chunk), coded=coded)
-        # A remark is a line of the file but no record.
+        # A comment is a line of the file but no record.
         starts = [
             start
             for start, line in zip(Spans.of(chunk).starts.tolist(), split(chunk), strict=True)
@@ -102,7 +102,7 @@ class ArffSource(ChunkedSource):
         return flush(self._careful(chunk), self._read_options.policy, record, lambda i: line_of(starts[i]))
 
     def _simple(self, chunk: bytes) -> MutableMapping[str, pa.Array] | None:
-        """The chunk read as CSV, if it is as plain as that."""
+        """The columns of a chunk without quotes, comments and sparse rows, read as CSV; None if that fails."""
         columns = self._plain.read(chunk) if self._plain is not None else self._by_arrow(chunk)
         return self._by_arrow(chunk) if columns is None else columns
 
@@ -135,6 +135,7 @@ class ArffSource(ChunkedSource):
         return columns
 
     def _careful(self, chunk: bytes) -> Draft:
+        """Parse a chunk line by line, with all of ARFF's syntax; what does not fit becomes a misfit."""
         lines: list[bytes] = []
         misfits: list[Misfit] = []
         rows: list[Row] = []
@@ -161,6 +162,7 @@ class ArffSource(ChunkedSource):
         return draft
 
     def _row_of(self, line: bytes) -> Row | str:
+        """The cells of a line, or what is wrong with it."""
         try:
             text = without_comment(line.decode()).strip()
         except UnicodeDecodeError:
@@ -174,9 +176,9 @@ class ArffSource(ChunkedSource):
             draft.mark(name, bad, "not a number", column)
             return values
         if name in self._iso:
-            found, bad = self._dates(name, column)
+            parsed, bad = self._dates(name, column)
             draft.mark(name, bad, NO_DATE, column)
-            return found
+            return parsed
         if kind.values is None:
             return column.cast(_ARROW[kind.kind]) if name != self.target else column
         codes = pc.index_in(column, pa.array(kind.values), skip_nulls=True)
@@ -186,26 +188,26 @@ class ArffSource(ChunkedSource):
         return coded.cast(pa.string()) if name == self.target else coded
 
     def _dates(self, name: str, column: pa.Array) -> tuple[pa.Array, cells.Marks]:
-        """Dates of the declared format, or already in ISO 8601, and a mark where a cell is neither."""
+        """Dates in the declared format or in ISO 8601, and a mark where a cell is neither."""
         text = pc.coalesce(self._iso[name](column), column)
         return dates(text, ())
 
     def _counted(self, ids: Mapping[int, int], rows: Sequence[Row], draft: Draft) -> DocumentTermMatrix:
         indptr = [0]
         words: list[int] = []
-        found: list[str] = []
+        texts: list[str] = []
         for row in rows:
             pairs = row.items() if isinstance(row, Mapping) else enumerate(row)
             present = sorted((ids[i], cell) for i, cell in pairs if i in ids and cell is not None)
             words.extend(word for word, _ in present)
-            found.extend(cell for _, cell in present)
+            texts.extend(cell for _, cell in present)
             indptr.append(len(words))
-        column = pa.array(found, pa.string())
+        column = pa.array(texts, pa.string())
         counts, bad = cells.numbers(column, ())
         for at in np.flatnonzero(bad):
             row_number = int(draft.records[np.searchsorted(indptr, at, side="right") - 1])
             name = self._names[next(i for i, word in ids.items() if word == words[at])]
-            draft.misfits.append(Misfit(row_number, name, "not a number", found[at]))
+            draft.misfits.append(Misfit(row_number, name, "not a number", texts[at]))
         values = counts.fill_null(0.0).to_numpy(zero_copy_only=False)
         keep = values != 0.0
         ends = np.concatenate([[0], np.cumsum(keep)])[np.array(indptr, np.int64)]
@@ -217,7 +219,7 @@ def _trimmed(name: str) -> bool:
     return name == name.strip(" \t")
 
 
-def _as_it_is(cells: pa.Array) -> pa.Array:
+def _unchanged(cells: pa.Array) -> pa.Array:
     return cells
 
 

@@ -1,6 +1,6 @@
 """Cells of ARFF lines: quotes of both kinds, backslash escapes, comments, sparse pairs.
 
-The expressions never go back over what they matched, so a hostile line costs no more than its length.
+The expressions never backtrack, so that the time for a hostile line is linear in its length.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def unquoted(single: str | None, double: str | None, bare: str | None) -> str:
 
 
 def without_comment(text: str) -> str:
-    """The text up to a % that stands outside quotes and behind a blank (so 50% is a value).
+    """The text up to a % that is outside quotes and follows a blank (so 50% is a value).
 
     Examples
     --------
@@ -79,7 +79,7 @@ def split_blanks(text: str) -> list[tuple[str, bool]] | None:
 
 
 def dense_row(text: str, width: int) -> list[str | None] | str:
-    """Cells of a row, None where a bare ? stands; or what is wrong with the row.
+    """The cells of a row, None for a bare ?; or what is wrong with the row.
 
     Examples
     --------

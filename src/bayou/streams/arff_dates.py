@@ -1,4 +1,4 @@
-"""Dates of ARFF files, written as their attribute declares: in the letters of Java's SimpleDateFormat."""
+"""Dates of ARFF files, in the format that their attribute declares as a pattern of Java's SimpleDateFormat."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 from bayou.streams import compute as pc
 
 DEFAULT = "yyyy-MM-dd'T'HH:mm:ss"
-EPOCH = "1970-01-01T00:00:00"  # what a sparse row leaves out
+EPOCH = "1970-01-01T00:00:00"  # the value of a date that a sparse row leaves out
 _TOKEN = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']")
 _FIELDS = {
     "y": r"\d{4}",
@@ -26,7 +26,7 @@ _LENGTHS = {"y": (4,), "M": (1, 2), "X": (1, 2, 3)}  # MMM is the name of a mont
 
 
 def iso_writer(format: str) -> Callable[[pa.Array], pa.Array] | None:
-    """What turns text in this format into ISO 8601 (null: it is not in the format); None: nobody here can read it.
+    """A function that converts text in this format to ISO 8601 (null if it does not match); None if unsupported.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def iso_writer(format: str) -> Callable[[pa.Array], pa.Array] | None:
     >>> iso_writer("d MMM yy") is None
     True
     """
-    found: list[str] = []
+    letters: list[str] = []
     expression = ""
     for token in _TOKEN.finditer(format):
         letter, text = token[2], token[0]
@@ -43,16 +43,16 @@ def iso_writer(format: str) -> Callable[[pa.Array], pa.Array] | None:
             expression += re.escape((token[1].replace("''", "'") or "'") if token[1] is not None else text)
             continue
         field = _FIELDS.get(letter) or _ZONES.get(letter)
-        if field is None or letter in found or len(text) not in _LENGTHS.get(letter, range(1, 10)):
+        if field is None or letter in letters or len(text) not in _LENGTHS.get(letter, range(1, 10)):
             return None
-        found.append(letter)
+        letters.append(letter)
         expression += f"(?P<{letter}>{field})"
-    times = "".join(letter for letter in "HmsS" if letter in found)
-    if _TOKEN.sub("", format) or not {*"yMd"} <= {*found} or times not in ("", "Hm", "Hms", "HmsS"):
+    times = "".join(letter for letter in "HmsS" if letter in letters)
+    if _TOKEN.sub("", format) or not {*"yMd"} <= {*letters} or times not in ("", "Hm", "Hms", "HmsS"):
         return None
-    zone = next((letter for letter in _ZONES if letter in found), None)
+    zone = next((letter for letter in _ZONES if letter in letters), None)
 
-    def written(cells: pa.Array) -> pa.Array:
+    def to_iso(cells: pa.Array) -> pa.Array:
         fields = pc.extract_regex(pc.ascii_trim(cells, " \t"), f"^{expression}$")
 
         def part(letter: str, width: int = 2) -> pa.Array:
@@ -64,4 +64,4 @@ def iso_writer(format: str) -> Callable[[pa.Array], pa.Array] | None:
         text = text if zone is None else pc.binary_join_element_wise(text, fields.field(zone), "")
         return pc.if_else(fields.is_valid(), text, pa.scalar(None, pa.string()))
 
-    return written
+    return to_iso

@@ -1,4 +1,4 @@
-"""The upper half of an ARFF file: which attributes it declares."""
+"""The header of an ARFF file: the attributes it declares."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NUMERIC = ("numeric", "real", "integer")
 
 @dataclass(frozen=True)
 class ArffAttribute:
-    """One declared attribute; `kind` None: a type that can only be ignored. Dates have a format."""
+    """A declared attribute; `kind` is None for a type that can only be ignored. Dates have a format."""
 
     name: str
     kind: ColumnType | None
@@ -28,7 +28,7 @@ class ArffAttribute:
 
 
 def read_header(records: Records) -> list[ArffAttribute]:
-    """Attributes in order; leaves `records` at the first data line."""
+    """The attributes in order; `records` is then at the first data line."""
     skip_mark(records, records.peek())
     attributes: list[ArffAttribute] = []
     while chunk := records.peek():

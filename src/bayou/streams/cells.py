@@ -1,4 +1,4 @@
-"""Cells as text, turned into what their column holds; what does not fit is marked, never guessed."""
+"""Conversion of cells from text to the type of their column; cells that do not fit are marked, never guessed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _INTEGER = r"^[+-]?\d{1,18}$"
 def decoded(names: pa.DictionaryArray) -> pa.Array:
     """A column with a dictionary as plain strings.
 
-    Arrow's own cast would do; but it imports `pyarrow.compute`, and labels would be all that a plain file needs it for.
+    Arrow's cast would do the same, but imports `pyarrow.compute`, which a plain file needs for nothing else.
 
     >>> decoded(pa.array(["yes", "", "no", "yes"]).dictionary_encode()).to_pylist()
     ['yes', '', 'no', 'yes']
@@ -37,9 +37,9 @@ def decoded(names: pa.DictionaryArray) -> pa.Array:
     entries = [name.encode() for name in names.dictionary.to_pylist()]
     codes = names.indices.to_numpy()
     sizes = np.array([*map(len, entries), 0], np.int64)
-    begins, own = np.cumsum(sizes) - sizes, sizes[codes]
-    ends = np.concatenate([[0], np.cumsum(own)])
-    places = np.repeat(begins[codes] - ends[:-1], own) + np.arange(ends[-1])
+    begins, lengths = np.cumsum(sizes) - sizes, sizes[codes]
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    places = np.repeat(begins[codes] - ends[:-1], lengths) + np.arange(ends[-1])
     text = np.frombuffer(b"".join(entries), np.uint8)[places]
     return pa.Array.from_buffers(
         pa.string(), len(names), [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(text)]
@@ -47,7 +47,7 @@ def decoded(names: pa.DictionaryArray) -> pa.Array:
 
 
 def strings(cells: pa.Array) -> tuple[pa.Array, Marks]:
-    """UTF-8 text of binary or string cells, and a mark where it is none.
+    """UTF-8 text of binary or string cells, and a mark where a cell is not UTF-8.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def strings(cells: pa.Array) -> tuple[pa.Array, Marks]:
 
 
 def numbers(cells: pa.Array, missing: Sequence[str] = MISSING) -> tuple[pa.Array, Marks]:
-    """float64 of string cells, and a mark where a cell is no number.
+    """String cells as float64, and a mark where a cell is not a number.
 
     Examples
     --------
@@ -82,12 +82,12 @@ def numbers(cells: pa.Array, missing: Sequence[str] = MISSING) -> tuple[pa.Array
 
 
 def labels(cells: pa.Array, label: Label) -> tuple[pa.Array, Marks]:
-    """Labels of the given type from string or dictionary cells, and a mark where one is not of it."""
+    """Labels of the given type from string or dictionary cells, and a mark where a cell is not of that type."""
     return LabelReader(label).read(cells)
 
 
 class LabelReader:
-    """Labels of one type, of chunk after chunk; only distinct values are parsed, and only when there are new ones.
+    """Reads labels of one type, chunk by chunk; only distinct values are parsed, and only if the dictionary changes.
 
     Examples
     --------
@@ -127,17 +127,16 @@ def label_type(sample: pa.Array) -> Label:
 
 
 class Sample:
-    """The first rows of a stream, cell by cell as bytes: which columns hold numbers, and what labels look like.
+    """The cells of the first rows of a stream, which determine the kinds of columns and the type of labels.
 
     A column is numeric if more than half of its present cells are numbers, or none is present; and of dates if more
-    than half are dates. So a stray word does not turn a column of numbers into a nominal one without a sound: it is
-    reported.
+    than half are dates. So a stray word does not make a column of numbers nominal; it is reported as a misfit.
     """
 
     def __init__(self, columns: Mapping[str, pa.Array]) -> None:
         self._place = {name: i for i, name in enumerate(columns)}
         self._size = len(next(iter(columns.values()), ()))
-        # All columns in one array: ten thousand columns cost no more calls than one.
+        # All columns in one array, so that the number of calls does not depend on the number of columns.
         self._text, _ = strings(pa.concat_arrays(columns.values()))
         shape = (len(columns), self._size)
         number = _matches(self._text, _NUMBER).fill_null(False).to_numpy(zero_copy_only=False)
@@ -151,13 +150,13 @@ class Sample:
         return bool(self._present[i] == 0 or 2 * self._numbers[i] > self._present[i])
 
     def kind(self, name: str) -> Kind:
-        """Kind of the column: numeric, date or nominal, whatever more than half of its present cells are."""
+        """Kind of the column: numeric or date if more than half of its present cells are, else nominal."""
         if self.is_numeric(name):
             return "numeric"
         return "date" if 2 * count_dates(self._cells(name)) > self._present[self._place[name]] else "nominal"
 
     def looks_like_dates(self, name: str) -> bool:
-        """Whether more than half of the column's cells are dates in any of the usual ways."""
+        """Whether more than half of the column's present cells are dates in any common format."""
         cells = self._cells(name).drop_null().to_pylist()
         return 2 * sum(map(looks_like_date, cells)) > len(cells)
 
@@ -180,6 +179,7 @@ def _matches(cells: pa.Array, pattern: str) -> pa.Array:
 def _parsed(
     cells: pa.Array, pattern: str, kind: pa.DataType, missing: Sequence[str]
 ) -> tuple[pa.Array, Marks]:
+    """Cells that match the pattern, cast to a type; null where missing, and a mark where a cell does not match."""
     trimmed = pc.ascii_trim(cells, " \t")
     good = pc.match_substring_regex(trimmed, pattern)
     empty = pc.is_in(trimmed, pa.array(missing, pa.string()))

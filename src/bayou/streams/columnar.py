@@ -1,4 +1,4 @@
-"""Parquet and Arrow IPC (file and stream): typed by the file, read batch by batch."""
+"""Parquet and Arrow IPC (file and stream), read batch by batch; kinds of columns follow from their types."""
 
 from __future__ import annotations
 
@@ -24,18 +24,17 @@ from bayou.streams.dates import NO_DATE, dates, remedy
 from bayou.streams.layout import Layout
 from bayou.streams.policy import Chunk, Draft, flush
 from bayou.streams.read_options import ReadOptions
-from bayou.streams.sentences import tell_names
+from bayou.streams.sentences import warn_of_nominal_sentences
 from bayou.streams.source import ColumnType
 
 STRIDE = 1 << 32  # a place is the number of a row group or record batch, times this, plus a batch within it
-NUMBERED = (
-    1 << 31
-)  # added to the numbers of batches of `limits.BATCH` rows; smaller numbers are of older places
+# added to the numbers of batches of `limits.BATCH` rows; smaller numbers are those of older checkpoints
+NUMBERED = 1 << 31
 _TROUBLE = (pa.ArrowException, OSError, ValueError, TypeError, KeyError, IndexError, OverflowError)
 
 
 class BatchFeed(Feed, Protocol):
-    """Record batches of one schema, one after the other; only the columns `names` are needed."""
+    """A sequence of record batches of one schema, of which only the columns `names` are read."""
 
     schema: pa.Schema
     names: list[str]
@@ -45,7 +44,7 @@ class BatchFeed(Feed, Protocol):
 
 
 class ColumnarSource(ChunkedSource):
-    """Rows of record batches: kinds come from their types."""
+    """Rows of record batches; kinds of columns follow from their types."""
 
     def __init__(self, batches: BatchFeed, read_options: ReadOptions) -> None:
         self._read_options = read_options
@@ -60,13 +59,15 @@ class ColumnarSource(ChunkedSource):
         if batch is None:
             return None
         if record == 0:
-            tell_names([name for name in self.columns if self._sentences(name, batch.column(name))])
+            warn_of_nominal_sentences(
+                [name for name in self.columns if self._sentences(name, batch.column(name))]
+            )
 
         draft = fill_from_batch(batch, self._layout)
         return flush(draft, self._read_options.policy, record)
 
     def _sentences(self, name: str, values: pa.Array) -> bool:
-        """Whether a column that nobody declared holds sentences."""
+        """Whether a nominal column that is not declared holds sentences."""
         if self.columns[name].kind != "nominal" or self._read_options.kind(name) is not None:
             return False
         return are_sentences(
@@ -75,29 +76,30 @@ class ColumnarSource(ChunkedSource):
 
 
 def batch_layout(schema: pa.Schema, read_options: ReadOptions) -> Layout:
-    """Kinds of the columns of record batches, from their types and what the caller declared."""
+    """Kinds of the columns of record batches, from their types and the user's declarations."""
     read_options.check(schema.names)
     target = read_options.choose_target(schema.names)
-    found = {name: _kind(schema.field(name)) for name in read_options.kept(schema.names, target)}
+    types = {name: _kind(schema.field(name)) for name in read_options.kept(schema.names, target)}
     label: Label = _label(schema.field(target)) if target is not None else "string"
     if target is not None and read_options.kind(target) is not None:
         label = "float64" if read_options.kind(target) == "numeric" else "string"
-    return Layout(read_options.typed(found), target, label, {}, tuple(schema.names))
+    return Layout(read_options.typed(types), target, label, {}, tuple(schema.names))
 
 
 def fill_from_batch(batch: pa.RecordBatch, layout: Layout) -> Draft:
-    """The rows of a batch as columns of the kinds asked for, and what does not fit."""
+    """The rows of a batch as columns of the layout's kinds, and the cells that do not fit."""
 
     def raw(i: int) -> bytes:
         return repr(batch.slice(i, 1).to_pylist()[0]).encode()
 
     def number(name: str) -> pa.Array:
-        return given[name].cast(pa.float64(), safe=False)
+        return source_columns[name].cast(pa.float64(), safe=False)
 
     names = [*layout.columns, *([layout.target] if layout.target is not None else [])]
-    given = dict(zip(batch.schema.names, batch.columns, strict=True))  # by name, each takes twice as long
+    # a dictionary, since to get each column by its name takes twice as long
+    source_columns = dict(zip(batch.schema.names, batch.columns, strict=True))
     numbers = _numbers(
-        {name: given[name] for name, column in layout.columns.items() if column.kind == "numeric"}
+        {name: source_columns[name] for name, column in layout.columns.items() if column.kind == "numeric"}
     )
     columns = Columns(names, number, numbers)
     draft = Draft(columns, np.arange(batch.num_rows, dtype=np.int64), batch.num_rows, raw)
@@ -105,7 +107,7 @@ def fill_from_batch(batch: pa.RecordBatch, layout: Layout) -> Draft:
         if numbers is None or name not in numbers.names:
             kind = layout.label if name == layout.target else layout.columns[name].kind
             kind = "numeric" if kind == "float64" else kind
-            columns[name] = _fitted(draft, name, kind, given[name])
+            columns[name] = _fitted(draft, name, kind, source_columns[name])
     return draft
 
 
@@ -118,7 +120,7 @@ def _numbers(columns: Mapping[str, pa.Array]) -> NumberColumns | None:
 
 
 class HandedBatches:
-    """Record batches that come from elsewhere, once: a partition of a distributed table."""
+    """Record batches from an iterator, which can be read once: a partition of a distributed table."""
 
     def __init__(self, schema: pa.Schema, batches: Iterable[pa.RecordBatch], name: str) -> None:
         self.schema, self.names, self.place = schema, list(schema.names), 0
@@ -133,27 +135,27 @@ class HandedBatches:
         return batch
 
     def seek(self, place: int) -> None:
-        """Batches are handed over once."""
+        """Raise DataError: batches can be read only once."""
         raise DataError(f"{self._name} cannot be read from another place", remedy="read it from the start")
 
     def confine(self, limit: int, at_record: bool = False) -> None:
-        """Nor are they cut."""
+        """Raise DataError: batches cannot be divided."""
         self.seek(limit)
 
     def identity(self) -> dict[str, str | int]:
-        """What the batches are called."""
+        """The name of the batches."""
         return {"path": self._name, "size": -1}
 
     def share(self) -> float | None:
-        """Nobody knows how many will come."""
+        """None: the number of batches is not known."""
         return None
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: the iterator belongs to the caller."""
 
 
 class Batches:
-    """Record batches of a Parquet or Arrow IPC file by number; a packed file is unpacked aside."""
+    """Record batches of a Parquet or Arrow IPC file by number; a compressed file is first decompressed."""
 
     def __init__(self, reader: ByteReader, format: str) -> None:
         self._bytes, self._format = reader, format
@@ -172,17 +174,17 @@ class Batches:
         try:
             if self._iterator is None:
                 self._iterator = self._reader.batches(self.place, self.names, self.limit)
-            found = next(self._iterator, None)
-            if found is None:
+            item = next(self._iterator, None)
+            if item is None:
                 return None
-            found[1].validate(full=True)
+            item[1].validate(full=True)
         except _TROUBLE as error:
             raise self._damage(error) from error
-        self.place = found[0]
-        return found[1]
+        self.place = item[0]
+        return item[1]
 
     def seek(self, place: int) -> None:
-        """Go to a batch."""
+        """Go to the batch at a place."""
         self.place, self._iterator = place, None
 
     def confine(self, limit: int, at_record: bool = False) -> None:
@@ -190,11 +192,11 @@ class Batches:
         self.limit = limit
 
     def identity(self) -> dict[str, str | int]:
-        """What a checkpoint stores to recognise the stream."""
+        """The identity of the stream, for checkpoints."""
         return self._bytes.identity()
 
     def share(self) -> float | None:
-        """Share of the rows read so far, where the file says how many there are."""
+        """Share of the rows read so far, if the file has their number."""
         return self._reader.share(self.place)
 
     def close(self) -> None:
@@ -211,25 +213,25 @@ class _Reader(Protocol):
     schema: pa.Schema
 
     def batches(self, place: int, names: list[str], limit: int) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Batches from a place on, each with the place behind it, up to the group at `limit`."""
+        """Batches from a place on, each with the place after it, up to the group at `limit`."""
 
     def share(self, place: int) -> float | None: ...
 
 
 class _Batches(NamedTuple):
-    """How a row group or record batch is cut: rows of a batch, and what is added to its number, which counts from 1."""
+    """The division of a row group into batches: rows per batch, and an offset of their numbers, which count from 1."""
 
     rows: int
     base: int
 
     @staticmethod
     def at(number: int) -> _Batches:
-        """As it was cut when a place within it was told."""
+        """The division that was in use when a checkpoint gave this number to a batch."""
         older = 0 < number < NUMBERED
         return _Batches(limits.OLDER_BATCH, 0) if older else _Batches(limits.BATCH, NUMBERED)
 
     def before(self, number: int) -> int:
-        """How many rows the batches up to this one hold, unless the last one is shorter."""
+        """Rows in the batches up to this number, if the last one is full."""
         return max(0, number - self.base) * self.rows
 
 
@@ -239,19 +241,19 @@ class _ParquetFile:
         self.schema = self._file.schema_arrow
 
     def batches(self, place: int, names: list[str], limit: int) -> Iterator[tuple[int, pa.RecordBatch]]:
-        first, done = divmod(place, STRIDE)
+        first, last = divmod(place, STRIDE)
         for group in range(first, min(limit // STRIDE, self._file.metadata.num_row_groups)):
-            cut = _Batches.at(done)
-            found = self._file.iter_batches(cut.rows, [group], columns=names, use_threads=False)
-            for number, batch in enumerate(found, cut.base + 1):
-                if number > done:
+            cut = _Batches.at(last)
+            batches = self._file.iter_batches(cut.rows, [group], columns=names, use_threads=False)
+            for number, batch in enumerate(batches, cut.base + 1):
+                if number > last:
                     yield group * STRIDE + number, batch
-            done = 0
+            last = 0
 
     def share(self, place: int) -> float | None:
-        meta, (group, done) = self._file.metadata, divmod(place, STRIDE)
+        meta, (group, last) = self._file.metadata, divmod(place, STRIDE)
         sizes = [meta.row_group(i).num_rows for i in range(min(group + 1, meta.num_row_groups))]
-        rows = sum(sizes[:group]) + min(_Batches.at(done).before(done), sum(sizes[group:]))
+        rows = sum(sizes[:group]) + min(_Batches.at(last).before(last), sum(sizes[group:]))
         return rows / meta.num_rows if meta.num_rows > 0 else None
 
 
@@ -262,7 +264,7 @@ class _ArrowFile:
         reader = self._open()
         self.schema = reader.schema
         self._count = reader.num_record_batches if self._random else 0
-        self._rows = 1  # of the record batch read last
+        self._rows = 1  # rows of the record batch read last
 
     def _open(self) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
         self._file.seek(0)
@@ -270,23 +272,23 @@ class _ArrowFile:
 
     def batches(self, place: int, names: list[str], limit: int) -> Iterator[tuple[int, pa.RecordBatch]]:
         reader = self._open()
-        first, done = divmod(place, STRIDE)
+        first, last = divmod(place, STRIDE)
         if self._random:
-            whole = ((i, reader.get_batch(i)) for i in range(first, min(limit // STRIDE, self._count)))
+            groups = ((i, reader.get_batch(i)) for i in range(first, min(limit // STRIDE, self._count)))
         else:
-            whole = ((i, batch) for i, batch in enumerate(reader) if first <= i < limit // STRIDE)
-        for i, batch in whole:
+            groups = ((i, batch) for i, batch in enumerate(reader) if first <= i < limit // STRIDE)
+        for i, batch in groups:
             self._rows = max(1, batch.num_rows)
-            cut = _Batches.at(done)
+            cut = _Batches.at(last)
             for number, start in enumerate(range(0, batch.num_rows, cut.rows), cut.base + 1):
-                if number > done:
+                if number > last:
                     yield i * STRIDE + number, batch.select(names).slice(start, cut.rows)
-            done = 0
+            last = 0
 
     def share(self, place: int) -> float | None:
-        group, done = divmod(place, STRIDE)
+        group, last = divmod(place, STRIDE)
         return (
-            min(1.0, (group + min(1.0, _Batches.at(done).before(done) / self._rows)) / self._count)
+            min(1.0, (group + min(1.0, _Batches.at(last).before(last) / self._rows)) / self._count)
             if self._count
             else None
         )
@@ -333,7 +335,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _fitted(draft: Draft, name: str, kind: str, column: pa.Array) -> pa.Array:
-    """The column as float64, dictionary, string, dates or label; what does not fit is marked in the draft."""
+    """The column as float64, dictionary, string, dates or labels; cells that do not fit are marked in the draft."""
     if pa.types.is_dictionary(column.type):
         plain = column.type == cells.NOMINAL and kind == "nominal"
         column = column if plain else column.cast(column.type.value_type)

@@ -1,4 +1,4 @@
-"""Columns of rows that were read: numbers side by side, as models want them, and Arrow's arrays for whoever asks."""
+"""Columns of rows from a file: numbers as one matrix, which models read, and Arrow arrays, made on access."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from bayou.kernels.side_by_side import all_columns_usable, put_side_by_side
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
-# Places and addresses of doubles, what must be kept while they are read, and those of integers
-Lying = tuple[Index, Sequence[object], Index]
+# Places and addresses of doubles, the objects that own the memory, and places and addresses of integers
+Addresses = tuple[Index, Sequence[object], Index]
 
 
 class Numbers(Protocol):
-    """Columns of numbers, however they lie in memory."""
+    """Columns of numbers, in any memory layout."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns, in the order in which they stand side by side."""
+        """The columns, in the order of the matrix."""
 
     def fill(self, rows: Floats, first: int) -> bool:
-        """Write the rows from `first` on; whether it is known that no number is missing, infinite or huge."""
+        """Write the rows from `first` on; returns whether no number is known to be missing, infinite or huge."""
 
 
 @dataclass(frozen=True)
 class NumberRows:
-    """Numbers side by side, float64[n, p], NaN = missing; `usable` if it is known that none is missing or huge."""
+    """Numbers as a matrix, float64[n, p], NaN = missing; `usable` if it is known that none is missing or huge."""
 
     names: tuple[str, ...]
     matrix: Floats
     usable: bool
-    columns: ClassVar[None] = None  # nor do they lie in columns
+    columns: ClassVar[None] = None  # there are no addresses of columns
 
     def fill(self, rows: Floats, first: int) -> bool:
         rows[:] = self.matrix[first : first + len(rows)]
@@ -45,7 +45,7 @@ class NumberRows:
 
 
 class NumberColumns:
-    """Numbers column by column, as Arrow holds them: integers of 64 bits are not converted before they are wanted.
+    """Numbers in columns of Arrow; 64-bit integers are converted only when a matrix is filled.
 
     Examples
     --------
@@ -57,27 +57,29 @@ class NumberColumns:
 
     def __init__(self, names: tuple[str, ...], columns: Sequence[pa.Array]) -> None:
         self.names, self._rows = names, len(columns[0])
-        self._kept: list[object] = []  # what the addresses point into
-        found: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
+        self._owners: list[object] = []  # the objects whose memory the addresses point into
+        addresses: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
         for j, column in enumerate(columns):
-            whole = column.type == pa.int64() and not column.null_count
-            found[whole].append(
-                (j, self._address(column if whole else column.cast(pa.float64(), safe=False)))
+            is_integer = column.type == pa.int64() and not column.null_count
+            addresses[is_integer].append(
+                (j, self._address(column if is_integer else column.cast(pa.float64(), safe=False)))
             )
-        self._integers, self._doubles = (np.array(found[k], np.int64).reshape(-1, 2) for k in (True, False))
+        self._integers, self._doubles = (
+            np.array(addresses[k], np.int64).reshape(-1, 2) for k in (True, False)
+        )
 
     def _address(self, column: pa.Array) -> int:
-        """Where the numbers of a column lie, NaN for what is missing."""
+        """The address of a column's numbers, with NaN for missing ones."""
         buffer = column.buffers()[1]
         if column.null_count or buffer is None:
             buffer = pa.py_buffer(np.ascontiguousarray(column.to_numpy(zero_copy_only=False)))
-            self._kept.append(buffer)
+            self._owners.append(buffer)
             return int(buffer.address)
-        self._kept.append(column)
+        self._owners.append(column)
         return int(buffer.address + 8 * column.offset)
 
     def _require_rows(self, first: int, n: int) -> None:
-        """Kernels that read by addresses do not look where memory ends."""
+        """Raise IndexError for rows beyond the end, since kernels that read by addresses do not check bounds."""
         if first < 0 or n < 0 or first + n > self._rows:
             raise IndexError("rows beyond the end of the columns")
 
@@ -87,10 +89,10 @@ class NumberColumns:
         return bool(all_columns_usable(self._doubles, self._rows))
 
     def rows(self, first: int, n: int) -> NumbersInColumns:
-        """Some rows, where they lie."""
+        """The rows first .. first + n - 1, without a copy."""
         self._require_rows(first, n)
         shift = np.array([0, 8 * first])
-        return NumbersInColumns(self.names, (self._doubles + shift, self._kept, self._integers + shift), n)
+        return NumbersInColumns(self.names, (self._doubles + shift, self._owners, self._integers + shift), n)
 
     def fill(self, rows: Floats, first: int) -> bool:
         self._require_rows(first, len(rows))
@@ -101,10 +103,10 @@ class NumberColumns:
 
 @dataclass(frozen=True)
 class NumbersInColumns:
-    """Numbers that are put side by side when somebody asks for that; none is missing, infinite or huge."""
+    """Numbers in columns, none of them missing, infinite or huge; the matrix is built when it is first read."""
 
     names: tuple[str, ...]
-    columns: Lying
+    columns: Addresses
     n: int
     usable: ClassVar[bool] = True
 
@@ -116,28 +118,28 @@ class NumbersInColumns:
 
 
 def side_by_side(parts: Sequence[tuple[Numbers, int, int]]) -> NumberRows | NumbersInColumns:
-    """Some rows of each part, given by the first and their number, one after the other; one part where it lies."""
+    """The rows of all parts, each given by its numbers, first row and number of rows; a single part is not copied."""
     numbers, first, n = parts[0]
     if len(parts) == 1 and isinstance(numbers, NumberColumns) and numbers.usable:
         return numbers.rows(first, n)
     if len(parts) == 1 and isinstance(numbers, NumberRows):
         return NumberRows(numbers.names, numbers.matrix[first : first + n], numbers.usable)
     matrix = np.empty((sum(k for _, _, k in parts), len(numbers.names)))
-    done, usable = 0, True
-    for one, first, n in parts:
-        usable &= one.fill(matrix[done : done + n], first)
-        done += n
+    filled, usable = 0, True
+    for part, first, n in parts:
+        usable &= part.fill(matrix[filled : filled + n], first)
+        filled += n
     return NumberRows(numbers.names, matrix, usable)
 
 
 def numbers_of(columns: Mapping[str, pa.Array]) -> Numbers | None:
-    """The numeric columns to be put side by side, where they were read so."""
-    found = columns.numbers if isinstance(columns, Columns) else None
-    return None if isinstance(found, NumbersInColumns) else found
+    """The numeric columns as numbers from which a matrix can be filled; None if there are none."""
+    numbers = columns.numbers if isinstance(columns, Columns) else None
+    return None if isinstance(numbers, NumbersInColumns) else numbers
 
 
 class Columns(MutableMapping[str, pa.Array]):
-    """Arrow's arrays by name, each made when it is asked for first.
+    """Arrow arrays by name, each made on first access.
 
     Parameters
     ----------
@@ -146,7 +148,7 @@ class Columns(MutableMapping[str, pa.Array]):
     make
         Makes the column of a name.
     numbers
-        The numeric columns once more, for whoever wants them side by side.
+        The numeric columns as numbers, to be read as a matrix.
     """
 
     def __init__(
@@ -156,35 +158,35 @@ class Columns(MutableMapping[str, pa.Array]):
         numbers: Numbers | NumbersInColumns | None = None,
     ) -> None:
         self.numbers = numbers
-        self._made: dict[str, pa.Array | None] = dict.fromkeys(names)
+        self._arrays: dict[str, pa.Array | None] = dict.fromkeys(names)
         self._make = make
 
     def __getitem__(self, name: str) -> pa.Array:
-        column = self._made[name]
+        column = self._arrays[name]
         if column is None:
-            column = self._made[name] = self._make(name)
+            column = self._arrays[name] = self._make(name)
         return column
 
     def __setitem__(self, name: str, column: pa.Array) -> None:
-        self._made[name] = column
+        self._arrays[name] = column
 
     def __delitem__(self, name: str) -> None:
-        del self._made[name]
+        del self._arrays[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._made)
+        return iter(self._arrays)
 
     def __len__(self) -> int:
-        return len(self._made)
+        return len(self._arrays)
 
     def keys(self) -> KeysView[str]:
-        """The names; printed, without making the columns."""
-        return self._made.keys()
+        """The names; they can be printed without making the columns."""
+        return self._arrays.keys()
 
     def __repr__(self) -> str:
         return repr(dict(self))
 
 
 def height(columns: Mapping[str, pa.Array]) -> int:
-    """How many rows the columns have: by the last one, which is the target where there is one, and made anyway."""
+    """Number of rows, by the last column: it is the target, if there is one, and is made in any case."""
     return len(columns[[*columns][-1]]) if columns else 0

@@ -1,7 +1,7 @@
-"""`pyarrow.compute`, imported when the first of its functions is called.
+"""`pyarrow.compute`, imported at first use.
 
-It writes three hundred functions at its import, which takes .07 s; files of plain numbers and names are read without
-any of them.
+Its import generates three hundred functions, which takes .07 s; files of plain numbers and names are read without any
+of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Columns that hold dates: text in ISO 8601 is known to be dates; of other forms it is said that they are not."""
+"""Columns of dates: text in ISO 8601 is read as dates; other formats are warned of, and read as names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DATE = re.compile(
 
 
 class DateText(pa.ExtensionType):  # type: ignore[misc] # pyarrow has no types
-    """Arrow's type of dates as they stand in a file: text, of which every cell is a date or null."""
+    """The Arrow type of dates as text, of which every cell is a date or null."""
 
     def __init__(self) -> None:
         super().__init__(pa.string(), DATE_TEXT)
@@ -38,11 +38,11 @@ class DateText(pa.ExtensionType):  # type: ignore[misc] # pyarrow has no types
 
 
 class DateWarning(UserWarning):
-    """Columns of dates that are read as names: nearly every row has a value of its own, which tells nothing."""
+    """Columns of dates are read as names: nearly every row has another value, from which nothing is learned."""
 
 
 def dates(cells: pa.Array, missing: Sequence[str] = MISSING) -> tuple[pa.Array, NDArray[np.bool_]]:
-    """String cells as dates, null where missing, and a mark where a cell is no date.
+    """String cells as dates, null where missing, and a mark where a cell is not a date.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def count_dates(cells: pa.Array) -> int:
 
 
 def remedy(name: str) -> str:
-    """What to do about a cell that is no date."""
+    """The remedy in the error message about a cell that is not a date."""
     return (
         f'write it as 2026-11-16 or 2026-11-16T21:12:13+01:00, declare nominal=[{name!r}]; or policy="skip" or '
         'policy="missing"'
@@ -77,7 +77,7 @@ def remedy(name: str) -> str:
 
 
 def looks_like_date(text: str) -> bool:
-    """Whether a cell is a date in any of the usual ways, perhaps with a time.
+    """Whether a cell is a date in any common format, with or without a time.
 
     >>> [looks_like_date(x) for x in ("2026-11-16", "16.11.2026 21:12", "2026-11-16T21:12:13.5Z", "1-2", "mon")]
     [True, True, True, False, False]
@@ -85,8 +85,8 @@ def looks_like_date(text: str) -> bool:
     return _DATE.fullmatch(text.strip(" \t")) is not None
 
 
-def tell_dates(names: Sequence[str]) -> None:
-    """Warn of columns that look like dates whose day and month nobody can tell apart."""
+def warn_of_dates(names: Sequence[str]) -> None:
+    """Warn of columns that look like dates in other formats than ISO 8601."""
     if not names:
         return
     one = len(names) == 1

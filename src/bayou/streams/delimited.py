@@ -1,4 +1,4 @@
-"""CSV and TSV: parsed by Arrow, chunk by chunk; a chunk that does not fit is looked at again cell by cell."""
+"""CSV and TSV, parsed chunk by chunk; a chunk with cells that do not fit is parsed again cell by cell."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from bayou.streams import cells, limits
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.chunked import ChunkedSource, Outline
 from bayou.streams.columns import height
-from bayou.streams.dates import NO_DATE, dates, remedy, tell_dates
+from bayou.streams.dates import NO_DATE, dates, remedy, warn_of_dates
 from bayou.streams.layout import Layout
 from bayou.streams.plain_cells import PlainCells
 from bayou.streams.policy import Chunk, Draft, Misfit, flush
 from bayou.streams.read_options import ReadOptions
 from bayou.streams.records import Records, Spans, masked, split
-from bayou.streams.sentences import tell_text
+from bayou.streams.sentences import warn_of_text
 from bayou.streams.source import ColumnType
 
 
@@ -53,7 +53,7 @@ class DelimitedSource(ChunkedSource):
         return Chunk(columns, rows, rows, lines=lines)
 
     def edges(self, every: int) -> Iterator[int]:
-        """First bytes of records, at least so many bytes apart; the stream is at its end then."""
+        """First bytes of records, at least `every` bytes apart; reads the stream to its end."""
         return self._records.edges(every)
 
     def _sample(self) -> cells.Sample:
@@ -66,7 +66,7 @@ class DelimitedSource(ChunkedSource):
 
 
 def header_names(header: bytes, delimiter: str, read_options: ReadOptions) -> list[str]:
-    """The names of columns that a header line holds."""
+    """The names of the columns in a header line."""
     mark = delimiter.encode()
     width = masked(header, mark).count(mark) + 1
     if width > limits.COLUMNS:
@@ -95,26 +95,26 @@ def header_names(header: bytes, delimiter: str, read_options: ReadOptions) -> li
 
 
 def delimited_layout(sample: cells.Sample, names: Sequence[str], read_options: ReadOptions) -> Layout:
-    """Kinds of the columns `names`, from the first rows and what the caller declared."""
+    """Kinds of the columns `names`, from the first rows and the user's declarations."""
     target = read_options.choose_target(names)
     label = sample.label_type(target) if target is not None else "string"
     if target is not None and read_options.kind(target) is not None:
         label = "float64" if read_options.kind(target) == "numeric" else "string"
     kept = read_options.kept(names, target)
-    found = {name: ColumnType(sample.kind(name)) for name in kept}
-    unsure = [
-        name for name, column in found.items() if column.kind == "nominal" and not read_options.kind(name)
+    types = {name: ColumnType(sample.kind(name)) for name in kept}
+    guessed = [
+        name for name, column in types.items() if column.kind == "nominal" and not read_options.kind(name)
     ]
-    text = [name for name in unsure if sample.is_text(name)]
-    found |= dict.fromkeys(text, ColumnType("text"))
-    tell_text(text)
-    tell_dates([name for name in unsure if sample.looks_like_dates(name)])
+    text = [name for name in guessed if sample.is_text(name)]
+    types |= dict.fromkeys(text, ColumnType("text"))
+    warn_of_text(text)
+    warn_of_dates([name for name in guessed if sample.looks_like_dates(name)])
     left_out = {name: sample.kind(name) for name in read_options.ignore}
-    return Layout(read_options.typed(found), target, label, left_out, tuple(names))
+    return Layout(read_options.typed(types), target, label, left_out, tuple(names))
 
 
 class DelimitedRows:
-    """Delimited records as columns: by Arrow at once, or cell by cell where one does not fit."""
+    """Parses delimited records into columns: all at once, or cell by cell where one does not fit."""
 
     def __init__(self, layout: Layout, delimiter: str) -> None:
         self.layout, self._delimiter = layout, delimiter
@@ -125,7 +125,7 @@ class DelimitedRows:
         self._labels = cells.LabelReader(layout.label)
 
     def at_once(self, chunk: bytes) -> MutableMapping[str, pa.Array] | None:
-        """The columns, if all cells fit."""
+        """The columns, None unless all cells fit."""
         layout = self.layout
         columns: MutableMapping[str, pa.Array] | None = None
         if self._plain is not None:
@@ -146,7 +146,7 @@ class DelimitedRows:
         return columns
 
     def draft(self, chunk: bytes) -> Draft:
-        """The chunk with every cell first read as bytes, so that nothing can fail but what is noted."""
+        """The columns of a chunk and its misfits; cells are read as bytes first, so that no cell makes parsing fail."""
         spans = Spans.of(chunk, self._delimiter.encode())
         widths = spans.widths
         fits = widths == len(self.layout.names)
@@ -160,11 +160,11 @@ class DelimitedRows:
         return self._fill(draft, chunk if fits.all() else b"\n".join(map(record, draft.records)))
 
     def draft_of(self, records: Sequence[bytes]) -> Draft:
-        """Records that came one by one: each must be one record, and may lack its line end."""
+        """The columns of separate messages and their misfits; each must be one record, with or without a line end."""
         plain = [record.rstrip(b"\r\n") for record in records]
-        joint = b"\n".join(plain)
-        usual = all(plain) and b'"' not in joint and b"\r" not in joint and joint.count(b"\n") < len(plain)
-        if usual and (columns := self.at_once(joint)) is not None:
+        chunk = b"\n".join(plain)
+        is_plain = all(plain) and b'"' not in chunk and b"\r" not in chunk and chunk.count(b"\n") < len(plain)
+        if is_plain and (columns := self.at_once(chunk)) is not None:
             return Draft(columns, np.arange(len(plain), dtype=np.int64), len(plain), records.__getitem__)
         draft = Draft({}, np.zeros(0, np.int64), len(plain), records.__getitem__)
         fits = []
@@ -185,7 +185,7 @@ class DelimitedRows:
         return Misfit(record, None, reason, f"{width} cells instead of {names}")
 
     def _fill(self, draft: Draft, chunk: bytes) -> Draft:
-        """Columns of records that all have the right number of cells."""
+        """Fill the draft with the columns of records that all have the right number of cells."""
         layout = self.layout
         names = [*layout.columns, *([layout.target] if layout.target is not None else [])]
         raw = bytes_of_cells(chunk, names, layout.names, self._delimiter)
@@ -207,13 +207,13 @@ class DelimitedRows:
 
 
 def bytes_of_cells(
-    chunk: bytes, wanted: Sequence[str], names: Sequence[str], delimiter: str
+    chunk: bytes, columns: Sequence[str], names: Sequence[str], delimiter: str
 ) -> dict[str, pa.Array]:
-    """Columns `wanted` of a chunk whose records all have the right number of cells, as bytes."""
+    """These columns of a chunk, as bytes; all its records must have the right number of cells."""
     if not chunk.strip(b"\r\n"):
-        return {name: pa.array([], pa.binary()) for name in wanted}
+        return {name: pa.array([], pa.binary()) for name in columns}
     try:
-        return parse(chunk, names, dict.fromkeys(wanted, pa.binary()), delimiter)
+        return parse(chunk, names, dict.fromkeys(columns, pa.binary()), delimiter)
     except pa.ArrowInvalid as error:
         raise DataError(f"these records cannot be read: {error}", remedy="check the quotes") from error
 
@@ -257,11 +257,11 @@ def plain_cells(
     missing: Sequence[str] = cells.MISSING,
     fits: Mapping[str, Callable[[str], bool]] = MappingProxyType({}),
 ) -> PlainCells | None:
-    """What reads columns `types` without Arrow, if all are numbers and names; `fits` tells which names a column has."""
+    """A reader of the columns `types` without Arrow, if all are numbers or nominal; `fits` checks nominal values."""
     if not types or any(kind not in (pa.float64(), cells.NOMINAL) for kind in types.values()):
         return None
-    wanted = {name: None if kind == pa.float64() else fits.get(name, _any) for name, kind in types.items()}
-    return PlainCells(names, wanted, delimiter, missing)
+    checks = {name: None if kind == pa.float64() else fits.get(name, _any) for name, kind in types.items()}
+    return PlainCells(names, checks, delimiter, missing)
 
 
 def _any(name: str) -> bool:
@@ -269,10 +269,10 @@ def _any(name: str) -> bool:
 
 
 def arrow_buffer(data: bytes) -> pa.Buffer:
-    """The bytes in Arrow's own memory.
+    """A copy of the bytes in Arrow's own memory.
 
-    One of Arrow's threads may be the last to let go of them while the process ends; if they were Python's, it would
-    ask Python for it, and be the end of the process.
+    A thread of Arrow may be the last to release the bytes while the process exits; releasing an object of Python then
+    would crash the process.
     """
     buffer = pa.allocate_buffer(len(data))
     np.frombuffer(buffer, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)
@@ -280,7 +280,7 @@ def arrow_buffer(data: bytes) -> pa.Buffer:
 
 
 def _numbers(text: pa.Array) -> tuple[pa.Array, cells.Marks]:
-    # What Arrow takes for missing is null already; a NaN among blanks it reads as NaN, and so must this.
+    # Missing cells are null already; Arrow reads a NaN among blanks as NaN, and so must this.
     try:
         return text.cast(pa.float64()), np.zeros(len(text), np.bool_)
     except pa.ArrowInvalid:
@@ -288,12 +288,12 @@ def _numbers(text: pa.Array) -> tuple[pa.Array, cells.Marks]:
 
 
 def joined(column: pa.ChunkedArray) -> pa.Array:
-    """One array; no copy if it is one already."""
+    """The column as one array; copied only if it has several chunks."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def skip_mark(records: Records, head: bytes) -> None:
-    """Pass over a byte order mark; refuse what is not UTF-8 at all, and an empty stream."""
+    """Skip a byte order mark; raises DataError for UTF-16 and for an empty stream."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError("the file is UTF-16", remedy="save it as UTF-8")
     if head.startswith(b"\xef\xbb\xbf"):
@@ -311,7 +311,7 @@ def _first_record(records: Records) -> bytes:
 
 
 def delimiter_of(header: bytes) -> str:
-    """What separates the names of a header line."""
+    """The character that separates the names of a header line."""
     if b"," in masked(header, b","):
         return ","
     return max(",;\t|", key=lambda mark: header.count(mark.encode()))

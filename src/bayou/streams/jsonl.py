@@ -1,4 +1,4 @@
-"""JSON lines: one object a line, its keys the columns."""
+"""JSON lines: one object per line, whose keys are the columns."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from bayou.streams import cells, limits
 from bayou.streams.byte_reader import ByteReader
 from bayou.streams.cells import Label
 from bayou.streams.chunked import ChunkedSource, Outline
-from bayou.streams.dates import NO_DATE, count_dates, dates, looks_like_date, remedy, tell_dates
+from bayou.streams.dates import NO_DATE, count_dates, dates, looks_like_date, remedy, warn_of_dates
 from bayou.streams.delimited import arrow_buffer, joined, skip_mark
 from bayou.streams.layout import Layout
 from bayou.streams.policy import Chunk, Draft, Misfit, flush
 from bayou.streams.read_options import ReadOptions, listed
 from bayou.streams.records import Records, split
-from bayou.streams.sentences import tell_text
+from bayou.streams.sentences import warn_of_text
 from bayou.streams.source import ColumnType
 
 _CELL = (str, bool, int, float)
@@ -60,7 +60,7 @@ class JsonLinesSource(ChunkedSource):
 
 
 def json_layout(sample: Sequence[bytes], read_options: ReadOptions) -> Layout:
-    """Columns and kinds of JSON objects, from the first of them and what the caller declared."""
+    """Columns and kinds of JSON objects, from the first of them and the user's declarations."""
     rows = [row for row in map(parse_line, sample) if isinstance(row, Mapping)]
     if not rows:
         raise DataError("no JSON object in the first lines", remedy="is this another format?")
@@ -76,23 +76,23 @@ def json_layout(sample: Sequence[bytes], read_options: ReadOptions) -> Layout:
     if target is not None and read_options.kind(target) is not None:
         label = "float64" if read_options.kind(target) == "numeric" else "string"
     kept = read_options.kept(names, target)
-    found = {name: _kind([row.get(name) for row in rows]) for name in kept}
-    unsure = [
-        name for name, column in found.items() if column.kind == "nominal" and not read_options.kind(name)
+    types = {name: _kind([row.get(name) for row in rows]) for name in kept}
+    guessed = [
+        name for name, column in types.items() if column.kind == "nominal" and not read_options.kind(name)
     ]
-    text = [name for name in unsure if _sentences([row.get(name) for row in rows])]
-    found |= dict.fromkeys(text, ColumnType("text"))
-    tell_text(text)
-    tell_dates([name for name in unsure if _looks_like_dates([row.get(name) for row in rows])])
+    text = [name for name in guessed if _sentences([row.get(name) for row in rows])]
+    types |= dict.fromkeys(text, ColumnType("text"))
+    warn_of_text(text)
+    warn_of_dates([name for name in guessed if _looks_like_dates([row.get(name) for row in rows])])
     left_out = {name: _kind([row.get(name) for row in rows]).kind for name in read_options.ignore}
-    return Layout(read_options.typed(found), target, label, left_out, tuple(names))
+    return Layout(read_options.typed(types), target, label, left_out, tuple(names))
 
 
 class JsonObjects:
-    """Objects, each alone in its bytes, as columns.
+    """Parses JSON objects, each in its own bytes, into columns.
 
-    They are parsed at once where each is what the layout says, cell by cell: by a kernel where they are plain, by Arrow
-    where strings have escapes. Else they are parsed one by one, to the same columns, which tells what does not fit.
+    If all cells are of the kinds of the layout, the objects are parsed at once: by a kernel where they are plain, by
+    Arrow where strings have escapes. Otherwise they are parsed one by one, to the same columns, to find the misfits.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -106,11 +106,11 @@ class JsonObjects:
         self._plain = _PlainObjects.of(self._schema, layout.left_out)
 
     def draft(self, objects: Sequence[bytes], lines: bytes | None = None) -> Draft:
-        """The objects as columns, and what does not fit; `lines` are the same objects, one a line, if that is known."""
-        whole = self._at_once(objects, lines)
-        if whole is not None:
-            everyone = np.arange(len(objects), dtype=np.int64)
-            return Draft(whole, everyone, len(objects), objects.__getitem__)
+        """The objects as columns, and the misfits; `lines` are the same objects, one per line, if there are such."""
+        columns = self._at_once(objects, lines)
+        if columns is not None:
+            all_records = np.arange(len(objects), dtype=np.int64)
+            return Draft(columns, all_records, len(objects), objects.__getitem__)
         misfits: list[Misfit] = []
         rows: list[Mapping[str, Any]] = []
         records: list[int] = []
@@ -134,20 +134,22 @@ class JsonObjects:
         return draft
 
     def _at_once(self, objects: Sequence[bytes], lines: bytes | None = None) -> dict[str, pa.Array] | None:
-        """The columns, if nothing about the objects is unusual."""
+        """The columns, None if an object has to be parsed on its own."""
         chunk = b"\n".join(objects) if lines is None else lines
         if lines is None and (chunk.count(b"\n") >= len(objects) or b"\r" in chunk):
             return None
         if not chunk.isascii() and not _is_utf8(chunk):
             return None
-        found = None if self._plain is None else self._plain.columns(chunk, len(objects))
-        if found is None:
-            found = self._by_arrow(chunk, len(objects))
-        if found is None:
+        parsed = None if self._plain is None else self._plain.columns(chunk, len(objects))
+        if parsed is None:
+            parsed = self._by_arrow(chunk, len(objects))
+        if parsed is None:
             return None
         names = (*self.layout.columns, *([] if self.layout.target is None else [self.layout.target]))
-        columns = {name: found[name] for name in names}
-        if not all(_usual(each) for each in columns.values() if pa.types.is_floating(each.type)):
+        columns = {name: parsed[name] for name in names}
+        if not all(
+            _as_python_reads(numbers) for numbers in columns.values() if pa.types.is_floating(numbers.type)
+        ):
             return None
         for name, column in self.layout.columns.items():
             if column.kind == "nominal":
@@ -159,10 +161,10 @@ class JsonObjects:
         return columns
 
     def _by_arrow(self, chunk: bytes, rows: int) -> dict[str, pa.Array] | None:
-        # Arrow's parser dies of a null that stands alone, so it is given nothing but one object a line; and it takes
-        # the word Inf for a number, which JSON has not.
-        begun = chunk.startswith(b"{") and chunk.count(b"\n{") == rows - 1
-        if not begun or b"Inf" in chunk or _BEHIND_OBJECT.search(chunk):
+        # Arrow's parser crashes at a null outside of an object, so it is used only for one object per line; and it
+        # reads Inf as a number, which JSON does not have.
+        one_per_line = chunk.startswith(b"{") and chunk.count(b"\n{") == rows - 1
+        if not one_per_line or b"Inf" in chunk or _BEHIND_OBJECT.search(chunk):
             return None
         try:
             table = pa_json.read_json(
@@ -174,7 +176,7 @@ class JsonObjects:
             )
         except pa.ArrowException:
             return None
-        if table.num_rows != rows:  # each has one at least, so each has one
+        if table.num_rows != rows:  # every line begins an object, so that each holds exactly one
             return None
         return {name: joined(table.column(name)) for name in table.column_names}
 
@@ -201,13 +203,13 @@ class JsonObjects:
 
     def _dates(self, draft: Draft, rows: list[Mapping[str, Any]], name: str) -> pa.Array:
         column = self._column(draft, rows, name, "text", pa.string())
-        found, bad = dates(column)
+        parsed, bad = dates(column)
         draft.mark(name, bad, NO_DATE, column, remedy(name))
-        return found
+        return parsed
 
 
 class _PlainObjects:
-    """Objects without escapes, nesting, true and false: a kernel finds their cells, which are strings of Arrow then."""
+    """Parses objects without escapes, nesting, true and false: a kernel finds their cells, which Arrow then casts."""
 
     def __init__(self, schema: pa.Schema, left_out: Collection[str]) -> None:
         self._fields = [field for field in schema if field.name not in left_out]
@@ -219,14 +221,14 @@ class _PlainObjects:
 
     @staticmethod
     def of(schema: pa.Schema, left_out: Collection[str]) -> _PlainObjects | None:
-        """None where a column is true or false, or its name would have escapes."""
-        usual = all(json.dumps(name, ensure_ascii=False) == f'"{name}"' for name in schema.names)
-        if not usual or any(map(pa.types.is_boolean, schema.types)):
+        """The parser for a schema; None if a column is boolean, or its name has escapes."""
+        no_escapes = all(json.dumps(name, ensure_ascii=False) == f'"{name}"' for name in schema.names)
+        if not no_escapes or any(map(pa.types.is_boolean, schema.types)):
             return None
         return _PlainObjects(schema, left_out)
 
     def columns(self, chunk: bytes, rows: int) -> dict[str, pa.Array] | None:
-        """The columns of objects, one a line; None if anything about them is unusual."""
+        """The columns of objects, one per line; None if one is not plain."""
         from bayou.kernels.json_cells import copy_cells, find_cells
 
         text = np.frombuffer(chunk, np.uint8)
@@ -245,10 +247,10 @@ class _PlainObjects:
         )
         out = {}
         for i, field in enumerate(self._fields):
-            there = begins[i] >= 0
-            known = None if there.all() else pa.py_buffer(np.packbits(there, bitorder="little").tobytes())
-            own = offsets.slice(4 * i * (rows + 1), 4 * (rows + 1))
-            strings = pa.StringArray.from_buffers(rows, own, data, known)
+            present = begins[i] >= 0
+            valid = None if present.all() else pa.py_buffer(np.packbits(present, bitorder="little").tobytes())
+            column_offsets = offsets.slice(4 * i * (rows + 1), 4 * (rows + 1))
+            strings = pa.StringArray.from_buffers(rows, column_offsets, data, valid)
             try:
                 out[field.name] = strings.cast(field.type)
             except pa.ArrowException:  # a label that is not a whole number, or too large
@@ -256,8 +258,8 @@ class _PlainObjects:
         return out
 
 
-def _usual(numbers: pa.Array) -> bool:
-    """Whether Python would read the same: it has no -0 that is whole, and its NaN is missing here."""
+def _as_python_reads(numbers: pa.Array) -> bool:
+    """Whether Python's parser would give the same numbers: it reads -0 as the integer 0, and NaN is missing."""
     values = np.asarray(numbers.fill_null(1.0))
     return bool(np.isfinite(values).all() and not np.signbit(values[values == 0.0]).any())
 
@@ -292,7 +294,7 @@ def parse_line(line: bytes) -> Mapping[str, Any] | str:
 
 
 class RepeatedKeyError(Exception):
-    """An object has a key twice: which of the two values is meant, nobody knows."""
+    """An object has the same key twice, so that its value is ambiguous."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -332,9 +334,9 @@ def _depth(line: bytes) -> int:
 
 
 def _simple(values: list[Any], arrow: pa.DataType) -> pa.Array | None:
-    """The column at once, if all its values are of the type it wants."""
-    wanted = (float, int) if pa.types.is_floating(arrow) else (str,) if arrow in _TEXT else ()
-    if not wanted or not {*map(type, values)} <= {*wanted, type(None)}:
+    """The values as a column, None unless all of them have the type that it needs."""
+    types = (float, int) if pa.types.is_floating(arrow) else (str,) if arrow in _TEXT else ()
+    if not types or not {*map(type, values)} <= {*types, type(None)}:
         return None
     try:
         column = pa.array(values, arrow if arrow in _SIMPLE else pa.string(), from_pandas=True)
@@ -344,7 +346,7 @@ def _simple(values: list[Any], arrow: pa.DataType) -> pa.Array | None:
 
 
 def _fitted(value: Any, kind: str) -> tuple[Any, bool]:
-    """The value as the kind wants it, None if missing; and whether it fits."""
+    """The value converted to the kind, None if missing; and whether it fits."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None, True
     if not isinstance(value, _CELL):

@@ -1,4 +1,4 @@
-"""What the records of a stream look like, once that is known: kept where the first records may be gone later."""
+"""The layout of a stream's records, which checkpoints keep, since the first records may be gone later."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from bayou.streams.source import ColumnType, Kind
 
 @dataclass(frozen=True)
 class Layout:
-    """Columns that are handed out, the target, the type of its labels, and the kind of what is left out.
+    """The columns that are read, the target, the type of its labels, and the kinds of columns that are left out.
 
-    `names` are all cells of a record in order, where records have one (CSV); else the keys.
+    `names` are the names of all cells of a record in order (CSV), or of all keys (JSON).
 
     Examples
     --------
@@ -38,10 +38,10 @@ class Layout:
 
     @staticmethod
     def of(text: object) -> Layout:
-        """The layout that `text` gave; refuses anything else."""
+        """The layout from the JSON that `text` returned; raises DataError for anything else."""
         try:
             kinds, target, label, left_out, names = json.loads(cast(str, text))
-            found = Layout(
+            layout = Layout(
                 {name: ColumnType(_kind(kind)) for name, kind in kinds.items()},
                 target,
                 label,
@@ -50,10 +50,10 @@ class Layout:
             )
         except (ValueError, TypeError, AttributeError) as problem:
             raise _wrong() from problem
-        whole = all(isinstance(name, str) for name in found.names)
-        if not (whole and isinstance(target, str | None) and label in get_args(Label)):
+        valid = all(isinstance(name, str) for name in layout.names)
+        if not (valid and isinstance(target, str | None) and label in get_args(Label)):
             raise _wrong()
-        return found
+        return layout
 
 
 def _kind(kind: Any) -> Kind:

@@ -1,4 +1,4 @@
-"""What a stream may ask of the machine: everything beyond is refused, early and in bounded memory."""
+"""Limits of streams: anything beyond is refused, early and in bounded memory."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ COLUMNS = 10_000
 NESTING = 32  # levels of brackets in one JSON line
 RATIO = 100  # bytes out per byte in, of a compressed stream ...
 FREE = 64 << 20  # ... beyond this many bytes out
-SAMPLE = 1_000  # rows from which kinds are found
+SAMPLE = 1_000  # rows that determine the kinds of columns
 HEAD = 1 << 20  # bytes whose hash identifies a stream
 # Rows of a columnar file parsed at once. Writers of Parquet end a page after 20,000 rows; batches that end inside one
 # take Arrow a quarter more time, most of it to move their memory.
 BATCH = 20_000
-OLDER_BATCH = 16_384  # the same, where a checkpoint tells a place that counts such batches
+OLDER_BATCH = 16_384  # as BATCH, for places in older checkpoints, which count such batches

@@ -1,4 +1,4 @@
-"""Plain lines: a label, a tab and a text; or a label and numbered features (libsvm)."""
+"""Files of lines without a header: a label, a tab and a text; or a label and numbered features (libsvm)."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class TextSource(ChunkedSource):
         names = ("label", "text")
         read_options.check(names)
         target = read_options.choose_target(names, "label")
-        found = {name: ColumnType("text" if name == "text" else "nominal") for name in names}
+        types = {name: ColumnType("text" if name == "text" else "nominal") for name in names}
         kept = read_options.kept(names, target)
-        columns = read_options.typed({name: found[name] for name in kept})
+        columns = read_options.typed({name: types[name] for name in kept})
         super().__init__(Outline(columns, target), read_options.rejects(), records)
 
     def _load(self, record: int) -> Chunk | None:
@@ -119,7 +119,7 @@ class LibsvmSource(ChunkedSource):
         if not chunk:
             return None
         lines = split(chunk)
-        found: list[tuple[str, Mapping[int, str]]] = []
+        rows: list[tuple[str, Mapping[int, str]]] = []
         records: list[int] = []
         misfits: list[Misfit] = []
         for i, line in enumerate(lines):
@@ -129,15 +129,15 @@ class LibsvmSource(ChunkedSource):
             if isinstance(row, str):
                 misfits.append(Misfit(i, None, row, line[:60].decode("utf-8", "backslashreplace")))
             else:
-                found.append(row)
+                rows.append(row)
                 records.append(i)
         draft = Draft({}, np.array(records, np.int64), len(lines), lines.__getitem__, misfits)
         for name in self.columns:
-            text = pa.array([row.get(int(name), "0") for _, row in found], pa.string())
+            text = pa.array([row.get(int(name), "0") for _, row in rows], pa.string())
             draft.columns[name], bad = cells.numbers(text, ())
             draft.mark(name, bad, "not a number", text)
         if self.target is not None:
-            text = pa.array([label for label, _ in found], pa.string())
+            text = pa.array([label for label, _ in rows], pa.string())
             draft.columns[self.target], bad = cells.labels(text, self._label)
             draft.mark(self.target, bad, "not a number, as the labels before it", text)
         return flush(draft, self._read_options.policy, record, self._records.lines_of(chunk))

@@ -1,4 +1,4 @@
-"""One message of mail as a row: its headers decoded, its text without markup. Nothing in a message is trusted."""
+"""Mail messages as rows: decoded headers, and text without markup. Nothing in a message is trusted."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ MOST_PARTS = 1_000  # of one message
 
 
 class BadMailError(ValueError):
-    """What is wrong with a message that cannot be read as mail."""
+    """A message that cannot be read as mail; the text says why."""
 
 
 def message(data: bytes, headers: tuple[str, ...] = HEADERS) -> dict[str, str | None]:
-    r"""The headers asked for and the body of a message.
+    r"""The given headers and the body of a message.
 
     >>> message(b"Subject: =?utf-8?q?=C3=A9t=C3=A9?=\n\nSee you there.\n", ("subject",))
     {'subject': 'été', 'body': 'See you there.\n'}
@@ -27,9 +27,9 @@ def message(data: bytes, headers: tuple[str, ...] = HEADERS) -> dict[str, str | 
     if not data.strip():
         raise BadMailError("an empty message")
     try:
-        found = email.message_from_bytes(data)
-        row: dict[str, str | None] = {name: _header(found, name) for name in headers}
-        return row | {"body": _body(found)}
+        parsed = email.message_from_bytes(data)
+        row: dict[str, str | None] = {name: _header(parsed, name) for name in headers}
+        return row | {"body": _body(parsed)}
     except (
         MessageError,
         ValueError,
@@ -42,9 +42,9 @@ def message(data: bytes, headers: tuple[str, ...] = HEADERS) -> dict[str, str | 
         raise BadMailError(f"not a message of mail ({type(problem).__name__})") from problem
 
 
-def _header(found: Message, name: str) -> str | None:
-    """A header in plain characters; all of them where it comes several times."""
-    values = found.get_all(name)
+def _header(parsed: Message, name: str) -> str | None:
+    """A decoded header; its values joined if it occurs several times."""
+    values = parsed.get_all(name)
     if not values:
         return None
     return _valid(" ".join(_decoded(str(value)) for value in values))
@@ -53,24 +53,24 @@ def _header(found: Message, name: str) -> str | None:
 def _decoded(value: str) -> str:
     try:
         return " ".join(str(make_header(decode_header(value))).split())
-    except (MessageError, ValueError, LookupError):  # no such character set, or not what it says it is
+    except (MessageError, ValueError, LookupError):  # an unknown character set, or bytes that are not in it
         return " ".join(value.split())
 
 
-def _body(found: Message) -> str:
-    """The plain text of a message; that of its HTML if it has no other."""
+def _body(parsed: Message) -> str:
+    """The plain text of a message; the text of its HTML if it has no plain text."""
     plain: list[str] = []
-    marked: list[str] = []
-    for i, part in enumerate(found.walk()):
+    html: list[str] = []
+    for i, part in enumerate(parsed.walk()):
         if i >= MOST_PARTS:
             raise BadMailError(f"more than {MOST_PARTS:,} parts")
         if part.is_multipart() or part.get_content_disposition() == "attachment":
             continue
         if part.get_content_type() == "text/html":
-            marked.append(_text(part))
+            html.append(_text(part))
         elif part.get_content_maintype() == "text":
             plain.append(_text(part))
-    return "\n".join(plain) if "".join(plain).strip() else "\n".join(map(without_markup, marked))
+    return "\n".join(plain) if "".join(plain).strip() else "\n".join(map(without_markup, html))
 
 
 def _text(part: Message) -> str:
@@ -89,7 +89,7 @@ def _valid(text: str) -> str:
 
 
 class _Plain(HTMLParser):
-    """Collects what a reader sees of a page."""
+    """Collects the visible text of a page."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -100,7 +100,7 @@ class _Plain(HTMLParser):
         self._hidden += tag in _HIDDEN
         if tag in _BREAKS:
             self.parts.append("\n")
-        elif tag == "a":  # where a link leads tells more than what it says
+        elif tag == "a":  # the address of a link is more informative than its text
             self.parts += [f" {value} " for name, value in attrs if name == "href" and value]
 
     def handle_endtag(self, tag: str) -> None:

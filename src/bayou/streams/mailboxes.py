@@ -30,7 +30,7 @@ _NOMINAL = frozenset(("list-id", FOLDER))
 
 @dataclass(frozen=True)
 class Item:
-    """A message: the file it is in, from which byte to which (-1: its end), and the folder it was found in."""
+    """A message: its file, first and last byte there (-1: the end of the file), and the folder it is in."""
 
     path: str
     start: int = 0
@@ -39,7 +39,7 @@ class Item:
 
 
 class MailFeed:
-    """Messages by number: each can be had again."""
+    """Messages by number, each of which can be read again."""
 
     def __init__(self, path: str, items: list[Item]) -> None:
         self.place, self.items, self.path = 0, items, path
@@ -47,9 +47,9 @@ class MailFeed:
 
     def take(self) -> list[Item]:
         """The next few messages."""
-        found = self.items[self.place : min(self._limit, self.place + AT_ONCE)]
-        self.place += len(found)
-        return found
+        batch = self.items[self.place : min(self._limit, self.place + AT_ONCE)]
+        self.place += len(batch)
+        return batch
 
     def seek(self, place: int) -> None:
         if place > len(self.items):
@@ -62,7 +62,7 @@ class MailFeed:
         self._limit = min(limit, len(self.items))
 
     def identity(self) -> Mapping[str, str | int]:
-        """The path, and a hash of which messages there are and where."""
+        """The path, and a hash of the names and places of all messages."""
         names = hashlib.sha256()
         for item in self.items:
             name = os.path.relpath(item.path, self.path)
@@ -73,7 +73,7 @@ class MailFeed:
         return self.place / self._limit if self._limit else 1.0
 
     def close(self) -> None:
-        """Nothing stays open."""
+        """Do nothing: no file stays open."""
 
 
 class MailSource(ChunkedSource):
@@ -100,9 +100,9 @@ class MailSource(ChunkedSource):
         names = [TEXT] if self._plain else [*HEADERS, BODY]
         if any(item.folder is not None for item in items):
             names = [FOLDER, *names]
-        asked = read_options.target
-        if asked and asked not in names and not self._plain:
-            names.append(asked)
+        header = read_options.target
+        if header and header not in names and not self._plain:
+            names.append(header)
         self._headers = tuple(name for name in names if name not in (FOLDER, BODY, TEXT))
         read_options.check(names)
         target = read_options.choose_target(names, FOLDER if FOLDER in names else None)
@@ -169,7 +169,7 @@ def _head(item: Item) -> bytes:
 
 
 def _items(path: str, format: str) -> Iterator[Item]:
-    """All messages, in an order that does not depend on the machine."""
+    """All messages, in the same order on every machine."""
     if format == "eml":
         yield Item(path)
     elif format == "mbox":
@@ -185,18 +185,18 @@ def _of_folder(folder: Path, label: str) -> Iterator[Item]:
     if any((folder / name).is_dir() for name in MAILDIR):
         yield from _of_maildir(folder, label)
         return
-    for found in sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.startswith(".")):
-        if found.suffix == ".mbox":
-            yield from _of_mbox(os.fspath(found), label)
+    for path in sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.startswith(".")):
+        if path.suffix == ".mbox":
+            yield from _of_mbox(os.fspath(path), label)
         else:
-            yield Item(os.fspath(found), folder=label)
+            yield Item(os.fspath(path), folder=label)
 
 
 def _of_maildir(folder: Path, label: str | None) -> Iterator[Item]:
     for name in MAILDIR:
         if (folder / name).is_dir():
-            for found in sorted(p for p in (folder / name).iterdir() if p.is_file()):
-                yield Item(os.fspath(found), folder=label)
+            for path in sorted(p for p in (folder / name).iterdir() if p.is_file()):
+                yield Item(os.fspath(path), folder=label)
 
 
 def _of_mbox(path: str, label: str | None) -> Iterator[Item]:
@@ -219,5 +219,5 @@ def _of_mbox(path: str, label: str | None) -> Iterator[Item]:
 
 
 def _begins(data: mmap.mmap, at: int) -> bool:
-    """Whether a line `From ` begins a message: the first of all, or behind an empty line."""
+    """Whether a line `From ` begins a message: at the start of the file, or after an empty line."""
     return at == 0 or data[max(0, at - 2) : at] == b"\n\n" or data[max(0, at - 4) : at] == b"\r\n\r\n"

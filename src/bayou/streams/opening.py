@@ -1,4 +1,4 @@
-"""One door to all formats."""
+"""`open_stream`, which opens streams of all formats."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def open_stream(
     labels, join, within
         Labels that come later, in a log of their own: its address, or a topic of the same broker; the column of
         both logs that holds the key (text: 17 and "17" are one key); and how long a record waits for its label, by the
-        time of the messages (seconds, or text such as "1h"). A row is handed out when its label comes.
+        time of the messages (seconds, or text such as "1h"). A row is returned when its label arrives.
     time
         The column of both logs that holds the time of a message (seconds since 1970, or ISO 8601). Left out: the
         time that the broker keeps, which lines of files have not.
@@ -118,9 +118,9 @@ def open_stream(
         for name in [names] if isinstance(names, str) else names:
             if kinds.setdefault(name, cast(Kind, kind)) != kind or name in ignore:
                 raise OptionError(f"column {name!r} was given two kinds")
-    letters = _letters(dead_letters)
+    rejects_to = _dead_letters(dead_letters)
     left_out = (ignore,) if isinstance(ignore, str) else tuple(ignore)
-    read_options = ReadOptions(target, kinds, left_out, policy, letters)
+    read_options = ReadOptions(target, kinds, left_out, policy, rejects_to)
     name = os.fspath(path)
     if labels is not None or join is not None:
         return _joined(name, labels, format, read_options, join, within, time, waiting, at_arrival)
@@ -135,7 +135,7 @@ def open_stream(
         return MailSource(name, chosen, read_options)
     reader = ByteReader(name)
     try:
-        if isinstance(letters, Path) and _same(letters, Path(name)):
+        if isinstance(rejects_to, Path) and _same(rejects_to, Path(name)):
             raise OptionError(
                 "the dead letters would overwrite the stream", value=name, remedy="another path"
             )
@@ -145,13 +145,13 @@ def open_stream(
         raise
 
 
-def _letters(given: str | os.PathLike[str] | None) -> Path | str | None:
-    """Where rows go that are left out."""
-    if given is None:
+def _dead_letters(target: str | os.PathLike[str] | None) -> Path | str | None:
+    """The file or topic for rejected rows."""
+    if target is None:
         return None
     from bayou.streams.brokers.outlets import is_outlet
 
-    text = os.fspath(given)
+    text = os.fspath(target)
     return text if is_outlet(text) else Path(text)
 
 
@@ -184,15 +184,15 @@ def _joined(
     return open_joined(records, labels, format, read_options, options)
 
 
-def _same(one: Path, other: Path) -> bool:
+def _same(a: Path, b: Path) -> bool:
     try:
-        return one.samefile(other)
+        return a.samefile(b)
     except (OSError, ValueError):  # one of them does not exist
         return False
 
 
 def format_of(path: str) -> str:
-    """The format a file's name tells."""
+    """The format of a file, by its name."""
     if path == "-":
         return "csv"
     if Path(path).is_dir():
@@ -211,7 +211,7 @@ def format_of(path: str) -> str:
 
 
 def _opened(format: str, reader: ByteReader, read_options: ReadOptions) -> Source:
-    # Formats are imported when asked for: importing bayou must stay light.
+    # Formats are imported at first use, so that importing bayou stays fast.
     if format in ("csv", "tsv"):
         from bayou.streams.delimited import DelimitedSource
 

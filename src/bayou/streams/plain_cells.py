@@ -1,4 +1,4 @@
-"""Chunks of numbers and names without quotes, read by a kernel: the same columns as Arrow's reader gives, sooner."""
+"""A reader of numbers and names without quotes by a kernel: the same columns as Arrow's reader, faster."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from bayou.kernels.plain_cells import (
 from bayou.streams.columns import Columns, NumberRows
 from bayou.streams.records import occurrences
 
-MOST_NAMES, MOST_BYTES = 1 << 18, 1 << 24  # beyond, the names met so far are forgotten
-TRIES = 8  # chunks one after the other that are not plain, after which nobody tries again
+MOST_NAMES, MOST_BYTES = 1 << 18, 1 << 24  # names that are stored; beyond, all are dropped
+TRIES = 8  # after this many consecutive chunks that are not plain, no more are tried
 
 
 class PlainCells:
     """Reads chunks whose columns are numbers and names; names keep their codes from one chunk to the next.
 
-    So a dictionary stays the same while no new name comes, and whoever translates it does so once.
+    So a dictionary stays the same until there is a new name, and its translation to codes of a model can be cached.
 
     Parameters
     ----------
     names
         All columns, in the order of the file.
-    wanted
-        Those that are read: None for one of numbers, and for one of names what says whether a name fits.
+    columns
+        The columns to read: None for a numeric one, and for one of names a function that checks a name.
     delimiter
-        What stands between two cells.
+        The character between two cells.
     missing
-        What stands for a missing cell.
+        The texts of missing cells.
 
     Examples
     --------
@@ -55,35 +55,37 @@ class PlainCells:
     def __init__(
         self,
         names: Sequence[str],
-        wanted: Mapping[str, Callable[[str], bool] | None],
+        columns: Mapping[str, Callable[[str], bool] | None],
         delimiter: str,
         missing: Sequence[str],
     ) -> None:
-        numeric = [name for name, fits in wanted.items() if fits is None]
-        self._fits = [fits for fits in wanted.values() if fits is not None]
+        numeric = [name for name, fits in columns.items() if fits is None]
+        self._fits = [fits for fits in columns.values() if fits is not None]
         self._p, self._q = len(numeric), len(self._fits)
-        found = {name: i for i, name in enumerate([*numeric, *(n for n in wanted if wanted[n] is not None)])}
-        self._place, self._numeric = {name: found[name] for name in wanted}, tuple(numeric)
-        self._kinds = np.array([found.get(name, -1) for name in names], dtype=np.int32)
+        places = {
+            name: i for i, name in enumerate([*numeric, *(n for n in columns if columns[n] is not None)])
+        }
+        self._place, self._numeric = {name: places[name] for name in columns}, tuple(numeric)
+        self._kinds = np.array([places.get(name, -1) for name in names], dtype=np.int32)
         self._delimiter = ord(delimiter)
         texts = [word.encode() for word in missing]
         self._words = np.frombuffer(bytearray(b"".join(texts)) or bytearray(1), dtype=np.uint8)
         self._ends = np.cumsum([0, *map(len, texts)], dtype=np.int64)
         self._tries = TRIES
-        self._forget()
+        self._clear_names()
 
     def read(self, chunk: bytes) -> Columns | None:
-        """The columns, nominal ones with dictionaries; None if the chunk is not as plain as that."""
+        """The columns, nominal ones with dictionaries; None if the chunk is not plain."""
         if not self._tries or b'"' in chunk:
             return None
         if self._progress[2] > MOST_NAMES or self._progress[3] > MOST_BYTES:
-            self._forget()
-        found = self._read(chunk)
-        self._tries = TRIES if found is not None else self._tries - 1
-        return found
+            self._clear_names()
+        columns = self._read(chunk)
+        self._tries = TRIES if columns is not None else self._tries - 1
+        return columns
 
-    def _forget(self) -> None:
-        """Begin with no names."""
+    def _clear_names(self) -> None:
+        """Drop all names."""
         self._progress = np.zeros(4, dtype=np.int64)
         self._slots = np.full(256, -1, dtype=np.int32)
         self._entries = np.empty((128, 5), dtype=np.int64)
@@ -94,23 +96,23 @@ class PlainCells:
         self._dictionaries = [pa.array([], pa.string())] * self._q
 
     def _read(self, chunk: bytes) -> Columns | None:
-        whole = chunk if chunk.endswith(b"\n") else chunk + b"\n"
-        data = np.frombuffer(whole + bytes(SPARE), dtype=np.uint8)
-        room = occurrences(whole, b"\n")
-        numbers, codes = np.empty((room, self._p)), np.empty((self._q, room), dtype=np.int32)
+        text = chunk if chunk.endswith(b"\n") else chunk + b"\n"
+        data = np.frombuffer(text + bytes(SPARE), dtype=np.uint8)
+        lines = occurrences(text, b"\n")
+        numbers, codes = np.empty((lines, self._p)), np.empty((self._q, lines), dtype=np.int32)
         missing = np.zeros(self._p + self._q, dtype=np.int64)
         before = int(self._progress[2])
         self._progress[:2] = 0
         while True:
-            ended = read_plain_cells(
+            status = read_plain_cells(
                 numbers, codes, missing, self._progress, self._slots, self._entries, self._names, self._short,
-                self._sizes, data, len(whole), self._kinds, self._delimiter, self._words, self._ends,
+                self._sizes, data, len(text), self._kinds, self._delimiter, self._words, self._ends,
             )  # fmt: skip
-            if ended != NO_ROOM:
+            if status != NO_ROOM:
                 break
-            self._make_room(len(whole))
-        if ended == NOT_PLAIN or not self._progress[1] or not self._learn_names(before):
-            self._forget()  # what the chunk has taught is not known to be good
+            self._make_room(len(text))
+        if status == NOT_PLAIN or not self._progress[1] or not self._learn_names(before):
+            self._clear_names()  # names of a chunk that is not plain may be wrong
             return None
         n, p = int(self._progress[1]), self._p
         matrix, dictionaries = numbers[:n], tuple(self._dictionaries)
@@ -126,11 +128,11 @@ class PlainCells:
             indices = pa.Array.from_buffers(pa.int32(), n, [valid, pa.py_buffer(names)])
             return pa.DictionaryArray.from_arrays(indices, dictionaries[i - p], safe=False)
 
-        beside = NumberRows(self._numeric, matrix, not missing[:p].any()) if p else None
-        return Columns(list(self._place), column, beside)
+        number_rows = NumberRows(self._numeric, matrix, not missing[:p].any()) if p else None
+        return Columns(list(self._place), column, number_rows)
 
     def _make_room(self, size: int) -> None:
-        """Twice the room for names; there is always enough for one that stands in a chunk of this size."""
+        """Double the room for names, so that at least one from a chunk of this size fits."""
         count = int(self._progress[2])
         self._entries = np.concatenate((self._entries, np.empty_like(self._entries)))
         self._slots = np.full(2 * len(self._slots), -1, dtype=np.int32)
@@ -139,7 +141,7 @@ class PlainCells:
             self._names = np.concatenate((self._names, np.empty(len(self._names) + size, dtype=np.uint8)))
 
     def _learn_names(self, first: int) -> bool:
-        """Take the entries from `first` on into the dictionaries; False if one is no text, or does not fit."""
+        """Add the entries from `first` on to the dictionaries; False if one is not UTF-8, or does not fit."""
         changed = set()
         for entry in self._entries[first : self._progress[2]].tolist():
             j, begin = entry[COLUMN], entry[START]

@@ -1,4 +1,4 @@
-"""What happens to a cell that does not fit: stop, leave the row out, or make the cell missing."""
+"""The policies for a cell that does not fit its column: stop, leave the row out, or make the cell missing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Misfit:
 
 @dataclass
 class Draft:
-    """A parsed chunk before the policy: converted cells, null wherever a misfit stands.
+    """A parsed chunk before the policy is applied: converted cells, null for every misfit.
 
     `records` holds the record number, within the chunk, of every row that could be split into cells; rows
     that could not are among the misfits. `raw` gives a record's bytes.
@@ -44,7 +44,7 @@ class Draft:
     words: DocumentTermMatrix | None = None
 
     def mark(self, column: str, bad: Marks, reason: str, cells: pa.Array, remedy: str = REMEDY) -> None:
-        """Note the marked cells of a column as misfits; `cells` are the rows' cells as they were."""
+        """Add the marked cells of a column to the misfits; `cells` are the unconverted cells."""
         for i in np.flatnonzero(bad):
             value = cells[int(i)].as_py()
             shown = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
@@ -53,10 +53,10 @@ class Draft:
 
 @dataclass
 class Chunk:
-    """Accepted rows of one chunk, what was rejected between them, and the error that follows them, if any.
+    """The accepted rows of a chunk, the rejects between them, and the error that follows them, if any.
 
-    `lines` tells the line of the file that each row begins at, and `coded` the labels with a dictionary, if they were
-    read so.
+    `lines` maps a row to the line of the file at which it begins; `coded` are the labels with a dictionary, if they
+    were read so.
     """
 
     columns: MutableMapping[str, pa.Array]
@@ -74,7 +74,7 @@ def flush(
 ) -> Chunk:
     """Apply the policy to a chunk whose first record is number `first` of the stream.
 
-    `line_of` tells the line of the file that a record of the chunk begins at.
+    `line_of` maps a record of the chunk to the line of the file at which it begins.
     """
     rows = len(draft.records)
     if not draft.misfits:
@@ -83,31 +83,31 @@ def flush(
         )
     misfits = sorted(draft.misfits, key=lambda misfit: misfit.record)
     if policy == "strict":
-        worst = misfits[0]
-        keep = int(np.searchsorted(draft.records, worst.record))
+        first_misfit = misfits[0]
+        keep = int(np.searchsorted(draft.records, first_misfit.record))
         fault = DataError(
-            worst.reason,
-            row=first + worst.record,
-            column=worst.column,
-            value=worst.value,
-            remedy=worst.remedy,
-            line=None if line_of is None else line_of(worst.record),
+            first_misfit.reason,
+            row=first + first_misfit.record,
+            column=first_misfit.column,
+            value=first_misfit.value,
+            remedy=first_misfit.remedy,
+            line=None if line_of is None else line_of(first_misfit.record),
         )
-        return _picked(draft, np.arange(keep), Chunk({}, keep, draft.total, fault=fault), line_of)
-    whole = {m.record for m in misfits if m.column is None or policy == "skip"}
-    accepted = ~np.isin(draft.records, np.fromiter(whole, np.int64, len(whole)))
+        return _take_rows(draft, np.arange(keep), Chunk({}, keep, draft.total, fault=fault), line_of)
+    rejected = {m.record for m in misfits if m.column is None or policy == "skip"}
+    accepted = ~np.isin(draft.records, np.fromiter(rejected, np.int64, len(rejected)))
     before = np.concatenate([[0], np.cumsum(accepted)])
     rejects, last = [], -1
     for misfit in misfits:
-        if misfit.record in whole and misfit.record == last:
+        if misfit.record in rejected and misfit.record == last:
             continue  # a row is rejected once, for its first misfit
         after = int(before[np.searchsorted(draft.records, misfit.record)])
-        raw = draft.raw(misfit.record) if misfit.record in whole else None
+        raw = draft.raw(misfit.record) if misfit.record in rejected else None
         record = first + misfit.record
         rejects.append(Reject(after, record, misfit.column, misfit.reason, misfit.value, raw))
         last = misfit.record
-    keeping = np.flatnonzero(accepted)
-    return _picked(draft, keeping, Chunk({}, len(keeping), draft.total, rejects), line_of)
+    kept = np.flatnonzero(accepted)
+    return _take_rows(draft, kept, Chunk({}, len(kept), draft.total, rejects), line_of)
 
 
 def _lines(
@@ -116,9 +116,10 @@ def _lines(
     return None if line_of is None else lambda row: line_of(int(records[row]))
 
 
-def _picked(
+def _take_rows(
     draft: Draft, rows: NDArray[np.intp], chunk: Chunk, line_of: Callable[[int], int | None] | None
 ) -> Chunk:
+    """Fill the chunk with these rows of the draft."""
     chunk.lines = _lines(draft.records[rows], line_of)
     index = pa.array(rows, pa.int64())
     chunk.columns = {name: column.take(index) for name, column in draft.columns.items()}

@@ -1,4 +1,4 @@
-"""What the caller asked for: target, kinds, columns to leave out, policy."""
+"""The options for reading a stream: target, kinds, columns to leave out, policy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _USUAL = ("class", "target", "label", "y", "outcome", "category")
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """The options of `open_stream`, checked against the columns a file has.
+    """The options of `open_stream`, with checks against the columns of a file.
 
     `target` None leaves the choice to the format (ARFF: the last attribute); "" means there is no target.
     """
@@ -28,7 +28,7 @@ class ReadOptions:
     dead_letters: Path | str | None = None  # a file, or the address of a topic
 
     def rejects(self) -> Rejects:
-        """An empty account of rejects."""
+        """New counts of rejects, with the file or topic for rejected rows."""
         if not isinstance(self.dead_letters, str):
             return Rejects(self.dead_letters)
         from bayou.streams.brokers.outlets import open_outlet
@@ -36,7 +36,7 @@ class ReadOptions:
         return Rejects(outlet=open_outlet(self.dead_letters))
 
     def kind(self, name: str) -> Kind | None:
-        """The kind asked for, if any."""
+        """The declared kind of a column, None if there is none."""
         return (self.kinds or {}).get(name)
 
     def check(self, names: Sequence[str], *, open_ended: bool = False) -> None:
@@ -58,7 +58,7 @@ class ReadOptions:
                     raise OptionError(f"there is no column {name!r}; the columns are {listed(names)}")
 
     def choose_target(self, names: Sequence[str], default: str | None = None) -> str | None:
-        """Name of the target, or None if there is to be none."""
+        """The name of the target; None if the user chose to have none."""
         if self.target == "":
             return None
         target = self.target if self.target is not None else default
@@ -79,17 +79,17 @@ class ReadOptions:
         return target
 
     def kept(self, names: Sequence[str], target: str | None) -> list[str]:
-        """Columns to hand out."""
+        """The columns to read: all but the target and those that are ignored."""
         kept = [name for name in names if name != target and name not in self.ignore]
         if not kept and target is None:
             raise OptionError(f"nothing is left to read of the columns {listed(names)}")
         return kept
 
-    def typed(self, found: Mapping[str, ColumnType]) -> dict[str, ColumnType]:
-        """The kinds found, unless others were asked for."""
+    def typed(self, types: Mapping[str, ColumnType]) -> dict[str, ColumnType]:
+        """The types of the columns, with declared kinds in place of others."""
         return {
             name: ColumnType(chosen) if (chosen := self.kind(name)) not in (None, kind.kind) else kind
-            for name, kind in found.items()
+            for name, kind in types.items()
         }
 
 

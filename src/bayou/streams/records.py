@@ -1,4 +1,4 @@
-"""Chunks of whole records: bytes cut where a record ends, so that every chunk has an address of its own."""
+"""Chunks of whole records: bytes that end where a record ends, each identified by its first byte."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bayou.streams.byte_reader import ByteReader
 
 
 class QuotedError(DataError):
-    """A part of a file has quotes, so that the place where the file was cut may lie inside a cell."""
+    """A part of a file has quotes, so that the place where the file was divided may be inside a cell."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"{path} has quotes, so it cannot be read in parts", remedy="read it as a whole")
@@ -27,21 +27,21 @@ class QuotedError(DataError):
 class Records:
     """Whole records from a reader, about a mebibyte at a time.
 
-    A chunk depends on the place where it starts and on nothing else: reading on from any chunk's place gives
-    the same chunks again. With a delimiter, line ends inside quotes do not end a record.
+    A chunk depends only on the place where it starts: reading from the place of any chunk gives the same chunks
+    again. With a delimiter, line ends inside quotes do not end a record.
     """
 
     def __init__(self, reader: ByteReader, delimiter: bytes | None = None) -> None:
         self.reader, self.delimiter = reader, delimiter
         self.place = 0
         self.limit = sys.maxsize
-        self._line: int | None = 0  # line ends before `place`; None: not counted, since it was jumped to
+        self._line: int | None = 0  # line ends before `place`; None: not counted, after a seek
         self._buffer = b""
         self._end = False
         self._suspects_quotes = False
 
     def peek(self) -> bytes:
-        """The chunk at this place; empty at the end."""
+        """The chunk at the current place; empty at the end."""
         if len(self._buffer) < limits.CHUNK and not self._end:
             missing = limits.CHUNK - len(self._buffer)
             data = self.reader.read(max(0, min(missing, self.limit - self.place - len(self._buffer))))
@@ -51,48 +51,48 @@ class Records:
                 raise QuotedError(self.reader.path)
         if self._end:
             return self._buffer
-        whole = self._buffer.rfind(b"\n") + 1
+        size = self._buffer.rfind(b"\n") + 1
         if self.delimiter is not None and b'"' in self._buffer:
             ends = outside(self._buffer, self.delimiter, b"\n")
-            whole = int(ends[-1]) + 1 if len(ends) else 0
-        if not whole:
+            size = int(ends[-1]) + 1 if len(ends) else 0
+        if not size:
             raise DataError(
                 f"the record at byte {self.place} is longer than 1 MiB",
                 value=self._buffer[:40].decode("utf-8", "replace"),
                 remedy="is a quote left open, or is this another format?",
             )
-        return self._buffer[:whole]
+        return self._buffer[:size]
 
     def skip(self, n: int) -> None:
-        """Go on by n bytes of the chunk."""
+        """Advance by n bytes of the chunk."""
         if self._line is not None:
             self._line += line_ends(memoryview(self._buffer)[:n])
         self._buffer = self._buffer[n:]
         self.place += n
 
     def take(self) -> bytes:
-        """The chunk at this place, and go on behind it; empty at the end."""
+        """The chunk at the current place, which advances past it; empty at the end."""
         chunk = self.peek()
         self.skip(len(chunk))
         return chunk
 
     def bytes_to_lines(self, chunk: bytes) -> Callable[[int], int | None]:
-        """What tells the line, from 1, of each byte of the chunk taken last, also later on; None: nobody can tell."""
-        known, place = self._line, self.place
+        """A function from bytes of the chunk taken last to their lines, from 1; it returns None where unknown."""
+        line, place = self._line, self.place
 
         def line_of(start: int) -> int | None:
-            before = self.reader.count_lines(place) if known is None else known
+            before = self.reader.count_lines(place) if line is None else line
             return None if before is None else before - line_ends(chunk[start:]) + 1
 
         return line_of
 
     def lines_of(self, chunk: bytes) -> Callable[[int], int | None]:
-        """What tells the line of each record of the chunk taken last; records are found when it is asked."""
+        """A function from records of the chunk taken last to their lines; records are split when it is called."""
         line_of = self.bytes_to_lines(chunk)
         return lambda i: line_of(int(Spans.of(chunk, self.delimiter).starts[i]))
 
     def seek(self, place: int) -> None:
-        """Go to a chunk's place; without going back if it lies in what was read already, as a pipe needs."""
+        """Go to the place of a chunk; within the buffer without seeking, so that pipes can do it."""
         if 0 <= place - self.place <= len(self._buffer):
             self.skip(place - self.place)
             return
@@ -101,10 +101,10 @@ class Records:
         self._line = None if place else 0
 
     def confine(self, limit: int, at_record: bool = False) -> None:
-        """End before this byte, which must be the first of a record: where the file was cut at a line end.
+        """End before this byte, which must be the first of a record.
 
-        In a file with quotes a line end may stand inside a cell, so a part with a quote is refused, unless the file
-        was cut `at_record`, by `edges`.
+        A file that was divided at a line end may have been divided inside a quoted cell, so a part with a quote is
+        refused, unless the file was divided `at_record`, by `edges`.
         """
         self.limit = limit
         self._suspects_quotes = not at_record and self.delimiter is not None
@@ -115,22 +115,22 @@ class Records:
             raise QuotedError(self.reader.path)
 
     def edges(self, every: int) -> Iterator[int]:
-        """First bytes of records, at least so many bytes apart: where a file with quotes may be cut. Reads it all."""
-        due = self.place + every
+        """First bytes of records, at least `every` bytes apart, where a file may be divided; reads the whole file."""
+        next_edge = self.place + every
         while chunk := self.peek():
-            if self.place + len(chunk) >= due:
+            if self.place + len(chunk) >= next_edge:
                 ends = outside(chunk, self.delimiter, b"\n") + 1 + self.place
-                while (at := int(np.searchsorted(ends, due))) < len(ends):
+                while (at := int(np.searchsorted(ends, next_edge))) < len(ends):
                     yield int(ends[at])
-                    due = int(ends[at]) + every
+                    next_edge = int(ends[at]) + every
             self.skip(len(chunk))
 
     def identity(self) -> dict[str, str | int]:
-        """What a checkpoint stores to recognise the stream."""
+        """The identity of the stream, for checkpoints."""
         return self.reader.identity()
 
     def share(self) -> float | None:
-        """Share of the bytes before this place; of a packed file, about: what is read ahead does not count."""
+        """Share of the bytes before the current place, without the buffer; an estimate for compressed files."""
         share, taken = self.reader.share(), self.reader.taken
         return share if share is None else share * min(1.0, self.place / taken) if taken else 0.0
 
@@ -141,7 +141,7 @@ class Records:
 
 @dataclass(frozen=True)
 class Spans:
-    """Where the records of a chunk start and end, line ends left out, and how many cells each has.
+    """The start and end of each record of a chunk, without line ends, and its number of cells.
 
     Examples
     --------
@@ -155,7 +155,7 @@ class Spans:
 
     @classmethod
     def of(cls, chunk: bytes, delimiter: bytes | None = None) -> Spans:
-        """All records; empty lines are none. A carriage return ends a line as a line feed does."""
+        """The spans of all records; empty lines are no records. A carriage return also ends a line."""
         breaks = outside(chunk, delimiter, b"\r\n")
         starts = np.concatenate([np.zeros(1, np.int64), breaks + 1])
         ends = np.append(breaks, len(chunk))
@@ -181,10 +181,10 @@ def split(chunk: bytes, delimiter: bytes | None = None, most: int | None = None)
 
 
 def outside(chunk: bytes, delimiter: bytes | None, marks: bytes) -> NDArray[np.int64]:
-    """Places of the marks, each one byte, that stand outside quotes.
+    """Positions of the marks, each one byte, that are outside quotes.
 
-    Where every quote opens a cell, closes one, or is doubled, a place is inside if the quotes before it are odd
-    in number. A chunk with other quotes is gone through quote by quote.
+    If every quote opens a cell, closes one, or is doubled, a position is inside quotes if the number of quotes before
+    it is odd. A chunk with other quotes is searched quote by quote.
     """
     data = np.frombuffer(chunk, np.uint8)
     if delimiter is None or b'"' not in chunk:
@@ -196,14 +196,14 @@ def outside(chunk: bytes, delimiter: bytes | None, marks: bytes) -> NDArray[np.i
     before = edge[data[opening - 1]] | (opening == 0)
     behind = edge[data[np.minimum(closing + 1, len(data) - 1)]] | (closing + 1 == len(data))
     if before.all() and behind.all():
-        found = _places(data, marks)
-        even: NDArray[np.bool_] = np.searchsorted(quotes, found) % 2 == 0
-        return found[even]
+        positions = _places(data, marks)
+        even: NDArray[np.bool_] = np.searchsorted(quotes, positions) % 2 == 0
+        return positions[even]
     return _places(np.frombuffer(masked(chunk, delimiter), np.uint8), marks)
 
 
 def occurrences(data: bytes | memoryview, mark: bytes) -> int:
-    r"""How often a byte stands there: ten times as fast as `bytes.count` where it does in every line.
+    r"""How often a byte occurs: ten times as fast as `bytes.count` for one that is in every line.
 
     >>> occurrences(b"a\nb\n", b"\n"), occurrences(b"", b"\n")
     (2, 0)
@@ -228,7 +228,7 @@ def _places(data: NDArray[np.uint8], marks: bytes) -> NDArray[np.int64]:
 
 
 def masked(chunk: bytes, delimiter: bytes | None) -> bytes:
-    """The chunk, same length, with everything inside quotes blotted out."""
+    """The chunk with everything inside quotes replaced, at the same length."""
     if delimiter is None or b'"' not in chunk:
         return chunk
     return _quoted(delimiter).sub(lambda match: b"x" * len(match[0]), b"\n" + chunk)[1:]

@@ -1,4 +1,4 @@
-"""What did not fit its column: counted by reason, and kept for later in a dead-letter file."""
+"""Rejected rows and cells: counted by reason, and rows written to a dead-letter file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COUNT = "rejected: "
 class Reject:
     """One row that was left out, or one cell that was made missing.
 
-    `after` accepted rows of its chunk come before it; `raw` is None for a cell; `at` says where a message stands.
+    `after` accepted rows of its chunk come before it; `raw` is None for a cell; `at` is the place of a message.
     """
 
     after: int
@@ -35,7 +35,7 @@ class Reject:
 
 @dataclass
 class Rejects:
-    """Counts of what a stream rejected so far.
+    """Counts of the rows and cells that a stream has rejected so far.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Rejects:
     _bytes: int = field(default=0, repr=False)
 
     def add(self, reject: Reject) -> None:
-        """Count one; a row also goes to the dead-letter file, as one JSON line."""
+        """Count a reject; a row is also written to the dead-letter file, as one JSON line."""
         self.counts[reject.reason] = self.counts.get(reject.reason, 0) + 1
         if reject.raw is None:
             self.cells += 1
@@ -80,14 +80,14 @@ class Rejects:
             self._bytes += len(line)
 
     def count(self, reason: str, rows: int) -> None:
-        """Count rows that nobody can show."""
+        """Count rows whose content is not known."""
         self.counts[reason] = self.counts.get(reason, 0) + rows
         self.rows += rows
 
     def position(self) -> dict[str, int]:
-        """The counts as part of a source's position; what the dead-letter file holds is then on disk.
+        """The counts as part of a source's position; the dead-letter file is flushed to disk first.
 
-        What went to a topic has then arrived; after a crash, what went there behind the position goes there again.
+        Messages to a topic have been delivered then; after a crash, those sent after the position are sent again.
         """
         if self.outlet is not None:
             self.outlet.flush()
@@ -105,7 +105,7 @@ class Rejects:
         } | counts
 
     def seek(self, position: Mapping[str, int]) -> None:
-        """Back to the counts of a position; what the dead-letter file holds beyond it is cut off."""
+        """Restore the counts of a position, and truncate the dead-letter file to its size there."""
         self.rows, self.cells = position["rejected rows"], position["rejected cells"]
         self.counts = {key[len(_COUNT) :]: n for key, n in position.items() if key.startswith(_COUNT)}
         if self.path is None:
@@ -127,7 +127,7 @@ class Rejects:
             raise self._trouble(error) from error
 
     def close(self) -> None:
-        """Close the dead-letter file, or let go of the topic."""
+        """Close the dead-letter file, or the connection to the topic."""
         if self.outlet is not None:
             self.outlet.close()
         if self._file is not None:

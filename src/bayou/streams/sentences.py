@@ -1,4 +1,4 @@
-"""Columns that hold sentences: said, whether they are read as text or as names."""
+"""Warnings of columns that hold sentences, whether they are read as text or as names."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from bayou.errors import TextWarning, warn_user
 from bayou.streams.read_options import listed
 
 
-def tell_text(names: Sequence[str]) -> None:
-    """Say which columns are read as text though nobody asked for it."""
+def warn_of_text(names: Sequence[str]) -> None:
+    """Warn of columns that are read as text without being declared so."""
     if names:
         warn_user(
-            f"{_holders(names)} sentences, read as text, word by word; {_wish(names)} says so without this warning, "
+            f"{_holders(names)} sentences, read as text, word by word; {_option(names)} says so without this warning, "
             "nominal=[...] makes each sentence a name",
             TextWarning,
         )
 
 
-def tell_names(names: Sequence[str]) -> None:
-    """Say which columns, nominal by the file's own types, are rather text."""
+def warn_of_nominal_sentences(names: Sequence[str]) -> None:
+    """Warn of columns that are nominal by the types of the file, but hold sentences."""
     if names:
         warn_user(
             f"{_holders(names)} sentences, and each is taken for a name: a new sentence tells nothing; to count words, "
-            f"{_wish(names)}; nominal=[...] keeps names without this warning",
+            f"{_option(names)}; nominal=[...] keeps names without this warning",
             TextWarning,
         )
 
@@ -32,5 +32,5 @@ def _holders(names: Sequence[str]) -> str:
     return f"column {listed(names)} holds" if len(names) == 1 else f"columns {listed(names)} hold"
 
 
-def _wish(names: Sequence[str]) -> str:
+def _option(names: Sequence[str]) -> str:
     return f"text=[{', '.join(map(repr, names[:30]))}]"

@@ -1,4 +1,4 @@
-"""What every stream looks like: rows handed out in order, from a place that can be found again."""
+"""The interface of streams: rows in order, from a position that can be restored."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ColumnType:
 
 @dataclass(frozen=True)
 class DocumentTermMatrix:
-    """Sparse word counts of n rows: row i owns `ids[indptr[i]:indptr[i + 1]]` and the counts beside them."""
+    """Sparse word counts of n rows: row i has `ids[indptr[i]:indptr[i + 1]]` and the counts at the same places."""
 
     indptr: NDArray[np.int64]
     ids: NDArray[np.int32]
@@ -52,7 +52,7 @@ class DocumentTermMatrix:
 
     @staticmethod
     def join(parts: Sequence[DocumentTermMatrix]) -> DocumentTermMatrix:
-        """Rows of all parts, in order."""
+        """The rows of all parts, in order."""
         if len(parts) == 1:
             return parts[0]
         sizes = [part.indptr[1:] + base for part, base in zip(parts, _bases(parts), strict=True)]
@@ -65,24 +65,24 @@ class DocumentTermMatrix:
 
 @dataclass(frozen=True)
 class Rows:
-    """At most n rows as a source hands them out: Arrow columns, not yet encoded.
+    """Rows from a source: Arrow columns, not yet encoded.
 
     Parameters
     ----------
     start
-        Number of the first row, from 0; only accepted rows count.
+        Number of the first row, from 0, among the accepted rows.
     columns
         Without the target. Numeric: float64. Nominal: string, or dictionary<int32, string> whose dictionary
         may hold values that no row of this part uses, in no meaningful order. Text: string. Date: a day or timestamp
         of Arrow's, or text of the type `bayou.streams.dates.DateText`. Null: missing. Where they are
-        `bayou.streams.columns.Columns`, arrays are made when somebody asks for them, and `numbers` holds the numeric
-        ones side by side, which is all that a model wants of them.
+        `bayou.streams.columns.Columns`, arrays are made on first access, and `numbers` holds the numeric columns as a
+        matrix, which is all that a model reads of them.
     labels
         The target: string, int64, float64 or bool; null: unlabelled. None: the stream has no target.
     words
         Word counts, for streams that are sparse.
     coded
-        The labels once more, with a dictionary, where the file was read so: quicker to encode.
+        The labels with a dictionary, if the file was read so: these are faster to encode.
     """
 
     start: int
@@ -97,7 +97,7 @@ class Rows:
 
 
 class Source(Protocol):
-    """A stream of rows. The rows do not depend on how `read` cuts them; kinds are fixed on opening."""
+    """A stream of rows. The rows do not depend on the sizes of reads; kinds of columns are fixed on opening."""
 
     @property
     def columns(self) -> Mapping[str, ColumnType]:
@@ -113,36 +113,36 @@ class Source(Protocol):
 
     @property
     def classes(self) -> tuple[str, ...] | None:
-        """Classes the file declares, whether they occur or not."""
+        """The classes that the file declares, whether they occur or not."""
 
     @property
     def rejects(self) -> Rejects:
-        """What did not fit, up to the last row handed out."""
+        """The rejects up to the last row that was returned."""
 
     @property
     def identity(self) -> Mapping[str, str | int]:
-        """What a checkpoint stores to recognise the source."""
+        """The identity of the source, by which a checkpoint recognises it."""
 
     def read(self, n: int) -> Rows | None:
         """Exactly n rows; fewer at the end or before a refused row; None at the end.
 
-        Of a stream that is followed, those that are there; none at all where none has come for a while.
+        A stream that is followed returns at most n rows that have arrived, and no rows after waiting in vain.
         """
 
     def line_of(self, row: int) -> int | None:
-        """The line of the file at which a row begins, counted from 0 among those handed out last; None: unknown."""
+        """The line of the file at which row `row` (from 0) of those returned last begins; None if unknown."""
 
     def position(self) -> Mapping[str, int]:
-        """Where the next row comes from: `seek(position())` continues bit for bit, in any process."""
+        """The position of the next row: `seek(position())` continues bit for bit, in any process."""
 
     def seek(self, position: Mapping[str, int]) -> None:
-        """Go to a place that `position` gave."""
+        """Go to a position that `position` returned."""
 
     def progress(self) -> float | None:
-        """Share done, 0 to 1; None where the length is not known."""
+        """Share of the rows that have been read, 0 to 1; None if the length is not known."""
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
 
     def __enter__(self) -> Self: ...
 
@@ -151,32 +151,32 @@ class Source(Protocol):
 
 @runtime_checkable
 class Chunked(Protocol):
-    """What else a stream does that is parsed chunk by chunk."""
+    """A stream that is parsed chunk by chunk."""
 
     def read_within(self, n: int) -> Rows | None:
-        """At most n rows, of one chunk, so that nothing has to be put together; None at the end."""
+        """At most n rows of one chunk, so that no copies are joined; None at the end."""
 
 
 @runtime_checkable
 class Followed(Protocol):
-    """What else a stream of messages does, whose first messages may be gone when it is opened again."""
+    """A stream of messages, whose first messages may be gone when it is opened again."""
 
     def recall(self, identity: Mapping[str, str | int]) -> None:
-        """Take from a checkpoint's identity what would else be found out from the first messages."""
+        """Take the columns from a checkpoint's identity, instead of from the first messages."""
 
     def commit(self) -> None:
-        """A checkpoint was written: tell the broker how far it has come, as a hint."""
+        """Commit the offsets of the checkpoint just written to the broker, as information for its tools."""
 
 
 @runtime_checkable
 class Remembering(Protocol):
-    """What else a stream does that remembers more than a place: records that wait for their labels."""
+    """A stream whose state is more than a position: it holds records that wait for their labels."""
 
     def arrays(self) -> Mapping[str, NDArray[Any]]:
-        """What a checkpoint keeps beside the position."""
+        """The state besides the position, for a checkpoint."""
 
     def seek(self, position: Mapping[str, int], arrays: Mapping[str, NDArray[Any]] | None = None) -> None:
-        """Go to a place that `position` gave, when `arrays` was remembered."""
+        """Go to a position that `position` returned, with the state that `arrays` returned."""
 
 
 def _bases(parts: Sequence[DocumentTermMatrix]) -> list[int]:

@@ -64,7 +64,7 @@ class Moments(DecayingSummary):
             return
 
         def columns(lo: int, hi: int) -> None:
-            if isinstance(block, ColumnBlock) and block.apart:
+            if isinstance(block, ColumnBlock) and block.in_columns:
                 integers, doubles = block.columns.between(lo, hi)
                 add_columns(self.n, self.mean, self.m2, integers, doubles, block.y, block.w, lo, hi)
             else:

@@ -1,8 +1,8 @@
-"""Training that can be killed at any moment: every row of the source is learned exactly once.
+"""Training with checkpoints: a run may be killed at any moment, and every row of the source is learned exactly once.
 
-A checkpoint holds the models together with the place in the source, so what was learned after it is learned again
-from the same models, and gives the same bits. What a step sends elsewhere (predictions, logs) is not undone: it may
-happen again after a crash.
+A checkpoint holds the models and the position in the source, so that rows after it are learned again by the same
+models, with the same bits. Output that a step has sent elsewhere (predictions, logs) is not undone and may be sent
+again after a crash.
 """
 
 from bayou.training.loop import Learning, Work

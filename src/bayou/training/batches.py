@@ -1,4 +1,4 @@
-"""Streams and data in memory, as batches of rows with their labels."""
+"""Batches of rows with their labels, from streams and from data in memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bayou.streams.source import Chunked, Rows, Source
 
 @dataclass(frozen=True)
 class LabelledBatch:
-    """Rows and labels as `learn_batch` takes them; `number` of the first row."""
+    """Rows and labels as `learn_batch` takes them; `number` is that of the first row."""
 
     rows: Any
     labels: Any
@@ -35,9 +35,9 @@ Stream = Source | tuple[Any, Any]
 
 
 class Pace:
-    """How many rows to take at once: as many as are quick, so that progress shows and Ctrl-C is heard.
+    """The number of rows per batch, adapted to the time a batch takes, so that progress is shown and Ctrl-C works.
 
-    Nothing that is found depends on it. Between two batches, the time since the last one counts.
+    Results do not depend on it. The time of a batch is that between two calls of `next`.
     """
 
     def __init__(self, size: int | None = None) -> None:
@@ -62,7 +62,7 @@ SMALLEST, LARGEST = 128, 20_000
 
 
 def batches(data: Stream, pace: Pace | int | None = None, rows: int | None = None) -> Iterator[LabelledBatch]:
-    """A stream, or a pair (X, y), in batches of as many rows as the pace says, at most `rows` in all."""
+    """Batches of a stream or of a pair (X, y), of the sizes that the pace gives, at most `rows` rows in all."""
     pace = pace if isinstance(pace, Pace) else Pace(pace)
     if is_source(data):
         yield from _from_source(data, pace, rows)
@@ -77,19 +77,20 @@ def batches(data: Stream, pace: Pace | int | None = None, rows: int | None = Non
 
 
 def _from_source(source: Source, pace: Pace, rows: int | None) -> Iterator[LabelledBatch]:
-    done = 0
+    """Batches of a stream, at most `rows` rows in all."""
+    rows_read = 0
     read = source.read_within if isinstance(source, Chunked) and not pace.fixed else source.read
-    while rows is None or done < rows:
+    while rows is None or rows_read < rows:
         size = pace.next()
-        got = read(size if rows is None else min(size, rows - done))
-        if got is None:
+        batch = read(size if rows is None else min(size, rows - rows_read))
+        if batch is None:
             return
-        yield LabelledBatch(got, labels_of(got), done, len(got))
-        done += len(got)
+        yield LabelledBatch(batch, labels_of(batch), rows_read, len(batch))
+        rows_read += len(batch)
 
 
 def labels_of(rows: Rows) -> Any:
-    """The labels of rows from a stream; refuses rows without any."""
+    """The labels of rows from a stream; raises DataError if there are none."""
     if rows.labels is None:
         raise DataError("the stream has no labels", remedy="say which column is the target: target=")
     return rows.labels if rows.coded is None else rows.coded
@@ -97,7 +98,7 @@ def labels_of(rows: Rows) -> Any:
 
 @dataclass(frozen=True)
 class RowsInMemory:
-    """Rows held in memory, for protocols that go over them more than once."""
+    """Rows held in memory, for protocols that read them more than once."""
 
     table: Table
     labels: Any
@@ -130,13 +131,14 @@ def _indexable(labels: Any) -> Any:
 
 
 def _collected(source: Source, rows: int | None) -> RowsInMemory:
+    """All rows of a stream in memory, at most `rows`."""
     import pyarrow as pa
 
     from bayou.streams.source import DocumentTermMatrix
 
     parts = []
     for batch in _from_source(source, Pace(LARGEST), rows):
-        if not batch.size:  # of a stream that is followed, all there is now
+        if not batch.size:  # a stream that is followed has no more rows at the moment
             break
         parts.append(batch.rows)
     if not parts:
@@ -145,8 +147,8 @@ def _collected(source: Source, rows: int | None) -> RowsInMemory:
     words = [p.words for p in parts if p.words is not None]
     size = sum(len(p) for p in parts)
     labels = pa.chunked_array([p.labels for p in parts]).combine_chunks()
-    together = Rows(0, columns, labels, DocumentTermMatrix.join(words) if words else None, size)
-    return RowsInMemory(table_of(together), labels, size)
+    joined = Rows(0, columns, labels, DocumentTermMatrix.join(words) if words else None, size)
+    return RowsInMemory(table_of(joined), labels, size)
 
 
 def _joined(arrays: list[Any]) -> Any:

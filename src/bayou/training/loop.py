@@ -1,7 +1,7 @@
-"""The one loop that moves rows from a stream into models.
+"""The loop that reads batches from a stream and passes them to a `step`, for all kinds of work.
 
-Learning, evaluating, learning a shard and the light first pass over a stream are all this loop with another `step`:
-it reads a batch, hands it over, and tells whoever wants to know. Checkpoints (`bayou.training.run`) hang on its hooks.
+Learning, evaluating, learning a shard and the light first pass over a stream differ only in their `step`. After each
+batch the loop calls `after`, by which `bayou.training.run` shows progress and writes checkpoints.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def feed(
     pace: Pace | int | None = None,
     after: Callable[[int], bool | None] | None = None,
 ) -> bool:
-    """Hand the rows of a stream to `step`, batch after batch; returns whether all rows were handed over.
+    """Pass the rows of a stream to `step`, batch by batch; returns whether all rows were passed.
 
     Parameters
     ----------
@@ -38,10 +38,10 @@ def feed(
     rows
         Stop after so many rows.
     pace
-        Rows per batch: a number, something that tells the next number, or as many as are quick if left out. Nothing
-        that is learned depends on it.
+        Rows per batch: a number, a `Pace`, or adapted to the time a batch takes if left out. What is learned does not
+        depend on it.
     after
-        Called after every batch with the number of rows handed over so far; it ends the loop by returning True.
+        Called after every batch with the number of rows passed so far; it ends the loop by returning True.
 
     Examples
     --------
@@ -52,20 +52,20 @@ def feed(
     >>> model.predict_one({"sky": "grey"})
     'wet'
     """
-    done = 0
+    rows_read = 0
     for batch in batches(stream, pace, rows):
         if batch.size:  # a stream that is followed may have nothing new
             with lines_in_errors(stream, batch.rows):
                 step(batch)
-        done += batch.size
-        if after is not None and after(done):
+        rows_read += batch.size
+        if after is not None and after(rows_read):
             return False
     return True
 
 
 @contextmanager
 def lines_in_errors(stream: Stream, rows: Any) -> Iterator[None]:
-    """Errors about the rows handed out last name the row of the stream, rather than the model's, and the line."""
+    """Raise errors about these rows with the row and line of the stream, instead of the row of the model."""
     try:
         yield
     except DataError as problem:
@@ -75,27 +75,27 @@ def lines_in_errors(stream: Stream, rows: Any) -> Iterator[None]:
 
 
 class Work(Protocol):
-    """What is done with the rows of a source, and all that a checkpoint keeps of it: models, and other arrays."""
+    """A task over the rows of a source, such as learning; a checkpoint saves its models and other arrays."""
 
     @property
     def models(self) -> Mapping[str, Any]:
-        """The models at work, by name."""
+        """The models by name."""
 
     def declare_columns(self, source: Source) -> object:
-        """Take in what the source declares about its columns, before the first row."""
+        """Declare the columns of the source to the models, before the first row."""
 
     def step(self, batch: LabelledBatch) -> None:
-        """Work on the rows, in order."""
+        """Process the next rows."""
 
     def arrays(self) -> Arrays:
-        """The whole state besides the models."""
+        """The state besides the models."""
 
     def restore(self, arrays: Arrays) -> None:
-        """Take a state given by `arrays`, which belongs to the models."""
+        """Restore a state that `arrays` returned; the models are restored already."""
 
 
 class Learning:
-    """The usual work: a model learns the rows."""
+    """The usual task: a model learns the rows."""
 
     def __init__(self, model: Any) -> None:
         self.models = {"model": model}
@@ -117,9 +117,9 @@ class Learning:
 
 
 def declare_columns(model: Estimator, source: Source) -> None:
-    """Tell a model that has seen nothing yet what the stream knows: text columns, nominal ones and their values.
+    """Declare the stream's text and nominal columns, with their values, to a model that has learned nothing yet.
 
-    What the user declared wins. Without this, a column of text would look like one of nominal values.
+    Declarations of the user take precedence. Without this, a column of text would be taken for a nominal one.
     """
     if model.started:
         return

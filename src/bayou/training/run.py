@@ -1,4 +1,4 @@
-"""The one loop of learning, evaluating and going on: read, work, save."""
+"""A training run: reads batches, processes them, and writes checkpoints."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from bayou.streams.source import Followed, Remembering
 from bayou.training.batches import Pace
 from bayou.training.loop import Work, feed
 
-if TYPE_CHECKING:  # a run without checkpoints does without what writes them
+if TYPE_CHECKING:  # a run without checkpoints does not import the code that writes them
     from bayou.persist.checkpoint import Checkpoint, Snapshot
 
 Progress = Callable[[int, float | None], None]
 
 SOURCE = "source."  # before the names of arrays that the source keeps in a checkpoint
-SHARE = 50  # of the time, one part at most goes into checkpoints by the clock
+SHARE = 50  # checkpoints by the clock take at most one part of so many of the time
 
 
 @dataclass(frozen=True)
 class Every:
     """When to write a checkpoint: after so many rows, after so many seconds, whichever comes first.
 
-    By the clock, checkpoints never take more than a fiftieth of the time: where one is dear (a large model, a slow
+    By the clock, checkpoints never take more than a fiftieth of the time: where one takes long (a large model, a slow
     disk), the next comes later.
     """
 
@@ -61,28 +61,28 @@ class Trained:
 
     @property
     def model(self) -> Any:
-        """The one model there is."""
+        """The model, if there is exactly one."""
         (model,) = self.work.models.values()
         return model
 
 
 class Run:
-    """One process's share of a training: reads, works, and writes checkpoints when they are due.
+    """The training in one process: reads batches, processes them, and writes checkpoints when they are due.
 
-    It begins with the first row of the source unless it goes on from a checkpoint.
+    It begins at the first row of the source unless `go_on_from` is called.
 
     Parameters
     ----------
     work, source
-        What is done, and with what.
+        The task, and the rows it processes.
     checkpoint
-        The folder, open for writing; None: nothing is written.
+        The folder, open for writing; None: no checkpoints are written.
     notes
-        JSON values kept in every checkpoint for whoever resumes.
+        JSON values that every checkpoint holds, for resuming.
     limit, every, block, keep_going
         As in `train`.
     before_checkpoint
-        Called before a checkpoint is written: what a step has sent elsewhere must have arrived when it returns.
+        Called before a checkpoint is written; when it returns, all output of the steps must have been delivered.
     """
 
     def __init__(
@@ -101,29 +101,31 @@ class Run:
         self._before_checkpoint = before_checkpoint
         self.work, self.source, self.checkpoint = work, source, checkpoint
         self.notes, self.limit, self.every, self.keep_going = dict(notes or {}), limit, every, keep_going
-        self.rows, self.written, self._gone_on = 0, 0, False
+        self.rows, self.written, self._resumed = 0, 0, False
         self._pace = _UpToCheckpoint(self, block)
-        self._file: tuple[int, ...] | None = None
+        self._source_file: tuple[int, ...] | None = None
         self._last = 0, time.monotonic(), 0.0  # rows and time of the last checkpoint, and the seconds it took
 
-    def go_on_from(self, found: Snapshot) -> None:
-        """From where a checkpoint was written; the work has its state already."""
+    def go_on_from(self, snapshot: Snapshot) -> None:
+        """Continue at the position of a checkpoint; the state of the work is restored already."""
         from bayou.persist.checkpoint import check_same_source
 
         if isinstance(self.source, Followed):
-            self.source.recall(found.source)
-        check_same_source(found.source, self.source.identity)
+            self.source.recall(snapshot.source)
+        check_same_source(snapshot.source, self.source.identity)
         if isinstance(self.source, Remembering):
-            own = {k.removeprefix(SOURCE): a for k, a in found.evaluator.items() if k.startswith(SOURCE)}
-            self.source.seek(found.position, own)
+            source_arrays = {
+                k.removeprefix(SOURCE): a for k, a in snapshot.evaluator.items() if k.startswith(SOURCE)
+            }
+            self.source.seek(snapshot.position, source_arrays)
         else:
-            self.source.seek(found.position)
-        self.rows, self._gone_on = found.rows, True
+            self.source.seek(snapshot.position)
+        self.rows, self._resumed = snapshot.rows, True
         self._last = self.rows, time.monotonic(), 0.0
 
     def to_the_end(self, on_progress: Progress | None = None) -> Trained:
-        """Work until the source ends, the limit is reached, or a signal comes."""
-        self._check_target()  # waits for the first message of a stream: Ctrl-C leaves at once
+        """Run until the source ends, the limit is reached, or a signal arrives."""
+        self._check_target()  # may wait for the first message of a stream, which Ctrl-C ends at once
         with Interrupts() as interrupts:
             self.begin()
             finished = interrupts.caught is None and self._feed(
@@ -135,15 +137,15 @@ class Run:
             )
 
     def begin(self) -> None:
-        """Get ready: from now on there is a checkpoint to resume."""
+        """Declare the columns and write the first checkpoint, unless the run was resumed."""
         self._check_target()
-        self._file = _fingerprint(self.source)
-        if not self._gone_on:
+        self._source_file = _fingerprint(self.source)
+        if not self._resumed:
             self.work.declare_columns(self.source)
             self._write()
 
     def some(self, on_progress: Progress | None = None) -> bool:
-        """Work on one batch of what is there; True where the source has ended."""
+        """Process one batch; returns whether the source has ended."""
         return self._feed(on_progress, lambda: True)
 
     def end(self, finished: bool) -> None:
@@ -157,16 +159,18 @@ class Run:
             self.rows = before + done
             if on_progress is not None:
                 on_progress(self.rows, self._share())
-            rows, then, cost = self._last
-            if self.rows > rows and self.every.due(self.rows - rows, time.monotonic() - then, cost):
+            rows_of_last, time_of_last, seconds_of_last = self._last
+            if self.rows > rows_of_last and self.every.due(
+                self.rows - rows_of_last, time.monotonic() - time_of_last, seconds_of_last
+            ):
                 self._write()
             return stop()
 
-        left = None if self.limit is None else self.limit - self.rows
-        return feed(self.source, self.work.step, rows=left, pace=self._pace, after=after)
+        remaining = None if self.limit is None else self.limit - self.rows
+        return feed(self.source, self.work.step, rows=remaining, pace=self._pace, after=after)
 
     def rows_to_checkpoint(self) -> int | None:
-        """Rows up to the next checkpoint that is due by their number; None if none is."""
+        """Rows up to the next checkpoint that is due by their number; None without such checkpoints."""
         if self.every.rows is None or self.checkpoint is None:
             return None
         return self._last[0] + self.every.rows - self.rows
@@ -176,15 +180,17 @@ class Run:
             raise OptionError("the source has no target to learn", remedy="open it with target=")
 
     def _share(self) -> float | None:
+        """The share of the source, or of the limit, that is done; None if unknown."""
         share = self.source.progress()
         return share if not self.limit else max(share or 0.0, self.rows / self.limit)
 
     def _write(self, finished: bool = False) -> None:
+        """Write a checkpoint; raises SourceChangedError if the file has changed since the run began."""
         if self.checkpoint is None:
             return
         from bayou.persist.checkpoint import Snapshot, SourceChangedError
 
-        if _fingerprint(self.source) != self._file:
+        if _fingerprint(self.source) != self._source_file:
             raise SourceChangedError(
                 f"{self.source.identity.get('path')} changed while it was read; the last checkpoint was made before "
                 "that was noticed: train on a copy that nobody writes to"
@@ -197,7 +203,7 @@ class Run:
             self.rows,
             self.source.identity,
             self.source.position(),
-            {**self.work.arrays(), **_remembered(self.source)},
+            {**self.work.arrays(), **_source_state(self.source)},
             finished,
             self.notes,
         )
@@ -214,32 +220,32 @@ class Run:
         self._last = self.rows, now, now - begin
 
 
-def _remembered(source: Source) -> dict[str, Any]:
-    """What a source keeps in a checkpoint beside its position."""
+def _source_state(source: Source) -> dict[str, Any]:
+    """The arrays of a source for a checkpoint, besides its position."""
     if not isinstance(source, Remembering):
         return {}
     return {f"{SOURCE}{name}": array for name, array in source.arrays().items()}
 
 
 class _UpToCheckpoint(Pace):
-    """Batches that end where a checkpoint is due by its number of rows."""
+    """Sizes of batches that end where a checkpoint is due by its number of rows."""
 
     def __init__(self, run: Run, block: int | None) -> None:
         super().__init__(block)
         self._run = run
 
     def next(self) -> int:
-        size, left = super().next(), self._run.rows_to_checkpoint()
-        return size if left is None else min(size, left)
+        size, remaining = super().next(), self._run.rows_to_checkpoint()
+        return size if remaining is None else min(size, remaining)
 
 
 def _fingerprint(source: Source) -> tuple[int, ...] | None:
-    """What changes when a file is replaced or written to; None for a source that is no file."""
+    """Inode, size and time of the source's file, to detect changes; None for a source that is not a file."""
     path = source.identity.get("path")
     if not isinstance(path, str) or path == "-":
         return None
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return (0,)
-    return (found.st_ino, found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
+    return (status.st_ino, status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None

@@ -1,4 +1,4 @@
-"""Training a source from its first row, and going on from a checkpoint."""
+"""Training on a source from its first row (`train`), and from a checkpoint (`resume`)."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ def train(
     if isinstance(source, Mapping):
         notes["stream"] = source = portable(source)
     with Checkpoint(folder, files.kinds()) as checkpoint:
-        found = checkpoint.latest()
-        if found is not None:
+        snapshot = checkpoint.latest()
+        if snapshot is not None:
             raise CheckpointError(
-                f"{os.fspath(folder)} holds a checkpoint at row {found.rows:,}; resume it, or give an empty folder"
+                f"{os.fspath(folder)} holds a checkpoint at row {snapshot.rows:,}; resume it, or give an empty folder"
             )
         with _opened(source) as opened:
             run = Run(
@@ -104,30 +104,30 @@ def resume(
     from bayou.persist.checkpoint import Checkpoint
 
     with Checkpoint(folder, files.kinds()) as checkpoint:
-        found = checkpoint.latest()
-        if found is None:
+        snapshot = checkpoint.latest()
+        if snapshot is None:
             raise CheckpointError(f"{os.fspath(folder)} holds no checkpoint")
-        doing = restored(Learning(found.model) if work is None else work(found.models), found)
-        if found.finished:
-            return Trained(doing, found.rows, True)
-        origin = found.notes.get("stream") if source is None else source
-        if origin is None:
+        task = restored(Learning(snapshot.model) if work is None else work(snapshot.models), snapshot)
+        if snapshot.finished:
+            return Trained(task, snapshot.rows, True)
+        stream = snapshot.notes.get("stream") if source is None else source
+        if stream is None:
             raise CheckpointError(
                 f"{os.fspath(folder)} does not say how its source is opened; give the source"
             )
-        with _opened(origin) as opened:
+        with _opened(stream) as opened:
             run = Run(
-                doing, opened, checkpoint, notes=found.notes, limit=found.notes.get("limit"), every=every,
+                task, opened, checkpoint, notes=snapshot.notes, limit=snapshot.notes.get("limit"), every=every,
                 block=block, keep_going=keep_going,
             )  # fmt: skip
-            run.go_on_from(found)
+            run.go_on_from(snapshot)
             return run.to_the_end(on_progress)
 
 
-def restored(work: Work, found: Snapshot) -> Work:
-    """The work with the state of a checkpoint, whose models it has already."""
+def restored(work: Work, snapshot: Snapshot) -> Work:
+    """Restore the state of a checkpoint, except the models, and return the work."""
     try:
-        work.restore({name: a for name, a in found.evaluator.items() if not name.startswith(SOURCE)})
+        work.restore({name: a for name, a in snapshot.evaluator.items() if not name.startswith(SOURCE)})
     except KeyError as missing:
         raise CheckpointError(
             f"this checkpoint lacks {missing}; resume it with the work it was made by"
@@ -137,7 +137,7 @@ def restored(work: Work, found: Snapshot) -> Work:
 
 @contextmanager
 def _opened(source: Source | Mapping[str, Any]) -> Iterator[Source]:
-    """A source by its arguments, closed afterwards; an open one is left open."""
+    """Open a source by its arguments, and close it afterwards; an open source stays open."""
     if isinstance(source, Mapping):
         with open_stream(**source) as opened:
             yield opened
@@ -146,7 +146,7 @@ def _opened(source: Source | Mapping[str, Any]) -> Iterator[Source]:
 
 
 def portable(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of `open_stream` as JSON values, with paths that hold in every working folder."""
+    """The arguments of `open_stream` as JSON values, with absolute paths."""
     out: dict[str, Any] = {}
     for name, value in options.items():
         if name in ("path", "dead_letters", "labels") and value is not None:

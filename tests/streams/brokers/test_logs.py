@@ -244,7 +244,7 @@ def test_a_client_of_nats_that_waits_for_ever_is_given_up(
         with monkeypatch.context() as patched:
             patched.setattr(nats, "LONGEST", 0.1)
             with pytest.raises(UnreachableError, match="TimeoutError"):
-                log._answer(asyncio.sleep(3_600))
+                log._request(asyncio.sleep(3_600))
         assert log.end(0) == 6
         assert log._client is not before, "it stays with a connection that does not answer"
         assert [value for batch in log.fetch(10, 1.0, [0]) for value in batch.values] == messages(5)

@@ -16,7 +16,7 @@ _COMMON = {
     "from": "start, end, or an offset",
     "until": "end: stop where the log ended when it was opened",
 }
-_OWN = {
+_PER_SCHEME = {
     "kafka": {
         "partitions": "those to read, such as 0,2",
         "group": "whose offsets are committed",
@@ -32,7 +32,7 @@ _PORTS = {"kafka": 9092, "nats": 4222, "redis": 6379, "tail": 0}
 
 @dataclass(frozen=True)
 class Address:
-    """Where messages come from, taken apart.
+    """The address of a stream of messages, parsed.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Address:
 
     @staticmethod
     def of(text: str) -> Address:
-        """The parts of an address; refuses what it does not know."""
+        """Parse an address; raises DataError for an unknown scheme and OptionError for unknown options."""
         scheme, _, rest = text.partition("://")
         if scheme not in SCHEMES:
             raise DataError(
@@ -58,7 +58,7 @@ class Address:
             )
         rest, _, query = rest.partition("?") if scheme != "tail" else _tail_query(rest)
         options = dict(parse_qsl(query, keep_blank_values=True))
-        known = _COMMON | _OWN[scheme]
+        known = _COMMON | _PER_SCHEME[scheme]
         for name in options:
             if name not in known:
                 offered = "; ".join(f"{name}= {what}" for name, what in known.items())
@@ -85,8 +85,8 @@ class Address:
             raise OptionError(
                 "not an address of a broker", value=text, remedy=f"{scheme}://HOST:{_PORTS[scheme]}/{what}"
             )
-        whole = [h if ":" in h else f"{h}:{_PORTS[scheme]}" for h in hosts.split(",")]
-        return Address(scheme, ",".join(whole), path, options)
+        with_ports = [h if ":" in h else f"{h}:{_PORTS[scheme]}" for h in hosts.split(",")]
+        return Address(scheme, ",".join(with_ports), path, options)
 
     @property
     def ends(self) -> bool:
@@ -94,7 +94,7 @@ class Address:
         return "until" in self.options
 
     def with_options(self, **changes: str | None) -> str:
-        """The address as a text, with other options; None leaves one away.
+        """The address as text with changed options; None removes an option.
 
         >>> Address.of("kafka://one/fraud?group=g&until=end").with_options(group=None, partitions="3")
         'kafka://one:9092/fraud?until=end&partitions=3'
@@ -107,7 +107,7 @@ class Address:
         return f"{self.scheme}://{self.hosts}{'/' * bool(self.hosts)}{self.path}"
 
     def settings(self) -> dict[str, str]:
-        """What the file `config=` says: one `name=value` a line, # before a remark."""
+        """The settings in the file `config=`: one `name=value` per line, comments after #."""
         if "config" not in self.options:
             return {}
         try:
@@ -122,18 +122,18 @@ class Address:
 
 
 def _tail_query(rest: str) -> tuple[str, str, str]:
-    """A pattern may hold question marks: options begin at the last one that is followed by a name and =."""
+    """Path, mark and query; a pattern may hold question marks, so options begin at the last one before `name=`."""
     path, mark, query = rest.rpartition("?")
     return (path, mark, query) if mark and "=" in query and "/" not in query else (rest, "", "")
 
 
 def is_endless(text: str) -> bool:
-    """Whether this is the address of a stream that is followed until somebody stops it."""
+    """Whether this is the address of a stream that is followed without end."""
     return is_address(text) and not Address.of(text).ends
 
 
 def is_balanced(text: str) -> bool:
-    """Whether this is the address of a topic whose partitions are dealt out among several learners."""
+    """Whether this is the address of a topic whose partitions are distributed among several learners."""
     return is_address(text) and "balance" in Address.of(text).options
 
 
@@ -143,7 +143,7 @@ def is_address(text: str) -> bool:
 
 
 def absolute(text: str) -> str:
-    """The address with a path that holds in every working folder."""
+    """The address with an absolute path."""
     scheme, mark, rest = text.partition("://")
     if scheme != "tail" or rest.startswith(("/", "-")):
         return text

@@ -1,4 +1,4 @@
-"""Messages as columns: JSON objects, CSV rows, Arrow IPC streams."""
+"""Decoding of messages into columns: JSON objects, CSV rows, Arrow IPC streams."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _TROUBLE = (pa.ArrowException, OSError, ValueError, TypeError, KeyError, IndexEr
 
 
 class Decoder(Protocol):
-    """Messages of one format as columns.
+    """Decodes messages of one format into columns.
 
-    `one_row` says that a message is a row; else it may be many, and messages are decoded one at a time.
+    With `one_row`, each message is a row; else it may hold many, and messages are decoded one at a time.
     """
 
     one_row: bool
 
     def draft(self, messages: Sequence[bytes]) -> Draft:
-        """The rows of the messages, and what does not fit; records are numbered by message."""
+        """The rows of the messages, and the misfits; records are numbered by message."""
 
 
 def layout_of(
@@ -42,7 +42,7 @@ def layout_of(
     names: Sequence[str] | None,
     delimiter: str = ",",
 ) -> Layout:
-    """What messages look like, from the first of them and what the caller declared."""
+    """The layout of messages, from the first of them and the user's declarations."""
     if format == "json":
         return json_layout([_one_line(message) for message in sample], read_options)
     if format == "csv":
@@ -58,7 +58,7 @@ def layout_of(
 
 
 def decoder_of(format: str, layout: Layout, delimiter: str = ",") -> Decoder:
-    """What decodes messages of a layout."""
+    """The decoder of messages with this layout."""
     if format == "json":
         return _Json(layout)
     return _Csv(layout, delimiter) if format == "csv" else _Arrow(layout)
@@ -79,9 +79,9 @@ class _Json:
         self._objects = JsonObjects(layout)
 
     def draft(self, messages: Sequence[bytes]) -> Draft:
-        whole = b"\n".join(messages)
-        if whole.count(b"\n") < len(messages) and b"\r" not in whole:
-            return self._objects.draft(messages, whole)
+        lines = b"\n".join(messages)
+        if lines.count(b"\n") < len(messages) and b"\r" not in lines:
+            return self._objects.draft(messages, lines)
         draft = self._objects.draft([_one_line(message) for message in messages])
         draft.raw = messages.__getitem__
         return draft
@@ -112,9 +112,9 @@ class _Arrow:
             (batch,) = table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
             return fill_from_batch(batch, self._layout)
         except _TROUBLE as problem:
-            nothing = {name: pa.array([], pa.string()) for name in self._names()}
+            no_columns = {name: pa.array([], pa.string()) for name in self._names()}
             misfit = Misfit(0, None, "not an Arrow IPC stream of these columns", str(problem)[:60])
-            return Draft(nothing, np.zeros(0, np.int64), 1, messages.__getitem__, [misfit])
+            return Draft(no_columns, np.zeros(0, np.int64), 1, messages.__getitem__, [misfit])
 
     def _names(self) -> list[str]:
         target = self._layout.target
@@ -122,7 +122,7 @@ class _Arrow:
 
 
 def _one_line(message: bytes) -> bytes:
-    """JSON without line ends: inside a string they would be an error, outside they mean nothing."""
+    """JSON without line ends, which are errors inside a string and have no meaning elsewhere."""
     if b"\n" in message or b"\r" in message:
         return message.replace(b"\n", b" ").replace(b"\r", b" ")
     return message
@@ -137,6 +137,6 @@ def _csv_layout(
         )
     read_options.check(names)
     rows = [message.rstrip(b"\r\n") for message in sample]
-    fits = [row for row in rows if Spans.of(row, delimiter.encode()).widths.tolist() == [len(names)]]
-    found = cells.Sample(bytes_of_cells(b"\n".join(fits), names, names, delimiter))
-    return delimited_layout(found, names, read_options)
+    complete = [row for row in rows if Spans.of(row, delimiter.encode()).widths.tolist() == [len(names)]]
+    cell_sample = cells.Sample(bytes_of_cells(b"\n".join(complete), names, names, delimiter))
+    return delimited_layout(cell_sample, names, read_options)

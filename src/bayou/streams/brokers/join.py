@@ -1,4 +1,4 @@
-"""Records and their labels, which come later: who waits for whom, within bounds of time and room."""
+"""The join of records with labels that arrive later, by key, within bounds of time and memory."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 
 from bayou.errors import DataError
 
-MOST = 100_000  # records that wait for their label; and as many early labels, and keys that are done
+MOST = 100_000  # records that wait for their label; and as many early labels, and completed keys
 MOST_BYTES = 256 << 20  # of the messages and keys of each of these
-_ENTRY = 256  # bytes that an entry takes beside its message and its key
+_ENTRY = 256  # bytes of an entry besides its message and its key
 
 Entry = TypeVar("Entry", bound="Record | Early")
 
 
 @dataclass(frozen=True)
 class Record:
-    """A record that waits for its label: its number, the time it was taken at, the message and where it stands."""
+    """A record that waits for its label: its number, the time it was taken at, its message and the place of that."""
 
     ticket: int
     time: int
@@ -34,7 +34,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Early:
-    """A label that came before its record, as JSON; or, without one, a key that is done."""
+    """A label that arrived before its record, as JSON; or, without a message, a completed key."""
 
     time: int
     message: bytes = b""
@@ -42,7 +42,7 @@ class Early:
 
 @dataclass(frozen=True)
 class Event:
-    """A record that has come (`label` None), or that is joined with its label."""
+    """A record that has arrived (`label` None), or that was joined with its label."""
 
     record: Record
     label: Any = None
@@ -50,7 +50,7 @@ class Event:
 
 @dataclass
 class JoinCounts:
-    """What became of records and labels.
+    """Counts of what happened to records and labels.
 
     Parameters
     ----------
@@ -63,17 +63,17 @@ class JoinCounts:
     crowded_out
         Records given up, the oldest first, because too many waited.
     early
-        Labels that came before their record and waited for it.
+        Labels that arrived before their record and waited for it.
     without_record
         Labels whose record did not come in time, or that were given up because too many waited.
     repeated_records, repeated_labels
         Messages with a key that has a record, or a label, already. The first one counts.
     forgotten
-        Keys that are done, given up before their time because there were too many: a repetition of such a key would not
-        be noticed.
+        Completed keys that were dropped early because there were too many: a repetition of such a key would not be
+        noticed.
     behind
-        Messages taken after one that comes later in the order of time, log and partition. Without any, the order was
-        that one.
+        Messages taken after one that is later in the order of time, log and partition. If there are none, messages were
+        taken in this order.
     """
 
     records: int = 0
@@ -100,24 +100,24 @@ class JoinCounts:
     @staticmethod
     def of(position: Mapping[str, int]) -> JoinCounts:
         """The counts of a position."""
-        found = {field.name: position.get(f"join {field.name}") for field in fields(JoinCounts)}
-        if not all(type(count) is int and count >= 0 for count in found.values()):
+        counts = {field.name: position.get(f"join {field.name}") for field in fields(JoinCounts)}
+        if not all(type(count) is int and count >= 0 for count in counts.values()):
             raise DataError("not a position of joined logs", remedy="pass what position() gave")
-        return JoinCounts(**found)  # type: ignore[arg-type] # checked
+        return JoinCounts(**counts)  # type: ignore[arg-type] # checked
 
 
 class Join:
-    """Who waits for whom: a record for its label, an early label for its record, and keys that are done.
+    """Records that wait for their label, early labels that wait for their record, and completed keys.
 
-    Time is that of the messages, never a clock's: what is given up, and when, depends on the messages and their order
-    alone. It never goes back: a message with an earlier time than one before it is taken at the time of that one.
+    Time is that of the messages, never of a clock, so that what is given up, and when, depends only on the messages and
+    their order. It never goes back: a message with an earlier time than one before it is taken at the time of that one.
 
     Parameters
     ----------
     within
-        Microseconds that a record, or an early label, waits; and that a key is remembered when it is done.
+        Microseconds that a record, or an early label, waits; and that a completed key is kept.
     most, most_bytes
-        Bounds of the records that wait; of early labels; and of keys that are done.
+        Bounds of the records that wait; of early labels; and of completed keys.
 
     Examples
     --------
@@ -135,26 +135,25 @@ class Join:
         self.done: _Bounded[Early] = _Bounded(most, most_bytes)
         self.clock, self.tickets = -(2**62), 0
         self.last = 0, 0  # the log (0: records) and partition of the latest message
-        self.half: tuple[str, Record] | None = (
-            None  # a record that has come, whose label waits among the early ones
-        )
+        # the record that has just arrived, if its label is among the early ones
+        self.half: tuple[str, Record] | None = None
         self.counts = JoinCounts()
 
     @property
     def size(self) -> int:
-        """How many records wait for their label, labels for their record, and keys that are done are remembered."""
+        """The number of waiting records, early labels and completed keys."""
         return len(self.waiting) + len(self.early) + len(self.done) + (self.half is not None)
 
     @property
     def oldest(self) -> int:
-        """The number of the oldest record that waits, or else of the next one: only older ones have been given up."""
+        """The number of the oldest waiting record, or else of the next one: no older record can still get a label."""
         last = self.tickets if self.half is None else self.half[1].ticket
         first = self.waiting.first()
         return last if first is None else first.ticket
 
     def record(self, key: str, time: int, message: bytes, partition: int, behind: int) -> Event | None:
-        """A record has come: it waits for its label, unless that is here already (see `completed`)."""
-        self._now(time, 0, partition)
+        """Add a record, which waits for its label, unless that has arrived before (see `completed`)."""
+        self._advance_clock(time, 0, partition)
         self.counts.records += 1
         if key in self.waiting or key in self.done:
             self.counts.repeated_records += 1
@@ -168,7 +167,7 @@ class Join:
         return Event(record)
 
     def completed(self) -> Event | None:
-        """The record that has come last with the label that was here before it; to be asked for after `record`."""
+        """The record added last with its label, if that had arrived before it; to be called after `record`."""
         if self.half is None:
             return None
         (key, record), self.half = self.half, None
@@ -176,8 +175,8 @@ class Join:
         return self._joined(key, record, json.loads(self.early.pop(key).message))
 
     def label(self, key: str, time: int, label: Any, partition: int = 0) -> Event | None:
-        """A label has come: it is joined with its record, or waits for it."""
-        self._now(time, 1, partition)
+        """Add a label, which is joined with its record, or waits for it."""
+        self._advance_clock(time, 1, partition)
         self.counts.labels += 1
         if key in self.waiting:
             return self._joined(key, self.waiting.pop(key), label)
@@ -192,7 +191,8 @@ class Join:
         self.counts.forgotten += self.done.add(key, Early(self.clock))
         return Event(record, label)
 
-    def _now(self, time: int, log: int, partition: int) -> None:
+    def _advance_clock(self, time: int, log: int, partition: int) -> None:
+        """Set the clock to the time of a message, and give up what has waited too long by then."""
         if (time, log, partition) < (self.clock, *self.last):
             self.counts.behind += 1
             return
@@ -204,48 +204,48 @@ class Join:
         self.counts.without_record += self.early.expire(time - self.within)
         self.done.expire(time - self.within)
 
-    # What a checkpoint keeps -----------------------------------------------------------------------------------
+    # State for checkpoints -------------------------------------------------------------------------------------
 
     def position(self) -> dict[str, int]:
         """The counts and the clock, as part of a source's position."""
-        here = {"clock": self.clock, "clock log": self.last[0], "clock partition": self.last[1]}
-        return here | {"tickets": self.tickets} | self.counts.position()
+        position = {"clock": self.clock, "clock log": self.last[0], "clock partition": self.last[1]}
+        return position | {"tickets": self.tickets} | self.counts.position()
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that waits."""
-        out = _records("waiting", list(self.waiting))
-        out |= _records("half", [] if self.half is None else [self.half])
+        """The waiting records, early labels and completed keys as arrays."""
+        out = _record_arrays("waiting", list(self.waiting))
+        out |= _record_arrays("half", [] if self.half is None else [self.half])
         for name, store in (("early", self.early), ("done", self.done)):
-            found = list(store)
-            out[f"{name}.times"] = np.array([entry.time for _, entry in found], np.int64)
-            out |= _texts(f"{name}.keys", [key.encode() for key, _ in found])
-            out |= _texts(f"{name}.messages", [entry.message for _, entry in found])
+            entries = list(store)
+            out[f"{name}.times"] = np.array([entry.time for _, entry in entries], np.int64)
+            out |= _texts(f"{name}.keys", [key.encode() for key, _ in entries])
+            out |= _texts(f"{name}.messages", [entry.message for _, entry in entries])
         return out
 
     def restore(self, position: Mapping[str, int], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take what `position` and `arrays` gave; refuses what cannot be."""
+        """Restore what `position` and `arrays` returned; raises DataError if they contradict themselves."""
         names = ("clock", "clock log", "clock partition", "tickets")
         if any(type(position.get(name)) is not int for name in names):
             raise _wrong()
         clock, log, partition, tickets = (position[name] for name in names)
         self.counts, self.clock, self.tickets = JoinCounts.of(position), clock, tickets
         self.last = log, partition
-        self.waiting.fill(*_recorded("waiting", arrays), clock)
+        self.waiting.fill(*_records_of("waiting", arrays), clock)
         halves = _Bounded[Record](1, MOST_BYTES)
-        halves.fill(*_recorded("half", arrays), clock)
+        halves.fill(*_records_of("half", arrays), clock)
         self.half = next(iter(halves), None)
         numbers = [record.ticket for _, record in (*self.waiting, *halves)]
         if any(b <= a for a, b in zip([-1, *numbers], [*numbers, tickets], strict=True)):
             raise _wrong()
         for name, store in (("early", self.early), ("done", self.done)):
-            keys, messages = _listed(f"{name}.keys", arrays), _listed(f"{name}.messages", arrays)
+            keys, messages = _texts_of(f"{name}.keys", arrays), _texts_of(f"{name}.messages", arrays)
             times = arrays.get(f"{name}.times")
             if times is None or times.dtype != np.int64 or times.shape != (len(keys),):
                 raise _wrong()
             if len(messages) != len(keys):
                 raise _wrong()
-            found = [Early(time, message) for time, message in zip(times.tolist(), messages, strict=True)]
-            store.fill(keys, found, clock)
+            entries = [Early(time, message) for time, message in zip(times.tolist(), messages, strict=True)]
+            store.fill(keys, entries, clock)
         if any(key in self.early or key in self.done for key, _ in self.waiting):
             raise _wrong()
         if len(halves) > 1 or (self.half is not None and self.half[0] not in self.early):
@@ -258,7 +258,7 @@ class Join:
 
 
 class _Bounded(Generic[Entry]):
-    """Entries by key in the order they came, of which the oldest are given up where time or room runs out."""
+    """Entries by key in order of arrival; the oldest are dropped when they expire or there is no room."""
 
     def __init__(self, most: int, most_bytes: int) -> None:
         self._most, self._most_bytes, self.bytes = most, most_bytes, 0
@@ -278,31 +278,31 @@ class _Bounded(Generic[Entry]):
         return next(iter(self._entries.values()), None)
 
     def add(self, key: str, entry: Entry) -> int:
-        """Take in an entry; how many older ones had to go. The newest stays, however large."""
+        """Add an entry and return how many older ones were dropped. The newest stays, however large."""
         self._entries[key] = entry
         self.bytes += _size(key, entry)
-        gone = 0
+        dropped = 0
         while len(self._entries) > self._most or (self.bytes > self._most_bytes and len(self._entries) > 1):
             self._drop()
-            gone += 1
-        return gone
+            dropped += 1
+        return dropped
 
     def pop(self, key: str) -> Entry:
-        """Take out an entry."""
+        """Remove an entry and return it."""
         entry = self._entries.pop(key)
         self.bytes -= _size(key, entry)
         return entry
 
     def expire(self, before: int) -> int:
-        """Give up entries older than a time; how many."""
-        gone = 0
+        """Drop entries older than a time, and return how many."""
+        dropped = 0
         while self._entries and next(iter(self._entries.values())).time < before:
             self._drop()
-            gone += 1
-        return gone
+            dropped += 1
+        return dropped
 
     def fill(self, keys: list[bytes], entries: list[Entry], clock: int) -> None:
-        """Take these entries, and no others; refuses what cannot be."""
+        """Replace all entries by these; raises DataError if keys repeat or times are not in order."""
         try:
             names = [key.decode() for key in keys]
         except UnicodeDecodeError as problem:
@@ -322,7 +322,8 @@ def _size(key: str, entry: Record | Early) -> int:
     return len(key) + len(entry.message) + _ENTRY
 
 
-def _records(name: str, records: list[tuple[str, Record]]) -> dict[str, NDArray[Any]]:
+def _record_arrays(name: str, records: list[tuple[str, Record]]) -> dict[str, NDArray[Any]]:
+    """Records with their keys as arrays."""
     low = (1 << 63) - 1  # offsets of Redis do not fit into 64 bits
     numbers = [(r.ticket, r.time, r.partition, r.behind >> 63, r.behind & low) for _, r in records]
     return {
@@ -332,8 +333,9 @@ def _records(name: str, records: list[tuple[str, Record]]) -> dict[str, NDArray[
     }
 
 
-def _recorded(name: str, arrays: Mapping[str, NDArray[Any]]) -> tuple[list[bytes], list[Record]]:
-    keys, messages = _listed(f"{name}.keys", arrays), _listed(f"{name}.messages", arrays)
+def _records_of(name: str, arrays: Mapping[str, NDArray[Any]]) -> tuple[list[bytes], list[Record]]:
+    """The keys and records of arrays that `_record_arrays` returned."""
+    keys, messages = _texts_of(f"{name}.keys", arrays), _texts_of(f"{name}.messages", arrays)
     numbers = arrays.get(f"{name}.numbers")
     if numbers is None or numbers.dtype != np.int64 or numbers.shape != (len(keys), 5):
         raise _wrong()
@@ -346,21 +348,22 @@ def _recorded(name: str, arrays: Mapping[str, NDArray[Any]]) -> tuple[list[bytes
 
 
 def _texts(name: str, texts: list[bytes]) -> dict[str, NDArray[Any]]:
-    """Strings of bytes as two arrays: all of them, and where each ends."""
+    """Byte strings as two arrays: their concatenation, and the end of each."""
     ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
     return {name: np.frombuffer(b"".join(texts), np.uint8), f"{name}.ends": ends}
 
 
-def _listed(name: str, arrays: Mapping[str, NDArray[Any]]) -> list[bytes]:
-    whole, ends = arrays.get(name), arrays.get(f"{name}.ends")
-    if whole is None or ends is None or whole.dtype != np.uint8 or ends.dtype != np.int64:
+def _texts_of(name: str, arrays: Mapping[str, NDArray[Any]]) -> list[bytes]:
+    """The byte strings of arrays that `_texts` returned."""
+    joined, ends = arrays.get(name), arrays.get(f"{name}.ends")
+    if joined is None or ends is None or joined.dtype != np.uint8 or ends.dtype != np.int64:
         raise _wrong()
-    if whole.ndim != 1 or ends.ndim != 1 or (np.diff(ends, prepend=0) < 0).any():
+    if joined.ndim != 1 or ends.ndim != 1 or (np.diff(ends, prepend=0) < 0).any():
         raise _wrong()
     places = [0, *ends.tolist()]
-    if places[-1] != len(whole):
+    if places[-1] != len(joined):
         raise _wrong()
-    data = whole.tobytes()
+    data = joined.tobytes()
     return [data[a:b] for a, b in pairwise(places)]
 
 

@@ -1,4 +1,4 @@
-"""Kafka: partitions assigned by hand, offsets from our checkpoint, committed messages only."""
+"""Kafka: partitions are assigned explicitly, offsets come from checkpoints, only committed messages are read."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from bayou.errors import DataError, OptionError
 from bayou.streams.brokers.address import Address
 from bayou.streams.brokers.log import Batch, Log, UnreachableError, missing_library, no_collection
 
-PATIENCE = 10.0  # seconds to wait for the broker's answer to a question
+PATIENCE = 10.0  # seconds to wait for the broker's answer to a request
 
 
 class KafkaLog(Log):
     """A topic of Kafka, through librdkafka, which reconnects by itself with growing pauses.
 
-    Partitions are assigned, never balanced: a partition that changes hands needs the model and the offset that the
-    other has come to, which `bayou.backends.group` hands on. With `group=`, offsets are committed after each
-    checkpoint, for tools that show how far a group has come.
+    Partitions are assigned, never balanced: a partition that moves to another process needs the model and the offset
+    that go with it, which `bayou.backends.group` passes on. With `group=`, offsets are committed after each checkpoint,
+    for tools that show the progress of a group.
     """
 
     counted = True
@@ -41,8 +41,8 @@ class KafkaLog(Log):
                 "error_cb": self._note,
             },
         )
-        found = of_topic(self._consumer, self._kafka, address)
-        self.partitions: Sequence[int] = _chosen(address.options.get("partitions"), found)
+        available = of_topic(self._consumer, self._kafka, address)
+        self.partitions: Sequence[int] = _chosen(address.options.get("partitions"), available)
         self._paused: set[int] = set()
 
     def identity(self) -> Mapping[str, str | int]:
@@ -61,26 +61,26 @@ class KafkaLog(Log):
 
     def fetch(self, most: int, seconds: float, only: Collection[int]) -> list[Batch]:
         self._pause(only)
-        found = self._batches(most)
-        if not found and not self._just_ended:
-            # Nothing is here: wait for the first. With a number and a time, the client would wait until all have come.
-            found = self._sorted(self._consumer.consume(1, seconds)) + self._batches(most)
-        if found:
+        batches = self._batches(most)
+        if not batches and not self._just_ended:
+            # No message is here: wait for one. With a larger number, the client would wait until all of them arrive.
+            batches = self._sorted(self._consumer.consume(1, seconds)) + self._batches(most)
+        if batches:
             self.trouble = None
-        # An end that was seen holds until a message of that partition comes; in one batch, the end comes last.
-        self._at_end -= {batch.partition for batch in found} - self._just_ended
+        # The end of a partition holds until a message of it arrives; within one batch, the end comes last.
+        self._at_end -= {batch.partition for batch in batches} - self._just_ended
         self._just_ended = set()
-        return found
+        return batches
 
     _just_ended: set[int] = set()  # noqa: RUF012 - replaced, never changed in place
 
     def _batches(self, most: int) -> list[Batch]:
-        """Messages that are here, without waiting."""
+        """Batches of messages that are available without waiting."""
         with no_collection():
             return self._sorted(self._consumer.consume(most, 0.0))
 
     def _sorted(self, messages: list[Any]) -> list[Batch]:
-        """Messages as batches of one partition each. They are many: a question goes to all of them by one call."""
+        """Messages as batches of one partition each. They are many, so methods are applied to all by `map`."""
         kind = self._kafka.Message
         if any(map(kind.error, messages)):
             for message in messages:
@@ -93,7 +93,7 @@ class KafkaLog(Log):
         times = [1000 * time for _, time in map(kind.timestamp, messages)] if self.timed else []
         return [
             Batch(p, values[begin:end], _behind(messages[begin:end]), times[begin:end])
-            for p, begin, end in _stretches(map(kind.partition, messages))
+            for p, begin, end in _runs(map(kind.partition, messages))
         ]
 
     def at_end(self, partition: int) -> bool:
@@ -104,7 +104,7 @@ class KafkaLog(Log):
             return
         try:
             self._consumer.commit(offsets=[self._place(p, o) for p, o in offsets.items()], asynchronous=True)
-        except self._kafka.KafkaException:  # a hint that does not arrive is none
+        except self._kafka.KafkaException:  # committed offsets are never read, so a failure does no harm
             pass
 
     def close(self) -> None:
@@ -121,12 +121,12 @@ class KafkaLog(Log):
         return low, high
 
     def _pause(self, only: Collection[int]) -> None:
-        """Back-pressure: of a partition that has enough waiting here, nothing more is fetched."""
-        wanted = {p for p in self.partitions if p not in only}
-        if wanted != self._paused:
-            self._consumer.pause([self._place(p, 0) for p in wanted - self._paused])
-            self._consumer.resume([self._place(p, 0) for p in self._paused - wanted])
-            self._paused = wanted
+        """Apply back-pressure: pause the partitions that are not to be fetched."""
+        to_pause = {p for p in self.partitions if p not in only}
+        if to_pause != self._paused:
+            self._consumer.pause([self._place(p, 0) for p in to_pause - self._paused])
+            self._consumer.resume([self._place(p, 0) for p in self._paused - to_pause])
+            self._paused = to_pause
 
     def _event(self, message: Any) -> None:
         error = message.error()
@@ -148,7 +148,7 @@ class KafkaLog(Log):
 
 
 def client(address: Address, settings: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The library, and a consumer with these settings; the user's own go between ours and those we depend on."""
+    """The library, and a consumer with these settings; the user's settings override defaults, but not these."""
     try:
         import confluent_kafka
     except ImportError as absent:
@@ -165,7 +165,7 @@ def client(address: Address, settings: Mapping[str, Any]) -> tuple[Any, Any]:
             "enable.auto.offset.store": False,
             **settings,
         },
-        logger=Silent(),
+        logger=NullLogger(),
     )
     return confluent_kafka, consumer
 
@@ -173,50 +173,50 @@ def client(address: Address, settings: Mapping[str, Any]) -> tuple[Any, Any]:
 def of_topic(consumer: Any, kafka: Any, address: Address) -> list[int]:
     """The partitions of the topic."""
     try:
-        found = consumer.list_topics(address.path, timeout=PATIENCE).topics[address.path]
+        topic = consumer.list_topics(address.path, timeout=PATIENCE).topics[address.path]
     except kafka.KafkaException as problem:
         raise UnreachableError(f"{address.shown()} does not answer: {problem.args[0].str()}") from problem
-    if found.error is not None or not found.partitions:
+    if topic.error is not None or not topic.partitions:
         raise DataError(f"{address.hosts} has no topic {address.path!r}", remedy="check its name")
-    return sorted(found.partitions)
+    return sorted(topic.partitions)
 
 
-def _stretches(partitions: Iterable[int]) -> list[tuple[int, int, int]]:
-    """Where messages of one partition stand together: its number, the first and the one behind the last.
+def _runs(partitions: Iterable[int]) -> list[tuple[int, int, int]]:
+    """Runs of messages of one partition: its number, the first message and the one after the last.
 
-    >>> _stretches([3, 3, 0, 3])
+    >>> _runs([3, 3, 0, 3])
     [(3, 0, 2), (0, 2, 3), (3, 3, 4)]
     """
     out, begin = [], 0
-    for partition, together in groupby(partitions):
-        end = begin + len(list(together))
+    for partition, run in groupby(partitions):
+        end = begin + len(list(run))
         out.append((partition, begin, end))
         begin = end
     return out
 
 
 def _behind(messages: Sequence[Any]) -> Sequence[int]:
-    """The offsets behind messages of a partition. They only grow: so far apart, and none is missing."""
+    """The offset after each message of a partition; a range if none is missing, since offsets only grow."""
     first, last = messages[0].offset(), messages[-1].offset()
     if last - first == len(messages) - 1:
         return range(first + 1, last + 2)
     return [message.offset() + 1 for message in messages]
 
 
-def _chosen(wish: str | None, there: list[int]) -> list[int]:
-    if wish is None:
-        return there
+def _chosen(option: str | None, available: list[int]) -> list[int]:
+    if option is None:
+        return available
     try:
-        chosen = sorted({int(part) for part in wish.split(",")})
+        chosen = sorted({int(part) for part in option.split(",")})
     except ValueError:
-        raise OptionError("partitions= are numbers, such as 0,2", value=wish) from None
-    if not set(chosen) <= set(there):
-        raise OptionError(f"partitions={wish}: the topic has {there[0]} to {there[-1]}")
+        raise OptionError("partitions= are numbers, such as 0,2", value=option) from None
+    if not set(chosen) <= set(available):
+        raise OptionError(f"partitions={option}: the topic has {available[0]} to {available[-1]}")
     return chosen
 
 
-class Silent:
-    """librdkafka writes lines of its own to standard error; what matters is told by the stream."""
+class NullLogger:
+    """A logger that drops the lines librdkafka would write to standard error; the stream warns of what matters."""
 
     def log(self, *args: Any, **more: Any) -> None:
         pass

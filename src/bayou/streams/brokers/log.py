@@ -1,4 +1,4 @@
-"""What every broker looks like from here: partitions of messages, each behind a number that only grows."""
+"""The interface of brokers: partitions of messages, each at an offset; offsets only grow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bayou.errors import BayouError, BayouWarning, OptionError
 
 
 class UnreachableError(BayouError, ConnectionError):
-    """A broker that does not answer; it is tried again."""
+    """A broker does not answer; it is tried again."""
 
 
 class BrokerWarning(BayouWarning):
@@ -21,9 +21,9 @@ class BrokerWarning(BayouWarning):
 
 @dataclass(frozen=True)
 class Batch:
-    """Messages of one partition in order; `behind[i]` is the offset at which to go on after `values[i]`.
+    """Messages of one partition in order; `behind[i]` is the offset at which to continue after `values[i]`.
 
-    `times` are those that the broker keeps, in microseconds since 1970, where they were asked for.
+    `times` are those that the broker stores, in microseconds since 1970, if the log is `timed`.
     """
 
     partition: int
@@ -33,7 +33,7 @@ class Batch:
 
 
 class Place(NamedTuple):
-    """Where a row stands in a log: partition and offset of its message, and which row of it, where it has several."""
+    """The place of a row in a log: partition and offset of its message, and the row in it, if it holds several."""
 
     partition: int
     offset: int | str
@@ -41,20 +41,20 @@ class Place(NamedTuple):
 
 
 class Log(Protocol):
-    """A log of messages, to be read from any offset, again and again; most have one partition and need no more."""
+    """A log of messages, which can be read from any offset; the defaults are those of a log with one partition."""
 
     partitions: Sequence[int] = (0,)
-    counted: bool  # offsets count messages: the one behind a message is its own plus 1
-    trouble: str | None = None  # what a client that reconnects by itself says about it
-    timed: bool = False  # whether times are asked for
+    counted: bool  # offsets count messages: the one after a message is its own plus 1
+    trouble: str | None = None  # the error of a client that reconnects by itself
+    timed: bool = False  # whether batches have times
 
     @property
     def over(self) -> bool:
-        """Whether nothing will ever come any more: the other side of a pipe is closed."""
+        """Whether no more messages can come: the other end of a pipe is closed."""
         return False
 
     def identity(self) -> Mapping[str, str | int]:
-        """What tells this log from another."""
+        """The identity of the log, for checkpoints."""
 
     def first(self, partition: int) -> int:
         """The oldest offset that can be read."""
@@ -63,48 +63,48 @@ class Log(Protocol):
         """The offset that the next message will get."""
 
     def seek(self, offsets: Mapping[int, int]) -> None:
-        """Fetch from here on; connects anew where that is needed."""
+        """Fetch from these offsets on; reconnects if needed."""
 
     def fetch(self, most: int, seconds: float, only: Collection[int]) -> list[Batch]:
-        """Up to about so many messages of these partitions; waits so long for the first.
+        """About `most` messages of these partitions; waits up to `seconds` for the first.
 
         Raises
         ------
         UnreachableError
-            If the broker is gone. `seek` then connects anew.
+            If the broker does not answer. `seek` then reconnects.
         """
 
     def at_end(self, partition: int) -> bool:
-        """Whether nothing was left to fetch from a partition when it was last asked."""
+        """Whether nothing was left to fetch from a partition at the last fetch."""
 
     def name_of(self, behind: int) -> int | str:
-        """What people call the message before an offset."""
+        """The name of the message before an offset, as the broker's tools show it."""
         return behind - 1 if self.counted else behind
 
     def facts(self, offsets: Mapping[int, int]) -> dict[str, int]:
-        """What else is needed to find these offsets again."""
+        """Further facts for a position, by which these offsets are found again."""
         return {}
 
     def recall(self, facts: Mapping[str, int], offsets: Mapping[int, int]) -> None:
-        """Take what `facts` gave, before the `seek` to these offsets."""
+        """Restore what `facts` returned, before the `seek` to these offsets."""
         return
 
     def commit(self, offsets: Mapping[int, int]) -> None:
-        """Tell the broker how far a checkpoint has come: a hint for people, nothing is read from it."""
+        """Commit the offsets of a checkpoint to the broker, for its tools; they are never read."""
         return
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
 
 
 def missing_library(library: str, extra: str) -> OptionError:
-    """What to say where the client of a broker is not installed."""
+    """The error for a broker whose client library is not installed."""
     return OptionError(f"{extra}:// needs {library}", remedy=f"pip install 'bayou[{extra}]'")
 
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """No search for cycles while a client makes thousands of objects that have none: half of its time goes there."""
+    """Disable garbage collection while a client creates thousands of objects without cycles, which halves its time."""
     enabled = gc.isenabled()
     gc.disable()
     try:

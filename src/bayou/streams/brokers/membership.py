@@ -1,4 +1,4 @@
-"""Membership of a consumer group of Kafka: which partitions of a topic are ours to read now."""
+"""Membership in a consumer group of Kafka, which assigns the partitions of a topic to its members."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from bayou.streams.brokers.kafka import client, of_topic
 
 
 class Membership:
-    """A member of a consumer group, which is dealt partitions and has to give them up when others come or go.
+    """A member of a consumer group, which is assigned partitions and has to give them up when members join or leave.
 
-    The group says only *who* reads a partition. Where to go on is no business of the broker: nothing is fetched here,
-    and offsets are committed as a hint for people.
+    The group decides only *which member* reads a partition. Offsets to continue at come from checkpoints: nothing is
+    fetched here, and offsets are committed only for the broker's tools.
 
     Parameters
     ----------
     address
         A topic, with `balance=yes&group=NAME`.
     give_up
-        Called with partitions before others get them.
+        Called with partitions before they are assigned to other members.
     """
 
     def __init__(self, address: Address, give_up: Callable[[Collection[int]], None]) -> None:
@@ -37,28 +37,28 @@ class Membership:
         )
         self.all_partitions = of_topic(self._consumer, self._kafka, address)
         self._consumer.subscribe(
-            [self._topic], on_assign=self._dealt, on_revoke=self._revoked, on_lost=self._revoked
+            [self._topic], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._revoked
         )
 
     def poll(self, seconds: float) -> None:
-        """Hear what the group has decided; has to be called every few seconds."""
+        """Process the decisions of the group; must be called every few seconds."""
         self._consumer.poll(seconds)
 
     def commit(self, offsets: Mapping[int, int]) -> None:
-        """Tell the broker how far checkpoints have come: a hint."""
+        """Commit the offsets of checkpoints, for the broker's tools."""
         places = [self._kafka.TopicPartition(self._topic, p, offset) for p, offset in offsets.items()]
         try:
             self._consumer.commit(offsets=places, asynchronous=True)
-        except self._kafka.KafkaException:  # a hint that does not arrive is none
+        except self._kafka.KafkaException:  # committed offsets are never read, so a failure does no harm
             pass
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._consumer.close()  # gives up what is left, and lets the others know
+        self._consumer.close()  # leaves the group and gives up its partitions
 
-    def _dealt(self, consumer: Any, places: list[Any]) -> None:
+    def _assigned(self, consumer: Any, places: list[Any]) -> None:
         for place in places:
             place.offset = self._kafka.OFFSET_END
         consumer.incremental_assign(places)
@@ -72,4 +72,4 @@ class Membership:
 
 
 def _ignored(error: Any) -> None:
-    """Streams of the partitions tell about a broker that is gone."""
+    """Ignore errors of the connection: the streams of the partitions warn of them."""

@@ -1,4 +1,4 @@
-"""NATS JetStream: a stream read by pulling, from a sequence number that our checkpoint keeps."""
+"""NATS JetStream: a stream is read by pulling, from a sequence number that comes from a checkpoint."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from bayou.streams.brokers.address import Address
 from bayou.streams.brokers.log import Batch, Log, UnreachableError, missing_library
 
 Result = TypeVar("Result")
-PATIENCE = 5.0  # seconds to wait for the server's answer to a question
-LONGEST = 15.0  # seconds until a question is given up: of a server that dies, the client may wait for ever
-FORGOTTEN = 300.0  # seconds after which the server forgets a reader that is gone
+PATIENCE = 5.0  # seconds to wait for the server's answer to a request
+LONGEST = 15.0  # seconds until a request is cancelled: the client may wait for a dead server for ever
+FORGOTTEN = 300.0  # seconds after which the server removes an inactive consumer
 
 
 class NatsLog(Log):
     """A stream of JetStream: one partition, whose offsets are its sequence numbers.
 
-    Every connection makes a reader of its own on the server, which keeps nothing for us: no acknowledgements.
+    Every connection creates its own consumer on the server, without acknowledgements: the server keeps no state.
     """
 
     counted = True
@@ -39,12 +39,12 @@ class NatsLog(Log):
         self._subject = address.options.get("subject")
         self._loop, self._thread = asyncio.new_event_loop(), ThreadPoolExecutor(1)
         self._client: Any = None
-        self._lost = False  # the connection gave no answer: the next question makes another
+        self._lost = False  # the connection gave no answer: the next request opens another
         self._reader: Any = None
         self._expected, self._delivered, self._at_end = 1, 0, False
-        self._on_the_way = False  # the server had sent messages that were not here when it was last asked
+        self._on_the_way = False  # the server had sent messages that had not arrived at the last request
         try:
-            self._info = self._answer(self._connect())
+            self._info = self._request(self._connect())
         except BaseException:
             self.close()
             raise
@@ -59,43 +59,43 @@ class NatsLog(Log):
         return int(self._state().last_seq) + 1
 
     def seek(self, offsets: Mapping[int, int]) -> None:
-        self._answer(self._read_from(offsets[0]))
+        self._request(self._read_from(offsets[0]))
 
     def fetch(self, most: int, seconds: float, only: Collection[int]) -> list[Batch]:
         if not only:
             return []
-        if self._reader is None:  # a question in between has made another connection
-            self._answer(self._read_from(self._expected))
-        messages = self._answer(self._pull(most, seconds))
+        if self._reader is None:  # a request in between has opened another connection
+            self._request(self._read_from(self._expected))
+        messages = self._request(self._pull(most, seconds))
         values: list[bytes] = []
         behind: list[int] = []
         times: list[int] = []
         for message in messages:
-            sequence, delivered, left, time = _numbers(message.reply)
-            if delivered != self._delivered + 1:  # one was lost on the way: read again from it on
-                self._answer(self._read_from(self._expected))
+            sequence, delivered, pending, time = _numbers(message.reply)
+            if delivered != self._delivered + 1:  # a message was lost: read again from there
+                self._request(self._read_from(self._expected))
                 break
             self._delivered = delivered
             self._expected = sequence + 1
-            self._at_end = left == 0
+            self._at_end = pending == 0
             values.append(message.data)
             behind.append(sequence + 1)
             times.append(time // 1000)
         if not messages:
-            self._at_end = self._answer(self._idle())
+            self._at_end = self._request(self._idle())
         return [Batch(0, values, behind, times)] if values else []
 
     def at_end(self, partition: int) -> bool:
         return self._at_end
 
     def publish(self, subject: str, messages: Sequence[bytes]) -> None:
-        """Send messages to a subject that a stream keeps, and wait until it has them."""
-        self._answer(self._publish(subject, messages))
+        """Send messages to a subject of a stream, and wait until the stream has acknowledged them."""
+        self._request(self._publish(subject, messages))
 
     def close(self) -> None:
         if self._loop.is_closed():
             return
-        with contextlib.suppress(Exception):  # what cannot be closed is gone
+        with contextlib.suppress(Exception):  # a connection that fails to close is lost already
             if self._connected():
                 self._run(asyncio.wait_for(self._client.close(), PATIENCE))
         for task in asyncio.all_tasks(self._loop):
@@ -104,40 +104,40 @@ class NatsLog(Log):
         self._thread.shutdown()
         self._loop.close()
 
-    def _run(self, question: Coroutine[Any, Any, Result]) -> Result:
-        """Run the loop until a question is answered, in a thread of its own: the caller's may have a loop already."""
-        return self._thread.submit(self._loop.run_until_complete, question).result()
+    def _run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        """Run a coroutine in the loop, in a separate thread: the caller's may already run a loop."""
+        return self._thread.submit(self._loop.run_until_complete, coroutine).result()
 
-    def _answer(self, question: Coroutine[Any, Any, Result]) -> Result:
-        """What the server says; whatever goes wrong with the connection is one kind of trouble."""
+    def _request(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        """The result of a request; all errors of the connection become UnreachableError."""
         errors = self._nats.errors
         try:
-            return self._run(asyncio.wait_for(question, LONGEST))
+            return self._run(asyncio.wait_for(coroutine, LONGEST))
         except self._nats.js.errors.NotFoundError as problem:
             raise DataError(
                 f"{self._address.hosts} has no stream {self._stream!r}", remedy="check its name"
             ) from problem
         except (TimeoutError, errors.Error, OSError, EOFError) as problem:
             self._lost = True
-            said = str(problem) or type(problem).__name__
-            raise UnreachableError(f"{self._address.shown()}: {said.splitlines()[0]}") from problem
+            reason = str(problem) or type(problem).__name__
+            raise UnreachableError(f"{self._address.shown()}: {reason.splitlines()[0]}") from problem
 
     def _connected(self) -> bool:
         return self._client is not None and self._client.is_connected and not self._lost
 
     def _state(self) -> Any:
         if not self._connected():
-            self._answer(self._connect())
-        return self._answer(self._jetstream.stream_info(self._stream)).state
+            self._request(self._connect())
+        return self._request(self._jetstream.stream_info(self._stream)).state
 
     async def _connect(self) -> Any:
         async def quiet(problem: Exception) -> None:
-            self._said = str(problem)
+            self._last_error = str(problem)
 
-        before, self._client, self._reader = self._client, None, None
-        if before is not None and not before.is_closed:
-            with contextlib.suppress(Exception):  # what cannot be closed is gone
-                await asyncio.wait_for(before.close(), 1.0)
+        previous, self._client, self._reader = self._client, None, None
+        if previous is not None and not previous.is_closed:
+            with contextlib.suppress(Exception):  # a connection that fails to close is lost already
+                await asyncio.wait_for(previous.close(), 1.0)
         self._client = await self._nats.connect(
             [f"nats://{host}" for host in self._address.hosts.split(",")],
             allow_reconnect=False,
@@ -196,12 +196,12 @@ class NatsLog(Log):
             return []
 
     async def _idle(self) -> bool:
-        """Whether all is read; a server that was started again has forgotten the reader, which is made anew."""
+        """Whether all messages are read; a consumer that is lost, since the server was restarted, is created again."""
         try:
-            found = await self._reader.consumer_info()
-            if int(found.delivered.consumer_seq) <= self._delivered:
+            info = await self._reader.consumer_info()
+            if int(info.delivered.consumer_seq) <= self._delivered:
                 self._on_the_way = False
-                return int(found.num_pending) == 0
+                return int(info.num_pending) == 0
             if self._on_the_way:  # sent, and still not here: read them again
                 await self._read_from(self._expected)
             self._on_the_way = not self._on_the_way
@@ -212,7 +212,7 @@ class NatsLog(Log):
 
 
 def _numbers(reply: str) -> tuple[int, int, int, int]:
-    """Sequence in the stream and of the delivery, messages left, and nanoseconds, which the server writes into a reply.
+    """Sequence numbers in the stream and of the delivery, pending messages, and nanoseconds, from a reply subject.
 
     >>> _numbers("$JS.ACK.payments.reader.1.17.3.1763370000.5")
     (17, 3, 5, 1763370000)

@@ -1,4 +1,4 @@
-"""From an address to a stream."""
+"""Opening of a stream of messages by its address."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNITS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def open_address(text: str, format: str | None, read_options: ReadOptions) -> MessageSource:
-    """The stream at an address."""
+    """Open the stream at an address."""
     opened = _opened(text, format, read_options)
     try:
         return MessageSource(
@@ -35,7 +35,7 @@ def open_address(text: str, format: str | None, read_options: ReadOptions) -> Me
 def open_joined(
     records: str, labels: str, format: str | None, read_options: ReadOptions, options: JoinOptions
 ) -> JoinedSource:
-    """The records at one address, joined with the labels at another, which may be no more than a topic."""
+    """Open the records at one address, joined with the labels at another, which may be given by a topic alone."""
     labels = label_address(records, labels)
     first = _opened(records, format, read_options)
     try:
@@ -52,21 +52,23 @@ def open_joined(
 
 
 def label_address(records: str, labels: str) -> str:
-    """The address of labels: a whole one, or a topic of the broker that has the records.
+    """The address of labels, which are given by an address or by a topic of the records' broker.
 
     >>> label_address("kafka://host/payments?until=end&partitions=0", "frauds")
     'kafka://host/frauds?until=end'
     """
     if "://" in labels:
         return labels
-    found = Address.of(records)
-    if found.scheme == "tail":
+    address = Address.of(records)
+    if address.scheme == "tail":
         raise OptionError(
             "files have no topics", value=labels, remedy="give a whole address: tail://labels.csv"
         )
-    kept = "&".join(f"{k}={v}" for k, v in found.options.items() if k in ("until", "config", "group", "db"))
+    options = "&".join(
+        f"{k}={v}" for k, v in address.options.items() if k in ("until", "config", "group", "db")
+    )
     return f"{records.partition('://')[0]}://{records.partition('://')[2].partition('/')[0]}/{labels}" + (
-        f"?{kept}" if kept else ""
+        f"?{options}" if options else ""
     )
 
 
@@ -76,8 +78,8 @@ def duration(text: str | float) -> int:
     >>> duration("1h"), duration(2), duration("250ms")
     (3600000000, 2000000, 250000)
     """
-    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*(ms|s|min|h|d|)\s*", str(text))
-    microseconds = round(float(found[1]) * _UNITS[found[2] or "s"] * 1e6) if found is not None else -1
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*(ms|s|min|h|d|)\s*", str(text))
+    microseconds = round(float(match[1]) * _UNITS[match[2] or "s"] * 1e6) if match is not None else -1
     if not 0 <= microseconds < 2**60:
         raise OptionError("not a length of time", value=text, remedy="such as 90s, 15min, 1h or 2d")
     return microseconds
@@ -104,7 +106,7 @@ def _format_of(address: Address) -> str:
 
 
 def _log(address: Address) -> Log:
-    # Clients are imported when asked for: each belongs to an extra of its own.
+    # Client libraries are imported at first use: each is an optional dependency.
     if address.scheme == "kafka":
         from bayou.streams.brokers.kafka import KafkaLog
 

@@ -1,4 +1,4 @@
-"""Messages that go out, to a topic or a file: at least once, each with the place of the row it is about."""
+"""Output of messages to a topic or a file, at least once, each with the place of the row it is about."""
 
 from __future__ import annotations
 
@@ -12,25 +12,23 @@ from bayou.errors import DataError, OptionError, warn_user
 from bayou.streams.brokers.address import Address, is_address
 from bayou.streams.brokers.log import BrokerWarning, Place, UnreachableError, missing_library
 
-MOST = 1_000  # messages that are sent before their arrival is waited for
-PAUSES = (
-    0.2,
-    30.0,
-)  # seconds before a broker that is gone is tried again: doubled from the first up to the last
+MOST = 1_000  # messages that are sent before waiting for their delivery
+# seconds before an unreachable broker is tried again: doubled from the first up to the second
+PAUSES = (0.2, 30.0)
 PATIENCE = 10.0  # seconds to wait for the broker's answer
 
 
 class Outlet(Protocol):
-    """Where messages go. What was sent has arrived when `flush` returns; what was not flushed may have."""
+    """A destination of messages. When `flush` returns, all messages have been delivered; before, some may have."""
 
     def send(self, messages: Sequence[bytes]) -> None:
         """Send messages, in order."""
 
     def flush(self) -> None:
-        """Wait until all that was sent has arrived; a broker that is gone is waited for."""
+        """Wait until all messages are delivered, also for an unreachable broker."""
 
     def close(self) -> None:
-        """Flush, and let go of the connection."""
+        """Flush, and close the connection."""
 
     def __enter__(self) -> Self: ...
 
@@ -38,7 +36,7 @@ class Outlet(Protocol):
 
 
 def open_outlet(text: str) -> Outlet:
-    """The outlet at an address, `kafka://host/topic`, `nats://host/stream?subject=...`, `redis://host/key`; or a file.
+    """Open an outlet: `kafka://host/topic`, `nats://host/stream?subject=...`, `redis://host/key`, or a file.
 
     Examples
     --------
@@ -55,11 +53,11 @@ def open_outlet(text: str) -> Outlet:
     address = Address.of(text)
     if address.scheme == "tail":
         raise OptionError("what goes out goes to a topic or a file", value=text, remedy="give the path alone")
-    strange = {*address.options} - {"config", "subject", "field", "db"}
-    if strange:
-        raise OptionError(f"{min(strange)}= is for reading", value=text, remedy="leave it away")
-    made: dict[str, Callable[[Address], _Sender]] = {"kafka": _Kafka, "nats": _Nats, "redis": _Redis}
-    return _Persistent(made[address.scheme](address), address.shown())
+    unknown = {*address.options} - {"config", "subject", "field", "db"}
+    if unknown:
+        raise OptionError(f"{min(unknown)}= is for reading", value=text, remedy="leave it away")
+    senders: dict[str, Callable[[Address], _Sender]] = {"kafka": _Kafka, "nats": _Nats, "redis": _Redis}
+    return _Persistent(senders[address.scheme](address), address.shown())
 
 
 def is_outlet(text: str) -> bool:
@@ -68,54 +66,57 @@ def is_outlet(text: str) -> bool:
 
 
 def letter(log: str, place: Place, content: dict[str, Any]) -> bytes:
-    """A message about a row, with the row's place: by these, who reads can drop doubles."""
-    where: dict[str, Any] = {"log": log, "partition": place.partition, "offset": place.offset}
+    """A message about a row, with the row's place, by which readers can drop duplicates."""
+    origin: dict[str, Any] = {"log": log, "partition": place.partition, "offset": place.offset}
     if place.row:
-        where["row"] = place.row
-    return json.dumps({**where, **content}, ensure_ascii=False, default=str).encode()
+        origin["row"] = place.row
+    return json.dumps({**origin, **content}, ensure_ascii=False, default=str).encode()
 
 
 class _Sender(Protocol):
-    """A client of a broker, which may be gone."""
+    """A client of a broker, which may be unreachable."""
 
     def deliver(self, messages: Sequence[bytes]) -> int:
-        """Send messages, and wait until they have arrived; how many of the first have. May raise UnreachableError."""
+        """Send messages, wait for their delivery, and return how many of the first were delivered.
+
+        Raises UnreachableError if the broker does not answer.
+        """
 
     def close(self) -> None: ...
 
 
 class _Persistent:
-    """An outlet that sends again what may not have arrived, for as long as it takes."""
+    """An outlet that sends messages again until they are delivered."""
 
     def __init__(self, sender: _Sender, shown: str) -> None:
         self._sender, self._shown = sender, shown
-        self._waiting: list[bytes] = []
+        self._pending: list[bytes] = []
 
     def send(self, messages: Sequence[bytes]) -> None:
-        self._waiting += messages
-        if len(self._waiting) >= MOST:
+        self._pending += messages
+        if len(self._pending) >= MOST:
             self.flush()
 
     def flush(self) -> None:
-        pause, told = PAUSES[0], False
-        while self._waiting:
+        pause, warned = PAUSES[0], False
+        while self._pending:
             try:
-                arrived = self._sender.deliver(self._waiting[:MOST])
-                problem = "" if arrived else "nothing arrives"
-                del self._waiting[:arrived]
+                delivered = self._sender.deliver(self._pending[:MOST])
+                problem = "" if delivered else "nothing arrives"
+                del self._pending[:delivered]
             except UnreachableError as trouble:
                 problem = str(trouble)
             if problem:
-                if not told:
+                if not warned:
                     now = time.strftime("%H:%M:%S")
-                    said = f"{self._shown} does not answer since {now}, trying again until it does: {problem}"
-                    warn_user(said, BrokerWarning)
-                told = True
+                    text = f"{self._shown} does not answer since {now}, trying again until it does: {problem}"
+                    warn_user(text, BrokerWarning)
+                warned = True
                 time.sleep(pause)
                 pause = min(2 * pause, PAUSES[1])
-            elif told:
+            elif warned:
                 warn_user(f"{self._shown} answers again, at {time.strftime('%H:%M:%S')}", BrokerWarning)
-                pause, told = PAUSES[0], False
+                pause, warned = PAUSES[0], False
 
     def close(self) -> None:
         try:
@@ -134,7 +135,7 @@ class _Persistent:
 
 
 class _File:
-    """Lines of a file; what it holds already stays."""
+    """An outlet that appends lines to a file."""
 
     def __init__(self, path: str) -> None:
         try:
@@ -162,14 +163,14 @@ class _File:
 
 
 class _Kafka:
-    """A topic of Kafka: arrived is what all replicas in sync have."""
+    """A topic of Kafka: a message is delivered when all replicas in sync have it."""
 
     def __init__(self, address: Address) -> None:
         try:
             import confluent_kafka
         except ImportError as absent:
             raise missing_library("confluent-kafka", "kafka") from absent
-        from bayou.streams.brokers.kafka import Silent
+        from bayou.streams.brokers.kafka import NullLogger
 
         self._kafka: Any = confluent_kafka
         self._topic, self._shown = address.path, address.shown()
@@ -182,24 +183,24 @@ class _Kafka:
                 "enable.idempotence": True,
                 "message.timeout.ms": round(1000 * PATIENCE),
             },
-            logger=Silent(),
+            logger=NullLogger(),
         )
 
     def deliver(self, messages: Sequence[bytes]) -> int:
-        arrived = [False] * len(messages)
+        delivered = [False] * len(messages)
 
-        def told(i: int) -> Callable[[Any, Any], None]:
-            def note(error: Any, message: Any) -> None:
-                arrived[i] = error is None
+        def callback_of(i: int) -> Callable[[Any, Any], None]:
+            def on_delivery(error: Any, message: Any) -> None:
+                delivered[i] = error is None
                 self._check(error)
 
-            return note
+            return on_delivery
 
         for i, message in enumerate(messages):
-            self._producer.produce(self._topic, message, on_delivery=told(i))
+            self._producer.produce(self._topic, message, on_delivery=callback_of(i))
             self._producer.poll(0)
         self._producer.flush(2 * PATIENCE)
-        return [*arrived, False].index(False)
+        return [*delivered, False].index(False)
 
     def _check(self, error: Any) -> None:
         gone = (self._kafka.KafkaError._MSG_TIMED_OUT, self._kafka.KafkaError._ALL_BROKERS_DOWN)
@@ -211,7 +212,7 @@ class _Kafka:
 
 
 class _Redis:
-    """A stream of Redis: an entry with one field."""
+    """A stream of Redis: each message is an entry with one field."""
 
     def __init__(self, address: Address) -> None:
         from bayou.streams.brokers.redis import client_of
@@ -239,7 +240,7 @@ class _Redis:
 
 
 class _Nats:
-    """A subject of NATS that a stream keeps: arrived is what JetStream has acknowledged."""
+    """A subject of a NATS stream: a message is delivered when JetStream has acknowledged it."""
 
     def __init__(self, address: Address) -> None:
         from bayou.streams.brokers.nats import NatsLog

@@ -1,4 +1,4 @@
-"""Redis Streams: read by XREAD from an ID that our checkpoint keeps."""
+"""Redis Streams: read by XREAD from an ID that comes from a checkpoint."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class RedisLog(Log):
         return {"key": self._key, "field": self._field.decode()}
 
     def first(self, partition: int) -> int:
-        return 0  # what was trimmed is not told apart from what never was
+        return 0  # Redis does not tell whether entries were trimmed
 
     def end(self, partition: int) -> int:
-        found = self._info()
-        return _offset(found["last-generated-id"]) + 1 if found else 0
+        info = self._info()
+        return _offset(info["last-generated-id"]) + 1 if info else 0
 
     def seek(self, offsets: Mapping[int, int]) -> None:
         self._next, self._at_end = offsets[0], False
@@ -47,10 +47,10 @@ class RedisLog(Log):
         if not only:
             return []
         before = _name(self._next - 1) if self._next else "0-0"
-        found = self._ask(
+        reply = self._execute(
             "XREAD", "COUNT", most, "BLOCK", max(1, round(1000 * seconds)), "STREAMS", self._key, before
         )
-        entries = _entries(found)
+        entries = _entries(reply)
         self._at_end = len(entries) < most
         if not entries:
             return []
@@ -73,15 +73,15 @@ class RedisLog(Log):
         self._client.close()
 
     def _info(self) -> dict[str, Any]:
-        """What the server says about the stream; nothing if there is none yet."""
+        """The server's information about the stream; empty if it does not exist yet."""
         try:
-            return dict(self._ask("XINFO STREAM", self._key) or {})
+            return dict(self._execute("XINFO STREAM", self._key) or {})
         except self._errors.ResponseError as problem:
             if "no such key" in str(problem):
                 return {}
             raise OptionError(f"{self._address.shown()}: {problem}", remedy="is it a stream?") from problem
 
-    def _ask(self, *command: Any) -> Any:
+    def _execute(self, *command: Any) -> Any:
         try:
             return self._client.execute_command(*command)
         except (self._errors.ConnectionError, self._errors.TimeoutError, OSError) as problem:
@@ -92,7 +92,7 @@ class RedisLog(Log):
 
 
 def client_of(address: Address) -> tuple[Any, Any]:
-    """A client for a server, and its module of errors."""
+    """A client of the server, and the library's module of errors."""
     try:
         import redis
         import redis.exceptions
@@ -110,11 +110,11 @@ def client_of(address: Address) -> tuple[Any, Any]:
     return client, redis.exceptions
 
 
-def _entries(found: Any) -> list[tuple[Any, Any]]:
-    """Entries of an answer to XREAD, whichever protocol it came by."""
-    if not found:
+def _entries(reply: Any) -> list[tuple[Any, Any]]:
+    """The entries in a reply to XREAD, of either version of the protocol."""
+    if not reply:
         return []
-    ((_, entries),) = found.items() if isinstance(found, dict) else found
+    ((_, entries),) = reply.items() if isinstance(reply, dict) else reply
     if entries and isinstance(entries[0], list) and entries[0] and isinstance(entries[0][0], list | tuple):
         (entries,) = entries
     return list(entries)

@@ -1,4 +1,4 @@
-"""One of two logs that are joined: its messages one by one, with key and time."""
+"""One of the two logs of a join: its messages one by one, with key and time."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from bayou.streams.source import ColumnType, Kind
 
 CHUNK = 1_000  # messages that are decoded at once
 _STAMP = 8  # bytes of the time before a message
-_UNTOLD = -(2**62)  # the time of a message that does not tell any: it is taken at once
+_NO_TIME = -(2**62)  # stands for the time of a message without a valid one, which is taken at once
 
 
 @dataclass(frozen=True)
 class OpenedLog:
-    """A log, and what is known about its messages from its address."""
+    """An open log, and the format and columns of its messages as given by its address."""
 
     log: Log
     address: Address
@@ -39,30 +39,30 @@ class OpenedLog:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message: a record, or a label; or what is wrong with it."""
+    """A message: a record or a label, or the reason why it is rejected."""
 
     time: int
     key: str
     value: bytes
     behind: int
     label: Any = None
-    reject: Reject | None = None  # the message, if it is left out
-    cells: tuple[Reject, ...] = ()  # that were made missing
+    reject: Reject | None = None  # if the message is left out
+    cells: tuple[Reject, ...] = ()  # cells that were made missing
 
 
 class Side:
-    """The messages of a log, partition by partition, decoded as far as joining needs it.
+    """The messages of a log, partition by partition, with decoded keys, times and labels.
 
     Parameters
     ----------
     opened
         The log.
     name
-        What its places are called in a position: "records" or "labels".
+        The prefix of its entries in a position: "records" or "labels".
     read_options
-        What is asked of its columns; with a target, its messages are labels.
+        The options for its columns; with a target, its messages are labels.
     key, time
-        The column that holds the key, and the one that holds the time (None: the time that the broker keeps).
+        The column that holds the key, and the one that holds the time (None: the time that the broker stores).
     """
 
     def __init__(
@@ -79,7 +79,8 @@ class Side:
         self._marks: dict[int, int] = {}
         self._inbox = Inbox(self._log, opened.address.shown(), self.offsets, self.ends, self._gone)
         self.ready: dict[int, deque[Message]] = {p: deque() for p in self.partitions}
-        self.passed_over: list[tuple[str, int]] = []  # what is to be counted as rejected
+        # reasons and numbers of messages that were deleted unread, still to be counted as rejects
+        self.passed_over: list[tuple[str, int]] = []
         self._layout: Layout | None = None
         self._record = 0
 
@@ -89,60 +90,61 @@ class Side:
     def layout(self) -> Layout:
         """The columns without key and time, from a checkpoint or else from the first messages; waits for one."""
         if self._layout is None:
-            self.know(self._look())
+            self.set_layout(self._layout_of_sample())
         assert self._layout is not None
         return self._layout
 
-    def know(self, layout: Layout) -> None:
-        """Take the columns as they are."""
+    def set_layout(self, layout: Layout) -> None:
+        """Set the columns, and make the decoders for them."""
         self._layout = layout
         format, delimiter = self._opened.format, self._opened.delimiter
         self.decoder: Decoder = decoder_of(format, layout, delimiter)
         others: dict[str, Kind] = {n: c.kind for n, c in layout.columns.items()}
         if layout.target is not None:
             others[layout.target] = "numeric" if layout.label in ("int64", "float64") else "nominal"
-        own = [name for name in (self._key, self._time) if name is not None]
-        left_out = {n: kind for n, kind in {**layout.left_out, **others}.items() if n not in own}
-        told = Layout(dict.fromkeys(own, ColumnType("nominal")), None, "string", left_out, layout.names)
-        self._keys: Decoder = decoder_of(format, told, delimiter)
+        join_columns = [name for name in (self._key, self._time) if name is not None]
+        left_out = {n: kind for n, kind in {**layout.left_out, **others}.items() if n not in join_columns}
+        key_layout = Layout(
+            dict.fromkeys(join_columns, ColumnType("nominal")), None, "string", left_out, layout.names
+        )
+        self._key_decoder: Decoder = decoder_of(format, key_layout, delimiter)
 
-    def _look(self) -> Layout:
-        told = False
+    def _layout_of_sample(self) -> Layout:
+        """The layout from the first messages, without key and time; waits for a message."""
+        warned = False
         while not (sample := self._inbox.sample(-(-limits.SAMPLE // len(self.partitions)))):
             if sample is not None and (self.ends is not None or self._log.over):
                 raise DataError(
                     f"{self.address.shown()} is empty", remedy="without until=end, it is waited for"
                 )
-            if sample is not None and not told:
-                told = True
+            if sample is not None and not warned:
+                warned = True
                 warn_user(f"{self.address.shown()} is empty: waiting for its first message", BrokerWarning)
             self._inbox.fetch()
         plain = [self._plain(value) for value in sample]
         opened, options = self._opened, self._read_options
-        everything = layout_of(
-            opened.format, plain, replace(options, ignore=()), opened.names, opened.delimiter
-        )
+        full = layout_of(opened.format, plain, replace(options, ignore=()), opened.names, opened.delimiter)
         for name in (self._key, self._time):
-            if name is not None and name not in everything.columns:
+            if name is not None and name not in full.columns:
                 raise OptionError(
                     f"the first messages of {self.address.shown()} have no column {name!r}",
-                    remedy=f"they have {', '.join(everything.columns)}; --join and --time name columns of both logs",
+                    remedy=f"they have {', '.join(full.columns)}; --join and --time name columns of both logs",
                 )
-        own = {self._key, self._time, *options.ignore}
+        excluded = {self._key, self._time, *options.ignore}
         if options.target:  # of a label, nothing else is read
-            own |= {*everything.columns}
-        kept = {name: column for name, column in everything.columns.items() if name not in own}
-        left_out = {name: column.kind for name, column in everything.columns.items() if name in own}
-        return replace(everything, columns=kept, left_out={**left_out, **everything.left_out})
+            excluded |= {*full.columns}
+        kept = {name: column for name, column in full.columns.items() if name not in excluded}
+        left_out = {name: column.kind for name, column in full.columns.items() if name in excluded}
+        return replace(full, columns=kept, left_out={**left_out, **full.left_out})
 
     # Messages --------------------------------------------------------------------------------------------------
 
     def fetch(self, seconds: float) -> None:
-        """Let messages come in; waits so long for the first."""
+        """Fetch messages; waits up to `seconds` for the first."""
         self._inbox.fetch(seconds)
 
     def fill(self, partition: int) -> bool:
-        """Decode what has come in of a partition; whether there is something."""
+        """Decode fetched messages of a partition if none are ready; returns whether there are any."""
         ready = self.ready[partition]
         if not ready:
             values, behind = self._inbox.take_of(partition, CHUNK)
@@ -150,28 +152,29 @@ class Side:
                 self._decode(partition, values, behind)
         return bool(ready)
 
-    def dry(self, partition: int) -> bool:
-        """Whether nothing of a partition was left when the log was last asked."""
+    def drained(self, partition: int) -> bool:
+        """Whether no messages of a partition were left at the last fetch."""
         return self._inbox.drained(partition)
 
     def finished(self, partition: int) -> bool:
-        """Whether nothing of a partition will ever come."""
+        """Whether no more messages of a partition will come."""
         return (self.ends is not None or self._log.over) and self._inbox.drained(partition)
 
-    def taken(self, partition: int, message: Message) -> None:
-        """A message was taken: what lies behind it is the place now."""
+    def advance(self, partition: int, message: Message) -> None:
+        """Move the position of a partition past a message."""
         self.offsets[partition], self._last[partition] = message.behind, message
         self._record += 1
 
     def where(self, partition: int, behind: int) -> str:
-        """Where a message stands, for people."""
+        """The place of a message, for rejects and errors."""
         return f"{self.name}, partition {partition}, offset {self.offset(behind)}"
 
     def offset(self, behind: int) -> int | str:
-        """What people call the message before an offset."""
+        """The name of the message before an offset, as the broker's tools show it."""
         return self._log.name_of(behind)
 
     def _decode(self, partition: int, values: list[bytes], behind: list[int]) -> None:
+        """Decode messages of a partition and add them to those that are ready, rejected ones included."""
         assert self._layout is not None
         plain = [self._plain(value) for value in values]
         draft = self.decoder.draft(plain)
@@ -180,129 +183,138 @@ class Side:
         misfits: dict[int, list[Misfit]] = {}
         for misfit in draft.misfits:
             misfits.setdefault(misfit.record, []).append(misfit)
-        found = self._keys.draft(plain)
-        told = dict(zip(found.records.tolist(), self._told(found.columns), strict=True))
-        mended = self._read_options.policy == "missing" and labels is None
+        key_draft = self._key_decoder.draft(plain)
+        keys_and_times = dict(
+            zip(key_draft.records.tolist(), self._keys_and_times(key_draft.columns), strict=True)
+        )
+        cells_may_be_missing = self._read_options.policy == "missing" and labels is None
         for i, (value, after) in enumerate(zip(plain, behind, strict=True)):
-            key, text = told.get(i, (None, None))
+            key, text = keys_and_times.get(i, (None, None))
             time, bad = self._moment(values[i], text), misfits.get(i, ())
-            cells = [m for m in bad if mended and m.column is not None]
-            wrong = next((m for m in bad if m not in cells), None)
-            if wrong is None and key is None:
-                wrong = Misfit(i, self._key, "no key to join by", None)
-            if wrong is None and time is None:
-                wrong = Misfit(i, self._time, "not a time", text)
-            if wrong is None and labels is not None and of_label.get(i) is None:
-                wrong = Misfit(i, self._layout.target, "no label", None)
+            cells = [m for m in bad if cells_may_be_missing and m.column is not None]
+            misfit_of_row = next((m for m in bad if m not in cells), None)
+            if misfit_of_row is None and key is None:
+                misfit_of_row = Misfit(i, self._key, "no key to join by", None)
+            if misfit_of_row is None and time is None:
+                misfit_of_row = Misfit(i, self._time, "not a time", text)
+            if misfit_of_row is None and labels is not None and of_label.get(i) is None:
+                misfit_of_row = Misfit(i, self._layout.target, "no label", None)
             at = self.where(partition, after)
-            left_out = None if wrong is None else _reject(wrong, at, value)
-            made = () if left_out is not None else tuple(_reject(cell, at, None) for cell in cells)
-            moment = _UNTOLD if time is None else time
+            reject = None if misfit_of_row is None else _reject(misfit_of_row, at, value)
+            missing_cells = () if reject is not None else tuple(_reject(cell, at, None) for cell in cells)
+            moment = _NO_TIME if time is None else time
             self.ready[partition].append(
-                Message(moment, key or "", value, after, of_label.get(i), left_out, made)
+                Message(moment, key or "", value, after, of_label.get(i), reject, missing_cells)
             )
 
-    def _told(self, columns: Mapping[str, Any]) -> list[tuple[str | None, str | None]]:
+    def _keys_and_times(self, columns: Mapping[str, Any]) -> list[tuple[str | None, str | None]]:
+        """The text of key and time of each message."""
         keys = columns[self._key].to_pylist()
         times = [None] * len(keys) if self._time is None else columns[self._time].to_pylist()
         return list(zip(keys, times, strict=True))
 
     def _moment(self, value: bytes, text: str | None) -> int | None:
-        """Microseconds since 1970, from the broker's stamp or from the column."""
+        """The time of a message in microseconds since 1970, from the broker or from the column; None if invalid."""
         if self._time is None:
             return int.from_bytes(value[:_STAMP], "big", signed=True)
         return None if text is None else microseconds(text)
 
     def fault(self, reject: Reject) -> DataError:
-        """A message that stops the stream."""
+        """The error for a rejected message that stops the stream."""
         problem = f"{reject.at} of {self.address.shown()}: {reject.reason}"
         return DataError(problem, column=reject.column, value=reject.value, remedy=REMEDY)
 
     def columns_of(self, messages: Sequence[bytes]) -> Mapping[str, Any]:
-        """The columns of messages that were accepted before."""
+        """The columns of messages that were accepted."""
         return flush(self.decoder.draft(messages), "missing", 0).columns
 
     def _plain(self, value: bytes) -> bytes:
         return value if self._time is not None else value[_STAMP:]
 
-    def _whole(self, message: Message) -> bytes:
+    def _with_stamp(self, message: Message) -> bytes:
         return message.value if self._time is not None else _stamp(message.time) + message.value
 
-    # Places ----------------------------------------------------------------------------------------------------
+    # Positions -------------------------------------------------------------------------------------------------
 
     def identity(self) -> dict[str, str | int]:
-        """What tells this log from another."""
-        own = {f"{self.name} {key}": value for key, value in self._log.identity().items()}
-        return {**own, f"{self.name} columns": self.layout.text(), f"{self.name} format": self._opened.format}
+        """The identity of the log and its columns, for checkpoints."""
+        log_identity = {f"{self.name} {key}": value for key, value in self._log.identity().items()}
+        return {
+            **log_identity,
+            f"{self.name} columns": self.layout.text(),
+            f"{self.name} format": self._opened.format,
+        }
 
     def position(self) -> dict[str, int]:
-        """Where the next message comes from."""
-        here = {f"offset {p}": offset for p, offset in self.offsets.items()} | {"record": self._record}
-        marks = self._marks | {p: zlib.crc32(self._whole(message)) for p, message in self._last.items()}
-        here |= {f"mark {p}": mark for p, mark in marks.items()} if self._log.counted else {}
-        here |= {f"end {p}": end for p, end in (self.ends or {}).items()}
-        return {f"{self.name} {k}": v for k, v in (here | self._log.facts(self.offsets)).items()}
+        """The position of the next message."""
+        position = {f"offset {p}": offset for p, offset in self.offsets.items()} | {"record": self._record}
+        marks = self._marks | {p: zlib.crc32(self._with_stamp(message)) for p, message in self._last.items()}
+        position |= {f"mark {p}": mark for p, mark in marks.items()} if self._log.counted else {}
+        position |= {f"end {p}": end for p, end in (self.ends or {}).items()}
+        return {f"{self.name} {k}": v for k, v in (position | self._log.facts(self.offsets)).items()}
 
     def seek(self, position: Mapping[str, int]) -> None:
-        """Go to a place that `position` gave."""
-        start = f"{self.name} "
-        own = {key.removeprefix(start): n for key, n in position.items() if key.startswith(start)}
-        known = ["record", *(f"offset {p}" for p in self.partitions)]
-        known += [f"end {p}" for p in self.partitions if self.ends is not None]
-        if any(type(own.get(key)) is not int or own[key] < 0 for key in known):
+        """Go to a position that `position` returned."""
+        prefix = f"{self.name} "
+        values = {key.removeprefix(prefix): n for key, n in position.items() if key.startswith(prefix)}
+        keys = ["record", *(f"offset {p}" for p in self.partitions)]
+        keys += [f"end {p}" for p in self.partitions if self.ends is not None]
+        if any(type(values.get(key)) is not int or values[key] < 0 for key in keys):
             raise DataError(
                 "not a position of this stream", value=dict(position), remedy="pass what position() gave"
             )
-        self._record, self._last = own["record"], {}
-        self.offsets = {p: own[f"offset {p}"] for p in self.partitions}
+        self._record, self._last = values["record"], {}
+        self.offsets = {p: values[f"offset {p}"] for p in self.partitions}
         if self.ends is not None:
-            self.ends = {p: own[f"end {p}"] for p in self.partitions}
-        self._marks = {p: own[f"mark {p}"] for p in self.partitions if f"mark {p}" in own}
+            self.ends = {p: values[f"end {p}"] for p in self.partitions}
+        self._marks = {p: values[f"mark {p}"] for p in self.partitions if f"mark {p}" in values}
         self.ready = {p: deque() for p in self.partitions}
-        self._log.recall(own, self.offsets)
+        self._log.recall(values, self.offsets)
         self._inbox.go_to(self.offsets, self._marks, self.ends)
         self._inbox.seek_log()
 
     def progress(self) -> tuple[int, int] | None:
-        """Messages done and in all, where there is an end and offsets count messages."""
+        """Messages read and in all, if there is an end and offsets count messages."""
         if self.ends is None or not self._log.counted:
             return None
         done = sum(self.offsets[p] - self._firsts[p] for p in self.partitions)
         return done, sum(end - self._firsts[p] for p, end in self.ends.items())
 
     def commit(self) -> None:
-        """Tell the broker how far the checkpoint has come."""
+        """Commit the offsets of the checkpoint just written, for the broker's tools."""
         self._log.commit(self.offsets)
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._log.close()
 
     def _begin(self) -> dict[int, int]:
-        wish = self.address.options.get("from", "start")
-        if wish not in ("start", "end"):
-            raise OptionError("from= is start or end of logs that are joined", value=wish)
-        at = self._log.first if wish == "start" else self._log.end
+        """The offsets to begin at, by the option `from`."""
+        option = self.address.options.get("from", "start")
+        if option not in ("start", "end"):
+            raise OptionError("from= is start or end of logs that are joined", value=option)
+        at = self._log.first if option == "start" else self._log.end
         return {p: at(p) for p in self.partitions}
 
-    def _gone(self, partition: int, here: int, first: int) -> None:
-        many = first - here if self._log.counted else 1
+    def _gone(self, partition: int, wanted: int, first: int) -> None:
+        """Handle messages that the broker deleted unread: an error, or a warning, and they are skipped."""
+        count = first - wanted if self._log.counted else 1
         where = f"partition {partition} of {self.address.shown()}"
-        problem = f"{many:,} messages of {where} are gone from the broker, unread"
+        problem = f"{count:,} messages of {where} are gone from the broker, unread"
         if self._read_options.policy == "strict":
             raise DataError(
                 problem, remedy='keep them longer; policy="skip" goes on with the oldest there is'
             )
         warn_user(problem, BrokerWarning)
-        self.passed_over.append(("gone before it was read", many))
-        if self.offsets[partition] == here:
+        self.passed_over.append(("gone before it was read", count))
+        if self.offsets[partition] == wanted:
             self.offsets[partition] = first
             self._marks.pop(partition, None)
             self._last.pop(partition, None)
 
 
 class _Stamped:
-    """A log whose messages begin with the time that the broker keeps, in microseconds since 1970."""
+    """A log whose messages are prefixed with the time that the broker stores, in microseconds since 1970."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
@@ -312,15 +324,15 @@ class _Stamped:
         return getattr(self._log, name)
 
     def fetch(self, most: int, seconds: float, only: Collection[int]) -> list[Batch]:
-        """As of the log itself, with the times before the messages."""
+        """The log's batches, with the times put before the messages."""
         return [
             replace(batch, values=[_stamp(t) + v for t, v in zip(batch.times, batch.values, strict=True)])
             for batch in self._log.fetch(most, seconds, only)
         ]
 
 
-def _reject(wrong: Misfit, at: str, raw: bytes | None) -> Reject:
-    return Reject(0, 0, wrong.column, wrong.reason, wrong.value, raw, at)
+def _reject(misfit: Misfit, at: str, raw: bytes | None) -> Reject:
+    return Reject(0, 0, misfit.column, misfit.reason, misfit.value, raw, at)
 
 
 def _stamp(time: int) -> bytes:
@@ -334,16 +346,16 @@ def microseconds(text: str) -> int | None:
     (1500000, 2000000, 86400000000, None)
     """
     try:
-        found = round(float(text) * 1e6)
+        total = round(float(text) * 1e6)
     except OverflowError:
         return None
     except ValueError:
         try:
-            moment = datetime.fromisoformat(text)
+            date = datetime.fromisoformat(text)
         except ValueError:
             return None
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        since = moment - datetime(1970, 1, 1, tzinfo=UTC)
-        found = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
-    return found if abs(found) < 2**60 else None
+        if date.tzinfo is None:
+            date = date.replace(tzinfo=UTC)
+        since = date - datetime(1970, 1, 1, tzinfo=UTC)
+        total = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+    return total if abs(total) < 2**60 else None

@@ -1,4 +1,4 @@
-"""Files that grow: followed line by line, through rotation, and never half a line."""
+"""Growing files, followed line by line, also through rotation; incomplete lines are not read."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from bayou.streams.brokers.log import Batch, BrokerWarning, Log
 from bayou.streams.records import outside
 
 _SHIFT = 48  # an offset is the number of a file, from 0, and a byte in it
-_HEAD = 1024  # bytes by which a file is known again
+_HEAD = 1024  # bytes by which a file is recognised
 _STANDARD_INPUT = "-"
 
 
 @dataclass(frozen=True)
-class _Known:
-    """What a file is known by: its inode, and a checksum of so many of its first bytes."""
+class _FileIdentity:
+    """The identity of a file: its inode, and a checksum of its first `size` bytes."""
 
     inode: int
     size: int
@@ -30,10 +30,10 @@ class _Known:
 
 
 class TailLog(Log):
-    """One file and those it is rotated into, or all files of a pattern, one after the other in order of their names.
+    """A file and those it is rotated into, or all files of a pattern, in order of their names.
 
-    A file is left for the next one when it has been read to its end and the next one is there. A line counts when its
-    end has been written.
+    When a file has been read to its end and the next one exists, the next one is read. A line is read when its end has
+    been written.
     """
 
     counted = False
@@ -43,8 +43,9 @@ class TailLog(Log):
         self._pattern = glob.has_magic(path) and not os.path.exists(path)
         self._piped = path == _STANDARD_INPUT
         self._number, self._handle, self._name = -1, -1, ""
-        self._left: dict[int, _Known] = {}  # files that were left, by number
-        self._recalled: _Known | None = None
+        # files that have been read to their end, by number
+        self._finished_files: dict[int, _FileIdentity] = {}
+        self._recalled: _FileIdentity | None = None
         self.header = b""
         self.delimiter = b","
         self._byte, self._buffer, self._head = 0, b"", (0, 0)
@@ -57,23 +58,23 @@ class TailLog(Log):
         return 0
 
     def end(self, partition: int) -> int:
-        there = self._there()
-        if not there:
+        files = self._files()
+        if not files:
             return 0
-        return (max(0, len(there) - 1 if self._pattern else 0) << _SHIFT) + os.path.getsize(there[-1])
+        return (max(0, len(files) - 1 if self._pattern else 0) << _SHIFT) + os.path.getsize(files[-1])
 
     def seek(self, offsets: Mapping[int, int]) -> None:
         number, byte = divmod(offsets[0], 1 << _SHIFT)
-        if number == self._number and byte == self._byte:  # what is in the buffer lies behind it
+        if number == self._number and byte == self._byte:  # the buffer begins there
             return
         if self._piped:
             raise DataError("standard input cannot go back", remedy="store the stream in a file to resume")
-        known = self._left.get(number) or self._recalled
+        identity = self._finished_files.get(number) or self._recalled
         self._close_file()
-        if known is None:
+        if identity is None:
             self._start_of(0)
             return
-        name = self._find(known, byte)
+        name = self._find(identity, byte)
         self._start_of(number, name)
         if byte:
             os.lseek(self._handle, byte, os.SEEK_SET)
@@ -84,18 +85,18 @@ class TailLog(Log):
             return []
         until = time.monotonic() + seconds
         while True:
-            found = self._fetch(most)
-            if found is not None:
-                return [found]
+            batch = self._fetch(most)
+            if batch is not None:
+                return [batch]
             if time.monotonic() >= until or self._finished:
                 return []
             if not self._piped:
                 time.sleep(min(0.02, max(0.0, until - time.monotonic())))
 
     def read_header(self) -> bytes:
-        """The first line of the first file, waited for; what was read with it is kept."""
+        """The first line of the first file, which is waited for; the lines read with it stay in the buffer."""
         while not self.header:
-            if self._handle >= 0 or self._opened():
+            if self._handle >= 0 or self._open_first():
                 self._buffer += self._read()
                 end = self._buffer.find(b"\n") + 1
                 if end or self._finished:
@@ -117,20 +118,20 @@ class TailLog(Log):
         number, byte = divmod(offsets[0], 1 << _SHIFT)
         if self._piped or (number == self._number and self._handle < 0):
             return {}
-        self._left = {n: known for n, known in self._left.items() if n >= number}
-        known = self._left.get(number) or self._known(byte)
-        return {"inode": known.inode, "head bytes": known.size, "head": known.checksum}
+        self._finished_files = {n: identity for n, identity in self._finished_files.items() if n >= number}
+        identity = self._finished_files.get(number) or self._identity_of(byte)
+        return {"inode": identity.inode, "head bytes": identity.size, "head": identity.checksum}
 
     def recall(self, facts: Mapping[str, int], offsets: Mapping[int, int]) -> None:
         if "inode" in facts:
-            self._recalled = _Known(facts["inode"], facts["head bytes"], facts["head"])
+            self._recalled = _FileIdentity(facts["inode"], facts["head bytes"], facts["head"])
 
     def close(self) -> None:
         self._close_file()
 
     def _fetch(self, most: int) -> Batch | None:
-        """The next whole lines; None where there are none now."""
-        if self._handle < 0 and not self._opened():
+        """The next complete lines; None if there are none now."""
+        if self._handle < 0 and not self._open_first():
             self._at_end = True
             return None
         if not self._piped and (os.fstat(self._handle).st_size < self._byte or not self._same_head()):
@@ -154,7 +155,7 @@ class TailLog(Log):
         return os.read(self._handle, limits.CHUNK)
 
     def _lines(self, whole: bool) -> Batch | None:
-        """Cut the buffer into records; with `whole`, what has no line end is one, too."""
+        """Split the buffer into records; with `whole`, also a last one without a line end."""
         mark = self.delimiter if self._csv else None
         ends = (outside(self._buffer, mark, b"\n") + 1).tolist()
         if whole and self._buffer and (not ends or ends[-1] < len(self._buffer)):
@@ -192,62 +193,66 @@ class TailLog(Log):
         self.header, self._headed = line, True
 
     def _at_the_end(self) -> Batch | None:
-        """Nothing more to read here: is the file shorter now, is there another one?"""
+        """Continue with the next file, if there is one; returns the last lines of this one."""
         if self._piped:
             return None
         following = self._following()
         if following is None:
             self._at_end = True
             return None
-        self._buffer += os.read(self._handle, limits.CHUNK)  # written between the last look and the rotation
+        self._buffer += os.read(self._handle, limits.CHUNK)  # written between the last read and the rotation
         if last := self._lines(whole=False):
             return last
-        last = self._lines(whole=True)  # nobody will write the end of this line any more
-        self._leave(following)
+        # After the rotation, the end of an incomplete line will not be written any more
+        last = self._lines(whole=True)
+        self._open_next(following)
         return last
 
     def _truncated(self) -> None:
+        """Handle a file that was truncated: an error, or a warning, and it is read again from its beginning."""
         problem = f"{self._name} is shorter than what was read of it, or begins anew: it was truncated"
         if self._strict:
             raise DataError(
                 problem, remedy='rotate by renaming; policy="skip" goes on with its new beginning'
             )
         warn_user(problem, BrokerWarning)
-        self._leave(self._name)
+        self._open_next(self._name)
 
-    def _leave(self, name: str) -> None:
+    def _open_next(self, name: str) -> None:
+        """Close the file, and open another as the next one."""
         number = self._number
-        self._left[number] = self._known(self._byte)
+        self._finished_files[number] = self._identity_of(self._byte)
         self._close_file()
         self._start_of(number + 1, name)
 
-    def _known(self, byte: int) -> _Known:
+    def _identity_of(self, byte: int) -> _FileIdentity:
+        """The identity of the current file, by at most its first `byte` bytes."""
         head = os.pread(self._handle, min(_HEAD, byte), 0)
-        return _Known(os.fstat(self._handle).st_ino, len(head), zlib.crc32(head))
+        return _FileIdentity(os.fstat(self._handle).st_ino, len(head), zlib.crc32(head))
 
     def _same_head(self) -> bool:
-        """Whether the file still begins as it did."""
+        """Whether the beginning of the file is unchanged."""
         head = os.pread(self._handle, min(_HEAD, self._byte), 0)
         same = zlib.crc32(head[: self._head[0]]) == self._head[1] and len(head) >= self._head[0]
         self._head = len(head), zlib.crc32(head)
         return same
 
     def _following(self) -> str | None:
-        """The file to read after this one, if it is there."""
-        there = self._there()
+        """The file to read after this one; None if it does not exist yet."""
+        files = self._files()
         if self._pattern:
-            later = [name for name in there if name > self._name]
+            later = [name for name in files if name > self._name]
             return later[0] if later else None
-        if not there or there[-1] != self._path:
+        if not files or files[-1] != self._path:
             return None  # moved away, and the new one is not there yet
-        inodes = [_inode(name) for name in there]
-        mine = os.fstat(self._handle).st_ino
-        if inodes[-1] == mine:
+        inodes = [_inode(name) for name in files]
+        inode = os.fstat(self._handle).st_ino
+        if inodes[-1] == inode:
             return None
-        return there[inodes.index(mine) + 1] if mine in inodes else there[-1]
+        return files[inodes.index(inode) + 1] if inode in inodes else files[-1]
 
-    def _there(self) -> list[str]:
-        """The files there are, in the order in which they are read."""
+    def _files(self) -> list[str]:
+        """The existing files, in the order in which they are read."""
         if self._pattern:
             return sorted(name for name in glob.glob(self._path) if os.path.isfile(name))
         rotated = [name for name in glob.glob(f"{glob.escape(self._path)}.*") if os.path.isfile(name)]
@@ -255,24 +260,24 @@ class TailLog(Log):
         rotated.sort(key=lambda name: (_written(name), _age(name), name))
         return rotated + [self._path] * os.path.isfile(self._path)
 
-    def _find(self, known: _Known, byte: int) -> str:
-        """The file that was read when a checkpoint was written, wherever it is now."""
-        alike = []
-        for name in self._there():
+    def _find(self, identity: _FileIdentity, byte: int) -> str:
+        """The file that was read when a checkpoint was written, also if it was renamed since."""
+        candidates = []
+        for name in self._files():
             try:
                 with open(name, "rb") as file:
-                    found = os.fstat(file.fileno())
-                    if found.st_size >= byte and zlib.crc32(file.read(known.size)) == known.checksum:
-                        alike.append((found.st_ino == known.inode, name))
+                    status = os.fstat(file.fileno())
+                    if status.st_size >= byte and zlib.crc32(file.read(identity.size)) == identity.checksum:
+                        candidates.append((status.st_ino == identity.inode, name))
             except OSError:
                 continue
-        own = [name for same, name in alike if same] or [name for _, name in alike]
-        if len(own) != 1:
+        matches = [name for same, name in candidates if same] or [name for _, name in candidates]
+        if len(matches) != 1:
             raise DataError(
                 f"the file of {self._path} that was read last is gone, shorter or rewritten",
                 remedy="bring it back beside the others; or start again in an empty folder",
             )
-        return own[0]
+        return matches[0]
 
     def _start_of(self, number: int, name: str | None = None) -> None:
         self._number, self._byte, self._buffer, self._headed = number, 0, b"", not self._csv
@@ -281,15 +286,15 @@ class TailLog(Log):
         if name is not None:
             self._name, self._handle = name, os.open(name, os.O_RDONLY)
 
-    def _opened(self) -> bool:
-        """Open the first file, if it is there by now."""
+    def _open_first(self) -> bool:
+        """Open the first file; returns whether it exists."""
         if self._piped:
             self._name, self._handle = "standard input", 0
             return True
-        there = self._there() if self._pattern else [self._path] * os.path.isfile(self._path)
-        if there:
-            self._name, self._handle = there[0], os.open(there[0], os.O_RDONLY)
-        return bool(there)
+        files = self._files() if self._pattern else [self._path] * os.path.isfile(self._path)
+        if files:
+            self._name, self._handle = files[0], os.open(files[0], os.O_RDONLY)
+        return bool(files)
 
     def _close_file(self) -> None:
         if self._handle > 0:

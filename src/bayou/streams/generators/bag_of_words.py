@@ -61,8 +61,8 @@ class BagOfWords(DrawnSource):
         place = random.random(len(document))
         word = np.empty(len(document), np.int64)
         for c, table in enumerate(self._tables):
-            mine = y[document] == c
-            word[mine] = np.searchsorted(np.cumsum(table)[:-1], place[mine], side="right")
+            of_class = y[document] == c
+            word[of_class] = np.searchsorted(np.cumsum(table)[:-1], place[of_class], side="right")
         size = len(self._tables[0])
         cells, counts = np.unique(document * size + word, return_counts=True)
         indptr = np.searchsorted(cells, np.arange(CHUNK + 1) * size).astype(np.int64)
@@ -77,7 +77,7 @@ class BagOfWords(DrawnSource):
 
     @cached_property
     def bayes_accuracy(self) -> float:  # type: ignore[override]
-        """Mean of the true posterior's maximum over the first 16,384 documents: good to about 0.005."""
+        """Mean of the true posterior's maximum over the first 16,384 documents: accurate to about 0.005."""
         best = []
         for number in range(4):
             words = self._at(number).words

@@ -1,4 +1,4 @@
-"""Rows drawn in fixed chunks, each from its own random stream: any row can be had again, in any order."""
+"""Random rows, drawn in chunks of fixed size, each from its own random stream, so that any row can be drawn again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SETUP = 2**64 - 1  # the chunk number from which a generator draws its own para
 
 @dataclass(frozen=True)
 class Draw:
-    """One chunk: float64 values or int32 codes by column (NaN or -1: missing), class numbers, words of a text."""
+    """A chunk: float64 values or int32 codes by column (NaN or -1: missing), class numbers, and word counts."""
 
     columns: Mapping[str, NDArray[np.float64] | NDArray[np.int32]]
     y: NDArray[np.int64]
@@ -27,7 +27,7 @@ class Draw:
 
 
 class DrawnSource:
-    """A source whose chunk i depends on (seed, i) and on nothing else. Endless unless `rows` is given."""
+    """A source whose chunk i depends only on (seed, i). It is endless unless `rows` is given."""
 
     target = "class"
     vocabulary: tuple[str, ...] | None = None
@@ -52,6 +52,7 @@ class DrawnSource:
         raise NotImplementedError
 
     def _setup(self) -> np.random.Generator:
+        """The random stream for the parameters of the generator."""
         return _random(self.seed, _SETUP)
 
     @property
@@ -62,11 +63,11 @@ class DrawnSource:
 
     @property
     def bayes_rate(self) -> float | None:
-        """Error of the best possible classifier, where it is known."""
+        """Error rate of the best possible classifier, if it is known."""
         return None if self.bayes_accuracy is None else 1.0 - self.bayes_accuracy
 
     def read(self, n: int) -> Rows | None:
-        """Exactly n rows; fewer at the end, None behind it."""
+        """Exactly n rows; fewer at the end, and None after it."""
         import pyarrow as pa
 
         if n < 1:
@@ -94,6 +95,7 @@ class DrawnSource:
         return Rows(start, columns, labels, DocumentTermMatrix.join(words) if words else None, size)
 
     def _at(self, number: int) -> Draw:
+        """Chunk `number`; the last one is cached."""
         if number != self._number or self._draw is None:
             self._draw = self._chunk(_random(self.seed, number), number * CHUNK)
             self._number = number
@@ -111,15 +113,15 @@ class DrawnSource:
         self._row = row
 
     def line_of(self, row: int) -> int | None:
-        """There are no lines."""
+        """None: there are no lines."""
         return None
 
     def progress(self) -> float | None:
-        """Share of `rows` handed out."""
+        """Share of `rows` that have been read."""
         return None if self.rows is None else (self._row / self.rows if self.rows else 1.0)
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is no file."""
 
     def __enter__(self) -> Self:
         return self

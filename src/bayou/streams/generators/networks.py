@@ -84,7 +84,7 @@ class RandomNetwork(DrawnSource):
         self._cuts = [_cut_points(table) for table in (self._prior, *self._tables)]
 
     def codes(self, number: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Chunk `number` as kernels want it: codes [4096, attributes], -1 for missing, and classes."""
+        """Chunk `number` as arrays for kernels: codes [4096, attributes], -1 for missing, and classes."""
         draw = self._at(number)
         columns = np.column_stack(list(draw.columns.values())).astype(np.int32)
         if self.missing:
@@ -92,7 +92,7 @@ class RandomNetwork(DrawnSource):
         return columns, draw.y.astype(np.int32)
 
     def read(self, n: int) -> Rows | None:
-        """Exactly n rows; fewer at the end, None behind it."""
+        """Exactly n rows; fewer at the end, and None after it."""
         import pyarrow as pa
 
         rows = super().read(n)
@@ -125,8 +125,8 @@ class RandomNetwork(DrawnSource):
         x += [random.integers(self.values, size=CHUNK) for _ in range(self.noise_attributes)]
         if self.noise:
             for j in range(len(x)):
-                odd = random.random(CHUNK) < self.noise
-                x[j] = np.where(odd, random.integers(self.values, size=CHUNK), x[j])
+                replaced = random.random(CHUNK) < self.noise
+                x[j] = np.where(replaced, random.integers(self.values, size=CHUNK), x[j])
         return Draw({name: x[j].astype(np.int32) for j, name in enumerate(self.columns)}, y)
 
     @cached_property
@@ -152,7 +152,7 @@ class RandomNetwork(DrawnSource):
 def _choose(
     cuts: NDArray[np.float32], random: np.random.Generator, state: NDArray[np.intp]
 ) -> NDArray[np.intp]:
-    """For every row the value whose share of its state's distribution holds a random number."""
+    """A random value for every row, from the distribution of its state, by inversion."""
     u = random.random(CHUNK, dtype=np.float32)
     if len(cuts) == 1:
         return np.asarray(u >= cuts[0].take(state), dtype=np.intp)
@@ -163,21 +163,21 @@ def _choose(
 
 
 def _cut_points(table: NDArray[np.float64]) -> NDArray[np.float32]:
-    """float32[values - 1, states], where one value's share ends and the next begins."""
+    """The inner points of the cumulative distribution of each state, float32[values - 1, states]."""
     return np.ascontiguousarray(
         np.cumsum(table, axis=-1)[..., :-1].reshape(-1, table.shape[-1] - 1).T, np.float32
     )
 
 
 def _mixed(table: NDArray[np.float64], strength: float) -> NDArray[np.float64]:
-    """Distributions drawn towards the uniform one."""
+    """The distributions, mixed with the uniform one by `strength`."""
     return np.asarray(strength * table + (1.0 - strength) / table.shape[-1])
 
 
 def _draw_parents(
     random: np.random.Generator, graph: Graph, attributes: int, edges: int
 ) -> tuple[tuple[int, ...], ...]:
-    """Attribute parents of every attribute, each before its child."""
+    """The parents of every attribute among the attributes before it."""
     parents: list[list[int]] = [[] for _ in range(attributes)]
     if graph != "nb":
         for i in range(1, attributes):
