@@ -62,7 +62,7 @@ class Gaussian(Density, LiveReader[Moments]):
             raise SchemaError(f"{self}: ddof is 0 or 1, floor a share in [0, 1)")
 
     has_units = True
-    only_looks = True
+    prediction_is_pure = True
 
     def view(self, bins: Discretiser) -> AnyView:
         """Moments, read live."""
