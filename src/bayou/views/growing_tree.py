@@ -33,7 +33,7 @@ from bayou.kernels.tree_rows import ADAPTIVE_LEAF, BAYES_LEAF, predict_rows
 from bayou.kernels.tree_splits import BRANCHES, NODES, SLOTS, WAYS, inherit_counts, inherit_moments
 from bayou.readings.splits import Split, SplitRule, merits_of
 from bayou.schema import Kind, Schema, label_key
-from bayou.summaries.leaf_statistics import Held, rooms
+from bayou.summaries.leaf_statistics import SlotArrays, rooms
 from bayou.summaries.tree import Tree
 from bayou.threads import over_ranges
 from bayou.views.view import View
@@ -249,14 +249,14 @@ class GrowingTree(View[Tree]):
             children = t.split_multiway(leaf, split.column, split.groups, split.weights)
         else:
             children = t.split_one_value(leaf, split.column, split.groups[0][0], split.weights)
-        parent = tree.statistics.held(tree.slot(leaf)) if self.growth.rule.inherit else None
+        parent = tree.statistics.slot_arrays(tree.slot(leaf)) if self.growth.rule.inherit else None
         rows = float(t.track[leaf, OWN])
         tree.deactivate(leaf)
         for child in range(len(children)):
             if tree.activate(children[child], most) and parent is not None:
                 self._inherit(children[child], child, split, parent, rows)
 
-    def _inherit(self, leaf: int, child: int, split: Split, parent: Held, rows: float) -> None:
+    def _inherit(self, leaf: int, child: int, split: Split, parent: SlotArrays, rows: float) -> None:
         """Let a new leaf begin with its share of its parent's statistics, class by class."""
         weight, total = split.weights[child], split.weights.sum(axis=0)
         share = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0.0)
