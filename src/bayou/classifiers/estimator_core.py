@@ -68,7 +68,7 @@ class EstimatorCore(Parameterised):
     # -- state --
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy of everything: whoever pickles or copies it sees one state, while other threads learn on."""
+        """A deep copy of the attributes, taken under the lock, so that it is consistent while threads learn."""
         if not self.started:
             return self.__dict__.copy()
         with self._changing():

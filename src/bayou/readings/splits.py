@@ -1,4 +1,4 @@
-"""Which split of a leaf tells most about the class, and whether to make it: rules that read the leaf's statistics."""
+"""Split rules: the best split of a leaf by its statistics, and whether it is worth making."""
 
 from __future__ import annotations
 

@@ -83,10 +83,10 @@ class Cells:
             total *= length if isinstance(length, int) else 1
         return total
 
-    def fit(self, name: str, array: Array, own: Array, free: dict[str, int]) -> None:
+    def fit(self, name: str, array: Array, current: Array, free: dict[str, int]) -> None:
         """Refuse another type or shape than the schema implies; axes of the same name agree in length."""
         fits = array.dtype == self.dtype and array.ndim == len(self.axes)
-        for axis, expected, length in zip(self.axes, own.shape, array.shape, strict=False):
+        for axis, expected, length in zip(self.axes, current.shape, array.shape, strict=False):
             fits = fits and length == (
                 free.setdefault(str(axis), length) if str(axis)[0] in FREE else expected
             )

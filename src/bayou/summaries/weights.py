@@ -333,16 +333,18 @@ class Weights(ArraySummary):
         if mine == 0 and not len(self.labels):
             self.restore(other.arrays())
             return
-        part = theirs / (mine + theirs) if mine + theirs else 0.0
+        share = theirs / (mine + theirs) if mine + theirs else 0.0
         for name in _MEANS:
-            setattr(self, name, _between(getattr(self, name), getattr(other, name), part))
+            setattr(self, name, _between(getattr(self, name), getattr(other, name), share))
         for name in _SUMS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for name, axis in (("bias", 0), ("columns", 1)):
             a, b = np.moveaxis(getattr(self, name), axis, 0), np.moveaxis(getattr(other, name), axis, 0)
-            both = np.concatenate([_between(a[:-1], b[:-1], part), a[-1:] + b[-1:]])  # squared gradients last
+            both = np.concatenate(
+                [_between(a[:-1], b[:-1], share), a[-1:] + b[-1:]]
+            )  # squared gradients last
             setattr(self, name, np.ascontiguousarray(np.moveaxis(both, 0, axis)))
-        self.scalars = _merged_scalars(self.scalars, other.scalars, part)
+        self.scalars = _merged_scalars(self.scalars, other.scalars, share)
         if theirs > mine:
             self.ring, self.last = other.ring.copy(), other.last.copy()
         n = max(0, (self.rate.rows if isinstance(self.rate, MiniBatch) else 1) - 1)

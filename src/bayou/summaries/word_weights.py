@@ -147,12 +147,12 @@ class WordWeights(ArraySummary):
             mine, theirs = float(a.scalars[WEIGHT]), float(b.scalars[WEIGHT])
             if theirs == 0:
                 continue
-            part, n = theirs / (mine + theirs), a.size
-            a.weights[:n] += (b.weights[:n] - a.weights[:n]) * part
+            share, n = theirs / (mine + theirs), a.size
+            a.weights[:n] += (b.weights[:n] - a.weights[:n]) * share
             a.squares[:n] += b.squares[:n]
-            a.bias[0] += (b.bias[0] - a.bias[0]) * part
+            a.bias[0] += (b.bias[0] - a.bias[0]) * share
             a.bias[1] += b.bias[1]
-            a.mixture_weights += (b.mixture_weights - a.mixture_weights) * part
+            a.mixture_weights += (b.mixture_weights - a.mixture_weights) * share
             a.scalars += b.scalars
             if theirs > mine:
                 a.last = b.last.copy()

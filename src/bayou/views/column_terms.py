@@ -18,7 +18,7 @@ def chunk_rows(columns: int, classes: int) -> int:
 
 
 def stacked(terms: Sequence[Floats]) -> Floats:
-    """The terms of not_empty views as columns of one array."""
+    """The terms of several views as columns of one array."""
     not_empty = [t for t in terms if t.shape[1]]
     if len(not_empty) == 1:
         return np.ascontiguousarray(not_empty[0])

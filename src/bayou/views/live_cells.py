@@ -128,8 +128,8 @@ class LiveCells(Searched[S]):
         sizes = np.column_stack([np.diff(self._cell_reading.parts), self._n_own_cells()]).ravel()
         return np.repeat(np.arange(len(sizes)) % 2 == 0, sizes)
 
-    def _reset_counts(self, present: Floats | None = None, own: Floats | None = None) -> None:
-        """Set the counts of the cells to those of the reading; `present` and `own` if rows were counted since."""
+    def _reset_counts(self, present: Floats | None = None, own_counts: Floats | None = None) -> None:
+        """Set the counts of cells to those of the reading; `present` and `own_counts` if rows were counted since."""
         reading, sizes = self._cell_reading, np.diff(self._cell_reading.parts)
         if present is None:
             present = np.zeros((len(sizes), reading.counts.shape[1]))
@@ -137,8 +137,8 @@ class LiveCells(Searched[S]):
         searched = self._searched_cells()
         weights = np.zeros((len(searched), reading.counts.shape[1]))
         weights[searched] = reading.counts
-        if own is not None:
-            weights[~searched] = own
+        if own_counts is not None:
+            weights[~searched] = own_counts
         self.cells.restore(
             {"counts": weights, "present": present, "sizes": sizes + self._n_own_cells(), "declared": sizes}
         )
@@ -147,8 +147,8 @@ class LiveCells(Searched[S]):
         """The rows with their cells in place of codes, -1 in fixed columns."""
         codes = self._cell_reading.cells_of(block)
         if isinstance(self.summary, ValueCounts):
-            own = np.diff(self._cell_reading.parts) + block.codes
-            codes = np.where((codes < 0) & (block.codes >= 0), own, codes).astype(np.int32)
+            own_cells = np.diff(self._cell_reading.parts) + block.codes
+            codes = np.where((codes < 0) & (block.codes >= 0), own_cells, codes).astype(np.int32)
         return block.coded(codes)
 
     def _chunks(self, block: Block) -> Iterator[tuple[slice, Block]]:
@@ -279,15 +279,15 @@ class LiveCells(Searched[S]):
 
     def realign(self, plan: Alignment) -> None:
         columns, searched = self._cell_reading.columns(plan), self._searched_cells()
-        own = np.split(self.cells.counts[~searched], np.cumsum(self._n_own_cells())[:-1])
+        own_counts = np.split(self.cells.counts[~searched], np.cumsum(self._n_own_cells())[:-1])
         present = move(move(self.cells.present, 0, columns), 1, plan.classes)
         self.reading = self.current()
         super().realign(plan)
         moved = np.zeros((int(self._n_own_cells().sum()), present.shape[1]))
         starts = np.cumsum(self._n_own_cells()) - self._n_own_cells()
         for old, new in enumerate(columns.to.tolist()):
-            if len(own[old]):
-                moved[starts[new] + plan.values[new].to] = move(own[old], 1, plan.classes)
+            if len(own_counts[old]):
+                moved[starts[new] + plan.values[new].to] = move(own_counts[old], 1, plan.classes)
         self._reset_counts(present, moved)
 
     def fresh(self) -> Self:
